@@ -15,9 +15,9 @@ import msgpack
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.files import replacing
-from lycosa.core.spec import parse
-from lycosa.judges import TOPICS
+from lycosa.core.files import atomic_write
+from lycosa.core.spec import parse_spec
+from lycosa.judges import JUDGES
 from lycosa.strategies import STRATEGIES
 from lycosa.version import __version__
 from lycosa_lab.corpus_index import CorpusIndex
@@ -59,7 +59,7 @@ def code_digest(text: str) -> str:
     parts: list[Any] = [text]
     modules = {
         f"{known.package}.{known[name].module}"
-        for known in (STRATEGIES, TOPICS)
+        for known in (STRATEGIES, JUDGES)
         for name in re.findall(r"[\w-]+", text)
         if name in known
     }
@@ -71,7 +71,7 @@ def code_digest(text: str) -> str:
         source = Path(spec.origin or "") if spec else Path()
         files = sorted(source.parent.glob("*.py")) if source.name == "__init__.py" else [source]
         parts += [file for file in files if file.is_file()]
-    for value in parse(text)[1].values() if text else ():
+    for value in parse_spec(text)[1].values() if text else ():
         parts += [Path(word) for word in sorted({value, *re.split(r"[\s'\"]+", value)}) if os.path.isfile(word)]
     return digest(*parts)
 
@@ -80,7 +80,7 @@ def save(path: Path, facts: Any, **columns: NDArray[Any]) -> None:
     """Write plain values and columns to a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     packed = np.frombuffer(msgpack.packb(facts, unicode_errors="surrogatepass"), np.uint8)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         np.savez(file, facts=packed, **columns)  # type: ignore[arg-type]
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError, LycosaError
-from lycosa.core.files import replacing
+from lycosa.core.files import atomic_write
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.drawing.formats import clean
 from lycosa_lab.cache import code_digest, corpus_digest, digest
@@ -93,7 +93,7 @@ def run(
     )  # fmt: skip
     experiment, remarks = _settled(experiment, index, hunted)
     out.mkdir(parents=True, exist_ok=True)
-    with replacing(out / "experiment.toml") as file:
+    with atomic_write(out / "experiment.toml") as file:
         corpus = str(index.path.resolve()) if index.path else experiment.corpus
         file.write(replace(experiment, corpus=corpus).as_toml().encode())
     shop = TrialRunner(experiment, index, Path(work or out), progress)

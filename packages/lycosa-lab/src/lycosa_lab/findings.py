@@ -296,5 +296,5 @@ class Findings:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; "is" names the type of each part."""
-        parts = [{"is": type(part).__name__.lower(), **asdict(part)} for part in self.parts]
+        parts = [{"is": "figure" if isinstance(part, ReportFigure) else "table", **asdict(part)} for part in self.parts]
         return asdict(self) | {"parts": parts}

@@ -20,10 +20,11 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.protocols import Judge
-from lycosa.core.spec import parse
+from lycosa.core.spec import parse_spec
 from lycosa.core.types import Visit, as_stored
-from lycosa.judges import TOPICS, describe
-from lycosa.judges.base import CONTEXT_SCORE, FACETS, ask, asked
+from lycosa.judges import JUDGES as JUDGE_REGISTRY
+from lycosa.judges import describe
+from lycosa.judges.base import CONTEXT_SCORE, FACETS, offered_facets, set_facets
 from lycosa.judges.examples import centroid
 from lycosa.judges.factory import make_judge
 from lycosa.judges.vector_judge import VectorJudge
@@ -107,7 +108,7 @@ def _judge_all(
     index: CorpusIndex, judge: Judge, wants: tuple[str, ...], progress: ProgressCallback
 ) -> tuple[Any, Columns]:
     """Judge every page; return the facet names and page data, and columns of relevance, alpha and facets."""
-    ask(judge, wants)
+    set_facets(judge, wants)
     reader = Vocabulary()
     relevance = np.zeros(len(index))  # double precision, as in the engine, because smaller differences decide ties
     links = np.zeros(int(index.link_start[-1]), np.float32)
@@ -124,7 +125,7 @@ def _judge_all(
         data.append(msgpack.packb(as_stored(said.data)) if said.data else b"")
         progress("judging pages", node + 1, len(index))
     columns = {f"facet {number}": column for number, column in enumerate(facets.values())}
-    return (list(facets), data if any(data) else []), {"beta": relevance, "links": links, **columns}
+    return (list(facets), data if any(data) else []), {"relevance": relevance, "links": links, **columns}
 
 
 def strongest(index: CorpusIndex, links: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -204,7 +205,7 @@ def judgements_for(
     if reason := learning_reason(judge):
         raise InputError(f"{reason}: its word depends on what was crawled before, and a guide speaks once for all")
     made = judge_maker(index, subject, told, judge)()
-    kinds = tuple(sorted(set(asked(made, wants)) & set(WANTS))) if hasattr(made, "facets") else ()
+    kinds = tuple(sorted(set(offered_facets(made, wants)) & set(WANTS))) if hasattr(made, "facets") else ()
     stems = dict(made.weights) if told == "examples" and isinstance(made, VectorJudge) else {}
     path = None
     if out is not None:
@@ -232,7 +233,7 @@ def judge_maker(index: CorpusIndex, subject: HuntSubject, told: str, judge: str)
             raise InputError(f"the subject {subject.name!r} has no examples: tell the guide words or a model")
         options = Options(examples=[index.names[node] for node in subject.examples], judge=judge)
         pages = (index.page(node) for node in subject.examples)
-        made = TOPICS.maker(parse(judge)[0])
+        made = JUDGE_REGISTRY.maker(parse_spec(judge)[0])
         learned = made.from_examples(pages) if hasattr(made, "from_examples") else centroid(pages)
     return lambda: make_judge(options, learned)
 
@@ -243,9 +244,9 @@ def learning_reason(judge: str) -> str:
     >>> learning_reason("vector,idf=background"), learning_reason("vector")
     ('', 'the judge vector learns idf as it goes (write vector,idf=background or idf=none)')
     """
-    name, given = parse(judge)
-    made = TOPICS.maker(name)
-    idf = describe(name).get("idf") if name in TOPICS else None
+    name, given = parse_spec(judge)
+    made = JUDGE_REGISTRY.maker(name)
+    idf = describe(name).get("idf") if name in JUDGE_REGISTRY else None
     if idf is not None and given.get("idf", idf[1]) == "learned":
         return f"the judge {name} learns idf as it goes (write {name},idf=background or idf=none)"
     code = getattr(inspect.getattr_static(made, "learn", None), "__code__", None)

@@ -26,7 +26,7 @@ from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.protocols import Judge, Learner, TrapFilter, VisitScheduler
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Seed, Task, Terms, Visit
-from lycosa.judges.base import ask
+from lycosa.judges.base import set_facets
 from lycosa.judges.probability import Probability
 from lycosa.judges.probability.judge import vector_of
 from lycosa.judges.vector_judge import VectorJudge
@@ -185,7 +185,7 @@ class TrialJudge:
     def __init__(self, guide: LearningJudgements, seeds: Iterable[int], wants: Sequence[str]) -> None:
         self.index, self._readings = guide.index, guide.readings
         self._judge, self._reader = guide.make(), CrawlWords(guide.readings)
-        ask(self._judge, wants)
+        set_facets(self._judge, wants)
         self._learner = self._judge if isinstance(self._judge, Learner) else None
         if self._learner is not None:
             for node in seeds:

@@ -25,7 +25,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Links, Page
 from lycosa.judges.model import TrainedModel
-from lycosa.judges.taxonomy import FEWEST, classes_of
+from lycosa.judges.taxonomy import MIN_CLASS_PAGES, choose_classes
 from lycosa.text.bags import Bags
 from lycosa.text.model_words import ModelWords
 from lycosa.training.browse import train_browse
@@ -194,7 +194,7 @@ def trained_on(
         out,
         look,
         kind=kind,
-        least=FEWEST,
+        least=MIN_CLASS_PAGES,
         whole_tree=True,
         held_out=0.0,
         seed=random_seed,
@@ -224,7 +224,7 @@ def _model(work: _Work, folder: Path) -> set[int]:
     if work.subject.name not in trained.model.classes:
         raise InputError(
             f"a model can't learn {work.subject.name!r}: {sum(each == work.subject.name for each in labels.values())} "
-            f"pages of it can be learned from, and it takes {FEWEST}; choose a larger subject"
+            f"pages of it can be learned from, and it takes {MIN_CLASS_PAGES}; choose a larger subject"
         )
     return set(labels)
 
@@ -242,7 +242,7 @@ def _sampled(work: _Work) -> dict[int, str]:
     chosen: dict[int, str] = {}
     for node in sorted(label_of, key=lambda node: int(rank[node])):
         label = label_of[node]
-        if may[node] and taken[label] < max(2 * FEWEST, share * sizes[label]):
+        if may[node] and taken[label] < max(2 * MIN_CLASS_PAGES, share * sizes[label]):
             taken[label] += 1
             chosen[node] = label
     _merge(chosen, subject.name)
@@ -269,7 +269,7 @@ def _merge(chosen: dict[int, str], subject: str) -> None:
     if len(counts) < 2:
         return
     try:
-        new = classes_of(counts, whole_tree=True).of
+        new = choose_classes(counts, whole_tree=True).of
     except InputError:  # all would fall into one
         return
     for node, label in list(chosen.items()):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.core.files import replacing
+from lycosa.core.files import atomic_write
 from lycosa_lab import confidence as certainty
 from lycosa_lab import measures
 from lycosa_lab.cache import corpus_digest, load, save
@@ -289,7 +289,7 @@ class ExperimentResults:
         writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
         writer.writeheader()
         writer.writerows({name: plain(row[name]) for name in COLUMNS} for row in self.rows)
-        with replacing(out / "results.csv") as file:
+        with atomic_write(out / "results.csv") as file:
             file.write(text.getvalue().encode())
 
 

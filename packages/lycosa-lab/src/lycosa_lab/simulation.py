@@ -146,7 +146,7 @@ class IndexedTable(Table):
         self.size = 0
         self.nodes = IndexedNodes(self)  # type: ignore[assignment]
         self.stems = index.stems
-        self.host_keys, self.host_number = [""], {"": 0}
+        self.hosts, self.host_number = [""], {"": 0}
 
     def __len__(self) -> int:
         return self.size

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.judges.taxonomy import WANTED
+from lycosa.judges.taxonomy import DEFAULT_TARGETS
 from lycosa.text.keywords import keywords
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
@@ -209,7 +209,7 @@ def _name_words(name: str) -> list[str]:
     ['mammals', 'of', 'asia', 'minor']
     """
     last = name.rpartition("/")[2]
-    if last.casefold() in WANTED:  # a yes/no label does not describe the topic
+    if last.casefold() in DEFAULT_TARGETS:  # a yes/no label does not describe the topic
         return []
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", last)
     return [word.lower() for word in re.findall(r"[^\W_]+", apart)]

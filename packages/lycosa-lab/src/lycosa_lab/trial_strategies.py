@@ -8,7 +8,7 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Strategy
-from lycosa.core.spec import build, parse, spell
+from lycosa.core.spec import make_with, parse_spec, format_spec
 from lycosa.strategies import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, TRUTH, WORDS
 from lycosa.strategies import strategy as strategy_by_name
 from lycosa.strategies.bandit import settings
@@ -74,13 +74,13 @@ def maker(name: str) -> Any:
 
 def make(text: str, **facts: Any) -> Strategy:
     """Build a strategy from its spec, with the facts of the crawl that it needs."""
-    name, given_group = parse(text)
-    return build(maker(name), given_group, name, **facts) if name == PROGRAM else strategy_by_name(text, **facts)
+    name, given_group = parse_spec(text)
+    return make_with(maker(name), given_group, name, **facts) if name == PROGRAM else strategy_by_name(text, **facts)
 
 
 def check(text: str, budget: int = 1) -> None:
     """Raise InputError unless the strategy exists and accepts these parameters."""
-    name, given_group = parse(text)
+    name, given_group = parse_spec(text)
     maker(name)
     if not given_group and name != PROGRAM:
         return
@@ -102,7 +102,7 @@ def label(text: str) -> str:
     >>> label("program,command=python mine.py"), label("oracle,ahead=6"), label("best-first,merge=sum")
     ('python mine.py', 'look-ahead', 'best-first,merge=sum')
     """
-    name, given_group = parse(text)
+    name, given_group = parse_spec(text)
     return given_group.get("command", text) if name == PROGRAM else "look-ahead" if text == LOOK_AHEAD else text
 
 
@@ -112,7 +112,7 @@ def look_ahead_links(text: str) -> int:
     >>> look_ahead_links("oracle,ahead=6"), look_ahead_links("oracle"), look_ahead_links("oracle,ahead=6,batch=2")
     (6, 0, 0)
     """
-    name, given_group = parse(text)
+    name, given_group = parse_spec(text)
     if name != ORACLE or set(given_group) != {"ahead"}:
         return 0
     if not given_group["ahead"].isdecimal() or not 1 <= int(given_group["ahead"]) <= MOST_LINKS:
@@ -128,7 +128,7 @@ def needs(text: str) -> set[str]:
     """
     files: set[str] = set()
     for part in _parts(text):
-        if "file" not in parse(part)[1]:
+        if "file" not in parse_spec(part)[1]:
             files |= _PREPARED.get(kind(part), set())
     return files
 
@@ -148,7 +148,7 @@ def is_foresighted(text: str) -> bool:
     >>> is_foresighted("craw4llm,batch=5"), is_foresighted("oracle")
     (True, False)
     """
-    return parse(text)[0] == "craw4llm"
+    return parse_spec(text)[0] == "craw4llm"
 
 
 def judge_as_for(text: str, told: str) -> str:
@@ -158,7 +158,7 @@ def judge_as_for(text: str, told: str) -> str:
 
 def wants(texts: list[str]) -> tuple[str, ...]:
     """Return the link facets that any of the strategies requests from the judge."""
-    makers = [maker(parse(part)[0]) for text in texts for part in _parts(text)]
+    makers = [maker(parse_spec(part)[0]) for text in texts for part in _parts(text)]
     facets = {facet for one in makers for facet in getattr(one, "wants", ())}
     return tuple(sorted(facets)) if all(isinstance(facet, str) for facet in facets) else ()
 
@@ -188,7 +188,7 @@ def given_group(text: str, told: str) -> str:
 
 def kind(text: str) -> str:
     """Return the needs of a strategy from the registry; user strategies are assumed to need a topic."""
-    name = parse(text)[0]
+    name = parse_spec(text)[0]
     if name in STRATEGIES:
         return STRATEGIES[name].needs
     maker(name)  # raises InputError for an unknown name
@@ -197,7 +197,7 @@ def kind(text: str) -> str:
 
 def _parts(text: str) -> list[str]:
     """Return the strategy, or the arms of a bandit."""
-    name, given_group = parse(text)
+    name, given_group = parse_spec(text)
     if name not in STRATEGIES or STRATEGIES[name].module != "bandit":
         return [text]
     if "arms" not in given_group:
@@ -207,12 +207,12 @@ def _parts(text: str) -> list[str]:
 
 def _with_files(text: str, subject: HuntSubject) -> str:
     """Add the training file to the parameters of a strategy or of a bandit's arms."""
-    name, given_group = parse(text)
+    name, given_group = parse_spec(text)
     parts = _parts(text)
     if parts != [text]:
         if needs(text):
             given_group["arms"] = "+".join(_with_files(part, subject) for part in parts)
-        return spell(name, given_group)
+        return format_spec(name, given_group)
     file = {TAXONOMY: subject.rules, BROWSING: subject.browsing}.get(kind(text))
     if kind(text) in _PREPARED and "file" not in given_group:
         if file is None:
@@ -221,4 +221,4 @@ def _with_files(text: str, subject: HuntSubject) -> str:
                 f"{' and '.join(sorted(needs(text)))})"
             )
         given_group["file"] = str(file)
-    return spell(name, given_group)
+    return format_spec(name, given_group)

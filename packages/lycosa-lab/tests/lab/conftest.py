@@ -1,5 +1,3 @@
-"""What several tests of the lab share: a web that is read once."""
-
 from __future__ import annotations
 
 import pytest
@@ -11,11 +9,9 @@ from lycosa_lab.index_writer import RecordedPage, write_index
 
 @pytest.fixture(scope="session")
 def web_pages() -> list[RecordedPage]:
-    """The pages of a small embedded web."""
     return list(embedded(7, pages=400, hosts=10))
 
 
 @pytest.fixture(scope="session")
 def web(web_pages: list[RecordedPage], tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
-    """The same, indexed."""
     return write_index(web_pages, tmp_path_factory.mktemp("web") / "index", source="embedded")

@@ -1,5 +1,3 @@
-"""What a corpus is like, by hand, by another algorithm, and for the real ones where they are."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -17,8 +15,7 @@ from lycosa_lab.index_writer import RecordedPage, write_index
 from places import CORPORA
 
 
-def test_a_graph_by_hand() -> None:
-    """Two circles, one of which leads to the other."""
+def test_corpus_statistics_of_two_cycles() -> None:
     links = {"a": ["b"], "b": ["a", "c"], "c": ["d"], "d": ["e", "lone"], "e": ["c"]}
     found = corpus_statistics(CorpusIndex.of(links, score={"c": 1.0}))
     assert (6, 7, 1) == tuple(found[key] for key in ("pages", "children", "scored"))
@@ -28,13 +25,11 @@ def test_a_graph_by_hand() -> None:
 
 
 def page(url: str, *links: str) -> RecordedPage:
-    """A page with links."""
     return RecordedPage(url, page_of(extract("".join(f"<a href={link}>x</a>" for link in links).encode(), url)))
 
 
 @pytest.mark.paper("rules-radius-1")
-def test_same_topic_links_beside_chance(tmp_path: Path) -> None:
-    """Of the links from a topic, those that stay in it; beside it, the topic's share of all pages."""
+def test_corpus_statistics_same_topic_links_with_base_rate(tmp_path: Path) -> None:
     labels = {"http://a.test/1": ["p/q"], "http://a.test/2": ["p", "r"]}
     pages = [page("http://a.test/1", "2", "3", "lost"), page("http://a.test/2", "1", "3", "4"), page("http://a.test/3"),
              page("http://a.test/4", "1")]  # fmt: skip
@@ -48,11 +43,9 @@ def test_same_topic_links_beside_chance(tmp_path: Path) -> None:
     assert "1 lead out of the corpus" in text
 
 
-# -- labels ----------------------------------------------------------------------------------------------------------
 
 
-def test_labels_of_all_shapes(tmp_path: Path) -> None:
-    """Several rows of an address, titles or none, a column by name or number, separators within lines."""
+def test_read_labels_all_formats(tmp_path: Path) -> None:
     file = tmp_path / "labels.tsv"
     rows = [
         "http://A.test:80/x#top\tart\tcornell",
@@ -75,14 +68,12 @@ def test_labels_of_all_shapes(tmp_path: Path) -> None:
         read_labels(file, Account(), "category")
 
 
-# -- the real ones ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not CORPORA.is_dir(), reason="the real corpora are not here")
-def test_a_part_of_wikispeedia(tmp_path: Path) -> None:
-    """Its pages from A: same-topic shares as others have measured for all of it, far above chance."""
+def test_corpus_statistics_of_wikispeedia_a(tmp_path: Path) -> None:
     warc = tmp_path / "wikispeedia.warc.gz"
-    warc.symlink_to(CORPORA / warc.name)  # what is written beside it is written here
+    warc.symlink_to(CORPORA / warc.name)  # files written next to the archive go to tmp_path
     others = ["/wp/index/", *(f"/wp/{letter}/" for letter in "bcdefghijklmnopqrstuvwxyz")]
     index = make_index([str(warc)], tmp_path / "x", labels=CORPORA / "wikispeedia.labels.tsv", exclude=others)
     found = corpus_statistics(index)
@@ -91,7 +82,7 @@ def test_a_part_of_wikispeedia(tmp_path: Path) -> None:
         *(found["left_out"][f"excluded by {part!r}"] for part in ("/wp/index/", "/wp/b/")),
     )
     topics = {topic["name"]: topic for topic in found["topics"]}
-    # Share and base. Of all pages the shares are .56, .32, .12 and .18.
+    # Share and base rate. For all pages the shares are .56, .32, .12 and .18.
     known = {"Science": (0.530, 0.219), "Mathematics": (0.545, 0.010), "Art": (0.125, 0.006), "People": (0.134, 0.134)}
     for name, numbers in known.items():
         assert numbers == pytest.approx((topics[name]["share"], topics[name]["base"]), abs=0.001), name

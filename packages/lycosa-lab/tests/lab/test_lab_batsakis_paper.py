@@ -1,5 +1,3 @@
-"""The experiments of Batsakis 2007."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -26,7 +24,6 @@ EVALUATOR = Evaluator(CorpusIndex.of({"a": ["b"]}))
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
-    """A hundred and eighty pages of the embedded web."""
     out = tmp_path_factory.mktemp("batsakis") / "index"
     write_index(embedded(7, pages=180, hosts=6), out, source="embedded")
     return CorpusIndex.open(out)
@@ -34,18 +31,16 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where crawls are kept."""
     return tmp_path_factory.mktemp("runs")
 
 
 @pytest.fixture(scope="module")
 def made(index: CorpusIndex, runs: Path, wordnet: Ontology) -> Findings:
-    """The quick experiment on it, with WordNet."""
     return findings("batsakis", Bench(index, runs, quick=True, workers=1, topics=3))
 
 
 def judged(means: dict[str, float]) -> CrawlComparison:
-    """Six subjects on which crawlers find about so many pages."""
+    """Six subjects with about these numbers of relevant pages per crawler."""
     spread = np.linspace(-0.1, 0.1, 6)[:, None]
     values = {name: mean + spread for name, mean in means.items()}
     similar = {name: rows / 100 for name, rows in values.items()}
@@ -54,13 +49,11 @@ def judged(means: dict[str, float]) -> CrawlComparison:
 
 
 def claims_on(classic: CrawlComparison, semantic: CrawlComparison, learning: CrawlComparison) -> list[Claim]:
-    """All of them."""
     groups = zip((classic, semantic, learning), paper.CLAIMS, strict=True)
     return [claim(group, EVALUATOR) for group, claims in groups for claim in claims]
 
 
 def verdicts(classic: CrawlComparison, semantic: CrawlComparison, learning: CrawlComparison) -> list[str]:
-    """Of all claims."""
     return [claim.verdict for claim in claims_on(classic, semantic, learning)]
 
 
@@ -75,29 +68,26 @@ LEARNING = {"hmm": 10.0, "hmm-xmeans": 10.0, "hybrid": 20.0, "hybrid-anchor": 30
 
 
 @pytest.mark.paper("batsakis-experiment-classic")
-def test_all_claims_hold_on_numbers_like_the_thesis() -> None:
-    """The order that the thesis found."""
+def test_claims_hold_on_results_like_the_thesis() -> None:
     assert ["holds"] * 9 == verdicts(judged(CLASSIC), judged(SEMANTIC), judged(LEARNING))
 
 
 @pytest.mark.paper("batsakis-experiment-learning")
-def test_claims_do_not_hold_on_the_opposite() -> None:
-    """All orders turned round; average similarity still ranks as harvest does, as both are the same numbers here."""
+def test_claims_fail_on_opposite_results() -> None:
+    """Average similarity still ranks like harvest, as both are the same numbers here."""
     turned = [{name: 50 - mean for name, mean in group.items()} for group in (CLASSIC, SEMANTIC, LEARNING)]
     turned[2]["hmm-xmeans"] = 5.0
     assert ["does not hold"] * 3 + ["holds"] + ["does not hold"] * 5 == verdicts(*map(judged, turned))
 
 
-def test_without_wordnet_claims_about_it_cannot_be_tested() -> None:
-    """They say what is missing, and the others are decided."""
+def test_claims_untested_without_wordnet() -> None:
     claims = claims_on(judged(CLASSIC), judged({"best-first": 40.0}), judged(LEARNING))
     assert ["cannot be tested here"] * 2 == [claim.verdict for claim in claims[4:6]]
     assert "ehrig" in claims[4].evidence
     assert claims[7].verdict == "holds"
 
 
-def test_orders_are_not_compared_where_nothing_is_above_the_threshold() -> None:
-    """Nine hundred crawls without a page above .75 have no order; another order than that of similarity is told."""
+def test_claims_same_order_untested_without_similar_pages() -> None:
     some = judged(CLASSIC)
     none = {name: np.zeros((6, 1)) for name in CLASSIC}
     reverse = {name: 50 - values for name, values in some.values[FOUND].items()}
@@ -115,8 +105,7 @@ def test_orders_are_not_compared_where_nothing_is_above_the_threshold() -> None:
     "batsakis-figure-16",
     "batsakis-figure-17",
 )
-def test_six_figures_each_with_its_judge_and_crawlers(made: Findings) -> None:
-    """12 to 17 as the thesis judges, harvest by labels too: of four classic, five semantic, four learning crawlers."""
+def test_findings_has_figures_12_to_17(made: Findings) -> None:
     figures = {part.key: part.mode for part in made.parts if isinstance(part, ReportFigure)}
     assert figures == {f"batsakis-figure-{number}": AS_PUBLISHED for number in range(12, 18)} | {
         f"batsakis-figure-{number}-labels": INDEPENDENT for number in (12, 14, 16)
@@ -126,8 +115,7 @@ def test_six_figures_each_with_its_judge_and_crawlers(made: Findings) -> None:
     assert [4, 5, 4] == [curves[f"batsakis-figure-{number}"] for number in (13, 15, 17)]
 
 
-def test_numbers_are_in_range(made: Findings) -> None:
-    """Counts never fall and never exceed the pages fetched; average similarities are from 0 to 1."""
+def test_findings_curves_in_range(made: Findings) -> None:
     for part in made.parts:
         if isinstance(part, ReportFigure):
             for curve in part.curves:
@@ -138,8 +126,7 @@ def test_numbers_are_in_range(made: Findings) -> None:
                     assert list(curve.y) == sorted(curve.y)
 
 
-def test_the_evaluator_is_held_against_labels(made: Findings) -> None:
-    """A higher threshold leaves fewer pages."""
+def test_evaluator_table_fewer_pages_at_higher_thresholds(made: Findings) -> None:
     (table,) = (part for part in made.parts if part.key == "batsakis-evaluator")
     assert isinstance(table, ReportTable)
     pages = [float(row[1] or 0) for row in table.rows]
@@ -148,10 +135,9 @@ def test_the_evaluator_is_held_against_labels(made: Findings) -> None:
 
 
 @pytest.mark.paper("batsakis-experiment-semantic")
-def test_without_wordnet_three_crawlers_are_left_out_and_the_others_are_the_same(
+def test_findings_without_wordnet_leaves_out_three_crawlers(
     made: Findings, index: CorpusIndex, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second call: a remark says what is missing, all other numbers are those of the first one."""
     monkeypatch.setattr(paper, "_has_wordnet", lambda: False)
     without = findings("batsakis", Bench(index, runs, quick=True, workers=1, topics=3))
     parts = {part.key: part for part in without.parts}
@@ -169,8 +155,7 @@ def test_without_wordnet_three_crawlers_are_left_out_and_the_others_are_the_same
 
 
 @pytest.mark.paper("batsakis-ground-truth")
-def test_the_evaluator_takes_half_of_the_relevant_pages_at_most(index: CorpusIndex) -> None:
-    """Fifty, or half of those that nothing was learned from; and never one that was seen."""
+def test_evaluator_chosen_at_most_half_of_relevant_pages(index: CorpusIndex) -> None:
     truth = np.zeros(len(index), np.float32)
     truth[:21] = 1
     seen = np.zeros(len(index), np.bool_)
@@ -181,7 +166,6 @@ def test_the_evaluator_takes_half_of_the_relevant_pages_at_most(index: CorpusInd
     assert 0 not in few + many
 
 
-def test_a_graph_is_refused(tmp_path: Path) -> None:
-    """There is nothing to read there, and it says so."""
+def test_findings_of_graph_is_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="without text"):
         findings("batsakis", Bench(CorpusIndex.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))

@@ -1,5 +1,3 @@
-"""The benchmark: frozen topics, corpora by digest, all entrants in the same trials, and the page."""
-
 from __future__ import annotations
 
 import json
@@ -40,7 +38,7 @@ EXAMPLES = ROOT / "examples"
 
 
 def classified(sizes: dict[str, int], pages: int) -> CorpusIndex:
-    """A graph whose first nodes are of the first class, and so on."""
+    """Return a graph whose first nodes are of the first class, and so on."""
     index = CorpusIndex.of({f"n{number}": [] for number in range(pages)})
     of = [place for place, size in enumerate(sizes.values()) for _ in range(size)]
     columns = dict(index.columns)
@@ -49,14 +47,12 @@ def classified(sizes: dict[str, int], pages: int) -> CorpusIndex:
     return replace(index, columns=columns, facts={**index.facts, "classes": list(sizes)})
 
 
-def test_half_of_webkb() -> None:
-    """Course, faculty and student are reported, the others were developed on."""
+def test_half_of_webkb_classes() -> None:
     names = ["course", "department", "faculty", "project", "staff", "student"]
     assert ["course", "faculty", "student"] == [name for name in names if half_of(name) == REPORT]
 
 
-def test_topics_are_dealt_into_halves() -> None:
-    """By name; too small and too large ones are none, nor is one within another; larger ones come last."""
+def test_dealt_splits_topics_by_name_and_size() -> None:
     sizes = {"a": 30, "b": 24, "c": 40, "d/e": 30, "d/f": 26, "g": 650, "h": 1500}
     index = classified(sizes, 3000)
     both = {half: dealt(index, half) for half in (DEVELOPMENT, REPORT)}
@@ -69,8 +65,7 @@ def test_topics_are_dealt_into_halves() -> None:
     assert both[half_of("g")][-1] == "g"
 
 
-def test_a_changed_list_of_topics_is_refused() -> None:
-    """The checksum of the names is pinned."""
+def test_frozen_rejects_changed_topics() -> None:
     index = classified({"a": 30, "c": 40}, 300)
     half = half_of("a")
     names = dealt(index, half)
@@ -79,8 +74,7 @@ def test_a_changed_list_of_topics_is_refused() -> None:
         frozen(index, half, "mine", "0123")
 
 
-def test_a_corpus_of_other_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the digest of its file, before anything is read."""
+def test_open_corpora_rejects_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine.warc.gz").write_bytes(b"other")
     (tmp_path / "mine.tsv").write_bytes(b"")
     monkeypatch.setitem(CORPORA, "mine", BenchmarkCorpus("mine.warc.gz", "mine.tsv", ("aa", "bb")))
@@ -96,8 +90,8 @@ def test_a_corpus_of_other_files_is_refused(tmp_path: Path, monkeypatch: pytest.
         open_corpora(["moon"], None, REPORT, tmp_path, quick=False, full=False)
 
 
-def test_cold_seeds_are_two_links_away() -> None:
-    """a -> b -> c, with c relevant: a is the only one."""
+def test_seed_sets_cold_are_two_links_away() -> None:
+    """a -> b -> c with c relevant: only a is two links away."""
     index = CorpusIndex.of({"z": ["a"], "a": ["b", "d"], "b": ["c"], "d": []})
     subject = HuntSubject("x", np.array([float(name == "c") for name in index.names], np.float32))
     assert [["a"]] == [[index.names[node] for node in seeds] for seeds in seed_sets(index, subject, "cold", count=3)]
@@ -106,13 +100,11 @@ def test_cold_seeds_are_two_links_away() -> None:
         seed_sets(index, near, "cold")
 
 
-def test_politeness_takes_time() -> None:
-    """A second a host, in order: 0, then 1 for the same host, no wait for another, 2, and 2 for the third host."""
+def test_polite_one_request_per_host_and_second() -> None:
     assert polite(["a", "a", "b", "a", "c", "b"]).tolist() == [0.0, 1.0, 1.0, 2.0, 2.0, 2.0]
 
 
-def test_kind_of_entrants() -> None:
-    """Programs, one's own, oracles, and by the year of the paper."""
+def test_kind_of_each_entrant() -> None:
     named = entrants.entrants()
     assert {"scent", *entrants.BEST, "disco", "craw4llm", "crawl4ai", "qmin", "tres"} <= set(named)
     kinds = {"oracle": "oracle", "craw4llm": "oracle", "scent": "ours", "disco": "modern", "fl_n": "published"}
@@ -121,8 +113,7 @@ def test_kind_of_entrants() -> None:
     assert not any(entrants.is_rival(name) for name in ("oracle", "craw4llm"))
 
 
-def test_nothing_that_is_told_is_taken_for_a_parameter() -> None:
-    """Each entrant can be made with all that a trial knows, as if nothing but its name had been given."""
+def test_entrants_accept_facts_of_a_trial() -> None:
     index = CorpusIndex.of({"a": ["b"]}, score={"b": 1.0})
     subject = HuntSubject("x", index.score, "reef", (1,))
     guide = Judgements.given(index)
@@ -145,7 +136,7 @@ def test_nothing_that_is_told_is_taken_for_a_parameter() -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["run", "benchmark"])
-def test_check_at_one_door(
+def test_check_rejects_bad_strategy_before_run(
     command: str,
     text: str,
     match: str,
@@ -153,7 +144,6 @@ def test_check_at_one_door(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What can't be run is refused before anything is read, by both commands in the same words."""
     more = ["--corpus", "nowhere.index"] if command == "run" else ["--quick"]
     assert run(monkeypatch, "lab", command, *more, "--strategy", text, "--out", str(tmp_path / "out")) == 2
     assert match in capsys.readouterr().err
@@ -164,7 +154,7 @@ SETTING = lab.BenchmarkSetting("words", "on-topic")
 
 
 def measured(topics: str, **shares: Sequence[float]) -> lab.BenchmarkRun:
-    """A cell of trials with shares only; greedy has half as much."""
+    """Return a cell of trials with these shares; greedy's are half as large."""
     names = ["oracle", *(name.replace("_", "-") for name in shares)]
     columns = [np.ones(len(topics)), *(np.array(row) for row in shares.values())]
     values = {name: column[:, None] for name, column in zip(names, columns, strict=True)}
@@ -178,8 +168,8 @@ def measured(topics: str, **shares: Sequence[float]) -> lab.BenchmarkRun:
     )
 
 
-def test_cells_hold_scent_against_the_best_rival() -> None:
-    """Hindsight picks b, (.5 + .7) / 2 = .6 against a's .5; scent has (.8 + .6) / 2 = .7: .1 ahead in the mean."""
+def test_compared_best_rival_with_hindsight() -> None:
+    """The best rival is b: (.5 + .7) / 2 = .6 against a's .5; scent has (.8 + .6) / 2 = .7."""
     made = measured("ab", scent=(0.8, 0.6), best_first=(0.5, 0.5), nb_links=(0.5, 0.7), craw4llm=(0.9, 0.9))
     (cell,) = lab.compared(made)
     assert cell.best == "nb-links"
@@ -187,7 +177,7 @@ def test_cells_hold_scent_against_the_best_rival() -> None:
     assert cell.ahead.mean == pytest.approx(0.1)  # (.3 - .1) / 2
     assert cell.greedy == pytest.approx(1.4)
     (drawn,) = lab.compared(measured("aab", scent=(0.8, 0.2, 0.6), nb_links=(0.5, 0.3, 0.7)))
-    assert drawn.topics == 2  # a topic counts once, however often its seeds were drawn
+    assert drawn.topics == 2  # a topic counts once, regardless of its seed draws
     assert drawn.ahead.mean == pytest.approx(0.0)  # ((.3 - .1) / 2 - .1) / 2
     claim = lab.nowhere_behind([cell])
     assert claim.verdict == "cannot be tested here"
@@ -195,30 +185,28 @@ def test_cells_hold_scent_against_the_best_rival() -> None:
 
 
 @pytest.mark.parametrize(("scent", "verdict"), [(0.3, "does not hold"), (0.7, "holds")])
-def test_nowhere_behind_on_enough_topics(scent: float, verdict: str) -> None:
-    """A rival that is better on all eight topics decides, and so does one that is worse."""
+def test_nowhere_behind_with_enough_topics(scent: float, verdict: str) -> None:
     made = measured("abcdefgh", scent=[scent] * 8, nb_links=0.5 + np.arange(8) / 100)
     claim = lab.nowhere_behind(lab.compared(made))
     assert claim.verdict == verdict
     assert "nb-links less scent, share on x, words, 3 seeds, 20 pages" in claim.evidence
 
 
-def test_identical_crawls_of_scent_and_its_rival_tell_nothing() -> None:
+def test_nowhere_behind_untested_for_identical_crawls() -> None:
     made = measured("abcdefgh", scent=[0.5] * 8, nb_links=[0.5] * 8)
     pages = dict.fromkeys(("scent", "nb-links"), [np.arange(3, dtype=np.int32)] * 8)
     made.cells = {cell: replace(of, pages=pages) for cell, of in made.cells.items()}
     assert lab.nowhere_behind(lab.compared(made)).verdict == "cannot be tested here"
 
 
-def test_the_whole_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """A look at it with a program and one's own class; a second call runs nothing; the page says how to repeat it."""
+def test_benchmark_command_writes_report_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     small = replace(CORPORA["embedded-small"], source="embedded:pages=150,seed=1,hosts=6")
     monkeypatch.setitem(CORPORA, "embedded-small", small)
     program, own = f"bash {EXAMPLES / 'rival.sh'}", "my_own_strategy:Mine"
     (tmp_path / "my_own_strategy.py").write_text(
         "class Mine:\n"
         "    def learn(self, step, table): return step.children\n"
-        "    def score(self, rows, table): return table.alpha_max[rows] + 0.0\n"
+        "    def priority(self, rows, table): return table.link_relevance_max[rows] + 0.0\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr("lycosa_lab.benchmark.corpora.LEAST", 8)

@@ -1,5 +1,3 @@
-"""Sources of pages: WARC files, crawls, trees of files; whole and broken."""
-
 from __future__ import annotations
 
 import gzip
@@ -26,7 +24,6 @@ from replay_helpers import http_answer, record, write
 
 
 def html(*links: str, text: str = "coral reefs") -> bytes:
-    """A page with links."""
     return http_answer(f"<p>{text} {' '.join(f'<a href={link}>x</a>' for link in links)}".encode())
 
 
@@ -38,16 +35,13 @@ PAGES = [
 
 
 def left_out(index: CorpusIndex) -> dict[str, int]:
-    """What the index says that was left out."""
     return dict(index.facts["left_out"])
 
 
-# -- WARC files ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ending", [".warc", ".warc.gz"])
-def test_warc_files_of_any_packing(tmp_path: Path, ending: str) -> None:
-    """Pages come in the order of the file; redirects are followed; what is no page is counted."""
+def test_make_index_warc_compressed_or_not(tmp_path: Path, ending: str) -> None:
     file = write(
         tmp_path / f"crawl{ending}",
         record("", b"software: x\r\n", kind="warcinfo"),
@@ -75,8 +69,7 @@ def test_warc_files_of_any_packing(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("ending", [".warc", ".warc.gz"])
-def test_a_truncated_file_is_read_as_far_as_it_is_whole(tmp_path: Path, ending: str) -> None:
-    """The record that is cut off is left out, and that is stated."""
+def test_make_index_truncated_warc(tmp_path: Path, ending: str) -> None:
     file = write(tmp_path / f"x{ending}", *PAGES)
     file.write_bytes(file.read_bytes()[:-30])
     index = make_index([str(file)], tmp_path / "x")
@@ -86,8 +79,7 @@ def test_a_truncated_file_is_read_as_far_as_it_is_whole(tmp_path: Path, ending: 
 
 
 @pytest.mark.parametrize("place", [4, 60, 200])
-def test_damaged_records_are_stepped_over(tmp_path: Path, place: int) -> None:
-    """Wherever one of the records is damaged, the others are read, and it is counted."""
+def test_make_index_skips_damaged_records(tmp_path: Path, place: int) -> None:
     file = write(tmp_path / "x.warc.gz", *PAGES)
     content = bytearray(file.read_bytes())
     second = len(gzip.compress(PAGES[0], mtime=0)) + place
@@ -98,8 +90,7 @@ def test_damaged_records_are_stepped_over(tmp_path: Path, place: int) -> None:
     assert {"damaged records": 1} == left_out(index)
 
 
-def test_revisits_have_the_body_of_their_original(tmp_path: Path) -> None:
-    """One that repeats another address is a page with its content; one whose original is missing is counted."""
+def test_make_index_revisit_records_use_original_body(tmp_path: Path) -> None:
     digest = "WARC-Payload-Digest: sha1:AAAA\r\n"
     more = f"{digest}WARC-Refers-To-Target-URI: http://a.test/1\r\n"
     again = record("http://a.test/copy", http_answer(b""), kind="revisit", more=more)
@@ -111,8 +102,7 @@ def test_revisits_have_the_body_of_their_original(tmp_path: Path) -> None:
     assert {"damaged records": 1} == left_out(index)
 
 
-def test_a_wacz_and_a_directory_of_files(tmp_path: Path) -> None:
-    """A WACZ is read as it is; of a directory, a file that is no archive is left out with a note."""
+def test_make_index_wacz_and_directory(tmp_path: Path) -> None:
     inside = tmp_path / "archives"
     inside.mkdir()
     data = write(tmp_path / "data.warc.gz", *PAGES)
@@ -136,8 +126,7 @@ def test_a_wacz_and_a_directory_of_files(tmp_path: Path) -> None:
         (PAGES[0][:-40], "no page is recorded|no pages"),
     ],
 )
-def test_what_has_no_pages_is_an_error(tmp_path: Path, content: bytes, why: str) -> None:
-    """The message says what was found instead, and no index is left."""
+def test_make_index_without_pages_is_error(tmp_path: Path, content: bytes, why: str) -> None:
     file = tmp_path / "x.warc"
     file.write_bytes(content)
     with pytest.raises(InputError, match=why):
@@ -145,8 +134,7 @@ def test_what_has_no_pages_is_an_error(tmp_path: Path, content: bytes, why: str)
     assert not (tmp_path / "x").exists()
 
 
-def test_excluded_pages_are_counted(tmp_path: Path) -> None:
-    """A pattern is a part of an address, or has * in it; links to what is left out are dead."""
+def test_make_index_excluded_pages_are_counted(tmp_path: Path) -> None:
     file = str(write(tmp_path / "x.warc", *PAGES))
     index = make_index([file], tmp_path / "x", exclude=["/2"])
     assert (["http://a.test/1", "http://a.test/3"], 3) == (list(index.names), index.facts["dead"])
@@ -156,25 +144,21 @@ def test_excluded_pages_are_counted(tmp_path: Path) -> None:
         make_index([file], tmp_path / "z", exclude=[""])
 
 
-# -- crawls ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A small web."""
     with serve(Web(seed=7, pages=60, hosts=3, traps=()), record=False) as serving:
         yield serving
 
 
 def crawled(server: Server, out: Path, seeds: Sequence[str], **more: object) -> Path:
-    """A crawl's directory."""
     options = {"delay": 0.0, "allow_network": ["127.0.0.0/8"], "budget": 30, "strategy": "breadth-first", **more}
     assert 30 == sum(visit.is_page for visit in lycosa.crawl("coral reef", seeds, out=out, **options))  # type: ignore[arg-type]
     return out
 
 
-def test_a_past_crawl_is_a_corpus(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its pages come with their links; labels are classes, the last counts; that there are none at all is told."""
+def test_make_index_of_past_crawl_with_labels(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = crawled(server, tmp_path / "crawl", list(server.web.urls()))
     bare = make_index([str(path)], tmp_path / "x")
     first, second = list(bare.names)[:2]
@@ -193,8 +177,7 @@ def test_a_past_crawl_is_a_corpus(server: Server, tmp_path: Path, monkeypatch: p
     assert inside == [index.names[int(child)] for child in index.children(0)]
 
 
-def test_redirects_of_a_crawl(server: Server, tmp_path: Path) -> None:
-    """Where the crawl was sent on, the corpus is, too."""
+def test_crawl_yields_redirects(server: Server, tmp_path: Path) -> None:
     path = crawled(server, tmp_path / "crawl", list(server.web.urls()))
     log = SqliteLog(path / NAME)
     log.append(Visit("http://old.test/", "redirect", "redirect", 99, links=Links.to("http://new.test/")))
@@ -203,8 +186,7 @@ def test_redirects_of_a_crawl(server: Server, tmp_path: Path) -> None:
     assert [("http://old.test/", "http://new.test/")] == [(recorded.url, recorded.target) for recorded in found]
 
 
-def test_a_damaged_archive_of_a_crawl_is_counted(server: Server, tmp_path: Path) -> None:
-    """Pages whose records are damaged are left out, the others are read."""
+def test_make_index_damaged_crawl_archive_is_counted(server: Server, tmp_path: Path) -> None:
     path = crawled(server, tmp_path / "crawl", list(server.web.urls()))
     log = SqliteLog(path / NAME)
     place = next(event for event in log.events("kind = 'page' AND outcome = 'ok'") if isinstance(event, Visit)).place
@@ -217,18 +199,15 @@ def test_a_damaged_archive_of_a_crawl_is_counted(server: Server, tmp_path: Path)
     assert (1, 30) == (lost, len(index) + lost)
 
 
-def test_a_crawl_without_pages_is_an_error(tmp_path: Path) -> None:
-    """It says how to go on."""
+def test_make_index_crawl_without_pages_is_error(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text("")
     with pytest.raises(InputError, match="lycosa resume"):
         make_index([str(tmp_path)], tmp_path / "x")
 
 
-# -- trees of files --------------------------------------------------------------------------------------------------
 
 
-def test_a_tree_of_files(tmp_path: Path) -> None:
-    """Files are called by their paths, links between them are resolved, directories are classes and index.html."""
+def test_make_index_of_file_tree(tmp_path: Path) -> None:
     root = tmp_path / "pages"
     (root / "Science" / "Physics").mkdir(parents=True)
     (root / "Art").mkdir()
@@ -254,27 +233,23 @@ def test_a_tree_of_files(tmp_path: Path) -> None:
     assert {"neither HTML nor text": 1} == left_out(index)
 
 
-def test_a_directory_with_nothing_is_an_error(tmp_path: Path) -> None:
-    """It says what files are read."""
+def test_make_index_empty_directory_is_error(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="neither WARC files nor pages"):
         make_index([str(tmp_path / "empty")], tmp_path / "x")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    """An archive that can't be read is an error; a file of a tree is counted."""
+def test_make_index_unreadable_archive_is_error(tmp_path: Path) -> None:
     file = write(tmp_path / "x.warc", *PAGES)
     file.chmod(0)
     with pytest.raises((InputError, lycosa.core.errors.StoreError), match="cannot read"):
         make_index([str(file)], tmp_path / "x")
 
 
-# -- telling them apart ----------------------------------------------------------------------------------------------
 
 
-def test_kinds_are_told_apart(tmp_path: Path) -> None:
-    """By what is in a directory, by how a file is named; what is neither is an error that says what there is."""
+def test_kind_of_each_source(tmp_path: Path) -> None:
     write(tmp_path / "a.warc.gz", *PAGES)
     (tmp_path / "crawl").mkdir()
     (tmp_path / "crawl" / "crawl.toml").write_text("")
@@ -290,8 +265,7 @@ def test_kinds_are_told_apart(tmp_path: Path) -> None:
             kind_of(str(tmp_path / wrong))
 
 
-def test_the_embedded_web_at_any_size(tmp_path: Path) -> None:
-    """Its parameters are typed with it; a wrong one is an error; several sources join."""
+def test_make_index_embedded_web_parameters(tmp_path: Path) -> None:
     index = make_index(["embedded:pages=40,seed=3,hosts=4"], tmp_path / "x")
     assert 40 == len(index)
     assert index.fingerprint != make_index(["embedded:pages=40,seed=4,hosts=4"], tmp_path / "y").fingerprint
@@ -301,8 +275,7 @@ def test_the_embedded_web_at_any_size(tmp_path: Path) -> None:
     assert Counter({True: 40, False: 3}) == Counter("localhost" in name for name in joined.names)
 
 
-def test_options_that_do_not_belong_together(tmp_path: Path) -> None:
-    """Scores are for graphs, labels for pages, a column for labels."""
+def test_make_index_conflicting_options(tmp_path: Path) -> None:
     warc, edges = write(tmp_path / "x.warc", *PAGES), tmp_path / "e.tsv"
     edges.write_text("1\t2\n")
     for sources, more, why in (

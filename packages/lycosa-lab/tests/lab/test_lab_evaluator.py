@@ -1,5 +1,3 @@
-"""The thesis's evaluator, with similarities worked out by hand."""
-
 from __future__ import annotations
 
 import json
@@ -27,27 +25,25 @@ TEXTS = {
     "http://a.test/3": "engine diesel piston",
     "http://a.test/4": "reef reef reef engine",
 }
-"""Four pages; no word of theirs is a stop word, and none loses an ending."""
+"""Four pages without stop words and suffixes."""
 
 BACKGROUND = Background(1000, {"coral": 100, "reef": 100, "lagoon": 100, "engin": 100, "diesel": 100, "piston": 100})
-"""Statistics that know all words equally well, so that what is left are the counts."""
+"""Statistics in which all words are equally frequent, so that only counts matter."""
 
 
 def index_of(path: Path, texts: dict[str, str]) -> CorpusIndex:
-    """An index of these pages."""
     pages = (RecordedPage(url, Page("ok", marked=text, links=Links())) for url, text in texts.items())
     return write_index(pages, path, source="the crawl")
 
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
-    """A crawl of the four pages."""
     return index_of(tmp_path_factory.mktemp("evaluated") / "crawl.index", TEXTS)
 
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
-    """Two relevant pages, with words in another order than the crawl has them, and one that the crawl has not."""
+    """Two relevant pages, with words in another order than in the crawl; one page was not crawled."""
     texts = {"file:///1": "parrotfish engine", "file:///2": "lagoon reef coral"}
     return index_of(tmp_path_factory.mktemp("relevant") / "good.index", texts)
 
@@ -58,26 +54,23 @@ BY_HAND = [
     1 / math.sqrt(3 * (1 + 9)),  # engine of three words, against engine and a word that is three times as rare
     3 / math.sqrt(10 * 3),  # reef 3, engine 1: 3 / sqrt(30) with the second, 1 / 10 with the first
 ]
-"""The largest cosine of each page: all words are equally rare."""
+"""Largest cosine of each page; all words are equally rare."""
 
 
 def last(found: Findings) -> list[Any]:
-    """The last row of the table."""
     return list(found.parts[0].rows[-1])  # type: ignore[union-attr]
 
 
 @pytest.mark.paper("batsakis-harvest-ratio")
-def test_the_maximum_of_the_cosines_counts(crawled: CorpusIndex, good: CorpusIndex) -> None:
-    """Each page is as similar as to the relevant page it resembles most; above .75 it is relevant."""
+def test_evaluate_by_largest_cosine(crawled: CorpusIndex, good: CorpusIndex) -> None:
     assert BY_HAND == pytest.approx(max_similarities_in(crawled, good, BACKGROUND).tolist(), abs=1e-6)
     pages, found, share, average = last(evaluate(crawled, good, background=BACKGROUND))
-    assert (4, 2, 0.5) == (pages, found, share)  # .94 and .82 are above, the others are not
+    assert (4, 2, 0.5) == (pages, found, share)  # .94 and .82 are above the threshold
     assert sum(BY_HAND) / 4 == pytest.approx(average)
 
 
 @pytest.mark.paper("batsakis-threshold")
-def test_the_threshold_has_to_be_exceeded(crawled: CorpusIndex) -> None:
-    """A page that is itself among the relevant ones has similarity 1, and is above any threshold that is allowed."""
+def test_evaluate_threshold_must_be_exceeded(crawled: CorpusIndex) -> None:
     named = ["http://a.test/2"]
     assert 1 == last(evaluate(crawled, named, threshold=0.999, background=BACKGROUND))[1]
     for wrong in (1.0, -0.1, math.nan):
@@ -86,58 +79,50 @@ def test_the_threshold_has_to_be_exceeded(crawled: CorpusIndex) -> None:
 
 
 @pytest.mark.paper("batsakis-average-similarity")
-def test_the_thesis_counts_what_is_greater_than_the_threshold() -> None:
-    """Of .75, .76 and .2 one is greater than .75; the average is over all."""
+def test_evaluation_findings_counts_above_threshold() -> None:
     assert [3, 1, 1 / 3, pytest.approx((0.75 + 0.76 + 0.2) / 3)] == last(
         evaluation_findings(np.array([0.75, 0.76, 0.2]), 1)
     )
 
 
-def test_rare_words_weigh_more(crawled: CorpusIndex) -> None:
-    """By statistics in which a lagoon is rare, page 1 (which has one) is more like it than page 2 is."""
+def test_max_similarities_in_weighs_rare_words_more(crawled: CorpusIndex) -> None:
     rare = Background(1000, dict(BACKGROUND.frequency) | {"lagoon": 1})
     plain, done = (max_similarities_in(crawled, [0], known) for known in (BACKGROUND, rare))
     assert done[1] < plain[1] < done[0] == 1.0
 
 
-def test_all_pages_of_an_index_by_number(crawled: CorpusIndex) -> None:
-    """For simulated crawls: what every page resembles of some pages given by their numbers."""
+def test_max_similarities_in_by_node_numbers(crawled: CorpusIndex) -> None:
     told = max_similarities_in(crawled, [1, 2], BACKGROUND)
     assert [3 / math.sqrt(6 * 2), 1.0, 1.0, 3 / math.sqrt(10 * 2)] == pytest.approx(told.tolist(), abs=1e-6)
     with pytest.raises(InputError, match="without texts"):
         max_similarities_in(CorpusIndex.of({"a": ["b"]}), [0])
 
 
-def test_addresses_are_looked_up_in_the_crawl(crawled: CorpusIndex) -> None:
-    """Each once, however it is written; those that were not crawled are counted."""
+def test_evaluate_canonical_urls_and_missing_pages(crawled: CorpusIndex) -> None:
     done = evaluate(crawled, ["http://A.test/2#top", "http://a.test/2", "http://b.test/"], background=BACKGROUND)
     assert ["left out: 1 relevant pages that were not crawled"] == done.remarks
     assert "one of 1 relevant pages" in done.summary
 
 
-def test_no_relevant_page_with_words(crawled: CorpusIndex, tmp_path: Path) -> None:
+def test_evaluate_without_relevant_words_is_error(crawled: CorpusIndex, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none of the relevant pages was crawled"):
         evaluate(crawled, ["http://nowhere.test/"])
     with pytest.raises(InputError, match="none of the relevant pages has words"):
         evaluate(crawled, index_of(tmp_path / "empty.index", {"http://a.test/": ""}))
 
 
-def test_a_page_without_words_has_similarity_0(tmp_path: Path, good: CorpusIndex) -> None:
-    """It is a page that was fetched, and counts as one."""
+def test_max_similarities_in_page_without_words_is_0(tmp_path: Path, good: CorpusIndex) -> None:
     index = index_of(tmp_path / "index", {"http://a.test/": "", **TEXTS})
     assert (0.0, 5) == (max_similarities_in(index, good)[0], last(evaluate(index, good))[0])
 
 
-# -- arithmetic --------------------------------------------------------------------------------------------------
 
 PAGES = st.lists(st.dictionaries(st.integers(0, 9), st.integers(1, 9), max_size=6), min_size=1, max_size=6)
 
 
 @settings(max_examples=25)
 @given(PAGES, PAGES)
-def test_the_nearest_is_that_of_all_pairs(pages: list[dict[int, int]], relevant: list[dict[int, int]]) -> None:
-    """The same as comparing each page with each relevant one, by the formula."""
-
+def test_max_similarities_equals_all_pairs(pages: list[dict[int, int]], relevant: list[dict[int, int]]) -> None:
     def cosine(a: dict[int, int], b: dict[int, int]) -> float:
         length = math.hypot(*a.values()) * math.hypot(*b.values())
         return sum(a[word] * b.get(word, 0) for word in a) / length if length else 0.0
@@ -150,8 +135,7 @@ def test_the_nearest_is_that_of_all_pairs(pages: list[dict[int, int]], relevant:
 
 
 @pytest.mark.paper("batsakis-evaluator")
-def test_findings_have_a_table_and_two_curves(crawled: CorpusIndex, good: CorpusIndex) -> None:
-    """What a report draws: number of relevant pages as in figure 12, average similarity as in figure 13."""
+def test_evaluate_findings_table_and_curves(crawled: CorpusIndex, good: CorpusIndex) -> None:
     findings = evaluate(crawled, good, background=BACKGROUND)
     table, harvest, similarity = findings.parts
     assert ("evaluation-table", 4) == (table.key, len(table.rows))  # type: ignore[union-attr]

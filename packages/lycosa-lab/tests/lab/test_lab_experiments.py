@@ -1,5 +1,3 @@
-"""Experiments as files: what is read, what is refused, what is written."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -13,47 +11,40 @@ PLAIN = 'name = "mine"\ncorpus = "my.index"\nstrategies = ["best-first", "breadt
 
 
 def plan(**more: object) -> Experiment:
-    """A small experiment."""
     return Experiment("mine", "my.index", **{"strategies": ["best-first"], **more})  # type: ignore[arg-type]
 
 
 def written(tmp_path: Path, text: str) -> Path:
-    """A file with this text."""
     path = tmp_path / "mine.toml"
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def refused(path: Path) -> str:
-    """What is said about a file that can't be read."""
     with pytest.raises(InputError) as told:
         Experiment.load(path)
     return str(told.value)
 
 
 @pytest.mark.paper("otie-tuning")
-def test_a_file_gives_an_experiment(tmp_path: Path) -> None:
-    """Settings of a file are taken over, all others have their defaults."""
+def test_load_applies_defaults(tmp_path: Path) -> None:
     read = Experiment.load(written(tmp_path, PLAIN + "budgets = [300, 100, 300]\ntold = 'examples'\n"))
     assert ("mine", ["best-first", "breadth-first"], [100, 300], "examples", "on-topic", 300) == (
         read.name, read.strategies, read.budgets, read.told, read.seeds, read.budget,
     )  # fmt: skip
 
 
-def test_the_name_of_a_file_is_that_of_the_experiment(tmp_path: Path) -> None:
-    """A file without a name gives its own."""
+def test_load_default_name_is_file_name(tmp_path: Path) -> None:
     assert Experiment.load(written(tmp_path, PLAIN.partition("\n")[2])).name == "mine"
 
 
-def test_a_corpus_is_looked_for_beside_the_file(tmp_path: Path) -> None:
-    """A relative corpus that lies beside the file is that one; any other is left as it is."""
+def test_load_corpus_relative_to_file(tmp_path: Path) -> None:
     assert Experiment.load(written(tmp_path, PLAIN)).corpus == "my.index"
     (tmp_path / "my.index").mkdir()
     assert Experiment.load(written(tmp_path, PLAIN)).corpus == str(tmp_path / "my.index")
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
-    """The complete configuration comes back as it was, with names that need quoting."""
+def test_load_reads_as_toml(tmp_path: Path) -> None:
     odd = plan(subjects=['a "quoted" \\ class', "Größe\x7f\t"], budgets=[7], seeds="off-topic", judge="vector,idf=none")
     assert Experiment.load(written(tmp_path, odd.as_toml())) == odd
     assert all(f"\n{key} = " in odd.as_toml() for key in odd.as_dict())
@@ -71,13 +62,11 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
         ("= 3", "is not valid TOML"),
     ],
 )
-def test_a_wrong_line_is_named(tmp_path: Path, line: str, said: str) -> None:
-    """What can't be read is named, with what would be right."""
+def test_load_names_bad_line(tmp_path: Path, line: str, said: str) -> None:
     assert said in refused(written(tmp_path, PLAIN + line))
 
 
-def test_what_a_file_lacks_is_named(tmp_path: Path) -> None:
-    """A file without a corpus, and one that is not there, say so."""
+def test_load_names_missing_setting(tmp_path: Path) -> None:
     assert "corpus is missing" in refused(written(tmp_path, 'strategies = ["best-first"]'))
     assert "cannot read" in refused(tmp_path / "nothing.toml")
 
@@ -102,20 +91,17 @@ def test_what_a_file_lacks_is_named(tmp_path: Path) -> None:
         ({"repetitions": 0}, "repetitions is 0: it must be 1 or more"),
     ],
 )
-def test_what_cannot_work_is_refused(settings: dict[str, object], said: str) -> None:
-    """Values that can't work are errors that say what could."""
+def test_check_rejects_bad_settings(settings: dict[str, object], said: str) -> None:
     with pytest.raises(InputError) as told:
         plan(**settings).check()
     assert said in str(told.value)
 
 
-def test_strategies_that_are_trained_later_pass() -> None:
-    """Whether what a strategy learns from is there is not asked before it has been made."""
+def test_check_accepts_strategies_trained_later() -> None:
     plan(strategies=["hmm", "rules,depth=3", "oracle", "best-first,merge=sum"]).check()
 
 
-def test_a_corpus_that_is_no_index_says_how_to_make_one(tmp_path: Path) -> None:
-    """A source that is not indexed gives the very command that does it."""
+def test_open_corpus_without_index_suggests_command(tmp_path: Path) -> None:
     crawl = tmp_path / "my crawl"
     crawl.mkdir()
     for corpus, said in [

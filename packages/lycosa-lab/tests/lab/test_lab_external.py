@@ -1,5 +1,3 @@
-"""Programs in any language as strategies: those that play, and those that break, fall silent or cheat."""
-
 from __future__ import annotations
 
 import json
@@ -14,7 +12,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.core.spec import spell
+from lycosa.core.spec import format_spec
 from lycosa.strategies import strategy
 from lycosa_lab import external
 from lycosa_lab.corpus_index import CorpusIndex
@@ -33,12 +31,12 @@ GRAPH = CorpusIndex.of(LINKS, score={"c": 1.0, "e": 0.5}, alpha={("a", "c"): 1.0
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody has to wait long for who says nothing."""
+    """Shorten the timeout for answers."""
     monkeypatch.setattr(external, "ANSWERING", 0.3)
 
 
 def hunt(command: str, budget: int = 20, index: CorpusIndex = GRAPH) -> tuple[Trace, ExternalStrategy]:
-    """A crawl from node a."""
+    """Crawl from node a."""
     program = ExternalStrategy(command, budget=budget, words="reef")
     trace = simulate(Judgements.given(index), program, [0], budget)
     program.close()
@@ -46,20 +44,18 @@ def hunt(command: str, budget: int = 20, index: CorpusIndex = GRAPH) -> tuple[Tr
 
 
 def names(trace: Trace) -> str:
-    """What was fetched."""
     return "".join(GRAPH.names[node] for node in trace.nodes)
 
 
 def shell(script: str) -> str:
-    """A shell that says it speaks the protocol, and then does something else."""
+    """Return a shell command that starts the protocol and runs a script at the first pick."""
     hello = (
         """read -r start; echo '{"protocol":1}'; while read -r line; do case $line in *pick*) break;; esac; done; """
     )
     return shlex.join(["bash", "-c", hello + script])
 
 
-def test_a_rival_in_another_language_plays() -> None:
-    """The shell's breadth-first fetches what ours does, page by page, and leaves nothing behind."""
+def test_rival_sh_equals_breadth_first() -> None:
     chance = np.random.default_rng(3)
     nodes = [f"http://n{number}.example/?a=b&c={number}" for number in range(60)]
     index = CorpusIndex.of({name: [nodes[to] for to in chance.integers(0, 60, 5)] for name in nodes})
@@ -70,8 +66,7 @@ def test_a_rival_in_another_language_plays() -> None:
     assert program.seconds > 0.0
 
 
-def test_the_example_in_the_style_of_a_spider_plays() -> None:
-    """Links of pages that were relevant come before others; when it has no more it gives up."""
+def test_rival_py_prefers_links_of_relevant_pages() -> None:
     trace, program = hunt(f"{sys.executable} {EXAMPLES / 'rival.py'}")
     assert "abcegdf" == names(trace)  # c is worth 1, so e has .5, and g, by e's .5, .25; d and f have 0
     assert program.ending == ""
@@ -79,8 +74,7 @@ def test_the_example_in_the_style_of_a_spider_plays() -> None:
 
 
 @pytest.mark.parametrize("command", [f"bash {EXAMPLES / 'rival.sh'}", f"{sys.executable} {EXAMPLES / 'rival.py'}"])
-def test_a_seed_that_another_seed_links_to_is_not_picked(command: str) -> None:
-    """It is shown as a link before it is fetched."""
+def test_rivals_do_not_pick_linked_seeds(command: str) -> None:
     program = ExternalStrategy(command, budget=20, words="reef")
     trace = simulate(Judgements.given(GRAPH), program, [0, 1, 2], 20)
     program.close()
@@ -88,7 +82,7 @@ def test_a_seed_that_another_seed_links_to_is_not_picked(command: str) -> None:
 
 
 def children() -> set[str]:
-    """Processes that this one would have to wait for, ended ones among them."""
+    """Return the process ids of children, including zombies."""
     return {pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
 
 
@@ -112,8 +106,7 @@ def children() -> set[str]:
         ("""bash -c 'read -r l; echo "{\\"protocol\\":1,\\"wants\\":[7]}"; sleep 9'""", "it wants '[7]': there is"),
     ],
 )  # fmt: skip
-def test_what_goes_wrong_is_said_and_costs_the_trial(command: str, reason: str) -> None:
-    """The crawl ends there with what it has, the reason is one line, and no process is left."""
+def test_external_strategy_forfeits_after_error(command: str, reason: str) -> None:
     before = children()
     trace, program = hunt(command)
     assert "a" == names(trace)
@@ -124,16 +117,14 @@ def test_what_goes_wrong_is_said_and_costs_the_trial(command: str, reason: str) 
 
 
 @pytest.mark.usefixtures("hasty")
-def test_silence_is_not_waited_for_long() -> None:
-    """A program that reads and says nothing; it is ended, too."""
+def test_external_strategy_forfeits_after_timeout() -> None:
     before = children()
     trace, program = hunt(shell("sleep 60"))
     assert ("a", "forfeited: it said nothing for 0.3 seconds") == (names(trace), program.ending)
     assert children() <= before
 
 
-def test_what_was_found_before_counts() -> None:
-    """Two good picks, then a wrong one."""
+def test_external_strategy_keeps_pages_before_forfeit() -> None:
     picks = "".join(
         f"""echo '{{"pick":"{url}"}}'; while read -r line; do case $line in *pick*) break;; esac; done; """
         for url in ("c", "e")
@@ -144,19 +135,17 @@ def test_what_was_found_before_counts() -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-def test_who_does_not_read_is_not_waited_for() -> None:
-    """A page that does not fit into the pipe, and a program that reads nothing after the start."""
+def test_external_strategy_forfeits_if_it_does_not_read() -> None:
     large = CorpusIndex.of({"a": [f"http://a.example/{number}/{'x' * 200}" for number in range(2000)]})
     _, program = hunt("""bash -c 'read -r l; echo "{\\"protocol\\":1}"; sleep 9'""", 5, large)
     assert "it does not read what it is told" in program.ending
 
 
-def test_what_it_has_started_ends_with_it(tmp_path: Path) -> None:
-    """A program that leaves another one running."""
+def test_close_kills_grandchildren(tmp_path: Path) -> None:
     left = tmp_path / "left"
     hunt(shell(f"sleep 60 <&- >&- 2>&- & echo $! > {left}; exit 1"))
     stat = Path(f"/proc/{left.read_text().strip()}/stat")
-    for _ in range(500):  # killed it is, but a busy machine may take a moment to see to it
+    for _ in range(500):  # it was killed, but a busy machine may take a moment to reap it
         with suppress(FileNotFoundError, ProcessLookupError):
             if stat.read_text().split()[2] not in "ZX":
                 sleep(0.01)
@@ -165,14 +154,12 @@ def test_what_it_has_started_ends_with_it(tmp_path: Path) -> None:
     pytest.fail("it is still running")
 
 
-def test_giving_up_is_no_forfeit() -> None:
-    """Null means that nothing more is wanted."""
+def test_external_strategy_null_pick_gives_up() -> None:
     trace, program = hunt(shell("""echo '{"pick":null}'; read -r line; exit 0"""))
     assert ("a", "gave up") == (names(trace), program.ending)
 
 
-def test_what_it_is_told(tmp_path: Path) -> None:
-    """The lines, key by key, as documented."""
+def test_external_strategy_events_as_documented(tmp_path: Path) -> None:
     said = tmp_path / "said"
     script = f"""while IFS= read -r l; do printf '%s\\n' "$l" >> {said}; case $l in
         *'"start"'*) echo '{{"protocol":1,"wants":["context"]}}';; *'"pick"'*) echo '{{"pick":null}}';; esac; done"""
@@ -185,18 +172,16 @@ def test_what_it_is_told(tmp_path: Path) -> None:
     assert json.loads(end) == {"event": "end", "reason": "gave up"}
 
 
-def test_a_command_that_is_none() -> None:
-    """Nothing is started, and it is said which."""
+def test_external_strategy_unknown_program_is_error() -> None:
     with pytest.raises(InputError, match="there is no program '/no/such/program'"):
         hunt("/no/such/program")
 
 
-def test_an_experiment_goes_on_without_it(tmp_path: Path) -> None:
-    """A program that forfeits keeps what it found; it is told; the next call tries again, and others are as ever."""
+def test_run_retries_forfeited_trials(tmp_path: Path) -> None:
     flag = tmp_path / "works"
     script = tmp_path / "rival.sh"
     script.write_text(f"test -e {flag} || exit 7\nexec bash {EXAMPLES / 'rival.sh'}\n")
-    text = spell("program", {"command": f"bash {script}"})
+    text = format_spec("program", {"command": f"bash {script}"})
     plan = Experiment("x", "", ["breadth-first", text], budgets=[5], seed_sets=1, seeds="random", seed_count=1,
                       told="score", mode="as-published")  # fmt: skip
     subject = HuntSubject("scores", GRAPH.score, truth_by="scores of the graph")
@@ -213,16 +198,14 @@ def test_an_experiment_goes_on_without_it(tmp_path: Path) -> None:
     assert ours == theirs
 
 
-def test_an_answer_that_can_just_be_read_is_shown() -> None:
-    """Lists within lists, as deep as the reader takes them: no error of ours."""
+def test_shown_value_too_deep_for_json() -> None:
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]
     assert "something too deep" in external.shown(deep)
 
 
-def test_it_ends_with_the_process_that_started_it() -> None:
-    """Killed outright, the lab can't close it: the program, which would wait for ever, is ended all the same."""
+def test_program_ends_with_killed_parent() -> None:
     start = "from lycosa_lab.external import Talk; import os; talk = Talk(['sleep', '600'])"
     code = f"{start}; print(talk._process.pid, flush=True); os._exit(9)"
     pid = int(subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60).stdout)
@@ -234,7 +217,6 @@ def test_it_ends_with_the_process_that_started_it() -> None:
 
 
 def _runs(pid: int) -> bool:
-    """Whether it is there, and no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

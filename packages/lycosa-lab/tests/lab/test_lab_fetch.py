@@ -1,5 +1,3 @@
-"""Public corpora, fetched from a server on loopback that has small files of the same layout."""
-
 from __future__ import annotations
 
 import gzip
@@ -25,7 +23,7 @@ LOCAL = Options(allow_network=["127.0.0.0/8"])
 
 
 def tar(files: dict[str, bytes], *more: tarfile.TarInfo) -> bytes:
-    """A packed archive."""
+    """Return a compressed tar archive."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as archive:
         for name, content in files.items():
@@ -70,20 +68,18 @@ SNAP = gzip.compress(b"# Directed graph\n# FromNodeId\tToNodeId\n0\t11342\n0\t82
 
 @dataclass
 class Site:
-    """What the server has and does."""
-
     files: dict[str, bytes] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     cut: int = 0
-    """Bytes after which a connection ends too early; 0: never."""
+    """Number of bytes after which a connection is closed early; 0: never."""
     measured: bool = True
-    """Whether it says how long a file is."""
+    """Whether Content-Length is sent."""
     base: str = ""
 
 
 @contextmanager
 def serving(site: Site) -> Iterator[Site]:
-    """A server that knows redirects below /moved/, and nothing else."""
+    """Run a server with the site's files and redirects below /moved/."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -108,7 +104,7 @@ def serving(site: Site) -> Iterator[Site]:
             self.close_connection = True
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         site.base = f"http://127.0.0.1:{server.server_address[1]}"
@@ -123,7 +119,7 @@ def serving(site: Site) -> Iterator[Site]:
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """A server with all corpora; downloads go into a cache of their own."""
+    """Serve all corpora; downloads go to a temporary cache."""
     files = {
         "wikispeedia_paths-and-graph.tar.gz": PATHS,
         "wikispeedia_articles_html.tar.gz": ARTICLES,
@@ -139,11 +135,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         yield running
 
 
-# -- the corpora -----------------------------------------------------------------------------------------------------
 
 
-def test_wikispeedia(site: Site, tmp_path: Path) -> None:
-    """Articles have all their categories, and don't print them; lists of articles are left out."""
+def test_make_index_wikispeedia(site: Site, tmp_path: Path) -> None:
     index = make_index(["public:wikispeedia"], tmp_path / "x")
     assert ["%25/%25C3%2585land.htm", "b/Bat.htm"] == [name.partition("/wp/")[2] for name in index.names]
     assert [[1], [0]] == [index.children(node).tolist() for node in range(2)]
@@ -158,11 +152,10 @@ def test_wikispeedia(site: Site, tmp_path: Path) -> None:
     asked = len(site.asked)
     assert "countri" not in index.stems
     make_index(["public:wikispeedia"], tmp_path / "y")
-    assert 2 == asked == len(site.asked)  # the second time, nothing is downloaded
+    assert 2 == asked == len(site.asked)  # the second index downloads nothing
 
 
-def test_webkb(site: Site, tmp_path: Path) -> None:
-    """Addresses are written in the names of files, classes in those of directories; headers are no part of pages."""
+def test_make_index_webkb(site: Site, tmp_path: Path) -> None:
     index = make_index(["public:webkb"], tmp_path / "x")
     names = ["http://www.cs.cornell.edu/home/ann/", "http://www.cs.cornell.edu/~bob.html"]
     assert (names, ["faculty", "student"]) == (list(index.names), index.classes)
@@ -170,8 +163,7 @@ def test_webkb(site: Site, tmp_path: Path) -> None:
     assert {"files that are no pages": 1} == index.facts["left_out"]
 
 
-def test_make_index_unknown_corpus(site: Site, tmp_path: Path) -> None:
-    """The message lists what there is; a place that is taken is refused before anything is downloaded."""
+def test_make_index_unknown_public_corpus(site: Site, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there are wikispeedia \(.*; webkb"):
         make_index(["public:wikipedia"], tmp_path / "x")
     (tmp_path / "mine").mkdir()
@@ -180,11 +172,9 @@ def test_make_index_unknown_corpus(site: Site, tmp_path: Path) -> None:
     assert [] == site.asked
 
 
-# -- downloading -----------------------------------------------------------------------------------------------------
 
 
 def test_download_private_address(site: Site, tmp_path: Path) -> None:
-    """Unless the network is allowed, nothing on it is asked, by redirect either."""
     with pytest.raises(InputError, match=r"127\.0\.0\.1.*allow-network"):
         download(f"{site.base}/web-Google.txt.gz", tmp_path / "x", Options())
     assert [] == site.asked
@@ -194,7 +184,6 @@ def test_download_private_address(site: Site, tmp_path: Path) -> None:
 
 
 def test_download_cut_off(site: Site, tmp_path: Path) -> None:
-    """A connection that ends too early leaves nothing; the next gets the whole file, the one after asks nothing."""
     url, told = f"{site.base}/web-Google.txt.gz", []
     site.cut = 50
     with pytest.raises(InputError, match=r"cannot download .*or put the file into"):
@@ -210,14 +199,12 @@ def test_download_cut_off(site: Site, tmp_path: Path) -> None:
 
 
 def test_download_redirects(site: Site, tmp_path: Path) -> None:
-    """A moved file is found; one that moves for ever is an error."""
     assert SNAP == download(f"{site.base}/moved/web-Google.txt.gz", tmp_path / "x", LOCAL).read_bytes()
     with pytest.raises(InputError, match="loop"):
         download(f"{site.base}/moved/loop", tmp_path / "y", LOCAL)
 
 
 def test_download_missing_or_too_large(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A 404 names its address; a file beyond the limit is not kept, whether it says how long it is or not."""
     with pytest.raises(InputError, match=r"/nothing\.gz: 404"):
         download(f"{site.base}/nothing.gz", tmp_path / "x", LOCAL)
     monkeypatch.setattr(public, "MAX_DOWNLOAD_BYTES", 50)
@@ -227,11 +214,9 @@ def test_download_missing_or_too_large(site: Site, tmp_path: Path, monkeypatch: 
     assert [] == os.listdir(tmp_path)
 
 
-# -- archives that lie -----------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_written_by_the_names_of_an_archive(site: Site, tmp_path: Path) -> None:
-    """Paths that lead out, links and devices do nothing: archives are read, not unpacked."""
+def test_make_index_archive_paths_are_never_written(site: Site, tmp_path: Path) -> None:
     link, device = tarfile.TarInfo("wpcd/wp/l/Link.htm"), tarfile.TarInfo("wpcd/wp/d/Device.htm")
     link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
     device.type = tarfile.CHRTYPE
@@ -242,8 +227,7 @@ def test_nothing_is_written_by_the_names_of_an_archive(site: Site, tmp_path: Pat
     assert ["x"] == os.listdir(tmp_path)
 
 
-def test_bombs_and_damage_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What unpacks to more than it may, has too many files, is cut off or no archive, is an error that names it."""
+def test_members_bombs_and_damage_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(public, "MAX_UNPACKED_BYTES", 100_000)
     monkeypatch.setattr(public, "MAX_MEMBERS", 3)
     for name, content, why in (
@@ -258,8 +242,7 @@ def test_bombs_and_damage_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyP
             list(members(tmp_path / name))
 
 
-def test_an_archive_without_categories_is_an_error(site: Site, tmp_path: Path) -> None:
-    """A page in place of the archive, or another archive, is not taken for the corpus."""
+def test_make_index_archive_without_categories_is_error(site: Site, tmp_path: Path) -> None:
     site.files["wikispeedia_paths-and-graph.tar.gz"] = tar({"other.tsv": b""})
     with pytest.raises(InputError, match="no categories"):
         make_index(["public:wikispeedia"], tmp_path / "x")

@@ -1,5 +1,3 @@
-"""The rule of claims that compare two strategies."""
-
 import math
 
 import numpy as np
@@ -23,7 +21,7 @@ def test_compare_alike():
     assert FAILS == compare(LOW + 0.1, LOW, TOPICS, most=1, expect="alike").verdict
 
 
-def test_compare_an_interval_that_leaves_both_open():
+def test_compare_interval_around_0_is_untested():
     apart = np.where(np.arange(16) % 4 < 2, 0.3, -0.25)
     found = compare(LOW + apart, LOW, TOPICS, most=1)
     assert (UNTESTED, True) == (found.verdict, found.evidence.startswith("These trials can't tell"))
@@ -44,12 +42,12 @@ def test_compare_an_interval_that_leaves_both_open():
     ],
     ids=["identical", "ceiling", "no trial", "nothing", "few"],
 )
-def test_compare_where_no_difference_can_be_seen(given, reason, expect):
+def test_compare_untested_without_possible_difference(given, reason, expect):
     found = compare(**{"topics": TOPICS, "most": 1, **given}, expect=expect)
     assert (UNTESTED, True) == (found.verdict, reason in found.evidence)
 
 
-def test_compare_leaves_out_the_trials_that_cannot_tell():
+def test_compare_leaves_out_muted_trials():
     one, same = LOW + 0.1, np.arange(16) < 4
     one[same] = LOW[same]
     found = compare(one, LOW, TOPICS, most=1, mute={"are the same crawls": same}, names=("A", "B"))
@@ -57,18 +55,18 @@ def test_compare_leaves_out_the_trials_that_cannot_tell():
     assert "A and B are the same crawls in 4 of 16 trials: 6 of 8 topics are left." in found.evidence
 
 
-def test_compare_leaves_out_what_has_no_figure():
+def test_compare_leaves_out_nan():
     one = np.where(np.arange(16) < 4, np.nan, LOW + 0.1)
     found = compare(one, LOW, TOPICS, most=1)
     assert (HOLDS, True) == (found.verdict, "have nothing to compare in 4 of 16 trials" in found.evidence)
 
 
-def test_compare_without_a_ceiling_counts_pages():
+def test_compare_without_ceiling():
     assert HOLDS == compare(LOW * 100 + 10, LOW * 100, TOPICS, most=math.inf, digits=1).verdict
     assert UNTESTED == compare(LOW + 0.1, LOW, TOPICS, most=LOW).verdict  # of each trial all that there is
 
 
-def test_compare_names_where_curves_cross():
+def test_compare_names_crossing_of_curves():
     one, other = np.tile([0.5, 0.4, 0.3], (16, 1)), np.tile([0.3, 0.4, 0.35], (16, 1))
     found = compare(one, other, TOPICS, most=1, budgets=[10, 20, 3000], names=("A", "B"))
     assert (HOLDS, True) == (
@@ -78,7 +76,7 @@ def test_compare_names_where_curves_cross():
     assert "cross" not in compare(one, one - 0.1, TOPICS, most=1, budgets=[10, 20, 30]).evidence
 
 
-def test_joined_verdicts():
+def test_combine_rulings_verdicts():
     every = [Ruling(HOLDS, "a"), Ruling(UNTESTED, "b"), Ruling(FAILS, "a")]
     assert [HOLDS, UNTESTED, FAILS] == [combine_rulings(every[:count]).verdict for count in (1, 2, 3)]
     assert (UNTESTED, "a\nb") == (combine_rulings([]).verdict, combine_rulings(every).evidence)

@@ -1,4 +1,4 @@
-"""Strategies find at least what they found when their floors were set: floors.toml has them, corpus by corpus."""
+"""Harvest of each strategy against the floors in floors.toml, corpus by corpus."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLOORS = tomllib.loads(Path(__file__).with_name("floors.toml").read_text("utf-8"
 
 
 @pytest.mark.parametrize("name", FLOORS)
-def test_harvest_reaches_the_floors(name: str, tmp_path: Path) -> None:
+def test_run_harvest_reaches_floors(name: str, tmp_path: Path) -> None:
     section = FLOORS[name]
     corpus, labels = section["corpus"], section.get("labels", "")
     if labels:

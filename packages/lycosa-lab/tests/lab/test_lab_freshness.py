@@ -1,5 +1,3 @@
-"""The experiment on freshness: its integrals and counts on toys, and the whole of it, small."""
-
 from __future__ import annotations
 
 import importlib
@@ -52,35 +50,31 @@ SMALL = FreshnessSize(1, 240, 6, 70, 5.0, (24.0,), 12)
 
 
 def page(weight: float, changes: tuple[float, ...], *counts: tuple[float, float], fetched: float = 0.0) -> Timeline:
-    """A page of a toy."""
     return Timeline("", weight, fetched, changes, counts)
 
 
 def got(at: float) -> PageCheck:
-    """A look that brought the page."""
+    """Return a check that fetched the page."""
     return PageCheck(at, "ok", 200)
 
 
-# -- the integral ----------------------------------------------------------------------------------------------
 
 
-def test_freshness_by_hand() -> None:
-    """Freshness and age of two pages over ten days are what can be worked out on paper."""
+def test_measure_by_hand() -> None:
     one = page(1.0, (2 * DAY, 6 * DAY), (0.0, 10 * DAY))
     two = page(3.0, (4 * DAY,), (0.0, 8 * DAY))  # gone after eight days
     looks = [[got(5 * DAY)], [got(1 * DAY), got(7 * DAY)]]
     made = measure([one, two], looks, 0.0, 10 * DAY)
-    # One is fresh in [0, 2) and [5, 6); two in [0, 4) and [7, 8), and counts until 8.
-    # By weight of 4: [0, 2) 1, [2, 4) 3/4, [4, 5) 0, [5, 6) 1/4, [6, 7) 0, [7, 8) 3/4; of 1: [8, 10) 0.
+    # One is fresh in [0, 2) and [5, 6); two in [0, 4) and [7, 8), and counts until 8. By weight of 4: [0, 2) 1, [2, 4)
+    # 3/4, [4, 5) 0, [5, 6) 1/4, [6, 7) 0, [7, 8) 3/4; of 1: [8, 10) 0.
     assert (2 * 1 + 2 * 0.75 + 0.25 + 0.75) / 10 == pytest.approx(made.freshness)
-    # One is old from 2 to 5 and from 6 to 10: 9/2 + 16/2; two from 4 to 7: 9/2. Weight times time: 10 + 24.
+    # One is stale from 2 to 5 and from 6 to 10: 9/2 + 16/2; two from 4 to 7: 9/2. Weight times time: 10 + 24.
     assert (12.5 + 3 * 4.5) / 34 == pytest.approx(made.age)
     assert [1, 1, 0.75, 0.75, 0, 0.25, 0, 0.75, 0, 0] == pytest.approx(made.days)
     assert (3, 0, 2) == (made.looks, made.unmodified, made.watched)
 
 
-def test_a_304_brings_nothing() -> None:
-    """A copy stays as old as it was when a host says that nothing has changed: if it lied, it stays stale."""
+def test_measure_304_does_not_renew_copy() -> None:
     lied = PageCheck(3 * DAY, "unchanged", 304)
     made = measure([page(1.0, (2 * DAY,), (0.0, 4 * DAY))], [[lied]], 0.0, 4 * DAY)
     assert 0.5 == made.freshness  # two of four days
@@ -88,24 +82,21 @@ def test_a_304_brings_nothing() -> None:
     assert 1 == made.unmodified
 
 
-def test_nothing_to_keep() -> None:
-    """Time in which no page counts has no share, and is left out of the mean."""
+def test_share_over_time_ignores_uncounted_time() -> None:
     mean, days = share_over_time([1.0], [[(0.0, DAY)]], [[(0.0, DAY)]], 0.0, 2 * DAY)
     assert 1.0 == mean
     assert 1.0 == days[0]
     assert days[1] != days[1]
 
 
-def test_spans() -> None:
-    """A change at the very moment of a fetch is in the copy, and several in a row make it stale but once."""
+def test_spans_change_at_fetch_time() -> None:
     assert ([(0.0, 4.0), (5.0, 9.0)], [(4.0, 5.0)]) == spans([0.0, 5.0], [0.0, 4.0, 4.5], 9.0)
     assert [] == common([(0.0, 1.0)], [(1.0, 2.0)])
     made = measure([page(1.0, (5.0,), (0.0, 5.0))], [[PageCheck(6.0, "unchanged", 304)]], 0.0, 9.0)
-    assert (0.0, 0.0) == (made.age, made.lied)  # stale only when it does not count any more
+    assert (0.0, 0.0) == (made.age, made.lied)  # stale only after it stopped counting
 
 
-def test_the_integral_is_what_sampling_gives() -> None:
-    """On a real web, the exact integral agrees with asking the truth at many moments."""
+def test_measure_equals_sampling() -> None:
     now = [START]
     web = ChangingWeb(Web(seed=5, pages=80, hosts=4, traps=()), lambda: now[0], seed=5, days=10)
     end = START + 10 * DAY
@@ -120,19 +111,17 @@ def test_the_integral_is_what_sampling_gives() -> None:
     assert sum(shares) / 400 == pytest.approx(measure(pages, looks, START, end).freshness, abs=2e-3)
 
 
-# -- detection -------------------------------------------------------------------------------------------------
 
 
-def test_precision_and_recall_by_hand() -> None:
-    """Of 8 said to have changed 6 had, of 10 that had 6 were said to: 3/4, 3/5, and 2/3 together."""
+def test_detection_scores_by_hand() -> None:
+    """6 of 8 alarms are real, 6 of 10 changes are seen: 3/4, 3/5, and 2/3 for both."""
     counts = ((True, True, 6), (False, True, 2), (True, False, 4), (False, False, 8))
     made = Detection([(real, seen) for real, seen, times in counts for _ in range(times)])
     assert (0.75, 0.6, pytest.approx(2 * 0.75 * 0.6 / (0.75 + 0.6))) == made.scores
     assert (None, None, 0.0) == Detection([]).scores
 
 
-def test_detectors_on_a_toy() -> None:
-    """A new word is seen by the digest and the main text; another date only by the digest."""
+def test_detect_by_digest_and_main_text() -> None:
     old = Snapshot.of("http://a.test/", b"<p>Coral reefs in the sea<footer>3 May 2024</footer>", "text/html")
     date = Snapshot.of("http://a.test/", b"<p>Coral reefs in the sea<footer>4 May 2024</footer>", "text/html")
     word = Snapshot.of("http://a.test/", b"<p>Coral reefs in the bay<footer>3 May 2024</footer>", "text/html")
@@ -142,8 +131,7 @@ def test_detectors_on_a_toy() -> None:
     assert 2 == pooled([found, found])["digest"].count(False, True)
 
 
-def test_pairs_are_what_they_say() -> None:
-    """The truth says whether a change was real."""
+def test_drawn_pairs_have_both_outcomes() -> None:
     now = [START]
     web = ChangingWeb(Web(seed=4, pages=400, hosts=8, traps=()), lambda: now[0], seed=4)
     some = drawn(web, 40, seed=4)
@@ -151,12 +139,11 @@ def test_pairs_are_what_they_say() -> None:
     assert all(pair.old.body != pair.new.body for pair in some if pair.real)
 
 
-# -- the runs --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path, FreshnessSize]:
-    """A quick run, smaller than it would be, in this process."""
+    """Run the quick experiment at a smaller size in this process."""
     out = tmp_path_factory.mktemp("freshness")
     bench = Bench(cast(CorpusIndex, None), out, quick=True, workers=1)
     with pytest.MonkeyPatch.context() as patch:
@@ -164,8 +151,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path, Fre
         return findings(bench), out, SMALL
 
 
-def test_the_quick_run_has_every_table(found: tuple[Findings, Path, FreshnessSize]) -> None:
-    """Schedules and detection are there, with the figures for the docs."""
+def test_findings_quick_run_has_all_tables(found: tuple[Findings, Path, FreshnessSize]) -> None:
     made, _, size = found
     tables = {part.key.removeprefix("freshness-") for part in made.parts if isinstance(part, ReportTable)}
     assert {"schedules", "detection"} == tables
@@ -182,23 +168,21 @@ def test_the_quick_run_has_every_table(found: tuple[Findings, Path, FreshnessSiz
     assert "freshness" not in PAPERS
 
 
-def test_ours_is_not_behind(found: tuple[Findings, Path, FreshnessSize]) -> None:
-    """Even on a small web automatic keeps as much fresh as fixed."""
+def test_findings_automatic_is_not_behind(found: tuple[Findings, Path, FreshnessSize]) -> None:
     made, out, size = found
     worlds = [FreshnessScenario(**world) for world in made.configuration["webs"]]
     trials = [RevisitTrial(world, name, 3600.0 * size.hours[0]) for world in worlds for name in SCHEDULES]
-    runs = Runs({trial: run_revisit_trial(trial, out) for trial in trials})  # read, not run again
+    runs = Runs({trial: run_revisit_trial(trial, out) for trial in trials})  # cached
     mean = {name: runs.interval(name, trials[0].every).mean for name in SCHEDULES}
-    slack = 0.02  # one web tells no finer: which pages are watched, and what they are worth, is the judge's word
+    slack = 0.02  # one web gives no finer resolution
     assert mean["automatic"] >= mean["fixed"] - slack, mean
     for trial, one in runs.made.items():
         most = one.watched * trial.world.days * DAY / trial.every
-        assert one.looks + one.other <= most + 2, trial.key  # the budget holds, robots.txt and all
+        assert one.looks + one.other <= most + 2, trial.key  # the budget includes robots.txt
         assert 0.5 < one.freshness < 1
 
 
-def test_what_was_run_is_kept(found: tuple[Findings, Path, FreshnessSize], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second call reads what the first measured, and finds the same; nothing of the watches' own files stays."""
+def test_findings_second_run_is_cached(found: tuple[Findings, Path, FreshnessSize], monkeypatch: pytest.MonkeyPatch) -> None:
     made, out, _ = found
     monkeypatch.setattr(experiment, "QUICK", SMALL)
     monkeypatch.setattr("lycosa_lab.papers.freshness.revisit_trials._watch", None)
@@ -208,10 +192,9 @@ def test_what_was_run_is_kept(found: tuple[Findings, Path, FreshnessSize], monke
     assert [] == list((out / "running").iterdir())
 
 
-def test_measured_regions_are_filled(
+def test_freshness_tool_fills_measured_regions(
     found: tuple[Findings, Path, FreshnessSize], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """tools/freshness.py puts tables and pictures between their marks, twice the same, and leaves the prose."""
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     tool = importlib.import_module("freshness")
     few = {"freshness-schedules", "freshness-detection", "freshness-figure-days-24h"}
@@ -232,8 +215,7 @@ def test_measured_regions_are_filled(
         tool.filled("<!-- measured: freshness-nothing -->\n<!-- end -->", report, docs)
 
 
-def test_the_same_twice(tmp_path: Path) -> None:
-    """A watch in virtual time has nothing of chance in it: run again elsewhere, it measures the same."""
+def test_run_revisit_trial_is_deterministic(tmp_path: Path) -> None:
     world = FreshnessScenario(7, 80, 3, 25, 2.0)
     trial = RevisitTrial(world, "automatic", 12 * 3600.0)
     one, two = (run_revisit_trial(trial, tmp_path / name) for name in "ab")
@@ -241,8 +223,7 @@ def test_the_same_twice(tmp_path: Path) -> None:
     assert one.watched == len(crawl_scenario(world, tmp_path / "a").pages)
 
 
-def test_spreading_work() -> None:
-    """Results come in the order of what was given, in one process and in several; a failure is that of the work."""
+def test_map_parallel_order_and_failure() -> None:
     heard: list[tuple[str, int, int]] = []
     for workers in (1, 2):
         assert ["6h", "1d", "3d"] == map_parallel(

@@ -1,5 +1,3 @@
-"""Generated graphs have the size they should, and the properties that are promised."""
-
 from pathlib import Path
 
 import numpy as np
@@ -17,17 +15,14 @@ from lycosa_lab.simulation import simulate
 
 @pytest.fixture(scope="module")
 def france(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
-    """A small one of the larger share."""
     return generate(tmp_path_factory.mktemp("made") / "france.index", "france", nodes=20_000)
 
 
 def sources(index: CorpusIndex) -> np.ndarray:
-    """The node that each link leaves."""
     return np.repeat(np.arange(len(index)), np.diff(index.child_start))
 
 
-def test_it_has_the_size_that_was_asked_for(france: CorpusIndex) -> None:
-    """As many nodes and links as asked for, and the paper's share of nodes with a score: 19.2 %."""
+def test_generate_size_and_shares(france: CorpusIndex) -> None:
     assert 20_000 == len(france)
     assert 35.6 / 2.2 * 20_000 == pytest.approx(len(france.child), rel=0.01)
     assert 3840 == np.count_nonzero(france.score)  # .192 * 20,000
@@ -38,8 +33,7 @@ def test_it_has_the_size_that_was_asked_for(france: CorpusIndex) -> None:
 
 @pytest.mark.paper("gouriten-social-graphs")
 @pytest.mark.parametrize("like", list(KINDS))
-def test_shares_are_those_of_the_paper(like: str, tmp_path: Path) -> None:
-    """Every kind has its share of nodes with a score, and its share of links with one within a fifth."""
+def test_generate_shares_of_the_paper(like: str, tmp_path: Path) -> None:
     index = generate(tmp_path / "made.index", like, nodes=50_000)
     kind = KINDS[like]
     assert round(kind.share * 50_000) == np.count_nonzero(index.score)
@@ -47,8 +41,7 @@ def test_shares_are_those_of_the_paper(like: str, tmp_path: Path) -> None:
     assert round(kind.edges / kind.nodes * 50_000) == pytest.approx(len(index.child), rel=0.01)
 
 
-def test_links_are_links(france: CorpusIndex) -> None:
-    """No node links to itself, or to another twice; every target is a node."""
+def test_generate_no_self_links_or_duplicates(france: CorpusIndex) -> None:
     source = sources(france)
     assert not (source == france.child).any()
     assert len(france.child) == len(np.unique(source * len(france) + france.child))
@@ -56,22 +49,20 @@ def test_links_are_links(france: CorpusIndex) -> None:
     assert not len(france.link_slot)
 
 
-def test_degrees_have_heavy_tails(france: CorpusIndex) -> None:
-    """The most linked 1 % of nodes have more than a fifth of the links to them; so do, with less, the longest pages.
-
-    If links were dealt out by lot, degrees would be 16 plus or minus 4, and the first 1 % have less than 2 %.
+def test_generate_degrees_have_heavy_tails(france: CorpusIndex) -> None:
+    """Degrees of randomly assigned links would be 16 plus or minus 4, and the top 1 % of nodes would have less than 2
+    %.
     """
     into = np.sort(np.bincount(france.child, minlength=len(france)))[::-1]
     out = np.sort(np.diff(france.child_start))[::-1]
     assert into[:200].sum() > 0.2 * into.sum()
     assert out[:200].sum() > 0.08 * out.sum()
     assert into[0] > 50 * into.mean()
-    # On a log-log scale the tail falls in about a line: 16 times the rank, 16 ** .9 = 12 times less, half or double.
+    # On a log-log scale the tail is about a line: 16 times the rank, 16 ** .9 = 12 times less, within a factor of 2.
     assert 6 < into[20] / into[320] < 24
 
 
-def test_neighbours_are_alike(france: CorpusIndex) -> None:
-    """Links from nodes with a score lead to nodes with one more than others do, and scores of linked nodes go along."""
+def test_generate_linked_nodes_have_similar_scores(france: CorpusIndex) -> None:
     source, has = sources(france), france.score > 0
     to_scored = has[france.child]
     assert to_scored[has[source]].mean() > 1.3 * to_scored[~has[source]].mean()
@@ -80,24 +71,21 @@ def test_neighbours_are_alike(france: CorpusIndex) -> None:
     assert abs(np.corrcoef(france.score[source], france.score[shuffled])[0, 1]) < 0.02
 
 
-def test_links_promise_what_they_lead_to(france: CorpusIndex) -> None:
-    """A link's score goes along with those of its target and its page, and no link has what its page has not."""
+def test_generate_link_scores_correlate_with_targets(france: CorpusIndex) -> None:
     source = sources(france)
     assert np.corrcoef(france.alpha, france.score[france.child])[0, 1] > 0.2
     assert np.corrcoef(france.alpha, france.score[source])[0, 1] > 0.2
     assert (france.alpha <= france.score[source]).all()
 
 
-def test_scores_are_counts_of_a_word(france: CorpusIndex) -> None:
-    """Scores are log(1 + x) for whole x: many nodes have the same."""
+def test_generate_scores_are_word_counts(france: CorpusIndex) -> None:
     counts = np.expm1(france.score[france.score > 0].astype(np.float64))
     assert np.allclose(counts, counts.round(), rtol=1e-5)
     assert len(np.unique(france.score)) < len(counts) / 4
     assert counts.max() > 100
 
 
-def test_the_guided_find_more(france: CorpusIndex) -> None:
-    """Sums over parents find more than order of discovery does: the topic is where its neighbours are."""
+def test_generate_fl_ne_beats_breadth_first(france: CorpusIndex) -> None:
     seeds = np.flatnonzero(france.score > 0)[:10].tolist()
 
     def found(text: str) -> float:
@@ -107,16 +95,14 @@ def test_the_guided_find_more(france: CorpusIndex) -> None:
     assert found("fl_ne") > 1.5 * found("breadth-first")
 
 
-def test_the_same_seed_makes_the_same_graph(tmp_path: Path) -> None:
-    """The fingerprint depends on the random seed, and on nothing else; a graph may be made in the place of another."""
+def test_generate_is_reproducible(tmp_path: Path) -> None:
     made = [generate(tmp_path / name, "weird", nodes=2000, random_seed=seed) for name, seed in (("a", 1), ("b", 1))]
     other = generate(tmp_path / "a", "weird", nodes=2000, random_seed=2)
     assert made[0].fingerprint == made[1].fingerprint != other.fingerprint
     assert {"a", "b"} == {path.name for path in tmp_path.iterdir()}
 
 
-def test_links_are_made_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A graph that takes many parts is as whole as one that takes one, and progress is told."""
+def test_generate_in_chunks_reports_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generated, "CHUNK", 1000)
     told: list[tuple[int, int]] = []
     index = generate(
@@ -135,22 +121,19 @@ def test_links_are_made_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("france", {"nodes": 3}, "10 to"),
     ],
 )
-def test_what_cannot_be_is_refused(like: str, given: dict[str, float], message: str, tmp_path: Path) -> None:
-    """A graph that can't be made is an error that says what can."""
+def test_generate_rejects_bad_parameters(like: str, given: dict[str, float], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         generate(tmp_path / "made", like, **given)  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 
 
-def test_small_ones_work(tmp_path: Path) -> None:
-    """Ten nodes are a graph, too, with a tenth of the links that there can be at most."""
+def test_generate_smallest_graph(tmp_path: Path) -> None:
     index = generate(tmp_path / "few", "jazz", nodes=10)
     assert (10, 1) == (len(index), np.count_nonzero(index.score))
     assert len(index.child) <= 9
 
 
 def test_make_index_generated(tmp_path: Path) -> None:
-    """Its parameters are typed with its name."""
     index = make_index(["generated:france,nodes=500,seed=3"], tmp_path / "x")
     assert (500, 96) == (len(index), index.facts["non_zero_nodes"])
     assert index.fingerprint == generate(tmp_path / "y", "france", nodes=500, random_seed=3).fingerprint

@@ -1,5 +1,3 @@
-"""The experiments of Gouriten et al. 2014: what they make, and when a claim holds."""
-
 from __future__ import annotations
 
 import math
@@ -53,18 +51,16 @@ from lycosa_lab.trial_strategies import ORACLE
 TABLES = [f"gouriten-table-{number}" for number in range(1, 8)]
 FIGURES = [f"gouriten-figure-{number}" for number in range(1, 4)]
 NODES = 320
-"""Of graphs made up."""
+"""Nodes of generated graphs."""
 
 
 @pytest.fixture(scope="module")
 def small_web(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
-    """A web of 320 pages with classes."""
     return write_index(embedded(pages=320, hosts=15), tmp_path_factory.mktemp("web") / "index", source="small web")
 
 
 @pytest.fixture(scope="module")
 def made(small_web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
-    """The findings on it, and where runs are kept."""
     out = tmp_path_factory.mktemp("gouriten")
     with pytest.MonkeyPatch.context() as patch:
         small(patch)
@@ -72,7 +68,7 @@ def made(small_web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory) -> tu
 
 
 def small(patch: pytest.MonkeyPatch) -> None:
-    """Graphs made up are small, those called large too, and like the two of which figure 1 and table 5 are."""
+    """Make generated graphs small, with those of figure 1 and table 5 among them."""
     patch.setattr(graphs, "QUICK_NODES", NODES)
     patch.setattr(graphs, "LARGE_NODES", NODES)
     patch.setattr(graphs, "QUICK_LIKE", ("happy", "jazz"))
@@ -81,21 +77,20 @@ def small(patch: pytest.MonkeyPatch) -> None:
 def on_graphs(
     numbers: Mapping[str, Sequence[float]], steps: Sequence[int] = STEPS, by: Measure = SCORE
 ) -> CrawlComparison:
-    """Six graphs with these numbers at the steps."""
+    """Return six graphs with these numbers at the steps."""
     return CrawlComparison(
         {}, steps, list("abcdef"), {by: {name: np.tile(row, (6, 1)) for name, row in numbers.items()}}
     )
 
 
 def published(numbers: Mapping[str, Sequence[float]]) -> CrawlComparison:
-    """The paper's own numbers, as if six graphs had each of them."""
+    """Return the paper's numbers as the results of six graphs."""
     texts = {**LEADERS, **PLAYERS}
     return on_graphs({texts[name]: row for name, row in numbers.items()})
 
 
 @pytest.mark.paper("gouriten-table-1", "gouriten-figure-3")
-def test_every_table_and_figure_of_the_paper_is_there(made: tuple[Findings, Path]) -> None:
-    """Tables 1 to 7 and figures 1 to 3 have their keys, once each, and are marked as published."""
+def test_findings_has_all_tables_and_figures(made: tuple[Findings, Path]) -> None:
     told = made[0]
     keys = [part.key for part in told.parts]
     assert len(keys) == len(set(keys))
@@ -103,8 +98,7 @@ def test_every_table_and_figure_of_the_paper_is_there(made: tuple[Findings, Path
     assert dict.fromkeys([*TABLES, *FIGURES], AS_PUBLISHED) == {key: modes.get(key) for key in [*TABLES, *FIGURES]}
 
 
-def test_labels_judge_table_7_a_second_time(made: tuple[Findings, Path]) -> None:
-    """The independent table has the estimators of table 7, and is marked as independent."""
+def test_findings_table_7_by_labels(made: tuple[Findings, Path]) -> None:
     by_key = {part.key: part for part in made[0].parts}
     table = by_key["gouriten-table-7-independent"]
     assert isinstance(table, ReportTable)
@@ -112,11 +106,7 @@ def test_labels_judge_table_7_a_second_time(made: tuple[Findings, Path]) -> None
     assert (INDEPENDENT, set(GLOBAL) | yardsticks) == (table.mode, {row[0] for row in table.rows})
 
 
-def test_numbers_are_in_range(made: tuple[Findings, Path]) -> None:
-    """Scores relative to the oracle are between 0 and a little above 1, correlations within -1 and 1.
-
-    Greedy has 1 by definition, and whoever looks ahead 1 or more.
-    """
+def test_findings_scores_and_correlations_in_range(made: tuple[Findings, Path]) -> None:
     by_key = {part.key: part for part in made[0].parts}
     for key in ("gouriten-table-6", "gouriten-table-7", "gouriten-table-7-independent"):
         table = by_key[key]
@@ -134,8 +124,7 @@ def test_numbers_are_in_range(made: tuple[Findings, Path]) -> None:
         assert all(-1 <= cell <= 1 for row in table.rows for cell in row[1:] if isinstance(cell, float))
 
 
-def test_figure_1_is_of_jazz_and_table_5_of_happy_as_in_the_paper(made: tuple[Findings, Path]) -> None:
-    """Beside the graphs of the corpus; and the cheap estimators have a table of the large graphs."""
+def test_findings_figure_1_jazz_and_table_5_happy(made: tuple[Findings, Path]) -> None:
     by_key = {part.key: part for part in made[0].parts}
     assert by_key["gouriten-figure-1-like-jazz"].title.endswith(", like JAZZ")
     times, large = by_key["gouriten-table-5"], by_key["gouriten-table-7-large"]
@@ -147,63 +136,54 @@ def test_figure_1_is_of_jazz_and_table_5_of_happy_as_in_the_paper(made: tuple[Fi
     assert f"like HAPPY ({NODES:,} nodes), like JAZZ" in large.note
 
 
-def test_all_five_graphs_are_there_by_default() -> None:
-    """As in table 1."""
+def test_like_has_graphs_of_table_1() -> None:
     assert [name.lower() for name in SIZES] == list(graphs.LIKE)
 
 
-def test_only_times_are_marked_as_such(made: tuple[Findings, Path]) -> None:
-    """Table 5 has times in it, which differ from run to run; nothing else has."""
+def test_findings_only_table_5_is_timed(made: tuple[Findings, Path]) -> None:
     assert ["gouriten-table-5"] == [part.key for part in made[0].parts if part.timed]
 
 
 @pytest.mark.paper("gouriten-figure-1")
-def test_greedy_is_the_yardstick_of_figure_1(made: tuple[Findings, Path]) -> None:
-    """Every curve of figure 1 ends at q = 1 with 1: greedy relative to itself."""
+def test_findings_figure_1_ends_at_greedy(made: tuple[Findings, Path]) -> None:
     figure = next(part for part in made[0].parts if part.key == "gouriten-figure-1")
     assert isinstance(figure, ReportFigure)
     assert [(1.0, 1.0)] * 3 == [(curve.x[-1], curve.y[-1]) for curve in figure.curves]
 
 
 def untimed(found: Findings) -> Any:
-    """All of the findings that is no time."""
     told = plain(found.as_dict())
     return told | {key: [one for one in told[key] if not one["timed"]] for key in ("parts", "claims")}
 
 
-def test_a_second_call_gives_the_same(
+def test_findings_second_run_is_identical(
     small_web: CorpusIndex, made: tuple[Findings, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Graphs and crawls are kept: all results are identical, claims too, but for times."""
     small(monkeypatch)
     again = findings("gouriten", Bench(small_web, made[1], quick=True, workers=1, large=True))
     assert untimed(made[0]) == untimed(again)
     assert any(claim.timed for claim in again.claims)
 
 
-def test_claims_name_their_place_and_their_figures(made: tuple[Findings, Path]) -> None:
-    """Each claim says where the paper makes it and on which numbers the verdict is based."""
+def test_findings_claims_have_source_and_numbers(made: tuple[Findings, Path]) -> None:
     made_of = made[0].claims
     assert len(made_of) > 25
     assert all("2014, " in claim.source and any(letter.isdigit() for letter in claim.evidence) for claim in made_of)
 
 
-def test_nothing_is_said_of_the_long_run_of_a_small_corpus(made: tuple[Findings, Path]) -> None:
-    """Claims on the end of a crawl cannot be tested in 200 steps."""
+def test_findings_long_run_claims_untested(made: tuple[Findings, Path]) -> None:
     late = [claim for claim in made[0].claims if "in the long run" in claim.text]
     assert {UNTESTED} == {claim.verdict for claim in late}
 
 
 @pytest.mark.paper("gouriten-wikipedia")
-def test_keywords_are_the_words_of_a_class() -> None:
-    """Of a path the last part that says something; words that say nothing are left out."""
+def test_keyword_of_class_names() -> None:
     told = [graphs.keyword(name) for name in ("Science/Physics/General", "Arts/Art_and_Artists", "NaturalHistory")]
     assert ["physics", "art artists", "natural history"] == told
 
 
 @pytest.mark.paper("gouriten-table-4")
-def test_held_out_fit_is_measured_on_other_nodes() -> None:
-    """A feature that is the score itself explains all of the other half; one of noise explains next to nothing."""
+def test_held_out_fit_on_other_nodes() -> None:
     chance = np.random.default_rng(1)
     beta, noise = chance.random(2000), chance.random(2000)
     assert held_out([beta], beta) == pytest.approx(1.0)
@@ -211,24 +191,20 @@ def test_held_out_fit_is_measured_on_other_nodes() -> None:
 
 
 @pytest.mark.paper("gouriten-table-3")
-def test_correlations_of_a_graph_by_hand() -> None:
-    """Of two graphs with correlations 1 and 1 the geometric mean is 1."""
+def test_fits_correlations_geometric_mean() -> None:
     index = CorpusIndex.of({"a": ["b", "c"], "d": ["c"]}, score={"b": 1, "c": 2}, alpha={("a", "b"): 1, ("a", "c"): 2})
     fits = Fits({"one": Judgements.given(index), "two": Judgements.given(index)})
     assert fits.correlations("original")["fl_e"] == pytest.approx(1.0)  # 0, 1, 2, 0 and 0, 1, 2, 0
 
 
-def test_paper_numbers_are_read_by_step() -> None:
-    """A step that the paper has no number for gives none."""
+def test_at_step_without_number() -> None:
     assert (0.147, None, None) == (at(GLOBAL["bfs"], 100), at(GLOBAL["bfs"], 300), at(TIMES["HAPPY"]["nr"], 10_000))
 
 
-# ---- the paper's claims on the paper's numbers: what it says of its tables has to come out
 
 
 @pytest.mark.paper("gouriten-table-7")
-def test_claims_hold_on_the_papers_own_table_7() -> None:
-    """The criteria agree with what the authors read in their numbers."""
+def test_claims_hold_on_table_7() -> None:
     rules = (*claims.ON_TABLE_7, *claims.LATE)
     assert [HOLDS] * 6 == [rule(published(GLOBAL)).verdict for rule in rules]
 
@@ -238,13 +214,12 @@ ON_BATCHES = (claims.batch_of_two, claims.larger_is_worse, claims.delay_grows)
 
 
 def with_batches(costs: Mapping[int, Sequence[float]], steps: Sequence[int] = STEPS) -> CrawlComparison:
-    """Greedy and what batches cost of its score, in %."""
+    """Return greedy and the costs of batches, in % of its score."""
     scores = {BATCHES[size]: [1 - cost / 100 for cost in row] for size, row in costs.items()}
     return on_graphs({ORACLE: [1.0] * len(steps), **scores}, steps)
 
 
-def test_claims_hold_on_the_papers_other_tables() -> None:
-    """So they do for batches, correlations, fits and bandits."""
+def test_claims_hold_on_other_tables() -> None:
     assert [HOLDS] * 3 == [rule(with_batches(DEGRADATION), BATCHES).verdict for rule in ON_BATCHES]
     original, log = ({str(place): [value] * 6 for place, value in enumerate(PEARSON[kind])} for kind in PEARSON)
     assert claims.log_helps(original, log).verdict == HOLDS
@@ -255,14 +230,13 @@ def test_claims_hold_on_the_papers_other_tables() -> None:
 
 
 @pytest.mark.paper("gouriten-table-6")
-def test_the_papers_bandits_are_steadier_than_its_other_estimators() -> None:
-    """Their largest variation, .494 / .383 = 1.29, is below the smallest of the others, ne's .583 / .378 = 1.54."""
+def test_steadier_holds_on_paper_numbers() -> None:
+    """Largest variation of a bandit: .494 / .383 = 1.29; smallest of the others: ne's .583 / .378 = 1.54."""
     assert claims.steadier(published({**GLOBAL, **BANDITS})).verdict == HOLDS
 
 
 @pytest.mark.paper("gouriten-table-5")
-def test_times_of_the_paper() -> None:
-    """nr is slower by orders of magnitude and the second level costs; on HAPPY not all stay below a millisecond."""
+def test_claims_on_times_of_table_5() -> None:
     times = {
         graph: {
             name: {step: value for step, value in zip(STEPS, values, strict=True) if value is not None}
@@ -275,12 +249,10 @@ def test_times_of_the_paper() -> None:
     assert [HOLDS, FAILS] == [claims.first_level_quick(times[graph]).verdict for graph in times]  # 2.1 and 3.9 ms
 
 
-# ---- and on numbers that say otherwise
 
 
 @pytest.mark.paper("gouriten-unweighted-opic", "gouriten-second-level-leads")
-def test_claims_fail_on_numbers_that_contradict_them() -> None:
-    """Breadth-first best, opic above n, e and ne apart, n early, and what is great at the start ends badly."""
+def test_claims_fail_on_contrary_numbers() -> None:
     numbers = {
         "bfs": (0.9, 0.9), "opic": (0.5, 0.5), "n": (0.8, 0.3), "e": (0.4, 0.6), "ne": (0.2, 0.4),
         "lr_fl": (0.7, 0.4), "mab_var-0.2-200": (0.1, 0.8),
@@ -295,8 +267,7 @@ def test_claims_fail_on_numbers_that_contradict_them() -> None:
     assert claims.second_level_no_better(scores, {"fl_n": "breadth-first"}).verdict == HOLDS
 
 
-def test_claims_on_scores_that_cannot_be_told_apart() -> None:
-    """The same crawls, all at the ceiling, or five graphs."""
+def test_claims_untested_on_equal_scores() -> None:
     apart = on_graphs({"fl_e": (0.5, 0.5), "fl_ne": (0.5, 0.5)}, (100, 300))
     same = replace(apart, pages=dict.fromkeys(("fl_e", "fl_ne"), [np.arange(3, dtype=np.int32)] * 6))
     high = on_graphs({"fl_e": (0.999, 0.999), "fl_ne": (0.9985, 0.9985)}, (100, 300))
@@ -307,15 +278,13 @@ def test_claims_on_scores_that_cannot_be_told_apart() -> None:
         assert UNTESTED == claims.original_no_better(scores, {"fl_e": "fl_ne"}).verdict
 
 
-def test_short_crawls_leave_claims_on_the_end_open() -> None:
-    """Where the last step is 1,000 nothing is decided, whatever the numbers are."""
+def test_claims_untested_on_short_crawls() -> None:
     short = published(GLOBAL).at(100, 1_000)
     assert [UNTESTED] * 3 == [rule(short).verdict for rule in claims.LATE]
 
 
 @pytest.mark.paper("gouriten-table-2")
-def test_batches() -> None:
-    """A batch that costs nothing, costs less than a smaller one, or less later on, is no batch of the paper's."""
+def test_claims_on_batches() -> None:
     costs = {2: (3.0, 0.0), 8: (3.0, 9.0), 32: (3.0, 2.0)}
     sizes = {size: BATCHES[size] for size in costs}
     assert [FAILS] * 3 == [rule(with_batches(costs, (100, 1_000)), sizes).verdict for rule in ON_BATCHES]
@@ -324,9 +293,7 @@ def test_batches() -> None:
 
 
 @pytest.mark.paper("gouriten-q-zeta", "gouriten-rich-friends")
-def test_altered_greedy() -> None:
-    """Greedy wins if it is ahead of the best altered one; that is decided from a few thousand steps on only."""
-
+def test_claims_on_altered_greedy() -> None:
     def altered(low: float, high: float, step: int = 5_000) -> CrawlComparison:
         return on_graphs({ORACLE: (1.0,), "q = 0.2": (low,), "q = 0.8": (high,)}, (step,))
 
@@ -343,8 +310,7 @@ def test_altered_greedy() -> None:
     ]  # fmt: skip
 
 
-def test_features() -> None:
-    """A correlation below 0, one that shrinks with the logarithm, a clear winner, a good fit, overfitting: all told."""
+def test_claims_on_features() -> None:
     six = [1.0] * 6
     told = [claims.all_positive(of, 6).verdict for of in ({"a": 0.1}, {"a": 0.1, "b": -0.1})]
     assert [HOLDS, FAILS, UNTESTED] == [*told, claims.all_positive({"a": -0.1}, 5).verdict]
@@ -355,8 +321,7 @@ def test_features() -> None:
 
 
 @pytest.mark.paper("gouriten-figure-2")
-def test_precision() -> None:
-    """Distances of the first and last quarter decide, if the crawl was long enough."""
+def test_claims_on_distances() -> None:
     early = {"n": 1.0, "e": 0.9, "ne": 0.5, "lr_fl": 1.0}
     late = {"n": 0.2, "e": 0.4, "ne": 0.3, "lr_fl": 0.1}
 
@@ -372,14 +337,13 @@ def test_precision() -> None:
     assert [HOLDS, FAILS, UNTESTED] == [claims.no_winner(of).verdict for of in (*best, {"g": ["n", "n"]})]
 
 
-def test_the_oracle_beaten_is_told_and_unbeaten_shows_nothing() -> None:
-    """Where greedy was beaten it is not optimal; where it was not, it may be or not."""
+def test_greedy_not_optimal_only_if_beaten() -> None:
     assert [HOLDS, UNTESTED] == [claims.greedy_not_optimal(lines).verdict for lines in (["fl_n: 3 against 2"], [])]
 
 
 @pytest.mark.paper("gouriten-global-score")
-def test_the_global_score_is_a_geometric_mean_of_arithmetic_means(tmp_path: Path) -> None:
-    """Two graphs: means 3 and 1 of the crawler, 4 and 4 of the baseline: sqrt(3/4 * 1/4)."""
+def test_global_score_geometric_mean_of_means(tmp_path: Path) -> None:
+    """Means of the crawler 3 and 1, of the baseline 4 and 4: sqrt(3/4 * 1/4)."""
     crawls = graphs.Crawls()
     for name, scores in (("one", (2.0, 4.0)), ("two", (1.0, 1.0)), ("greedy finds nothing", (0.0, 0.0))):
         greedy = 4.0 if max(scores) else 0.0
@@ -398,15 +362,13 @@ def test_the_global_score_is_a_geometric_mean_of_arithmetic_means(tmp_path: Path
 
 
 @pytest.mark.paper("gouriten-max-budget")
-def test_steps_end_at_a_third_of_the_graph() -> None:
-    """Beyond that any crawl comes to have all there is."""
+def test_steps_for_at_most_a_third_of_nodes() -> None:
     index = CorpusIndex.of({str(node): [str(node + 1)] for node in range(3_000)})
     assert ((100, 1_000), (30, 100, 300)) == (graphs.steps_for(index, False), graphs.steps_for(index, True))
     assert (1,) == graphs.steps_for(CorpusIndex.of({"a": ["b"]}), True)
 
 
-def test_no_number_is_missing_where_both_have_the_step(made: tuple[Findings, Path]) -> None:
-    """At step 100 table 7 has our number and the paper's in every row."""
+def test_findings_table_7_has_all_numbers(made: tuple[Findings, Path]) -> None:
     table = next(part for part in made[0].parts if part.key == "gouriten-table-7")
     assert isinstance(table, ReportTable)
     at_100 = [row for row in table.rows if row[1] == 100 and row[0] in GLOBAL]
@@ -414,11 +376,10 @@ def test_no_number_is_missing_where_both_have_the_step(made: tuple[Findings, Pat
     assert all(isinstance(cell, float) and not math.isnan(cell) for row in at_100 for cell in row[2:])
 
 
-def test_a_graph_whose_labels_lead_nowhere_is_left_out_by_name(tmp_path: Path) -> None:
-    """Where nothing labelled can be reached from the seeds, the independent run says so and goes on without it."""
+def test_crawl_leaves_out_graph_without_reachable_labels(tmp_path: Path) -> None:
     index = CorpusIndex.of({"a": ["b"], "b": ["a"]}, score={"a": 1.0, "b": 1.0})
     guide = Judgements.given(index)
-    labels = HuntSubject("lonely", np.array([1, 0], np.float32))  # a is the one seed, and no other node is labelled
+    labels = HuntSubject("lonely", np.array([1, 0], np.float32))  # a is the only seed, and no other node is labelled
     graph = graphs.Dataset(
         "LONELY", graphs.CORPUS, index, guide, HuntSubject("lonely", guide.relevance), labels, steps=(1,)
     )

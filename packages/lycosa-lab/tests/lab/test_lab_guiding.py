@@ -1,5 +1,3 @@
-"""Guides by what they are told, and as files."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -18,7 +16,7 @@ from lycosa_lab.subjects import HuntSubject, subjects_of
 
 
 class Learner:
-    """A judge that remembers pages."""
+    """A judge that learns from pages."""
 
     threshold = 0.5
 
@@ -26,24 +24,19 @@ class Learner:
         self.seen = 0
 
     def judge(self, page: Page, reading: object) -> Judgement:
-        """Say what was seen."""
         return Judgement(float(self.seen), np.zeros(len(page.links), np.float32))
 
     def learn(self, visit: Visit) -> None:
-        """Count."""
         self.seen += 1
 
 
 class Steady(Learner):
-    """One that does not."""
-
     def learn(self, visit: Visit) -> None:
-        """Nothing to learn."""
+        pass
 
 
 @pytest.fixture
 def reefs(tmp_path: Path) -> tuple[CorpusIndex, HuntSubject]:
-    """Three pages, the first with two links to the second."""
     links = Links.to(
         "http://a.example/b", "http://a.example/b", "http://a.example/c", anchors=["coral", "home", "rail"]
     )
@@ -57,7 +50,6 @@ def reefs(tmp_path: Path) -> tuple[CorpusIndex, HuntSubject]:
 
 
 def same(one: Judgements, other: Judgements) -> bool:
-    """Whether two guides say the same of everything."""
     assert (one.links is None) == (other.links is None)
     return (
         one.relevance.tolist() == other.relevance.tolist()
@@ -69,7 +61,7 @@ def same(one: Judgements, other: Judgements) -> bool:
     )
 
 
-def test_words_are_judged_page_by_page_and_link_by_link(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
+def test_judgements_for_words(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
     """With idf=none: cos(coral, coral reef) = 1 / sqrt 2; the better of two anchors counts for a child."""
     index, subject = reefs
     guide = judgements_for(index, subject, "words", "vector,idf=none")
@@ -80,15 +72,13 @@ def test_words_are_judged_page_by_page_and_link_by_link(reefs: tuple[CorpusIndex
     assert ["context", "url"] == sorted(guide.facets)
 
 
-def test_examples_are_judged_by_their_common_words(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
-    """The example is most like itself: 1; half of its words: 1/2; none: 0."""
+def test_judgements_for_examples(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
     index, subject = reefs
     guide = judgements_for(index, subject, "examples")
     assert [1.0, 0.5, 0.0] == guide.relevance.round(3).tolist()
 
 
-def test_a_model_is_judged_by_its_targets(web: CorpusIndex, tmp_path: Path) -> None:
-    """What it says of pages is kept for strategies that go by classes; files give the same guide again."""
+def test_judgements_for_model(web: CorpusIndex, tmp_path: Path) -> None:
     index = web
     (subject,) = subjects_of(index, ["cooking"])
     subject = prepare(index, subject, ["model"], tmp_path)
@@ -101,10 +91,9 @@ def test_a_model_is_judged_by_its_targets(web: CorpusIndex, tmp_path: Path) -> N
     assert same(guide, judgements_for(index, subject, "model", out=tmp_path))
 
 
-def test_what_was_judged_once_is_not_judged_again(
+def test_judgements_for_reads_cached_file(
     reefs: tuple[CorpusIndex, HuntSubject], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file gives the same guide; other words, judges or wants have files of their own; a broken one is replaced."""
     index, subject = reefs
     guide = judgements_for(index, subject, "words", out=tmp_path)
     (file,) = (tmp_path / "guides").iterdir()
@@ -130,31 +119,28 @@ def test_what_was_judged_once_is_not_judged_again(
         ("test_lab_guiding:Learner", "learns from the pages it sees"),
     ],
 )
-def test_judges_that_learn_as_they_go_are_refused(
+def test_learning_reason_of_learning_judges(
     reefs: tuple[CorpusIndex, HuntSubject], judge: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their word depends on what was crawled before."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     with pytest.raises(InputError, match=reason):
         judgements_for(*reefs, "words", judge)
 
 
 @pytest.mark.parametrize("judge", ["vector,idf=none", "keyword", "word-frequency", "model", "test_lab_guiding:Steady"])
-def test_judges_that_do_not_learn_are_let_in(judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of the package, and one's own."""
+def test_learning_reason_empty_for_static_judges(judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     assert "" == learning_reason(judge)
 
 
-def test_scores_of_a_graph_are_its_guide() -> None:
+def test_judgements_for_score() -> None:
     index = CorpusIndex.of({"a": ["b"]}, score={"b": 0.5}, alpha={("a", "b"): 0.25})
     (subject,) = subjects_of(index)
     guide = judgements_for(index, subject, "score")
     assert ([0.0, 0.5], [0.25]) == (guide.relevance.tolist(), guide.alpha.tolist())
 
 
-def test_a_guide_that_can_not_be_told_so_is_an_error(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
-    """Each says what is missing."""
+def test_judgements_for_missing_description_is_error(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
     index, subject = reefs
     graph = CorpusIndex.of({"a": ["b"]}, score={"b": 1})
     for made, told, match in (

@@ -1,5 +1,3 @@
-"""Strategies of the lab: made as a crawl would make them, with what was prepared."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -25,12 +23,11 @@ SCORE = {"b": 0.1, "c": 0.2, "d": 0.9, "f": 0.3, "g": 1.0}
 
 
 class Own(BreadthFirst):
-    """Somebody's own estimator."""
+    """A user's estimator."""
 
 
 @pytest.fixture
 def graph() -> tuple[CorpusIndex, HuntSubject, Judgements]:
-    """Seven nodes, their scores, and a guide of them."""
     index = CorpusIndex.of(GRAPH, score=SCORE)
     (subject,) = subjects_of(index)
     return index, subject, judgements_for(index, subject, "score")
@@ -38,35 +35,32 @@ def graph() -> tuple[CorpusIndex, HuntSubject, Judgements]:
 
 @pytest.fixture(scope="session")
 def hunted(web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory) -> tuple[CorpusIndex, HuntSubject, Path]:
-    """A subject of a small embedded web with everything prepared."""
     out = tmp_path_factory.mktemp("hunted")
     (subject,) = subjects_of(web, ["cooking"])
     return web, prepare(web, subject, ["model", "rules", "browsing"], out), out
 
 
 def picked(graph: tuple[CorpusIndex, HuntSubject, Judgements], text: str, budget: int = 6) -> str:
-    """What a strategy fetches from a on."""
     index, subject, guide = graph
     made = make_trial_strategy(text, index, subject, guide, budget=budget, random_seed=0)
     return "".join(index.names[node] for node in simulate(guide, made, [0], budget).found)
 
 
-def test_the_oracle_takes_the_best_it_has_found(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
-    """From a: c (.2) before b (.1), then d (.9), f (.3), e (0, all that is left), g."""
+def test_oracle_picks_best_known_node(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
+    """From a: c (.2) before b (.1), then d (.9), f (.3), e (0, the only one left), g."""
     assert "cbdfeg" == picked(graph, "oracle")
     assert "cbdf" == picked(graph, "oracle", 4)
 
 
-def test_the_oracle_is_that_of_production(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
-    """The same picks, in the lab's loop and in the engine."""
+def test_oracle_equals_engine(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
     index, subject, guide = graph
     made = lambda: make_trial_strategy("oracle", index, subject, guide, budget=6, random_seed=0)  # noqa: E731
     own = simulate(guide, made(), [0], 6).nodes.tolist()
     assert own == crawl(index, SpaceJudge(), made(), [0], 6).nodes.tolist()
 
 
-def test_craw4llm_knows_the_judge_and_not_the_truth(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
-    """The guide says b .9 and c .1 where the truth is .1 and .2: b is fetched first, then d (.9), f (.3), c, e, g."""
+def test_craw4llm_reads_judgements_not_truth(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
+    """The judge says b .9 and c .1 where the truth is .1 and .2: b is fetched first, then d (.9), f (.3), c, e, g."""
     index, subject, guide = graph
     guide.relevance = np.array(guide.relevance)
     guide.relevance[[index.number_of["b"], index.number_of["c"]]] = 0.9, 0.1
@@ -76,16 +70,14 @@ def test_craw4llm_knows_the_judge_and_not_the_truth(graph: tuple[CorpusIndex, Hu
     assert "query" == given_group("crawl4ai", "words") == given_group("crawl4ai", "examples")
 
 
-def test_the_oracle_can_be_steered_but_has_no_parameters(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
-    """A batch of 2 ranks after every second page; scores of its own it is not given."""
+def test_oracle_accepts_batch_but_no_other_parameters(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
     assert "cbdfeg" == picked(graph, "oracle,batch=1")
     assert set("bcdefg") == set(picked(graph, "oracle,batch=2"))
     with pytest.raises(InputError, match="oracle has no parameter 'depth'"):
         picked(graph, "oracle,depth=3")
 
 
-def test_facts_of_the_crawl_reach_the_strategy(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
-    """Budget, chance and threshold, as in a crawl."""
+def test_make_trial_strategy_passes_facts(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
     index, subject, guide = graph
     guide.threshold = 0.25
     made = make_trial_strategy("mab_first,arms=fl_n+fl_deg", index, subject, guide, budget=77, random_seed=5)
@@ -96,10 +88,9 @@ def test_facts_of_the_crawl_reach_the_strategy(graph: tuple[CorpusIndex, HuntSub
     assert scent.estimator.exact  # type: ignore[attr-defined]  # what the graph says of its nodes is the truth
 
 
-def test_one_of_your_own_hunts_too(
+def test_make_trial_strategy_of_user(
     graph: tuple[CorpusIndex, HuntSubject, Judgements], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As module:Class."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     assert picked(graph, "breadth-first") == picked(graph, "test_lab_hunters:Own")
     with pytest.raises(InputError, match="did you mean best-first"):
@@ -110,10 +101,9 @@ def test_one_of_your_own_hunts_too(
     ("text", "times"),
     [("context-graph", 1.0), ("rules", 1.5), ("mab_var,arms=hmm+fl_n", 1.5)],
 )
-def test_trained_strategies_find_what_was_prepared(
+def test_trained_strategies_beat_chance(
     hunted: tuple[CorpusIndex, HuntSubject, Path], text: str, times: float
 ) -> None:
-    """They are made without naming a file, and find more than chance would."""
     index, subject, out = hunted
     guide = judgements_for(index, subject, judge_as_for(text, "words"), out=out)
     made = make_trial_strategy(text, index, subject, guide, budget=30, random_seed=0)
@@ -124,8 +114,7 @@ def test_trained_strategies_find_what_was_prepared(
     assert str(out) not in getattr(made, "name", "")
 
 
-def test_strategies_without_their_training_are_errors(hunted: tuple[CorpusIndex, HuntSubject, Path]) -> None:
-    """They say what to prepare, and what the guide has to be told."""
+def test_make_trial_strategy_without_training_is_error(hunted: tuple[CorpusIndex, HuntSubject, Path]) -> None:
     index, subject, out = hunted
     (bare,) = subjects_of(index, ["cooking"])
     words = judgements_for(index, subject, "words", out=out)
@@ -138,8 +127,7 @@ def test_strategies_without_their_training_are_errors(hunted: tuple[CorpusIndex,
         make_trial_strategy("rules", index, subject, words, budget=9, random_seed=0)
 
 
-def test_needs_are_those_of_the_registry() -> None:
-    """Of a bandit those of its arms; a file that is named need not be made."""
+def test_needs_of_strategies_and_arms() -> None:
     assert {"browsing"} == needs("hmm") == needs("hybrid-anchor,batch=4")
     assert {"model", "rules"} == needs("rules")
     assert {"browsing", "model", "rules"} == needs("mab_epsilon,arms=hmm+rules+fl_n")
@@ -148,8 +136,7 @@ def test_needs_are_those_of_the_registry() -> None:
     assert set() == needs("hmm,file=mine") == needs("mab_var") == needs("ehrig") == needs("oracle")
 
 
-def test_every_strategy_has_a_group() -> None:
-    """Grouped by what it is given: those that ask nobody get nothing, whatever the guide is told."""
+def test_given_group_of_every_strategy() -> None:
     for name in STRATEGIES:
         for told in ("words", "examples", "model", "score"):
             assert given_group(name, told) in GROUPS
@@ -161,15 +148,14 @@ def test_every_strategy_has_a_group() -> None:
     assert "taxonomy" == given_group("rules", "words")
     assert "truth" == given_group("oracle", "words")
     assert "query" == given_group("ssrm", "examples")
-    assert "query" == given_group("mab_var,arms=fl_deg+backlink", "words")  # paid by the judge's word
+    assert "query" == given_group("mab_var,arms=fl_deg+backlink", "words")  # rewarded by the judge
     assert "training record" == given_group("mab_var,arms=fl_deg+hmm", "words")
     assert ["query", "examples"] == [given_group("mab_discounted", told) for told in ("words", "examples")]
     with pytest.raises(InputError, match="told one of"):
         given_group("best-first", "rumours")
 
 
-def test_wants_are_what_strategies_read_of_links() -> None:
-    """So that a guide judges no more than is asked for."""
+def test_wants_of_strategies() -> None:
     assert () == wants(["best-first", "fl_n"])
     assert ("context", "context_score", "url") == wants(["otie", "mab_var,arms=fl_n+link-score"])
     assert () == wants(["mab_var"])  # its arms are those of the paper

@@ -1,5 +1,3 @@
-"""An index: what is in it, what becomes of damage, and of a process that is killed while it makes one."""
-
 from __future__ import annotations
 
 import errno
@@ -26,13 +24,13 @@ A, B, C, GONE, OLD = (f"http://a.test/{name}" for name in ("a", "b", "c", "gone"
 
 
 def page(url: str, *links: str, text: str = "coral reefs") -> RecordedPage:
-    """A page with links, whose anchors are their numbers."""
+    """Return a page with links, whose anchors are their numbers."""
     html = f"<title>{url}</title><p>{text} " + " ".join(f"<a href={to}>link {n}</a>" for n, to in enumerate(links))
     return RecordedPage(url, page_of(extract(html.encode(), url)))
 
 
 def web() -> list[RecordedPage]:
-    """Three pages; b can also be reached by way of a redirect."""
+    """Three pages; b can also be reached through a redirect."""
     return [
         page(A, GONE, B, A, OLD, C, B),
         RecordedPage(OLD, target=B),
@@ -42,8 +40,7 @@ def web() -> list[RecordedPage]:
     ]
 
 
-def test_links_lead_to_nodes(tmp_path: Path) -> None:
-    """Redirects are followed, dead links and those to the page itself are counted and left out, children come once."""
+def test_write_index_resolves_links(tmp_path: Path) -> None:
     account = Account()
     index = write_index(web(), tmp_path / "x", source="three pages", account=account)
     assert [A, B, C] == list(index.names)
@@ -55,8 +52,7 @@ def test_links_lead_to_nodes(tmp_path: Path) -> None:
     assert {"pages recorded more than once": 1} == account.left_out
 
 
-def test_links_keep_their_paths(tmp_path: Path) -> None:
-    """Of the links that lead to nodes, by page and by simulated visit."""
+def test_write_index_keeps_link_paths(tmp_path: Path) -> None:
     html = f"<p><a href={GONE}>x</a><ul id=nav><li><a href={B}>b</a></ul><a class=ref href={C}>c</a>"
     pages = [RecordedPage(A, page_of(extract(html.encode(), A))), page(B), page(C)]
     index = write_index(pages, tmp_path / "x", source="pages")
@@ -65,8 +61,7 @@ def test_links_keep_their_paths(tmp_path: Path) -> None:
     assert expected == Judgements(index, np.zeros(3), np.zeros(2, np.float32)).visit(0, 1).links.paths
 
 
-def test_a_page_comes_back_as_it_was(tmp_path: Path) -> None:
-    """Title, text and anchors are those of the page; links that lead out are gone."""
+def test_page_has_recorded_content(tmp_path: Path) -> None:
     recorded = page(A, GONE, B, C)
     index = write_index([recorded, page(B), page(C)], tmp_path / "x", source="pages")
     found = index.page(0)
@@ -76,27 +71,23 @@ def test_a_page_comes_back_as_it_was(tmp_path: Path) -> None:
     assert ["coral", "reef"] == [index.stems[n] for n in index.terms(1).ids.tolist()][-2:]
 
 
-def test_children_are_in_page_order(tmp_path: Path) -> None:
-    """They come as the page first names them, whatever their numbers are."""
+def test_write_index_children_in_page_order(tmp_path: Path) -> None:
     index = write_index([page(A), page(B), page(C, B, A, B)], tmp_path / "x", source="pages")
     assert ([1, 0], [0, 1, 0]) == (index.children(2).tolist(), index.link_slot.tolist())
 
 
-def test_a_page_counts_before_a_redirect(tmp_path: Path) -> None:
-    """Of an address that was a page once and a redirect once, links lead to the page, by way of others too."""
+def test_write_index_page_takes_precedence_over_redirect(tmp_path: Path) -> None:
     pages = [page(A, OLD, B), RecordedPage(OLD, target=B), page(B), RecordedPage(B, target=C), page(C)]
     assert [1] == write_index(pages, tmp_path / "x", source="s").children(0).tolist()
 
 
-def test_redirects_that_lead_in_circles_are_dead(tmp_path: Path) -> None:
-    """A circle of redirects ends nowhere, and so does one that leads out of the corpus."""
+def test_write_index_redirect_loops_are_dead(tmp_path: Path) -> None:
     pages = [page(A, OLD, C, B), RecordedPage(OLD, target=C), RecordedPage(C, target=OLD), RecordedPage(B, target=GONE)]
     index = write_index(pages, tmp_path / "x", source="a circle")
     assert (1, 3, 0) == (len(index), index.facts["dead"], len(index.child))
 
 
-def test_the_fingerprint_is_that_of_the_content(tmp_path: Path) -> None:
-    """The same pages give the same fingerprint, other pages or classes another."""
+def test_write_index_fingerprint_of_content(tmp_path: Path) -> None:
     prints = [
         write_index(pages, tmp_path / str(n), source=f"source {n}", labels=labels).fingerprint
         for n, (pages, labels) in enumerate(
@@ -107,8 +98,7 @@ def test_the_fingerprint_is_that_of_the_content(tmp_path: Path) -> None:
     assert 4 == len(set(prints))
 
 
-def test_labels_of_unknown_addresses(tmp_path: Path) -> None:
-    """They are counted; where all are unknown, that is an error and there is no index."""
+def test_write_index_unknown_labels(tmp_path: Path) -> None:
     account = Account()
     index = write_index(web(), tmp_path / "x", source="s", labels={A: ["p/q", "r"], GONE: ["r"]}, account=account)
     assert ["p", "p/q", "r"] == index.branches()
@@ -119,8 +109,7 @@ def test_labels_of_unknown_addresses(tmp_path: Path) -> None:
     assert ["x"] == [found.name for found in tmp_path.iterdir()]
 
 
-def test_branches_have_the_pages_of_all_classes_below_them(tmp_path: Path) -> None:
-    """A page of two classes of one branch counts once there; names that only begin alike are other classes."""
+def test_sizes_of_branches(tmp_path: Path) -> None:
     classes = (["a/b", "a/c"], ["a"], ["a-b", "a/b/c"], ["a0", "ab"], [])
     pages = [RecordedPage(f"http://x/{n}", Page("ok", marked="w"), classes=names) for n, names in enumerate(classes)]
     index = write_index(pages, tmp_path / "i", source="test")
@@ -131,16 +120,14 @@ def test_branches_have_the_pages_of_all_classes_below_them(tmp_path: Path) -> No
     assert not index.of_class("b").any()
 
 
-def test_no_pages_is_an_error(tmp_path: Path) -> None:
-    """The message says what was left out."""
+def test_write_index_without_pages_is_error(tmp_path: Path) -> None:
     account = Account()
     account.left_out["neither HTML nor text"] = 7
     with pytest.raises(InputError, match="no pages: 7 neither HTML nor text"):
         write_index([RecordedPage(A, target=B)], tmp_path / "x", source="s", account=account)
 
 
-def test_nodes_without_names_are_called_by_their_numbers(tmp_path: Path) -> None:
-    """A graph without names can be listed, looked up and asked from its end."""
+def test_node_names_default_to_numbers(tmp_path: Path) -> None:
     with unfinished_index(tmp_path / "x") as beside:
         start = np.array([0, 1, 2, 2], np.int64)
         columns = {"child": np.array([1, 2], np.int32), "child_start": start, "link_start": start}
@@ -151,12 +138,10 @@ def test_nodes_without_names_are_called_by_their_numbers(tmp_path: Path) -> None
         index.names[3]
 
 
-# -- damage ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [*(f"{column}.npy" for column in COLUMNS), NAMES, TEXTS, STEMS, FACTS])
-def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
-    """An index without one of its files can't be opened, and the error says which."""
+def test_open_missing_file_is_error(tmp_path: Path, name: str) -> None:
     write_index(web(), tmp_path / "x", source="s")
     (tmp_path / "x" / name).unlink()
     with pytest.raises(InputError, match=f"not an index .{name} is missing"):
@@ -165,8 +150,7 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("keep", [0, 5, 100, 0.5, 0.95])
 @pytest.mark.parametrize("name", ["child.npy", "child_start.npy", "term.npy", "text_start.npy", NAMES, TEXTS, FACTS])
-def test_a_file_that_is_cut_is_an_error(tmp_path: Path, name: str, keep: float) -> None:
-    """Wherever a file is cut, the index is not opened."""
+def test_open_truncated_file_is_error(tmp_path: Path, name: str, keep: float) -> None:
     write_index(web(), tmp_path / "x", source="s", labels={A: ["x"]})
     file = tmp_path / "x" / name
     content = file.read_bytes()
@@ -181,16 +165,14 @@ def test_a_file_that_is_cut_is_an_error(tmp_path: Path, name: str, keep: float) 
 @pytest.mark.parametrize(
     "facts", ["[]", "null", "{}", '{"format": 99}', "not json", "\xff", '{"format": 1, "classes": 3}', "[" * 100_000]
 )
-def test_facts_that_are_none_are_an_error(tmp_path: Path, facts: str) -> None:
-    """So does anything else than the facts of an index of this version."""
+def test_open_malformed_facts_is_error(tmp_path: Path, facts: str) -> None:
     write_index(web(), tmp_path / "x", source="s")
     (tmp_path / "x" / FACTS).write_text(facts, encoding="latin-1")
     with pytest.raises(InputError, match="lycosa lab index"):
         CorpusIndex.open(tmp_path / "x")
 
 
-def test_columns_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
-    """Columns of another type, another shape or another length are refused."""
+def test_open_inconsistent_columns_is_error(tmp_path: Path) -> None:
     for number, (name, column) in enumerate(
         {
             "child": np.zeros(3, np.int64), "score": np.zeros(2, np.float32), "count": np.zeros(1, np.uint16),
@@ -204,8 +186,7 @@ def test_columns_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
             CorpusIndex.open(path)
 
 
-def test_damaged_texts_and_words_are_errors(tmp_path: Path) -> None:
-    """What only shows when it is read is an error then, and not a crash."""
+def test_page_and_stems_damaged_is_error(tmp_path: Path) -> None:
     write_index(web(), tmp_path / "x", source="s")
     for name in (TEXTS, STEMS):
         file = tmp_path / "x" / name
@@ -217,11 +198,9 @@ def test_damaged_texts_and_words_are_errors(tmp_path: Path) -> None:
         index.stems  # noqa: B018
 
 
-# -- making one ------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_no_index_is_never_replaced(tmp_path: Path) -> None:
-    """A directory, a file or a link that is something else is refused before anything is read, and left as it is."""
+def test_write_index_never_replaces_other_files(tmp_path: Path) -> None:
     directory, file = tmp_path / "mine", tmp_path / "file"
     directory.mkdir()
     (directory / "thesis.txt").write_text("years of work")
@@ -238,8 +217,7 @@ def test_what_is_no_index_is_never_replaced(tmp_path: Path) -> None:
     assert ("years of work", "more work") == ((directory / "thesis.txt").read_text(), file.read_text())
 
 
-def test_a_new_index_takes_the_place_of_the_old(tmp_path: Path) -> None:
-    """It does so when it is complete; whoever has the old one open goes on reading it."""
+def test_write_index_replaces_old_index(tmp_path: Path) -> None:
     old = write_index(web(), tmp_path / "x", source="old")
     write_index([page(A)], tmp_path / "x", source="new")
     assert [1, 2] == old.children(0).tolist()
@@ -247,9 +225,7 @@ def test_a_new_index_takes_the_place_of_the_old(tmp_path: Path) -> None:
     assert ["x"] == [found.name for found in tmp_path.iterdir()]
 
 
-def test_an_error_leaves_the_old_index(tmp_path: Path) -> None:
-    """A source that fails half-way leaves what was there before, and nothing beside it."""
-
+def test_write_index_failure_keeps_old_index(tmp_path: Path) -> None:
     def failing() -> Iterator[RecordedPage]:
         yield page(A)
         raise InputError("the source broke")
@@ -261,9 +237,7 @@ def test_an_error_leaves_the_old_index(tmp_path: Path) -> None:
     assert ["x"] == [found.name for found in tmp_path.iterdir()]
 
 
-def test_a_full_disk_is_a_store_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It names the index and what to do; nothing is left behind."""
-
+def test_write_index_full_disk_is_store_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -273,15 +247,13 @@ def test_a_full_disk_is_a_store_error(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [] == list(tmp_path.iterdir())
 
 
-def test_a_place_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None:
-    """A file where a directory should be is told."""
+def test_write_index_unwritable_directory_is_store_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="name another --out"):
         write_index(web(), tmp_path / "file" / "x", source="s")
 
 
-def test_a_killed_process_leaves_no_index(tmp_path: Path) -> None:
-    """What kill -9 leaves can't be opened as an index; the next run finishes."""
+def test_write_index_killed_leaves_no_index(tmp_path: Path) -> None:
     program = (
         "import os, signal, sys; from pathlib import Path; from lycosa_lab.corpora.recorded import embedded\n"
         "from lycosa_lab.index_writer import write_index\n"
@@ -302,8 +274,7 @@ def test_a_killed_process_leaves_no_index(tmp_path: Path) -> None:
     assert 3 == len(CorpusIndex.open(out))
 
 
-def test_texts_with_anything_in_them_can_be_kept(tmp_path: Path) -> None:
-    """Separators and lone surrogates do not stop an index."""
+def test_write_index_odd_characters(tmp_path: Path) -> None:
     odd = RecordedPage(A, Page("ok", title="a\u2028b\ud800", marked="c\x85d"))
     index = write_index([odd], tmp_path / "x", source="s")
     assert ("a\u2028b?", "c\x85d") == (index.page(0).title, index.page(0).marked)

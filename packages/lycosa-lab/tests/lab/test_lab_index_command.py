@@ -1,5 +1,3 @@
-"""`lycosa lab index` as a person types it."""
-
 from __future__ import annotations
 
 import json
@@ -11,10 +9,9 @@ from commands import run
 from lycosa_lab.corpus_index import CorpusIndex
 
 
-def test_index_says_what_it_found(
+def test_index_prints_statistics(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The same for people and as data; with --quiet nothing."""
     out = str(tmp_path / "x")
     assert 0 == run(monkeypatch, "lab", "index", "embedded:pages=40,hosts=4", "--out", out)
     printed = capsys.readouterr()
@@ -29,8 +26,7 @@ def test_index_says_what_it_found(
     assert ("", "") == tuple(capsys.readouterr())
 
 
-def test_graphs_with_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Links and scores are two tables."""
+def test_index_graph_with_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "e.tsv").write_text("a\tb\nb\ta\n")
     (tmp_path / "s.tsv").write_text("b\t.5\n")
     words = ["lab", "index", str(tmp_path / "e.tsv"), "--scores", str(tmp_path / "s.tsv"), "--out", str(tmp_path / "x")]
@@ -38,10 +34,9 @@ def test_graphs_with_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [0.0, 0.5] == CorpusIndex.open(tmp_path / "x").score.tolist()
 
 
-def test_errors_are_one_line(
+def test_index_errors_are_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What can't be read ends the command with a message and an exit code."""
     assert 0 != run(monkeypatch, "lab", "index", str(tmp_path / "nothing"), "--out", str(tmp_path / "x"))
     assert "there is no" in capsys.readouterr().err
     assert 0 != run(monkeypatch, "lab", "index", "public:nothing", "--out", str(tmp_path / "x"))

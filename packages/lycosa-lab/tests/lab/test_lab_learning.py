@@ -1,5 +1,3 @@
-"""Guides whose judge learns: the lab's loop fetches what the engine fetches, and most of the work is done once."""
-
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +29,12 @@ SEEDS = [3, 40, 7]
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
-    """A small embedded web."""
     place = tmp_path_factory.mktemp("learning")
     return write_index(embedded(pages=120, hosts=6), place / "web.index", source="embedded")
 
 
 @pytest.fixture(scope="module")
 def readings(web: CorpusIndex) -> CorpusReadings:
-    """Read once for all."""
     return CorpusReadings.of(web)
 
 
@@ -50,10 +46,9 @@ def readings(web: CorpusIndex) -> CorpusReadings:
         ("vector", "words", "shark-search"),
     ],
 )
-def test_pages_are_fetched_as_the_engine_would(
+def test_learning_judgements_fetch_like_engine(
     web: CorpusIndex, readings: CorpusReadings, judge: str, told: str, text: str
 ) -> None:
-    """With a judge that learns, lessons and all, the loop on rows picks what the engine picks."""
     (subject,) = subjects_of(web, ["cooking"])
     guide = learning_judgements(web, subject, told, judge, readings)
 
@@ -64,16 +59,16 @@ def test_pages_are_fetched_as_the_engine_would(
     crawled = crawl(web, judge_maker(web, subject, told, judge)(), hunts(), SEEDS, 40)
     assert crawled.nodes.tolist() == simulated.nodes.tolist()
     assert crawled.ending == simulated.ending
-    assert simulated.nodes.tolist() == simulate(guide, hunts(), SEEDS, 40).nodes.tolist()  # nothing is left of before
+    # no state is left from the previous run
+    assert simulated.nodes.tolist() == simulate(guide, hunts(), SEEDS, 40).nodes.tolist()
 
 
-def test_visits_are_those_of_a_crawl(web: CorpusIndex, readings: CorpusReadings) -> None:
-    """Not only picks: what a visit says, number for number, before the first lesson and after several."""
+def test_learning_judgements_visits_equal_engine(web: CorpusIndex, readings: CorpusReadings) -> None:
     (subject,) = subjects_of(web, ["cooking"])
     guide = learning_judgements(web, subject, "words", "probability", readings)
 
     class Spy:
-        """Breadth-first that keeps what it is shown."""
+        """Breadth-first that records its visits."""
 
         wants = ("context", "url")
 
@@ -85,33 +80,32 @@ def test_visits_are_those_of_a_crawl(web: CorpusIndex, readings: CorpusReadings)
             assert table.stems[step.visit.terms.ids.max()]
             return step.children
 
-        def score(self, rows: NDArray[Any], table: Any) -> NDArray[np.float64]:
+        def priority(self, rows: NDArray[Any], table: Any) -> NDArray[np.float64]:
             return -rows.astype(np.float64)
 
     ours, engines = Spy(), Spy()
     simulate(guide, Greedy(ours, "spy"), SEEDS, 37)
     crawl(web, judge_maker(web, subject, "words", "probability")(), Greedy(engines, "spy"), SEEDS, 37)
-    assert len(ours.visits) == len(engines.visits) == 40  # with lessons after 10, 15, 23 and 35
+    assert len(ours.visits) == len(engines.visits) == 40  # with updates after 10, 15, 23 and 35
     assert len({round(visit.relevance, 6) for visit in ours.visits}) > 20
     for visit, theirs in zip(ours.visits, engines.visits, strict=True):
-        for name in ("node", "pick", "beta", "data", "simhash", "title", "language", "status", "size", "flags"):
+        for name in ("node", "pick", "relevance", "data", "simhash", "title", "language", "status", "size", "flags"):
             assert getattr(visit, name) == getattr(theirs, name), name
         for name in ("ids", "counts", "marks", "new"):
             assert list(getattr(visit.terms, name)) == list(getattr(theirs.terms, name)), name
         assert visit.links.link_relevances.tolist() == theirs.links.link_relevances.tolist()
         assert (visit.links.urls, visit.links.anchors) == (theirs.links.urls, theirs.links.anchors)
-        for facet in Spy.wants:  # added up in the order of other numbers: equal but for the last digit
+        for facet in Spy.wants:  # summed in another order: equal except for rounding
             assert visit.links.facets[facet].tolist() == pytest.approx(theirs.links.facets[facet].tolist())
 
 
-def test_a_strategy_hears_of_lessons(web: CorpusIndex, readings: CorpusReadings) -> None:
-    """After 10 pages and after 15 it is told what each page so far is worth now, by rows in the order of visits."""
+def test_simulate_passes_model_updates_to_strategy(web: CorpusIndex, readings: CorpusReadings) -> None:
     (subject,) = subjects_of(web, ["cooking"])
     guide = learning_judgements(web, subject, "words", "probability", readings)
     heard: list[tuple[list[int], list[float]]] = []
 
     class Heeding(Greedy):
-        """Best-first that listens."""
+        """Best-first that records updates."""
 
         def reconsider(self, rows: Any, relevances_now: Any, table: Any, frontier: Any) -> None:
             heard.append(([int(node) for node in table.node_at[rows]], relevances_now.tolist()))
@@ -123,8 +117,7 @@ def test_a_strategy_hears_of_lessons(web: CorpusIndex, readings: CorpusReadings)
     assert all(len(nodes) == len(relevances_now) for nodes, relevances_now in heard)
 
 
-def test_what_the_judge_says_of_all_pages(web: CorpusIndex, readings: CorpusReadings) -> None:
-    """When it has seen them all: of the topic's pages far more than of others."""
+def test_learning_judgements_relevance_of_all_pages(web: CorpusIndex, readings: CorpusReadings) -> None:
     (subject,) = subjects_of(web, ["cooking"])
     relevance, relevant = (
         learning_judgements(web, subject, "words", "probability", readings).relevance,
@@ -134,8 +127,7 @@ def test_what_the_judge_says_of_all_pages(web: CorpusIndex, readings: CorpusRead
     assert relevance[relevant].mean() > 0.5 > 0.1 > relevance[~relevant].mean()
 
 
-def test_words_are_numbered_as_the_crawl_meets_them(web: CorpusIndex, readings: CorpusReadings) -> None:
-    """Two crawls of one corpus number its words each in its own order, as two vocabularies would."""
+def test_crawl_words_numbered_in_crawl_order(web: CorpusIndex, readings: CorpusReadings) -> None:
     for order in ([5, 2, 9], [9, 5, 2]):
         ours, fresh = CrawlWords(readings), Vocabulary()
         for node in order:
@@ -145,8 +137,7 @@ def test_words_are_numbered_as_the_crawl_meets_them(web: CorpusIndex, readings: 
         assert ours.id_of == fresh.id_of
 
 
-def test_pages_are_read_once(web: CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was read is kept in a file; one that is cut off is made again."""
+def test_corpus_readings_cached_file(web: CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = CorpusReadings.of(web, tmp_path)
     (file,) = (tmp_path / "readings").iterdir()
     whole = file.read_bytes()
@@ -160,8 +151,7 @@ def test_pages_are_read_once(web: CorpusIndex, tmp_path: Path, monkeypatch: pyte
     assert np.array_equal(again.vectors, made.vectors)
 
 
-def test_a_visit_leaves_the_kept_page_alone(web: CorpusIndex, readings: CorpusReadings) -> None:
-    """Links and their numbers belong to one crawl."""
+def test_corpus_readings_page_is_a_copy(web: CorpusIndex, readings: CorpusReadings) -> None:
     page: Page = readings.page(3)
     page.links.link_relevances = np.ones(len(page.links), np.float32)
     page.links.facets["context"] = page.links.link_relevances
@@ -169,11 +159,7 @@ def test_a_visit_leaves_the_kept_page_alone(web: CorpusIndex, readings: CorpusRe
     assert not readings.page(3).links.facets
 
 
-def test_an_experiment_with_the_default_judge(web: CorpusIndex, readings: CorpusReadings, tmp_path: Path) -> None:
-    """It runs and is kept as any other; strategies that ask nobody fetch what they fetch with any judge.
-
-    What craw4llm knows beforehand is what the judge says when it has seen all pages.
-    """
+def test_run_with_default_judge(web: CorpusIndex, readings: CorpusReadings, tmp_path: Path) -> None:
     plan = Experiment(
         "mine", "", ["oracle", "breadth-first", "craw4llm", "best-first"], subjects=["cooking"], budgets=[30],
         seed_sets=1, judge="probability",
@@ -194,8 +180,7 @@ def test_an_experiment_with_the_default_judge(web: CorpusIndex, readings: Corpus
         assert ours == theirs
 
 
-def test_as_published_needs_a_word_that_stands(web: CorpusIndex, tmp_path: Path) -> None:
-    """A judge that changes its mind can't be what is counted."""
+def test_run_as_published_rejects_learning_judge(web: CorpusIndex, tmp_path: Path) -> None:
     plan = Experiment("mine", "", ["best-first"], subjects=["cooking"], judge="probability", mode="as-published")
     with pytest.raises(InputError, match=r"learns from the pages it sees.*as-published"):
         run(plan, tmp_path, index=web, workers=1)

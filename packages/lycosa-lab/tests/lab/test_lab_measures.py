@@ -1,5 +1,3 @@
-"""What came of a run, in numbers worked out by hand."""
-
 from __future__ import annotations
 
 import math
@@ -44,10 +42,9 @@ def trace(*nodes: int, seeds: int = 1) -> Trace:
     return Trace(np.array(nodes, np.int32), seeds)
 
 
-# -- gains -----------------------------------------------------------------------------------------------------
 
 
-def test_sites_are_first_relevant_pages_of_hosts() -> None:
+def test_sites_first_relevant_page_of_each_host() -> None:
     """Hosts 0 1 1 2 2 -1 of nodes 1 to 6: host 0 is a relevant seed's, node 4 is not relevant, node 6 has no host."""
     trace = Trace(np.array([0, 1, 2, 3, 4, 5, 6], np.int32), seeds=1)
     hosts, truth = [0, 0, 1, 1, 2, 2, -1], np.array([1, 1, 1, 1, 0, 0.4, 1], np.float32)
@@ -56,20 +53,18 @@ def test_sites_are_first_relevant_pages_of_hosts() -> None:
     assert [1.0, 2.0] == found(sites(trace, HuntSubject("reefs", truth), hosts), [2, 9]).tolist()
     seen = np.array(
         [False, False, True, False, False, False, False]
-    )  # node 2 counts for nobody, so node 3 is the first
+    )  # node 2 does not count, so node 3 is the first
     assert [0, 1, 0, 1, 0] == sites(trace, HuntSubject("reefs", truth, seen=seen), hosts).tolist()
 
 
-def test_seeds_and_seen_pages_are_no_gains() -> None:
-    """Neither what a crawl was given nor what a guide was trained with is found."""
+def test_gains_exclude_seeds_and_seen_pages() -> None:
     subject = HuntSubject("x", np.array([1, 1, 0, 1, 1], np.float32), seen=np.array([0, 0, 0, 0, 1], np.bool_))
     assert [1.0, 0.0, 1.0] == gains(trace(0, 1, 2, 4, 3), subject).tolist()  # 0 is the seed, 4 was seen
     assert 2.0 == targets(trace(0, 1, 2, 4, 3), subject)  # 1 and 3
     assert [0.5, 0.25, 0.0] == gains(trace(0, 1, 2, 4, 3), subject, [9, 0.5, 0.25, 0, 7]).tolist()
 
 
-def test_an_empty_crawl_found_nothing() -> None:
-    """Seeds only, or no pages at all: counts are 0, harvest is 0 and not a division by nothing."""
+def test_measures_of_empty_crawl() -> None:
     subject = HuntSubject("x", np.ones(3, np.float32))
     none = gains(trace(0), subject)
     assert [] == none.tolist() == cumulative(none).tolist() == harvest_curve(none).tolist()
@@ -78,25 +73,22 @@ def test_an_empty_crawl_found_nothing() -> None:
     assert 0.0 == area(cumulative(none)) == area(cumulative(none), 10)
 
 
-def test_recall_without_anything_to_find_is_not_a_number() -> None:
-    """No targets, no share of them: nan, which means over topics leave out."""
+def test_recall_without_targets_is_nan() -> None:
     assert all(math.isnan(share) for share in recall([0, 0], 0, [1, 2]).tolist())
 
 
 @pytest.mark.paper("otie-harvest-rate")
-def test_a_crawl_that_stops_keeps_its_harvest_and_loses_area() -> None:
-    """Two crawls with the same finds; one stops after them, the other goes on for two pages in vain."""
+def test_harvest_and_area_of_exhausted_crawl() -> None:
     stops, goes_on = [1, 1], [1, 1, 0, 0]
     assert [1.0] == harvest(stops, [4]).tolist()  # over the 2 pages that it fetched
     assert [0.5] == harvest(goes_on, [4]).tolist()
-    assert [2] == fetched(stops, [4]).tolist()  # which is told beside it
+    assert [2] == fetched(stops, [4]).tolist()  # reported beside it
     assert found(stops, [4]).tolist() == found(goes_on, [4]).tolist()
     assert (1 + 1 + 2 / 3 + 2 / 4) / 4 == area(cumulative(stops), 4) == area(cumulative(goes_on), 4)
 
 
 @given(NUMBERS, st.integers(1, 40))
-def test_stopping_never_adds_area(values: list[float], budget: int) -> None:
-    """Whatever a crawl would have found later, it has no more area by not fetching it."""
+def test_area_never_grows_by_stopping(values: list[float], budget: int) -> None:
     whole = area(cumulative(values), budget)
     for length in range(len(values)):
         assert area(cumulative(values[:length]), budget) <= whole + 1e-12
@@ -104,31 +96,27 @@ def test_stopping_never_adds_area(values: list[float], budget: int) -> None:
 
 @given(NUMBERS, st.lists(st.integers(1, 50), min_size=1, max_size=5))
 def test_harvest_times_fetched_is_found(values: list[float], budgets: list[int]) -> None:
-    """The three say the same of any crawl, and the harvest curve's mean is the area."""
     product = harvest(values, budgets) * fetched(values, budgets)
     assert np.allclose(found(values, budgets), product)
     if values:
         assert area(cumulative(values)) == pytest.approx(harvest_curve(values).mean())
 
 
-# -- against an oracle -----------------------------------------------------------------------------------------
 
 
-def test_a_curve_is_cut_or_carried_on() -> None:
-    """Carried on it stays where it ended."""
+def test_extended_cut_or_continued() -> None:
     assert [2.0, 2.0, 2.0] == extended([2], 3).tolist()
     assert [1.0] == extended([1, 5], 1).tolist()
 
 
-def test_a_geometric_mean_of_nothing() -> None:
-    """nan is left out; nothing left is nan; numbers below 0 have no geometric mean."""
+def test_geometric_mean_ignores_nan() -> None:
     assert 2.0 == pytest.approx(geometric_mean([math.nan, 1, 2, 4]))
     assert math.isnan(geometric_mean([]))
     assert math.isnan(geometric_mean([math.nan]))
 
 
 @pytest.mark.paper("gouriten-precision")
-def test_the_distance_to_the_oracles_choice_is_a_moving_mean() -> None:
+def test_precision_distance_is_moving_mean() -> None:
     """Distances 0, 1, 2, 3 in a window of 2: 0, (0+1)/2, (1+2)/2, (2+3)/2."""
     assert [0.0, 0.5, 1.5, 2.5] == precision_distance([4, 3, 2, 1], [4, 4, 4, 4], window=2).tolist()
     assert [0.0, 0.0, 2.0] == precision_distance([1, math.nan, 0], [1, 1, 2], window=2).tolist()  # the gap is left out
@@ -137,12 +125,11 @@ def test_the_distance_to_the_oracles_choice_is_a_moving_mean() -> None:
         precision_distance([1], [1], window=0)
 
 
-# -- two crawls ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.paper("rules-exclusive")
 def test_overlap_and_exclusive_harvest() -> None:
-    """Crawls of 4 and 2 pages with one in common: 1 / 3; the own pages of each for themselves."""
+    """Crawls of 4 and 2 pages with one in common: 1 / 3."""
     a, b = np.array([0, 1, 2, 3]), np.array([3, 4])
     assert 1 / 3 == overlap(a, b) == overlap(b, a)
     assert ((1 + 0 + 0.5) / 3, 0.25) == exclusive(a, b, [1, 0, 0.5, 1, 0.25])
@@ -152,8 +139,10 @@ def test_overlap_and_exclusive_harvest() -> None:
 
 
 @pytest.mark.paper("rules-overlap")
-def test_the_papers_overlap_is_the_share_of_the_pages_of_each() -> None:
-    """Table 3, computer history, seed set 1: shared pages have one harvest only if 27 % are of N, not of the union."""
+def test_overlap_definition_agrees_with_table_3() -> None:
+    """Table 3, computer history, seed set 1: common pages have the same harvest only if 27 % are of N, not of the
+    union.
+    """
 
     def shared(ratio: float, own: float, share: float) -> tuple[float, float]:
         low = (ratio - 0.005 - (1 - share) * (own + 0.005)) / share
@@ -164,7 +153,6 @@ def test_the_papers_overlap_is_the_share_of_the_pages_of_each() -> None:
     assert [True, False] == agree
 
 
-# -- features --------------------------------------------------------------------------------------------------
 
 LINKS = {"a": ["b", "c"], "b": ["c", "d"], "c": ["d", "e"], "d": ["e"], "e": ["a"], "f": ["a", "c"]}
 BETA = {"a": 0.5, "b": 1.0, "c": 0.25, "d": 0.0, "e": 0.75, "f": 0.125}
@@ -175,7 +163,7 @@ ALPHA = {
 
 
 def as_estimated(index: CorpusIndex, node: int) -> dict[str, float]:
-    """The features of a node as the production estimators have them, when all others have been crawled."""
+    """Return the features of a node by the production estimators, with all other nodes crawled."""
     table, guide = IndexedTable(index), Judgements.given(index)
     kinds: dict[str, Estimator] = {name: FirstLevel(name[3:], smooth=False) for name in FEATURES[:4]}  # type: ignore[arg-type]
     kinds |= {name: SecondLevel(name[3:], smooth=False) for name in FEATURES[4:]}  # type: ignore[arg-type]
@@ -187,11 +175,11 @@ def as_estimated(index: CorpusIndex, node: int) -> dict[str, float]:
     row = int(table.row_at[node])
     if row < 0:  # nothing links to it
         return dict.fromkeys(kinds, 0.0)
-    return {name: float(one.score(np.array([row], np.int32), table)[0]) for name, one in kinds.items()}
+    return {name: float(one.priority(np.array([row], np.int32), table)[0]) for name, one in kinds.items()}
 
 
-def test_features_of_six_nodes_by_hand() -> None:
-    """Node c has the parents a, b and f, and beside it under them b, d and a."""
+def test_neighbourhood_by_hand() -> None:
+    """Node c has the parents a, b and f, and the siblings b, d and a under them."""
     index = CorpusIndex.of(LINKS, BETA, ALPHA)
     relevance, alpha, c = index.score, index.alpha, index.number_of["c"]
     told = {name: float(column[c]) for name, column in neighbourhood(index, relevance, alpha).items()}
@@ -207,8 +195,7 @@ def test_features_of_six_nodes_by_hand() -> None:
     assert by_hand == told
 
 
-def test_features_are_those_of_the_production_estimators() -> None:
-    """For each of the six nodes, with the others crawled."""
+def test_neighbourhood_equals_production_estimators() -> None:
     index = CorpusIndex.of(LINKS, BETA, ALPHA)
     told = neighbourhood(index, index.score, index.alpha)
     for node in range(len(index)):
@@ -217,8 +204,7 @@ def test_features_are_those_of_the_production_estimators() -> None:
 
 @settings(max_examples=25)
 @given(st.lists(st.lists(st.integers(0, 7), max_size=8, unique=True), min_size=8, max_size=8), st.integers(0, 999))
-def test_features_of_any_graph(links: list[list[int]], chance: int) -> None:
-    """Graphs with nodes without parents, without children, and with links both ways."""
+def test_neighbourhood_of_random_graphs(links: list[list[int]], chance: int) -> None:
     dice = np.random.default_rng(chance)
     names = [str(node) for node in range(8)]
     graph = {name: [names[target] for target in links[node]] for node, name in enumerate(names)}
@@ -230,8 +216,7 @@ def test_features_of_any_graph(links: list[list[int]], chance: int) -> None:
         assert as_estimated(index, node) == {name: column[node] for name, column in told.items()}
 
 
-def test_a_graph_without_links_has_no_features() -> None:
-    """All features are 0, no correlation is defined, and nothing is divided by nothing."""
+def test_fit_of_graph_without_links() -> None:
     index = CorpusIndex.of({"a": [], "b": []}, {"a": 1.0})
     told = neighbourhood(index, index.score, np.zeros(0, np.float32))
     assert all(not column.any() for column in told.values())
@@ -240,8 +225,7 @@ def test_a_graph_without_links_has_no_features() -> None:
     assert (0.0, 0.0) == (made["lr_fl", "log"], made["lr_sl", "original"])
 
 
-def test_smoothing_is_of_the_features_only() -> None:
-    """Table 3's second line: the correlation of log(1 + x) with scores as they are."""
+def test_fit_smooths_features_only() -> None:
     index = CorpusIndex.of(LINKS, BETA, ALPHA)
     features = neighbourhood(index, index.score, index.alpha)
     made = fit(features, index.score)
@@ -250,7 +234,6 @@ def test_smoothing_is_of_the_features_only() -> None:
     assert made["lr_fl", "log"] <= made["lr_sl", "log"] + 1e-12
 
 
-# -- correlation -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.paper("gouriten-pearson")
@@ -266,14 +249,14 @@ def test_pearson_by_hand() -> None:
 def test_r_squared_by_hand() -> None:
     """A line through (0,0), (1,1), (2,1): slope 1/2, errors 1/6, -1/3, 1/6: 1 - (1/6) / (2/3)."""
     assert 0.75 == pytest.approx(r_squared([[0, 1, 2]], [0, 1, 1]))
-    assert 0.75 == pytest.approx(r_squared([[0, 1, 2], [0, 2, 4], [7, 7, 7]], [0, 1, 1]))  # nothing new in those
+    # collinear columns add nothing
+    assert 0.75 == pytest.approx(r_squared([[0, 1, 2], [0, 2, 4], [7, 7, 7]], [0, 1, 1]))
     assert 0.0 == r_squared([], [0, 1])
     assert math.isnan(r_squared([[1, 2]], [3, 3]))
 
 
 @given(st.integers(0, 10_000), st.integers(1, 4))
-def test_r_squared_is_that_of_least_squares(chance: int, columns: int) -> None:
-    """The same as solving the regression and looking at what is left."""
+def test_r_squared_equals_least_squares(chance: int, columns: int) -> None:
     dice = np.random.default_rng(chance)
     features, y = dice.normal(size=(columns, 12)), dice.normal(size=12)
     matrix = np.vstack([features, np.ones(12)]).T

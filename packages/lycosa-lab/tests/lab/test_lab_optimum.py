@@ -1,5 +1,3 @@
-"""No crawl beats the optimum, and the optimum does not beat the bound."""
-
 import math
 
 import numpy as np
@@ -20,7 +18,7 @@ from lycosa_lab.reachability import distances_from, upper_bound
 from lycosa_lab.simulation import IndexedTable, simulate
 
 RUNNING = ("breadth-first", "fl_ne", "lr_fl", "nr", "mab_var", "fl_n,batch=2")
-"""One of each kind: by place, by score, learning, ranking all anew, choosing among others, in batches."""
+"""One of each kind: by order, by score, learning, rescoring everything, bandit, in batches."""
 
 
 class Knowing:
@@ -30,25 +28,19 @@ class Knowing:
         self.truth = truth
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Nothing is news."""
         return step.children
 
-    def score(self, rows: Rows, table: Table) -> Priorities:
-        """The truth."""
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         assert isinstance(table, IndexedTable)
         return self.truth[table.node_at[rows]].astype(np.float64)
 
 
 def optimum(index: CorpusIndex, truth: NDArray[np.floating], seeds: list[int], budget: int) -> tuple[float, list[int]]:
-    """The best crawl of a tiny graph: its sum of truth, and the nodes in order, the seeds left out.
-
-    All sets of nodes that a crawl can have fetched are gone through, of which there may be 2^n. Whether there is a
-    crawl with at least a given score is an NP-complete question (Gouriten et al. 2014, proposition 1), so no way is
-    known that is quick on every graph: this one is for up to 12 nodes.
-
-    >>> graph = CorpusIndex.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"b": .5, "c": .25, "e": 1})
-    >>> optimum(graph, graph.score, [0], 2)         # greedy would take b
-    (1.25, [2, 4])
+    """Return the best crawl of a tiny graph: its sum of truth, and the nodes in order without the seeds. All sets of
+    nodes that a crawl can have fetched are enumerated, up to 2^n. Deciding if a crawl reaches a given score is
+    NP-complete (Gouriten et al. 2014, proposition 1), so this is for up to 12 nodes. >>> graph = CorpusIndex.of({"a":
+    ["b", "c"], "b": ["d"], "c": ["e"]}, score={"b": .5, "c": .25, "e": 1}) >>> optimum(graph, graph.score, [0], 2)
+    # greedy would take b (1.25, [2, 4])
     """
     n = len(index)
     begun = sum(1 << seed for seed in set(seeds))
@@ -65,7 +57,7 @@ def optimum(index: CorpusIndex, truth: NDArray[np.floating], seeds: list[int], b
             for node in range(n):
                 if frontier >> node & 1 and not fetched >> node & 1:
                     further.setdefault(fetched | 1 << node, [*order, node])
-        if not further:  # all that can be reached is fetched
+        if not further:  # all reachable nodes are fetched
             break
         came = further
     scores = [math.fsum(float(truth[node]) for node in order) for order in came.values()]
@@ -75,7 +67,7 @@ def optimum(index: CorpusIndex, truth: NDArray[np.floating], seeds: list[int], b
 
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[CorpusIndex, list[int], int]:
-    """A graph of up to 12 nodes with scores in quarters, so that sums are exact; seeds, and a budget."""
+    """Return a graph of up to 12 nodes with scores in quarters, so that sums are exact; seeds, and a budget."""
     n = draw(st.integers(2, 12))
     names = [f"n{number}" for number in range(n)]
     numbers = st.lists(st.integers(0, n - 1), max_size=4)
@@ -90,8 +82,7 @@ def graphs(draw: st.DrawFn) -> tuple[CorpusIndex, list[int], int]:
 @pytest.mark.paper("gouriten-optimum")
 @settings(max_examples=20)
 @given(graphs())
-def test_nobody_beats_the_optimum(graph: tuple[CorpusIndex, list[int], int]) -> None:
-    """On graphs of up to 12 nodes no strategy finds more than the best crawl, nor that one more than the bound."""
+def test_upper_bound_and_optimum_of_small_graphs(graph: tuple[CorpusIndex, list[int], int]) -> None:
     index, seeds, budget = graph
     best, order = optimum(index, index.score, seeds, budget)
     assert best == math.fsum(index.score[order].tolist())
@@ -110,7 +101,6 @@ def test_nobody_beats_the_optimum(graph: tuple[CorpusIndex, list[int], int]) -> 
 
 
 def is_crawl(index: CorpusIndex, seeds: list[int], order: list[int]) -> bool:
-    """Whether each node is linked to by a seed or by one before it, and is new."""
     fetched = set(seeds)
     for node in order:
         if node in fetched or not any(node in index.children(parent) for parent in fetched):
@@ -122,8 +112,7 @@ def is_crawl(index: CorpusIndex, seeds: list[int], order: list[int]) -> bool:
 @pytest.mark.paper("gouriten-proposition-1")
 @settings(max_examples=25)
 @given(graphs())
-def test_the_bound_is_the_best_that_distances_allow(graph: tuple[CorpusIndex, list[int], int]) -> None:
-    """It is what one gets by trying all choices in which the i-th node is at most i links away from a seed."""
+def test_upper_bound_equals_exhaustive_search(graph: tuple[CorpusIndex, list[int], int]) -> None:
     index, seeds, _ = graph
     distance, budget = distances_from(index, seeds).tolist(), 3
     relevances_now = [(float(index.score[node]), distance[node]) for node in range(len(index)) if distance[node] > 0]
@@ -139,7 +128,6 @@ def test_the_bound_is_the_best_that_distances_allow(graph: tuple[CorpusIndex, li
 
 
 def without(left: list[tuple[float, int]], one: tuple[float, int]) -> list[tuple[float, int]]:
-    """The list less one of its entries."""
     at = left.index(one)
     return left[:at] + left[at + 1 :]
 
@@ -149,11 +137,11 @@ POOR_GATE = CorpusIndex.of(
     score={"rich": 0.5, "poor": 0.25, "gold": 1.0},
     alpha={("seed", "poor"): 1.0, ("poor", "gold"): 1.0},
 )
-"""Behind the poorer of two nodes there is a very rich one."""
+"""A very rich node behind the poorer of two nodes."""
 
 
-def test_oracle_greedy_can_be_beaten() -> None:
-    """Who follows promising links finds poor and gold, .25 + 1; the oracle takes rich first, .5 + .25."""
+def test_optimum_beats_oracle_greedy() -> None:
+    """Following promising links finds poor and gold, .25 + 1; the oracle takes rich first, .5 + .25."""
     oracle = simulate(Judgements.given(POOR_GATE), Greedy(Knowing(POOR_GATE.score)), [0], 2)
     assert ["rich", "poor"] == [POOR_GATE.names[node] for node in oracle.found]
     other = simulate(Judgements.given(POOR_GATE), strategy("fl_e"), [0], 2)
@@ -162,8 +150,7 @@ def test_oracle_greedy_can_be_beaten() -> None:
     assert (1.25, ["poor", "gold"]) == (best, [POOR_GATE.names[node] for node in order])
 
 
-def test_a_strategy_of_the_registry_beats_it() -> None:
-    """Breadth-first does where the poor gate stands first on the page, and its gold before what is rich is tried."""
+def test_breadth_first_can_beat_oracle() -> None:
     index = CorpusIndex.of(
         {"seed": ["poor", "rich"], "poor": ["gold"], "rich": ["tin"], "tin": ["tin2"]},
         score={"poor": 0.25, "rich": 0.5, "gold": 1.0, "tin": 0.375, "tin2": 0.375},
@@ -176,41 +163,39 @@ def test_a_strategy_of_the_registry_beats_it() -> None:
 
 
 def ahead_by_hand(index: CorpusIndex, links: int, budget: int, seen: NDArray[np.bool_] | None = None) -> list[str]:
-    """The names of what a look-ahead from node 0 fetches."""
     found = look_ahead(index, index.score, [0], budget, links=links, seen=seen).found
     return [index.names[node] for node in found.tolist()]
 
 
 @pytest.mark.paper("gouriten-approximation")
-def test_looking_ahead_weighs_what_is_behind_a_node() -> None:
-    """Behind poor is gold: (.25 + 1) / 2 = .625 is above rich's .5. Not behind tin: (.25 + .5) / 2 = .375 is below."""
+def test_look_ahead_by_mean_of_subtree() -> None:
+    """Behind poor is gold: (.25 + 1) / 2 = .625 is above rich's .5. Behind tin it is not: (.25 + .5) / 2 = .375."""
     assert ["poor", "gold"] == ahead_by_hand(POOR_GATE, 1, 2)
     tin = CorpusIndex.of({"s": ["rich", "poor"], "poor": ["tin"]}, score={"rich": 0.5, "poor": 0.25, "tin": 0.5})
     assert ["rich", "poor", "tin"] == ahead_by_hand(tin, 1, 3)
 
 
-def test_it_sees_as_far_as_it_is_told() -> None:
-    """Three links behind p is a page of 4 in a row of nothings: mean (0 + 0 + 0 + 4) / 4 = 1, above q's .5."""
+def test_look_ahead_depth() -> None:
+    """Three links behind p is a page of 4: mean (0 + 0 + 0 + 4) / 4 = 1, above q's .5."""
     row = CorpusIndex.of({"s": ["q", "p"], "p": ["p2"], "p2": ["p3"], "p3": ["far"]}, score={"q": 0.5, "far": 4.0})
     assert ["q", "p", "p2", "p3"] == ahead_by_hand(row, 2, 4)
     assert ["p", "p2", "p3", "far"] == ahead_by_hand(row, 3, 4)
 
 
-def test_a_list_of_good_pages_is_worth_more_than_one() -> None:
+def test_look_ahead_prefers_list_of_good_pages() -> None:
     """hub: (0 + 1 + 1 + 1) / 4 = .75 is above one's .6, though a single page behind it would make (0 + 1) / 2 = .5."""
     index = CorpusIndex.of({"s": ["one", "hub"], "hub": ["a", "b", "c"]}, score={"one": 0.6, "a": 1, "b": 1, "c": 1})
     assert ["hub", "a", "b", "c", "one"] == ahead_by_hand(index, 1, 5)
 
 
-def test_what_is_found_already_is_not_behind_anything() -> None:
-    """gold is linked from the seed, too: nothing is gained by way of poor."""
+def test_look_ahead_ignores_known_nodes() -> None:
     index = CorpusIndex.of(
         {"s": ["gold", "rich", "poor"], "poor": ["gold"]}, score={"gold": 1, "rich": 0.5, "poor": 0.25}
     )
     assert ["gold", "rich", "poor"] == ahead_by_hand(index, 3, 3)
 
 
-def test_seen_nodes_are_taken_at_once_and_cost_nothing() -> None:
+def test_look_ahead_seen_nodes_are_free() -> None:
     """b and c were seen: d is one page away, and 1 is above e's .5."""
     index = CorpusIndex.of({"a": ["e", "b"], "b": ["c"], "c": ["d"]}, score={"b": 1, "c": 1, "d": 1, "e": 0.5})
     seen = np.array([name in "bc" for name in index.names])
@@ -218,8 +203,7 @@ def test_seen_nodes_are_taken_at_once_and_cost_nothing() -> None:
 
 
 @pytest.mark.paper("gouriten-approximation")
-def test_it_comes_nearer_to_the_optimum_on_a_larger_graph() -> None:
-    """On 2,000 nodes, of which 40 are worth something, it has more than greedy, and no more than the bound."""
+def test_look_ahead_between_greedy_and_upper_bound() -> None:
     chance = np.random.default_rng(4)
     names = [str(number) for number in range(2000)]
     rich = {names[node]: 1.0 for node in chance.choice(2000, 40, replace=False).tolist()}
@@ -230,8 +214,7 @@ def test_it_comes_nearer_to_the_optimum_on_a_larger_graph() -> None:
     assert 2 * theirs < ours <= upper_bound(index, index.score, [0], [200])[0]
 
 
-def test_distances_are_those_of_a_search_in_breadth() -> None:
-    """On a random graph they are what one gets link by link."""
+def test_distances_from_equal_breadth_first_search() -> None:
     chance = np.random.default_rng(3)
     names = [str(number) for number in range(300)]
     index = CorpusIndex.of({name: [names[to] for to in chance.integers(0, 300, 2)] for name in names})
@@ -244,8 +227,7 @@ def test_distances_are_those_of_a_search_in_breadth() -> None:
     assert [expected.get(node, -1) for node in range(300)] == distances_from(index, [5, 9, 5]).tolist()
 
 
-def test_seen_nodes_cost_nothing_of_the_way() -> None:
-    """A node behind seen ones is as near as the first of them that has to be paid for, and seen ones count nothing."""
+def test_distances_from_seen_nodes_are_free() -> None:
     line = CorpusIndex.of({"a": ["b"], "b": ["c"], "c": ["d"]}, score={"b": 1, "c": 1, "d": 0.5})
     seen = np.array([False, True, True, False])
     assert [0, 0, 0, 1] == distances_from(line, [0], seen).tolist()
@@ -254,22 +236,19 @@ def test_seen_nodes_cost_nothing_of_the_way() -> None:
     assert [1, 2, 3] == trace.found.tolist()
 
 
-def test_the_bound_waits_for_what_is_far() -> None:
-    """A rich node three links away is not among the first two pages."""
+def test_upper_bound_respects_distances() -> None:
     index = CorpusIndex.of({"a": ["b", "c"], "b": ["d"], "d": ["e"]}, score={"b": 0.25, "c": 0.5, "e": 4})
     assert [0.0, 0.5, 0.75, 4.75, 4.75] == upper_bound(index, index.score, [0], [0, 1, 2, 3, 100]).tolist()
 
 
-def test_what_is_worth_less_than_nothing_is_left_out_of_the_bound() -> None:
-    """A crawl has to fetch a bad node when there is no other; the bound does not count it."""
+def test_upper_bound_ignores_negative_truth() -> None:
     index = CorpusIndex.of({"a": ["b"], "b": ["c"]})
     truth = np.array([0, -1, 2.0])
     assert (1.0, [1, 2]) == optimum(index, truth, [0], 2)
     assert [0.0, 2.0] == upper_bound(index, truth, [0], [1, 2]).tolist()
 
 
-def test_bad_budgets_and_seeds_are_refused() -> None:
-    """A budget below 0, or a seed that is no node, is an error."""
+def test_upper_bound_rejects_bad_budgets_and_seeds() -> None:
     with pytest.raises(InputError, match="budget of -1"):
         upper_bound(POOR_GATE, POOR_GATE.score, [0], [2, -1])
     with pytest.raises(InputError, match="seeds are nodes from 0 to 4"):

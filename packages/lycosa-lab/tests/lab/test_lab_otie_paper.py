@@ -1,5 +1,3 @@
-"""The experiment of Guan et al. 2008, and what experiments of papers share: curves and verdicts."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -26,7 +24,6 @@ CLASSIFIERS = Measure("by classifiers", lambda *_: np.zeros(0))
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
-    """Three hundred pages of the embedded web."""
     out = tmp_path_factory.mktemp("otie") / "index"
     write_index(embedded(7, pages=300, hosts=8), out, source="embedded")
     return CorpusIndex.open(out)
@@ -34,34 +31,29 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where crawls are kept."""
     return tmp_path_factory.mktemp("runs")
 
 
 @pytest.fixture(scope="module")
 def made(index: CorpusIndex, runs: Path) -> Findings:
-    """The quick experiment on it."""
     return findings("otie", Bench(index, runs, quick=True, workers=1, topics=3))
 
 
 def compared(**means: float) -> dict[str, np.ndarray]:
-    """Six topics on which strategies get about these numbers after one, two, three and four pages."""
+    """Return numbers of six topics after one, two, three and four pages."""
     spread = np.linspace(-0.001, 0.001, 6)
     return {name.replace("_", "-"): np.repeat(mean + spread[:, None], 4, axis=1) for name, mean in means.items()}
 
 
 def crawls(by: dict[Measure, dict[str, np.ndarray]], spent: bool = False) -> CrawlComparison:
-    """Crawlers on six topics, which are exhausted or not."""
     names = next(iter(by.values()))
     budgets = list(range(1, 1 + next(iter(names.values())).shape[1]))
     return CrawlComparison(paper.CRAWLERS, budgets, TOPICS, by, spent=dict.fromkeys(names, np.full(6, spent)))
 
 
-# -- comparisons -----------------------------------------------------------------------------------------------
 
 
-def test_closing_is_a_gap_that_shrinks() -> None:
-    """A gap of .4 that is .1 at the end was closed, one that stays was not, without a gap there is nothing to say."""
+def test_closing_gap_that_shrinks() -> None:
     steady = np.full((6, 4), 0.5)
     gap = np.array([0.4, 0.3, 0.2, 0.1])
     caught, never = (crawls({HARVEST: {"ahead": steady, "behind": steady - apart}}) for apart in (gap, np.full(4, 0.4)))
@@ -70,20 +62,18 @@ def test_closing_is_a_gap_that_shrinks() -> None:
     assert caught.closing("behind", "ahead", HARVEST).verdict == "cannot be tested here"
 
 
-def test_closing_of_exhausted_topics() -> None:
+def test_closing_untested_on_exhausted_topics() -> None:
     numbers = {"ahead": np.full((6, 4), 0.5), "behind": np.full((6, 4), 0.4)}
     ruling = crawls({HARVEST: numbers}, spent=True).closing("ahead", "behind", HARVEST)
     assert ("cannot be tested here", True) == (ruling.verdict, "nothing is left to find in 6 of 6" in ruling.evidence)
 
 
-def test_grid_ends_with_the_budget() -> None:
-    """The last point is the budget, and none comes twice."""
+def test_grid_ends_with_budget() -> None:
     assert grid(10, 20) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     assert grid(1000)[-1] == 1000
 
 
 def results(names: list[str], crawled: list[tuple[str, str]]) -> ExperimentResults:
-    """Crawls of four nodes by strategies on topics."""
     index = CorpusIndex.of({str(node): [str(node + 1)] for node in range(4)})
     truth = np.array([0, 1, 1, 0, 1], np.float32)
     topics = {name: HuntSubject(name, truth) for name in ("x", "y")}
@@ -92,7 +82,7 @@ def results(names: list[str], crawled: list[tuple[str, str]]) -> ExperimentResul
     return ExperimentResults(plan, index, topics, [Trial(name, topic, 0, 0, trace) for name, topic in crawled])
 
 
-def test_comparison_leaves_out_trials_that_a_strategy_lacks() -> None:
+def test_of_leaves_out_trials_missing_for_a_strategy() -> None:
     labels = {"fl_n": "n", "fl_e": "e", "opic": "opic"}
     both = results(["fl_n", "fl_e"], [("fl_n", "x"), ("fl_n", "y"), ("fl_e", "y")])
     made = CrawlComparison.of(labels, [both], [2, 4], [HARVEST])
@@ -102,7 +92,7 @@ def test_comparison_leaves_out_trials_that_a_strategy_lacks() -> None:
     assert "cannot be tested here" == nothing.ahead([("fl_n", "fl_e")], [HARVEST]).verdict
 
 
-def test_comparison_averages_repetitions() -> None:
+def test_of_averages_repetitions() -> None:
     made = results(["fl_n"], [("fl_n", "x")])
     again = replace(made.outcomes[0], repetition=1, trace=Trace(np.array([0, 3, 1, 2, 4], np.int32), seeds=1))
     made.outcomes.append(again)
@@ -111,7 +101,7 @@ def test_comparison_averages_repetitions() -> None:
     ].tolist()
 
 
-def test_pooled_comparisons_have_no_numbers_where_a_crawler_is_missing() -> None:
+def test_pooled_fills_missing_crawlers_with_nan() -> None:
     labels = {"fl_n": "n", "fl_e": "e"}
     parts = [
         CrawlComparison.of(labels, [results(names, [(name, topic) for name in names])], [4], [HARVEST])
@@ -123,7 +113,7 @@ def test_pooled_comparisons_have_no_numbers_where_a_crawler_is_missing() -> None
     assert [1, 1] == [len(curve.y) for curve in made.figure("k", "t", "y", HARVEST).curves]
 
 
-def test_ahead_of_identical_crawls_cannot_be_tested() -> None:
+def test_ahead_untested_for_identical_crawls() -> None:
     both = results(["fl_n", "fl_e"], [(name, topic) for name in ("fl_n", "fl_e") for topic in "xy"])
     made = CrawlComparison.of({"fl_n": "n", "fl_e": "e"}, [both], [2, 4], [HARVEST])
     assert [1.0, 0.75] == made.values[HARVEST]["fl_n"][0].tolist()
@@ -137,12 +127,11 @@ def test_ahead_of_identical_crawls_cannot_be_tested() -> None:
     )
 
 
-# -- claims ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.paper("otie-experiment")
-def test_claims_hold_on_numbers_like_the_papers() -> None:
-    """OTIE ahead in recall, link context in precision: three claims hold, and nothing was caught up with."""
+def test_claims_hold_on_results_like_the_paper() -> None:
+    """OTIE is ahead in recall, link context in precision; there is no gap to catch up."""
     harvests = compared(breadth_first=0.1, link_context=0.5, opic=0.2, otie=0.4)
     recalls = compared(breadth_first=0.1, link_context=0.3, opic=0.2, otie=0.6)
     made = crawls({HARVEST: harvests, CLASSIFIERS: harvests, RECALL: recalls})
@@ -150,20 +139,17 @@ def test_claims_hold_on_numbers_like_the_papers() -> None:
     assert ["holds", "holds", "does not hold", "holds"] == [claim.verdict for claim in claims]
 
 
-def test_claims_do_not_hold_on_the_opposite() -> None:
-    """OTIE behind OPIC in all: none holds."""
+def test_claims_fail_on_opposite_results() -> None:
     numbers = compared(breadth_first=0.5, link_context=0.2, opic=0.4, otie=0.1)
     made = crawls(dict.fromkeys((HARVEST, CLASSIFIERS, RECALL), numbers))
     claims = [claim(made, CLASSIFIERS) for claim in paper.CLAIMS]
     assert ["does not hold"] * 4 == [claim.verdict for claim in claims]
 
 
-# -- the experiment --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.paper("otie-topics", "otie-figure-1", "otie-figure-2")
-def test_both_figures_are_there_with_their_judges(made: Findings) -> None:
-    """Figure 1 as published has the same figure by labels beside it; recall is by labels."""
+def test_findings_has_figures_with_judges(made: Findings) -> None:
     figures = {part.key: part.mode for part in made.parts if isinstance(part, ReportFigure)}
     assert figures == {
         "otie-figure-1": AS_PUBLISHED,
@@ -173,8 +159,7 @@ def test_both_figures_are_there_with_their_judges(made: Findings) -> None:
 
 
 @pytest.mark.paper("otie-breadth-first")
-def test_every_curve_is_of_a_crawler_and_in_range(made: Findings) -> None:
-    """Four crawlers, rates from 0 to 1, bands around the means; recall never falls."""
+def test_findings_curves_in_range(made: Findings) -> None:
     for part in made.parts:
         if isinstance(part, ReportFigure):
             assert [curve.label for curve in part.curves] == list(paper.CRAWLERS.values())
@@ -184,8 +169,7 @@ def test_every_curve_is_of_a_crawler_and_in_range(made: Findings) -> None:
                 assert part.key != "otie-figure-2" or list(curve.y) == sorted(curve.y)
 
 
-def test_the_classifiers_are_measured(made: Findings) -> None:
-    """Precision and recall of each on pages it has not seen; the neural network is left out when it has to be quick."""
+def test_findings_quality_of_classifiers(made: Findings) -> None:
     (table,) = (part for part in made.parts if part.key == "otie-classifiers")
     assert isinstance(table, ReportTable)
     assert [row[0] for row in table.rows] == ["SVM", "Naive Bayes"]
@@ -194,8 +178,7 @@ def test_the_classifiers_are_measured(made: Findings) -> None:
 
 
 @pytest.mark.paper("otie-guide")
-def test_three_classifiers_learn_from_the_same_pages(index: CorpusIndex, tmp_path: Path) -> None:
-    """Each says of every page whether it is relevant; together they give a share of three, and the first guides."""
+def test_trained_three_classifiers_on_same_pages(index: CorpusIndex, tmp_path: Path) -> None:
     (subject,) = subjects_of(index, ["cooking"])
     guided, said = paper._trained(index, subject, ["svm", "nb", "nn"], tmp_path, 0)
     assert ["svm", "nb", "nn"] == list(said)
@@ -204,14 +187,12 @@ def test_three_classifiers_learn_from_the_same_pages(index: CorpusIndex, tmp_pat
     assert guided.model.name == "svm"
 
 
-def test_a_second_call_gives_the_same(made: Findings, index: CorpusIndex, runs: Path) -> None:
-    """Crawls and models are kept, and give the same numbers."""
+def test_findings_second_run_is_identical(made: Findings, index: CorpusIndex, runs: Path) -> None:
     again = findings("otie", Bench(index, runs, quick=True, workers=1, topics=3))
     assert made.as_dict()["parts"] == again.as_dict()["parts"]
     assert made.claims == again.claims
 
 
-def test_a_graph_is_refused(tmp_path: Path) -> None:
-    """Classifiers have nothing to read there, and it says so."""
+def test_findings_of_graph_is_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="text and classes"):
         findings("otie", Bench(CorpusIndex.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))

@@ -1,5 +1,3 @@
-"""`lycosa lab paper`: reports of papers, and what happens when one fails."""
-
 from __future__ import annotations
 
 import json
@@ -22,7 +20,7 @@ from lycosa_lab.report import publishing
 
 @pytest.fixture
 def papers(monkeypatch: pytest.MonkeyPatch) -> list[Bench]:
-    """In place of the papers, experiments that take no time; batsakis can't be made. What each was given."""
+    """Replace the papers by instant experiments, of which batsakis fails; return the benches they were given."""
     given: list[Bench] = []
 
     def make(name: str) -> ModuleType:
@@ -53,14 +51,13 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_one_paper(
+def test_paper_writes_page_and_summary(
     papers: list[Bench],
     corpus: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Its page is in a directory of its name; the command says how its claims fare and where the page is."""
     words = ["--corpus", str(corpus), "--quick", "--topics", "30", "--random-seed", "3", "--workers", "1"]
     words += ["--out", str(tmp_path / "o")]
     assert 0 == run(monkeypatch, "lab", "paper", "otie", *words)
@@ -76,14 +73,13 @@ def test_one_paper(
     )
 
 
-def test_all_papers_when_one_fails(
+def test_paper_all_continues_after_failure(
     papers: list[Bench],
     corpus: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The others are made, and it says why one is missing; the exit code is 2."""
     assert 2 == run(monkeypatch, "lab", "paper", "all", "--corpus", str(corpus), "--out", str(tmp_path), "--quiet")
     said = capsys.readouterr()
     assert ("", "lycosa: batsakis failed: no class has 20 pages\n") == (said.out, said.err)
@@ -92,14 +88,13 @@ def test_all_papers_when_one_fails(
     assert "kept" == (tmp_path / "rules/work/runs").read_text()
 
 
-def test_a_quick_run_says_that_it_is_too_small(
+def test_paper_quick_warns_of_small_size(
     papers: list[Bench],
     corpus: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """On every page and in the terminal; a whole run says nothing of it."""
     told = "Too small for a verdict that counts"
     for words, there in ((["--quick"], True), ([], False)):
         run(monkeypatch, "lab", "paper", "all", "--corpus", str(corpus), "--out", str(tmp_path), *words)
@@ -108,22 +103,20 @@ def test_a_quick_run_says_that_it_is_too_small(
         assert there == (told in " ".join(capsys.readouterr().out.split()))
 
 
-def test_as_many_topics_as_it_takes_for_a_verdict() -> None:
-    """A quick run has six, a whole one ten; who names a number has that."""
+def test_bench_size_default_topics() -> None:
     benches = [
         Bench(CorpusIndex.of({"a": ["b"]}), Path(), quick, topics=many) for quick in (True, False) for many in (0, 30)
     ]
     assert [6, 30, 10, 30] == [bench.size["subject_count"] for bench in benches]
 
 
-def test_verdicts_for_machines(
+def test_paper_json_prints_verdicts(
     papers: list[Bench],
     corpus: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """With --json each paper's verdicts are printed, and nothing else."""
     assert 2 == run(monkeypatch, "lab", "paper", "all", "--corpus", str(corpus), "--out", str(tmp_path), "--json")
     said = capsys.readouterr()
     told = json.loads(said.out)["papers"]
@@ -132,8 +125,7 @@ def test_verdicts_for_machines(
     assert "" == said.err
 
 
-def test_without_a_corpus(papers: list[Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The embedded web is indexed once and kept; a damaged one is made again. Progress is told by the paper."""
+def test_publish_caches_embedded_web(papers: list[Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publishing, "EMBEDDED", 60)
     heard: list[tuple[str, int, int]] = []
     publishing.publish(["rules"], tmp_path, "", progress=lambda *told: heard.append(told))
@@ -159,18 +151,16 @@ def test_without_a_corpus(papers: list[Bench], tmp_path: Path, monkeypatch: pyte
         (["gouriten", "--topics", "30"], "gouriten chooses its topics itself: --topics is for otie, batsakis"),
     ],
 )
-def test_what_cannot_be_made(
+def test_paper_rejects_bad_arguments(
     words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An unknown paper or corpus is an error before anything is made."""
     monkeypatch.chdir(tmp_path)
     assert 2 == run(monkeypatch, "lab", "paper", *words)
     assert told in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
-def test_a_missing_extra_is_said_first(papers: list[Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who lacks pyarrow hears so before hours of experiments."""
+def test_publish_missing_package_is_reported_first(papers: list[Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "find_spec", lambda name: None if name == "pyarrow" else sys)
     with pytest.raises(InputError, match=r"need pyarrow: pip install lycosa-lab"):
         publishing.publish(["otie"], tmp_path, "")

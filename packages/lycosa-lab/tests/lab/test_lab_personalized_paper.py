@@ -1,5 +1,3 @@
-"""The experiments of Trivedi et al. 2014: ranking, crawls, change detection."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -37,7 +35,7 @@ PAGE = """<!DOCTYPE html>
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
-    """A hundred and fifty pages of the embedded web, under another name, so that they are written as HTML."""
+    """A hundred and fifty pages, not marked as embedded, so that they are also rewritten as HTML."""
     out = tmp_path_factory.mktemp("personalized") / "index"
     write_index(embedded(7, pages=150, hosts=5), out, source="some pages")
     return CorpusIndex.open(out)
@@ -45,47 +43,39 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where crawls are kept."""
     return tmp_path_factory.mktemp("runs")
 
 
 @pytest.fixture(scope="module")
 def made(index: CorpusIndex, runs: Path) -> Findings:
-    """The quick experiment on it."""
     return findings("personalized", Bench(index, runs, quick=True, workers=1, topics=3))
 
 
-# -- detectors -------------------------------------------------------------------------------------------------
 
 
-def test_two_different_pages_collide() -> None:
-    """The checksum does not see in which order characters stand."""
+def test_checksum_collides_for_anagrams() -> None:
     assert checksum("<p>silent</p>") == checksum("<p>listen</p>")
-    assert checksum("<p>aad</p>") != checksum("<p>abc</p>")  # the same sum of letters, but fewer of them
+    assert checksum("<p>aad</p>") != checksum("<p>abc</p>")  # the same sum of letters, but fewer distinct ones
 
 
-def test_levels_are_tags_by_depth() -> None:
-    """Elements without an end have no children, a stray end tag closes nothing."""
+def test_levels_void_and_stray_tags() -> None:
     assert levels("<div>a<br>b<i>c</i></div></b><p>")[2:] == [[("div", 2), ("p", 0)], [("br", 0), ("i", 0)]]
 
 
-def test_levels_with_content_see_text_and_attributes() -> None:
-    """Structure alone is the same, with text and attributes it is not; white space does not count."""
+def test_levels_with_content() -> None:
     one, other = '<p class="a">text</p>', '<p class="a">next</p>'
     assert levels(one) == levels(other)
     assert levels(one, content=True) != levels(other, content=True)
     assert levels(one, content=True) == levels('<p class="a">\n text </p>', content=True)
 
 
-def test_a_page_is_written_as_xml() -> None:
-    """Every element is closed, and signs are spelt."""
+def test_as_xml_closes_and_escapes() -> None:
     assert as_xml("<p title='a\"b'>1 &lt; 2<br></p>") == (
         '<page><html><body><p title="a&quot;b">1 &lt; 2<br/></p></body></html></page>'
     )
 
 
-def test_a_recorded_page_is_written_as_html() -> None:
-    """Its paragraphs and its links, in their order."""
+def test_written_paragraphs_and_links() -> None:
     links = Links.to("http://a.test/?x=1&y=2")
     source = written(Page("ok", title="A & B", marked=f"One\n\nTwo {OPEN}link{CLOSE}.", links=links))
     assert "<title>A &amp; B</title>" in source
@@ -108,8 +98,7 @@ SEEN = {
 }
 
 
-def test_each_detector_sees_what_it_can() -> None:
-    """Checksum, tree, tree and text, digest, on a page of two paragraphs and a link, which does not change places."""
+def test_detectors_on_each_change() -> None:
     plain = PAGE.replace('<a href="/atolls">', "").replace("</a>", "")
     seen = {}
     for name, (_, make) in CHANGES.items():
@@ -120,8 +109,7 @@ def test_each_detector_sees_what_it_can() -> None:
     assert SEEN == seen
 
 
-def test_a_page_with_nothing_to_change_is_left_out() -> None:
-    """No paragraph, no word, no link: only what can be done is done."""
+def test_changes_only_where_possible() -> None:
     possible = {
         name for name, (_, make) in CHANGES.items() if make("<html><body></body></html>", Random(0)) is not None
     }
@@ -132,8 +120,7 @@ def test_a_page_with_nothing_to_change_is_left_out() -> None:
     }
 
 
-def test_claims_of_change_detection_go_by_what_was_seen() -> None:
-    """All hold if everything is seen and XML is half as large, none if nothing is seen but what is not there."""
+def test_change_claims_follow_detections() -> None:
     every = dict.fromkeys(DETECTORS, 10)
     none = dict.fromkeys(DETECTORS, 0)
     good, bad = (
@@ -147,30 +134,25 @@ def test_claims_of_change_detection_go_by_what_was_seen() -> None:
     assert "another word (0.0% seen)" in claims[0].evidence
 
 
-def test_editions_of_a_news_page_differ() -> None:
-    """The embedded web serves two versions of the same address."""
+def test_editions_differ() -> None:
     pairs = list(changes.editions(3))
     assert len(pairs) == 3
     assert all(old != new and "Edition 1." in old and "Edition 2." in new for old, new in pairs)
 
 
-# -- ranking and crawls ----------------------------------------------------------------------------------------
 
 
 def test_average_precision_by_hand() -> None:
-    """The relevant page stands first, or last, where 1/2 is its precision."""
     assert [1.0, 0.5] == [paper.average_precision(np.array(hits)) for hits in ([True, False], [False, True])]
 
 
-def test_the_search_string_is_not_the_label() -> None:
-    """The first word of the query that the class's name does not have; the name if there is none."""
+def test_search_string_is_not_the_label() -> None:
     truth = np.zeros(1, np.float32)
     assert paper.search_string(HuntSubject("Sea/Whales", truth, "whale krill baleen")) == "krill"
     assert paper.search_string(HuntSubject("Sea/Coral_reefs", truth, "coral reefs")) == "coral reefs"
 
 
-def test_claims_of_ranking_go_by_average_precision() -> None:
-    """Six subjects: all measures far above chance, or all the same."""
+def test_ranking_claims_follow_average_precision() -> None:
     spread = np.linspace(0, 0.01, 6)
     names = [*paper.measures_of(HuntSubject("sea", np.zeros(1, np.float32), "coral")), paper.CHANCE]
     means = dict.fromkeys(names, 0.5) | {paper.CHANCE: 0.1, paper.TITLES[0]: 0.7}
@@ -185,8 +167,7 @@ def test_claims_of_ranking_go_by_average_precision() -> None:
 
 
 @pytest.mark.parametrize(("sign", "verdict"), [(1, "holds"), (-1, "does not hold")])
-def test_claims_of_crawls_go_by_labels(sign: int, verdict: str) -> None:
-    """Each of the paper's crawlers ahead of what it is compared with, or behind."""
+def test_crawl_claims_follow_labels(sign: int, verdict: str) -> None:
     order = ["breadth-first", "personalised", "personalised,levels=1", "link-score", "url-optimisation"]
     spread = np.linspace(-0.001, 0.001, 6)[:, None]
     values = {name: 0.5 + sign * 0.1 * place + spread for place, name in enumerate(order)}
@@ -195,8 +176,7 @@ def test_claims_of_crawls_go_by_labels(sign: int, verdict: str) -> None:
 
 
 @pytest.mark.paper("personalized-large-tests")
-def test_every_part_is_there_with_its_judge(made: Findings) -> None:
-    """Ranking, crawls by their guide and by labels, detectors on two kinds of pages, and what they cost."""
+def test_findings_has_all_parts_with_judges(made: Findings) -> None:
     assert {part.key: part.mode for part in made.parts} == {
         "personalized-ranking": INDEPENDENT,
         "personalized-crawl": AS_PUBLISHED,
@@ -210,8 +190,7 @@ def test_every_part_is_there_with_its_judge(made: Findings) -> None:
     assert [part.key for part in made.parts if part.timed] == ["personalized-change-costs"]
 
 
-def test_numbers_are_in_range(made: Findings) -> None:
-    """Rates and shares are from 0 to 1, and all six crawlers are drawn."""
+def test_findings_rates_in_range(made: Findings) -> None:
     for part in made.parts:
         if isinstance(part, ReportFigure):
             assert [curve.label for curve in part.curves] == [*paper.BY_STRING.values(), *paper.BY_SCORE.values()]
@@ -220,22 +199,19 @@ def test_numbers_are_in_range(made: Findings) -> None:
             assert all(0 <= float(value or 0) <= 1 for row in part.rows for value in row[3:])
 
 
-def test_a_digest_sees_all_and_is_never_set_off_by_nothing(made: Findings) -> None:
-    """In both tables of changes."""
+def test_findings_digest_has_no_errors(made: Findings) -> None:
     for part in made.parts:
         if isinstance(part, ReportTable) and part.key.startswith("personalized-changes"):
             rows = {row[0]: row[-1] for row in part.rows}
             assert (rows["all that a reader sees"], rows["false alarms: nothing at all"]) == (1.0, 0.0)
 
 
-def test_a_second_call_gives_the_same(made: Findings, index: CorpusIndex, runs: Path) -> None:
-    """Crawls are kept, pages are changed and ranked anew: the same numbers, times aside."""
+def test_findings_second_run_is_identical(made: Findings, index: CorpusIndex, runs: Path) -> None:
     again = findings("personalized", Bench(index, runs, quick=True, workers=1, topics=3))
     assert [part for part in made.parts if not part.timed] == [part for part in again.parts if not part.timed]
     assert made.claims == again.claims
 
 
-def test_a_graph_is_refused(tmp_path: Path) -> None:
-    """There are no words there, and it says so."""
+def test_findings_of_graph_is_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="without text"):
         findings("personalized", Bench(CorpusIndex.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))

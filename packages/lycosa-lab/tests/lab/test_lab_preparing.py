@@ -1,5 +1,3 @@
-"""What is learned before a crawl: from which pages, by which trainers, and kept how."""
-
 from __future__ import annotations
 
 import json
@@ -27,7 +25,7 @@ EVERYTHING = ("examples", "model", "rules", "browsing")
 def prepared(
     web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[HuntSubject, HuntSubject, Path, set[int]]:
-    """A subject before and after, where its files are, and every page that was read meanwhile."""
+    """Prepare a subject; return it before and after, its directory, and every page that was read meanwhile."""
     out = tmp_path_factory.mktemp("prepared")
     (subject,) = subjects_of(web, ["cooking"])
     looked: set[int] = set()
@@ -41,30 +39,26 @@ def prepared(
 Prepared = tuple[HuntSubject, HuntSubject, Path, set[int]]
 
 
-def test_every_page_that_training_looks_at_is_seen(prepared: Prepared) -> None:
-    """All reading of pages goes through the index: what was read there while training is marked."""
+def test_prepare_marks_every_page_read_as_seen(prepared: Prepared) -> None:
     _, done, _, looked = prepared
     assert looked
     assert set() == looked - set(np.flatnonzero(done.seen).tolist())
 
 
-def test_pages_that_were_browsed_are_seen(prepared: Prepared) -> None:
-    """Also those of the record whose words were not needed."""
+def test_prepare_marks_browsed_pages_as_seen(prepared: Prepared) -> None:
     _, done, _, _ = prepared
     assert done.browsing is not None
     lines = (done.browsing.parent / "record.jsonl").read_text().splitlines()
     assert all(done.seen[node_of(json.loads(line)["url"])] for line in lines)
 
 
-def test_most_relevant_pages_are_left_to_be_found(prepared: Prepared) -> None:
-    """Four in ten at most are seen, by all training together."""
+def test_prepare_leaves_most_relevant_pages_unseen(prepared: Prepared) -> None:
     _, done, _, _ = prepared
     assert done.truth[done.seen].sum() <= BROWSED * done.truth.sum()
 
 
 @pytest.mark.paper("rules-sizes")
-def test_model_and_rules_take_a_quarter_of_the_corpus_at_most(web: CorpusIndex, tmp_path: Path) -> None:
-    """Of the relevant pages, and of the others."""
+def test_prepare_reads_at_most_a_quarter_for_rules(web: CorpusIndex, tmp_path: Path) -> None:
     (subject,) = subjects_of(web, ["railways"])
     done = prepare(web, subject, ["rules"], tmp_path)
     relevant = done.truth > 0
@@ -74,8 +68,7 @@ def test_model_and_rules_take_a_quarter_of_the_corpus_at_most(web: CorpusIndex, 
     assert done.browsing is None
 
 
-def test_what_is_made_is_what_strategies_read(prepared: Prepared) -> None:
-    """A model with the subject as a class of its own, rules that know it, browsing that ends at relevant pages."""
+def test_prepare_makes_files_of_strategies(prepared: Prepared) -> None:
     _, done, _, _ = prepared
     assert done.model is not None
     assert done.rules is not None
@@ -91,18 +84,16 @@ def test_what_is_made_is_what_strategies_read(prepared: Prepared) -> None:
     assert done.truth[sorted(told)].all()
 
 
-def test_the_subject_that_was_given_stays_as_it_is(prepared: Prepared) -> None:
-    """Preparing returns another one."""
+def test_prepare_does_not_modify_subject(prepared: Prepared) -> None:
     subject, done, _, _ = prepared
     assert subject.model is None
     assert len(subject.examples) == subject.seen.sum() < done.seen.sum()
     assert [] == subject.notes
 
 
-def test_a_second_call_reads_what_the_first_has_made(
+def test_prepare_second_call_is_cached(
     web: CorpusIndex, prepared: Prepared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No trainer runs again, and nothing differs."""
     subject, done, out, _ = prepared
     for trainer in ("train", "train_rules", "train_browse"):
         monkeypatch.setattr(preparing, trainer, None)
@@ -112,18 +103,16 @@ def test_a_second_call_reads_what_the_first_has_made(
     assert done.notes == again.notes
 
 
-def test_another_seed_or_other_examples_are_learned_anew(web: CorpusIndex, tmp_path: Path) -> None:
-    """Files are kept by all that they depend on."""
+def test_prepare_cache_depends_on_seed_and_examples(web: CorpusIndex, tmp_path: Path) -> None:
     (subject,) = subjects_of(web, ["cooking"])
     first = prepare(web, subject, ["model"], tmp_path)
     assert first.model != prepare(web, subject, ["model"], tmp_path, random_seed=1).model
     assert first.model != prepare(web, replace(subject, examples=subject.examples[:1]), ["model"], tmp_path).model
 
 
-def test_processes_that_prepare_the_same_do_not_disturb_each_other(
+def test_prepare_concurrent_processes(
     web: CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who finds the work of another in its place when it is done takes that, and leaves nothing unfinished behind."""
     (subject,) = subjects_of(web, ["music"])
     make, others = preparing._model, []
 
@@ -139,8 +128,7 @@ def test_processes_that_prepare_the_same_do_not_disturb_each_other(
     assert [done.model.parent.name] == [path.name for path in (tmp_path / "prepared").iterdir()]  # type: ignore[union-attr]
 
 
-def test_names_of_a_corpus_need_not_be_addresses(tmp_path: Path) -> None:
-    """A tree of files has names like sea/1.html; trainers are told addresses of their own."""
+def test_prepare_names_need_not_be_urls(tmp_path: Path) -> None:
     pages = [
         RecordedPage(f"{kind}/{n}.html", Page("ok", marked=f"{words} n{n}", links=Links.to(f"{kind}/{(n + 1) % 40}.html",
                  f"rail/{n}.html")), classes=[kind])
@@ -156,8 +144,7 @@ def test_names_of_a_corpus_need_not_be_addresses(tmp_path: Path) -> None:
     assert -1 == node_of("http://elsewhere.example/")
 
 
-def test_labels_of_one_class_are_told_from_the_unlabelled(web_pages: list[RecordedPage], tmp_path: Path) -> None:
-    """A model of two classes: the subject, and what nobody has labelled."""
+def test_prepare_model_of_one_labelled_class(web_pages: list[RecordedPage], tmp_path: Path) -> None:
     made = [replace(page, classes=[name for name in page.classes if name.startswith("cooking/")]) for page in web_pages]
     index = write_index(made, tmp_path / "index", source="embedded")
     (subject,) = subjects_of(index, ["cooking"])
@@ -166,8 +153,7 @@ def test_labels_of_one_class_are_told_from_the_unlabelled(web_pages: list[Record
     assert ["cooking", "no class"] == TrainedModel.load(done.model).classes
 
 
-def test_what_can_not_be_prepared_is_said(tmp_path: Path) -> None:
-    """Of a graph without text; nothing is written."""
+def test_prepare_graph_without_text_is_lacking(tmp_path: Path) -> None:
     index = CorpusIndex.of({"a": ["b"]}, score={"b": 1})
     (subject,) = subjects_of(index)
     lacking = prepare(index, subject, ["browsing"], tmp_path).lacking
@@ -176,8 +162,7 @@ def test_what_can_not_be_prepared_is_said(tmp_path: Path) -> None:
     assert [] == list(tmp_path.iterdir())
 
 
-def test_a_subject_that_nobody_links_to_can_not_be_browsed(tmp_path: Path) -> None:
-    """It says so, and leaves no unfinished files."""
+def test_prepare_browsing_without_incoming_links_is_lacking(tmp_path: Path) -> None:
     pages = [RecordedPage(f"http://a.example/{n}", Page("ok", marked=f"w{n}", links=Links.to("http://a.example/9")),
                       classes=["x" if n < 8 else "y"]) for n in range(20)]  # fmt: skip
     index = write_index(pages, tmp_path / "index", source="test")

@@ -1,5 +1,3 @@
-"""The lab's reports: what is written, that nothing in it runs or is loaded, and that a rerun is the same."""
-
 from __future__ import annotations
 
 import json
@@ -21,7 +19,6 @@ HOSTILE = "</script><script>alert('x')</script><img src=x onerror=alert(1)>"
 
 
 def example() -> Findings:
-    """Something of everything."""
     x = np.arange(10, 301, 10)
     y = x / 400
     return Findings(
@@ -55,8 +52,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Tags(HTMLParser):
-    """What a page is made of, as a browser takes it."""
-
     def __init__(self, page: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
@@ -86,26 +81,23 @@ def page(written: Path) -> Tags:
     return Tags((written / "index.html").read_text("utf-8"))
 
 
-def test_a_report_has_its_files(written: Path) -> None:
+def test_write_report_files(written: Path) -> None:
     assert ["index.html", "report.json"] == sorted(path.name for path in written.rglob("*"))
 
 
-def test_the_page_loads_nothing(page: Tags) -> None:
-    """Every address in the page is in the page itself, or inside it."""
+def test_page_loads_nothing(page: Tags) -> None:
     addresses = [held for _, attributes in page.tags for name in ("src", "href") if (held := attributes.get(name))]
     assert [] == [address for address in addresses if not address.startswith(("data:", "#"))]
     assert [] == [tag for tag, _ in page.tags if tag in ("img", "iframe", "object", "use", "image")]
 
 
-def test_names_of_strangers_stay_text(page: Tags) -> None:
-    """A name with tags in it makes no tag: no script is there, and no handler."""
+def test_page_escapes_hostile_names(page: Tags) -> None:
     assert [] == page.scripts
     assert not [attributes for _, attributes in page.tags if "onerror" in attributes]
     assert HOSTILE in "".join(page.text)
 
 
-def test_the_page_says_it_all(page: Tags) -> None:
-    """Verdicts, evidence, configuration, corpus, versions, remarks and the command are on the page."""
+def test_page_has_all_facts(page: Tags) -> None:
     text = " ".join(" ".join(page.text).split())
     wanted = [
         "Of 3 claims, 1 holds, 1 does not hold, 1 cannot be tested here.", "0.5 against 0.4", "Someone 2014, 8.3",
@@ -115,13 +107,11 @@ def test_the_page_says_it_all(page: Tags) -> None:
     assert [] == [told for told in wanted if told not in text]
 
 
-def test_as_published_is_said_everywhere(written: Path, page: Tags) -> None:
-    """The figure whose judge is the guide has a badge; the others have none."""
+def test_page_badge_of_published_parts(written: Path, page: Tags) -> None:
     assert 1 == "".join(page.text).count(BADGE)
 
 
-def test_cells_of_a_table(page: Tags) -> None:
-    """Numbers have their digits, nothing is a dash, headings have a scope."""
+def test_page_table_cells(page: Tags) -> None:
     text = [piece.strip() for piece in page.text]
     assert ["1,200", "0.512", "0.5 (0.4 to 0.6)"] == [
         cell for cell in text if cell in ("1,200", "0.512", "0.5 (0.4 to 0.6)")
@@ -130,8 +120,7 @@ def test_cells_of_a_table(page: Tags) -> None:
     assert all("scope" in attributes for tag, attributes in page.tags if tag == "th")
 
 
-def test_report_json_has_all_of_it(written: Path) -> None:
-    """Tables, points of curves, claims, settings, and when and how it was made."""
+def test_report_json_has_all_parts(written: Path) -> None:
     told = json.loads((written / "report.json").read_text())
     assert ["table", "figure", "figure", "table"] == [part["is"] for part in told["parts"]]
     assert [0.5, None] == told["parts"][2]["curves"][0]["y"]
@@ -139,8 +128,7 @@ def test_report_json_has_all_of_it(written: Path) -> None:
     assert {"made", "command", "versions"} == set(told) - set(example().as_dict())
 
 
-def test_an_interrupted_writing_leaves_the_old_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page is replaced whole: while it is written, what was there stays."""
+def test_write_report_interrupted_keeps_old_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import lycosa.core.files as files
 
     write_report(Findings("a", "Old"), tmp_path, "")
@@ -156,12 +144,10 @@ def test_an_interrupted_writing_leaves_the_old_page(tmp_path: Path, monkeypatch:
     assert not list(tmp_path.glob("*.new"))
 
 
-def test_small_numbers_are_not_zero() -> None:
-    """A number that its digits would make nothing of is told by its size; zero is zero."""
+def test_shown_small_numbers() -> None:
     assert ["0.000", "1.2e-05", "yes", "∞"] == [shown(cell) for cell in (0.0, 0.000012, True, float("inf"))]
 
 
-# -- in a browser ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -171,8 +157,7 @@ def browser() -> Iterator[Any]:
 
 
 @browsing.needs_browser
-def test_the_report_in_a_browser_of_the_lab(browser: Any, written: Path) -> None:
-    """No errors, nothing asked for, nothing wider than the screen."""
+def test_page_in_browser(browser: Any, written: Path) -> None:
     page = browsing.file_page(browser, viewport={"width": 1280, "height": 900}, offline=True)
     complaints: list[str] = []
     asked: list[str] = []
@@ -194,8 +179,7 @@ def test_the_report_in_a_browser_of_the_lab(browser: Any, written: Path) -> None
 
 
 @browsing.needs_browser
-def test_the_report_of_the_lab_without_scripts(browser: Any, written: Path) -> None:
-    """Without JavaScript the figures are there."""
+def test_page_in_browser_without_scripts(browser: Any, written: Path) -> None:
     page = browsing.file_page(browser, java_script_enabled=False)
     page.goto((written / "index.html").as_uri())
     assert page.locator("#part-2 .wide").is_visible()
@@ -206,8 +190,7 @@ def page_of(tmp_path: Path, found: Findings) -> str:
     return write_report(found, tmp_path / "out", "").read_text("utf-8")
 
 
-def test_numbers_and_their_intervals_stay_on_a_line(tmp_path: Path) -> None:
-    """A column of them is marked as such, one with words is not."""
+def test_page_marks_interval_columns(tmp_path: Path) -> None:
     rows = [["a", "0.257 (0.247 to 0.267)", "good"], ["b", "–", "0.2 (0.1 to 0.3)"]]
     page = page_of(tmp_path, Findings("demo", "Demo", [ReportTable("t", "T", ["name", "harvest", "word"], rows)]))
     assert ["interval", "interval", "interval", "interval"] == re.findall(r'<td class="(\w+)"', page)

@@ -1,5 +1,3 @@
-"""What is found for each request: a recorded web with dead links and redirects, counted by hand."""
-
 from __future__ import annotations
 
 import importlib.util
@@ -26,13 +24,12 @@ SPEC.loader.exec_module(request_cost)
 
 
 def page(url: str, *links: str) -> RecordedPage:
-    """A page with links."""
     html = f"<title>coral</title><p>coral reefs {' '.join(f'<a href={to}>coral {to[-1]}</a>' for to in links)}"
     return RecordedPage(url, page_of(extract(html.encode(), url)))
 
 
-def test_dead_links_and_redirects_are_paid_for(tmp_path: Path) -> None:
-    """s links to a dead address, to a by way of two redirects, and to b: breadth-first needs 5 requests for 2 pages."""
+def test_requests_counts_dead_links_and_redirects(tmp_path: Path) -> None:
+    """s links to a dead URL, to a through two redirects, and to b: breadth-first needs 5 requests for 2 pages."""
 
     def web() -> dict[str, RecordedPage]:
         pages = [page(S, "http://a.test/gone", OLDER, B), page(A), page(B)]
@@ -48,7 +45,7 @@ def test_dead_links_and_redirects_are_paid_for(tmp_path: Path) -> None:
         ).tolist()
         return brought
 
-    # In order of discovery: gone, older, b; then where older leads, which stands in its place: old, and at last a.
+    # In order of discovery: gone, older, b; then the targets of older, which take its place: old, and finally a.
     whole = brought(100)
     assert (5, 1.0, 1.0) == (len(whole), sum(whole), whole[-1] + whole[-2])
     assert whole[:2] == brought(2)

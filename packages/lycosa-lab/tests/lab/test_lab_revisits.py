@@ -1,5 +1,3 @@
-"""Crawls whose pages were looked at again, read by those who learn from crawls: each page counts once."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -41,8 +39,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_each_page_is_read_once(crawl: Path, tmp_path: Path) -> None:
-    """As a corpus, as a browsing record, as labelled pages, as a background, and from an export of all versions."""
+def test_readers_read_revisited_pages_once(crawl: Path, tmp_path: Path) -> None:
     account = Account()
     assert [(A, ""), (B, ""), (C, "")] == [(r.url, r.target) for r in corpus(crawl, account, lambda url: True)]
     record = browsed(crawl, "en", lambda *told: None)
@@ -57,11 +54,10 @@ def test_each_page_is_read_once(crawl: Path, tmp_path: Path) -> None:
     assert [A, B, C] == list(CorpusIndex.open(tmp_path / "all.index").names)
 
 
-def test_why_knows_links_of_new_versions(crawl: Path) -> None:
-    """A link that only the changed page has waits, with that page as its parent; a vanished page was fetched."""
+def test_reasons_know_links_of_new_versions(crawl: Path) -> None:
     with Reasons(crawl) as reasons:
         waiting = reasons.why(D)
         assert "waits" == waiting.state
         assert (A, "page", f"to {D}") in [(parent.node, parent.kind, parent.anchor) for parent in waiting.parents]
         assert "fetched" == reasons.why(B).state
-        assert [f"to {C}"] == [parent.anchor for parent in reasons.why(C).parents]  # of the version before
+        assert [f"to {C}"] == [parent.anchor for parent in reasons.why(C).parents]  # of the previous version

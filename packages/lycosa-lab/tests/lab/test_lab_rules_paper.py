@@ -1,5 +1,3 @@
-"""The experiments of Altingovde and Ulusoy 2004: what they make, and when a claim holds."""
-
 from __future__ import annotations
 
 import math
@@ -26,19 +24,16 @@ from lycosa_lab.report import WARNING
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the command writes, and keeps its runs."""
     return tmp_path_factory.mktemp("papers")
 
 
 @pytest.fixture(scope="module")
 def small_web(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
-    """A web of 500 pages with classes."""
     return write_index(embedded(pages=500, hosts=15), tmp_path_factory.mktemp("web") / "index", source="small web")
 
 
 @pytest.fixture(scope="module")
 def made(small_web: CorpusIndex, out: Path) -> Findings:
-    """The findings on it, run where the command will look for them."""
     work = out / "rules" / "work"
     work.mkdir(parents=True)
     return findings("rules", Bench(small_web, work, quick=True, workers=1))
@@ -48,14 +43,14 @@ BY = HARVESTS[INDEPENDENT]
 
 
 def crawls(steps: list[int], baseline: list[float], rules: list[float], **more: Any) -> CrawlComparison:
-    """Both crawlers on six topics, all with about these rates."""
+    """Both crawlers on six topics, with about these rates."""
     spread = np.linspace(-0.001, 0.001, 6)[:, None]
     values = {BASELINE: baseline + spread, RULES: rules + spread}
     return CrawlComparison(paper.CRAWLERS, steps, list("abcdef"), dict.fromkeys(HARVESTS.values(), values), **more)
 
 
 def numbered(told: list[Match], swapped: bool = False) -> list[Match]:
-    """Matches as topics of their own, perhaps with the two crawlers' pages exchanged."""
+    """Return matches as separate topics, optionally with the crawlers' pages swapped."""
     pairs = [(one.rules_exclusive, one.baseline_exclusive)[:: -1 if swapped else 1] for one in told]
     return [
         replace(one, topic=f"{number}", rules_exclusive=ours, baseline_exclusive=theirs)
@@ -63,8 +58,7 @@ def numbered(told: list[Match], swapped: bool = False) -> list[Match]:
     ]
 
 
-def test_table_and_figure_are_there_by_both_judges(made: Findings) -> None:
-    """Table 3 and figure 6 as published, and beside each the one by labels."""
+def test_findings_table_and_figure_by_both_judges(made: Findings) -> None:
     modes = {part.key: part.mode for part in made.parts}
     expected = {
         "rules-table-3": AS_PUBLISHED,
@@ -76,8 +70,7 @@ def test_table_and_figure_are_there_by_both_judges(made: Findings) -> None:
 
 
 @pytest.mark.paper("rules-table-3")
-def test_the_papers_numbers_stand_beside_ours(made: Findings) -> None:
-    """Three measures for each topic and seed set, here and in the paper's six cases; ratios lie between 0 and 1."""
+def test_findings_table_3_includes_paper_numbers(made: Findings) -> None:
     table = next(part for part in made.parts if part.key == "rules-table-3")
     assert isinstance(table, ReportTable)
     assert 18 == sum(row[2] == "paper" for row in table.rows)
@@ -89,14 +82,13 @@ def test_the_papers_numbers_stand_beside_ours(made: Findings) -> None:
     assert all(isinstance(row[4], int) and 0 <= row[4] <= 100 for row in ours if "overlap" in str(row[3]))
 
 
-def test_the_command_writes_every_table_figure_and_claim(
+def test_paper_command_reuses_runs(
     made: Findings,
     small_web: CorpusIndex,
     out: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """`lycosa lab paper rules` runs nothing again and writes a page; a second time all is the same."""
     runs = {file: file.stat().st_mtime_ns for file in out.rglob("runs/*.npz")}
     words = ("--quick", "--corpus", str(small_web.path), "--out", str(out), "--workers", "1", "--quiet")
     assert 0 == run(monkeypatch, "lab", "paper", "rules", *words), capsys.readouterr()
@@ -108,25 +100,22 @@ def test_the_command_writes_every_table_figure_and_claim(
 
 
 @pytest.mark.paper("rules-experiment-1")
-def test_seed_sets_are_disjoint(made: Findings, out: Path) -> None:
-    """The two crawls of a topic, as the paper's, begin at different pages."""
+def test_findings_seed_sets_are_disjoint(made: Findings, out: Path) -> None:
     assert made.configuration["table"]["disjoint"] is True
 
 
-def test_a_corpus_without_classes_is_refused(tmp_path: Path) -> None:
-    """Rules are between classes: a graph has none."""
+def test_findings_without_classes_is_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="corpus of pages with classes"):
         findings("rules", Bench(CorpusIndex.of({"a": ["b"]}), tmp_path, quick=True, workers=1))
 
 
-def test_improvement_is_that_of_the_paper() -> None:
+def test_match_rows_improvement() -> None:
     """Computer history, seed set 1: .29 to .40 is 38 %, .26 to .39 is 50 %."""
     assert [38, None, 50] == [row[-1] for row in published()[2].rows("paper")]
 
 
 @pytest.mark.paper("rules-experiment-1")
-def test_claims_hold_on_the_papers_own_table() -> None:
-    """The criteria agree with what the authors read in their numbers, and not with the contrary."""
+def test_claims_hold_on_table_3() -> None:
     told, contrary, some = numbered(published()), numbered(published(), swapped=True), crawls([1], [0.1], [0.2])
     assert [HOLDS, FAILS] == [paper.better_exclusives(rows, some).verdict for rows in (told, contrary)]
     rates = np.array([[one.baseline, one.rules] for one in published()])
@@ -135,15 +124,13 @@ def test_claims_hold_on_the_papers_own_table() -> None:
     assert FAILS == paper.higher_harvest(crawls([1], [0.2], [0.1]), BY).verdict
 
 
-def test_a_percentage_of_nearly_nothing_is_no_figure() -> None:
-    """.0000006 to .04 is 6 million %: the table has no improvement there."""
+def test_match_rows_no_improvement_on_nearly_0() -> None:
     told = [Match(f"topic {number}", 1, 6e-7, 0.04, 50.0, 0.0, 0.0) for number in range(6)]
     assert [None, None, None] == [row[-1] for row in told[0].rows("here")]
     assert UNTESTED == paper.better_exclusives(told, crawls([1], [0.1], [0.2])).verdict
 
 
-def test_higher_where_nothing_can_be_told() -> None:
-    """Identical crawls, exhausted topics, crawls without pages of their own and the paper's three topics."""
+def test_higher_harvest_untested_without_difference() -> None:
     same = {name: [np.arange(3, dtype=np.int32)] * 6 for name in (BASELINE, RULES)}
     spent = dict.fromkeys((BASELINE, RULES), np.ones(6, np.bool_))
     for given in ({"pages": same}, {"spent": spent}):
@@ -153,8 +140,7 @@ def test_higher_where_nothing_can_be_told() -> None:
     assert [UNTESTED] * 2 == [paper.better_exclusives(rows, some).verdict for rows in (lonely, published())]
 
 
-def test_overlap() -> None:
-    """Up to 30 % is different; tested where chance gives 5 % at most, and not of identical crawls."""
+def test_different_pages_by_overlap() -> None:
     told, some = numbered(published()), crawls([1], [0.1], [0.2])
     alike = [replace(one, overlap=60.0 + number) for number, one in enumerate(told)]
     assert [HOLDS, FAILS, UNTESTED] == [
@@ -166,8 +152,7 @@ def test_overlap() -> None:
 
 
 @pytest.mark.paper("rules-figure-6")
-def test_curves() -> None:
-    """Rules have to be ahead after 300 pages; crawls of 300 pages tell nothing."""
+def test_ahead_later_after_300_pages() -> None:
     steps = [100, 300, 600, 1_000]
     ahead = crawls(steps, [0.9, 0.5, 0.5, 0.5], [0.1, 0.5, 0.6, 0.7])
     behind = crawls(steps, [0.1, 0.5, 0.6, 0.7], [0.9, 0.5, 0.5, 0.5])
@@ -176,8 +161,7 @@ def test_curves() -> None:
     assert [HOLDS, FAILS, UNTESTED] == rulings
 
 
-def test_finding_goes_on_or_ends() -> None:
-    """Half of the pages found in the second half of a crawl, or none; or too few to be found at all."""
+def test_keep_finding_in_second_half() -> None:
     steps = [250, 500, 750, 1_000]
     steady = crawls(steps, [0.4] * 4, [0.4] * 4)
     ended = crawls(steps, [0.4] * 4, [0.4, 0.4, 0.4 * 500 / 750, 0.2])
@@ -188,8 +172,7 @@ def test_finding_goes_on_or_ends() -> None:
 
 
 @pytest.mark.paper("rules-experiment-2")
-def test_seeds_and_hard_focus() -> None:
-    """A tenth more or less is similar; running dry in half of the crawls is restrictive."""
+def test_seeds_matter_little_and_restrictive() -> None:
     never = dict.fromkeys((BASELINE, RULES), np.zeros(6, np.bool_))
     few, near, far, none = (
         crawls([9], [base], [ours], spent=never)

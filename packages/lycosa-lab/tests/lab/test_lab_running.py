@@ -1,5 +1,3 @@
-"""Running experiments: what is kept, what is run again, what comes out whatever happens meanwhile."""
-
 from __future__ import annotations
 
 import csv
@@ -35,13 +33,12 @@ STRATEGIES = ["breadth-first", "random", "fl_n", "mab_first"]
 
 
 def graph() -> CorpusIndex:
-    """A hundred nodes, each with links to four others; every fifth one is worth something."""
+    """A hundred nodes with links to four others; every fifth one has a score."""
     links = {f"n{n}": [f"n{(n * 7 + k * 13 + k * k) % 100}" for k in range(1, 5)] for n in range(100)}
     return CorpusIndex.of(links, score={f"n{n}": 1.0 + n / 100 for n in range(0, 100, 5)})
 
 
 def plan(**more: Any) -> Experiment:
-    """A few crawls of that graph."""
     settings: dict[str, Any] = {
         "strategies": STRATEGIES, "told": "score", "mode": "as-published", "seeds": "random", "seed_count": 2,
         "seed_sets": 2, "budgets": [10, 40], "repetitions": 2, **more,
@@ -50,30 +47,27 @@ def plan(**more: Any) -> Experiment:
 
 
 class Told(list[tuple[str, int, int]]):
-    """All that was told of the progress."""
+    """Progress callback that records its calls."""
 
     def __call__(self, what: str, done: int, total: int) -> None:
         self.append((what, done, total))
 
     @property
     def ran(self) -> int:
-        """How many trials were run."""
         return max(total for what, _, total in self if what == "running trials")
 
 
 def tables(out: Path) -> bytes:
-    """The results in their file."""
     return (out / "results.csv").read_bytes()
 
 
 def rows(out: Path) -> list[dict[str, str]]:
-    """The rows of the table."""
     with open(out / "results.csv", encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def runs(out: Path) -> dict[str, tuple[Any, ...]]:
-    """What is kept of each run, without its time."""
+    """Return the stored runs without their times."""
     found = {}
     for path in sorted((out / "runs").glob("*.npz")):
         trace = read_trace(path)
@@ -82,11 +76,9 @@ def runs(out: Path) -> dict[str, tuple[Any, ...]]:
     return found
 
 
-# -- results -------------------------------------------------------------------------------------------------------
 
 
-def test_all_trials_come_out_in_a_fixed_order(tmp_path: Path) -> None:
-    """There is an outcome for each strategy, seed set and repetition, strategies first; and a row for each budget."""
+def test_run_outcomes_in_fixed_order(tmp_path: Path) -> None:
     results = run(plan(), tmp_path, index=graph(), workers=1)
     assert [(text, s, r) for text in STRATEGIES for s in range(2) for r in range(2)] == [
         (one.strategy, one.seed_set, one.repetition) for one in results.outcomes
@@ -98,8 +90,7 @@ def test_all_trials_come_out_in_a_fixed_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.paper("otie-target-recall", "gouriten-set-score", "rules-harvest-ratio")
-def test_numbers_of_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a row says is what counting by hand says."""
+def test_rows_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # s leads to a (worth 1) and b (nothing), b to c (worth 3): breadth-first fetches a, b, c.
     index = CorpusIndex.of({"s": ["a", "b"], "b": ["c"]}, score={"s": 1, "a": 1, "c": 3})
     subject = HuntSubject("score", np.array(index.score), truth_by="scores of the graph")
@@ -112,12 +103,12 @@ def test_numbers_of_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         for row in rows(tmp_path)
         if row["strategy"] == "breadth-first"
     ]
-    # Worth 1, 0, 3: after 2 pages 1 found, harvest 1 / 2, recall 1 / 4, area (1 / 1 + 1 / 2) / 2.
+    # Gains 1, 0, 3: after 2 pages 1 relevant, harvest 1 / 2, recall 1 / 4, area (1 / 1 + 1 / 2) / 2.
     assert told[0] == {
         "budget": "2", "fetched": "2", "found": "1", "score": "1.0", "harvest": "0.5", "recall": "0.25",
         "relative": "1.0", "area": "0.75",
     }  # fmt: skip
-    # After 9 pages there were 3: harvest 4 / 3, area (1 + 1/2 + 4/3 + 4/4 + ... + 4/9) / 9.
+    # Only 3 pages for a budget of 9: harvest 4 / 3, area (1 + 1/2 + 4/3 + 4/4 + ... + 4/9) / 9.
     area = (1 + 1 / 2 + sum(4 / n for n in range(3, 10))) / 9
     assert told[1] == {
         "budget": "9", "fetched": "3", "found": "2", "score": "4.0", "harvest": f"{4 / 3}", "recall": "1.0",
@@ -126,16 +117,14 @@ def test_numbers_of_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert any("Ran dry: breadth-first" in line and "1 of 1" in line for line in results.remarks)
 
 
-def test_the_same_whatever_the_number_of_processes(tmp_path: Path) -> None:
-    """One process or two, the tables are the same to the byte, and so are the runs."""
+def test_run_independent_of_workers(tmp_path: Path) -> None:
     run(plan(), tmp_path / "one", index=graph(), workers=1)
     run(plan(), tmp_path / "two", index=graph(), workers=2)
     assert tables(tmp_path / "one") == tables(tmp_path / "two")
     assert runs(tmp_path / "one") == runs(tmp_path / "two")
 
 
-def test_repetitions_have_chances_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A strategy with chance differs between repetitions, one without does not; repetition r has random_seed + r."""
+def test_run_repetitions_have_own_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = run(plan(), tmp_path / "zero", index=graph(), workers=1)
     first = results.select("random")[1].trace
     monkeypatch.setattr(running, "seed_sets", lambda *_, **__: [first.nodes[: first.seeds].tolist()])
@@ -146,19 +135,16 @@ def test_repetitions_have_chances_of_their_own(tmp_path: Path, monkeypatch: pyte
     assert by_chance[1].trace.nodes.tolist() == later.select("random")[0].trace.nodes.tolist()
 
 
-def test_the_configuration_lies_beside_the_results(tmp_path: Path) -> None:
-    """What was run can be read back from the directory, complete."""
+def test_run_writes_configuration(tmp_path: Path) -> None:
     settings = plan()
     run(settings, tmp_path, index=graph(), workers=1)
     read = Experiment.load(tmp_path / "experiment.toml")
     assert settings.as_dict() == read.as_dict()
 
 
-# -- what is kept --------------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_run_twice(tmp_path: Path) -> None:
-    """A second call runs nothing, one with a further strategy that one only, a larger budget everything."""
+def test_run_second_call_is_cached(tmp_path: Path) -> None:
     ran = []
     for more in ({}, {}, {"strategies": [*STRATEGIES, "fl_deg"]}, {"budgets": [50]}):
         told = Told()
@@ -167,8 +153,7 @@ def test_nothing_is_run_twice(tmp_path: Path) -> None:
     assert ran == [16, 0, 4, 16]
 
 
-def test_a_damaged_run_is_run_again(tmp_path: Path) -> None:
-    """Files that were cut, changed or emptied are recognised; the result is the same as before."""
+def test_run_repeats_damaged_runs(tmp_path: Path) -> None:
     run(plan(), tmp_path, index=graph(), workers=1)
     before, kept = tables(tmp_path), runs(tmp_path)
     files = sorted((tmp_path / "runs").glob("*.npz"))
@@ -184,8 +169,7 @@ def test_a_damaged_run_is_run_again(tmp_path: Path) -> None:
     assert (4, before, kept) == (told.ran, tables(tmp_path), runs(tmp_path))
 
 
-def test_a_run_comes_back_as_it_was_kept(tmp_path: Path) -> None:
-    """A trace is the same after it was written and read, arms and all; what is no such file is none."""
+def test_write_trace_round_trip(tmp_path: Path) -> None:
     trace = Trace(np.array([3, 1, 2], np.int32), 1, "exhausted", 0.25, ["fl_n", "fl_e", "fl_n"])
     write_trace(tmp_path / "a.npz", trace)
     back = read_trace(tmp_path / "a.npz")
@@ -209,16 +193,15 @@ def tell(what, done, total):
         os.kill(os.getpid(), signal.SIGKILL)
 
 if __name__ == "__main__":
-    run(plan(), {out!r}, index=graph(), workers=2, tell=tell)
+    run(plan(), {out!r}, index=graph(), workers=2, progress=tell)
 """
 
 
-def test_killed_and_run_again(tmp_path: Path) -> None:
-    """After kill -9 in the midst of it a second call runs the rest, and all is as if nothing had happened."""
+def test_run_resumes_after_kill(tmp_path: Path) -> None:
     script = tmp_path / "killed.py"
     out, whole = tmp_path / "out", tmp_path / "whole"
     script.write_text(KILLED.format(path=[str(Path(__file__).parent), *sys.path], out=str(out)))
-    # The workers hold the pipes, too: that this ends shows that they have left after their parent.
+    # The workers hold the pipes, so that this ends shows that they have exited.
     died = subprocess.run([sys.executable, str(script)], capture_output=True, timeout=60, check=False)
     assert died.returncode == -signal.SIGKILL, died.stderr
     done = len(runs(out))
@@ -227,13 +210,12 @@ def test_killed_and_run_again(tmp_path: Path) -> None:
     told = Told()
     run(plan(), out, index=graph(), workers=1, progress=told)
     run(plan(), whole, index=graph(), workers=1)
-    assert told.ran <= 16 - done  # workers may have finished another one when nobody listened any more
+    assert told.ran <= 16 - done  # workers may have finished another one after the kill
     assert tables(whole) == tables(out)
     assert runs(whole) == runs(out)
 
 
 def alive(pid: int | None) -> bool:
-    """Whether there is such a process."""
     try:
         os.kill(pid or 0, 0)
     except ProcessLookupError:
@@ -241,8 +223,7 @@ def alive(pid: int | None) -> bool:
     return True
 
 
-def test_stopped_by_hand(tmp_path: Path) -> None:
-    """Ctrl-C leaves no process behind, and what was done is kept."""
+def test_run_interrupted_leaves_no_process(tmp_path: Path) -> None:
     workers = set()
 
     def progress(what: str, done: int, total: int) -> None:
@@ -257,8 +238,7 @@ def test_stopped_by_hand(tmp_path: Path) -> None:
     assert len(runs(tmp_path)) >= 3
 
 
-def test_other_code_is_another_strategy(tmp_path: Path, own: Callable[[str], str]) -> None:
-    """The key of a run changes with the code of a strategy of one's own and with a file that it names."""
+def test_code_digest_of_user_code_and_files(tmp_path: Path, own: Callable[[str], str]) -> None:
     file = tmp_path / "a.tsv"
     file.write_text("one")
     first = code_digest(f"rules,file={file}")
@@ -273,7 +253,6 @@ def test_other_code_is_another_strategy(tmp_path: Path, own: Callable[[str], str
         assert first != code_digest(named)
 
 
-# -- what goes wrong -----------------------------------------------------------------------------------------------
 
 OWN = """
 from dataclasses import dataclass
@@ -291,14 +270,13 @@ class Own:
             {code}
         return step.children
 
-    def score(self, rows, table):
+    def priority(self, rows, table):
         return np.ones(len(rows))
 """
 
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
-    """A strategy of one's own, which does something at a certain node."""
     monkeypatch.syspath_prepend(tmp_path)
     made = iter(range(9))
 
@@ -310,8 +288,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]
     return make
 
 
-def test_one_broken_strategy_does_not_stop_the_others(tmp_path: Path, own: Callable[[str], str]) -> None:
-    """Trials that fail are named in one line with the reason and the line of code; all others finish."""
+def test_run_continues_after_broken_strategy(tmp_path: Path, own: Callable[[str], str]) -> None:
     text = own("raise RuntimeError('it broke')")
     settings = plan(strategies=["breadth-first", text], repetitions=1, seed_sets=4, budgets=[12])
     results = run(settings, tmp_path / "out", index=graph(), workers=1)
@@ -323,16 +300,14 @@ def test_one_broken_strategy_does_not_stop_the_others(tmp_path: Path, own: Calla
     assert line.endswith(".py, line 14)")
 
 
-def test_what_cannot_run_here_is_left_out(tmp_path: Path) -> None:
-    """A strategy that learns from pages has none to learn from in a graph: that is said with a count, the rest runs."""
+def test_run_leaves_out_strategies_without_text(tmp_path: Path) -> None:
     results = run(plan(strategies=["breadth-first", "hmm"]), tmp_path, index=graph(), workers=1)
     assert {"breadth-first"} == {one.strategy for one in results.outcomes}
     assert any(line.startswith("Left out: hmm in 4 of 4 trials: the corpus has no text") for line in results.remarks)
     assert [] == results.failed
 
 
-def test_subjects_that_cannot_be_reached_are_left_out(tmp_path: Path) -> None:
-    """A subject whose pages lead to none of the others is named as left out; with no other one it is an error."""
+def test_run_leaves_out_unreachable_subjects(tmp_path: Path) -> None:
     index = graph()
     lone = CorpusIndex.of({**{n: [index.names[c] for c in index.children(i)] for i, n in enumerate(index.names)}, "x": []},
                     score={n: float(index.score[i]) for i, n in enumerate(index.names)})  # fmt: skip
@@ -345,10 +320,9 @@ def test_subjects_that_cannot_be_reached_are_left_out(tmp_path: Path) -> None:
         run(plan(), tmp_path / "far", index=lone, subjects=[far], workers=1)
 
 
-def test_a_strategy_above_the_oracle_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where greedy is not best, who has more is named, with what looking ahead finds and what no crawl can exceed."""
-    # The oracle takes a (.5), then b for want of anything better, then c (1): 1.5. b, c, d have 2. The bound is not
-    # that near: one link away is a, two links away c and d, so .5 + 1 + 1.
+def test_notable_names_strategy_above_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The oracle takes a (.5), then b for lack of anything better, then c (1): 1.5. b, c, d have 2. The bound is looser:
+    # one link away is a, two links away c and d, so .5 + 1 + 1.
     index = CorpusIndex.of(
         {"s": ["a", "b"], "b": ["c", "d"]}, {"s": 1, "a": 0.5, "c": 1, "d": 1},
         {("s", "b"): 1, ("b", "c"): 1, ("b", "d"): 1},
@@ -366,51 +340,45 @@ def test_a_strategy_above_the_oracle_is_told(tmp_path: Path, monkeypatch: pytest
     assert [1.0, 2 / 1.5, 2 / 1.5] == [row["relative"] for row in results.rows]
 
 
-def test_looking_ahead_is_never_below_greedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After one page greedy has a (.5) and looking ahead b (0), on the way to c and d: the more of both counts."""
+def test_gains_of_look_ahead_never_below_greedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After one page greedy has a (.5) and look-ahead b (0), on the way to c and d: the better of both counts."""
     index = CorpusIndex.of({"s": ["a", "b"], "b": ["c", "d"]}, {"s": 1, "a": 0.5, "c": 1, "d": 1})
     monkeypatch.setattr(running, "seed_sets", lambda *_, **__: [[0]])
     settings = plan(strategies=["oracle,ahead=2"], seed_sets=1, repetitions=1, budgets=[1, 2, 3, 4])
     results = run(settings, tmp_path, index=index, workers=1)
-    assert ["oracle,ahead=2", "oracle"] == results.strategies  # the greedy one is there, too
+    assert ["oracle,ahead=2", "oracle"] == results.strategies  # the greedy one is added
     assert "bcda" == "".join(index.names[node] for node in results.select("oracle,ahead=2")[0].trace.found)
     scores = {text: [row["score"] for row in results.rows if row["strategy"] == text] for text in results.strategies}
     assert {"oracle": [0.5, 0.5, 1.5, 2.5], "oracle,ahead=2": [0.5, 1.0, 2.0, 2.5]} == scores
 
 
 @pytest.mark.parametrize("text", ["oracle,ahead=0", "oracle,ahead=far", "oracle,ahead=1000"])
-def test_how_far_ahead_is_a_number_of_links(text: str, tmp_path: Path) -> None:
-    """Anything else is refused in one line."""
+def test_run_rejects_bad_look_ahead_depth(text: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="ahead is a number of links, 1 to 100"):
         run(plan(strategies=[text]), tmp_path, index=graph(), workers=1)
 
 
-def test_who_judges_himself_is_called_so(tmp_path: Path) -> None:
-    """A graph whose scores guide and judge is as-published, whatever was asked for, and that is said."""
+def test_run_graph_scores_are_as_published(tmp_path: Path) -> None:
     results = run(plan(mode="independent"), tmp_path, index=graph(), workers=1)
     assert ("as-published", {"as-published"}) == (results.mode, {row["mode"] for row in rows(tmp_path)})
     assert any(line.startswith("As-published, although") for line in results.remarks)
 
 
-def test_a_graph_has_no_words(tmp_path: Path) -> None:
-    """A guide can't be told words where there is no text: the message says what it can be told."""
+def test_run_graph_rejects_words(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="take its scores as the guide"):
         run(plan(told="words"), tmp_path, index=graph(), workers=1)
 
 
-# -- pages ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small web, indexed."""
     out = tmp_path_factory.mktemp("corpus") / "small.index"
     write_index(embedded(pages=250, hosts=8), out, source="embedded web, small")
     return out
 
 
 def paged(corpus: Path, **more: Any) -> Experiment:
-    """A few crawls of that web."""
     settings: dict[str, Any] = {
         "strategies": ["breadth-first", "best-first", "oracle"], "subjects": ["astronomy", "computing"], "seed_sets": 2,
         "seed_count": 2, "budgets": [20, 60], **more,
@@ -420,12 +388,10 @@ def paged(corpus: Path, **more: Any) -> Experiment:
 
 @pytest.fixture(scope="module")
 def fair(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
-    """That experiment, run."""
     return run(paged(corpus), tmp_path_factory.mktemp("fair"), workers=1)
 
 
-def test_findings_of_an_experiment(fair: ExperimentResults) -> None:
-    """Findings have tables, curves, differences to a strategy if there is one to compare with, and all settings."""
+def test_findings_tables_curves_and_settings(fair: ExperimentResults) -> None:
     results = fair
     found = findings(results)
     assert ["pages-harvest", "pages-curves", "pages-end", "pages-subjects"] == [part.key for part in found.parts]
@@ -447,8 +413,7 @@ def test_findings_of_an_experiment(fair: ExperimentResults) -> None:
         assert last[text] == (60, pytest.approx(np.mean([row["score"] / 60 for row in of])), True)
 
 
-def test_claims_are_ruled_on(fair: ExperimentResults, corpus: Path) -> None:
-    """A claim names two strategies of the experiment; two topics are too few to rule on it."""
+def test_findings_rule_on_claims(fair: ExperimentResults, corpus: Path) -> None:
     plan = paged(corpus, claims=["best-first better than breadth-first", "oracle like best-first"])
     one, other = findings(replace(fair, experiment=plan)).claims
     assert ("best-first better than breadth-first", "cannot be tested here") == (one.text, one.verdict)
@@ -460,8 +425,7 @@ def test_claims_are_ruled_on(fair: ExperimentResults, corpus: Path) -> None:
             paged(corpus, claims=[wrong]).check()
 
 
-def test_differences_are_paired_by_topic_and_seed_set(fair: ExperimentResults) -> None:
-    """The mean is that of the means; the strategy that others are compared with is in no line."""
+def test_differences_paired_by_topic_and_seed_set(fair: ExperimentResults) -> None:
     lines = {(text, budget): apart for text, budget, apart in differences(fair, "best-first")}
     assert {("breadth-first", 20), ("breadth-first", 60), ("oracle", 20), ("oracle", 60)} == set(lines)
     for (text, budget), apart in lines.items():
@@ -470,7 +434,6 @@ def test_differences_are_paired_by_topic_and_seed_set(fair: ExperimentResults) -
 
 
 def test_differences_to_another_experiment(fair: ExperimentResults, tmp_path: Path) -> None:
-    """Each strategy is compared with itself there: two fewer relevant pages of 20 for one of them are .1 fewer."""
     fair.write_tables(tmp_path)
     before = read_rows(tmp_path, fair.index.fingerprint)
     assert [] == unpaired(fair, "there", before)
@@ -490,8 +453,7 @@ def test_differences_to_another_experiment(fair: ExperimentResults, tmp_path: Pa
     )
 
 
-def test_read_rows_refuses_what_cannot_be_compared(fair: ExperimentResults, tmp_path: Path) -> None:
-    """No results, damaged ones, and those of another corpus are errors."""
+def test_read_rows_rejects_other_results(fair: ExperimentResults, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*results\.csv"):
         read_rows(tmp_path, "f")
     fair.write_tables(tmp_path)
@@ -503,8 +465,7 @@ def test_read_rows_refuses_what_cannot_be_compared(fair: ExperimentResults, tmp_
             read_rows(tmp_path, fair.index.fingerprint)
 
 
-def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """`lab run` by flags prints strategies best first, writes all files, and the file it writes does the same again."""
+def test_run_command_by_flags_and_file(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     words = ["lab", "run", "--workers", "1", "--quiet", "--json"]
     flags = [
         "--strategy",
@@ -545,10 +506,9 @@ def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert str(again / "results.csv") in paired
 
 
-def test_the_command_against_a_strategy(
+def test_run_command_against_strategy(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    """A strategy to compare with is run, too; differences are in the JSON and the report."""
     words = ["--strategy", "best-first", "--against", "breadth-first", "--topics", "2", "--budget", "20"]
     words += ["--corpus", str(corpus), "--out", str(tmp_path), "--workers", "1", "--quiet", "--json"]
     assert 0 == command(monkeypatch, "lab", "run", *words)
@@ -561,10 +521,9 @@ def test_the_command_against_a_strategy(
     assert "Harvest less that of breadth-first" in (tmp_path / "report" / "index.html").read_text("utf-8")
 
 
-def test_the_command_says_what_is_wrong(
+def test_run_command_errors(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, own: Callable[[str], str]
 ) -> None:
-    """Nothing to run, an unknown class, a directory of something else: one line and exit code 2; a broken trial: 1."""
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
     base = ["--corpus", str(corpus), "--strategy", "best-first"]
@@ -586,11 +545,9 @@ def test_the_command_says_what_is_wrong(
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
-def test_the_command_stopped_by_hand(
+def test_run_command_interrupted(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    """Ctrl-C says what is kept and how to go on."""
-
     def stop(*args: Any, **more: Any) -> None:
         raise KeyboardInterrupt
 

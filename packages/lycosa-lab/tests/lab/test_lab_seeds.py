@@ -1,5 +1,3 @@
-"""Seeds: on the topic, off it, hubs, any; and never such that nothing can be found from."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -14,7 +12,6 @@ from lycosa_lab.subjects import HuntSubject
 
 
 def subject(truth: list[float]) -> HuntSubject:
-    """A subject with this truth."""
     return HuntSubject("x", np.array(truth, np.float32))
 
 
@@ -23,7 +20,7 @@ CHAIN = {"a": ["b"], "b": ["c"], "c": ["d"], "d": ["e"], "e": ["d"], "f": []}
 
 
 def searched(links: dict[str, list[str]], relevant: NDArray[np.bool_]) -> list[int]:
-    """Distances as a plain search from every node finds them."""
+    """Return distances by a plain search from every node."""
     index = CorpusIndex.of(links)
     found = []
     for start in range(len(index)):
@@ -36,8 +33,7 @@ def searched(links: dict[str, list[str]], relevant: NDArray[np.bool_]) -> list[i
     return found
 
 
-def test_distances_are_those_of_a_plain_search() -> None:
-    """On random graphs."""
+def test_distances_to_equal_plain_search() -> None:
     chance = np.random.default_rng(5)
     for _ in range(20):
         names = [str(number) for number in range(30)]
@@ -48,29 +44,27 @@ def test_distances_are_those_of_a_plain_search() -> None:
 
 
 @pytest.mark.paper("batsakis-off-topic-seeds")
-def test_off_topic_seeds_are_hops_away_and_lead_there() -> None:
-    """With d relevant, a and b are two links away or more; f leads nowhere, and that is told."""
+def test_seed_sets_off_topic() -> None:
+    """With d relevant, a and b are at least two links away; f leads nowhere, which is noted."""
     wanted = subject([0, 0, 0, 1, 0, 0])
     assert [0, 1] == sorted(seed_sets(CorpusIndex.of(CHAIN), wanted, "off-topic", count=2)[0])
     assert [[0]] == seed_sets(CorpusIndex.of(CHAIN), wanted, "off-topic", count=1, hops=3)
     assert ["off-topic seeds: 1 of 6 nodes are not used, nothing relevant can be reached from them"] == wanted.notes
 
 
-def test_too_many_hops_are_an_error_with_the_farthest_there_is() -> None:
-    """It says what to ask for."""
+def test_seed_sets_too_many_hops_names_farthest() -> None:
     with pytest.raises(InputError, match=r"no node is 4 links.*farthest that lead there are 3 away"):
         seed_sets(CorpusIndex.of(CHAIN), subject([0, 0, 0, 1, 0, 0]), "off-topic", hops=4)
 
 
-def test_fewer_seeds_than_asked_for_are_told() -> None:
-    """All there are, and a note."""
+def test_seed_sets_fewer_than_requested_is_noted() -> None:
     wanted = subject([0, 0, 0, 1, 0, 0])
     assert 2 == len(seed_sets(CorpusIndex.of(CHAIN), wanted, "off-topic", count=5)[0])
     assert "off-topic seeds: there are 2 only, 5 were asked for" in wanted.notes
 
 
-def test_on_topic_seeds_lead_to_another_relevant_node() -> None:
-    """Of c, e and f: from c one gets to e; e leads back to itself only; f has no links."""
+def test_seed_sets_on_topic_lead_to_relevant_nodes() -> None:
+    """Of c, e and f: c leads to e; e only back to itself; f has no links."""
     wanted = subject([0, 0, 1, 0, 1, 1])
     assert [[2]] == seed_sets(CorpusIndex.of(CHAIN), wanted, "on-topic", count=3)
     assert [
@@ -80,10 +74,8 @@ def test_on_topic_seeds_lead_to_another_relevant_node() -> None:
     ] == sorted(wanted.notes, key=lambda note: ("of 3" not in note, "not used" not in note))
 
 
-def test_disjoint_sets_have_no_node_in_common() -> None:
-    """Of seven relevant nodes in a ring three sets of three can't be had: they have two each; eight sets are too many.
-
-    Without the option sets are drawn on their own, and two of five out of seven always share three or more.
+def test_seed_sets_disjoint() -> None:
+    """Seven relevant nodes in a ring give three disjoint sets of two; otherwise two sets of five share at least three.
     """
     ring = CorpusIndex.of({str(node): [str((node + 1) % 7)] for node in range(7)})
     every = subject([1.0] * 7)
@@ -98,37 +90,32 @@ def test_disjoint_sets_have_no_node_in_common() -> None:
     assert len(set(one) & set(other)) >= 3
 
 
-def test_relevant_nodes_that_lead_to_no_other_are_an_error() -> None:
-    """One relevant node alone is nothing to start from on its topic, nor one that leads back to itself only."""
+def test_seed_sets_on_topic_without_second_relevant_node() -> None:
     for truth in ([0, 0, 0, 0, 0, 1], [0, 0, 0, 1, 0, 0]):
         with pytest.raises(InputError, match="leads to another one"):
             seed_sets(CorpusIndex.of(CHAIN), subject([float(x) for x in truth]), "on-topic")
 
 
 @pytest.mark.paper("gouriten-configurations")
-def test_random_seeds_are_worth_something() -> None:
-    """Only nodes of a score above 0 are drawn, whatever links they have, as long as the set leads on."""
+def test_seed_sets_random_have_scores() -> None:
     ring = CorpusIndex.of({str(n): [str((n + 1) % 6)] for n in range(6)})
     drawn = seed_sets(ring, subject([0, 0, 1, 0.5, 0, 0.1]), "random", count=2, sets=8, random_seed=3)
     assert {2, 3, 5} == {node for seeds in drawn for node in seeds}
     assert [2] * 8 == [len(set(seeds)) for seeds in drawn]
 
 
-def test_random_seeds_that_lead_to_nothing_else_are_an_error() -> None:
-    """All that is worth anything is a seed already."""
+def test_seed_sets_random_without_reachable_node() -> None:
     with pytest.raises(InputError, match="50 sets of 2 were tried: take more seeds, or fewer"):
         seed_sets(CorpusIndex.of(CHAIN), subject([0, 0, 1, 1, 0, 0]), "random", count=2)
 
 
-def test_random_seeds_that_lead_nowhere_are_drawn_again() -> None:
-    """Of ten nodes that are worth something, one only leads to another: it is in every set."""
+def test_seed_sets_random_redrawn_until_leading_on() -> None:
     index = CorpusIndex.of({"0": ["1"], **{str(n): [] for n in range(1, 10)}})
     drawn = seed_sets(index, subject([1.0] * 10), "random", count=2, sets=10)
     assert all(0 in seeds and 1 not in seeds for seeds in drawn)
 
 
-def test_the_same_numbers_draw_the_same_seeds() -> None:
-    """And a set does not depend on how many others are drawn; other seeds of chance draw others."""
+def test_seed_sets_are_reproducible() -> None:
     index = CorpusIndex.of({str(n): [str((n + 1) % 50)] for n in range(50)})
     wanted = subject([1.0] * 50)
     first = seed_sets(index, wanted, "on-topic", sets=3, random_seed=1)
@@ -137,13 +124,12 @@ def test_the_same_numbers_draw_the_same_seeds() -> None:
     assert first != seed_sets(index, wanted, "on-topic", sets=3, random_seed=2)
 
 
-def test_nothing_relevant_is_an_error() -> None:
+def test_seed_sets_without_relevant_nodes() -> None:
     with pytest.raises(InputError, match="nothing to crawl to"):
         seed_sets(CorpusIndex.of(CHAIN), subject([0] * 6), "random")
 
 
-def test_a_seed_itself_is_no_find() -> None:
-    """From d the way leads to e and back: that finds e, but not d."""
+def test_leads_to_relevant_excludes_seed() -> None:
     index = CorpusIndex.of(CHAIN)
     relevant = np.array([False, False, False, True, False, False])
     assert not leads_to_relevant(index, [3], relevant)

@@ -1,5 +1,3 @@
-"""The lab's loop fetches what the engine fetches, node by node, whatever the strategy."""
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,7 +26,7 @@ from recorded_crawl import crawl
 QUERY = "coral reef bleaching algae"
 ONTOLOGY = "coral\tis-a\tpolyp\nreef\tis-a\tridge\natoll\tis-a\treef\ncoral\tsynonym\tcoral animal\n"
 UNTRAINED = [name for name, entry in STRATEGIES.items() if entry.needs not in (TAXONOMY, BROWSING, TRUTH)]
-"""Strategies that need no files: the others are made by the lab's trainers, and tested with them."""
+"""Strategies without training files; the others are tested with the lab's trainers."""
 
 STEERED = [
     "best-first,batch=7",
@@ -46,11 +44,11 @@ ON_PAGES = [
     "scent", "best-first,batch=7", "shark-search", "ehrig", "link-context", "pagerank", "otie",
     "lr_fl,batch=5,q=.7,zeta=.5", "mab_discounted", "soft-focus,apprentice=yes",
 ]  # fmt: skip
-"""One for each kind of frontier and of what strategies ask a visit for: words, links, facets, an ontology."""
+"""One for each kind of frontier and of visit data: words, links, facets, an ontology."""
 
 
 class World:
-    """The embedded web, read once, and what a judge said of it."""
+    """The embedded web, indexed, with judgements."""
 
     def __init__(self, place: Path) -> None:
         self.index = write_index(embedded(pages=300, hosts=8), place / "web.index", source="embedded")
@@ -59,29 +57,24 @@ class World:
         self.guides: dict[tuple[str, ...], Judgements] = {}
 
     def topic(self) -> Judge:
-        """A judge that learns nothing on the way."""
         return make_judge(Options(topic=QUERY, judge="vector,idf=background"))
 
     def guide(self, wants: tuple[str, ...]) -> Judgements:
-        """What it says of all pages."""
         if wants not in self.guides:
             self.guides[wants] = Judgements.judged(self.index, self.topic(), wants)
         return self.guides[wants]
 
     def make(self, text: str) -> Strategy:
-        """The strategy, as a crawl would make it."""
         return strategy(text, seed=3, budget=60, threshold=0.1, words=QUERY, ontology=str(self.ontology))
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """One web for all strategies."""
     return World(tmp_path_factory.mktemp("simulation"))
 
 
 @pytest.mark.parametrize("text", ON_PAGES)
-def test_pages_are_fetched_as_the_engine_would(world: World, text: str) -> None:
-    """On recorded pages, the loop on rows picks what the engine picks, in the same order, and ends as it does."""
+def test_simulate_pages_like_engine(world: World, text: str) -> None:
     guide, seeds = world.guide(world.make(text).wants), [0, 40, 7]
     simulated = simulate(guide, world.make(text), seeds, 60)
     crawled = crawl(world.index, world.topic(), world.make(text), seeds, 60)
@@ -91,7 +84,7 @@ def test_pages_are_fetched_as_the_engine_would(world: World, text: str) -> None:
 
 
 def random_graph(seed: int, nodes: int = 150) -> CorpusIndex:
-    """A random graph whose scores are few, so that nearly all are tied with others."""
+    """Return a random graph with few distinct scores, so that most nodes are tied."""
     chance = np.random.default_rng(seed)
     names = [f"n{number}" for number in range(nodes)]
     links = {name: [names[to] for to in chance.integers(0, nodes, chance.integers(0, 8))] for name in names}
@@ -101,8 +94,7 @@ def random_graph(seed: int, nodes: int = 150) -> CorpusIndex:
 
 
 @pytest.mark.paper("gouriten-crawl-sequence")
-def test_nodes_are_fetched_as_the_engine_would() -> None:
-    """On a graph with scores that are often equal, and sums that depend on the order of adding, picks are the same."""
+def test_simulate_nodes_like_engine() -> None:
     index = random_graph(1, nodes=100)
     for text in ON_GRAPHS:
         simulated, crawled = (
@@ -117,8 +109,7 @@ def test_nodes_are_fetched_as_the_engine_would() -> None:
 
 
 @pytest.mark.parametrize("text", ["fl_ne", "lr_fl", "mab_var", "random"])
-def test_a_run_can_be_repeated(text: str) -> None:
-    """The same seed gives the same nodes and arms."""
+def test_simulate_is_reproducible(text: str) -> None:
     guide = Judgements.given(random_graph(4))
     first, again = (simulate(guide, strategy(text, seed=9, budget=50), [1], 50) for _ in range(2))
     assert first.nodes.tolist() == again.nodes.tolist()
@@ -130,12 +121,10 @@ LINE = CorpusIndex.of({"a": ["b"], "b": ["c"], "c": ["d"], "d": ["e"]}, score={"
 
 
 def names_of(trace: Trace, index: CorpusIndex) -> str:
-    """What was fetched beside the seeds."""
     return "".join(index.names[node] for node in trace.found.tolist())
 
 
-def test_the_budget_counts_what_comes_after_the_seeds() -> None:
-    """With a budget of 2 the seed and two more nodes are fetched; with 0 the seed only."""
+def test_simulate_budget_excludes_seeds() -> None:
     guide = Judgements.given(LINE)
     trace = simulate(guide, strategy("fl_n"), [0], 2)
     assert "bc" == names_of(trace, LINE)
@@ -143,30 +132,26 @@ def test_the_budget_counts_what_comes_after_the_seeds() -> None:
     assert [0] == simulate(guide, strategy("fl_n"), [0], 0).nodes.tolist()
 
 
-def test_what_is_exhausted_is_told() -> None:
-    """A crawl that has fetched all it can reach ends before its budget is spent."""
+def test_simulate_reports_exhaustion() -> None:
     trace = simulate(Judgements.given(LINE), strategy("fl_n"), [2], 9)
     assert "de" == names_of(trace, LINE)
     assert EXHAUSTED == trace.ending
 
 
-def test_seen_nodes_are_free() -> None:
-    """Nodes that the guide was trained on are fetched like others, but cost nothing of the budget."""
+def test_simulate_seen_nodes_are_free() -> None:
     seen = np.array([False, True, False, True, False])
     trace = simulate(Judgements.given(LINE), strategy("fl_n"), [0], 2, seen=seen)
-    assert "bcde" == names_of(trace, LINE)  # c and e are paid for
+    assert "bcde" == names_of(trace, LINE)  # c and e use the budget
     assert [0, 1] == simulate(Judgements.given(LINE), strategy("fl_n"), [0], 1, seen=seen).nodes[:2].tolist()
 
 
-def test_a_seed_that_is_seen_costs_what_a_seed_costs() -> None:
-    """Whether a seed was seen does not change how many others are fetched."""
+def test_simulate_seen_seed_is_a_seed() -> None:
     seen = np.array([True, False, False, False, False])
     assert "bc" == names_of(simulate(Judgements.given(LINE), strategy("fl_n"), [0], 2, seen=seen), LINE)
 
 
 @pytest.mark.parametrize("seen", [None, np.array([False, True, False, False, False])])
-def test_seeds_named_twice_count_once(seen: NDArray[np.bool_] | None) -> None:
-    """A seed that is named three times is one seed, and leaves the budget as it is, for seen nodes, too."""
+def test_simulate_duplicate_seeds_count_once(seen: NDArray[np.bool_] | None) -> None:
     trace = simulate(Judgements.given(LINE), strategy("fl_n"), [0, 0, 0], 2, seen=seen)
     assert 1 == trace.seeds
     assert ("bc" if seen is None else "bcd") == names_of(trace, LINE)
@@ -175,20 +160,17 @@ def test_seeds_named_twice_count_once(seen: NDArray[np.bool_] | None) -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, 5])
-def test_a_seed_that_is_no_node_is_refused(seed: int) -> None:
-    """A seed beyond the corpus is an error that says how many nodes there are."""
+def test_simulate_unknown_seed_is_error(seed: int) -> None:
     with pytest.raises(InputError, match=f"seed {seed} is not a node.*0 to 4"):
         simulate(Judgements.given(LINE), strategy("fl_n"), [seed], 2)
 
 
-def test_without_seeds_nothing_is_fetched() -> None:
-    """No seeds: no nodes, and the frontier is exhausted."""
+def test_simulate_without_seeds() -> None:
     trace = simulate(Judgements.given(LINE), strategy("fl_n"), [], 2)
     assert ([], EXHAUSTED) == (trace.nodes.tolist(), trace.ending)
 
 
-def test_nodes_without_names_go_by_their_numbers(tmp_path: Path) -> None:
-    """A generated graph has no names: both loops work all the same, and pick the same."""
+def test_simulate_nodes_without_names(tmp_path: Path) -> None:
     index = generate(tmp_path / "made.index", "france", nodes=400)
     assert ("17", 17, 400) == (index.names[17], index.number_of["17"], len(index.number_of))
     simulated = simulate(Judgements.given(index), strategy("fl_ne"), [3, 8], 100)
@@ -197,19 +179,16 @@ def test_nodes_without_names_go_by_their_numbers(tmp_path: Path) -> None:
     assert 102 == len(simulated.nodes)
 
 
-def test_a_recorded_visit_is_the_engines(world: World) -> None:
-    """A strategy that looks at a visit finds there what the engine would have put there."""
+def test_recorded_visit_equals_engine(world: World) -> None:
     index, guide = world.index, world.guide(("context",))
     visits: dict[int, Any] = {}
 
     class Spy:
-        """Breadth-first that keeps what it is shown."""
-
         def learn(self, step: Step, table: Any) -> NDArray[Any]:
             visits[step.visit.pick] = (step.visit, step.of_link.tolist(), step.facet("context").tolist())
             return step.children
 
-        def score(self, rows: NDArray[Any], table: Any) -> NDArray[np.float64]:
+        def priority(self, rows: NDArray[Any], table: Any) -> NDArray[np.float64]:
             return -rows.astype(np.float64)
 
         wants = ("context",)
@@ -223,10 +202,10 @@ def test_a_recorded_visit_is_the_engines(world: World) -> None:
     engines = shown(lambda spy: crawl(index, world.topic(), spy, [0], 20))
     for (a, of_a, facet_a), (b, of_b, facet_b) in zip(ours, engines, strict=True):
         assert isinstance(a, RecordedVisit)
-        for name in ("node", "kind", "outcome", "pick", "arm", "score", "title", "language", "data", "same_as",
+        for name in ("node", "kind", "outcome", "pick", "arm", "priority", "title", "language", "data", "same_as",
                      "retry_at", "status", "flags", "hops", "attempt", "is_page", "url"):  # fmt: skip
             assert getattr(b, name) == getattr(a, name)
-        assert b.relevance == pytest.approx(a.relevance, rel=1e-12)  # words are added up in the order of their numbers
+        assert b.relevance == pytest.approx(a.relevance, rel=1e-12)  # words are summed in the order of their numbers
         assert b.links.urls == a.links.urls
         assert b.links.anchors == a.links.anchors
         assert b.links.link_relevances.tolist() == a.links.link_relevances.tolist()
@@ -235,8 +214,7 @@ def test_a_recorded_visit_is_the_engines(world: World) -> None:
         assert int(b.terms.counts.sum()) == int(a.terms.counts.sum())
 
 
-def test_an_index_of_nothing_but_columns_works() -> None:
-    """A graph without scores, names or links can be crawled: its seeds, that is."""
+def test_simulate_minimal_index() -> None:
     columns = {name: np.zeros(0, column.kind) for name, column in COLUMNS.items()}
     columns |= {"child_start": np.zeros(4, np.int64), "link_start": np.zeros(4, np.int64)}
     index = CorpusIndex(columns, {}, np.zeros(0, np.uint8), np.zeros(0, np.uint8))

@@ -1,5 +1,3 @@
-"""Subjects: what is relevant, and what is told of it."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +17,6 @@ from lycosa_lab.subjects import (
 
 
 def corpus(path: Path, pages: Sequence[tuple[str, Sequence[str]]]) -> CorpusIndex:
-    """Pages of these texts and classes, without links."""
     made = [
         RecordedPage(f"http://a.example/{number}", Page("ok", marked=text), classes=classes)
         for number, (text, classes) in enumerate(pages)
@@ -33,16 +30,14 @@ def halved(path: Path, labels: Mapping[int, str]) -> CorpusIndex:
     return corpus(path, [(text, [labels[n]] if n in labels else []) for n, text in enumerate(texts)])
 
 
-def test_truth_is_the_class_with_its_branch(tmp_path: Path) -> None:
-    """Pages of Sea/Reefs are relevant to Sea; those of Seafood are not, nor are those without a class."""
+def test_subjects_of_truth_includes_branch(tmp_path: Path) -> None:
     index = corpus(tmp_path / "i", [("a", ["Sea"]), ("b", ["Sea/Reefs"]), ("c", ["Seafood"]), ("d", [])])
     (subject,) = subjects_of(index, ["Sea"])
     assert [1.0, 1.0, 0.0, 0.0] == subject.truth.tolist()
     assert "labels" == subject.truth_by
 
 
-def test_words_are_the_name_and_what_stands_out_as_it_is_written(tmp_path: Path) -> None:
-    """The last part of the path, split, and words of the examples that are rare elsewhere: unstemmed."""
+def test_subjects_of_words_of_name_and_examples(tmp_path: Path) -> None:
     reefs = [(f"bleaching corals and water number{n}", ["Sea/CoralReef_life"]) for n in range(4)]
     index = corpus(tmp_path / "i", [*reefs, *((f"water and trains number{n}", ["Rail"]) for n in range(4, 12))])
     (subject,) = subjects_of(index, ["Sea/CoralReef_life"])
@@ -54,14 +49,12 @@ def test_words_are_the_name_and_what_stands_out_as_it_is_written(tmp_path: Path)
     assert "corals" not in words  # its stem is in the name
 
 
-def test_standing_out_prefers_what_is_rare_in_the_corpus(tmp_path: Path) -> None:
-    """A word of all pages comes after one of the examples only."""
+def test_standing_out_prefers_rare_words(tmp_path: Path) -> None:
     index = corpus(tmp_path / "i", [("water reefs", []), ("water reefs", []), ("water trains", []), ("water", [])])
     assert ["reefs", "water"] == standing_out(index, [0, 1])
 
 
-def test_examples_are_seen_relevant_and_drawn_by_the_seed(web: CorpusIndex) -> None:
-    """What a guide is told comes from pages that count for nobody; another seed draws other pages."""
+def test_subjects_of_examples_are_seen_and_seeded(web: CorpusIndex) -> None:
     (first,) = subjects_of(web, ["cooking"], random_seed=1)
     (again,) = subjects_of(web, ["cooking"], random_seed=1)
     (other,) = subjects_of(web, ["cooking"], random_seed=2)
@@ -73,14 +66,12 @@ def test_examples_are_seen_relevant_and_drawn_by_the_seed(web: CorpusIndex) -> N
     assert len(first.examples) <= first.truth.sum() / 4
 
 
-def test_topics_of_the_embedded_web_are_typed_as_its_users_do(web: CorpusIndex) -> None:
-    """They have queries of their own."""
+def test_subjects_of_embedded_web_have_queries(web: CorpusIndex) -> None:
     (subject,) = subjects_of(web, ["marine biology/coral reefs"])
     assert "coral reef bleaching" == subject.words
 
 
-def test_subjects_drawn_fit_in_size_and_are_the_same_again(web: CorpusIndex) -> None:
-    """At least `least` pages, a fifth of the corpus at most, as many as asked for."""
+def test_subjects_of_drawn_by_size_and_seed(web: CorpusIndex) -> None:
     drawn = subjects_of(web, count=3, least=5, random_seed=4)
     names = [subject.name for subject in drawn]
     assert 3 == len(names)
@@ -90,23 +81,20 @@ def test_subjects_drawn_fit_in_size_and_are_the_same_again(web: CorpusIndex) -> 
     assert fitting == [subject.name for subject in subjects_of(web, least=5)]
 
 
-def test_an_unknown_class_gets_names_that_are_near(web: CorpusIndex) -> None:
-    """And the last part of a path is enough to be recognised."""
+def test_subjects_of_unknown_class_suggests_names(web: CorpusIndex) -> None:
     with pytest.raises(InputError, match="no class 'astronmy': did you mean astronomy"):
         subjects_of(web, ["astronmy"])
     with pytest.raises(InputError, match="marine biology/coral reefs"):
         subjects_of(web, ["coral reefs"])
 
 
-def test_no_class_of_the_asked_size_is_an_error_with_sizes(tmp_path: Path) -> None:
-    """It says which classes there are, and how large."""
+def test_subjects_of_no_class_of_size_lists_sizes(tmp_path: Path) -> None:
     index = corpus(tmp_path / "i", [("a", ["Sea"]), ("b", ["Sea"]), ("c", ["Rail"])])
     with pytest.raises(InputError, match=r"no class of the corpus has 20 to 1 pages: it has Sea \(2\), Rail \(1\)"):
         subjects_of(index)
 
 
-def test_a_graph_with_scores_has_one_subject() -> None:
-    """Its scores are the truth."""
+def test_subjects_of_graph_with_scores() -> None:
     index = CorpusIndex.of({"a": ["b"]}, score={"b": 0.5})
     (subject,) = subjects_of(index)
     assert ("score", [0.0, 0.5], "scores of the graph") == (subject.name, subject.truth.tolist(), subject.truth_by)
@@ -114,8 +102,7 @@ def test_a_graph_with_scores_has_one_subject() -> None:
         subjects_of(index, ["Sea"])
 
 
-def test_no_labels_and_no_scores_says_what_to_do(tmp_path: Path) -> None:
-    """Labels from a table or of a crawl."""
+def test_subjects_of_unlabelled_corpus_is_error(tmp_path: Path) -> None:
     index = corpus(tmp_path / "i", [("coral", []), ("rail", [])])
     with pytest.raises(InputError, match=r"--labels.*lycosa label"):
         subjects_of(index)
@@ -124,7 +111,7 @@ def test_no_labels_and_no_scores_says_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("labels", "noted"), [(19, True), (20, False)])
-def test_subjects_of_few_labels_say_that_the_rest_is_irrelevant(tmp_path: Path, labels: int, noted: bool) -> None:
+def test_subjects_of_few_labels_is_noted(tmp_path: Path, labels: int, noted: bool) -> None:
     (subject,) = subjects_of(halved(tmp_path / "i", dict.fromkeys(range(labels), "Sea")), ["Sea"])
     assert labels == subject.truth.sum()
     assert ["21 of 40 pages have no class, and count as irrelevant: label more"] * noted == subject.notes

@@ -1,5 +1,3 @@
-"""What the lab's commands tell on the way and at the end."""
-
 from __future__ import annotations
 
 from types import SimpleNamespace
@@ -10,10 +8,9 @@ from lycosa.cli import progress_bar as module
 from lycosa.cli.progress_bar import show_progress
 
 
-def test_the_time_left_is_that_of_the_present_round(
+def test_show_progress_restarts_time_left(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What begins anew, on the next corpus, is timed from its own beginning, not from that of the first round."""
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
     with show_progress() as progress:

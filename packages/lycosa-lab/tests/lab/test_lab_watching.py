@@ -1,5 +1,3 @@
-"""Forced sequence: estimators that watch a crawl they don't lead."""
-
 from __future__ import annotations
 
 import math
@@ -15,12 +13,11 @@ from lycosa_lab.subjects import HuntSubject
 from lycosa_lab.trial_strategies import make_trial_strategy
 
 WATCHERS = ("breadth-first", "fl_n", "fl_ne", "sl_ne", "lr_sl", "opic-alpha", "nr", "random")
-"""One of each kind."""
 
 
 @pytest.fixture(scope="module")
 def index() -> CorpusIndex:
-    """A graph of 200 nodes, a third of them with a score, where all can be reached from the first."""
+    """A graph of 200 nodes, a third of them with a score; all can be reached from the first."""
     dice = np.random.default_rng(4)
     names = [f"n{node}" for node in range(200)]
     links = {
@@ -44,15 +41,13 @@ def lead(index: CorpusIndex, text: str, budget: int = 80) -> Trace:
 
 
 @pytest.mark.parametrize("text", [*WATCHERS, "mab_var,reset=20", "mab_epsilon", "fl_n,batch=8", "fl_n,q=.5,zeta=.2"])
-def test_who_watches_its_own_crawl_would_have_done_the_same(index: CorpusIndex, text: str) -> None:
-    """At each step an estimator names just the node that it fetched when it led."""
+def test_watch_own_crawl_picks_the_same(index: CorpusIndex, text: str) -> None:
     led, numbers = lead(index, text), HuntSubject("s", np.arange(1, len(index) + 1, dtype=np.float32))
     seen = watch(index, Judgements.given(index), numbers, {"it": text}, led.nodes, seeds=led.seeds, random_seed=5)
     assert (led.found + 1).tolist() == seen.picked["it"].tolist()
 
 
-def test_the_best_is_what_the_oracle_fetches(index: CorpusIndex) -> None:
-    """The highest score of the frontier is that of the next node of an oracle-greedy crawl; no one picks above it."""
+def test_watch_best_is_pick_of_oracle(index: CorpusIndex) -> None:
     led = lead(index, "oracle")
     subject = HuntSubject("s", index.score)
     names = {name: name for name in (*WATCHERS, "mab_var")}
@@ -64,8 +59,7 @@ def test_the_best_is_what_the_oracle_fetches(index: CorpusIndex) -> None:
 
 
 @pytest.mark.paper("gouriten-same-sequence")
-def test_watchers_do_not_see_each_other(index: CorpusIndex) -> None:
-    """Alone or in company an estimator says the same."""
+def test_watch_estimators_are_independent(index: CorpusIndex) -> None:
     led = lead(index, "oracle")
     subject, guide = HuntSubject("s", index.score), Judgements.given(index)
     together = watch(index, guide, subject, {name: name for name in WATCHERS}, led.nodes, seeds=led.seeds)
@@ -74,8 +68,7 @@ def test_watchers_do_not_see_each_other(index: CorpusIndex) -> None:
         assert together.picked[name].tolist() == alone.picked[name].tolist()
 
 
-def test_times_are_told_as_far_as_someone_watched(index: CorpusIndex) -> None:
-    """nr for 10 steps only: later there is nothing to tell, and the others go on."""
+def test_milliseconds_until_end_of_watch(index: CorpusIndex) -> None:
     led = lead(index, "oracle", 50)
     seen = watch(
         index, Judgements.given(index), HuntSubject("s", index.score), {"nr": "nr", "n": "fl_n"}, led.nodes, seeds=led.seeds,
@@ -88,23 +81,22 @@ def test_times_are_told_as_far_as_someone_watched(index: CorpusIndex) -> None:
 
 
 @pytest.mark.paper("gouriten-running-times")
-def test_times_are_means_of_the_steps_before() -> None:
-    """Steps of 1, 1, 9 and 2 ms: at step 4 with a window of 3 the mean of 1, 9 and 2; a batch's work is not hidden."""
+def test_milliseconds_mean_of_window() -> None:
+    """Steps of 1, 1, 9 and 2 ms: at step 4 with a window of 3 the mean of 1, 9 and 2."""
     of = np.array([0.001, 0.001, 0.009, 0.002])
     seen = WatchedSequence(np.zeros(4), {}, {"x": of})
     assert [11 / 3, 12 / 3] == pytest.approx(seen.milliseconds("x", [3, 4], window=3))
 
 
-def test_the_frontier_shrinks_to_nothing() -> None:
-    """s links to a and b: two to choose from, then one; the subject's truth values the choices, not the guide's."""
+def test_watch_exhausted_frontier() -> None:
+    """s links to a and b: two to choose from, then one; picks are valued by the subject's truth."""
     index = CorpusIndex.of({"s": ["a", "b"]}, {"a": 0.5, "b": 1.0})
     subject = HuntSubject("s", np.array([0, 3, 4], np.float32))
     seen = watch(index, Judgements.given(index), subject, {"bfs": "breadth-first"}, np.array([0, 2, 1]), seeds=1)
     assert ([4.0, 3.0], [3.0, 3.0]) == (seen.best.tolist(), seen.picked["bfs"].tolist())
 
 
-def test_who_prunes_has_nothing_to_say() -> None:
-    """Hard focus would not fetch links of an irrelevant page: nan, which no mean counts."""
+def test_watch_pruning_strategy_gives_nan() -> None:
     index = CorpusIndex.of({"s": ["a"]}, {"a": 1.0})
     seen = watch(
         index, Judgements.given(index), HuntSubject("s", index.score), {"hard": "hard-focus,trust_seeds=no"},
@@ -113,8 +105,7 @@ def test_who_prunes_has_nothing_to_say() -> None:
     assert math.isnan(seen.picked["hard"][0])
 
 
-def test_a_sequence_that_no_crawl_could_follow() -> None:
-    """A node that nothing fetched before links to, or one that comes twice, is an error and not a guess."""
+def test_watch_impossible_sequence_is_error() -> None:
     index = CorpusIndex.of({"s": ["a"], "a": ["b"]}, {})
     for impossible in ([0, 2], [0, 1, 1]):
         with pytest.raises(ValueError, match=f"no crawl can fetch {index.names[impossible[-1]]}"):

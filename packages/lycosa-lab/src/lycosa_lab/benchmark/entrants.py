@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from lycosa.core.spec import parse
+from lycosa.core.spec import parse_spec
 from lycosa.strategies import STRATEGIES, TRUTH
 from lycosa_lab import trial_strategies as hunters
 from lycosa_lab.trial_strategies import ORACLE, PROGRAM
@@ -29,7 +29,7 @@ def kind(text: str) -> str:
     >>> kind("scent"), kind("best-first"), kind("disco"), kind("craw4llm"), kind("program,command=mine")
     ('ours', 'published', 'modern', 'oracle', 'program')
     """
-    name = parse(text)[0]
+    name = parse_spec(text)[0]
     if name not in STRATEGIES:
         return "program" if name == PROGRAM else "own"
     if STRATEGIES[name].needs == TRUTH:

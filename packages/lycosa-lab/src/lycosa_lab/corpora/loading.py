@@ -11,7 +11,7 @@ import xxhash
 
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.spec import build, parse
+from lycosa.core.spec import make_with, parse_spec
 from lycosa.replay.places import ENDINGS
 from lycosa.store.directory import CONFIG
 from lycosa.training.corpus import Account
@@ -53,7 +53,7 @@ def make_index(
             raise InputError("--labels and --exclude are for pages; a graph's nodes have scores (--scores)")
         if kinds == ["generated"]:
             like, given = _typed(sources[0])
-            return build(generate, given, sources[0], out=out, like=like, progress=progress)
+            return make_with(generate, given, sources[0], out=out, like=like, progress=progress)
         return write_graph(Path(sources[0]), scores, out, title, progress)
     if scores is not None:
         raise InputError("--scores are those of a graph's nodes: name a table of links (.tsv) as the source")
@@ -151,7 +151,7 @@ def choosing(exclude: Sequence[str], account: Account) -> Keep:
 def _typed(source: str) -> tuple[str, dict[str, str]]:
     """Parse the name and parameters of a source that is not a file; `seed` is the random seed."""
     kind, _, rest = source.partition(":")
-    name, given = parse(rest if kind != "embedded" else f"{kind},{rest}" if rest else kind)
+    name, given = parse_spec(rest if kind != "embedded" else f"{kind},{rest}" if rest else kind)
     if "seed" in given:
         given["random_seed"] = given.pop("seed")
     return name, given
@@ -169,7 +169,7 @@ def _pages(
         return tree(path, account, keep)
     name, given = _typed(source)
     if kind == "embedded":
-        pages = build(embedded, given, source)
+        pages = make_with(embedded, given, source)
     else:
-        pages = build(public.pages, given, source, name=name, account=account, progress=progress)
+        pages = make_with(public.pages, given, source, name=name, account=account, progress=progress)
     return (recorded for recorded in pages if keep(recorded.url))

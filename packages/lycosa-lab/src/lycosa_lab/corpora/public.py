@@ -17,9 +17,9 @@ from urllib.parse import quote
 import aiohttp
 from yarl import URL
 
-from lycosa.collection.crawl_directory import INFLATED
+from lycosa.collection.crawl_directory import MAX_BODY_BYTES
 from lycosa.core.errors import InputError
-from lycosa.core.files import replacing
+from lycosa.core.files import atomic_write
 from lycosa.core.options import Options
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.judges.taxonomy import path_of
@@ -95,7 +95,7 @@ async def _download(url: str, file: Path, options: Options, progress: ProgressCa
     try:
         async with session, session.get(url, max_redirects=5) as answer:
             total, size = answer.content_length or 0, 0
-            with replacing(file) as written:
+            with atomic_write(file) as written:
                 async for chunk in answer.content.iter_chunked(1 << 16):
                     size += len(chunk)
                     if max(size, total) > MAX_DOWNLOAD_BYTES:
@@ -113,7 +113,7 @@ def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
     try:
         with unpacked(path) as stream:
             for name, content in iter_files(stream, MAX_UNPACKED_BYTES, MAX_MEMBERS):
-                yield name, partial(content.read, INFLATED)
+                yield name, partial(content.read, MAX_BODY_BYTES)
     except (ArchiveTooLarge, *ARCHIVE_ERRORS) as error:
         raise InputError(f"cannot read {path} as an archive: {error or type(error).__name__}") from error
 

@@ -168,7 +168,7 @@ def table_3(results: ExperimentResults, mode: Mode) -> ReportTable:
     if mode == AS_PUBLISHED:
         rows += [row for match in published() for row in match.rows("paper")]
     judge = "The classifier that guides both judges their finds" if mode == AS_PUBLISHED else "Labels judge"
-    key, title = _labelled(mode, "rules-table-3", "ReportTable 3")
+    key, title = _labelled(mode, "rules-table-3", "Table 3")
     return ReportTable(
         key, f"{title}: baseline and rules after {results.experiment.budget:,} pages",
         ("topic", "seed set", "here or paper", "measure", "baseline", "rule-based", "improvement (%)"), rows, mode,
@@ -181,7 +181,7 @@ def table_3(results: ExperimentResults, mode: Mode) -> ReportTable:
 
 def _figure_6(crawls: CrawlComparison, seeds: int, mode: Mode) -> ReportFigure:
     """Return the harvest ratio over pages fetched, with many seeds; mean over topics."""
-    key, title = _labelled(mode, "rules-figure-6", "ReportFigure 6")
+    key, title = _labelled(mode, "rules-figure-6", "Figure 6")
     return crawls.figure(
         key, f"{title}: harvest rate, {seeds} seeds", "harvest ratio", HARVESTS[mode], mode,
         f"Mean over {crawls.count} topics; pages that a dry crawl did not fetch count as no find. The "

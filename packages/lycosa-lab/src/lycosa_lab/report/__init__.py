@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.files import replacing
+from lycosa.core.files import atomic_write
 from lycosa.drawing.formats import clip
 from lycosa.drawing.templates import environment
 from lycosa.version import __version__
@@ -65,7 +65,7 @@ def write_report(findings: Findings, out: Path, command: str) -> Path:
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in ((REPORT, known + "\n"), (PAGE, page)):
-            with replacing(out / name) as file:
+            with atomic_write(out / name) as file:
                 file.write(text.encode())
     except OSError as error:
         raise StoreError(
