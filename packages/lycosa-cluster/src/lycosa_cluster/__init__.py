@@ -1,18 +1,14 @@
-"""One crawl, many hands: shards, each an engine with a log of its own, and a coordinator that hands out the budget.
+"""One crawl on many shards, each an engine with its own log, and a coordinator that distributes the budget.
 
-owning.py       which shard a host belongs to
-messages.py     what shards and coordinator say to each other
-outbox.py       links to other shards' hosts, until they are confirmed
-shard.py        an engine, its outbox, its allowance and its lease
-leasing.py      turns of addresses that hosts of several shards share
-coordinator.py  who may fetch how much, and when it is over
-splitting.py    the shards' logs as one, and that shared out among another number of them
-driving.py      what a shard does beside crawling: reports and sends; over any carrier
-asking.py       what is asked of the web before shards begin: examples, search engines
-hosting.py      processes that host shards of one crawl, or of many; hosts_on_ray.py has them as actors of Ray
-running.py      a crawl, seen from where it was started
-runner.py       what `--cluster` gets: a runner, as the entry point names it
-reaching.py     where a cluster is, and whether it is there; ray_process.py joins or starts it
+owning.py       the shard that a host belongs to messages.py     messages between shards and coordinator outbox.py
+links to other shards' hosts, until they are confirmed shard.py        an engine, its outbox, its allowance and its
+lease leasing.py      leases of addresses that hosts of several shards share coordinator.py  distribution of the budget,
+and the end of the crawl splitting.py    merging the shards' logs, and splitting them for another number of shards
+driving.py      a shard's background tasks: reports and sending links asking.py       requests before shards start:
+examples, search engines hosting.py      processes that host shards of one or many crawls; hosts_on_ray.py runs them as
+Ray actors running.py      a crawl, seen from the process that started it runner.py       the runner for `--cluster`, as
+the entry point names it reaching.py     the address of a cluster, and whether it can be reached; ray_process.py joins
+or starts it
 
-Nothing of shards and coordinator knows how messages travel: Ray carries them, and in tests plain calls.
+Shards and coordinator do not depend on the transport of messages: Ray in production, plain calls in tests.
 """

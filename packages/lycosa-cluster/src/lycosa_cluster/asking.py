@@ -1,6 +1,6 @@
-"""What is asked of the web once, before shards begin: example pages, and search engines. Shards are told the answers.
+"""Requests that are made once, before shards start: example pages and search engines.
 
-The requests are the crawl's own, and recorded in its log: a crawl that is resumed does not ask again.
+They follow the crawl's rules and are recorded in its log, so a resumed crawl does not repeat them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lycosa.web.urls import is_http
 
 @dataclass
 class Answers:
-    """What is known, and what is to be recorded of it."""
+    """Known answers, and new events to record."""
 
     learned: dict[str, Any] = field(default_factory=dict)  # terms of example pages
     searched: dict[str, list[str]] = field(default_factory=dict)  # by search engine
@@ -40,7 +40,7 @@ class Answers:
 
 
 async def ask(request: CrawlRequest, known: Answers) -> Answers:
-    """Ask for what is not known: for a new crawl before anything is written, as an example may not be readable."""
+    """Request unknown answers; for a new crawl before anything is written, because an example may be unreadable."""
     options = request.options
     if not options.search and not any(map(is_http, options.examples)):
         return known

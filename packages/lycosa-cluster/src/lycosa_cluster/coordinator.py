@@ -1,6 +1,6 @@
-"""Who may fetch how much: one choice for all shards, made of what each says of its best rows.
+"""Distribution of the budget: one choice for all shards, based on the best rows that each reports.
 
-All it knows is the last report of each shard. One that is new knows as much once all of them have reported.
+The coordinator's only state is the last report of each shard, so a new one is complete once all shards have reported.
 """
 
 from __future__ import annotations
@@ -22,29 +22,32 @@ from lycosa.core.budget import (
 from lycosa.version import SOFTWARE
 from lycosa_cluster.messages import Grant, ShardReport
 
-SECONDS = 10.0  # of a lease: a shard that hears nothing for so long fetches nothing more
-SMALL = 2_000  # pages up to which no parcel waits and nothing is granted ahead: each choice counts
-# Beyond SMALL, for every 100 pages one more may be granted ahead, up to 3 times the slots: shards of a large crawl need
-# not report at each page.
+SECONDS = 10.0  # length of a lease: a shard without contact for so long stops fetching
+SMALL = 2_000  # pages up to which batches are not delayed and no budget is granted ahead: each choice counts
+# Beyond SMALL, one more page per 100 may be granted ahead, up to 3 times the slots: shards of a large crawl need not
+# report at each page.
 AHEAD = 100, 3
-FRESH = 3.0  # seconds for which a shard's claims keep others from theirs: one that is silent for longer may be dead
+FRESH = 3.0  # seconds for which a shard's claims count against others: one without contact for longer may be dead
 SUPERSEDED = "another process has taken over"
 
 
 @dataclass
 class _Known:
-    """What is known of a shard."""
+    """The known state of a shard."""
 
     report: ShardReport
     at: float
     pages: int
-    requests: int  # what it may spend in all
-    claims: list[float] = field(default_factory=list)  # promises without a grant, the best first
+    requests: int  # total requests it may send
+    claims: list[float] = field(default_factory=list)  # promises without a grant, best first
 
 
 class Coordinator:
-    """`slots`: requests that may be under way at once, of all shards together. `grants`: whether budget goes where the
-    best rows are; else to whoever asks."""
+    """Coordinator of a crawl.
+
+    `slots`: concurrent requests of all shards together. `grants`: whether budget goes to the best rows instead of in
+    order of requests.
+    """
 
     def __init__(
         self,
@@ -65,10 +68,9 @@ class Coordinator:
         self._agreed: set[int] = set()
         self.reports = 0
 
-    # -- budget ------------------------------------------------------------------------------------------------
 
     def report(self, report: ShardReport) -> Grant:
-        """Hear how a shard is getting on, and say what it may do."""
+        """Process a shard's report and return its grant."""
         self.reports += 1
         before = self.known.get(report.shard)
         if before is not None and report.epoch < before.report.epoch:
@@ -86,7 +88,7 @@ class Coordinator:
         return Grant(known.pages, known.requests, SECONDS, self.over, self.pages)
 
     def _grant(self, known: _Known, now: float) -> None:
-        """Give a shard its part of what is free: as many of its rows as are among the best of all."""
+        """Grant a shard free budget for as many of its rows as are among the best of all shards."""
         everyone = self.known.values()
         under_way = sum(one.pages - one.report.pages for one in everyone if now < one.at + SECONDS)
         free = self.slots + min(max(0, self.pages - SMALL) // AHEAD[0], AHEAD[1] * self.slots) - under_way
@@ -102,8 +104,11 @@ class Coordinator:
         known.requests = self._requests(known)
 
     def _bar(self, now: float) -> float:
-        """What a row must promise, or it is better to wait for the best one: for crawls that are choosy. How much less
-        may be, the best one's own score says (`Frontier._bar`), from which its shard has taken something out."""
+        """Return the minimum promise of a row in a choosy crawl, below which waiting for the best row is better.
+
+        The margin follows from the best row's own priority (`Frontier._bar`), from which its shard has subtracted a
+        level.
+        """
         if not self.choosy:
             return -math.inf
         scores = [
@@ -119,14 +124,13 @@ class Coordinator:
         return [one for one in self.known.values() if now < one.at + FRESH]
 
     def _requests(self, known: _Known) -> int:
-        """What a shard may send in all: what it has sent, and room for its pages, errands and failures."""
+        """Return the total requests of a shard: those sent, plus room for its pages, prerequisites and failures."""
         wanted = known.report.requests + 4 * max(0, known.pages - known.report.pages) + 8
         if self.budget.requests:
             others = sum(one.requests for one in self.known.values() if one is not known)
             wanted = min(wanted, self.budget.requests - others)
         return max(known.requests, wanted)
 
-    # -- the end -----------------------------------------------------------------------------------------------
 
     @property
     def pages(self) -> int:
@@ -148,8 +152,11 @@ class Coordinator:
         return self._exhausted(shard, reports)
 
     def _exhausted(self, shard: int, reports: list[ShardReport]) -> str:
-        """Whether nothing is left anywhere: all shards are idle, all they sent was confirmed, and each of them has said
-        so again since that was first true, with nothing fetched in between."""
+        """Return a reason if nothing is left anywhere.
+
+        All shards are idle, all links are confirmed, and each has reported so again since that was first true, with
+        nothing fetched in between.
+        """
         if len(reports) < self.shards or any(report.busy for report in reports):
             self._quiet = None
             return ""

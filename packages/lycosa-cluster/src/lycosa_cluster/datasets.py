@@ -1,11 +1,11 @@
-"""Crawls and WARC files as datasets of Ray Data: read in parallel, on one machine or a cluster.
+"""Crawls and WARC files as datasets of Ray Data, read in parallel on one machine or a cluster.
 
     import lycosa_cluster.datasets
 
     pages = lycosa_cluster.datasets.read_crawl("reefs")                # the relevant pages, a row each
-    answers = lycosa_cluster.datasets.read_warc("archive/*.warc.gz")   # anybody's WARC files, a row for each answer
+    answers = lycosa_cluster.datasets.read_warc("archive/*.warc.gz")   # any WARC files, a row per response
 
-Whoever reads has to reach the files: on a cluster they lie on a shared file system.
+On a cluster the files must be on a shared file system.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from lycosa.web.inflate import BadEncoding, inflate
 
 MISSING = "this needs Ray Data, which is not installed: pip install lycosa-cluster"
 
-PAGES = 500  # of a crawl, in one task, unless told otherwise
-LARGEST = 64 << 20  # bytes of a body, unpacked
+PAGES = 500  # default pages of a crawl per task
+LARGEST = 64 << 20  # unpacked bytes of a body
 
 
 def _data() -> Any:
@@ -52,10 +52,10 @@ def read_crawl(
     text: bool = True,
     parallelism: int = 0,
 ) -> Any:
-    """The relevant pages of a crawl, or with `everything` all, as a `ray.data.Dataset`; a cluster's crawl as any other.
+    """Return the relevant pages of a crawl, or all with `everything`, as a `ray.data.Dataset`.
 
-    The columns are those of `lycosa.open(directory)`: url, title, text, score, relevant, language, fetched ... Without
-    `text` the archive is not read. `parallelism` is the number of tasks.
+    The columns are those of `lycosa.open(directory)`: url, title, text, relevance_now, relevant, language, fetched ...
+    Without `text` the archive is not read. `parallelism` is the number of tasks.
     """
     data = _data()
     path = Path(directory).absolute()
@@ -69,7 +69,7 @@ def read_crawl(
 
 
 class _Pages:
-    """Reads a part of a crawl."""
+    """Reader of a part of a crawl."""
 
     def __init__(self, given: dict[str, Any], how: dict[str, Any]) -> None:
         self.given, self.how = given, how
@@ -81,11 +81,11 @@ class _Pages:
 
 
 def read_warc(paths: str | Path | Sequence[str | Path], *, text: bool = True) -> Any:
-    """The answers in WARC files, whoever wrote them, as a `ray.data.Dataset`: a task for each file.
+    """Return the responses in WARC files of any origin as a `ray.data.Dataset`, with a task per file.
 
     `paths` are files, directories or patterns. Columns: url, date, status, content_type, body (unpacked), revisit,
-    warc_file; and of HTML, with `text`, title, language and text. Records that are damaged are left out. A revisit
-    whose first record is in another file has no body.
+    warc_file; and for HTML, with `text`, title, language and text. Damaged records are skipped. A revisit of a record
+    in another file has no body.
     """
     data = _data()
     named = [paths] if isinstance(paths, str | Path) else list(paths)
@@ -100,7 +100,7 @@ def read_warc(paths: str | Path | Sequence[str | Path], *, text: bool = True) ->
 
 
 class _Answers:
-    """Reads a WARC file."""
+    """Reader of a WARC file."""
 
     def __init__(self, text: bool) -> None:
         self.text = text

@@ -1,6 +1,6 @@
-"""What a shard does beside crawling: it reports and is granted, and sends its links.
+"""Background tasks of a shard: reports to the coordinator, and sending links.
 
-A `Call` reaches the others. It may fail or take long: it is made again, and whoever is called can be called twice.
+A `Call` reaches another process. It may fail or time out and is then repeated, so all methods are idempotent.
 """
 
 from __future__ import annotations
@@ -16,32 +16,31 @@ from lycosa_cluster.messages import Grant
 from lycosa_cluster.shard import Shard
 
 TICK, LONGEST_TICK = 0.1, 0.5  # seconds between two reports of a shard, at first and in a large crawl
-SEND_EVERY, LONGEST_SENDING = 0.05, 1.0  # seconds between two parcels for one receiver in a large crawl
-RECEIVERS = 16  # a shard of a large crawl sends so many parcels a second, at most
-# Pages beyond SMALL for each second that reports and links may wait. A call costs more than what it carries. Early
-# pages matter most: with parcels every .05 to .1 s, crawls of 500 pages on eight shards found .04 less of what there
-# is.
+SEND_EVERY, LONGEST_SENDING = 0.05, 1.0  # seconds between two batches for one receiver in a large crawl
+RECEIVERS = 16  # maximum number of batches per second that a shard of a large crawl sends
+# Pages beyond SMALL for each second that reports and links may wait. A call costs more than its content. Early pages
+# matter most: with batches every .05 to .1 s, crawls of 500 pages on eight shards found .04 less of the relevant pages.
 PAGES = 5_000
 AGAIN = 1.0  # seconds to the next attempt
 
 
 COORDINATOR = -1  # in place of a shard's number
-# Given the number of a shard, the name of a method, and its arguments; raises `Unreachable`.
+# Arguments: the number of a shard, the name of a method, and its arguments; raises `Unreachable`.
 Call = Callable[..., Awaitable[Any]]
 
 
 class Unreachable(Exception):
-    """A call was not answered: whoever was called may come back."""
+    """A call was not answered; the process may come back."""
 
 
 class Superseded(Exception):
-    """Somebody else is this shard now."""
+    """Another process has taken over this shard."""
 
 
 async def drive(shard: Shard, visits: AsyncIterator[Visit], call: Call) -> AsyncGenerator[Visit, None]:
-    """Run a shard to the end of the whole crawl; gives its visits."""
+    """Run a shard to the end of the whole crawl; yield its visits."""
     wait = shard.free_from - shard.engine.clock()
-    if wait > 0:  # whoever was this shard before may still be fetching
+    if wait > 0:  # the previous process of this shard may still be fetching
         await asyncio.sleep(wait)
     chores = [
         asyncio.ensure_future(_chore(shard, work))
@@ -64,11 +63,11 @@ async def drive(shard: Shard, visits: AsyncIterator[Visit], call: Call) -> Async
 
 
 async def _chore(shard: Shard, work: Coroutine[Any, Any, None]) -> None:
-    """Something that goes on beside the crawl; if it fails, the crawl is stopped."""
+    """Run a background task; stop the crawl if it fails."""
     try:
         await work
     except BaseException:
-        shard.leases.over = True  # there may be nobody left who renews our lease
+        shard.leases.over = True  # the lease may never be renewed
         shard.engine.stop()
         raise
 
@@ -120,7 +119,7 @@ async def _sending(shard: Shard, receiver: int, call: Call) -> None:
 
 
 def _patience(shard: Shard) -> float:
-    """Seconds that reports and links may wait."""
+    """Return the seconds that reports and links may wait."""
     return max(0, shard.total - SMALL) / PAGES
 
 
@@ -130,7 +129,7 @@ async def _leasing(shard: Shard, owner: int, call: Call) -> None:
         await leases.wanted[owner].wait()
         wants, asked = leases.wants(owner), shard.engine.clock()
         try:
-            async with asyncio.timeout(ANSWER):  # a call to one who is being started again waits for that
+            async with asyncio.timeout(ANSWER):  # covers the restart of the called process
                 terms: list[Term] = await call(owner, "lease", shard.number, wants)
         except (Unreachable, TimeoutError):
             leases.failed(owner, wants)

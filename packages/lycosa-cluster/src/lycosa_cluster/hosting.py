@@ -1,9 +1,8 @@
-"""Processes that host shards: one for each number, of whatever crawls there are, and one for all coordinators.
+"""Processes that host shards of any crawls: one per shard number, and one for all coordinators.
 
-As all crawls have as many shards, a domain belongs to the same number in each of them: its hosts are asked by one
-process, in which the crawls take turns (`web/politeness.py`); and so does an address that hosts of several numbers
-share, of which one process has a lease for all crawls. A *session* is one run of a crawl: when it is opened again, that
-is another one.
+All crawls have the same number of shards, so a domain belongs to the same process in each of them: crawls take turns
+there (`web/politeness.py`), and the process holds leases of shared addresses for all crawls. A *session* is one run of
+a crawl; reopening it starts another one.
 """
 
 from __future__ import annotations
@@ -41,43 +40,45 @@ ENDED = "it was ended"
 
 
 class Hosts(Protocol):
-    """The processes, as crawls reach them."""
+    """The host processes as crawls reach them."""
 
     count: int  # host shards; 0 until they are open
 
     async def open(self, go_on: Callable[[], bool] = lambda: True) -> None:
-        """Start them, unless they run; an error says why that can't be done, or that it was not to go on."""
+        """Start the processes if necessary; raise if that fails or `go_on` returns false."""
 
     async def call(self, number: int, method: str, *given: Any) -> Any:
-        """Have a host do something; `Unreachable` if that fails."""
+        """Call a method of a host; raise `Unreachable` if that fails."""
 
     async def close(self) -> None:
-        """End them."""
+        pass
 
 
 @dataclass(frozen=True)
 class Start:
-    """What the shards of a crawl are told when it is started."""
+    """Parameters of a crawl's shards."""
 
     directory: str
     shards: int
     options: dict[str, Any]
     labels: list[Label]
     learned: dict[str, Any]  # terms of example pages on the web: read once, for all shards
-    over: dict[int, int]  # epoch of the last lease of shards for which it need not be waited out
-    judged: dict[int, ModelUpdate] = field(default_factory=dict)  # of each shard: what another judge has said since
+    over: dict[int, int]  # epoch of the last lease of shards that need not be waited out
+    judged: dict[int, ModelUpdate] = field(default_factory=dict)  # by shard: model updates by another judge since
 
 
 class ShardHost:
-    """Hosts the shards of one number. `most` requests are in flight at once, over all crawls, which share their pauses;
-    None: it hosts one crawl only."""
+    """Host of the shards of one number.
+
+    `most` is the number of concurrent requests over all crawls, which share politeness; None: it hosts one crawl only.
+    """
 
     def __init__(self, number: int, hosts: Any, most: int | None = None) -> None:
         self.number, self.hosts = number, hosts
         self.clock = wall_clock()
         self.authority = self.ledger = None
         if most is not None:
-            self.authority = SharedPoliteness(self.clock, began=self.clock(), most=most)
+            self.authority = SharedPoliteness(self.clock, started_at=self.clock(), max_in_flight=most)
             self.ledger = Ledger(made=self.clock())
         self._shards: dict[str, Shard] = {}
         self._tasks: dict[str, asyncio.Task[dict[str, Any]]] = {}
@@ -86,10 +87,9 @@ class ShardHost:
     async def ready(self) -> int:
         return os.getpid()
 
-    # -- one shard ---------------------------------------------------------------------------------------------
 
     async def run(self, session: str, start: Start) -> dict[str, Any]:
-        """Run a shard to the end of its crawl. Asked again, it waits for the same. What went wrong is told."""
+        """Run a shard to the end of its crawl; a second call waits for the same run. Errors are returned."""
         if session not in self._tasks and session not in self._over:
             self._tasks[session] = asyncio.create_task(self._run(session, start), name=f"shard of {session}")
         if session not in self._tasks:
@@ -99,7 +99,7 @@ class ShardHost:
         self._tasks.pop(session, None)
         if task.cancelled():
             return {"error": ENDED}
-        if (bug := task.exception()) is not None:  # of one crawl: the others go on
+        if (bug := task.exception()) is not None:  # of one crawl: the others continue
             known = isinstance(bug, LycosaError | Superseded)
             return {"error": str(bug) if known else f"{type(bug).__name__}: {bug}"}
         return task.result()
@@ -113,18 +113,18 @@ class ShardHost:
             add_new_labels(engine, start.labels)
             scope, over = Scope.of(crawl.options), start.over.get(self.number)
             shard = self._shards[session] = Shard(self.number, owners, engine, scope, self.ledger, over)
-            # The coordinator's budget is the only one: it may grow while the crawl runs.
+            # The coordinator's budget is the only one, because it may grow while the crawl runs.
             engine.picker.budget = replace(engine.picker.budget, pages=0, requests=0)
             try:
                 async with aclosing(drive(shard, visits, partial(self._reach, session))) as turns:
                     async for _ in turns:
-                        await asyncio.sleep(0)  # there may be shards of other crawls here
+                        await asyncio.sleep(0)  # let shards of other crawls run
             finally:
                 del self._shards[session]
         return {"notes": crawl.notes, "ending": engine.ending, "complaint": engine.tally.complaint}
 
     async def _open(self, start: Start, owners: Owners) -> tuple[Crawl, Engine]:
-        """The crawl of a shard, where its log ends; once whoever was this shard before is gone."""
+        """Open the crawl of a shard at the end of its log, once its previous process is gone."""
         path, until = shard_path(Path(start.directory), self.number), self.clock() + 60.0
         path.parent.mkdir(parents=True, exist_ok=True)
         while True:
@@ -145,7 +145,7 @@ class ShardHost:
         return await self.hosts.call(number, method, session, *given)
 
     async def end(self, session: str) -> None:
-        """End a shard at once; when this returns it writes nothing more."""
+        """Stop a shard at once; when this returns it writes nothing more."""
         self._over[session] = None
         while len(self._over) > 1_000:
             self._over.popitem(last=False)
@@ -153,7 +153,6 @@ class ShardHost:
             task.cancel()
             await asyncio.wait({task})
 
-    # -- what it is asked while it runs ------------------------------------------------------------------------
 
     def _shard(self, session: str) -> Shard:
         if session not in self._shards:
@@ -161,14 +160,14 @@ class ShardHost:
         return self._shards[session]
 
     async def receive(self, session: str, parcel: bytes) -> int:
-        """Links from another shard, recorded when this returns: the number of the last page."""
+        """Record links from another shard; return the number of the last page."""
         return self._shard(session).receive(parcel)
 
     async def lease(self, session: str, shard: int, wants: list[Want]) -> list[Term]:
         return self._shard(session).leases.lease(shard, wants)
 
     async def add_labels(self, session: str, labels: list[Label]) -> None:
-        """What people have said of pages, recorded when this returns; what is known already is left out."""
+        """Record labels of pages; known ones are skipped."""
         add_new_labels(self._shard(session).engine, labels)
 
     async def ask(self, session: str, tell: Callable[[Engine], Any]) -> Any:
@@ -176,7 +175,7 @@ class ShardHost:
 
 
 class CoordinatorHost:
-    """Hosts the coordinators of all crawls, which know nothing that shards could not tell them again."""
+    """Host of the coordinators of all crawls; their state can be rebuilt from the shards' reports."""
 
     def __init__(self) -> None:
         self._held: dict[str, Coordinator] = {}
@@ -187,8 +186,10 @@ class CoordinatorHost:
     async def look(
         self, session: str, shards: int, slots: int, choosy: float, budget: Budget, stop: bool
     ) -> dict[str, Any]:
-        """How a crawl is getting on, over all shards. Its coordinator is made, if there is none: this may be another
-        process than before."""
+        """Return the progress of a crawl over all shards.
+
+        Creates its coordinator if there is none: this may be a new process.
+        """
         coordinator = self._held.get(session)
         if coordinator is None:
             coordinator = self._held[session] = Coordinator(shards, budget, wall_clock(), slots=slots, choosy=choosy)

@@ -1,7 +1,7 @@
-"""Hosts of shards as actors of Ray, which starts them again when they die, and carries messages.
+"""Hosts of shards as Ray actors; Ray restarts them when they die, and carries messages.
 
-Calls are idempotent, so that Ray may make them again: a report is only the last one, links that came twice are left
-out, and `run` goes on from the log.
+Calls are idempotent, so Ray may repeat them: only the last report counts, duplicate links are dropped, and `run`
+continues from the log.
 """
 
 from __future__ import annotations
@@ -33,22 +33,24 @@ class Actors:
         return f"lycosa {self.cluster} " + ("coordinator" if number == COORDINATOR else f"shard {number}")
 
     async def call(self, number: int, method: str, *given: Any) -> Any:
-        """Have one of them do something; `Unreachable` if that fails, whatever the reason."""
+        """Call a method of an actor; raise `Unreachable` for any failure."""
         ray = load()
-        if not ray.is_initialized():  # it would start a cluster by itself
+        if not ray.is_initialized():  # Ray would start a cluster by itself
             raise Unreachable("the cluster was left")
         try:
             if number not in self._handles:
                 self._handles[number] = await asyncio.to_thread(ray.get_actor, self.name(number))
             return await getattr(self._handles[number], method).remote(*given)
-        except (ray.exceptions.RayError, ValueError) as error:  # ValueError: there is no such actor yet
+        except (ray.exceptions.RayError, ValueError) as error:  # ValueError: the actor does not exist yet
             self._handles.pop(number, None)
             raise Unreachable(str(error)) from error
 
 
 class RayHosts:
-    """Hosts for one crawl, or for all crawls of a server. `most`: requests of each host at once, over several crawls;
-    `note` hears what an operator should know."""
+    """Hosts for one crawl, or for all crawls of a server.
+
+    `most`: concurrent requests of each host over several crawls; `note` is called with messages for the operator.
+    """
 
     def __init__(self, where: Where, most: int | None = None, note: Callable[[str], None] = lambda text: None) -> None:
         self.where, self.most, self.note = where, most, note
@@ -59,7 +61,7 @@ class RayHosts:
         self._opening = asyncio.Lock()
 
     async def open(self, go_on: Callable[[], bool] = lambda: True) -> None:
-        """Join the cluster, or start one here, and start the hosts; again, if they are gone."""
+        """Join the cluster or start a local one, and start the hosts; restart them if they are gone."""
         async with self._opening:
             if self.count and await self._answer():
                 return
@@ -77,7 +79,7 @@ class RayHosts:
         joining = asyncio.ensure_future(asyncio.to_thread(join_ray, self.where.address, cpus, notes))
         try:
             await asyncio.shield(joining)
-        finally:  # also for one who is cancelled: a thread can't be, and the next would start Ray once more
+        finally:  # also after a cancellation: the thread continues, and the next call would start Ray again
             await asyncio.wait({joining})
             self._ours = joining.exception() is None and joining.result()
         keep_signals()
@@ -103,7 +105,7 @@ class RayHosts:
         self.count = count
 
     async def _answer(self) -> bool:
-        """Whether they still run: one that is being started again counts, a cluster that is gone does not."""
+        """Return whether the actors run; restarting ones count, a lost cluster does not."""
         ray = load()
         if not ray.is_initialized():
             return False
@@ -115,7 +117,7 @@ class RayHosts:
         return False
 
     def gone(self) -> str:
-        """Why no host can answer any more, where Ray was started here; empty: they can."""
+        """Return why the hosts of a local Ray cannot respond any more; empty if they can."""
         return dead_processes(load())
 
     async def call(self, number: int, method: str, *given: Any) -> Any:
@@ -137,7 +139,7 @@ class RayHosts:
             return
         ray = load()
         with suppress(ray.exceptions.RayError, ValueError, LycosaError):
-            # else it would start a cluster by itself, or wait for one that is gone
+            # else Ray would start a cluster by itself, or wait for a lost one
             for actor in actors if ray.is_initialized() and not dead_processes(ray) else ():
                 ray.kill(actor)
         if self._ours:

@@ -1,13 +1,13 @@
-"""Addresses that hosts of several shards share: each belongs to one shard, which leases its turns to all of them.
+"""Leases of addresses that hosts of several shards share: each address is owned by one shard.
 
-Who has a lease of an address has it alone: it may send a request every so often, from one moment to another. The owner
-leases one span after the other to those who ask, itself among them; where nobody else does, a long one. The last
-request under what it leases is sent within its own lease (`coordinator.SECONDS`), so that whoever succeeds it, having
-waited for that and for one pause, knows that nothing is leased. Where an owner can't be reached, a shard waits for as
-long; from then on it takes its share of the pace, which is what is left if everybody else does so, too.
+The holder of a lease may send requests to the address at a fixed pace for a period. The owner grants consecutive
+periods to the shards that ask, itself included, and a long one if there is no competition. The last request under a
+lease is sent within the owner's own lease (`coordinator.SECONDS`), so a successor that waits for that time and one
+delay knows that all leases have expired. If an owner cannot be reached, a shard waits as long, and then uses its share
+of the pace, which is safe if all shards do so.
 
-A lease is asked for when a request is about to be sent, which then waits for it: it is used when it comes. So that an
-address in demand does not take all of a shard's requests, few wait at once; its other hosts are not ready meanwhile.
+A lease is requested when a request is about to be sent, which then waits for it. Few requests wait for one address at a
+time, and its other hosts are not ready meanwhile, so an address in demand does not block all requests of a shard.
 """
 
 from __future__ import annotations
@@ -19,29 +19,31 @@ from lycosa.core.protocols import NEVER, Clock
 from lycosa_cluster.coordinator import SECONDS
 from lycosa_cluster.owning import Owners
 
-Want = tuple[str, int, float]  # address, turns wanted, seconds that a question and its answer take
-Term = tuple[float, float]  # seconds until a lease begins, seconds that it holds: 0 if there is none now
-LATELY = 30.0  # seconds for which a shard that asked for an address counts as one that wants it
-LOOK, LATER = 0.05, 0.25  # seconds until a waiting request looks again, and a host whose address others wait for
+Want = tuple[str, int, float]  # address, turns wanted, round-trip seconds
+Term = tuple[float, float]  # seconds until a lease begins, and its length; 0: no lease now
+LATELY = 30.0  # seconds for which a shard that asked for an address counts as interested
+# seconds until a waiting request checks again, and until a host whose address others wait for does
+LOOK, LATER = 0.05, 0.25
 AGAIN = 1.0  # seconds until an owner is asked again that did not answer, or had nothing to lease
-ANSWER = 2.0  # seconds that an owner has to answer
-MOST = 100_000  # addresses remembered, beyond those leased now
+ANSWER = 2.0  # timeout for an owner's answer
+MOST = 100_000  # addresses remembered beyond those leased now
 
 
 @dataclass(slots=True)
 class _Address:
-    """What its owner knows of an address."""
+    """The owner's state of an address."""
 
     holder: int = -1
     begin: float = 0.0
-    end: float = 0.0  # of the last lease
-    asked: dict[int, float] = field(default_factory=dict)  # when each shard asked last
-    next: int = -1  # the shard that was refused as too early: it gets the next lease, as long as it asks
+    end: float = 0.0  # end of the last lease
+    asked: dict[int, float] = field(default_factory=dict)  # time of each shard's last request
+    next: int = -1  # shard refused as too early: it gets the next lease as long as it asks
 
 
 class Ledger:
-    """The addresses that a shard owns: one request every `pause` seconds, whoever sends it. Where a process hosts
-    shards of several crawls they have one ledger; it was `made` then, and knows nothing of what was leased before.
+    """The addresses that a shard owns: one request every `pause` seconds over all shards.
+
+    Shards of several crawls in one process share a ledger; it was `made` then, and knows no leases granted before.
 
     >>> ledger = Ledger(0.5)  # one request every half a second
     >>> ledger.lease(1, ("192.0.2.1", 2, 0.25), 0.0, 9.0), ledger.lease(2, ("192.0.2.1", 1, 0.25), 0.0, 9.0)
@@ -50,16 +52,16 @@ class Ledger:
 
     def __init__(self, pause: float = 0.0, made: float = NEVER) -> None:
         self.pause, self.made = pause, made
-        self.since = 0.0  # when the first lease may begin: an owner before us may have leased some
+        self.since = 0.0  # earliest start of the first lease: a previous owner may have granted some
         self._known: dict[str, _Address] = {}
 
     def open(self, pause: float, free_from: float) -> None:
-        """For one crawl, whose shard before this one had a lease until then: the longest pause counts."""
+        """Register a crawl whose previous process had a lease until `free_from`; the longest delay applies."""
         self.pause = max(self.pause, pause)
         self.since = max(self.since, min(free_from, self.made + SECONDS) + self.pause)
 
     def lease(self, shard: int, want: Want, now: float, until: float) -> Term:
-        """Lease an address to a shard, until some moment at the latest."""
+        """Lease an address to a shard, at most until `until`."""
         address, turns, slack = want
         if len(self._known) > MOST:
             self._known = {name: one for name, one in self._known.items() if one.end > now}
@@ -69,14 +71,14 @@ class Ledger:
         known.asked[shard] = now
         if known.next not in (-1, shard) and known.asked[known.next] > now - ANSWER - 2 * AGAIN:
             return 0.0, 0.0
-        # Who holds it and asks again has nothing more to do with the lease it has.
+        # A holder that asks again has used up its lease.
         begin = max(now, self.since, known.begin if known.holder == shard else known.end)
         if begin + slack > until:
             known.next = shard
             return 0.0, 0.0
-        latest = until + self.pause  # the last request is sent a pause before that
+        latest = until + self.pause  # the last request is sent one pause before that
         end = latest if alone else min(latest, begin + min(turns, 8) * self.pause + slack)
-        if known.holder == shard:  # another crawl there may use the lease that it has
+        if known.holder == shard:  # another crawl there may still use the lease
             end = max(end, known.end)
         known.holder, known.begin, known.end, known.next = shard, begin, end, -1
         return begin - now, end - begin
@@ -91,18 +93,18 @@ class _Lease:
 
 
 class Leases:
-    """The leases that a shard holds, and those that it wants."""
+    """The leases that a shard holds, and those it wants."""
 
     def __init__(self, number: int, owners: Owners, clock: Clock, ledger: Ledger | None = None) -> None:
         self.number, self.owners, self.clock = number, owners, clock
         self.ledger = ledger or Ledger()
         self.until = 0.0  # end of this shard's own lease: no request is sent later
-        self.over = False  # nothing more is picked, and the lease is not renewed
+        self.over = False  # no more picks, and the lease is not renewed
         self.wanted = {owner: asyncio.Event() for owner in range(owners.shards) if owner != number}
         self._wants: dict[int, dict[str, set[str]]] = {owner: {} for owner in self.wanted}
         self._held: dict[str, _Lease] = {}
-        self._waiting: dict[str, dict[str, float]] = {}  # of each address: requests, and when each looked last
-        self._slack: dict[int, float] = {}  # of each owner: what a question takes
+        self._waiting: dict[str, dict[str, float]] = {}  # by address: waiting requests, and when each last checked
+        self._slack: dict[int, float] = {}  # by owner: round-trip time
         self._silent: dict[int, float] = {}  # owners that did not answer: since when
         self.asked = 0
 
@@ -110,10 +112,9 @@ class Leases:
     def pause(self) -> float:
         return self.ledger.pause
 
-    # -- for those who fetch -----------------------------------------------------------------------------------
 
     def ready(self, address: str, at: float) -> float:
-        """When a request to an address could be begun, not before `at`."""
+        """Return when a request to an address could start, not before `at`."""
         held, now = self._held.get(address), self.clock()
         if held is not None and (begin := max(at, now, held.begin)) <= held.last:
             return begin
@@ -121,8 +122,10 @@ class Leases:
         return at if sum(looked > now - AGAIN for looked in waiting.values()) < 2 else now + LATER
 
     def turn(self, address: str, at: float, name: str) -> tuple[float, float, float]:
-        """When a request may be sent, not before `at`: the moment, until when it may be late, and how long the address
-        rests then. Where we have no lease one is asked for, and the moment is one to look again: it may not be late."""
+        """Return when a request may be sent, until when it may be late, and how long the address rests afterwards.
+
+        Without a lease, requests one and returns the time to check again, with no tolerance.
+        """
         held = self._held.get(address)
         if held is None or max(at, held.begin) > held.last:
             held = self._ask(address, name)
@@ -135,14 +138,14 @@ class Leases:
         return max(at, held.begin), held.end, held.pause
 
     def _wait(self, address: str, name: str) -> float:
-        """Note that a request waits; now. Those that have not looked for long are gone."""
+        """Register a waiting request and return the time; requests that have stopped checking are dropped."""
         now = self.clock()
         waiting = {other: at for other, at in self._waiting.get(address, {}).items() if at > now - AGAIN}
         self._waiting[address] = {**waiting, name: now}
         return now
 
     def _ask(self, address: str, name: str) -> _Lease | None:
-        """A lease of our own address; others' are asked for."""
+        """Take a lease of our own address; request others from their owner."""
         owner = self.owners.of(address)
         if owner != self.number:
             self._wants[owner].setdefault(address, set()).add(name)
@@ -153,8 +156,11 @@ class Leases:
         return self._hold(address, now, now, term)
 
     def _hold(self, address: str, asked: float, now: float, term: Term) -> _Lease | None:
-        """A lease that we got. It begins when we heard of it, and ends as if it had begun when we asked: whenever the
-        owner counts from, it has not begun before, and ends later."""
+        """Store a granted lease.
+
+        It begins when the answer arrived and ends as if it had begun with our request, so it is always within the
+        owner's period.
+        """
         wait, seconds = term
         if not seconds:
             return None
@@ -167,16 +173,15 @@ class Leases:
     def _until(self, now: float) -> float:
         return now + SECONDS if self.over else self.until
 
-    # -- over the wire -----------------------------------------------------------------------------------------
 
     def lease(self, shard: int, wants: list[Want]) -> list[Term]:
-        """What another shard gets of our addresses; nothing at all while we have no lease of our own."""
+        """Grant leases of our addresses to another shard; none while we have no lease of our own."""
         now = self.clock()
         until = self._until(now)
         return [self.ledger.lease(shard, want, now, until) for want in wants] if now < until else []
 
     def wants(self, owner: int) -> list[Want]:
-        """What to ask an owner for."""
+        """Return the leases to request from an owner."""
         self.wanted[owner].clear()
         wants, self._wants[owner] = self._wants[owner], {}
         self.asked += 1
@@ -184,7 +189,7 @@ class Leases:
         return [(address, len(names), slack) for address, names in wants.items()]
 
     def heard(self, owner: int, wants: list[Want], terms: list[Term], asked: float) -> bool:
-        """An owner's answer to what it was asked for, and when; whether all that was wanted can be had."""
+        """Process an owner's answer to a request sent at `asked`; return whether all wishes were granted."""
         now = self.clock()
         self._slack[owner] = min(ANSWER, 2.0 * (now - asked) + LOOK)
         if not terms:
@@ -193,14 +198,17 @@ class Leases:
         self._silent.pop(owner, None)
         for (address, _, _), term in zip(wants, terms, strict=True):
             self._hold(address, asked, now, term)
-            self._wants[owner].pop(address, None)  # whoever waits looks at what we have, and asks again
+            self._wants[owner].pop(address, None)  # waiting requests check the leases, and ask again
         if not self._wants[owner]:
             self.wanted[owner].clear()
         return all(seconds > 0.0 for _, seconds in terms)
 
     def failed(self, owner: int, wants: list[Want]) -> None:
-        """An owner did not answer, or leases nothing. What it leased before may still be in use; after that we take our
-        share, until it is asked again."""
+        """Process an owner's failure to grant leases.
+
+        Its earlier leases may still be in use; after they have expired, use our share of the pace until it is asked
+        again.
+        """
         now = self.clock()
         if now < self._silent.setdefault(owner, now) + SECONDS + self.pause:
             return

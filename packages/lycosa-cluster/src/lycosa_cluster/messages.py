@@ -1,4 +1,4 @@
-"""What shards and coordinator say to each other: plain values, whoever carries them."""
+"""Messages between shards and coordinator: plain values for any transport."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class ShardReport:
-    """How a shard is getting on: all that the coordinator knows of it, so that one that is new knows as much."""
+    """Progress of a shard: the coordinator's complete knowledge of it."""
 
     shard: int
     epoch: int
@@ -16,23 +16,24 @@ class ShardReport:
     requests: int
     bytes: int
     granted_pages: int
-    granted_requests: int  # less what it has given back
-    promises: list[float] = field(default_factory=list)  # scores of the best rows that it could fetch beyond its grant
-    soon: float = -math.inf  # best score of a host that rests, but not for long
+    granted_requests: int  # minus those given back
+    # priorities of the best rows that it could fetch beyond its grant
+    promises: list[float] = field(default_factory=list)
+    soon: float = -math.inf  # best priority of a host that rests only briefly
     busy: bool = False  # requests are in flight, wait for a host, or are unconfirmed
     relevant: int = 0
-    alone: bool = False  # what is left belongs to hosts that asked for a long pause
+    alone: bool = False  # the remaining hosts asked for a long pause
     version: str = ""
-    level: float = 0.0  # subtracted from all of these scores, as shards weigh terms differently
-    proportional: bool = True  # half the score promises half as much
+    level: float = 0.0  # subtracted from all of these priorities, because shards weight terms differently
+    proportional: bool = True  # half the priority promises half as much
 
 
 @dataclass(slots=True)
 class Grant:
-    """What a shard may do until it hears more."""
+    """Permissions of a shard until the next grant."""
 
     pages: int = 0
-    requests: int = 0  # in all
-    seconds: float = 0.0  # of the lease, from when the shard asked
-    over: str = ""  # why the crawl is over
+    requests: int = 0  # in total
+    seconds: float = 0.0  # length of the lease, from the shard's request on
+    over: str = ""  # reason for the end of the crawl
     total: int = 0  # pages of all shards

@@ -1,10 +1,9 @@
 """Links to nodes of other shards, until their receivers have confirmed them.
 
-What is sent of a page is named by the number that the page has in the sender's log, and the log has all of its links:
-so nothing has to be kept here that could not be made again. Pages wait for others that go to the same receiver, and
-travel in one parcel. Where a receiver has confirmed everything up to a number, that number is its cursor; cursors stand
-in the sender's log (a setting). After a crash all beyond them is sent again, in other parcels, and whoever has some of
-it already leaves that out.
+Links are identified by the number of their page in the sender's log, which contains them all, so nothing else has to be
+stored. Pages for one receiver are sent in batches. The number up to which a receiver has confirmed is its cursor,
+stored in the sender's log as a setting. After a crash everything beyond the cursors is sent again, in different
+batches; receivers drop duplicates.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from lycosa.store.codec import encode_other
 from lycosa.store.log import VISITS, SqliteLog
 from lycosa_cluster.owning import Owners
 
-CURSORS = "cursors"  # setting: up to which number each receiver has confirmed
+CURSORS = "cursors"  # setting: confirmed page number of each receiver
 MOST = 5_000  # pages for one receiver kept in memory; the others wait in the log
-MOST_PAGES, MOST_LINKS = 200, 5_000  # in one parcel; the last page may bring more links
+MOST_PAGES, MOST_LINKS = 200, 5_000  # in one batch; the last page may exceed the limit of links
 LINKING = ("page", "redirect", "sitemap", "revisit")  # kinds of visits whose links join the frontier
 Scope = Callable[[str, int], bool]
 
 
 @dataclass(slots=True)
 class Queue:
-    """What one receiver has not confirmed."""
+    """Unconfirmed pages for one receiver."""
 
-    parcels: deque[tuple[int, int, bytes]] = field(default_factory=deque)  # packed: number of the last page, pages
-    pages: list[InboundLinks] = field(default_factory=list)  # waiting for others to travel with; and their links
+    parcels: deque[tuple[int, int, bytes]] = field(default_factory=deque)  # encoded: number of the last page, pages
+    pages: list[InboundLinks] = field(default_factory=list)  # pages not yet in a batch; and their links
     links: int = 0
     count: int = 0  # of all pages
     filled: Event = field(default_factory=Event)  # set while there is something to send
@@ -48,26 +47,26 @@ class Queue:
             self.pack()
 
     def pack(self) -> None:
-        """What waits becomes a parcel."""
+        """Encode the pending pages as a batch."""
         packed = encode_other(LinkBatch(self.pages))
         self.parcels.append((self.pages[-1].number, len(self.pages), packed))
         self.pages, self.links = [], 0
 
 
 class Outbox:
-    """What one shard has to send. `scope` says what belongs to the crawl, whoever fetches it."""
+    """Links that one shard has to send. `scope` returns whether a URL belongs to the crawl, on any shard."""
 
     def __init__(self, shard: int, owners: Owners, engine: Engine, scope: Scope) -> None:
         self.shard, self.owners, self.engine, self.scope = shard, owners, engine, scope
         self.queues = {number: Queue() for number in range(owners.shards) if number != shard}
         self.cursors: dict[int, int] = dict.fromkeys(self.queues, 0)
-        self._known = 0  # the last visit of the log that was looked at
-        self._behind: dict[int, int] = {}  # the first page that a receiver's queue had no room for
+        self._known = 0  # the last visit of the log that was read
+        self._behind: dict[int, int] = {}  # the first page that did not fit in a receiver's queue
         self._noted: dict[int, int] = {}
         self.bytes = self.sent = 0
 
     def catch_up(self) -> None:
-        """At the start of a run: what the log says of cursors, and what is beyond them."""
+        """Read the cursors and the unconfirmed pages from the log, at the start of a run."""
         cursors = self.engine.tally.settings.get(CURSORS, {})
         for receiver, number in cursors.items() if isinstance(cursors, dict) else ():
             if int(receiver) in self.cursors:
@@ -81,7 +80,7 @@ class Outbox:
             self._put(visit, number, self.queues)
 
     def _read(self, after: int, receivers: Iterable[int]) -> None:
-        """Visits of the log, for some receivers."""
+        """Read visits from the log for some receivers."""
         log = self.engine.log
         if isinstance(log, SqliteLog):
             for number, event in log.numbered(f"seq > ? AND {VISITS}", given=(after,)):
@@ -113,17 +112,16 @@ class Outbox:
             visit, self.shard, number, self.owners, self.scope,
             depth=int(table.depth[row]) if row >= 0 else 0,
             seed=row >= 0 and bool(table.is_seed[row]),
-            sums=table.handed_on(row) if visit.outcome == "redirect" and row >= 0 else [],
+            sums=table.inherited_values(row) if visit.outcome == "redirect" and row >= 0 else [],
         )  # fmt: skip
 
-    # -- what is sent ------------------------------------------------------------------------------------------
 
     @property
     def pending(self) -> int:
         return sum(queue.count for queue in self.queues.values()) + len(self._behind)
 
     def parcel(self, receiver: int) -> tuple[int, bytes]:
-        """What to send next, and the number of its last page; nothing if all is confirmed."""
+        """Return the next batch and the number of its last page; empty if all is confirmed."""
         queue = self.queues[receiver]
         if not queue.count and receiver in self._behind:
             self._read(self._behind.pop(receiver) - 1, (receiver,))
@@ -135,7 +133,7 @@ class Outbox:
         return last, packed
 
     def confirm(self, receiver: int, number: int) -> None:
-        """The receiver has recorded all up to this number."""
+        """Mark all pages up to a number as recorded by the receiver."""
         queue = self.queues[receiver]
         while queue.parcels and queue.parcels[0][0] <= number:
             _, pages, packed = queue.parcels.popleft()
@@ -147,7 +145,7 @@ class Outbox:
         self.cursors[receiver] = max(self.cursors[receiver], number)
 
     def news(self) -> dict[str, int] | None:
-        """The cursors, if they are others than the log has."""
+        """Return the cursors if they differ from those in the log."""
         if self.cursors == self._noted:
             return None
         self._noted = dict(self.cursors)
@@ -155,7 +153,7 @@ class Outbox:
 
 
 def is_linking(visit: Visit) -> bool:
-    """Whether the links of a visit join the frontier."""
+    """Return whether the links of a visit join the frontier."""
     return visit.kind in LINKING and visit.outcome in ("ok", "redirect")
 
 
@@ -170,7 +168,7 @@ def messages(
     seed: bool,
     sums: list[float],
 ) -> dict[int, InboundLinks]:
-    """What each other shard has to know of a visit, which has this number in the log of its shard."""
+    """Return the message about a visit for each other shard; the visit has this number in the log of its shard."""
     further = depth + (visit.outcome != "redirect")
     chosen: dict[int, list[int]] = {}
     for at, (url, owner) in enumerate(zip(visit.links.urls, map(owners.of, visit.links.urls), strict=True)):
@@ -197,7 +195,7 @@ _WORDLESS, _NOWHERE = Terms(), ArchivePlace()
 
 
 def _some(links: Links, chosen: list[int]) -> Links:
-    """Some of a page's links."""
+    """Return some of a page's links."""
     places = np.array(chosen, np.intp)
     columns = (links.urls, links.anchors, links.contexts, links.rels, links.paths)
     urls, anchors, contexts, rels, paths = ([column[at] for at in chosen] if column else [] for column in columns)

@@ -1,4 +1,4 @@
-"""Which shard a node belongs to: by its registered domain, so that what is paced together stays together."""
+"""The shard of a node: by its registered domain, so that hosts with shared politeness stay together."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from lycosa.web.urls import is_http, site
 
 
 class Owners:
-    """Rendezvous hashing: of all shards the one whose hash with the domain is largest. With one shard more, only the
-    domains that move to it move.
+    """Rendezvous hashing: the shard with the largest hash of shard and domain.
+
+    Adding a shard moves only the domains that it gets.
 
     >>> owners = Owners(4)
     >>> owners.of("https://www.reef.test/a") == owners.of("http://blog.reef.test/b?c")
@@ -23,11 +24,11 @@ class Owners:
 
     def __init__(self, shards: int) -> None:
         self.shards = shards
-        self._of: dict[str, int] = {}  # by origin: it is asked of every link
+        self._of: dict[str, int] = {}  # cache by origin: called for every link
 
     def of(self, node: str) -> int:
-        """The number of the shard that fetches a node."""
-        end = node.find("/", 8)  # as `origin` has it
+        """Return the number of the shard that fetches a node."""
+        end = node.find("/", 8)  # like `origin`
         name = node if end < 0 else node[:end]
         owner = self._of.get(name)
         if owner is not None:

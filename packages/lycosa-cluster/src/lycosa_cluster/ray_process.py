@@ -1,7 +1,7 @@
-"""Ray itself: loaded when a cluster is asked for, joined where one runs, or started on this machine.
+"""Ray itself: imported on demand, joined where it runs, or started on this machine.
 
-What we start is for us alone. Whoever reaches the ports of Ray can have it run anything; so they are open to this
-machine only, and, where it is known beforehand that Ray is started here, to those who know a token that is made up.
+Anyone who reaches Ray's ports can run arbitrary code; so a local Ray listens on loopback only and, if it is known in
+advance that it is started here, requires a random token.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ START, SLOW = 120.0, 600.0  # seconds until all shards have started: with fewer 
 
 
 def load(address: str = "") -> Any:
-    """Ray, if it is installed. Where it is to be started here (`local`), say so: it reads some of this only once."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers that it is used
+    """Import Ray. `address` must be `local` if it is to be started here, because some settings are read only once."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # disables Ray's telemetry
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if address == "local" and "ray" not in sys.modules and "RAY_AUTH_MODE" not in os.environ:
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
@@ -35,8 +35,10 @@ def load(address: str = "") -> Any:
 
 
 def join_ray(address: str, cpus: int, notes: list[str]) -> bool:
-    """Join the cluster at an address (`auto`: that of this machine, if it has one), or start one here, with so many
-    cores; whether it is to be left again."""
+    """Join the cluster at an address (`auto`: that of this machine, if any), or start a local one with so many cores.
+
+    Returns whether it has to be left again.
+    """
     ray = load(address)
     if ray.is_initialized():
         return False
@@ -54,7 +56,7 @@ def join_ray(address: str, cpus: int, notes: list[str]) -> bool:
         try:
             ray.init(address="local", num_cpus=cpus, include_dashboard=False, object_store_memory=80_000_000, **quiet)
             return True
-        except Exception as error:  # it raises nothing more telling: on a busy machine it gives up after 30 seconds
+        except Exception as error:  # Ray raises no more specific error: on a busy machine it gives up after 30 seconds
             ray.shutdown()
             if not left:
                 raise StoreError(
@@ -64,20 +66,22 @@ def join_ray(address: str, cpus: int, notes: list[str]) -> bool:
 
 
 def keep_signals() -> None:
-    """Ray prints its stack at SIGTERM before it lets us end: have the signal be ours alone again, once it is joined."""
+    """Restore our SIGTERM handler, which Ray replaces by one that prints its stack."""
     handler = signal.getsignal(signal.SIGTERM)
     if handler is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, handler)
 
 
 def _close(ray: Any) -> None:
-    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # the loopback address, whatever the system
-    ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # as if it had been so when Ray was loaded
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # the loopback address on any system
+    ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # as if set when Ray was imported
 
 
 def await_all(ray: Any, ready: list[Any], shards: int, go_on: Callable[[], bool] = lambda: True) -> str:
-    """Wait until all actors have answered; an error says how many there is room for, or that it was stopped. What is
-    returned is what of Ray has ended meanwhile."""
+    """Wait until all actors have answered; return the Ray processes that died meanwhile.
+
+    Raises if there is not enough room for all actors, or if `go_on` returns false.
+    """
     begun, late = time.monotonic(), ready
     while late and go_on() and time.monotonic() - begun < (START if cores(ray) < shards else SLOW):
         _, late = ray.wait(ready, num_returns=len(ready), timeout=1.0)
@@ -98,8 +102,10 @@ def cores(ray: Any) -> int:
 
 
 def dead_processes(ray: Any) -> str:
-    """Which of the processes that Ray can't do without has ended, where we started it: Ray itself would wait a minute,
-    and then end ours. Empty: none."""
+    """Return which essential process of a local Ray has died, or an empty string.
+
+    Ray itself would wait a minute and then kill this process.
+    """
     node = ray._private.worker._global_node
     dead = {name for name, _ in node.dead_processes()} if node is not None else set()
     lost = sorted(dead & {"gcs_server", "raylet"})

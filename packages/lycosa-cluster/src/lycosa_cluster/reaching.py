@@ -1,4 +1,4 @@
-"""Where a cluster is, as people say it; and whether it can be reached, found out without Ray."""
+"""The address of a cluster as typed by users, and whether it can be reached, without importing Ray."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from lycosa.core.errors import InputError
-from lycosa.core.spec import parse
+from lycosa.core.spec import parse_spec
 
 MOST_SHARDS = 999
 
@@ -17,19 +17,19 @@ MISSING = "a cluster needs Ray, which is not installed: pip install lycosa-clust
 
 @dataclass(frozen=True)
 class Where:
-    """Where a crawl runs: `local:4`, `auto`, or a cluster's address; and on how many shards (0: as many as cores)."""
+    """Where a crawl runs: `local:4`, `auto`, or a cluster's address; and the number of shards (0: as many as cores)."""
 
     address: str
     shards: int = 0
 
     @classmethod
     def read(cls, text: str) -> Where:
-        """What --cluster says.
+        """Parse the value of --cluster.
 
         >>> Where.read("local:4"), Where.read("ray://head:10001,shards=8")
         (Where(address='local', shards=4), Where(address='ray://head:10001', shards=8))
         """
-        name, given = parse(text)
+        name, given = parse_spec(text)
         shards = given.pop("shards", "")
         if local := re.fullmatch(r"local(?::(\d+))?", name):
             name, shards = "local", local[1] or shards
@@ -48,7 +48,7 @@ class Where:
 
 
 def check_cluster(where: Where) -> None:
-    """Refuse now what could not be used later: a cluster that is misspelt, that Ray is missing for, or not there."""
+    """Raise for a cluster that is misspelt or unreachable, or if Ray is missing."""
     address = where.address
     if find_spec("ray") is None:
         raise InputError(MISSING)

@@ -20,7 +20,7 @@ class RayRunner:
         self.where = Where.read(where)
 
     def check(self) -> None:
-        """Refuse a cluster that is not there, or that Ray is missing for."""
+        """Raise if the cluster is unreachable or Ray is missing."""
         check_cluster(self.where)
 
     def hosts(self, most: int, note: Callable[[str], None]) -> RayHosts:
@@ -28,15 +28,15 @@ class RayRunner:
         return RayHosts(self.where, most, note)
 
     def crawl(self, request: CrawlRequest) -> ClusterCrawl:
-        """Return the crawl; without a number of shards it has as many as before."""
+        """Return the crawl; the default number of shards is that of the previous run."""
         shards = self.where.shards or (shards_before(request.path) if request.path else 0)
         own = RayHosts(replace(self.where, shards=shards), note=request.notes.append)
         return ClusterCrawl(request, own, own.gone)
 
     def bring_together(self, directory: Path) -> None:
-        """Bring the log of a crawl that does not run up to where its shards are."""
+        """Merge the shards' logs of a crawl that is not running into the common log."""
         bring_together(directory)
 
     def join(self, directory: Path) -> None:
-        """Make a plain crawl of one that has shards."""
+        """Convert a crawl with shards to a plain one."""
         join(directory)

@@ -1,4 +1,4 @@
-"""A crawl on a cluster, seen from where it was started: it starts the shards, brings their logs together, and waits."""
+"""A crawl on a cluster, seen from the process that started it: it starts the shards, merges their logs, and waits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.core.options import Options
-from lycosa.core.spec import parse
+from lycosa.core.spec import parse_spec
 from lycosa.core.types import Label
 from lycosa.crawling.request import CrawlRequest
 from lycosa.spaces.making import wall_clock
@@ -29,17 +29,19 @@ from lycosa_cluster.hosting import Hosts, Start
 from lycosa_cluster.splitting import Merger, make_shards, settle, shards_in, split
 
 T = TypeVar("T")
-EVERY = 1.0  # seconds between two looks
-PATIENCE = 5.0  # seconds that a host has to answer
+EVERY = 1.0  # seconds between two polls
+PATIENCE = 5.0  # timeout of a host
 
 
 class ClusterCrawl:
-    """One crawl on many shards; iterate over it to make it run: each turn tells how it is getting on. `gone` says why
-    no host can answer any more, if that is known. The log is read and written in a thread."""
+    """A crawl on many shards; iterating over it runs it and yields its progress.
+
+    `gone` returns why no host can respond any more, if known. The log is accessed in a thread.
+    """
 
     def __init__(self, request: CrawlRequest, hosts: Hosts, gone: Callable[[], str] = lambda: "") -> None:
         options = request.options
-        if parse(options.space)[0] != "web":
+        if parse_spec(options.space)[0] != "web":
             raise InputError("a cluster crawls the web only: leave out --cluster, or --space")
         if request.path is None:
             raise InputError("a cluster needs a directory: name one with --out DIR")
@@ -50,17 +52,17 @@ class ClusterCrawl:
         self.notes: list[str] = request.notes
         self.ending = self.complaint = ""
         self.progress: dict[str, Any] = {"pages": 0, "requests": 0, "relevant": 0}
-        self.told: dict[str, Any] = {}  # how the run ended, as in the log
+        self.told: dict[str, Any] = {}  # result of the run, as in the log
         self.budget = request.budget  # may grow while the crawl runs
         self.shards = 0  # 0 until they are started
-        self._slots = 0  # requests that may be under way at once, of all shards together
+        self._slots = 0  # concurrent requests of all shards together
         self._thread = ThreadPoolExecutor(1, "log")
         self._running: list[asyncio.Future[Any]] = []
         self._stopping = False
         self._failed: list[str] = []
         self._merger: Merger | None = None
-        self._said: list[Label] = []  # by people, during this run
-        self._heard: dict[int, int] = {}  # of each shard: how many of them it has
+        self._said: list[Label] = []  # labels from users during this run
+        self._heard: dict[int, int] = {}  # by shard: the number of these it has received
 
     def stop(self) -> None:
         self._stopping = True
@@ -98,7 +100,7 @@ class ClusterCrawl:
         finally:
             self._merger = None
             await self._leave()
-            if merger is not None and not self.told:  # it was broken off: all that was recorded is shown and counted
+            if merger is not None and not self.told:  # interrupted: merge all recorded visits
                 with suppress(LycosaError):
                     self.progress |= await self._on_files(merger.counts)
             if log is not None:
@@ -111,7 +113,7 @@ class ClusterCrawl:
         doing = asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *given))
         try:
             return await asyncio.shield(doing)
-        except asyncio.CancelledError:  # a thread can't be: it writes in the directory until it is done
+        except asyncio.CancelledError:  # a thread cannot be cancelled: it writes to the directory until it is done
             await asyncio.wait({doing})
             raise
 
@@ -121,7 +123,7 @@ class ClusterCrawl:
         return Directory.open(self.path)
 
     def _save_options(self, directory: Directory) -> None:
-        """Write changed options to crawl.toml, once nothing can refuse them any more."""
+        """Write changed options to crawl.toml, after all validation."""
         if self.request.resuming and vars(directory.options) != vars(self.request.options):
             directory.options = self.request.options
             directory.save()
@@ -131,13 +133,13 @@ class ClusterCrawl:
         return with_resolved_files(options, path)
 
     def _share_out(self, log: SqliteLog, count: int, options: Options) -> Merger:
-        """See to it that there are so many shards: new ones, or what is there shared out among them."""
+        """Create the shards, or redistribute existing ones to the requested number."""
         there = shards_in(self.path)
         if there == count:
             return Merger(self.path, log, count, options.traps)
         if there:
             Merger(self.path, log, there, options.traps).bring_over()
-        if log.end() == 0:  # nothing is recorded, neither here nor in shards that there may have been
+        if log.end() == 0:  # nothing is recorded, in the common log or in shards
             shutil.rmtree(self.path / SHARDS, ignore_errors=True)
             make_shards(self.path, count)
             return Merger(self.path, log, count, options.traps)
@@ -154,7 +156,6 @@ class ClusterCrawl:
         )
         return Merger(self.path, log, count, options.traps)
 
-    # -- while it runs -----------------------------------------------------------------------------------------
 
     async def _start(self, start: Start) -> None:
         self.shards = start.shards
@@ -184,7 +185,7 @@ class ClusterCrawl:
             raise StoreError(f"the crawl was stopped: {self._failed[0]}")
 
     async def _ended(self) -> list[dict[str, Any]]:
-        """What shards say that have ended; after a while, if none has."""
+        """Return the results of shards that have ended; after a poll interval, none."""
         done, left = await asyncio.wait(self._running, timeout=EVERY)
         self._running = list(left)
         if gone := "" if done else self._gone():
@@ -201,13 +202,13 @@ class ClusterCrawl:
         return told
 
     async def _look(self) -> dict[str, Any]:
-        """How it is getting on; nothing if the coordinator does not answer."""
+        """Return the crawl's progress; empty if the coordinator does not answer."""
         stop, choosy = self._stopping or bool(self._failed), self.request.options.choosy
         given = self.session, self.shards, self._slots, choosy, self.budget, stop
         return dict(await self._ask(COORDINATOR, "look", *given) or {}) if not self._gone() else {}
 
     async def _ask(self, number: int, method: str, *given: Any) -> Any:
-        """Have a host do something; None if it can't be reached now."""
+        """Call a method of a host; return None if it cannot be reached now."""
         with suppress(Unreachable, TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 return await self.hosts.call(number, method, *given)
@@ -216,15 +217,17 @@ class ClusterCrawl:
         return await asyncio.gather(*(self._ask(n, method, self.session, *given) for n in range(self.shards)))
 
     async def add_labels(self, labels: Sequence[Label]) -> bool:
-        """Record labels: first in the crawl's own log, then in those of the shards, each of which is told until it has
-        them. False while there is no log to write to."""
+        """Record labels in the crawl's own log, then in those of the shards, with retries.
+
+        Returns False while there is no log to write to.
+        """
         if self._merger is None:
             return False
         self._said += await self._on_files(append_labels, self._merger.log, labels)
         return True
 
     async def _teach(self, merger: Merger) -> None:
-        """Tell shards what people have said meanwhile; what pages are worth once all have heard it is brought over."""
+        """Send new labels to the shards; merge their relevances once all have received them."""
         behind = [number for number, heard in self._heard.items() if heard < len(self._said)]
         for number in behind:
             with suppress(Unreachable, TimeoutError):
@@ -239,13 +242,13 @@ class ClusterCrawl:
         return [told for told in await self._each("ask", tell) if told is not None]
 
     async def _leave(self) -> None:
-        """Have all shards end, however they are: nobody writes in the directory afterwards."""
+        """End all shards in any state: no process writes in the directory afterwards."""
         while self._running:
             await self._each("end")
             done, left = await asyncio.wait(self._running, timeout=PATIENCE)
             self._running = list(left)
             for run in done:
-                run.exception()  # looked at, or asyncio complains
+                run.exception()  # retrieve the exception, or asyncio warns
         if self.shards and not self._gone():
             await self._ask(COORDINATOR, "end", self.session)
 

@@ -1,4 +1,4 @@
-"""A shard: an engine with a log of its own, that fetches what it owns, when it is its turn."""
+"""A shard: an engine with its own log that fetches its own hosts within its grants."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from lycosa_cluster.messages import Grant, ShardReport
 from lycosa_cluster.outbox import CURSORS, Outbox
 from lycosa_cluster.owning import Owners
 
-LEASE = "lease"  # setting: under which epoch a shard fetches, and until when
+LEASE = "lease"  # setting: epoch and end of a shard's lease
 PROMISES = 32  # rows that a shard offers at once
 
 
 def add_new_labels(engine: Engine, labels: Iterable[Label]) -> int:
-    """At the start of a run: what people have said of pages meanwhile, as far as the log does not have it; how much."""
+    """Record labels that are missing in the log at the start of a run; return their number."""
     heard = {(label.node, label.at) for label in _labels(engine)}
     new = [label for label in labels if (label.node, label.at) not in heard]
     if new:
@@ -38,17 +38,17 @@ def _labels(engine: Engine) -> list[Label]:
 
 
 def follow_update(engine: Engine, update: ModelUpdate | None) -> None:
-    """At the start of a run: what another judge has said of the pages so far, unless the log has it."""
+    """Apply another judge's model update at the start of a run, unless the log has it."""
     log = engine.log
     said = log.events("kind = 'model_update'") if isinstance(log, SqliteLog) else log
     name = None if update is None else (update.judge, update.at)
     if update is None or any(isinstance(known, ModelUpdate) and (known.judge, known.at) == name for known in said):
         return
-    engine.model_updates.follow(update)
+    engine.model_updates.record_update(update)
 
 
 class Shard:
-    """The engine has folded its log. From here on it fetches only what it is granted, under a lease in its log."""
+    """A shard whose engine has folded its log; it fetches only within its grants, under a lease in its log."""
 
     def __init__(
         self,
@@ -66,8 +66,8 @@ class Shard:
         engine.recorded = self.outbox.add
         lease: Any = engine.tally.settings.get(LEASE, {})
         self.epoch = int(lease.get("epoch", 0)) + 1
-        # When the lease of the process before this one has run out; at once if that is known to fetch nothing more
-        # (`over` is its epoch). Nothing is fetched before.
+        # The end of the previous process's lease; nothing is fetched before. 0 if that process is known to have stopped
+        # (`over` is its epoch).
         self.free_from = 0.0 if self.epoch - 1 == over else float(lease.get("until", 0.0))
         self.allowance = engine.picker.allowance = ShardBudget(engine.tally.pages, engine.tally.requests)
         self.leases = Leases(number, owners, engine.clock, ledger)
@@ -75,18 +75,16 @@ class Shard:
         if isinstance(politeness, Politeness) and owners.shards > 1:
             self.leases.ledger.open(politeness.address_delay, self.free_from)
             politeness.leases = self.leases
-        self._until = 0.0  # the lease as the log has it
+        self._until = 0.0  # the lease as recorded in the log
 
-    # -- what comes from others --------------------------------------------------------------------------------
 
     def receive(self, parcel: bytes) -> int:
-        """Links from another shard: recorded when this returns. The number of the last page."""
+        """Record links from another shard; return the number of the last page."""
         pages = decode_other("link_batch", parcel)
         assert isinstance(pages, LinkBatch)
-        self.engine.take_in([pages])
+        self.engine.add_events_from_shards([pages])
         return pages.number
 
-    # -- what it may do ----------------------------------------------------------------------------------------
 
     @property
     def unused(self) -> int:
@@ -94,7 +92,7 @@ class Shard:
         return max(0, self.allowance.pages - self.engine.tally.pages - self.engine.picker.under_way[1])
 
     def report(self) -> ShardReport:
-        """How it is getting on. What it can't use now of what it was granted is given back."""
+        """Return a progress report; grants that cannot be used now are given back."""
         engine, allowance = self.engine, self.allowance
         tally, picker, now = engine.tally, engine.picker, engine.clock()
         tasks, unused = picker.under_way[0], self.unused
@@ -127,7 +125,7 @@ class Shard:
         if (renewed or grant.over) and (cursors := self.outbox.news()) is not None:  # now and then: what is sent once
             events.append(Setting(CURSORS, cursors, now))  # more after a crash is known there
         if events:
-            self.engine.take_in(events)
+            self.engine.add_events_from_shards(events)
         allowance.until = self.leases.until = self._until
         self.leases.over = bool(grant.over)
         allowance.over = grant.over

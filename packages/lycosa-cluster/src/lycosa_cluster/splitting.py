@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import StoreError
 from lycosa.core.types import ArchivePlace, Event, ModelUpdate, Seed, Setting, Terms, Visit
-from lycosa.judges.base import BETAS
+from lycosa.judges.base import RELEVANCES
 from lycosa.store.cdxj import index_path
 from lycosa.store.directory import SHARDS, Directory, shard_directories
 from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, UNIQUE_PAGES, VERSIONS, VISITS, SqliteLog
@@ -400,12 +400,12 @@ class Merger:
         """Of each shard: what a judge that does not learn has said of its pages since they were fetched, if it was
         asked last. The common log has the pages of a shard in the shard's own order."""
         for update in self.log.events("kind = 'model_update'", "seq DESC LIMIT 1"):
-            if isinstance(update, ModelUpdate) and BETAS in update.data:
-                relevances, of = update.data[BETAS], Owners(self.shards).of
+            if isinstance(update, ModelUpdate) and RELEVANCES in update.data:
+                relevances, of = update.data[RELEVANCES], Owners(self.shards).of
                 nodes = self.log.rows("node", VERSIONS)
                 owners = np.array([of(node) for (node,) in islice(nodes, len(relevances))], np.int32)
                 return {
-                    shard: ModelUpdate(update.judge, {BETAS: relevances[owners == shard]}, update.at)
+                    shard: ModelUpdate(update.judge, {RELEVANCES: relevances[owners == shard]}, update.at)
                     for shard in range(self.shards)
                 }
         return {}

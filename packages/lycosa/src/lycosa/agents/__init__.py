@@ -1,5 +1,5 @@
-"""For agents: a Model Context Protocol server over collections (`lycosa mcp`).
+"""A Model Context Protocol server over collections for AI agents (`lycosa mcp`).
 
-desk.py      what an agent may ask for, within limits that it can't change
-serving.py   the protocol, by the official `mcp` package: an extra
+desk.py      the operations, within limits that agents cannot change serving.py   the protocol, by the official `mcp`
+package: an extra
 """

@@ -1,6 +1,6 @@
-"""The desk as a Model Context Protocol server over standard input and output, by the official `mcp` package.
+"""The desk as a Model Context Protocol server over stdio, by the official `mcp` package.
 
-Seven tools. Each says what it does in words for a model; a wrong call is answered with what to do instead.
+Seven tools, each with a description for models; an invalid call returns an error with a remedy.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ENDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_
 
 
 def make_server(desk: Desk) -> MCPServer[Any]:
-    """The tools, at a desk."""
+    """Return a server with the tools of a desk."""
     server: MCPServer[Any] = MCPServer(
         "lycosa", title="Lycosa", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
@@ -99,20 +99,20 @@ def make_server(desk: Desk) -> MCPServer[Any]:
             bool, Field(description="Revisit the pages first, in the background; returns immediately.")
         ] = False,
     ) -> Answer:
-        """What has become of collected pages: changed, vanished, moved, new. Visits them again only if told to."""
+        """List changes of collected pages: changed, vanished, moved, new. Revisits them only on request."""
         return await (desk.look_again(handle) if look_again else desk.changes(handle, since))
 
     @server.tool(annotations=ENDS, structured_output=False)
     @_answering
     async def stop(handle: Handle) -> Answer:
-        """End a collection early. What it has stays, and can be searched and read."""
+        """Stop a collection early. Its pages stay, and can be searched and read."""
         return await desk.stop(handle)
 
     return server
 
 
 def _answering(tool: Callable[P, Awaitable[Answer | str]]) -> Callable[P, Awaitable[str]]:
-    """An answer as text; what the caller can mend as an error that says how."""
+    """Return the result as text; turn errors that the caller can fix into error responses."""
 
     @wraps(tool)
     async def call(*args: P.args, **given: P.kwargs) -> str:
@@ -127,7 +127,7 @@ def _answering(tool: Callable[P, Awaitable[Answer | str]]) -> Callable[P, Awaita
 
 
 def serve_stdio(desk: Desk) -> None:
-    """Answer the client that started this process, until it hangs up."""
+    """Serve the client that started this process until it disconnects."""
 
     async def run() -> None:
         try:

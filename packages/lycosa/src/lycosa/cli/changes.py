@@ -1,4 +1,4 @@
-"""`lycosa changes`: what has become of the pages, and what changed on one of them."""
+"""`lycosa changes`: list changed pages, or show the changes of one page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lycosa.cli.page import VERSION
 from lycosa.cli.parameters import Dir, Json, WholeText, parse_time
 from lycosa.cli.printing import COLOURS, LabelledText, Part, output, print_result, require_crawl
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.files import read_whole, replacing
+from lycosa.core.files import atomic_write, read_whole
 from lycosa.drawing.figure import bar
 from lycosa.drawing.formats import clip, many
 from lycosa.revisit import feeds, ledger
@@ -29,7 +29,7 @@ from lycosa.revisit.ledger import Told, Wanted, counts, day_and_time, facts, nam
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
 
-MARK = "changes.last"  # keeps where `--since last` left off; not in the log, where a watch may be writing
+MARK = "changes.last"  # position of `--since last`; not in the log, where a watch may be writing
 LAST = "last"
 PAGE, LIST = Group("With URL"), Group("Without URL")
 
@@ -83,7 +83,7 @@ def changes(
     kinds = tuple(word for word in words if word in KINDS)
     wanted = Wanted(
         what=tuple(word for word in words if word not in KINDS)
-        + (("changed",) if kinds else ()),  # only these have one
+        + (("changed",) if kinds else ()),  # only changed pages have a kind
         kinds=kinds,
         at_least=at_least,
         host=host,
@@ -103,14 +103,13 @@ def changes(
         _remember(directory, asked.upto, time.time())
 
 
-# -- since when ----------------------------------------------------------------------------------------------------
 
 
 def _asked(log: SqliteLog, directory: Path, since: str, now: float) -> _Period:
     upto = ledger.end(log)
     if since.strip().lower() == LAST:
         seq, at = _remembered(directory)
-        if seq > upto:  # another log than then
+        if seq > upto:  # another log than before
             seq, at = 0, 0.0
         return _Period(seq, upto, 0.0, f" since {day_and_time(at)}" if at else "")
     at = parse_time(since, now) if since.strip() else 0.0
@@ -120,7 +119,7 @@ def _asked(log: SqliteLog, directory: Path, since: str, now: float) -> _Period:
 def _remembered(directory: Path) -> tuple[int, float]:
     try:
         kept = jsonlib.loads(read_whole(directory / MARK, 1_000))
-        day_and_time(kept["at"])  # is it a time at all?
+        day_and_time(kept["at"])  # raises for an invalid time
         return int(kept["seq"]), float(kept["at"])
     except FileNotFoundError:
         return 0, 0.0
@@ -132,7 +131,7 @@ def _remembered(directory: Path) -> tuple[int, float]:
 
 def _remember(directory: Path, seq: int, at: float) -> None:
     try:
-        with replacing(directory / MARK) as file:
+        with atomic_write(directory / MARK) as file:
             file.write(jsonlib.dumps({"seq": seq, "at": at}).encode() + b"\n")
     except OSError as error:
         raise StoreError(
@@ -140,7 +139,6 @@ def _remember(directory: Path, seq: int, at: float) -> None:
         ) from error
 
 
-# -- for programs --------------------------------------------------------------------------------------------------
 
 
 def _write(log: SqliteLog, wanted: Wanted, asked: _Period, title: str, file: Path) -> int:
@@ -165,7 +163,6 @@ def _facts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Period) -> d
     }
 
 
-# -- for people ----------------------------------------------------------------------------------------------------
 
 
 def _parts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Period, *, explain: bool) -> Iterator[Part]:
@@ -205,7 +202,7 @@ def magnitude(change: Change) -> str:
 
 
 def _change(item: Told, *, explain: bool, width: int) -> Iterator[Part]:
-    """Yield what happened, in what way and how much; where; and how it was detected."""
+    """Yield the parts of a change: kind and magnitude, page, and how it was detected."""
     change, at = item.change, Text(f"{day_and_time(item.at)[:16]}  ", "dim")
     indent = "  " if width < 80 else " " * 18
     if width < 80:

@@ -12,7 +12,7 @@ from lycosa.cli.printing import Part, print_result, require_crawl
 from lycosa.cli.progress_bar import show_progress
 
 if TYPE_CHECKING:
-    from lycosa.collection.checking import Checked
+    from lycosa.collection.checking import CheckResult
 
 
 def check(directory: Dir, *, json: Json = False) -> None:
@@ -30,13 +30,13 @@ def check(directory: Dir, *, json: Json = False) -> None:
         places = (directory, *(shard for shard in shard_directories(directory) if (shard / NAME).exists()))
         found = {str(place): checking.check(place, progress) for place in places}
     print_result(found, _parts(found), json=json)
-    if any(done.wrong for done in found.values()):
+    if any(done.faults for done in found.values()):
         raise typer.Exit(1)
 
 
-def _parts(found: dict[str, Checked]) -> Iterator[Part]:
+def _parts(found: dict[str, CheckResult]) -> Iterator[Part]:
     for place, done in found.items():
-        yield from done.wrong + done.rebuilt
+        yield from done.faults + done.rebuilt
         for name, size in sorted(done.sizes.items(), key=lambda item: -item[1]):
             yield f"{size / 1e6:12,.1f} MB  {name}"
-        yield f"{place}: {done.events:,} events; {'see above what was wrong' if done.wrong else 'nothing is wrong'}"
+        yield f"{place}: {done.events:,} events; {'see above what was wrong' if done.faults else 'nothing is wrong'}"

@@ -1,4 +1,4 @@
-"""How commands are found, declared and explained: loaded when used, help that fits, closed pipes that are no error."""
+"""Loading, declaring and documenting commands."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from typing import Annotated, Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-LONGEST = 2_000  # characters of an error's message
+LONGEST = 2_000  # characters of an error message
 
 
-# -- declaring -----------------------------------------------------------------------------------------------------
 
 
 class Group(str):
-    """A heading in the help of a command: `Annotated[bool, Group("Output"), "Print errors only."]`."""
+    """A heading in a command's help: `Annotated[bool, Group("Output"), "Print errors only."]`."""
 
 
 class Variable(str):
@@ -33,7 +32,7 @@ def with_more(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator for a command whose `**options` are declared elsewhere: before its own, unless `last`.
 
-    --help does not list `rare` ones, --help-all does.
+    --help omits the `rare` ones, --help-all lists them.
     """
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
@@ -48,7 +47,7 @@ def with_more(
 def make_command(name: str, function: Any) -> Any:
     """Return the command of a function. Its parameters are annotated with texts, the help last.
 
-    `Annotated[str, "--out", "-o", "FILE", "File to write."]`: flags, where they do not follow from the name, then the
+    `Annotated[str, "--out", "-o", "FILE", "File to write."]`: flags, if they do not follow from the name, then the
     metavar. Parameters before the `*` are arguments, unless they name a flag; a callable completes words.
     """
     own = inspect.signature(function, eval_str=True).parameters.values()
@@ -70,7 +69,7 @@ def make_command(name: str, function: Any) -> Any:
 
 
 def as_command(name: str, known: Any) -> Any:
-    """Return the command of a function, or a group of commands; a program of typer is one, too."""
+    """Return the command of a function, a command group, or a typer app."""
     if isinstance(known, typer.Typer):
         return typer.main.get_command(known)
     return known if isinstance(known, TyperGroup) else make_command(name, known)
@@ -114,11 +113,10 @@ def _show_all(ctx: typer.Context, asked: bool) -> None:
         raise typer.Exit
 
 
-# -- explaining ----------------------------------------------------------------------------------------------------
 
 
 class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-type]  # whose it is depends on typer's version
-    """The usual help, but no wider than the terminal, and with no word cut."""
+    """The default help formatter, limited to the terminal's width and without truncated words."""
 
     def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
         columns = shutil.get_terminal_size().columns
@@ -128,7 +126,7 @@ class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-
     def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         rows = list(rows)
         widest = max((len(first) for first, _ in rows), default=0)
-        beside = self.width >= 60 or 3 * widest <= self.width  # else an option stands above its explanation
+        beside = self.width >= 60 or 3 * widest <= self.width  # else the help goes below the option
         indent = self.current_indent
         column = indent + (min(widest, col_max) + col_spacing if beside else 4)
         for first, second in rows:
@@ -151,7 +149,7 @@ class _Context(typer.Context):
 
 
 class _Command(TyperCommand):
-    """A command whose help lists options in groups, the rare ones only on demand."""
+    """A command whose help groups options and hides rare ones."""
 
     rare: Collection[str] = ()
 
@@ -173,7 +171,7 @@ class _Command(TyperCommand):
 
 
 class Listed(TyperCommand):
-    """A command in a list. What is said of it is read from its file: so listing commands loads none of them."""
+    """A command in a list; its help line is read from its file, so listing commands imports none of them."""
 
     def __init__(self, name: str, module: str, function: str) -> None:
         super().__init__(name, rich_markup_mode=None)
@@ -185,12 +183,12 @@ class Listed(TyperCommand):
         return str(super().get_short_help_str(limit))
 
 
-# first line of a function's docstring, or of a group's help
+# First line of a function's docstring, or of a group's help.
 _HELP_LINE = r'^(?:def {0}\((?:(?!^def ).)*?:\n\s+"""(.*?)(?:"""|\n)|{0} = [\w.]+\(.*?help="(.*?)(?:\\n|"))'
 
 
 def _source(module: str) -> str:
-    """Return the source of a module, or nothing. Neither it nor the packages that it is in are imported."""
+    """Return the source of a module without importing it or its packages; empty if there is none."""
     name, place, found = "", None, None
     for part in module.split("."):
         name = f"{name}.{part}".lstrip(".")
@@ -202,13 +200,13 @@ def _source(module: str) -> str:
 
 
 class Commands(TyperGroup):
-    """A group of commands, each loaded when it is used."""
+    """A group of commands, each imported when it is used."""
 
     context_class = _Context
 
-    names: ClassVar[str] = ""  # of the commands, in order
-    sections: ClassVar[Mapping[str, str]] = {}  # commands by heading, where `--help` lists them under several
-    # module, or module:function, of commands that are not in the module of their name
+    names: ClassVar[str] = ""  # names of the commands, in order
+    sections: ClassVar[Mapping[str, str]] = {}  # commands by heading, for `--help`
+    # Module, or module:function, of commands whose module has another name.
     places: ClassVar[Mapping[str, str]] = {}
     package = "lycosa.cli"
 
@@ -220,7 +218,7 @@ class Commands(TyperGroup):
         return (self.names or " ".join(self.sections.values())).split()
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """All of them with a line each; a line that does not fit is wrapped, not cut."""
+        """List all commands with a line each, wrapped if necessary."""
         sections = {heading: names.split() for heading, names in self.sections.items()}
         listed = {name for names in sections.values() for name in names}
         others = "From other packages" if listed else "Commands"
@@ -241,13 +239,13 @@ class Commands(TyperGroup):
         return as_command(name, getattr(importlib.import_module(module), attribute))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """What is to be run, or asked for its help."""
+        """Load the command to run or to document."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, self.load(name) if name else command, rest
 
 
 def one_line(text: str) -> str:
-    """A message as a terminal can bear it: one line of it, whatever names of files and classes do to it.
+    """Return a message as one printable line of limited length.
 
     >>> one_line("no class 'a" + chr(27) + "[31m" + chr(10) + "b'")
     "no class 'a?[31m b'"

@@ -1,6 +1,6 @@
-"""`lycosa changes DIR URL`: what changed between two versions of a page.
+"""`lycosa changes DIR URL`: show the changes between two versions of a page.
 
-Colours show what was removed and added; where there are none, `[-marks-]` and `{+marks+}` do, as in wdiff.
+Colours mark removed and added text; without colours, `[-marks-]` and `{+marks+}` do, as in wdiff.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lycosa.cli.changes import magnitude
 from lycosa.cli.page import title_parts, version_at, versions_of
 from lycosa.cli.printing import UNCUT, LabelledText, Part, heading, output, print_result, squeezed
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.tracing import compared, known
+from lycosa.collection.tracing import compared, visits_of
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many, percent, when
@@ -24,7 +24,7 @@ from lycosa.revisit.diff import Comparison, folded, pieces
 from lycosa.revisit.diff.aligned_rows import BREAK, Row, Run, cut
 from lycosa.revisit.ledger import reasons
 
-MOST_ROWS = 500  # rows that a terminal shows by default
+MOST_ROWS = 500  # rows shown by default
 _MARKS = {"removed": ("[-", "-]", "red"), "added": ("{+", "+}", "green"), "kept": ("", "", "")}
 _SIGNS = {
     "same": (" ", ""),
@@ -38,7 +38,7 @@ _SIGNS = {
 
 def compare(directory: Path, url: str, from_: str, to: str, *, whole: bool, whole_text: bool, json: bool) -> None:
     with CrawlDirectory(directory, whole_text=whole_text) as collection:
-        versions = versions_of(known(collection, url))
+        versions = versions_of(visits_of(collection, url))
         if len(versions) == 1:
             alone = f"there is one version, of {when(versions[0].started)}: nothing to compare it with"
             print_result({"url": versions[0].node, "versions": 1}, [alone], json=json)
@@ -50,7 +50,7 @@ def compare(directory: Path, url: str, from_: str, to: str, *, whole: bool, whol
 
 
 def _choose(versions: list[Visit], from_: str, to: str, now: float) -> tuple[int, int]:
-    """Return the places of two versions, by number or by time."""
+    """Return the indices of two versions, by number or by time."""
     later = version_at(versions, to, now, "--to") if to else len(versions) - 1
     if to and not from_ and not later:
         raise InputError("version 1 has no earlier version: use --from to say which one to compare it with")
@@ -93,7 +93,7 @@ def _rows(comparison: Comparison, *, marked: bool, whole: bool) -> Iterator[Part
     left = len(diff.rows) if uncut else MOST_ROWS
     for shown, rows in folded(diff.rows):
         if left <= 0:
-            left = -1 if shown else left  # there would be more to show
+            left = -1 if shown else left  # more rows follow
         elif shown or whole:
             for row in rows[:left]:
                 sign, style = _SIGNS[row.state]
@@ -107,7 +107,7 @@ def _rows(comparison: Comparison, *, marked: bool, whole: bool) -> Iterator[Part
 
 
 def _styled(runs: list[Run], row: Row | None, *, marked: bool, whole: bool) -> Text:
-    """Return runs as a text with colours, or with marks. A row that is all of a kind needs none: its sign says it."""
+    """Return runs as a text with colours or marks. A uniform row needs none, because its sign is enough."""
     state = row.state if row is not None else ""
     text = Text(f"({state}) " if state.startswith("moved") else "", "blue")
     marked = marked and state in ("", "changed")

@@ -1,4 +1,4 @@
-"""The address that hosts can turn to: asked for before the first crawl that leaves this machine, and remembered."""
+"""Contact address for site operators: asked for before the first crawl of other machines, and remembered."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from ipaddress import ip_address
 
-from lycosa.core.files import read_whole, replacing
+from lycosa.core.files import atomic_write, read_whole
 from lycosa.core.options import Options
 from lycosa.replay.places import data_directory
 from lycosa.spaces.making import user_agent
@@ -24,9 +24,9 @@ NOTE = "no contact address: give your web or email address with --contact, so th
 
 
 def with_contact(options: Options, notes: list[str], *, quiet: bool = False) -> Options:
-    """Return the options with the user's contact; on a terminal the first real crawl asks for it.
+    """Return the options with the user's contact; the first real crawl on a terminal asks for it.
 
-    Elsewhere a note says that there is none.
+    Otherwise a note says that there is none.
     """
     if options.contact or options.user_agent or not _leaves(options):
         return options
@@ -43,7 +43,7 @@ def with_contact(options: Options, notes: list[str], *, quiet: bool = False) -> 
 
 
 def _leaves(options: Options) -> bool:
-    """Return whether a crawl asks other people's hosts: not behind a proxy that replays, nor on this machine."""
+    """Return whether a crawl requests hosts of others: not with a proxy, nor on this machine."""
     if options.space.partition(",")[0] != "web" or options.proxy:
         return False
     names = [host(url) for url in map(check_seed, [*options.seeds, *options.seed_files]) if url is not None]
@@ -60,13 +60,13 @@ def _is_near(name: str) -> bool:
 
 
 def _ask(options: Options) -> str:
-    """Ask, and remember the answer; one that cannot be sent is an error, and asked for again next time."""
+    """Ask for a contact and store it; an invalid one is an error and asked for again next time."""
     print(QUESTION, end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline(LONGEST).strip()
     user_agent(replace(options, contact=answer))
     place = data_directory() / "contact"
-    with suppress(OSError):  # then it is asked for again
+    with suppress(OSError):  # asked for again
         place.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(place) as file:
+        with atomic_write(place) as file:
             file.write(answer.encode())
     return answer

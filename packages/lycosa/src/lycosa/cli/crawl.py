@@ -1,4 +1,4 @@
-"""`lycosa crawl` and `lycosa resume`. What runs them is loaded when they are run, not when they are asked for help."""
+"""`lycosa crawl` and `lycosa resume`; the engine is imported only when they run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lycosa.cli.commands import Group, with_more
 from lycosa.cli.parameters import Cluster, Dir, Json, Quiet, crawl_options, rare_options
 from lycosa.core.errors import InputError
 
-# options that a resume may change
+# Options that a resume may change.
 RESUMED = ("budget", "max_requests", "max_time", "trust", "traps", "readers", "page_assets", "headers", "cookies")
 
 
@@ -44,10 +44,10 @@ def crawl(
     from lycosa.crawling import Crawl
     from lycosa.crawling.request import CrawlRequest
 
-    if out == "":  # as a path it would be this very directory
+    if out == "":  # as a path it would be the current directory
         raise InputError("--out is empty: give a directory, or leave it out")
     chosen = read_options(options, config)
-    request = CrawlRequest(chosen, Path(out) if out else free_name(chosen))  # refuses before it asks for a contact
+    request = CrawlRequest(chosen, Path(out) if out else free_name(chosen))  # validates before asking for a contact
     notes: list[str] = []
     if cluster is not None:
         from lycosa.cli.cluster_crawl import run_cluster_crawl
@@ -78,7 +78,7 @@ def resume(
     from lycosa.store.directory import SHARDS, Directory
 
     changed = {name: value for name, value in options.items() if value is not None}
-    if "trust" in changed:  # what was trusted before still is
+    if "trust" in changed:  # keep what was trusted before
         changed["trust"] = list(dict.fromkeys([*Directory.read_options(directory).trust, *changed["trust"]]))
     if cluster is not None or (directory / SHARDS).is_dir():
         from lycosa.cli.cluster_crawl import run_cluster_crawl

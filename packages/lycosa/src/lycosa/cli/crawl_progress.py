@@ -1,4 +1,4 @@
-"""Progress of a crawl: a picture in a terminal, plain lines elsewhere; and what came of it."""
+"""Progress and summary of a crawl: a live display in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from lycosa.cli.printing import Part, is_live_terminal, show
 from lycosa.cli.progress_bar import StatusLine
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import estimate
-from lycosa.collection.summary import weakness
-from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, larger, spending
+from lycosa.collection.summary import weak_topic_warning
+from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, format_spending, larger_budget_option
 from lycosa.core.engine import Engine
-from lycosa.core.spec import parse
+from lycosa.core.spec import parse_spec
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
 from lycosa.drawing.formats import many
 
-PLAIN_EVERY = 10.0  # seconds between two lines where there is no terminal
+PLAIN_EVERY = 10.0  # seconds between two lines without a terminal
 
 
 class CrawlProgress(ProgressDisplay):
-    """Pages, harvest rate, speed, frontier, best finds, and what it waits for."""
+    """Pages, harvest rate, speed, frontier, best pages, and the reason for waiting."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(StatusLine(PLAIN_EVERY))
@@ -126,12 +126,12 @@ class CrawlProgress(ProgressDisplay):
         tally, path = engine.tally, self.crawl.path
         probability = bool(tally.settings.get("probability", False))
         found = estimate(engine.model_updates.relevances_now(), engine.judge.threshold, tally.pages, probability)
-        spent = f": {spending(tally.spent)}" if tally.wasted > 0 else ""
-        yield f"{found.told}: harvest rate {tally.harvest:.1%}. {many(tally.requests, 'request')}{spent}."
+        spent = f": {format_spending(tally.spent)}" if tally.wasted > 0 else ""
+        yield f"{found.description}: harvest rate {tally.harvest:.1%}. {many(tally.requests, 'request')}{spent}."
         yield f"Ended: {engine.ending or 'interrupted'}."
         if path is not None and tally.pages:
             with CrawlDirectory(path) as collection:
-                warning = weakness(collection, tally.pages)
+                warning = weak_topic_warning(collection, tally.pages)
             if warning:
                 yield f"The topic's words are weak: {warning}."
         yield from self._what_is_left(engine)
@@ -139,19 +139,19 @@ class CrawlProgress(ProgressDisplay):
             return
         name = shlex.quote(str(path))
         yield f"See it with:  lycosa show {name}, lycosa report {name}"
-        if not found.sure:
+        if not found.is_exact:
             yield f"Label the least certain pages:  lycosa label {name}"
         if engine.table.open_rows and engine.ending != EXHAUSTED:
-            more = larger(engine.ending, self.crawl.options.budget, tally.pages, tally.requests)
+            more = larger_budget_option(engine.ending, self.crawl.options.budget, tally.pages, tally.requests)
             yield f"Continue with: lycosa resume {name}{more}"
 
     def _what_is_left(self, engine: Engine) -> Iterator[Part]:
-        """Yield what is known of addresses that were not fetched: they wait, were pruned, or are held back."""
+        """Yield the state of unfetched URLs: waiting, pruned or held back."""
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not engine.tally.pages:
             for host_key in [host_key for host_key in engine.frontier.waiting() if host_key.why][:5]:
                 yield f"  {host_key.name} still has links, but waits: {host_key.why}"
         if pruned := engine.frontier.pruned():
-            strategy = parse(self.crawl.options.strategy)[0]
+            strategy = parse_spec(self.crawl.options.strategy)[0]
             yield f"Pruned by {strategy}: {pruned:,} addresses it considers useless. Other strategies would fetch them."
             if remedy := getattr(getattr(engine.strategy, "estimator", engine.strategy), "remedy", ""):
                 yield f"  {remedy}"

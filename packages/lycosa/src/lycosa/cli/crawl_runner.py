@@ -1,4 +1,4 @@
-"""Run a crawl in the terminal: for `lycosa crawl`, `resume`, `refresh`, `watch` and `demo`."""
+"""Run a crawl in the terminal, for `lycosa crawl`, `resume`, `refresh`, `watch` and `demo`."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from lycosa.core.budget import EXHAUSTED, STOPPED
 from lycosa.core.errors import InputError, LycosaError, NothingFetched
 from lycosa.core.files import allow_many_files
 from lycosa.core.options import Options
-from lycosa.core.spec import parse
+from lycosa.core.spec import parse_spec
 from lycosa.crawling import Crawl
-from lycosa.judges import TOPICS
+from lycosa.judges import JUDGES
 from lycosa.spaces.making import with_whole_paths
 from lycosa.strategies import STRATEGIES
 from lycosa.web.urls import is_http
 
-EVERY = 0.25  # seconds between two pictures of a crawl
+EVERY = 0.25  # seconds between two updates of the display
 
 
 def read_options(given: dict[str, Any], config: Path | None) -> Options:
-    """Return a new crawl's options: the command line's over those of a file."""
+    """Return a new crawl's options: those of the command line override those of a file."""
     options = Options.load(config) if config is not None else Options()
     given["topic"] = " ".join(given["topic"] or [])
     chosen = {name: value for name, value in given.items() if value not in (None, [], "")}
     options = Options.from_mapping({**vars(options), **chosen}, "command line")
-    # A crawl that is resumed from elsewhere must still find its files.
+    # A crawl that is resumed from another directory must still find its files.
     options.seed_files = [name if is_http(name) else os.path.abspath(name) for name in options.seed_files]
     options = options.with_files({name: os.path.abspath(file) for name, file in options.files().items()})
     options.space = with_whole_paths(options.space)
@@ -47,7 +47,7 @@ def read_options(given: dict[str, Any], config: Path | None) -> Options:
 
 def run_crawl(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: bool = True) -> None:
     """Run a crawl to its end, with progress; Ctrl-C stops it."""
-    # A crawl keeps nearly everything it makes: looking for garbage often is looking in vain (4 % of the time).
+    # A crawl keeps nearly all objects it creates, so frequent garbage collection is wasted (4 % of the time).
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     allow_many_files()  # connections to many hosts stay open for a while
@@ -59,7 +59,7 @@ def run_crawl(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell
     progress = None
     if not (quiet or json):
         from lycosa.cli.crawl_progress import (
-            CrawlProgress,  # what draws in a terminal takes a tenth of a second to load
+            CrawlProgress,  # importing the live display takes a tenth of a second
         )
 
         progress = CrawlProgress(crawl)
@@ -85,9 +85,9 @@ def run_crawl(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell
 
 
 def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
-    """Return the message for an error of a user's own class, or one that most likely is."""
-    kinds = ((TOPICS, crawl.options.judge), (STRATEGIES, crawl.options.strategy))
-    makers = {name: kind.maker(name) for kind, text in kinds if (name := parse(text)[0]) and name not in kind}
+    """Return the message for an error that comes, or probably comes, from a user's own class."""
+    kinds = ((JUDGES, crawl.options.judge), (STRATEGIES, crawl.options.strategy))
+    makers = {name: kind.maker(name) for kind, text in kinds if (name := parse_spec(text)[0]) and name not in kind}
     if not makers:
         return None
     modules = {maker.__module__ for maker in makers.values()}
@@ -102,7 +102,7 @@ def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
 
 
 class ProgressDisplay(ABC):
-    """Shows how a crawl goes, in a line on the error output."""
+    """Shows the progress of a crawl in a line on stderr."""
 
     def __init__(self, line: StatusLine) -> None:
         self.line = line
@@ -119,28 +119,28 @@ class ProgressDisplay(ABC):
 
     @abstractmethod
     def update(self, visit: Any) -> None:
-        """Take in what a crawl yields."""
+        """Process an item that the crawl yields."""
 
     @abstractmethod
     def draw(self) -> None:
-        """Show how it stands, if it is time."""
+        """Update the display if it is due."""
 
     async def tick(self) -> None:
-        """Draw also while nothing arrives, to show what it waits for."""
+        """Update the display also while no visits arrive."""
         while True:
             await asyncio.sleep(EVERY)
             self.draw()
 
 
 async def until_stopped(crawl: Any, progress: ProgressDisplay | None) -> None:
-    """Run a crawl to its end, or until Ctrl-C; a second one stops it at once."""
+    """Run a crawl to its end or until Ctrl-C; a second Ctrl-C ends it immediately."""
     interrupts = 0
 
     def interrupt() -> None:
         nonlocal interrupts
         interrupts += 1
         if interrupts > 1:
-            # Everything recorded is safe by design; what is in flight will be fetched again.
+            # Everything recorded is safe; visits in flight will be fetched again.
             if progress is not None:
                 progress.__exit__(None, None, None)
             command = getattr(crawl, "command", "resume")
@@ -149,7 +149,7 @@ async def until_stopped(crawl: Any, progress: ProgressDisplay | None) -> None:
         if progress is not None:
             progress.say("stopping when the requests in flight are done (Ctrl-C again to stop immediately)")
         crawl.stop()
-        # From now on without the loop's help: it may be busy with a page that takes long.
+        # Handled without the event loop from now on, which may be busy with a slow page.
         loop.remove_signal_handler(signal.SIGINT)
         signal.signal(signal.SIGINT, lambda *_: interrupt())
 

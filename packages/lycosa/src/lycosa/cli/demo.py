@@ -32,7 +32,7 @@ NEXT = {
     "crawl 'your topic' --seed https://a.page.you.know/ --budget 200": "the real web: one request per second and host, "
     "so a few hundred pages take minutes",
 }
-MARK = ".lycosa-demo"  # a directory with this file was made by the demo and may be replaced
+MARK = ".lycosa-demo"  # marks a directory that was made by the demo and may be replaced
 
 
 def demo(
@@ -59,7 +59,7 @@ def demo(
     query = web.query(TOPIC)
     found: dict[str, tuple[int, int, int]] = {}
     with serve_web(web) as server:
-        wanted = set(web.relevant(TOPIC))  # addresses have the server's port
+        wanted = set(web.relevant(TOPIC))  # URLs contain the server's port
         print(f"A web of {len(web):,} pages on {len(web.hosts)} hosts is now served on port {server.port} here:")
         print("with dead links, loops, traps, slow and broken hosts. Its topics are known, so results can be counted.")
         print(f"Topic: '{query}', {len(wanted)} relevant pages. Budget: {budget} pages over HTTP, obeying robots.txt.")
@@ -96,7 +96,7 @@ def demo(
 
 
 def _make_room(out: Path) -> None:
-    """A demo replaces the last one, and nothing else."""
+    """Remove the directory of an earlier demo; refuse to touch others."""
     if out.exists() and any(out.iterdir()):
         if not (out / MARK).exists():
             raise InputError(f"{out} contains other files: choose another directory with --out")
@@ -138,7 +138,7 @@ def _serve(
 
 
 def _write_directory(web: Web, out: Path) -> None:
-    """Write the topics of a web with some pages of each, in the form of content.rdf.u8."""
+    """Write a web's topics with some pages of each, in the format of content.rdf.u8."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<RDF xmlns:r="http://www.w3.org/TR/RDF/">']
     for topic in web.topics:
         path = quoteattr(f"Top/{topic.replace(' ', '_')}")

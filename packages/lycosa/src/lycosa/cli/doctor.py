@@ -1,6 +1,6 @@
-"""`lycosa doctor`: what is installed, what is missing for which task, and whether a crawl works here.
+"""`lycosa doctor`: check the installation, optional parts, and a small crawl.
 
-What is looked at is imported when it is looked at: what is missing is a finding, and no reason to fail.
+Each part is imported only when it is checked, so a missing one is reported instead of failing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lycosa.cli.printing import NARROW, LabelledText, Part, output, print_result
 from lycosa.drawing.formats import many
 from lycosa.version import __version__
 
-# what extras and the other packages of Lycosa need, and what they are for
+# Packages of extras and of other Lycosa distributions, and their purpose.
 TASKS: dict[str, tuple[str, str]] = {
     "pandas": ("pandas", "pages as a DataFrame (lycosa.open(...).to_pandas())"),
     "parquet": ("pyarrow", "lycosa export --format parquet"),
@@ -47,11 +47,11 @@ TASKS: dict[str, tuple[str, str]] = {
 
 @dataclass(slots=True)
 class Finding:
-    """One thing that was looked at: it is well unless it costs something."""
+    """Result of one check; a problem if it has a cost."""
 
     what: str
     told: str
-    cost: str = ""  # what does not work, or not well
+    cost: str = ""  # the function that is missing or degraded
     remedy: str = ""
     essential: bool = False  # Lycosa does not work without it
 
@@ -93,7 +93,7 @@ def _parts(findings: list[Finding]) -> Iterator[Part]:
 
 
 def examine() -> Iterator[Finding]:
-    """Yield all findings, in the order in which they are shown. A look that fails is a finding, too."""
+    """Yield all findings in display order; a check that raises is a finding as well."""
     for look in CHECKS:
         name = look.__name__.strip("_")
         try:
@@ -104,7 +104,6 @@ def examine() -> Iterator[Finding]:
             yield Finding(name, told, f"{name} could not be examined", remedy, essential=True)
 
 
-# -- what is installed ---------------------------------------------------------------------------------------------
 
 
 def _packages() -> Iterator[Finding]:
@@ -148,7 +147,7 @@ def _installed(requirement: str) -> tuple[str, str]:
 
 
 def _satisfies(version: str, wanted: str) -> bool:
-    """Return whether a version is the wanted one, or at least as high.
+    """Return whether a version satisfies a requirement (== or >=).
 
     >>> _satisfies("4.10", "ada-url>=4.9"), _satisfies("1.15.3", "turbohtml==1.15.4"), _satisfies("1", "yarl")
     (True, False, True)
@@ -174,10 +173,10 @@ def _chromium() -> Iterator[Finding]:
 
 def _wordnet() -> Iterator[Finding]:
     from lycosa.core.errors import InputError
-    from lycosa.text.meanings import ontology
+    from lycosa.text.meanings import load_ontology
 
     try:
-        known = ontology()
+        known = load_ontology()
     except InputError as error:
         told, _, remedy = str(error).rpartition("; ")
         yield Finding("WordNet", told, "judges and strategies that use word meanings are not available", remedy)
@@ -195,7 +194,6 @@ def _sqlite() -> Iterator[Finding]:
     return _look("SQLite", told, lacks, "no lycosa search", remedy)
 
 
-# -- the machine ---------------------------------------------------------------------------------------------------
 
 
 def _disk() -> Iterator[Finding]:
@@ -203,7 +201,7 @@ def _disk() -> Iterator[Finding]:
     free = shutil.disk_usage(here).free
     if not os.access(here, os.W_OK):
         return _look("disk", f"{here} can't be written", True, "no crawl can be kept here", "use --out DIR")
-    told, little = f"{free / 1e9:,.1f} GB free in {here}", free < 1_000_000_000  # room for one file of the archive
+    told, little = f"{free / 1e9:,.1f} GB free in {here}", free < 1_000_000_000  # the size of one archive file
     return _look("disk", told, little, "a crawl stops when it is full", "free some, or use --out DIR")
 
 
@@ -217,7 +215,7 @@ def _files() -> Iterator[Finding]:
 
 
 def _trial() -> Iterator[Finding]:
-    """Crawl five pages on this machine over HTTP, keep them, and read them back: measured, not assumed."""
+    """Crawl five local pages over HTTP, store them, and read them back."""
     from lycosa.collection.crawl_directory import CrawlDirectory
     from lycosa.crawling import crawl
     from lycosa.testweb import Web, serve

@@ -43,7 +43,7 @@ def export(
 ) -> None:
     """Export pages: tables, web archive or plain text."""
     to_output = out is None or str(out) == "-"
-    # Both on the error output, as the output may be the export itself; and no bar across its lines.
+    # Progress must not interfere with an export to stdout.
     with show_progress(quiet or (to_output and sys.stdout.isatty())) as progress:
         done = exporting.export(
             directory,
@@ -63,10 +63,10 @@ def export(
         print(describe_export(done), file=sys.stderr)
 
 
-def describe_export(done: exporting.Exported) -> str:
-    """Return what was written, how large it is and how to open it, in a line; then what to know of it."""
+def describe_export(done: exporting.ExportResult) -> str:
+    """Return a line with the exported file, its size and how to open it, and remarks."""
     remarks = "".join(f"; {remark}" for remark in done.remarks)
     written = many(done.pages, "record" if done.form == "records" else "version" if done.versions else "page")
     if done.path is None:
         return f"{written}{remarks}."
-    return f"{done.path}: {written}, {size(done.size)}{remarks}. Open it with {done.opened_by}"
+    return f"{done.path}: {written}, {size(done.size)}{remarks}. Open it with {done.how_to_open}"

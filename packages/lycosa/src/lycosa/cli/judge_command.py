@@ -1,4 +1,4 @@
-"""`lycosa judge` and `lycosa label`: judge pages by other words, and label those that would help most."""
+"""`lycosa judge` and `lycosa label`: rejudge pages with other words, and label the most informative ones."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from lycosa.cli.printing import Part, heading, page_lines, print_result, require
 from lycosa.collection import judging
 from lycosa.collection.best import Question, questions
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.estimate import at_least
-from lycosa.collection.judging import Judged, Moved
+from lycosa.collection.estimate import describe_threshold
+from lycosa.collection.judging import JudgingResult, RejudgedPage
 from lycosa.core.errors import InputError
 from lycosa.core.types import Label, Visit
 from lycosa.store.directory import Directory, is_running
@@ -52,7 +52,7 @@ def judge(
     words, examples = words or [], example or []
     judged = judging.judge(
         directory, " ".join(words), examples=examples, threshold=threshold, judge=by, keep=keep,
-        sample=0 if everything else 15_000,  # pages on which words are tried out: some seconds
+        sample=0 if everything else 15_000,  # pages of a sample, judged within some seconds
     )  # fmt: skip
     again = [str(directory), *words, *(part for name in examples for part in ("--example", name))]
     again += ["--threshold", f"{threshold:g}"] if threshold is not None else []
@@ -60,17 +60,18 @@ def judge(
     print_result(judged, _parts(judged, shlex.join(again)), json=json)
 
 
-def _parts(judged: Judged, again: str) -> Iterator[Part]:
+def _parts(judged: JudgingResult, again: str) -> Iterator[Part]:
     before, after = judged.before, judged.after
     if judged.of:
         yield f"A sample of {after.pages:,} from {judged.of:,} pages (all of them: --all)"
-    yield f"before: {before.told}, score {at_least(judged.threshold_before)}"
-    yield Text.assemble(("now", "bold"), f":    {after.told}, score {at_least(judged.threshold)}, by {judged.judge}")
-    if not judged.coming and not judged.going:
+    yield f"before: {before.description}, score {describe_threshold(judged.threshold_before)}"
+    threshold = describe_threshold(judged.threshold)
+    yield Text.assemble(("now", "bold"), f":    {after.description}, score {threshold}, by {judged.judge}")
+    if not judged.gained_count and not judged.lost_count:
         yield "The same pages are relevant as before."
-    yield from _moved(f"{_pages(judged.coming, 'come')} in", judged.comes, judged.coming)
-    yield from _moved(f"{_pages(judged.going, 'go')} out", judged.goes, judged.going)
-    yield from _moved("nearest to the threshold", judged.near, len(judged.near))
+    yield from _moved(f"{_pages(judged.gained_count, 'come')} in", judged.gained, judged.gained_count)
+    yield from _moved(f"{_pages(judged.lost_count, 'go')} out", judged.lost, judged.lost_count)
+    yield from _moved("nearest to the threshold", judged.nearest, len(judged.nearest))
     if judged.kept:
         yield "Applied: all commands use the new judgement, and so does the crawl when resumed."
     else:
@@ -81,7 +82,7 @@ def _pages(count: int, verb: str) -> str:
     return f"1 page {verb}{'es' if verb == 'go' else 's'}" if count == 1 else f"{count:,} pages {verb}"
 
 
-def _moved(title: str, pages: Sequence[Moved], count: int) -> Iterator[Part]:
+def _moved(title: str, pages: Sequence[RejudgedPage], count: int) -> Iterator[Part]:
     yield from heading(title) if pages else []
     for page in pages:
         yield from page_lines(page.after, page.title, page.url, page.before if page.before != page.after else None)
@@ -89,7 +90,6 @@ def _moved(title: str, pages: Sequence[Moved], count: int) -> Iterator[Part]:
         yield Text(f"  and {count - len(pages):,} more", "dim")
 
 
-# -- labels --------------------------------------------------------------------------------------------------------
 
 
 def label(
@@ -129,7 +129,7 @@ def _questions(found: Sequence[Question], directory: Path) -> Iterator[Part]:
 
 
 def _ask(directory: Path, found: Sequence[Question]) -> None:
-    """Ask one after the other; the answers are kept at the end, also if it is broken off."""
+    """Ask one question after the other; answers are stored at the end, also after an interrupt."""
     show(["Are these pages relevant? y: yes, n: no, Enter: skip, q: quit"])
     said: dict[str, bool] = {}
     for question in found:
@@ -148,7 +148,7 @@ def _ask(directory: Path, found: Sequence[Question]) -> None:
 
 
 def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]], *, json: bool = False) -> None:
-    """Record labels of pages, have the judge learn from them, and print the new counts."""
+    """Record labels of pages, let the judge learn from them, and print the new counts."""
     opened = Directory.open(directory)
     try:
         with closing(opened.log()) as log:
@@ -167,7 +167,10 @@ def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]], *, json: bo
     good = sum(given.values())
     counts = {RELEVANT: sum(nodes.values()), IRRELEVANT: len(nodes) - sum(nodes.values())}
     kinds = ", ".join(f"{count} labelled as {kind}" for kind, count in counts.items() if count)
-    told = [f"{kinds}; now {good} yes, {len(given) - good} no.", f"{judged.after.told}; before: {judged.before.told}."]
+    told = [
+        f"{kinds}; now {good} yes, {len(given) - good} no.",
+        f"{judged.after.description}; before: {judged.before.description}.",
+    ]
     if good >= 3 and len(given) - good >= 3:
         told.append(f"Train with them: lycosa train {shlex.quote(str(directory))}")
     print_result(
@@ -178,7 +181,7 @@ def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]], *, json: bo
 
 
 def _known(directory: Path, log: SqliteLog, url: str) -> str:
-    """Return the page as the crawl knows it."""
+    """Return the node of a URL in the crawl."""
     node = canonical(url) or url
     visits = [event for event in log.events("node = ?", given=(node,)) if isinstance(event, Visit)]
     if any(visit.is_page for visit in visits):

@@ -1,4 +1,4 @@
-"""`lycosa list`: judges, strategies and spaces to choose from, and all about one of them."""
+"""`lycosa list`: list judges, strategies and spaces, or describe one."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from lycosa.cli.parameters import REGISTRIES, Json
 from lycosa.cli.printing import Part, listing, print_result
 from lycosa.core.composite import steer
 from lycosa.core.errors import InputError
-from lycosa.core.options import STRATEGY
+from lycosa.core.options import DEFAULT_STRATEGY
 from lycosa.core.spec import Registry, RegistryEntry, describe_type, parameters
-from lycosa.judges import TOPICS
+from lycosa.judges import JUDGES
 from lycosa.judges import describe as describe_topic
 from lycosa.spaces import SPACES
 from lycosa.spaces import describe as describe_space
 from lycosa.strategies import BROWSING, GROUPS, STEERING, STRATEGIES, TAXONOMY, TRUTH
 from lycosa.strategies import describe as describe_strategy
 
-KINDS: dict[str, tuple[Registry[Any], str]] = {  # and what the column of needs is called
-    "judges": (TOPICS, "needs"),
+KINDS: dict[str, tuple[Registry[Any], str]] = {  # with the title of the column of requirements
+    "judges": (JUDGES, "needs"),
     "strategies": (STRATEGIES, "needs"),
     "spaces": (SPACES, "seed"),
 }
 
-# words of an example for judges and strategies, by what they need
+# Example arguments for judges and strategies, by requirement.
 _EXAMPLES = {
     "expression": "--regex 'corals?'",
     "training": "--model FILE --target CLASS",
@@ -68,13 +68,13 @@ def list_(
     kinds = [word for word in (words or [])[:1] if word in KINDS]
     names = (words or [])[len(kinds) :]
     if len(names) > 1:
-        raise InputError(f"{len(names)} names: give one, as in 'lycosa list strategies {STRATEGY}'")
+        raise InputError(f"{len(names)} names: give one, as in 'lycosa list strategies {DEFAULT_STRATEGY}'")
     if not names:
         known = {kind: KINDS[kind][0].entries(_complain) for kind in kinds or KINDS}
         facts = {kind: [_facts(kind, name, entry) for name, entry in known[kind].items()] for kind in known}
         print_result(facts[kinds[0]] if kinds else facts, _lists(known), json=json)
         return
-    wanted = names[0].partition(",")[0].strip()  # parameters behind it are passed over
+    wanted = names[0].partition(",")[0].strip()  # parameters after the name are ignored
     all_names = {kind: [*KINDS[kind][0], *KINDS[kind][0].added()] for kind in kinds or KINDS}
     found = next((kind for kind in all_names if wanted in all_names[kind]), None)
     if found is None:
@@ -82,7 +82,8 @@ def list_(
         raise InputError(
             f"unknown {_singular(kinds[0]) if kinds else 'name'} {wanted!r}; available: {', '.join(known_names)}"
         )
-    about = _about(inspect.getdoc(KINDS[found][0].maker(wanted)) or "")  # says why a plugin cannot be loaded
+    # raises with the reason if a plugin cannot be loaded
+    about = _about(inspect.getdoc(KINDS[found][0].maker(wanted)) or "")
     entry = KINDS[found][0].entries(lambda text: None)[wanted]
     groups = _parameters(found, wanted)
     taken = [
@@ -127,7 +128,7 @@ def _lists(known: Mapping[str, Mapping[str, RegistryEntry]]) -> Iterator[Part]:
 
 def _summary(name: str, entry: RegistryEntry) -> Text:
     text = Text(entry.summary)
-    text.append(" (default)" if name == STRATEGY else "", "bold")
+    text.append(" (default)" if name == DEFAULT_STRATEGY else "", "bold")
     return text.append(f" ({entry.paper})" if entry.paper else "", "dim")
 
 
@@ -135,7 +136,7 @@ def _parameters(kind: str, name: str) -> dict[str, Mapping[str, tuple[Any, Any]]
     if kind != "strategies":
         return {"parameter": (describe_topic if kind == "judges" else describe_space)(name)}
     groups: dict[str, Mapping[str, tuple[Any, Any]]] = {"parameter": describe_strategy(name)}
-    if not hasattr(STRATEGIES.maker(name), "pick"):  # those that choose among several steer by themselves
+    if not hasattr(STRATEGIES.maker(name), "pick"):  # strategies that choose among several have their own steering
         groups["of every strategy"] = {key: about for key, about in parameters(steer).items() if key in STEERING}
     return groups
 
@@ -150,7 +151,7 @@ def _example(kind: str, name: str, needs: str, takes: Mapping[str, tuple[Any, An
 
 
 def _setting(takes: Mapping[str, tuple[Any, Any]]) -> str:
-    """Return a parameter as it is typed behind a name: the first that has a value to type."""
+    """Return the first parameter with a simple default as it is typed after a name."""
     for key, (_, default) in takes.items():
         if key != "threshold" and isinstance(default, float | int | str) and default not in ("", True, False):
             return f",{key}={default:g}" if isinstance(default, float) else f",{key}={default}"
@@ -192,7 +193,7 @@ def _typed(default: Any) -> str:
 
 
 def _about(doc: str) -> list[str]:
-    """Return a docstring's paragraphs without its examples; lines are joined, but for lists."""
+    """Return a docstring's paragraphs without examples; lines are joined, except in lists."""
     paragraphs = []
     for block in re.split(r"\n\s*\n", doc):
         if block.lstrip().startswith(">>>") or not block.strip():

@@ -1,4 +1,4 @@
-"""`lycosa`: the table of commands, and how errors are shown."""
+"""`lycosa`: the table of commands, and error handling."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.plugins import RESERVED, missing, named
 from lycosa.version import __version__
 
-# exit codes
+# Exit codes.
 EXITS = {
     0: "success, including a crawl that ended early because it was stopped",
     1: "a crawl could not fetch a single page; a check (`doctor`, `check`, ...) found a problem",
@@ -24,7 +24,7 @@ EXITS = {
 
 
 class RootCommands(Commands):
-    """All commands: those that are built in, and those of installed packages, which are looked up when needed."""
+    """All commands: built-in ones, and those of installed packages, which are loaded on demand."""
 
     sections: ClassVar = {
         "Collect pages": "crawl resume demo",
@@ -36,7 +36,7 @@ class RootCommands(Commands):
         "Maintain": "doctor check plugins",
         "Experiment": "lab",
     }
-    places: ClassVar = {  # commands in the module of another
+    places: ClassVar = {  # commands defined in another command's module
         "resume": "crawl",
         "watch": "refresh",
         "judge": "judge_command",
@@ -79,7 +79,7 @@ class RootCommands(Commands):
         known = plugin.load()
         try:
             return as_command(name, known)
-        except Exception as error:  # of a stranger's code
+        except Exception as error:  # plugin code may raise anything
             raise InputError(f"{plugin.value} of the package {plugin.package} is no command: {error}") from error
 
 
@@ -97,15 +97,15 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run a command; what Lycosa raises on purpose becomes one line and a non-zero exit."""
+    """Run a command; Lycosa's own errors become one line and a non-zero exit code."""
     from lycosa.core.errors import LycosaError, NothingFetched
 
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # closed by whoever started the command
+        if getattr(sys, name) is None:  # closed by the parent process
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # for as long as the process lives
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a title that the terminal can't show is no reason to fail
+            stream.reconfigure(errors="replace")  # characters that the terminal lacks must not raise
     try:
         try:
             app()
@@ -117,7 +117,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except (BrokenPipeError, SystemExit) as error:
-        # The reader of our output has gone (`lycosa show DIR | head`): no error. Typer and rich make it an exit.
+        # The reader of our output has closed it (`lycosa show DIR | head`): no error. Typer and rich raise SystemExit
+        # for it.
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -125,7 +126,7 @@ def main() -> None:
     except OSError as error:
         what = f"cannot use {one_line(str(error.filename))}" if error.filename else "cannot write the output"
         print(f"lycosa: {what}: {error.strerror or error}", file=sys.stderr)
-        os._exit(2)  # without another try to flush it
+        os._exit(2)  # skip flushing it again
 
 
 def _version(asked: bool) -> None:

@@ -1,4 +1,4 @@
-"""`lycosa page`: one page in any version, why it was fetched, its text and links, and every visit."""
+"""`lycosa page`: show one page: versions, text and links, origin, and every visit."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from rich.text import Text
 from lycosa.cli.parameters import Dir, Json, WholeText, parse_end_time
 from lycosa.cli.printing import Part, heading, print_result, squeezed, timestamp
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.estimate import at_least
+from lycosa.collection.estimate import describe_threshold
 from lycosa.collection.page_rows import PageFate
 from lycosa.collection.search_text import clean
-from lycosa.collection.tracing import content_of, known
+from lycosa.collection.tracing import latest_content, visits_of
 from lycosa.collection.view import PageLink
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
@@ -45,8 +45,8 @@ def page(
 ) -> None:
     """Show a page: text, links, versions, why it was fetched."""
     with CrawlDirectory(directory, whole_text=whole_text) as collection:
-        visits = known(collection, url)
-        visit = content_of(visits) or visits[-1]
+        visits = visits_of(collection, url)
+        visit = latest_content(visits) or visits[-1]
         if version:
             versions = versions_of(visits)
             visit = versions[version_at(versions, version, time.time(), "--version")]
@@ -58,7 +58,7 @@ def page(
         exchange, document, trouble = _archived(collection, visit)
         view = collection.view()
         origin = view.origin(collection.log, visit.node)
-        if origin.kind == "sitemap":  # a list of links is shown as any page with links
+        if origin.kind == "sitemap":  # shown like any page with links
             origin = replace(origin, kind="link")
         first = visits[0]
         facts = {
@@ -70,9 +70,9 @@ def page(
                 "pick": first.pick,
                 "priority": round(first.priority, 4)
                 if math.isfinite(first.priority)
-                else None,  # a seed's score is infinite
+                else None,  # the priority of seeds is infinite
             },
-            "text": re.sub(r"\n\s*\n", "\n\n", clean(document.said)),
+            "text": re.sub(r"\n\s*\n", "\n\n", clean(document.content)),
             "trouble": trouble,
             "links": view.links(visit) if links else [],
             "visits": _history(visits),
@@ -80,7 +80,6 @@ def page(
         print_result(facts, _parts(facts, collection.threshold), json=json)
 
 
-# -- which version -------------------------------------------------------------------------------------------------
 
 
 def versions_of(visits: Sequence[Visit]) -> list[Visit]:
@@ -90,7 +89,7 @@ def versions_of(visits: Sequence[Visit]) -> list[Visit]:
 
 
 def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -> int:
-    """Return the place of the version with a number (1 is the first, -1 the last), or of the one that stood at a time.
+    """Return the index of the version with a number (1 is the first, -1 the last), or of the one current at a time.
 
     >>> at = [Visit("http://a.test/", "page", "ok", 1, started=day * 86_400.0) for day in range(3)]
     >>> [version_at(at, typed, 1e6, "--from") for typed in ("1", "-1", "1970-01-02")]
@@ -110,7 +109,6 @@ def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -
     return before[-1]
 
 
-# -- facts ---------------------------------------------------------------------------------------------------------
 
 
 def _tree(collection: CrawlDirectory, visit: Visit, body: bytes) -> bytes:
@@ -122,7 +120,7 @@ def _tree(collection: CrawlDirectory, visit: Visit, body: bytes) -> bytes:
 
 
 def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
-    """Return which version this is, and what has become of the page since."""
+    """Return the number of this version and the page's current state."""
     fate = PageFate.of(visits)
     if fate is None or not visit.is_version:
         return {"version": 0, "versions": 0, "until": None, "standing": None}
@@ -164,7 +162,7 @@ def _lost(visit: Visit) -> str:
 
 
 def _archived(collection: CrawlDirectory, visit: Visit) -> tuple[Exchange | None, ParsedPage, str]:
-    """Return what the archive holds of a visit; and if that is nothing, why."""
+    """Return a visit's archived exchange and document, or the reason why there are none."""
     try:
         exchange = collection.exchange(visit)
         if exchange is None:
@@ -197,7 +195,7 @@ def _facts(visit: Visit, exchange: Exchange | None, document: ParsedPage) -> dic
 
 
 def _history(visits: list[Visit]) -> list[dict[str, Any]]:
-    """Return each visit, and whether it brought what the one before had brought."""
+    """Return each visit, and whether its content was new."""
     rows, before, version = [], b"", 0
     for visit in visits:
         version += visit.is_version
@@ -222,7 +220,6 @@ def _history(visits: list[Visit]) -> list[dict[str, Any]]:
     return rows
 
 
-# -- as text -------------------------------------------------------------------------------------------------------
 
 
 def title_parts(title: str, url: str) -> list[Part]:
@@ -241,7 +238,7 @@ def _parts(facts: dict[str, Any], threshold: float) -> Iterator[Part]:
         "pages": facts["pages"],
         "language": facts["language"],
         "fetched": f"{facts['fetched']} UTC" + (f" from {facts['address']}" if facts["address"] else ""),
-        "score": f"{facts['relevance']:.2f} (relevant: {at_least(threshold)})" if found else "",
+        "score": f"{facts['relevance']:.2f} (relevant: {describe_threshold(threshold)})" if found else "",
         "copy of": facts["same_as"],
         "canonical": facts["canonical"],
         "remarks": ", ".join(facts["flags"]),

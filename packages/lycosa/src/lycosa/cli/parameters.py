@@ -1,4 +1,4 @@
-"""Parameters that several commands have, each described once; and moments as people type them."""
+"""Parameters shared by several commands, and parsing of times."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _NETWORK: dict[str, tuple[Any, Any]] = {
 
 
 def network_parameters(*names: str) -> list[inspect.Parameter]:
-    """Return the options of a command that fetches without being a crawl: all, or these."""
+    """Return the options of a command that fetches pages without being a crawl; all, or the named ones."""
     group = Group("Fetching, without --pages")
     return [optional(name, Annotated[_NETWORK[name][0], group], _NETWORK[name][1]) for name in names or _NETWORK]
 
@@ -88,7 +88,7 @@ def built_in(group: str) -> Iterable[str]:
 
 
 def complete_names(group: str) -> Callable[[str], list[str]]:
-    """Return a shell completion from the names of a group, also of plugins."""
+    """Return a shell completion for the names of a group, including plugins."""
 
     def offered(typed: str) -> list[str]:
         names = dict.fromkeys([*built_in(group), *named(group)])
@@ -115,7 +115,7 @@ def settings_parameters(settings: type[Any]) -> list[inspect.Parameter]:
 
 
 def crawl_options(*, of_refresh: bool = False, only: Collection[str] = ()) -> list[inspect.Parameter]:
-    """Return the options of a crawl, or those of revisits, as `Options` describes them; or `only` these, ungrouped."""
+    """Return a crawl's options, or those of revisits, as `Options` describes them; or `only` some, ungrouped."""
     from lycosa.core.options import Options, describe
 
     parameters = []
@@ -144,13 +144,12 @@ def rare_options() -> set[str]:
     return {name for name, item in Options.__dataclass_fields__.items() if not item.metadata["common"]}
 
 
-# -- moments -------------------------------------------------------------------------------------------------------
 
 _DAY = re.compile(r"\d{4}-?\d\d-?\d\d|today|yesterday", re.IGNORECASE)
 
 
 def parse_end_time(typed: str, now: float, option: str) -> float:
-    """Return a moment up to which something counts; a day includes all that happened on it.
+    """Parse the end of a period; a day includes all of it.
 
     >>> parse_end_time("1970-01-01", 0.0, "--at"), parse_end_time("1970-01-01 01:00", 0.0, "--at")
     (86399.999999, 3600.0)
@@ -159,7 +158,7 @@ def parse_end_time(typed: str, now: float, option: str) -> float:
 
 
 def parse_time(typed: str, now: float, option: str = "--since") -> float:
-    """Return a day, a day and a time (UTC unless it has a zone), a time ago, `today` or `yesterday` as an epoch.
+    """Parse a day, a day and time (UTC by default), a duration ago, `today` or `yesterday` to seconds since the epoch.
 
     >>> now = 1_700_000_000.0  # 2023-11-14 22:13:20
     >>> parse_time("2023-11-14", now), parse_time("2023-11-14 22:13", now), parse_time("3 hours ago", now), parse_time("2d", now)
@@ -175,7 +174,7 @@ def parse_time(typed: str, now: float, option: str = "--since") -> float:
         if re.match(r"\d{4}-?\d\d", text):
             found = datetime.fromisoformat(text)
             return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-        if re.search("[A-Za-z]", text):  # a mere number could be anything
+        if re.search("[A-Za-z]", text):  # a bare number is ambiguous
             return now - parse_duration(re.sub(r"\s+ago$", "", text, flags=re.IGNORECASE))
     except (ValueError, OverflowError, InputError):
         pass

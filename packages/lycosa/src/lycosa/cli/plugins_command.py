@@ -1,4 +1,4 @@
-"""`lycosa plugins`: what installed packages add to Lycosa."""
+"""`lycosa plugins`: list extensions from installed packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How all commands print results: one function, for people in lines and tables that fit, for programs as JSON."""
+"""Output of all commands: lines and tables that fit the terminal, or JSON."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.files import replacing
+from lycosa.core.files import atomic_write
 from lycosa.core.options import Options
 from lycosa.drawing.formats import visible
 
 UNCUT = 1_000  # columns of output without a terminal
-NARROW = 60  # columns; narrower terminals have no room for tables with addresses
-_WHOLE = re.compile(r"://|lycosa |(?:^|[ '=])~?\.{0,2}/\w")  # an address, a command, a path
+NARROW = 60  # columns; narrower terminals have no room for tables with URLs
+_WHOLE = re.compile(r"://|lycosa |(?:^|[ '=])~?\.{0,2}/\w")  # a URL, a command, a path
 COLOURS = {"changed": "yellow", "vanished": "red", "moved": "magenta", "returned": "green", "new": "green"}
 
 
 class LabelledText(NamedTuple):
-    """A text with something at the left of its first line; the others are indented."""
+    """A text with a label to the left of its first line; further lines are indented."""
 
     first: str | Text
     text: str | Text
@@ -37,7 +37,7 @@ class LabelledText(NamedTuple):
 
 Part: TypeAlias = (
     str | Text | LabelledText | Table | Mapping[str, str]
-)  # a mapping: names and values, without empty ones
+)  # a mapping of labels to values; empty values are omitted
 
 
 def print_result(facts: object, parts: Iterable[Part], *, json: bool, quiet: bool = False) -> None:
@@ -49,9 +49,9 @@ def print_result(facts: object, parts: Iterable[Part], *, json: bool, quiet: boo
 
 
 def show(parts: Iterable[Part], console: Console | None = None) -> None:
-    """Print each part in lines that fit. Addresses, commands and paths are never broken, so that they can be copied.
+    """Print each part in lines that fit. URLs, commands and paths are never broken, so that they can be copied.
 
-    Texts may be a stranger's: what could move the cursor is not printed.
+    Texts may come from web pages: control characters are removed.
     """
     console = console or output()
     for part in parts:
@@ -83,12 +83,12 @@ def _safe(text: str | Text) -> Text:
 
 
 def output() -> Console:
-    """Return where results go: as wide as the terminal; in a file or a pipe nothing is cut."""
+    """Return the console for results: as wide as the terminal; unlimited in files and pipes."""
     return Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else UNCUT, highlight=False)
 
 
 def is_live_terminal(console: Console) -> bool:
-    """Return whether a picture may move there: a terminal, and able to. FORCE_COLOR makes rich take a file for one."""
+    """Return whether a console supports a live display. With FORCE_COLOR rich takes a file for a terminal."""
     return console.file.isatty() and not console.is_dumb_terminal
 
 
@@ -111,7 +111,6 @@ def print_notes(notes: Iterable[str]) -> None:
         print(f"note: {note}", file=sys.stderr)
 
 
-# -- parts -------------------------------------------------------------------------------------------------------------
 
 
 def heading(text: str) -> list[Part]:
@@ -119,7 +118,7 @@ def heading(text: str) -> list[Part]:
 
 
 def page_lines(score: float, title: str, url: str, before: float | None = None) -> list[Part]:
-    """Return a page's score and title, and its address below, whole."""
+    """Return a page's relevance and title, and its URL on a line of its own."""
     first = f"{score:>6.2f}  " if before is None else f"{before:>6.2f} → {score:.2f}  "
     return [LabelledText(first, squeezed(title) or "-"), LabelledText(" " * len(first), Text(url, "cyan"))]
 
@@ -129,7 +128,7 @@ def right_aligned(title: str, **more: Any) -> Column:
 
 
 def listing(columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], **more: Any) -> Table:
-    """Return a table without lines; what is in its cells is shown as it is."""
+    """Return a table without lines; cells are plain text."""
     table = Table(*columns, **{"box": None, "padding": (0, 1), "show_edge": False, "title_justify": "left", **more})
     for row in rows:
         table.add_row(*(Text(c) if isinstance(c, str) and c.isprintable() else _safe(c) for c in row))
@@ -141,7 +140,7 @@ def squeezed(text: str) -> str:
 
 
 def timestamp(at: float) -> str:
-    """Return a moment, in UTC, as in a log.
+    """Format a time as in a log, in UTC.
 
     >>> timestamp(0.0)
     '1970-01-01 00:00:00'
@@ -150,17 +149,16 @@ def timestamp(at: float) -> str:
 
 
 def left_out(reasons: Any) -> str:
-    """Return what was left out and why, the most frequent first; a Counter of reasons."""
+    """Format a Counter of reasons why items were left out, most frequent first."""
     return ", ".join(f"{count:,} {why}" for why, count in reasons.most_common() if count)
 
 
 def remarks(reasons: Any, notes: Iterable[str]) -> list[Part]:
-    """Return what was left out of something, and what else there is to know of it."""
+    """Return what was left out and further notes as parts."""
     left = left_out(reasons)
     return [*([f"Left out: {left}."] if left else []), *(f"note: {note}" for note in notes)]
 
 
-# -- what several commands begin or end with -------------------------------------------------------------------------
 
 
 def require_crawl(directory: Path) -> Options:
@@ -175,12 +173,12 @@ def require_crawl(directory: Path) -> Options:
 
 
 def write_page(target: Path, page: str, option: str, name: str) -> int:
-    """Write a page of HTML, all of it or nothing, and return its size. `option` names the file, as in `name`."""
+    """Write an HTML page atomically and return its size. `option` sets the file, `name` is an example."""
     if target.is_dir():
         raise InputError(f"{target} is a directory: give a file with {option}, such as {target / name}")
     body = page.encode("utf-8", "replace")
     try:
-        with replacing(target) as file:
+        with atomic_write(target) as file:
             file.write(body)
     except OSError as error:
         raise StoreError(f"cannot write {target}: {error.strerror}; choose another file with {option}") from error

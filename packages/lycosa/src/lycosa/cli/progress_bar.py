@@ -1,4 +1,4 @@
-"""Progress of long work: a line that is rewritten in a terminal, another one now and then elsewhere."""
+"""Progress of long tasks: a status line that is rewritten in a terminal, and repeated now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIVE_EVERY = 0.25  # seconds between two lines in a terminal
 
 
 class StatusLine:
-    """A line on the error output. `every`: seconds between two where there is no terminal."""
+    """A status line on stderr. `every`: seconds between two lines without a terminal."""
 
     def __init__(self, every: float = 10.0, patience: float | None = None) -> None:
         self.console = Console(stderr=True, highlight=False)
@@ -25,11 +25,11 @@ class StatusLine:
         self.wait(patience)
 
     def wait(self, seconds: float | None = None) -> None:
-        """Print nothing for so many seconds, or as long as between two lines."""
+        """Print nothing for so many seconds, by default the interval between two lines."""
         self._next = time.monotonic() + (self._pause if seconds is None else seconds)
 
     def show(self, line: Callable[[], str]) -> None:
-        """Print it, if it is time."""
+        """Print the line if it is due."""
         if time.monotonic() < self._next:
             return
         self.wait()
@@ -50,7 +50,7 @@ class StatusLine:
 
 @contextmanager
 def show_progress(quiet: bool = False) -> Iterator[ProgressCallback]:
-    """Yield a callback for progress, which shows the time left."""
+    """Yield a progress callback that shows the remaining time."""
     if quiet:
         yield no_progress
         return
@@ -58,7 +58,7 @@ def show_progress(quiet: bool = False) -> Iterator[ProgressCallback]:
 
     def say(what: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if done < before.get(what, 0):  # another round, on the next corpus
+        if done < before.get(what, 0):  # another round, for instance on the next corpus
             began[what] = now
             line.wait()
         before[what] = done

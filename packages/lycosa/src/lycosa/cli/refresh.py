@@ -1,4 +1,4 @@
-"""`lycosa refresh` and `lycosa watch`: revisit what is due, and show what has become of it."""
+"""`lycosa refresh` and `lycosa watch`: revisit due pages and report changes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def watch(directory: Dir, *, quiet: Quiet = False, json: Json = False, **options
 
 
 def _chosen(given: dict[str, Any]) -> dict[str, Any]:
-    """Return what was given; an empty value takes back an earlier setting."""
+    """Return the given options; an empty value resets an earlier setting."""
     chosen = {name: value for name, value in given.items() if value is not None and value != []}
     for name, value in chosen.items():
         if value in ("", [""]):
@@ -84,16 +84,16 @@ def _run(crawl: Crawl, *, quiet: bool, json: bool) -> None:
 
 
 class RefreshProgress(ProgressDisplay):
-    """Shows each change as it is found, and a line that says how far it is."""
+    """Shows each change when it is detected, and a status line."""
 
     def __init__(self, crawl: Crawl, *, quiet: bool, json: bool) -> None:
         super().__init__(StatusLine(30.0))
         self.crawl, self.quiet, self.json = crawl, quiet, json
         self.looks = self.unchanged = self.cosmetic = 0
-        self.aside = 0  # new pages off the topic
+        self.aside = 0  # new irrelevant pages
         self.found: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
-        self._notes = 0  # that were printed
+        self._notes = 0  # notes printed so far
 
     def say(self, text: str) -> None:
         if not self.quiet:

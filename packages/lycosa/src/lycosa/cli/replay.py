@@ -1,4 +1,4 @@
-"""`lycosa replay`: a proxy on this machine that serves recorded pages, or records what you open."""
+"""`lycosa replay`: a local proxy that serves recorded pages, or records the pages you open."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def replay(
     quiet: Quiet = False,
 ) -> None:
     """Replay recorded pages through an HTTP proxy, or record your browsing."""
-    allow_many_files()  # one stays open for each WARC file, and browsers open many connections
+    allow_many_files()  # one per WARC file, and browsers open many connections
     if bool(files) == bool(record):
         raise InputError("name WARC files to replay, or a file to record to, with --record")
     if record is not None:
         guard, clock = guard_of(network_options(allow_network=allow_network)), wall_clock()
-        # A person's own pace is not slowed down.
+        # A person's own pace needs no delays.
         politeness, limits = Politeness(clock, delay=0.0), FetchLimits(connect_seconds=60.0)
         transport = HttpTransport(clock, guard, DnsCache(clock), politeness, limits)
         recording_proxy = RecordingProxy(Recorder(record), transport, Authority(), port)
@@ -96,7 +96,7 @@ def _farewell(proxy: ReplayProxy) -> None:
 
 
 def serve(proxy: LocalProxy, quiet: bool, introduce: Callable[[], None], farewell: Callable[[], None]) -> None:
-    """Until Ctrl-C or SIGTERM; the first line printed is its address, and the only one if it is to be quiet."""
+    """Serve until Ctrl-C or SIGTERM. The first line printed is the address; with `quiet` the only one."""
     if proxy.password and not quiet:
         print("note: clients have to send the name and the password that stand in this address:", file=sys.stderr)
     asyncio.run(_serve(proxy, (lambda: None) if quiet else introduce))

@@ -1,4 +1,4 @@
-"""`lycosa report`: the crawl on one page of HTML."""
+"""`lycosa report`: write an HTML report of a crawl."""
 
 from __future__ import annotations
 

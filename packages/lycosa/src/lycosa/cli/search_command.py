@@ -1,4 +1,4 @@
-"""`lycosa search`: the pages that have the words, the best first."""
+"""`lycosa search`: full-text search, best pages first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lycosa.cli.parameters import Dir, Json, parse_time
 from lycosa.cli.printing import LabelledText, Part, output, print_notes, print_result, squeezed
 from lycosa.cli.progress_bar import StatusLine
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.querying import Query, joined, parse
+from lycosa.collection.querying import Query, join_arguments, parse
 from lycosa.collection.searching import Progress, Results, Search, SearchHit
 from lycosa.crawling.crawl_files import start_indexer
 from lycosa.store.search import NAME
@@ -44,8 +44,8 @@ def search(
     changed_since = None if not changed else 0.0
     if changed and changed.strip().lower() != "ever":
         changed_since = parse_time(changed, time.time(), "--changed")
-    typed = joined(words)
-    query = parse(typed)  # before the index is touched: what was typed may be nothing
+    typed = join_arguments(words)
+    query = parse(typed)  # before the index is opened, because the query may be invalid
     patience = None if wait else 4.0
     with (
         IndexingProgress() as telling,
@@ -108,7 +108,7 @@ def _hit(hit: SearchHit) -> Iterator[Part]:
 
 
 def _nothing(results: Results, query: Query, asked: str, filtered: bool) -> str:
-    """Return what was searched in vain, and what to try."""
+    """Return the message for a search without results, with suggestions."""
     if not results.pages:
         return "No page matches the filters." if filtered else "There are no pages to search yet."
     word = max((word for clause in query.wanted for word in clause.words), key=len)
@@ -130,7 +130,7 @@ def _unread(results: Results, directory: Path) -> str:
 
 
 class IndexingProgress(Progress):
-    """Says how far the index is, once it takes more than a moment."""
+    """Shows the progress of indexing if it takes more than a moment."""
 
     PATIENCE = 1.0
 

@@ -1,4 +1,4 @@
-"""`lycosa show`: what a crawl has come to."""
+"""`lycosa show`: summarise a crawl."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lycosa.drawing.figure import columns
 from lycosa.drawing.formats import many
 from lycosa.revisit.ledger import day_and_time
 
-if TYPE_CHECKING:  # loaded when the command is run, not when it is asked for help
+if TYPE_CHECKING:  # imported only when the command runs
     from lycosa.collection.summary import RevisitCounts, Summary
     from lycosa.core.options import Options
 
@@ -31,24 +31,24 @@ def show(directory: Dir, *, threshold: Threshold = None, json: Json = False) -> 
 
     options = require_crawl(directory)
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-        # Damaged events would be counted as something else. What the view on disk is made of was read by then.
-        log.check(shelf.covered(directory, log))
+        # Damaged events would be miscounted; those in the cached view were checked before.
+        log.check(shelf.cached_seq(directory, log))
     summary = summarise(directory, threshold=threshold)
     about = {"directory": directory, "topic": options.subject, "strategy": options.strategy}
     print_result({**about, **summary.as_dict()}, _parts(summary, options, directory), json=json)
 
 
 def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part]:
-    from lycosa.core.budget import EXHAUSTED, REFRESHED, larger, spending
+    from lycosa.core.budget import EXHAUSTED, REFRESHED, format_spending, larger_budget_option
 
     name = shlex.quote(str(directory))
     state = "running" if summary.running else f"ended: {summary.ending}" if summary.ending else "interrupted"
     yield Text.assemble((options.subject, "bold"), f"  {options.strategy}, {state}")
-    of = f" of {options.budget}" if summary.pages <= options.budget else ""  # watching has a budget of its own
+    of = f" of {options.budget}" if summary.pages <= options.budget else ""  # a watch has its own budget
     sites = f", on {many(summary.sites, 'site')}" if summary.sites else ""
     harvest = (f"{summary.harvest:.1%}", "bold")
-    yield Text.assemble(f"{summary.estimate.told}, score {summary.asked}: harvest rate ", harvest, sites)
-    spent = f": {spending(summary.spent)}" if summary.requests > summary.pages else ""
+    yield Text.assemble(f"{summary.estimate.description}, score {summary.asked}: harvest rate ", harvest, sites)
+    spent = f": {format_spending(summary.spent)}" if summary.requests > summary.pages else ""
     yield f"{many(summary.pages, 'page')}{of} by {many(summary.requests, 'request')}{spent}"
     if summary.warning:
         yield Text.assemble(("the topic's words are weak", "yellow"), f": {summary.warning}")
@@ -72,7 +72,7 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
     if summary.ending == REFRESHED and not summary.running:
         yield f"revisit with: lycosa refresh {name}"
     elif not summary.running and summary.ending != EXHAUSTED:
-        more = larger(summary.ending, options.budget, summary.pages, summary.requests)
+        more = larger_budget_option(summary.ending, options.budget, summary.pages, summary.requests)
         yield f"continue with: lycosa resume {name}{more}"
 
 
@@ -81,7 +81,7 @@ def _hosts(summary: Summary) -> Iterator[Part]:
     most = ", ".join(f"{host} ({count})" for host, count in hosts.most_common(5))
     if not hosts:
         yield "no pages yet"
-    elif any(hosts):  # nodes of other spaces have none
+    elif any(hosts):  # nodes of other spaces have no host
         title, rest = (f"{len(hosts)} hosts", ", most pages from ") if len(hosts) > 1 else ("1 host", ", ")
         yield Text.assemble((title, "bold"), rest, most)
     if summary.held:
@@ -91,15 +91,15 @@ def _hosts(summary: Summary) -> Iterator[Part]:
 
 
 def _counted(rows: Iterable[tuple[int, str, str]]) -> Iterator[Part]:
-    """Yield how often something happened, and why the last time."""
+    """Yield counts with the latest reason of each."""
     for count, what, reason in rows:
         yield f"{count:>6}  {what}"
-        lines = re.split(r" (?=https?://)", reason) if reason else []  # an address on a line of its own
+        lines = re.split(r" (?=https?://)", reason) if reason else []  # URLs get their own line
         yield from (LabelledText(" " * 8, Text(line, "dim")) for line in lines)
 
 
 def _again(again: RevisitCounts) -> Iterator[Part]:
-    """Yield what came of revisits: in a line, then how they ended."""
+    """Yield a summary of revisits, then their outcomes."""
     changes = dict(again.changes)
     kinds = [f"{changes.get('changed', 0):,} changed"]
     kinds += [f"{changes[name]:,} {name}" for name in ("vanished", "moved", "returned") if changes.get(name)]

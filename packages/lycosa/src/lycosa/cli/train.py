@@ -1,4 +1,4 @@
-"""`lycosa train ...`: the commands that learn from pages, links and browsing."""
+"""`lycosa train ...`: learn from pages, links and browsing."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from lycosa.cli.parameters import Json, Language, Pages, Quiet, network_options,
 from lycosa.cli.printing import NARROW, Part, listing, output, print_result, remarks, right_aligned
 from lycosa.cli.progress_bar import show_progress
 
-if TYPE_CHECKING:  # 'lycosa train --help' has the options of this command: it must not load what trains
+if TYPE_CHECKING:  # 'lycosa train --help' must not import the training code
     from lycosa.training.evaluation import Quality
     from lycosa.training.train_model import Trained
 
 
 class TrainCommands(Commands):
-    """The commands of `lycosa train`; a word that is none of them is a source of pages."""
+    """The commands of `lycosa train`; any other word is a source of pages."""
 
     names = "pages rules browse taxonomy"
     places: ClassVar = {
@@ -39,7 +39,7 @@ class TrainCommands(Commands):
         self.commands[self.usual].hidden = True
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take a word that is no command's name as a source, also a directory that is called like the usual one."""
+        """Treat a word that is not a command as a source, also a directory with the name of the default command."""
         if args and (args[0] == self.usual or args[0] not in self.commands) and args[0] not in ("-h", "--help"):
             args = [self.usual, *args]
         found: list[str] = super().parse_args(ctx, args)
@@ -47,13 +47,13 @@ class TrainCommands(Commands):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, remarks = super().resolve_command(ctx, args)
-        return "" if name == self.usual else name, command, remarks  # the usual command has no name of its own
+        return "" if name == self.usual else name, command, remarks  # the default command has no name of its own
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         formatter.write_usage(ctx.command_path, "SOURCE... [OPTIONS]")
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """List the options of the usual command, then the other commands."""
+        """List the options of the default command, then the other commands."""
         self.load(self.usual).format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
 
@@ -147,14 +147,14 @@ def _parts(done: Trained) -> Iterator[Part]:
     else:
         yield from _measured(done.quality, pages)
     yield from remarks(done.left_out, done.notes)
-    target = "" if model.marked else f"--target {shlex.quote(likely(model.classes))} "
-    if model.marked:
-        yield f"Wanted, unless --target says otherwise: {', '.join(model.marked)}"
+    target = "" if model.default_targets else f"--target {shlex.quote(likely(model.classes))} "
+    if model.default_targets:
+        yield f"Wanted, unless --target says otherwise: {', '.join(model.default_targets)}"
     yield f"Crawl with it: lycosa crawl --model {shlex.quote(str(done.out))} {target}--seed URL"
 
 
 def likely(classes: Sequence[str]) -> str:
-    """Return the class that someone may want, for an example: one that is not called like a rest."""
+    """Return a class for an example, preferably not a catch-all."""
     from lycosa.training.sources import IRRELEVANT, RELEVANT
 
     wanted = [name for name in classes if name.casefold() not in (IRRELEVANT, *_UNWANTED)]
@@ -186,7 +186,7 @@ def _measured(quality: Quality, pages: int) -> Iterator[Part]:
 
 
 def _number(value: float | int | None) -> str:
-    """Return a count or a share.
+    """Format a count or a share.
 
     >>> _number(1234), _number(0.5), _number(None)
     ('1,234', '0.50', '-')

@@ -15,7 +15,7 @@ from lycosa.cli.commands import with_more
 from lycosa.cli.parameters import Json, Language, Pages, Quiet, network_options, network_parameters
 from lycosa.cli.printing import Part, listing, print_result, remarks, right_aligned
 from lycosa.cli.progress_bar import show_progress
-from lycosa.core.spec import spell
+from lycosa.core.spec import format_spec
 from lycosa.training.browse import Browsed, train_browse
 from lycosa.training.looking import fetched, recorded
 
@@ -92,12 +92,12 @@ def _parts(done: Browsed, facts: dict[str, Any]) -> Iterator[Part]:
     yield from _clusters("K-Means (strategy hmm)", done.clusters["kmeans"])
     yield from _clusters("X-Means (strategy hmm-xmeans)", done.clusters["xmeans"])
     yield from remarks(done.left_out, done.notes)
-    strategy = shlex.quote(spell("hmm", {"file": str(done.out)}))
+    strategy = shlex.quote(format_spec("hmm", {"file": str(done.out)}))
     yield f"Crawl with it: lycosa crawl --strategy {strategy} --seed URL"
 
 
 def _states(counts: list[int], transitions: list[list[int]]) -> Part:
-    """Return how many pages are how far away, and where their visitors went next."""
+    """Return a table of the pages by distance, and the transitions of their visitors."""
     states = len(counts)
     names = ["relevant", *(f"{n} step{'s' if n > 1 else ''} away" for n in range(1, states - 1)), "farther, or no path"]
     columns = [right_aligned("state"), Column("pages", overflow="fold"), right_aligned("")]

@@ -1,4 +1,4 @@
-"""`lycosa train rules`: learn how classes of pages link to each other, and show what was learned."""
+"""`lycosa train rules`: learn how classes of pages link to each other, and show the rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lycosa.training.looking import fetched, recorded
 from lycosa.training.train_model import check_out
 
 SHOW = Group("Show rules, without --model")
-MOST_SHOWN = 200  # classes of a matrix that is printed
+MOST_SHOWN = 200  # classes of a printed matrix
 
 
 @with_more(network_parameters("delay", "allow_network"), last=True)
@@ -69,7 +69,7 @@ def train_rules(
     if walk < 0:
         raise InputError(f"--walk is {walk}: it must be 0 (no walk) or more")
     known, before = TrainedModel.load(model), RuleBook.load(add) if add else RuleBook()
-    check_out(out, HEADER.rpartition(" ")[0].encode(), "contains no rules")  # before hours are spent on fetching
+    check_out(out, HEADER.rpartition(" ")[0].encode(), "contains no rules")  # before a long fetch
     with show_progress(quiet or json) as progress:
         look = recorded(pages) if pages else fetched(options)
         learned = training.train_rules(
@@ -94,7 +94,7 @@ def _learned(learned: training.Learned, known: TrainedModel, model: Path, out: P
     yield f"{out}: {between}, from {learned.parents:,} pages and {learned.linked:,} pages that they link to"
     yield from remarks(learned.left_out, learned.notes)
     by_cases = sorted(book, key=lambda rule: -rule.cases)
-    target = shlex.quote(next(iter(known.marked), likely([rule.to for rule in by_cases])))
+    target = shlex.quote(next(iter(known.default_targets), likely([rule.to for rule in by_cases])))
     yield f"Look at them: lycosa train rules {file} --target {target}"
     words = f"--model {shlex.quote(str(model))} --target {target} --strategy rules,file={file}"
     yield f"Crawl with them: lycosa crawl {words} --seed URL"
@@ -134,11 +134,11 @@ def _table(columns: list[Column], rows: Sequence[tuple[str, ...]], limit: int) -
 
 
 def _show_matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
-    """Print rows that add up to 1. Columns are called by the number of their row."""
+    """Print rows that sum to 1; columns are numbered like the rows."""
     if level < 0:
         raise InputError(f"--level is {level}: it must be 1 or more, or 0 for as many as fit")
     deepest = max((name.count("/") + 1 for name in book.classes), default=1)
-    # classes that fit on a screen
+    # Number of classes that fit on a screen.
     fitting = [deep for deep in range(deepest, 0, -1) if deep == 1 or len(book.grouped(deep).classes) <= 12]
     groups = book.grouped(level or fitting[0])
     names = groups.classes

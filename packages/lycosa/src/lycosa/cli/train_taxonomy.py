@@ -1,4 +1,4 @@
-"""`lycosa train taxonomy`: browse a web directory, mark topics in it, and write it as a table to train on."""
+"""`lycosa train taxonomy`: browse a web directory, mark topics, and write a training table."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def taxonomy(
     """Browse a web directory and select topics to train on."""
     if limit < 0:
         raise InputError(f"--limit is {limit}: it must be 0 (all) or more")
-    if out is None and mark is not None:  # marks are kept in the table itself, if it is one of this command's
+    if out is None and mark is not None:  # marks are stored in the table itself if this command wrote it
         if branch or len(sources) != 1:
             raise InputError("--mark with a branch or several files needs --out, the table to write")
-        out, most = sources[0], 0  # marks take no page away
-    if out:  # before minutes are spent on reading
+        out, most = sources[0], 0  # marking must not drop pages
+    if out:  # before a long read
         check_out(out, "\t".join(COLUMNS).encode(), "is not a table written by this command")
     with show_progress(quiet or json) as progress:
         directory = read_web_directory(sources, below=branch if out else "", most=most, progress=progress)

@@ -1,4 +1,4 @@
-"""`lycosa why`: why a link waits where it does or was fetched, and what comes next."""
+"""`lycosa why`: explain the position of a link in the frontier, why it was fetched, or which links come next."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ def why(
         print_result(facts, _next(reasons, best), json=json)
 
 
-# -- what comes next -----------------------------------------------------------------------------------------------
 
 
 def _next(reasons: Reasons, best: list[Why]) -> Iterator[Part]:
@@ -71,7 +70,7 @@ def _next(reasons: Reasons, best: list[Why]) -> Iterator[Part]:
 
 
 def _largest(terms: dict[str, float]) -> str:
-    """Return the largest terms in a line.
+    """Format the largest terms as a line.
 
     >>> _largest({"anchor words": .31, "siblings": .224, "depth": -.05, "host": .01})
     'anchor words .31, siblings .22, depth -.05'
@@ -80,7 +79,7 @@ def _largest(terms: dict[str, float]) -> str:
 
 
 def format_priority(value: float) -> str:
-    """Return a score with two digits that say something, and no more zeros than it needs.
+    """Format a priority with two significant digits.
 
     >>> format_priority(.314), format_priority(-.05), format_priority(1.5), format_priority(.0004), format_priority(math.inf), format_priority(math.nan)
     ('.31', '-.05', '1.50', '4e-04', 'first', '-')
@@ -92,7 +91,6 @@ def format_priority(value: float) -> str:
     return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 0.995 else f"{value:.2f}"
 
 
-# -- one link ------------------------------------------------------------------------------------------------------
 
 
 def _link(why: Why, threshold: float, *, running: bool) -> Iterator[Part]:
@@ -165,7 +163,7 @@ def _arms(why: Why) -> Iterator[Part]:
 
 
 def _bars(terms: dict[str, float]) -> Iterator[Part]:
-    """Yield each term with a bar as long as it contributes, one against the link in another colour."""
+    """Yield each term with a bar of proportional length; negative ones in another colour."""
     if not terms:
         yield Text("nothing speaks for or against it", "dim")
         return

@@ -1,7 +1,7 @@
-"""What an index says of a capture, collected while a file is read.
+"""The captures of a WARC file, collected while it is read.
 
-A capture is an answer to a GET that can be served again: a response, a revisit or a resource record with a web address.
-Requests are looked at for their method only, since an answer to a POST must not be served for a GET.
+A capture is a response to a GET that can be replayed: a response, revisit or resource record with a web URL. Requests
+are read for their method only, because a response to a POST must not be served for a GET.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from xxhash import xxh3_64_intdigest as hash64
 
 from lycosa.web.urls import canonical, host_key, parse
 
-# flags: its body lies elsewhere; its address is https; it is HTML that was found; it has any content
+# Flags: the body is in another record; the URL is https; a successful HTML page; any content.
 REVISIT, SECURE, PAGE, CONTENT = 1, 2, 4, 8
 RESPONSE, RESOURCE, REQUEST, REVISITED = 4, 8, 16, 64  # fastwarc's record types, as plain numbers
 
 
 def identify(url: str) -> tuple[int, int, str]:
-    """How an address is looked up: a key that http and https share, one of its very spelling, and its canonical form.
+    """Return the keys of a URL: one shared by http and https, one of its exact spelling, and its canonical form.
 
     >>> identify("http://example.org/a?utm_source=x")[0] == identify("https://EXAMPLE.org/a#top")[0]
     True
@@ -38,7 +38,7 @@ def bare(url: str) -> str:
 
 
 def moment(text: str) -> int:
-    """A WARC-Date in microseconds since 1970; 0 for what is none.
+    """Parse a WARC-Date to microseconds since 1970; 0 if it is invalid.
 
     >>> moment("1970-01-01T00:00:01.5Z"), moment("soon")
     (1500000, 0)
@@ -46,18 +46,18 @@ def moment(text: str) -> int:
     try:
         at = datetime.fromisoformat(text)
         at = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):  # before the year 1 or after 9999, where another zone is meant
+    except (ValueError, OverflowError):  # before the year 1 or after 9999 in UTC
         return 0
     return round(at.timestamp() * 1e6)
 
 
 def digest_key(text: str) -> int:
-    """A payload digest as a number; 0 for none."""
+    """Return a payload digest as a number; 0 for none."""
     return hash64(text.upper().encode()) if text else 0
 
 
 class Captures:
-    """Columns under construction, one row a capture, in the order of the file."""
+    """Columns under construction, one row per capture, in file order."""
 
     def __init__(self) -> None:
         self.columns = {
@@ -65,7 +65,7 @@ class Captures:
             "exact": array("I"), "host": array("I"), "flags": array("B"),
         }  # fmt: skip
         self.hosts: dict[str, int] = {}
-        self.starts: list[str] = []  # of each host, its page with the shortest address
+        self.starts: list[str] = []  # page with the shortest URL of each host
         self.records = 0
         self._open = False
         self._ids = array("Q")
@@ -76,7 +76,7 @@ class Captures:
         return len(self._ids)
 
     def note(self, record: Any, offset: int) -> None:
-        """Take in the record that begins here, if it is a capture."""
+        """Add the record at an offset if it is a capture."""
         self.close(offset)
         self.records += 1
         kind, headers = int(record.record_type), record.headers
@@ -108,14 +108,14 @@ class Captures:
             self._open = False
 
     def forget(self, offset: int) -> None:
-        """What begins here or later is not whole."""
+        """Remove captures at or after an offset, because they are incomplete."""
         while self.columns["offset"] and self.columns["offset"][-1] >= offset:
             for column in (*self.columns.values(), self._ids, self._partners):
                 column.pop()
             self._open = False
 
     def servable(self) -> NDArray[np.bool_]:
-        """Which rows may be served; the others answer a POST, or a HEAD."""
+        """Return a mask of rows that may be served; the others answer a POST or HEAD."""
         wrong = np.array(sorted(self._not_get), np.uint64)
         return ~(np.isin(np.array(self._ids, np.uint64), wrong) | np.isin(np.array(self._partners, np.uint64), wrong))
 
@@ -133,7 +133,7 @@ def _ids(headers: Any, *names: str) -> Iterator[int]:
 
 
 def _has(record: Any) -> tuple[bool, bool]:
-    """Whether it is HTML with status 2xx, and whether it has content: also where a server said that it still stands."""
+    """Return whether a record is HTML with status 2xx, and whether it has content; "not modified" counts as content."""
     try:
         record.parse_http()
         http = record.http_headers

@@ -1,7 +1,7 @@
-"""Certificates for recorded hosts: made as they are asked for, signed by an authority that lives on this machine.
+"""TLS certificates for recorded hosts, created on demand and signed by a local authority.
 
-The authority is made once and kept in the user's data directory, so that it has to be trusted once only. Its key never
-leaves that directory and nobody else may read it; whoever has it can forge any site for those who trust it.
+The authority is created once and kept in the user's data directory, so it has to be trusted only once. Its key never
+leaves that directory and only the user can read it: with it any site could be forged for those who trust it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from lycosa.core.errors import StoreError
-from lycosa.core.files import replacing
+from lycosa.core.files import atomic_write
 from lycosa.replay.places import data_directory
 
 YEARS = 5
@@ -30,7 +30,7 @@ MOST_HOSTS = 1_000
 
 
 class Authority:
-    """Signs certificates; the same one each time, as long as its files are there."""
+    """Local certificate authority, persistent as long as its files exist."""
 
     def __init__(self, directory: Path | None = None) -> None:
         directory = directory or data_directory()
@@ -39,7 +39,7 @@ class Authority:
             self._key, self._certificate = _kept(directory / "replay-ca.key")
             self.public = self._certificate.public_bytes(serialization.Encoding.PEM)
             if not self.path.exists() or self.path.read_bytes() != self.public:
-                with replacing(self.path, 0o600) as file:
+                with atomic_write(self.path, 0o600) as file:
                     file.write(self.public)
         except OSError as error:
             raise StoreError(f"cannot keep a certificate in {directory}: {error.strerror or error}") from error
@@ -48,7 +48,7 @@ class Authority:
 
     @property
     def pin(self) -> str:
-        """A hash of its key, by which Chromium can be told to accept it: `--ignore-certificate-errors-spki-list`."""
+        """The hash of its key for Chromium's option `--ignore-certificate-errors-spki-list`."""
         key = self._certificate.public_key().public_bytes(
             serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
         )
@@ -57,7 +57,7 @@ class Authority:
     def _new_context(self, host: str) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.set_alpn_protocols(["http/1.1"])
-        # The ssl module takes certificates from files only.
+        # The ssl module loads certificates from files only.
         with tempfile.NamedTemporaryFile(suffix=".pem") as file:
             file.write(_pem(self._host_key))
             for certificate in (self._signed(host), self._certificate):
@@ -67,7 +67,7 @@ class Authority:
         return context
 
     def _signed(self, host: str) -> x509.Certificate:
-        """A certificate for a host, for as long as a recorded web is likely to be looked at in one go."""
+        """Return a certificate for a host, valid for the length of a session."""
         try:
             name: x509.GeneralName = x509.IPAddress(ipaddress.ip_address(host.strip("[]")))
         except ValueError:
@@ -84,7 +84,7 @@ class Authority:
 
 
 def _kept(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
-    """Key and certificate, from one file: whoever else makes one at the same time can't mix them up."""
+    """Return key and certificate from one file, so that concurrent creation cannot mix them."""
     pair = _load(path)
     if pair is None:
         _make(path)
@@ -94,12 +94,12 @@ def _kept(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
 
 
 def _load(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate] | None:
-    """An authority that will last for a while, None if there is none."""
+    """Load an authority that is valid for some time; None if there is none."""
     try:
         content = path.read_bytes()
         key = serialization.load_pem_private_key(content, None)
         certificate = x509.load_pem_x509_certificate(content)
-    except (FileNotFoundError, ValueError, TypeError, UnsupportedAlgorithm):  # none, or none of ours
+    except (FileNotFoundError, ValueError, TypeError, UnsupportedAlgorithm):  # missing or not ours
         return None
     if not isinstance(key, ec.EllipticCurvePrivateKey):
         return None
@@ -107,7 +107,7 @@ def _load(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate] | N
 
 
 def _make(path: Path) -> None:
-    """Make an authority that can sign for hosts and nothing else."""
+    """Create an authority that can only sign for hosts."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = f"Lycosa replay, made {datetime.now(UTC):%Y-%m-%d}"
     usage = dict.fromkeys(
@@ -124,7 +124,7 @@ def _make(path: Path) -> None:
         .sign(key, hashes.SHA256())
     )
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with replacing(path, 0o600) as file:
+    with atomic_write(path, 0o600) as file:
         file.write(_pem(key) + certificate.public_bytes(serialization.Encoding.PEM))
 
 

@@ -1,16 +1,14 @@
-"""The index of one WARC file: where each capture lies, in columns that are mapped into memory and searched in place.
+"""Index of one WARC file: the position of each capture, in memory-mapped columns.
 
-It is kept in the user's cache and made once. Opening it reads a few hundred bytes, however many captures it knows; a
-look-up is a binary search among the hashes of addresses. Addresses themselves are not in it: the record says whether
-it is the one, so that two addresses with one hash do no harm.
+It is created once and cached. Opening it reads a few hundred bytes regardless of its size; a lookup is a binary search
+by URL hash. URLs themselves are not stored: the record is checked, so hash collisions are harmless. An index is valid
+while its file has the recorded size and modification time.
 
-An index is fresh while its file has the size and the time it was made for.
-
-    16 bytes   what this is
+    16 bytes   magic
      8 bytes   length of the facts
-               facts (msgpack): size and time of the file, where its last record ends, rows, where the hosts are, ...
-               columns, each at a multiple of 8
-               hosts (msgpack): name and start page of each, in the order of their numbers
+               facts (msgpack): size and time of the file, end of the last record, rows, offset of the hosts, ...
+               columns, each aligned to 8 bytes
+               hosts (msgpack): name and start page of each, by number
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_hexdigest as hash_name
 
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.files import replacing
+from lycosa.core.files import atomic_write
 from lycosa.replay.captures import PAGE, REVISIT, Captures
 from lycosa.replay.places import cache_directory
 from lycosa.replay.scanning import Tell, scan, segments
@@ -42,7 +40,7 @@ Columns = Mapping[str, NDArray[Any]]
 
 
 class Index:
-    """Captures in the order of their keys; of one key, in the order of their dates."""
+    """Captures ordered by key and date."""
 
     def __init__(self, columns: Columns, facts: dict[str, Any], hosts: bytes | tuple[Path, int] = b"") -> None:
         self.columns = columns
@@ -58,17 +56,17 @@ class Index:
         return range(int(self.key.searchsorted(wanted)), int(self.key.searchsorted(wanted, "right")))
 
     def with_digest(self, digest: int) -> list[int]:
-        """The captures with this payload that hold its bytes."""
+        """Return the captures with this payload that contain its bytes."""
         digests, order = self.columns["digest"], self.columns["by_digest"]
         wanted = np.uint64(digest)
         try:
             first, last = (int(np.searchsorted(digests, wanted, side, order)) for side in ("left", "right"))
             return [int(row) for row in order[first:last] if not self.flags[row] & REVISIT]
-        except (ValueError, IndexError):  # of an index that does not fit together
+        except (ValueError, IndexError):  # a corrupt index
             return []
 
     def hosts(self) -> list[tuple[str, str]]:
-        """Name and start page of each host, by number."""
+        """Return name and start page of each host, by number."""
         packed = self._hosts
         if not isinstance(packed, bytes):
             with open(packed[0], "rb") as file:
@@ -80,7 +78,7 @@ class Index:
             raise StoreError(f"the index {self._hosts[0]!s} is damaged: delete it; it will be rebuilt") from error
 
     def pages(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-        """The key and the host of each page, however often it was captured."""
+        """Return key and host of each distinct page."""
         rows = np.flatnonzero(self.flags & PAGE)
         keys, first = np.unique(self.key[rows], return_index=True)
         return keys, self.columns["host"][rows[first]]
@@ -90,7 +88,7 @@ class Index:
         facts = msgpack.packb(self.facts)
         parts = [MAGIC + struct.pack("<Q", len(facts)) + facts]
         parts += [np.ascontiguousarray(self.columns[name]).tobytes() for name in COLUMNS]
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             for part in parts:
                 file.write(part)
                 file.write(b"\0" * (-len(part) % 8))
@@ -98,7 +96,7 @@ class Index:
 
 
 def load(path: Path) -> Index | None:
-    """An index from disk; None if there is none that can be used."""
+    """Load an index from disk; None if there is no usable one."""
     try:
         with open(path, "rb") as file:
             head = file.read(24)
@@ -133,7 +131,7 @@ def kept_at(path: Path) -> Path:
 
 
 def open_index(path: Path, progress: Tell) -> Index:
-    """The index of a WARC file: the one that is kept, or a new one."""
+    """Return the index of a WARC file, cached or new."""
     kept = kept_at(path)
     try:
         stat = path.stat()
@@ -148,7 +146,7 @@ def open_index(path: Path, progress: Tell) -> Index:
     if not captures.records:
         raise InputError(f"{path} contains no WARC records: is it a web archive?")
     index = _assembled(captures, {"size": stat.st_size, "time": stat.st_mtime_ns, "end": end})
-    with suppress(OSError):  # it is made again the next time
+    with suppress(OSError):  # created again next time
         kept.parent.mkdir(parents=True, exist_ok=True)
         index.save(kept)
     return index

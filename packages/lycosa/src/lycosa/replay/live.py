@@ -1,8 +1,8 @@
-"""The proxy in front of the live web: passes on what a browser asks for, and records which pages someone opened.
+"""Proxy to the live web that records which pages a person opened.
 
-It is the recorder of browsing (Batsakis 2007, fig. 8, component I): the pages in the order of the visits, with the page
-that led to each, what they say, and what the person says of them on the proxy's own page. `lycosa train browse` learns
-from the record. Connections, TLS and requests are those of proxy.py; what is dialled passes the crawler's guard.
+It records browsing (Batsakis 2007, fig. 8, component I): pages in order of the visits, with the page that led to each,
+their text, and the person's labels from the proxy's own page. `lycosa train browse` learns from the record. Connections
+and TLS are those of proxy.py; outgoing connections pass the crawler's address guard.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from lycosa.web.fetch import HttpTransport, LenientResponse
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 
 MOST_PAGE = 4_000_000  # bytes and characters that are recorded; the browser gets all of it
-# between two neighbours and not passed on, or written by this proxy
+# Hop-by-hop headers, and those written by this proxy.
 _HOP = frozenset(
     b"connection proxy-connection keep-alive te trailer transfer-encoding upgrade proxy-authenticate "
     b"proxy-authorization alt-svc host content-length".split()
@@ -48,9 +48,9 @@ class Opened:
 
 
 class Recorder:
-    """Writes a browsing record: each visit as a line of JSON as it happens, and each label as one more.
+    """Writer of a browsing record: a line of JSON per visit or label.
 
-    A file that is there is continued. Only its owner may read it, as it holds what someone has read.
+    An existing file is continued. Only its owner may read it, because it contains what a person has read.
     """
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
@@ -72,7 +72,7 @@ class Recorder:
         self._write({**line, "time": round(self.clock(), 3), "text" if plain else "html": text[:MOST_PAGE]})
 
     def label(self, number: int, relevant: bool) -> None:
-        """Someone says of a visit, by its number, whether its page is relevant."""
+        """Label the page of a visit as relevant or not."""
         url = self.opened[number].url
         for each in self.opened:
             each.relevant = relevant if each.url == url else each.relevant
@@ -87,7 +87,7 @@ class Recorder:
 
 
 def _broken_off(path: Path) -> bool:
-    """Whether a record that is there ends within a line, as after a kill; what is no record is not touched."""
+    """Return whether an existing record ends within a line, as after a kill; raise for other files."""
     if not path.exists():
         return False
     if not path.is_file():
@@ -104,15 +104,17 @@ def _broken_off(path: Path) -> bool:
 
 
 class RecordingProxy(LocalProxy):
-    """Passes requests on to the web, and lets a recorder know of pages."""
+    """Proxy that forwards requests to the web and passes pages to a recorder."""
 
     def __init__(self, recorder: Recorder, transport: HttpTransport, authority: Authority, port: int = 0) -> None:
         super().__init__(authority, port)
         self.recorder, self.transport = recorder, transport
-        self.token = secrets.token_urlsafe(16)  # known to our own page only: no other page can label visits
+        self.token = secrets.token_urlsafe(16)  # known only to our own page, so other pages cannot label visits
 
     def connection(self) -> Connection:
-        """Who answers one client; the tally counts what was `passed` on, `recorded`, `unwritten`, or `failed`."""
+        """Return a connection for one client; the tally counts responses `passed`, `recorded`, `unwritten`, and
+        `failed`.
+        """
         return _Live(self)
 
     async def __aexit__(self, *error: object) -> None:
@@ -146,7 +148,6 @@ class _Live(Connection):
         self.arrived.set()
         self.writable.set()
 
-    # -- requests ------------------------------------------------------------------------------------------------
 
     def _answer(self, request: Request) -> None:
         url = request.url(self.tunnel)
@@ -189,12 +190,11 @@ class _Live(Connection):
         del self.buffer[:length]
         return body
 
-    # -- answers -------------------------------------------------------------------------------------------------
 
     async def _stream(self, request: Request, url: str, answer: aiohttp.ClientResponse, is_page: bool) -> None:
-        """Pass an answer on as it comes; the page is recorded when it is whole."""
+        """Forward a response as it arrives; record the page when it is complete."""
         assert isinstance(answer, LenientResponse)
-        mended = answer.remarks.mended
+        mended = answer.remarks.repaired
         fields: Headers = [
             (name, value)
             for name, value in (mended.fields if mended else answer.raw_headers)
@@ -212,7 +212,7 @@ class _Live(Connection):
                 self.transport.write(b"%x\r\n%b\r\n" % (len(chunk), chunk) if end else chunk)
                 await self.writable.wait()
         except (aiohttp.ClientError, OSError, TimeoutError):
-            if self.transport is not None:  # half an answer must not look like a whole one
+            if self.transport is not None:  # a truncated response must not look complete
                 self.transport.abort()
             return
         if self.transport is not None:
@@ -223,7 +223,7 @@ class _Live(Connection):
             self._record(url, request, bytes(body), kind, answer.headers.get("Content-Encoding", ""))
 
     def _begin(self, request: Request, answer: aiohttp.ClientResponse, fields: Headers) -> bytes:
-        """Send the head; what has to follow the body where its length is not told."""
+        """Send the head; return the bytes that must follow a body of unknown length."""
         length = answer.headers.get("Content-Length", "") if "Transfer-Encoding" not in answer.headers else ""
         bodiless = request.method == "HEAD" or answer.status in (204, 304)
         end = b""
@@ -252,10 +252,9 @@ class _Live(Connection):
         try:
             self.proxy.recorder.visit(url, request.headers.get("referer", ""), text, plain=plain)
             self.proxy.tally["recorded"] += 1
-        except OSError:  # a full disk, say: the answer is with the browser already
+        except OSError:  # for instance a full disk; the browser already has the response
             self.proxy.tally["unwritten"] += 1
 
-    # -- the proxy's own page ------------------------------------------------------------------------------------
 
     def _speak(self, request: Request, path: str) -> None:
         proxy, authority = self.proxy, self.proxy.authority
@@ -271,7 +270,7 @@ class _Live(Connection):
             )
 
     def _label(self, path: str) -> bool:
-        """Whether a path says something of a visit: /label/TOKEN/NUMBER/yes."""
+        """Apply a path /label/TOKEN/NUMBER/yes; return whether it was one."""
         recorder = self.proxy.recorder
         said = re.fullmatch(r"/label/([\w-]+)/(\d{1,9})/(yes|no)", path, re.ASCII)
         if said is None or not secrets.compare_digest(said[1], self.proxy.token):
@@ -283,7 +282,7 @@ class _Live(Connection):
 
 
 def _is_page(request: Request) -> bool:
-    """Whether someone opens a page: not a frame, a picture, or what a browser fetches in advance."""
+    """Return whether a person opens a page: not a frame, an image, or a prefetch."""
     if request.method != "GET" or "prefetch" in request.headers.get("sec-purpose", request.headers.get("purpose", "")):
         return False
     meant = request.headers.get("sec-fetch-dest", "")
@@ -291,7 +290,7 @@ def _is_page(request: Request) -> bool:
 
 
 def _onward(request: Request, is_page: bool) -> dict[str, str]:
-    """The headers that are passed on; a page is asked for whole, or its words could not be recorded."""
+    """Return the headers to forward; pages are requested unconditionally so that their text can be recorded."""
     left_out: Iterable[str] = ("if-none-match", "if-modified-since") if is_page else ()
     return {
         name: value

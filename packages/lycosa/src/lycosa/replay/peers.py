@@ -1,4 +1,4 @@
-"""The user at the other end of a connection on this machine, as Linux lists connections in /proc/net."""
+"""The user at the other end of a local connection, from Linux's tables in /proc/net."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-TABLES = Path("/proc/net")  # has the tables `tcp` and `tcp6`; other systems do not say whose a connection is
+TABLES = Path("/proc/net")  # has the tables `tcp` and `tcp6`; other systems lack them
 
 
 def users_are_known() -> bool:
@@ -19,12 +19,12 @@ def users_are_known() -> bool:
 def is_own_user(transport: asyncio.BaseTransport) -> bool:
     """Return whether the client of an IPv4 connection runs as the user of this process, or as root.
 
-    Both addresses are compared with their ports: a port of 127.0.0.1 and the same of 127.0.0.2 may belong to two users.
-    The answer is no where no row fits, and where the client has closed its socket: such rows are listed as root's,
-    without an inode. Takes 4 ms a table where the kernel has room for 262,144 connections.
+    Both addresses are compared with their ports: the same port of 127.0.0.1 and 127.0.0.2 may belong to two users.
+    False if no row matches, or if the client has closed its socket: such rows are listed as root's, without an inode.
+    Takes 4 ms per table where the kernel has room for 262,144 connections.
     """
     ends = [transport.get_extra_info(name) for name in ("peername", "sockname")]
-    for table, prefix in (("tcp", b""), ("tcp6", bytes(10) + b"\xff\xff")):  # as IPv4 addresses stand in IPv6
+    for table, prefix in (("tcp", b""), ("tcp6", bytes(10) + b"\xff\xff")):  # IPv4-mapped IPv6 addresses
         wanted = [_listed(prefix + socket.inet_aton(address), port) for address, port in ends]
         with suppress(OSError):  # a system without IPv6
             for line in (TABLES / table).read_text().splitlines():
@@ -35,7 +35,7 @@ def is_own_user(transport: asyncio.BaseTransport) -> bool:
 
 
 def _listed(address: bytes, port: int) -> str:
-    """Return an address as the tables have it: words in the byte order of the machine, and the port.
+    """Format an address as in the tables: words in native byte order, and the port.
 
     >>> _listed(bytes([1, 1, 1, 1]), 8080)
     '01010101:1F90'

@@ -1,4 +1,4 @@
-"""Where things lie: the files to serve, and what Lycosa keeps for a user between runs."""
+"""Locations of the files to serve and of per-user data."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ ENDINGS = (".warc", ".warc.gz", ".wacz")
 
 
 def cache_directory() -> Path:
-    """For what can be made again."""
+    """Return the directory for caches."""
     return _home("XDG_CACHE_HOME", ".cache") / "lycosa"
 
 
 def data_directory() -> Path:
-    """For what can't."""
+    """Return the directory for data that cannot be recreated."""
     return _home("XDG_DATA_HOME", ".local/share") / "lycosa"
 
 
@@ -27,7 +27,8 @@ def _home(variable: str, usual: str) -> Path:
 
 
 def archives(named: Iterable[Path]) -> list[Path]:
-    """The files that some files and directories stand for, each once; a crawl's directory stands for its archive."""
+    """Return the files in some files and directories, without duplicates; a crawl's directory stands for its archive.
+    """
     files: dict[Path, None] = {}
     for path in named:
         if not path.exists():

@@ -1,16 +1,14 @@
-"""The proxy: a small HTTP/1.1 server on this machine that answers from a recording, and from nothing else.
+"""A local HTTP/1.1 proxy that answers from a recording only.
 
 Requests come in four forms:
-
-1. `GET http://host/path` (or https): what clients send to a proxy.
-2. `CONNECT host:443`, then TLS: what they send for https. The TLS ends here, with a certificate for that host.
-3. `GET /path` with the Host of a recorded site: what they send to a server.
+1. `GET http://host/path` (or https): clients of a proxy.
+2. `CONNECT host:443`, then TLS: clients of a proxy for https. TLS ends here, with a certificate for that host.
+3. `GET /path` with the Host of a recorded site: clients of a server.
 4. `GET /path` with our own Host: the start page, and the certificate to trust.
 
-Only the user who started it is served, and root. Linux says whose a connection is (peers.py); on other systems clients
-have to send a password, which is part of the address that is printed.
-
-Small records are read as they are asked for; large ones, and revisits, in threads, so that nobody else has to wait.
+Only the user who started it, and root, are served. Linux tells the owner of a connection (peers.py); on other systems
+clients have to send a password, which is part of the printed address. Small records are read at once; large ones and
+revisits in threads, so that other clients need not wait.
 """
 
 from __future__ import annotations
@@ -31,8 +29,8 @@ from lycosa.replay.peers import is_own_user, users_are_known
 from lycosa.replay.recording import Recording, Spot
 from lycosa.replay.records import Damaged, RecordedAnswer
 
-AT_ONCE = 200_000  # bytes in the file: a smaller record is read without a thread, in a millisecond or two
-LARGEST_BODY = 10_000_000  # of a request; it is read and thrown away
+AT_ONCE = 200_000  # bytes in the file: smaller records are read without a thread, in a millisecond or two
+LARGEST_BODY = 10_000_000  # of a request; it is read and discarded
 USERNAME = "lycosa"  # goes with a proxy's password
 Headers = list[tuple[bytes, bytes]]
 
@@ -43,12 +41,12 @@ _IN_A_304 = frozenset({b"cache-control", b"date", b"etag", b"expires", b"last-mo
 
 
 class LocalProxy:
-    """Listens on 127.0.0.1 for one user, as an asynchronous context manager; each client gets a `connection`."""
+    """Listener on 127.0.0.1 for one user, an asynchronous context manager; each client gets a `connection`."""
 
     def __init__(self, authority: Authority, port: int = 0) -> None:
         self.authority = authority
         self.port = port
-        # answers by kind; clients that `distrusted` our certificates; requests of `strangers`, other users
+        # Responses by kind; clients that `distrusted` our certificates; requests of `strangers`, that is, other users.
         self.tally: Counter[str] = Counter()
         self.password = "" if users_are_known() else new_password()
         self.connections: set[Connection] = set()
@@ -65,10 +63,10 @@ class LocalProxy:
 
     async def __aexit__(self, *error: object) -> None:
         assert self._server is not None
-        # First accept no more, then close: asyncio loses a connection that it was just about to make.
+        # First stop accepting, then close: asyncio loses connections it was about to create.
         for listening in self._server.sockets:
             asyncio.get_running_loop().remove_reader(listening.fileno())
-        for _ in range(10):  # what has just been accepted takes a few turns to become a connection
+        for _ in range(10):  # accepted sockets take a few turns of the loop to become connections
             await asyncio.sleep(0)
             for connection in list(self.connections):
                 await connection.end()
@@ -83,16 +81,16 @@ class LocalProxy:
 
     @property
     def login(self) -> str:
-        """Name and password that clients have to send; empty where users are told apart without."""
+        """Name and password that clients have to send; empty where users are identified without."""
         return f"{USERNAME}:{self.password}" if self.password else ""
 
     @property
     def address(self) -> str:
-        """The server, with the login if there is one."""
+        """The server's URL, with the login if there is one."""
         return self.server.replace("//", f"//{self.login}@") if self.login else self.server
 
     def admits(self, request: Request) -> bool:
-        """Return whether a request has the login, if there is one, and take it out: no other server may see it."""
+        """Return whether a request has the required login, and remove it so that no other server sees it."""
         if not self.login:
             return True
         direct = request.target.startswith("/")
@@ -101,7 +99,7 @@ class LocalProxy:
         return secrets.compare_digest(given.encode(), expected)
 
     def own_path(self, url: str) -> str:
-        """The path of an address that means the proxy itself; empty for others."""
+        """Return the path of a URL of the proxy itself; empty for others."""
         host, _, path = url.partition("://")[2].partition("/")
         own = host.lower() in ("", *(f"{name}:{self.port}" for name in ("localhost", "127.0.0.1", "[::1]")))
         return f"/{path.partition('?')[0]}" if own else ""
@@ -123,7 +121,7 @@ class ReplayProxy(LocalProxy):
 
 
 class Connection(asyncio.Protocol):
-    """One client; its requests are answered one after the other."""
+    """One client; its requests are answered in order."""
 
     def __init__(self, proxy: LocalProxy) -> None:
         self.proxy = proxy
@@ -135,7 +133,6 @@ class Connection(asyncio.Protocol):
         self.is_stranger = True
         self.working: asyncio.Task[None] | None = None
 
-    # -- called by asyncio ---------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -166,10 +163,9 @@ class Connection(asyncio.Protocol):
             self.transport.abort()
             await asyncio.sleep(0)
 
-    # -- requests ------------------------------------------------------------------------------------------------
 
     def _next(self) -> None:
-        """Answer the requests in the buffer, as long as nothing has to be waited for."""
+        """Answer the requests in the buffer until one has to wait."""
         while self.working is None and not self.blocked and self.transport and not self.transport.is_closing():
             skipped = min(self.to_skip, len(self.buffer))
             del self.buffer[:skipped]
@@ -194,20 +190,19 @@ class Connection(asyncio.Protocol):
                 self._answer(request)
 
     def _answer(self, request: Request) -> None:
-        """Answer a request, at once or with `working` set for as long as it takes."""
+        """Answer a request, at once or in a task set as `working`."""
         raise NotImplementedError
 
-    # -- TLS -----------------------------------------------------------------------------------------------------
 
     def _connect(self, request: Request) -> None:
-        """Become the host that the client wants to speak to."""
+        """Start a tunnel to the requested host."""
         assert self.transport is not None
         host, _, port = request.target.lower().rpartition(":")
         if self.tunnel or not _HOST.fullmatch(host) or not port.isdigit():
             self._refuse(400)
             return
         self.transport.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        if port == "80":  # what is plain on the web is so in a tunnel, too
+        if port == "80":  # plain HTTP inside a tunnel
             self.tunnel = f"http://{host}"
             return
         self.tunnel = f"https://{host}" if port == "443" else f"https://{host}:{port}"
@@ -220,10 +215,10 @@ class Connection(asyncio.Protocol):
             secure = await asyncio.get_running_loop().start_tls(plain, self, context, server_side=True)
         except BaseException as error:
             plain.abort()
-            self.connection_lost(None)  # before TLS is up, asyncio does not say so
+            self.connection_lost(None)  # asyncio does not call it before TLS is established
             if not isinstance(error, OSError):
                 raise
-            # Most likely the client does not trust our certificate, and said so by hanging up.
+            # Most likely the client does not trust our certificate.
             self.proxy.tally["distrusted"] += 1
             return
         finally:
@@ -231,7 +226,6 @@ class Connection(asyncio.Protocol):
         self.transport = secure
         self._next()
 
-    # -- answers -------------------------------------------------------------------------------------------------
 
     def _say(self, request: Request, status: int, said: bytes, called: str, *more: tuple[bytes, bytes]) -> None:
         self._send(request, status, b"", [(b"Content-Type", b"text/html; charset=utf-8"), mark(called), *more], said)
@@ -251,7 +245,7 @@ class Connection(asyncio.Protocol):
             self.transport.close()
 
     def _refuse(self, status: int, said: bytes = b"", more: bytes = b"") -> None:
-        """Answer with an error, and more header lines that end with CRLF; then close the connection."""
+        """Send an error with optional header lines that end with CRLF; then close the connection."""
         assert self.transport is not None
         self.proxy.tally["refused"] += 1
         head = b"HTTP/1.1 %d %b\r\n%bContent-Length: %d\r\nConnection: close\r\n\r\n"
@@ -330,21 +324,20 @@ def new_password() -> str:
 
 
 def mark(said: str) -> tuple[bytes, bytes]:
-    """Tells our own words from what was recorded."""
+    """Return the header that marks the proxy's own responses."""
     return b"X-Lycosa", said.encode()
 
 
-# -- what clients ask for ----------------------------------------------------------------------------------------
 
 
 class Request:
-    """The head of a request, leniently read."""
+    """The head of a request, parsed leniently."""
 
     def __init__(self, head: bytes) -> None:
         first, *lines = head.decode("latin-1").split("\r\n")
         self.method, _, rest = first.partition(" ")
         target, _, self.version = rest.rpartition(" ")
-        # A target should be ASCII; what is not, was most likely meant as UTF-8.
+        # A target should be ASCII; other bytes are most likely UTF-8.
         self.target = target.encode("latin-1").decode("utf-8", "replace")
         fields = (line.partition(":") for line in lines)
         self.headers = {name.strip().lower(): value.strip() for name, _, value in fields}
@@ -357,26 +350,27 @@ class Request:
 
     @property
     def body(self) -> int:
-        """Bytes that follow; -1 where nobody can tell."""
+        """Length of the body; -1 if unknown."""
         if "transfer-encoding" in self.headers:
             return -1
         length = self.headers.get("content-length", "0")
-        return int(length[:20]) if length.isascii() and length.isdigit() else -1  # 20 digits are too many, too
+        # lengths of 20 digits are too large as well
+        return int(length[:20]) if length.isascii() and length.isdigit() else -1
 
     @property
     def at(self) -> int | None:
-        """The moment that Accept-Datetime asks for (RFC 7089), in microseconds since 1970."""
+        """The requested time by Accept-Datetime (RFC 7089), in microseconds since 1970."""
         return seconds(self.headers.get("accept-datetime", ""), 1_000_000)
 
     def url(self, tunnel: str) -> str:
-        """The address that is meant; `tunnel` is the origin that an earlier CONNECT has named."""
+        """Return the requested URL; `tunnel` is the origin of an earlier CONNECT."""
         if not self.target.startswith("/"):
             return self.target
         scheme, _, named = tunnel.partition("://")
         return f"{scheme or 'http'}://{self.headers.get('host') or named}{self.target}"
 
     def has(self, answer: RecordedAnswer) -> bool:
-        """Whether the client holds just this answer already."""
+        """Return whether the client already has this response."""
         if answer.status != 200:
             return False
         if "if-none-match" in self.headers:
@@ -389,7 +383,7 @@ class Request:
 
 
 def seconds(date: str, unit: int = 1) -> int | None:
-    """A date in a header, since 1970 and in parts of a second; None for what is none.
+    """Parse a date header to a number since 1970, in fractions of a second; None if it is invalid.
 
     >>> seconds("Thu, 01 Jan 1970 00:01:00 GMT"), seconds("yesterday")
     (60, None)
@@ -401,7 +395,7 @@ def seconds(date: str, unit: int = 1) -> int | None:
 
 
 def http_date(date: int) -> bytes:
-    """Microseconds since 1970 as a header has them.
+    """Format microseconds since 1970 as a date header.
 
     >>> http_date(60_000_000)
     b'Thu, 01 Jan 1970 00:01:00 GMT'

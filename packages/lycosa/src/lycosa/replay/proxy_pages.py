@@ -1,4 +1,4 @@
-"""What the proxy says of itself: a start page, and why something can't be served. Addresses are strangers' text."""
+"""The proxy's own pages: a start page and error pages. URLs are untrusted text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lycosa.replay.proxy import LocalProxy, ReplayProxy
 
 SHOWN = 100  # hosts on the start page, and visits on that of a recording proxy
-NOWHERE = "http://example.org/"  # stands in commands where no page is recorded
+NOWHERE = "http://example.org/"  # used in commands if no page is recorded
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;"
     "color:#222;background:#fff}"
@@ -25,7 +25,7 @@ _STYLE = (
 
 
 def page(title: str, content: str) -> bytes:
-    """A page of ours; the title is text, the content HTML."""
+    """Return a page; the title is text, the content HTML."""
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="robots" content="noindex"><style>{_STYLE}</style></head>\n'
@@ -62,7 +62,7 @@ def out_of_reach(url: str, why: str) -> bytes:
 
 
 def browsing(proxy: RecordingProxy) -> bytes:
-    """The pages that someone has opened, the last first, with a word to be said of each."""
+    """Return the list of opened pages, newest first, with label buttons."""
     record, opened, certificate = str(proxy.recorder.path), proxy.recorder.opened, str(proxy.authority.path)
     rows = "\n".join(
         f"<tr><td>{_said(number, proxy.token, each.relevant)}</td>"
@@ -83,7 +83,7 @@ def browsing(proxy: RecordingProxy) -> bytes:
 
 
 def _said(number: int, token: str, relevant: bool | None) -> str:
-    """Two buttons; what was said is marked."""
+    """Return two buttons; the current label is marked."""
     return "".join(
         f'<form method="post" action="/label/{token}/{number}/{word}"><button{" disabled" if relevant is means else ""}'
         f">{word}{' ✓' if relevant is means else ''}</button></form>"
@@ -116,12 +116,12 @@ def start(proxy: ReplayProxy) -> bytes:
 
 
 def how_to(proxy: LocalProxy, url: str) -> dict[str, str]:
-    """Commands that look at a page through the proxy, by what is started."""
-    # Lycosa asks for nothing that is spelled as local, unless it is told that it may.
+    """Return commands that open a page through the proxy, by program."""
+    # Lycosa refuses local addresses unless allowed.
     local = " --allow-network 127.0.0.0/8" if host(url).endswith("localhost") else ""
     server, address, trusted, page = proxy.server, proxy.address, quote(str(proxy.authority.path)), quote(url)
     curl, own = "curl", "lycosa"
-    if proxy.login:  # not where the list of processes shows it: curl overwrites it there
+    if proxy.login:  # not visible in the process list: curl overwrites it there
         curl, own = f"curl --proxy-user {proxy.login}", f"LYCOSA_PROXY_AUTH={proxy.login} lycosa"
     return {
         "Chromium": f'chromium --user-data-dir="$(mktemp -d)" --proxy-server={server} '

@@ -1,15 +1,14 @@
-"""A recorded web: some WARC files, looked through by address and date.
+"""A recorded web: WARC files, searched by URL and date.
 
-Each file has an index of its own, and all of them are asked, one after the other: a look-up costs a few microseconds a
-file, and nothing has to be merged when one of them changes.
+Each file has its own index, and all are searched in turn: a lookup costs a few microseconds per file, and no merge is
+needed when one of them changes.
 
 Which capture is served:
-
-1. Addresses meet in their canonical form: without fragment, tracking parameters and session ids. A capture of just the
-   spelling that was asked for comes first, then one of the same scheme, then one of the other (http for https).
-2. Of several, the last one by the date asked for; if all are later, the first. Without a date the newest that has
-   content: a page that has vanished since is shown as it last was.
-3. A revisit has its own headers, and the body of the record it refers to; one that says "not modified" is that record.
+1. URLs match in canonical form: without fragment, tracking parameters and session ids. A capture with the exact
+   spelling comes first, then one of the same scheme, then one of the other (http for https).
+2. Of several, the last one up to the requested date; if all are later, the first. Without a date the newest with
+   content: a page that has vanished since is shown in its last version.
+3. A revisit has its own headers, and the body of the record it refers to; "not modified" stands for that record.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Spot(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """Bytes that have to be read; of a revisit nobody knows before."""
+        """Bytes to read; unknown for a revisit."""
         columns = self.archive.index.columns
         return int(columns["length"][self.row]) if not columns["flags"][self.row] & REVISIT else 1 << 62
 
@@ -55,7 +54,7 @@ class ArchiveFile:
         offset, length = int(columns["offset"][row]), int(columns["length"][row])
         try:
             return read(os.pread(self._file, length, offset))
-        # The index itself may be what is damaged.
+        # The index itself may be damaged.
         except (OSError, OverflowError, MemoryError, Damaged) as error:
             raise Damaged(f"the record at byte {offset:,} of {self.path} can't be read: {error}") from error
 
@@ -80,7 +79,7 @@ class Recording:
         at: int | None = None,
         progress: Callable[[Path, int, int], None] = lambda path, reached, captures: None,
     ) -> None:
-        self.at = at  # the moment to show by default, in microseconds since 1970; None: the newest
+        self.at = at  # default time in microseconds since 1970; None: the newest
         self.archives: list[ArchiveFile] = []
         self.notes: list[str] = []
         try:
@@ -88,7 +87,7 @@ class Recording:
             for path in archives(named):
                 try:
                     archive = ArchiveFile(path, lambda reached, captures, path=path: progress(path, reached, captures))  # type: ignore[misc]
-                except InputError as error:  # an empty or torn file in a directory is no reason to serve nothing
+                except InputError as error:  # skip an empty or torn file in a directory
                     if path in named:
                         raise
                     self.notes.append(f"left out: {error}")
@@ -119,7 +118,7 @@ class Recording:
         return str(max(self.archives, key=lambda held: len(held.index)).index.facts["start"])
 
     def hosts(self) -> list[RecordedHost]:
-        """The hosts with pages, those with most first."""
+        """Return the hosts with pages, those with most first."""
         numbers: dict[str, int] = {}
         starts: list[str] = []
         keys, owners = [np.zeros(0, np.uint64)], [np.zeros(0, np.intp)]
@@ -142,10 +141,9 @@ class Recording:
         ]
         return sorted(hosts, key=lambda host: -host.pages)
 
-    # -- looking up ----------------------------------------------------------------------------------------------
 
     def locate(self, url: str, at: int | None = None) -> list[Spot]:
-        """Where captures of an address may lie, the best first."""
+        """Return possible captures of a URL, best first."""
         key, exact, address = identify(url)
         secure, at = address.startswith("https://"), self.at if at is None else at
         ranked: list[tuple[tuple[bool, bool, bool, int], int, Spot]] = []
@@ -164,15 +162,15 @@ class Recording:
         return [spot for _, _, spot in sorted(ranked, key=lambda item: item[:2])]
 
     def answer(self, url: str, spots: Iterable[Spot]) -> RecordedAnswer | None:
-        """What was recorded of an address, at the first of these spots that is really about it."""
+        """Return the recorded response at the first of these spots that matches the URL."""
         address = identify(url)[2]
         for spot in spots:
             answer = spot.archive.read(spot.row)
             recorded = identify(answer.url)[2]
             if bare(recorded) != bare(address):
-                continue  # another address with the same hash
+                continue  # hash collision
             if recorded != address and answer.status in range(300, 400) and _target(answer) == address:
-                continue  # http sent on to https, or the other way: to those who are there it leads nowhere
+                continue  # a redirect between http and https would loop here
             return self._with_body(answer) if answer.revisit else answer
         return None
 
@@ -180,9 +178,9 @@ class Recording:
         return self.answer(url, self.locate(url, at))
 
     def _with_body(self, revisit: RecordedAnswer) -> RecordedAnswer:
-        """A revisit with what it leaves out."""
+        """Return a revisit with the parts it omits."""
         if revisit.status in range(300, 400) and not revisit.unchanged:
-            return revisit  # where it leads is in its headers
+            return revisit  # its headers are sufficient
         for original in self._originals(revisit):
             if revisit.unchanged or not revisit.headers:
                 original.date = revisit.date
@@ -194,12 +192,12 @@ class Recording:
         )
 
     def _originals(self, revisit: RecordedAnswer) -> Iterable[RecordedAnswer]:
-        """Records that have the body: the one it refers to, or any with the same digest."""
+        """Yield records with the body: the referenced one, or any with the same digest."""
         date = revisit.refers_to_date or revisit.date
         for spot in self.locate(revisit.refers_to or revisit.url, date):
             original = spot.archive.read(spot.row)
             if original.revisit:
-                # What still stands may itself be told by reference, as its bytes had come from elsewhere before.
+                # A "not modified" record may itself refer to another record.
                 if revisit.unchanged and not original.unchanged:
                     yield self._with_body(original)
             elif revisit.unchanged or not revisit.digest or original.digest == revisit.digest:

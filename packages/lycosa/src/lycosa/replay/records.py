@@ -1,7 +1,7 @@
-"""One WARC record, read as an answer that can be sent again.
+"""Parse a WARC record to a response that can be sent again.
 
-What goes out is what came in: status, headers in their order, body as it was encoded. Only what describes the old
-connection is left out (hop-by-hop headers, chunks), and the length is that of the body we have.
+Status, headers in order and encoded body are unchanged, except that hop-by-hop headers and chunks are removed, and the
+length is that of the body.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from lycosa.replay.captures import RESOURCE, REVISITED, moment
 
-with warnings.catch_warnings():  # importing fastwarc gives a warning about its own older classes
+with warnings.catch_warnings():  # fastwarc warns about its own older classes
     warnings.simplefilter("ignore", DeprecationWarning)
     from fastwarc.warc import ArchiveIterator as ArchiveIterator
 
@@ -30,7 +30,7 @@ _OF_THE_CONNECTION = frozenset(
 
 
 class Damaged(Exception):
-    """A record that can't be read; says which, and what is wrong with it."""
+    """An unreadable record; the message names it and the reason."""
 
 
 @dataclass(slots=True)
@@ -41,11 +41,11 @@ class RecordedAnswer:
     reason: bytes = b"OK"
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     body: bytes = b""
-    refers_to: str = ""  # of a revisit: address, date and digest of the record that has the body
+    refers_to: str = ""  # of a revisit: URL, date and digest of the record with the body
     refers_to_date: int = 0
     digest: str = ""
     revisit: bool = False
-    unchanged: bool = False  # "not modified": the whole answer is the earlier one
+    unchanged: bool = False  # "not modified": the earlier response applies
 
     def header(self, name: bytes) -> str:
         return next((value.decode("latin-1") for key, value in self.headers if key.lower() == name), "")
@@ -92,7 +92,7 @@ def _read_http(block: bytes, answer: RecordedAnswer) -> None:
             raise Damaged("it does not begin with an HTTP status")
         if not status[1].startswith(b"1"):
             break
-        block = rest  # '100 Continue', and what it announced
+        block = rest  # skip '100 Continue'
     answer.status, answer.reason = int(status[1]), status[2] or b""
     headers = _fields(lines)
     coding = {name.lower(): value.lower() for name, value in headers}
@@ -101,12 +101,12 @@ def _read_http(block: bytes, answer: RecordedAnswer) -> None:
     if b"chunked" in coding.get(b"transfer-encoding", b""):
         answer.body = dechunked(rest)
     if b"gzip" in coding.get(b"content-encoding", b"") and answer.body and not answer.body.startswith(b"\x1f\x8b"):
-        dropped |= {b"content-encoding"}  # written by a tool that unpacked the body and forgot to say so
+        dropped |= {b"content-encoding"}  # written by a tool that unpacked the body but kept the header
     answer.headers = [(name, value) for name, value in headers if name.lower() not in dropped]
 
 
 def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
-    """Header lines as pairs; a line that goes on from the one before is joined to it, one that is none is left out."""
+    """Parse header lines to pairs; continuation lines are joined, malformed lines dropped."""
     fields: list[tuple[bytes, bytes]] = []
     for line in lines:
         line = line.rstrip(b"\r")
@@ -122,9 +122,9 @@ def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
 
 
 def dechunked(body: bytes) -> bytes:
-    """A body without its chunks; as it is, where there are none, and as far as it goes, where they break off.
+    """Remove the chunked coding of a body; other bodies are unchanged, truncated ones are read as far as possible.
 
-    >>> dechunked(b"3\\r\\nabc\\r\\n2\\r\\nde\\r\\n0\\r\\n\\r\\n"), dechunked(b"<html>"), dechunked(b"5\\r\\nab")
+    >>> dechunked(b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"), dechunked(b"<html>"), dechunked(b"5\r\nab")
     (b'abcde', b'<html>', b'ab')
     """
     pieces, place = [], 0

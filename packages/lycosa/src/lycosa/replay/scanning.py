@@ -1,7 +1,7 @@
-"""Walk through a WARC file once and note where each capture lies.
+"""Scan a WARC file once for its captures.
 
-What is damaged is stepped over: the walk goes on at the next place where a record begins. What is torn at the end of
-the file (a crawl may be writing it) is left out.
+Damaged records are skipped: the scan continues at the next record. An incomplete record at the end of the file (a crawl
+may be writing it) is ignored.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ BLOCK = 1 << 20
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _LENGTH = re.compile(rb"\nContent-Length:[ \t]*(\d{1,18})[ \t]*(?=\r|\n|\Z)", re.IGNORECASE)
 
-Tell = Callable[[int, int], None]  # progress callback: the byte that was reached, and the number of captures
+Tell = Callable[[int, int], None]  # progress callback: byte offset, number of captures
 
 
 def segments(path: Path, size: int) -> list[tuple[int, int]]:
-    """Where WARC data begins and ends in a file: all of it, or the files that a WACZ holds."""
+    """Return the byte ranges of WARC data in a file: all of it, or the files in a WACZ."""
     if path.suffix != ".wacz":
         return [(0, size)]
     spans = []
@@ -42,7 +42,7 @@ def segments(path: Path, size: int) -> list[tuple[int, int]]:
                     continue
                 if entry.compress_type != zipfile.ZIP_STORED:
                     raise InputError(f"{path}: {entry.filename} is compressed by the zip: unpack it, and name that")
-                file.seek(entry.header_offset + 26)  # the lengths of two fields that end the header
+                file.seek(entry.header_offset + 26)  # lengths of the two variable fields of the header
                 name, extra = struct.unpack("<HH", file.read(4))
                 start = entry.header_offset + 30 + name + extra
                 spans.append((start, start + entry.file_size))
@@ -52,7 +52,7 @@ def segments(path: Path, size: int) -> list[tuple[int, int]]:
 
 
 def scan(path: Path, segment: tuple[int, int], into: Captures, tell: Tell) -> int:
-    """Note the captures of a segment; return the byte up to which it is whole."""
+    """Add the captures of a segment; return the offset up to which it is complete."""
     begin, end = segment
     if begin == end:
         return end
@@ -61,7 +61,7 @@ def scan(path: Path, segment: tuple[int, int], into: Captures, tell: Tell) -> in
 
 
 class _FilePart:
-    """A file up to a byte. It is not mapped: if it is cut while we read, that has to be an error and not the end."""
+    """A file up to an offset. It is not memory-mapped, so truncating it meanwhile raises an error instead of SIGBUS."""
 
     def __init__(self, descriptor: int, end: int) -> None:
         self.descriptor, self.end = descriptor, end
@@ -70,7 +70,7 @@ class _FilePart:
         return os.pread(self.descriptor, max(0, min(size, self.end - start)), start)
 
     def find(self, wanted: bytes, start: int) -> int:
-        """Where some bytes come next; -1 if they don't."""
+        """Return the offset of the next occurrence of some bytes, or -1."""
         while block := self.read(start, BLOCK):
             at = block.find(wanted)
             if at >= 0:
@@ -95,7 +95,7 @@ class _Walk:
                     last = here
                     self.into.note(record, here)
             except OSError:
-                pass  # damaged or torn: is there more behind it?
+                pass  # damaged or torn: look for further records
             whole = (_end_of_plain if self.magic == PLAIN else _end_of_packed)(self.part, last)
             if whole == self.part.end:
                 break
@@ -109,7 +109,7 @@ class _Walk:
         return whole
 
     def _records(self, start: int) -> Iterator[tuple[Any, int]]:
-        """Records from a byte on, and where they begin."""
+        """Yield records from an offset on, with their offsets."""
         window = _Window(self.part, start)
         for number, record in enumerate(ArchiveIterator(window, parse_http=False, inplace=True)):
             here = start + record.stream_pos
@@ -118,7 +118,7 @@ class _Walk:
             yield record, here
 
     def _check(self, place: int) -> None:
-        """A record that can be read by itself begins like a file."""
+        """Raise unless records are compressed individually."""
         if self.magic != PLAIN and self.part.read(place, len(self.magic)) != self.magic:
             raise InputError(
                 f"{self.path} is compressed in one piece, so that no record can be read by itself: "
@@ -126,7 +126,7 @@ class _Walk:
             )
 
     def _next(self, place: int) -> int:
-        """Where the next record may begin; -1 if nowhere."""
+        """Return the offset of the next possible record, or -1."""
         if self.magic != PLAIN:
             return self.part.find(self.magic, place)
         at = self.part.find(b"\r\n\r\nWARC/", max(0, place - 4))
@@ -134,7 +134,7 @@ class _Walk:
 
 
 def _end_of_plain(part: _FilePart, start: int) -> int:
-    """Where a record ends; -1 if not all of it is there."""
+    """Return the end of a record, or -1 if it is incomplete."""
     begun = part.read(start, BLOCK)
     head = _BLANK_LINE.search(begun)
     length = _LENGTH.search(begun, 0, head.start()) if head is not None else None
@@ -146,7 +146,7 @@ def _end_of_plain(part: _FilePart, start: int) -> int:
 
 
 def _end_of_packed(part: _FilePart, start: int) -> int:
-    """The same for one that is compressed. Some bytes at a time: few may become many."""
+    """Return the end of a compressed record, or -1; decompresses in blocks to bound memory."""
     place, unpacker = start, zlib.decompressobj(31)
     try:
         while not unpacker.eof and (data := part.read(place, 65_536)):
@@ -158,7 +158,7 @@ def _end_of_packed(part: _FilePart, start: int) -> int:
 
 
 class _Window(io.RawIOBase):
-    """The rest of a part as a file of its own."""
+    """The rest of a part as a file object."""
 
     def __init__(self, part: _FilePart, start: int) -> None:
         self._part, self._start, self._place = part, start, start

@@ -1,4 +1,4 @@
-"""From which page a visitor came."""
+"""The referrers of a person's visits."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from lycosa.web.urls import canonical, origin
 
 
 class VisitorTrail:
-    """Where visitors came from. Across sites, browsers tell the site only: then it was the last page seen there.
+    """Tracks referrers. Across sites browsers send only the origin, which stands for the last page seen there.
 
-    >>> trail = Trail()
+    >>> trail = VisitorTrail()
     >>> trail.step("https://a.example/links", ""), trail.step("https://b.example/", "https://a.example/")
     ('', 'https://a.example/links')
     >>> trail.step("https://a.example/more", "https://a.example/")
@@ -19,9 +19,10 @@ class VisitorTrail:
         self._last: dict[str, str] = {}
 
     def step(self, url: str, referrer: str) -> str:
-        """The page that led to this one, as far as anyone knows; and this is the last of its site now."""
+        """Record a visit; return the page that led to it, or an empty string."""
         came_from, here = canonical(referrer) or "", canonical(url) or ""
-        elsewhere = came_from and not (here and origin(here) == origin(came_from))  # within a site all of it is told
+        # within a site the referrer is complete
+        elsewhere = came_from and not (here and origin(here) == origin(came_from))
         if elsewhere and came_from == f"{origin(came_from)}/":
             came_from = self._last.get(origin(came_from), came_from)
         if here:
