@@ -10,7 +10,7 @@ from pathlib import Path
 
 from browser_helpers import Staged, answer, needs_browser, space_of
 from lycosa.browser.finding import find_chromium
-from lycosa.browser.gate import Cache, RequestPolicy, Sitting, Slot
+from lycosa.browser.gate import Cache, PageSession, RequestPolicy, Slot
 from lycosa.browser.rendering import Rendering
 from lycosa.core.options import Options
 from lycosa.replay.certificates import Authority
@@ -41,7 +41,7 @@ async def without_password(home: Path) -> tuple[list[bytes], bytes, list[str]]:
     user = 0 if os.getuid() else NOBODY
     async with Slot(Authority(home)) as slot, Slot(Authority(home)) as other:
         for each in (slot, other):
-            each.sitting = Sitting(PAGE, answer(b"the page"), fetch, RequestPolicy(), Cache())  # type: ignore[arg-type]
+            each.session = PageSession(PAGE, answer(b"the page"), fetch, RequestPolicy(), Cache())  # type: ignore[arg-type]
         given = [
             "",
             f"Proxy-Authorization: {basic('lycosa:guessed')}\r\n",

@@ -12,7 +12,7 @@ import pytest
 from browser_helpers import Staged, answer, needs_browser, space_of
 from lycosa.browser import chromium, orphans
 from lycosa.browser.finding import find_chromium
-from lycosa.browser.rendering import LARGEST_DOM, Rendering
+from lycosa.browser.rendering import MAX_DOM_CHARS, Rendering
 from lycosa.core.options import Options
 from lycosa.web.browser_protocols import RenderedPage
 from lycosa.web.fetch import Response
@@ -97,10 +97,10 @@ class Peaks:
     def _look(self) -> None:
         while not self._over.wait(0.02):
             browser = self.rendering.browser
-            if browser is None or browser.place is None:
+            if browser is None or browser.directory is None:
                 continue
-            watch = orphans.Watch(browser.place, 0)
-            if watch._find() and watch._follow():
+            watch = orphans.MemoryWatch(browser.directory, 0)
+            if watch._find() and watch._update_members():
                 self.browser = max(self.browser, sum(map(orphans.memory, watch._members)) / (1 << 20))
                 self.driver = max(self.driver, orphans.memory(watch.driver) / (1 << 20))
 
@@ -161,7 +161,7 @@ def test_render_ends_a_browser_that_takes_too_much(meal: str) -> None:
     found, next_page, peaks = asyncio.run(served(MEALS[meal]))
     print(meal, found.failed, len(found.dom), end=": ")
     check(next_page, peaks)
-    assert f"the browser was ended: it took more than {MEGABYTES} MB" == found.failed
+    assert f"the browser was killed: it took more than {MEGABYTES} MB" == found.failed
 
 
 @needs_browser
@@ -190,7 +190,7 @@ def test_render_cuts_a_large_dom(monkeypatch: pytest.MonkeyPatch) -> None:
     """No more than the limit leaves the page."""
     monkeypatch.setattr(chromium, "MAX_MEGABYTES", 2 * MEGABYTES)
     found, next_page, peaks = asyncio.run(served(script("document.body.append(new Comment('y'.repeat(8000000)))")))
-    assert ("", LARGEST_DOM) == (found.failed, len(found.dom))
+    assert ("", MAX_DOM_CHARS) == (found.failed, len(found.dom))
     check(next_page, peaks)
 
 

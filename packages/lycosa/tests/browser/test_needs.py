@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from lycosa.browser.rendering import Needs
+from lycosa.browser.rendering import RenderingNeeds
 from lycosa.core.types import Visit
 from lycosa.web.browser_protocols import PageLook
 
 RICH = PageLook(900, 40, scripts=True)
 THIN = PageLook(60, 2, scripts=True)
 SHORT = PageLook(400, 0, scripts=True)
-SHELL = PageLook(4, 0, scripts=True, empty=True)
+SHELL = PageLook(4, 0, scripts=True, has_empty_mount=True)
 
 
 def visited(node: str, why: str, more: int = 0) -> Visit:
@@ -18,12 +18,12 @@ def visited(node: str, why: str, more: int = 0) -> Visit:
     return Visit(node, "page", "ok", 1, data=data)
 
 
-def crawl(needs: Needs, host: str, look: PageLook, pages: int, more: int = 0) -> list[str]:
+def crawl(needs: RenderingNeeds, host: str, look: PageLook, pages: int, more: int = 0) -> list[str]:
     """Fetch pages one after the other; why those that were rendered were."""
     reasons = []
     for number in range(pages):
         node = f"http://{host}/{'abcdefgh'[number % 8]}/page-{number}"
-        why = needs.wants(node, look)
+        why = needs.render_reason(node, look)
         needs.learn(visited(node, why, more))
         reasons += [why] if why else []
     return reasons
@@ -31,7 +31,7 @@ def crawl(needs: Needs, host: str, look: PageLook, pages: int, more: int = 0) ->
 
 def test_a_site_that_needs_no_browser_does_not_pay_for_one() -> None:
     """Pages with scripts and text: one in two thousand is tried; thin ones a few times."""
-    needs = Needs()
+    needs = RenderingNeeds()
     assert [reason for host in "stuvwxyz" for reason in crawl(needs, f"{host}.test", RICH, 375)] == []
     assert crawl(needs, "large.test", RICH, 20_000) == ["sample"] * 5  # after 500, 1,000, 2,000, 4,000, 8,000 more
     assert crawl(needs, "thin.test", THIN, 1_000) == ["thin"] * 3
@@ -41,22 +41,22 @@ def test_a_site_that_needs_no_browser_does_not_pay_for_one() -> None:
 
 def test_pages_that_are_fetched_side_by_side() -> None:
     """They are not all tried for the same reason."""
-    needs = Needs()
+    needs = RenderingNeeds()
     nodes = [f"http://thin.test/{name}/" for name in "abcde"]
-    reasons = [needs.wants(node, THIN) for node in nodes]
+    reasons = [needs.render_reason(node, THIN) for node in nodes]
     assert reasons == ["thin", "thin", "thin", "", ""]
-    assert needs.wants("http://other.test/a/", THIN) == "thin"
+    assert needs.render_reason("http://other.test/a/", THIN) == "thin"
     for node, why in zip(nodes, reasons, strict=True):
         needs.learn(visited(node, why))
-    assert needs.wants("http://thin.test/f/", THIN) == ""
+    assert needs.render_reason("http://thin.test/f/", THIN) == ""
     crawl(needs, "large.test", RICH, 500)
     nodes = [f"http://large.test/{name}/" for name in "xyz"]
-    assert [needs.wants(node, RICH) for node in nodes] == ["sample", "", ""]
+    assert [needs.render_reason(node, RICH) for node in nodes] == ["sample", "", ""]
 
 
 def test_a_site_that_has_changed_is_noticed() -> None:
     """Shells are rendered wherever they turn up; a host whose sample brought more is rendered from then on."""
-    needs = Needs()
+    needs = RenderingNeeds()
     assert crawl(needs, "changed.test", RICH, 100) == []
     assert crawl(needs, "changed.test", SHELL, 20, more=400)[:1] == ["shell"]
     assert len(crawl(needs, "changed.test", SHELL, 20, more=400)) == 20
@@ -72,11 +72,11 @@ def test_the_scripts_of_a_few_pages_of_a_kind_are_read() -> None:
             asked.append(page)
             return adds
 
-        return PageLook(900, 40, scripts=True, later=later)
+        return PageLook(900, 40, scripts=True, loads_later=later)
 
-    needs = Needs()
-    assert not any(needs.wants(f"http://a.test/posts/{page}", look(page, False)) for page in range(100))
+    needs = RenderingNeeds()
+    assert not any(needs.render_reason(f"http://a.test/posts/{page}", look(page, False)) for page in range(100))
     assert list(range(10)) == asked
-    assert "" == needs.wants("http://a.test/posts/100", look(100, True))
-    assert "thin" == needs.wants("http://a.test/lists/1", look(101, True))
+    assert "" == needs.render_reason("http://a.test/posts/100", look(100, True))
+    assert "thin" == needs.render_reason("http://a.test/lists/1", look(101, True))
     assert 101 == asked[-1]

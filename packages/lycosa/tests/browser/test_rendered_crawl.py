@@ -14,10 +14,10 @@ from warcio.checker import Checker
 import lycosa
 from app_web import KINDS, AppWeb
 from browser_helpers import needs_browser
+from input_errors import raises_input_error
 from lycosa.browser.rendering import Rendering
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.summary import summarise
-from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.table import Table
 from lycosa.core.types import Visit
@@ -64,7 +64,7 @@ def test_hosts_that_need_a_browser(tmp_path: Path) -> None:
     assert [] == notes
     # What was learned is in the log: folded again it is the same.
     live = _needs(lycosa.resume(out))
-    assert live["tried"]
+    assert live["rendered"]
     shutil.rmtree(out / "snapshot")
     assert live == _needs(lycosa.resume(out))
     scripts = [(hit.host, hit.path) for hit in server.log if hit.path.endswith((".js", ".css"))]
@@ -128,12 +128,12 @@ def _check_archive(out: Path) -> None:
 
 def test_without_a_browser_a_user_hears_what_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A crawl works as ever, and says once which pages it could not read, and what helps; `always` is refused."""
-    monkeypatch.setattr("lycosa.browser.what_is_missing", lambda named: "pip install 'lycosa[browser]'")
+    monkeypatch.setattr("lycosa.browser.missing_requirements", lambda named: "pip install 'lycosa[browser]'")
     web = AppWeb(seed=7, pages=160, hosts=8, traps=[])
     with serve(web):
         visits, notes = crawled(web, tmp_path / "crawl", budget=16)
         assert not any("rendered" in visit.flags for visit in visits)
         assert ["pip install 'lycosa[browser]'" in note and "read without one" in note for note in notes] == [True]
         assert [] == crawled(web, tmp_path / "never", budget=9, render="never")[1]
-        with pytest.raises(InputError, match="takes a browser"):
+        with raises_input_error("missing-browser"):
             crawled(web, tmp_path / "always", render="always")

@@ -71,7 +71,7 @@ async def rendered(options: Options) -> tuple[dict[str, RenderedPage], list[str]
         options.render_time = 0.0
         found["late"] = await render("next")
         assert rendering.browser is not None
-        place = rendering.browser.place
+        place = rendering.browser.directory
         return found, transport.asked, orphans.processes(str(place)), place
     finally:
         await rendering.close()
@@ -88,7 +88,7 @@ def test_pages_of_all_kinds() -> None:
     assert ("not done within 0 s", "") == (found["late"].failed, texts["late"])  # no failure of the browser
     much = texts["much"]
     assert '<p>written</p><a href="#/next">' in much
-    assert ("<p>stays</p>" in texts["leaves"], found["leaves"].leaves_for) == (True, ["http://other.example/there"])
+    assert ("<p>stays</p>" in texts["leaves"], found["leaves"].navigations) == (True, ["http://other.example/there"])
     assert "cookies: ." in texts["next"]
     for said in ("spoke", "posted 403", "not counted", "in the shade", "data from afar"):
         assert f"<b>{said}</b>" in much, said
@@ -97,9 +97,9 @@ def test_pages_of_all_kinds() -> None:
     assert ["http://data.example/frame", "http://data.example/x"] == sorted(sent)
     assert "http://shut.example/robots.txt" in asked
     assert [set(sent), set()] == [{each.url for each in found[name].resources} for name in ("much", "hung")]
-    assert any(rule["data"]["body"].startswith(b"User-agent") for rule in found["much"].rules)
+    assert any(rule["data"]["body"].startswith(b"User-agent") for rule in found["much"].robots_files)
     # For the log: all that was asked for, also in vain.
-    told = {LoggedRequest(*one).url: LoggedRequest(*one) for one in found["much"].asked}
+    told = {LoggedRequest(*one).url: LoggedRequest(*one) for one in found["much"].request_log}
     assert ("ok", "denied") == (told["http://data.example/x"].outcome, told["http://shut.example/x"].outcome)
     assert (200, 14) == (told["http://data.example/x"].status, told["http://data.example/x"].size)
     assert len(processes) > 3
@@ -119,7 +119,7 @@ async def main():
     space, rendering = space_of(Staged({{}})), Rendering(Options(render="always"), find_chromium())
     while True:
         page = await rendering.render("http://app.example/", answer(b"<script>1</script>x"), space.resources.fetch)
-        print(rendering.browser.place, flush=True)
+        print(rendering.browser.directory, flush=True)
 
 asyncio.run(main())
 """
@@ -144,7 +144,7 @@ def _kill_9_leaves_nothing_behind() -> None:
         assert not orphans.is_orphan(place)
         process.send_signal(signal.SIGKILL)
     wait(lambda: not orphans.processes(str(place)) and not place.exists(), "something is left")
-    left = orphans.claim()  # as if even its keeper had been killed
+    left = orphans.create_directory()  # as if even its keeper had been killed
     (left / orphans.OWNER).write_text("1 0\n")
     with subprocess.Popen([sys.executable, "-c", "input()", str(left)], stdin=subprocess.PIPE) as stray:
         wait(lambda: [stray.pid] == orphans.processes(str(left)), "its arguments can't be seen")

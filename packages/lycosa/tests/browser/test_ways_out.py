@@ -67,7 +67,7 @@ def test_no_way_leads_out() -> None:
         rendered, asked, heard, allowed = asyncio.run(both(canary))
     assert ([], []) == (heard, seen)
     assert f"tried {len(SPELLINGS) + len(BY_SCRIPT)}".encode() in rendered.dom
-    assert rendered.left_out > 60
+    assert rendered.skipped > 60
     assert {"http://moved.example/fetch", "http://moved.example/frame"} <= set(asked)
     assert not [url for url in asked if "example" not in url]
     there = f"http://127.0.0.1:{canary.port}/?"

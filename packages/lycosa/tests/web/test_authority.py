@@ -52,7 +52,7 @@ def test_one_crawl_is_treated_as_ever(time: Time) -> None:
             lambda each: None,
             lambda each: each.begin("a"),
             lambda each: each.end("a", 0.3),
-            lambda each: each.obey("a", 5.0),
+            lambda each: each.apply_crawl_delay("a", 5.0),
             lambda each: each.hold("a", 130.0, "busy"),
             lambda each: each.begin("b", "x", "192.0.2.1"),
             lambda each: each.end("b", 4.0, "x"),
@@ -94,7 +94,7 @@ def test_what_one_learned_holds_for_all(time: Time) -> None:
     """Crawl-delay and Retry-After of a host are known to every crawl, also to one that begins later."""
     authority = SharedPoliteness(time)
     first = authority.view()
-    first.obey("a", 7.0)
+    first.apply_crawl_delay("a", 7.0)
     ask(first, "a")
     first.hold("b", 500.0, "asked to come back later")
     second = authority.view()
@@ -111,7 +111,7 @@ def test_addresses_are_shared(time: Time) -> None:
 
 def test_a_crawl_opened_again_does_not_rest_once_more(time: Time) -> None:
     """Hosts rest when the process has begun; opening a crawl again costs them and others nothing."""
-    authority = SharedPoliteness(time, began=100.0)
+    authority = SharedPoliteness(time, started_at=100.0)
     first = authority.view()
     assert (101.0, "pause after resuming") == first.ready("a")
     time.now = 150.0
@@ -124,10 +124,10 @@ def test_a_crawl_opened_again_does_not_rest_once_more(time: Time) -> None:
 def test_replaying_a_crawl_delay_is_no_new_pause(time: Time) -> None:
     """A Crawl-delay that is known already does not put the host off when another log tells of it."""
     first, second = both(time, delay=1.0)
-    first.obey("a", 7.0)
+    first.apply_crawl_delay("a", 7.0)
     ask(first, "a")
     time.now = 106.0
-    second.obey("a", 7.0)
+    second.apply_crawl_delay("a", 7.0)
     assert 107.0 == first.ready("a")[0]
 
 
@@ -174,7 +174,7 @@ def test_a_crawl_that_is_over_lets_go(time: Time) -> None:
 
 def test_requests_are_shared_out(time: Time) -> None:
     """With a limit over all crawls, each has an equal share of it; when one has left, the rest have more."""
-    authority = SharedPoliteness(time, most=4)
+    authority = SharedPoliteness(time, max_in_flight=4)
     first, second = authority.view(), authority.view()
     first.begin("a")
     first.begin("b")
@@ -186,7 +186,7 @@ def test_requests_are_shared_out(time: Time) -> None:
 
 def test_hosts_are_forgotten(time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
     """When too many are known, those at rest that no crawl uses are forgotten as a crawl ends."""
-    monkeypatch.setattr(module, "MOST_HOSTS", 2)
+    monkeypatch.setattr(module, "MAX_HOSTS", 2)
     first, second = both(time)
     for host in "abc":
         ask(first, host)
@@ -234,29 +234,29 @@ def test_nobody_starves(latency: float) -> None:
 def test_one_reads_the_rules_for_all(time: Time) -> None:
     """What a robots.txt said to one crawl is known to the others for an hour; what is too long is not kept."""
     one, other = both(time)
-    assert other.heard("http://a.example/robots.txt") is None
-    one.pass_on("http://a.example/robots.txt", b"Disallow:", 100.0)
-    one.pass_on("http://b.example/robots.txt", b" " * 50_001, 100.0)
-    assert (b"Disallow:", 100.0) == other.heard("http://a.example/robots.txt")
-    assert other.heard("http://b.example/robots.txt") is None
+    assert other.shared_robots("http://a.example/robots.txt") is None
+    one.share_robots("http://a.example/robots.txt", b"Disallow:", 100.0)
+    one.share_robots("http://b.example/robots.txt", b" " * 50_001, 100.0)
+    assert (b"Disallow:", 100.0) == other.shared_robots("http://a.example/robots.txt")
+    assert other.shared_robots("http://b.example/robots.txt") is None
     time.now = 100.0 + 3600.0
-    assert other.heard("http://a.example/robots.txt") is None
+    assert other.shared_robots("http://a.example/robots.txt") is None
 
 
 def test_the_oldest_rules_are_forgotten(time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only so many are kept; one that is read again is new."""
-    monkeypatch.setattr(module, "MOST_RULES", 2)
+    monkeypatch.setattr(module, "MAX_ROBOTS_FILES", 2)
     view, _ = both(time)
     for name in "abac":
-        view.pass_on(name, b"", 100.0)
-    assert {"a", "c"} == {name for name in "abc" if view.heard(name)}
+        view.share_robots(name, b"", 100.0)
+    assert {"a", "c"} == {name for name in "abc" if view.shared_robots(name)}
 
 
 def test_a_crawl_records_rules_that_another_has_read() -> None:
     """The host is asked for its robots.txt once; both logs have the rules, and both obey them."""
     with serve(Web(traps=())) as server:
         topic = next(iter(server.web.topics))
-        authority = SharedPoliteness(wall_clock(), began=0.0)
+        authority = SharedPoliteness(wall_clock(), started_at=0.0)
         told: list[list[Visit]] = []
         for _ in range(2):
             crawl = lycosa.crawl(

@@ -8,8 +8,8 @@ from crawl_helpers import plant, sim_engine
 from lycosa.core.types import Visit
 from lycosa.testweb import ServedResponse
 from lycosa.testweb.simulation import run_virtual
-from lycosa.web.html import FEW, MOST_SOURCE, MOST_TAGS, ParsedPage, extract, limit_markup
-from lycosa.web.parse_process import Readers
+from lycosa.web.html import MAX_REPEATED_TAGS, MAX_SOURCE, MAX_TAGS, ParsedPage, extract, limit_markup
+from lycosa.web.parse_process import WorkerPool
 from page_bombs import BOMBS
 
 URL = "http://h.test/"
@@ -18,9 +18,9 @@ SIZE = 60_000
 
 
 @pytest.fixture(scope="module")
-def readers() -> Iterator[Readers]:
+def readers() -> Iterator[WorkerPool]:
     """A process with limits that no bomb may exceed: 300 MB, and seconds of CPU time."""
-    readers = Readers(1, MEMORY)
+    readers = WorkerPool(1, MEMORY)
     yield readers
     readers.close()
 
@@ -33,7 +33,7 @@ def said(document: ParsedPage) -> int:
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_stays_small(readers: Readers, name: str) -> None:
+def test_a_bomb_stays_small(readers: WorkerPool, name: str) -> None:
     """Within the limits, no more than ten letters a byte, and columns of one length."""
     body = BOMBS[name](SIZE)
     document = readers.run("page", body, URL, "text/html", "")
@@ -43,7 +43,7 @@ def test_a_bomb_stays_small(readers: Readers, name: str) -> None:
     assert sum(map(len, links.urls)) <= 10 * len(body) + 100_000
 
 
-def test_a_table_is_no_gigabyte(readers: Readers) -> None:
+def test_a_table_is_no_gigabyte(readers: WorkerPool) -> None:
     """A wide cell is not repeated in each row."""
     body = b"<table><tr><td>" + b"w " * 25_000 + b"<td>q</tr>" + b"<tr><td>y<td>z</tr>" * 20_000
     assert said(readers.run("page", body, URL, "text/html", "")) < len(body)
@@ -51,16 +51,18 @@ def test_a_table_is_no_gigabyte(readers: Readers) -> None:
 
 def test_so_much_is_read_and_no_more() -> None:
     """Characters and tags are counted; the text before the last of them is all there."""
-    assert MOST_SOURCE == len(limit_markup("w" * (MOST_SOURCE + 1)))
-    assert MOST_TAGS == limit_markup("<i>" * (MOST_TAGS + 10)).count("<")
-    page = extract(b"<p>first " + b"<br>" * MOST_TAGS + b"<p>last", URL)
+    assert MAX_SOURCE == len(limit_markup("w" * (MAX_SOURCE + 1)))
+    assert MAX_TAGS == limit_markup("<i>" * (MAX_TAGS + 10)).count("<")
+    page = extract(b"<p>first " + b"<br>" * MAX_TAGS + b"<p>last", URL)
     assert ("first", []) == (page.text.strip(), page.links.urls)
 
 
 def test_of_bodies_the_first_count() -> None:
     """A long page with many bodies is parsed with a few; with one if that is no plain tag. A short page is as it is."""
     page = "<html lang=en>" + "<body id=a>" * 30 + "words " * 20_000
-    assert (1, FEW, 30 - FEW) == tuple(limit_markup(page).count(tag) for tag in ("<html", "<body", "<span"))
+    assert (1, MAX_REPEATED_TAGS, 30 - MAX_REPEATED_TAGS) == tuple(
+        limit_markup(page).count(tag) for tag in ("<html", "<body", "<span")
+    )
     wild = "<body '><body id=a><body id=b>" + "words " * 20_000
     assert "<body '><span id=a><span id=b>" == limit_markup(wild)[:30]
     assert page[:500] == limit_markup(page[:500])

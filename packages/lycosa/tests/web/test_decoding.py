@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.web.html import extract, read_plain_text
-from lycosa.web.inflate import DISPROVED, HEADS, decode
+from lycosa.web.inflate import HEAD_SIZES, MAX_INVALID_PER_VALID, decode
 from tables import each
 
 FRENCH = "Les récifs coralliens, déjà blanchis, sont très menacés"
@@ -39,7 +39,7 @@ def test_one_bad_byte_is_one_bad_character() -> None:
         (b"<meta charset=nonsense><meta charset=koi8-r>\xd2", "", "<meta charset=nonsense><meta charset=koi8-r>р"),
         (b"<!-- <meta charset=koi8-r> -->gr\xc3\xbcn", "", "<!-- <meta charset=koi8-r> -->grün"),
         (b"<script>'<meta charset=koi8-r>'</script>gr\xc3\xbcn", "", "<script>'<meta charset=koi8-r>'</script>grün"),
-        (b" " * HEADS[0] + b"<meta charset=koi8-r>\xd2\xc9", "", " " * HEADS[0] + "<meta charset=koi8-r>ри"),
+        (b" " * HEAD_SIZES[0] + b"<meta charset=koi8-r>\xd2\xc9", "", " " * HEAD_SIZES[0] + "<meta charset=koi8-r>ри"),
         # names mean what the standard says
         (b"\x93x\x94 \x81", "iso-8859-1", "“x” \x81"),
         (b"\x93x\x94", "ascii", "“x”"),
@@ -71,8 +71,8 @@ def test_one_bad_byte_is_one_bad_character() -> None:
         # not disproved: one accident, few in a long page, or some that are right
         (b"caf\xe9", "utf-8", "caf\ufffd"),
         (b"caf\xe9 \xe9 \xe9" + b" coral" * 5_000, "utf-8", "caf\ufffd \ufffd \ufffd" + " coral" * 5_000),
-        (b"\xc3\xa9" + b" \xe9" * DISPROVED, "utf-8", "é" + " \ufffd" * DISPROVED),
-        (b"\xc3\xa9" + b" \xe9" * (DISPROVED + 1), "utf-8", "Ã©" + " é" * (DISPROVED + 1)),
+        (b"\xc3\xa9" + b" \xe9" * MAX_INVALID_PER_VALID, "utf-8", "é" + " \ufffd" * MAX_INVALID_PER_VALID),
+        (b"\xc3\xa9" + b" \xe9" * (MAX_INVALID_PER_VALID + 1), "utf-8", "Ã©" + " é" * (MAX_INVALID_PER_VALID + 1)),
         # nothing declared
         (FRENCH.encode(), "", FRENCH),
         (FRENCH.encode("cp1252"), "", FRENCH),

@@ -110,7 +110,7 @@ def test_literals_answer_for_themselves(name: str, address: str) -> None:
     server = Server()
 
     async def body(names: DnsCache) -> list[str]:
-        names.ahead(name)
+        names.prefetch(name)
         return await names.resolve(name)
 
     assert [address] == run(body, server)
@@ -143,14 +143,14 @@ def test_ahead_and_peek() -> None:
     server = Server(a_test=["192.0.2.1"])
 
     async def body(names: DnsCache) -> list[str]:
-        seen = [names.peek("a.test")]
-        names.ahead("a.test")
-        names.ahead("a.test")
-        names.ahead("")
+        seen = [names.first_cached("a.test")]
+        names.prefetch("a.test")
+        names.prefetch("a.test")
+        names.prefetch("")
         for _ in range(5):
             await asyncio.sleep(0)
-        names.ahead("a.test")
-        return [*seen, names.peek("a.test"), names.peek("b.test")]
+        names.prefetch("a.test")
+        return [*seen, names.first_cached("a.test"), names.first_cached("b.test")]
 
     assert ["", "192.0.2.1", ""] == run(body, server)
     assert ["a.test"] == server.asked
@@ -180,7 +180,7 @@ def test_closing_ends_what_is_being_asked() -> None:
 
     async def main() -> int:
         names = DnsCache(Time(), never)
-        names.ahead("a.test")
+        names.prefetch("a.test")
         await asyncio.sleep(0)
         await names.close()
         return len(asyncio.all_tasks())
@@ -190,7 +190,7 @@ def test_closing_ends_what_is_being_asked() -> None:
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """When there are too many names all are forgotten, rather than kept for ever."""
-    monkeypatch.setattr("lycosa.web.guard.MOST_NAMES", 3)
+    monkeypatch.setattr("lycosa.web.guard.MAX_NAMES", 3)
 
     async def body(names: DnsCache) -> int:
         for number in range(10):

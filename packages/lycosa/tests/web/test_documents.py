@@ -10,23 +10,23 @@ import pytest
 
 from document_bombs import BOMBS, damaged
 from document_files import files
-from lycosa.web.documents.kinds import by_address, chosen, kind_of
+from lycosa.web.documents.kinds import kind_by_extension, kind_of, parse_kinds
 from lycosa.web.html import ParsedPage
-from lycosa.web.parse_process import Readers, Unreadable, read_page
+from lycosa.web.parse_process import Unreadable, WorkerPool, read_page
 from places import ROOT
 
 WORD = re.compile("[\u3040-\u9fff]|[^\\W_]+")
 
 
 @pytest.fixture(scope="module")
-def readers() -> Iterator[Readers]:
+def readers() -> Iterator[WorkerPool]:
     """A process of our own; what ends it is followed by the next."""
-    readers = Readers(1)
+    readers = WorkerPool(1)
     yield readers
     readers.close()
 
 
-def test_what_is_read(readers: Readers) -> None:
+def test_what_is_read(readers: WorkerPool) -> None:
     """Of 85 files of all kinds at least 95 % of the words, the title, author, date, pages and links; or why not."""
     seen = 0
     for name, file in files():
@@ -34,8 +34,8 @@ def test_what_is_read(readers: Readers) -> None:
         document: ParsedPage = readers.run("page", file.body, url, file.type)
         wanted, got = (Counter(WORD.findall(text.lower())) for text in (file.words, document.text))
         assert (wanted & got).total() >= 0.95 * wanted.total(), (name, wanted - got)
-        assert (file.flags, bool(file.flaw)) == (document.flags, bool(document.flaw)), name
-        assert file.flaw in document.flaw, name
+        assert (file.flags, bool(file.flaw)) == (document.flags, bool(document.error)), name
+        assert file.flaw in document.error, name
         told = {"title": document.title, "pages": document.about.get("pages"), "author": document.about.get("author")}
         told["date"] = document.about.get("published", "")[:10]
         for what in told:
@@ -46,7 +46,7 @@ def test_what_is_read(readers: Readers) -> None:
     assert seen >= 60
 
 
-def test_running_lines_are_not_of_the_main_part(readers: Readers) -> None:
+def test_running_lines_are_not_of_the_main_part(readers: WorkerPool) -> None:
     """What stands at the top of all pages is text, but nobody came for it; large letters are headings."""
     [file] = [file for name, file in files() if name == "running.pdf"]
     document = readers.run("page", file.body, "http://a.test/a.pdf", "")
@@ -58,7 +58,7 @@ def test_running_lines_are_not_of_the_main_part(readers: Readers) -> None:
     assert ["Chapter A", "Chapter B"] == document.headings.split("\n")[:2]
 
 
-def test_bombs_and_damaged_files_are_outcomes(readers: Readers) -> None:
+def test_bombs_and_damaged_files_are_outcomes(readers: WorkerPool) -> None:
     """Whatever a file is made of, it is read within bounds, or is said to be unreadable; no reader has an error."""
     for name, make in BOMBS.items():
         try:
@@ -69,20 +69,20 @@ def test_bombs_and_damaged_files_are_outcomes(readers: Readers) -> None:
         assert len(document.text) + len(document.main) < 6_000_000, name
     for name, body in damaged().items():
         document = readers.run("page", body, f"http://a.test/{name}", "")
-        assert document.flaw or len(document.text) < 100, name
+        assert document.error or len(document.text) < 100, name
 
 
 @pytest.mark.parametrize("name", ["deflated.docx", "laughs.odt", "endless-pages.pdf", "deflated.pdf", "states.pdf"])
 def test_bombs_at_full_size(name: str) -> None:
     """Limits hold: the first pages, the first letters, or an outcome that says why not; the next page is read."""
-    readers = Readers(1, memory=200_000_000)
+    readers = WorkerPool(1, memory=200_000_000)
     try:
         try:
             document = readers.run("page", BOMBS[name](1_000_000), f"http://a.test/{name}", "")
-            told = f"{document.flaw} {document.flags}"
+            told = f"{document.error} {document.flags}"
         except Unreadable as error:
             told = str(error)
-        assert re.search(r"may not|truncated:document|more than 200 MB|ended the process \(SIG", told)
+        assert re.search(r"not allowed|truncated:document|more than 200 MB|killed the worker \(SIG", told)
         assert "Reefs" == readers.run("page", b"<title>Reefs</title>", "http://a.test/", "").title
     finally:
         readers.close()
@@ -108,10 +108,10 @@ def test_without_a_process_a_document_is_not_read(monkeypatch: pytest.MonkeyPatc
     def none(*given: object) -> None:
         raise OSError(11, "no more processes")
 
-    monkeypatch.setattr("lycosa.web.parse_process._Process", none)
-    monkeypatch.setattr("lycosa.web.parse_process.READERS", Readers(1))
+    monkeypatch.setattr("lycosa.web.parse_process._Worker", none)
+    monkeypatch.setattr("lycosa.web.parse_process.WORKERS", WorkerPool(1))
     assert "Reefs" == read_page(b"<title>Reefs</title>" + b" " * 600_000, "http://a.test/", "text/html").title
-    with pytest.raises(Unreadable, match="no process can be started"):
+    with pytest.raises(Unreadable, match="no worker process could be started"):
         read_page(b"{\\rtf1 a}", "http://a.test/", "text/rtf")
 
 
@@ -133,12 +133,12 @@ def test_without_a_process_a_document_is_not_read(monkeypatch: pytest.MonkeyPatc
 def test_kinds(body: bytes, url: str, type_: str, kind: str) -> None:
     """The type decides, where it says nothing the address, and first bytes that are beyond doubt before both."""
     assert kind == kind_of(body, url, type_)
-    assert by_address(url) in ("pdf", "docx", "rtf", "odt", "markdown", "")
+    assert kind_by_extension(url) in ("pdf", "docx", "rtf", "odt", "markdown", "")
 
 
 def test_groups() -> None:
     """`--documents` is a list of groups, or none."""
-    assert chosen("pdf") < chosen("pdf, office")
+    assert parse_kinds("pdf") < parse_kinds("pdf, office")
     for wrong in ("", "word", "pdf,none", "none,none"):
-        with pytest.raises(ValueError, match="it must be pdf, office"):
-            chosen(wrong)
+        with pytest.raises(ValueError, match="list of pdf, office"):
+            parse_kinds(wrong)

@@ -197,7 +197,7 @@ def test_the_message_says_why_and_what_to_do() -> None:
     assert "127.0.0.1: loopback address; allow it with --allow-network 127.0.0.0/8" in str(caught.value)
     assert caught.value.why == "loopback address"
     again = pickle.loads(pickle.dumps(caught.value))
-    assert (str(again), again.remedy) == (str(caught.value), caught.value.remedy)
+    assert (str(again), again.hint) == (str(caught.value), caught.value.hint)
 
 
 @each(
@@ -251,11 +251,11 @@ def test_a_bad_network_is_an_error(text: str) -> None:
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The memo of verdicts never grows beyond its limit."""
-    monkeypatch.setattr("lycosa.web.guard._MEMO_LIMIT", 10)
+    monkeypatch.setattr("lycosa.web.guard._MAX_CACHED_REASONS", 10)
     guard = Guard()
     for last in range(100):
         assert guard.allows(f"8.8.8.{last}")
-        assert len(guard._memo) <= 10
+        assert len(guard._reasons) <= 10
 
 
 def test_the_socket_is_made_only_after_the_check() -> None:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from lycosa.web.html import (
     CLOSE,
-    MOST_LINKS,
+    CONTEXT_WORDS,
+    MAX_LINKS,
     OPEN,
-    WINDOW,
     ParsedPage,
     detect_language_code,
     extract,
@@ -150,13 +150,13 @@ def numbered(anchor: str, before: int = 30, after: int = 30) -> str:
 def test_a_context_has_twenty_words() -> None:
     """Ten words less one on each side of an anchor of two words: twenty in all."""
     context = numbered("coral reef")
-    assert WINDOW == len(context.split())
+    assert CONTEXT_WORDS == len(context.split())
     assert "l9 l8 l7 l6 l5 l4 l3 l2 l1 coral reef r1 r2 r3 r4 r5 r6 r7 r8 r9" == context
 
 
 def test_a_context_of_an_odd_anchor_has_twenty_words() -> None:
     """The window is twenty words for an anchor of one word, too."""
-    assert WINDOW == len(numbered("coral").split())
+    assert CONTEXT_WORDS == len(numbered("coral").split())
 
 
 def test_a_context_at_the_edge() -> None:
@@ -275,8 +275,8 @@ def test_language_of(text: str, language: str) -> None:
 
 def test_so_many_links_are_taken_and_no_more() -> None:
     """Of more links the first MOST_LINKS are taken, with their contexts."""
-    document = read("".join(f"<a href=n{n}>coral {n}</a> " for n in range(MOST_LINKS + 1_000)))
-    assert MOST_LINKS == len(document.links)
+    document = read("".join(f"<a href=n{n}>coral {n}</a> " for n in range(MAX_LINKS + 1_000)))
+    assert MAX_LINKS == len(document.links)
     assert ("http://a.test/dir/n9999", "coral 9999") == (document.links.urls[-1], document.links.anchors[-1])
     assert "coral 9999" in document.links.contexts[-1]
 

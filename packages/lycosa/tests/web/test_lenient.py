@@ -14,7 +14,7 @@ from fetch_peer import HEADERS, HTML, Peer, Server, says, serve
 from lycosa.core.budget import BYTES_SPENT
 from lycosa.core.errors import FetchError
 from lycosa.core.types import Visit
-from lycosa.web.fetch import MOST_HEAD, FetchLimits, HttpTransport, Response, repair_head
+from lycosa.web.fetch import MAX_HEAD_BYTES, FetchLimits, HttpTransport, Response, repair_head
 from lycosa.web.inflate import inflate
 from places import ROOT
 
@@ -192,7 +192,7 @@ def test_a_head_without_end_is_not_kept() -> None:
     async def flood(peer: Peer) -> None:
         await peer.request()
         await peer.send(START)
-        for number in range(2 * MOST_HEAD // 1_000):
+        for number in range(2 * MAX_HEAD_BYTES // 1_000):
             await peer.send(b"".join(b"X-%d-%d: %b\r\n" % (number, part, b"y" * 80) for part in range(10)))
         await peer.gone()
 
@@ -202,7 +202,7 @@ def test_a_head_without_end_is_not_kept() -> None:
         assert "invalid" == error.value.outcome
         return transport.meter.bytes
 
-    assert serve(flood, body) < 2 * MOST_HEAD
+    assert serve(flood, body) < 2 * MAX_HEAD_BYTES
 
 
 # -- in a crawl ----------------------------------------------------------------------------------------------------

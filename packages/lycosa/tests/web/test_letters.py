@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from lycosa.web.documents.letters import Box, mend
+from lycosa.web.documents.letters import Box, repair_letters
 
 Segments = list[tuple[str, str]]
 """A line as it is read: of what direction each part is ("r", "l"), and what it says."""
@@ -52,7 +52,7 @@ def test_lines_are_read_in_whatever_order_they_came(name: str) -> None:
     some = [*range(spaces[-1] + 1), *reversed(turned)]
     for order in (read, seen, [at for at in read if at not in spaces], some):
         told = "".join(text[at] for at in order).replace("\u200c", " ")  # as PDFium has it
-        mended = mend(told, [(0, len(told))], lambda at, order=order: boxes[order[at]])  # type: ignore[misc]
+        mended = repair_letters(told, [(0, len(told))], lambda at, order=order: boxes[order[at]])  # type: ignore[misc]
         assert text == "".join(mended), order
 
 
@@ -62,13 +62,13 @@ def test_latin_lines_and_letters_that_nobody_knows() -> None:
     line = "The word " + "".join(text[at] for at in seen) + " means book"
     places = [Box(10.0 * at, 10.0 * at + 10.5, 11.0) for at in range(len(line))]
     places = [Box(0.0, 0.0, 0.0) if letter == " " else place for letter, place in zip(line, places, strict=True)]
-    assert "The word كتاب means book" == "".join(mend(line, [(0, len(line))], places.__getitem__))
-    lost = [box._replace(lost=at == 0) for at, box in enumerate(boxes)]
-    assert "تاب" == "".join(mend(text, [(0, 4)], lost.__getitem__))
+    assert "The word كتاب means book" == "".join(repair_letters(line, [(0, len(line))], places.__getitem__))
+    lost = [box._replace(is_unknown=at == 0) for at, box in enumerate(boxes)]
+    assert "تاب" == "".join(repair_letters(text, [(0, 4)], lost.__getitem__))
     took = []
     for size in (5_000, 20_000):
         rows = [Box(at % 97, at % 97 + 1.0, 1.0, float(at)) for at in range(size)]
         began = time.process_time()
-        mend("ا\u064b" * (size // 2), [(0, size)], rows.__getitem__)
+        repair_letters("ا\u064b" * (size // 2), [(0, size)], rows.__getitem__)
         took.append(time.process_time() - began)
     assert took[1] < 12 * took[0] + 0.5

@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from lycosa.web.browser_protocols import ADDS_LATER, HAS_SCRIPTS, PageLook, classify_scripts
+from lycosa.web.browser_protocols import HAS_SCRIPTS, LOADS_LATER, PageLook, classify_scripts
 
 RUNS = "<script></script>"
 
@@ -19,17 +19,17 @@ SHELLS = (
 
 @pytest.mark.parametrize("markup", SHELLS)
 def test_an_element_that_waits(markup: str) -> None:
-    assert PageLook.of(RUNS + markup, 0, 0, HAS_SCRIPTS).empty
+    assert PageLook.of(RUNS + markup, 0, 0, HAS_SCRIPTS).has_empty_mount
     assert not PageLook.of(
         RUNS + markup.replace("></", ">Corals</").replace("> <", ">Corals<"), 0, 0, HAS_SCRIPTS
-    ).empty
+    ).has_empty_mount
 
 
 def test_a_page_that_asks() -> None:
     assert PageLook.of(
         f"{RUNS}<noscript>a<noscript class=b>Turn on <b>JavaScript</b></noscript>", 0, 0, HAS_SCRIPTS
-    ).asks
-    assert not PageLook.of(f"{RUNS}<noscript>a</noscript>JavaScript</noscript>", 0, 0, HAS_SCRIPTS).asks
+    ).asks_for_scripts
+    assert not PageLook.of(f"{RUNS}<noscript>a</noscript>JavaScript</noscript>", 0, 0, HAS_SCRIPTS).asks_for_scripts
 
 
 def test_scripts_that_add_something_later() -> None:
@@ -40,7 +40,7 @@ def test_scripts_that_add_something_later() -> None:
         "<button class=load-more>More</button><script src=a.js></script>",
         "<ul data-next-url=/list?page=2></ul><script src=a.js></script>",
     )
-    assert {classify_scripts(page) for page in later} == {ADDS_LATER}
+    assert {classify_scripts(page) for page in later} == {LOADS_LATER}
     none = ("<script type=text/template>load-more</script>", "<p class=load-more>", "<scripted>IntersectionObserver")
     assert {classify_scripts(page) for page in none} == {""}
     only = ("<script></script><p>infinite lazy scroll", "<script src=a.js></script><img loading=lazy><p>load-less")
@@ -61,5 +61,5 @@ HOSTILE = {
 def test_a_page_that_takes_no_time(name: str) -> None:
     began = process_time()
     page = RUNS + HOSTILE[name]
-    assert not PageLook.of(page, 0, 0, classify_scripts(page)).empty
+    assert not PageLook.of(page, 0, 0, classify_scripts(page)).has_empty_mount
     assert process_time() - began < 2.0  # hundredths: what is not linear takes minutes

@@ -171,10 +171,10 @@ def test_what_is_left_out_within_a_line_does_not_break_it() -> None:
 
 def test_the_whole_text_on_demand() -> None:
     document = extract(f"<nav>Home</nav><h1>Reefs</h1><p>{PROSE}".encode(), "http://a.test/")
-    assert document.said == document.main
-    whole = document.whole()
-    assert (whole.main, whole.headings, whole.lead, whole.said) == ("", "", "", whole.text)
-    assert "Home" in whole.said
+    assert document.content == document.main
+    whole = document.without_main_part()
+    assert (whole.main, whole.headings, whole.lead, whole.content) == ("", "", "", whole.text)
+    assert "Home" in whole.content
 
 
 def test_the_header_of_an_article_is_its_own() -> None:

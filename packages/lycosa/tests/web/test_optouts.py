@@ -102,7 +102,7 @@ def test_what_is_told(name: str) -> None:
     directives = document.directives | parse_x_robots_tag(case.header.get("x-robots-tag", ""), "Lycosa")
     assert page_opt_outs(case.header, directives, known) == case.told
     signals = RobotsSignals(case.robots.encode(), "Lycosa")
-    assert RobotsSignals.of(signals.state()).told(case.url) == signals.told(case.url)
+    assert RobotsSignals.of(signals.state()).opt_outs(case.url) == signals.opt_outs(case.url)
 
 
 def test_what_is_heeded() -> None:
@@ -130,6 +130,8 @@ def test_files_that_are_meant_to_hurt() -> None:
     began = process_time()
     for _ in range(5):  # each page is looked up
         assert (
-            site_opt_outs("http://a.example/reefs", robots, tdmrep, None) == again.told("http://a.example/reefs") == []
+            site_opt_outs("http://a.example/reefs", robots, tdmrep, None)
+            == again.opt_outs("http://a.example/reefs")
+            == []
         )
     assert process_time() - began < 3.0  # tenths, on an idle machine

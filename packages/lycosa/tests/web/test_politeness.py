@@ -7,7 +7,7 @@ import pytest
 
 from lycosa.testweb.simulation import clock as virtual
 from lycosa.testweb.simulation import run_virtual
-from lycosa.web.politeness import MAX_SLOW_PAUSE, SLOWNESS, Politeness
+from lycosa.web.politeness import MAX_SLOW_PAUSE, SLOW_HOST_FACTOR, Politeness
 
 
 class Time:
@@ -54,10 +54,10 @@ def test_a_slow_host_rests_longer(time: Time) -> None:
     politeness = Politeness(time, delay=1.0)
     politeness.begin("a")
     politeness.end("a", 3.0)
-    assert (100 + SLOWNESS * 3.0, "slow host") == politeness.ready("a")
+    assert (100 + SLOW_HOST_FACTOR * 3.0, "slow host") == politeness.ready("a")
     politeness.begin("a")
     politeness.end("a", 0.0)
-    assert pytest.approx(100 + SLOWNESS * 0.7 * 3.0) == politeness.ready("a")[0]
+    assert pytest.approx(100 + SLOW_HOST_FACTOR * 0.7 * 3.0) == politeness.ready("a")[0]
     politeness.begin("b")
     politeness.end("b", 1000.0)
     assert 100 + MAX_SLOW_PAUSE == politeness.ready("b")[0]
@@ -69,7 +69,7 @@ def test_no_delay_is_no_pause(time: Time) -> None:
     politeness.begin("a")
     politeness.end("a", 5.0)
     assert 100.0 == politeness.ready("a")[0]
-    politeness.obey("a", 4.0)
+    politeness.apply_crawl_delay("a", 4.0)
     politeness.begin("a")
     politeness.end("a", 0.1)
     assert (104.0, "crawl-delay") == politeness.ready("a")
@@ -82,7 +82,7 @@ def test_crawl_delay(time: Time, asked: float, pause: float) -> None:
     politeness = Politeness(time, delay=1.0)
     politeness.begin("a")
     politeness.end("a", 0.0)
-    politeness.obey("a", asked)
+    politeness.apply_crawl_delay("a", asked)
     assert 100.0 + pause == politeness.ready("a")[0]
 
 
@@ -100,7 +100,7 @@ def test_after_resuming_all_wait(time: Time) -> None:
     politeness = Politeness(time)
     politeness.resumed_at = 100.0
     assert (101.0, "pause after resuming") == politeness.ready("a")
-    politeness.obey("b", 7.0)
+    politeness.apply_crawl_delay("b", 7.0)
     assert (107.0, "pause after resuming") == politeness.ready("b")
 
 
@@ -149,7 +149,7 @@ def turns(politeness: Politeness, *addresses: str) -> list[float]:
         begun = virtual()
 
         async def one(address: str) -> float:
-            await politeness.enter(address)
+            await politeness.wait_for_address(address)
             return round(virtual() - begun, 6)
 
         return list(await asyncio.gather(*map(one, addresses)))
@@ -177,7 +177,7 @@ def test_an_allowed_network_is_free() -> None:
 def test_ready_knows_of_addresses(time: Time) -> None:
     """A host whose address is taken waits for its turn before it is picked."""
     politeness = Politeness(time, delay=1.0, address_delay=0.25)
-    asyncio.run(politeness.enter("192.0.2.1"))
+    asyncio.run(politeness.wait_for_address("192.0.2.1"))
     assert (100.25, "pause of address 192.0.2.1") == politeness.ready("a", "192.0.2.1")
     assert 0.0 == politeness.ready("a", "192.0.2.2")[0]
 

@@ -11,9 +11,17 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from lycosa.web.apart import JOBS, DecodedAnswer, send
+from lycosa.web.apart import JOBS, DecodedAnswer, write_message
 from lycosa.web.html import ParsedPage
-from lycosa.web.parse_process import LARGE, Readers, Unreadable, _Process, read_again, read_elsewhere, read_page
+from lycosa.web.parse_process import (
+    LARGE_BODY,
+    Unreadable,
+    WorkerPool,
+    _Worker,
+    read_in_worker,
+    read_page,
+    reparse_page,
+)
 from page_bombs import BOMBS
 
 URL = "http://h.test/a"
@@ -21,20 +29,20 @@ PAGE = b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=me
 
 
 @pytest.fixture(scope="module")
-def readers() -> Iterator[Readers]:
+def readers() -> Iterator[WorkerPool]:
     """Processes of our own; what ends one is followed by the next."""
-    readers = Readers(1)
+    readers = WorkerPool(1)
     yield readers
     readers.close()
 
 
 def _packed(document: ParsedPage) -> bytes:
     stream = BytesIO()
-    send(stream, document)
+    write_message(stream, document)
     return stream.getvalue()
 
 
-def test_the_same_here_and_apart(readers: Readers) -> None:
+def test_the_same_here_and_apart(readers: WorkerPool) -> None:
     """Reading is a pure function: every field is the same wherever it happens."""
     for body in (PAGE, b"", *(BOMBS[name](5_000) for name in ("everything", "links", "every byte", "utf-16"))):
         for kind in ("text/html", "text/plain; charset=latin1", ""):
@@ -42,7 +50,7 @@ def test_the_same_here_and_apart(readers: Readers) -> None:
             assert _packed(JOBS["page"].read(*given)) == _packed(readers.run("page", *given))
 
 
-def test_a_source_travels_whole(readers: Readers) -> None:
+def test_a_source_travels_whole(readers: WorkerPool) -> None:
     """A sitemap that is read apart is the same, and so is what is none."""
     body = (
         b"<urlset><url><loc>http://h.test/reef</loc><lastmod>2026-03-01</lastmod></url><url><loc>x</loc></url></urlset>"
@@ -52,7 +60,7 @@ def test_a_source_travels_whole(readers: Readers) -> None:
     assert readers.run("source", PAGE, URL) is None
 
 
-def test_processes_are_kept(readers: Readers) -> None:
+def test_processes_are_kept(readers: WorkerPool) -> None:
     """Two pages, one process."""
     for _ in range(2):
         readers.run("page", PAGE, URL, "", "")
@@ -61,10 +69,10 @@ def test_processes_are_kept(readers: Readers) -> None:
 
 @pytest.mark.parametrize(
     ("deadly", "told"),
-    [(signal.SIGSEGV, "ended the process (SIGSEGV)"), (signal.SIGXCPU, "more than 10 s of CPU time")],
+    [(signal.SIGSEGV, "killed the worker (SIGSEGV)"), (signal.SIGXCPU, "more than 10 s of CPU time")],
 )
 def test_a_process_that_dies_is_an_outcome(
-    readers: Readers, deadly: signal.Signals, told: str, monkeypatch: pytest.MonkeyPatch
+    readers: WorkerPool, deadly: signal.Signals, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever asked is told why; the next page is read by another process."""
     readers.run("page", PAGE, URL, "", "")
@@ -72,12 +80,12 @@ def test_a_process_that_dies_is_an_outcome(
     child.send_signal(signal.SIGSTOP)
 
     def sent(stream: BinaryIO, message: object) -> None:
-        send(stream, message)
+        write_message(stream, message)
         child.send_signal(deadly)
         child.send_signal(signal.SIGCONT)
 
     with monkeypatch.context() as patch:
-        patch.setattr("lycosa.web.parse_process.send", sent)
+        patch.setattr("lycosa.web.parse_process.write_message", sent)
         with pytest.raises(Unreadable) as error:
             readers.run("page", PAGE, URL, "", "")
     assert told in str(error.value)
@@ -85,7 +93,7 @@ def test_a_process_that_dies_is_an_outcome(
     assert child.returncode is not None
 
 
-def test_a_process_that_died_before_is_replaced(readers: Readers) -> None:
+def test_a_process_that_died_before_is_replaced(readers: WorkerPool) -> None:
     """It was not the page that it died of: another one reads it."""
     readers.run("page", PAGE, URL, "", "")
     child = readers._idle[0].child
@@ -96,7 +104,7 @@ def test_a_process_that_died_before_is_replaced(readers: Readers) -> None:
 
 def test_memory_is_limited() -> None:
     """A page that takes more than there may be is told as such, and another can be read."""
-    readers = Readers(1, 20_000_000)
+    readers = WorkerPool(1, 20_000_000)
     with pytest.raises(Unreadable, match="takes more than 20 MB"):
         readers.run("page", b"<p>coral</p>" * 200_000, URL, "text/html", "")
     assert "Reefs" == readers.run("page", PAGE, URL, "text/html", "").title
@@ -105,11 +113,11 @@ def test_memory_is_limited() -> None:
 
 def test_time_is_limited() -> None:
     """A process that has used up its CPU time is ended by the system."""
-    code = "from lycosa.web.apart import limit_time\nlimit_time(0)\nwhile True: pass"
+    code = "from lycosa.web.apart import limit_cpu_time\nlimit_cpu_time(0)\nwhile True: pass"
     assert -signal.SIGXCPU == subprocess.run([sys.executable, "-c", code], timeout=300).returncode
 
 
-def test_a_bug_is_told_as_what_it_is(readers: Readers) -> None:
+def test_a_bug_is_told_as_what_it_is(readers: WorkerPool) -> None:
     """An exception there is an exception here, so that it is recorded as our mistake and not as the page's."""
     with pytest.raises(RuntimeError, match="AttributeError"):
         readers.run("page", 7, URL, "", "")
@@ -119,48 +127,48 @@ def test_what_is_large_is_read_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what is large, or suspect, goes to another process."""
     asked: list[int] = []
 
-    def run(self: Readers, job: str, *given: bytes) -> ParsedPage:
+    def run(self: WorkerPool, job: str, *given: bytes) -> ParsedPage:
         asked.append(len(given[0]))
         raise Unreadable("too bad")
 
-    monkeypatch.setattr(Readers, "run", run)
-    assert "" == read_page(b"x" * LARGE, URL, "text/html").title
+    monkeypatch.setattr(WorkerPool, "run", run)
+    assert "" == read_page(b"x" * LARGE_BODY, URL, "text/html").title
     assert not asked
     with pytest.raises(Unreadable):
-        read_page(b"x" * (LARGE + 1), URL, "text/html")
+        read_page(b"x" * (LARGE_BODY + 1), URL, "text/html")
     with pytest.raises(Unreadable):
-        asyncio.run(read_elsewhere("page", PAGE, URL, "", "", apart=True))
-    assert "" == read_again(PAGE, URL, "", apart=True).title
-    assert [LARGE + 1, len(PAGE), len(PAGE)] == asked
+        asyncio.run(read_in_worker("page", PAGE, URL, "", "", in_worker=True))
+    assert "" == reparse_page(PAGE, URL, "", in_worker=True).title
+    assert [LARGE_BODY + 1, len(PAGE), len(PAGE)] == asked
 
 
 def test_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where none can be started, what is only large is read here; what is suspect is not."""
 
-    def run(self: Readers, job: str, *given: bytes) -> ParsedPage:
+    def run(self: WorkerPool, job: str, *given: bytes) -> ParsedPage:
         raise OSError(11, "no more processes")
 
-    monkeypatch.setattr(Readers, "run", run)
-    assert "Reefs" == read_page(PAGE + b" " * LARGE, URL, "text/html").title
+    monkeypatch.setattr(WorkerPool, "run", run)
+    assert "Reefs" == read_page(PAGE + b" " * LARGE_BODY, URL, "text/html").title
     with pytest.raises(Unreadable, match="no more processes"):
-        read_page(PAGE, URL, "text/html", apart=True)
+        read_page(PAGE, URL, "text/html", in_worker=True)
 
 
 # -- all pages of a crawl --------------------------------------------------------------------------------------
 
 
-async def _answers(pool: Readers, *bodies: bytes) -> list[DecodedAnswer]:
-    given = [("answer", body, "", 1_000_000, LARGE, URL, "text/html", "lycosa") for body in bodies]
-    return await asyncio.gather(*(pool.while_waiting(partial(pool.run, *each, again=True)) for each in given))
+async def _answers(pool: WorkerPool, *bodies: bytes) -> list[DecodedAnswer]:
+    given = [("answer", body, "", 1_000_000, LARGE_BODY, URL, "text/html", "lycosa") for body in bodies]
+    return await asyncio.gather(*(pool.run_in_thread(partial(pool.run, *each, retry=True)) for each in given))
 
 
 def test_answers_are_read_as_here() -> None:
     """Every field is the same, also of messages that do not fit into a pipe; not more processes than asked for."""
     bodies = [PAGE, b"", *(BOMBS[name](100_000) for name in ("everything", "links", "every byte", "utf-16"))]
-    pool = Readers(2)
+    pool = WorkerPool(2)
     answers = asyncio.run(_answers(pool, *bodies))
     assert 1 <= len(pool._idle) <= 2
-    assert "compress" in pool.run("answer", b"x", "compress", 10, LARGE, URL, "").bad
+    assert "compress" in pool.run("answer", b"x", "compress", 10, LARGE_BODY, URL, "").bad
     large = pool.run("answer", PAGE, "", 1000, 20, URL, "")
     assert (len(PAGE), True, None) == (large.size, large.whole, large.document)
     pool.close()
@@ -172,9 +180,9 @@ def test_answers_are_read_as_here() -> None:
 
 def test_a_page_whose_reader_dies_is_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second death is its own; those behind it are read by the next process."""
-    ask, asked = _Process.ask, list[str]()
+    ask, asked = _Worker.ask, list[str]()
 
-    def deadly(process: _Process, job: str, given: tuple[Any, ...]) -> Any:
+    def deadly(process: _Worker, job: str, given: tuple[Any, ...]) -> Any:
         title = given[0].decode()
         if title == "deadly" or (title == "unlucky" and title not in asked):
             process.child.kill()
@@ -182,12 +190,12 @@ def test_a_page_whose_reader_dies_is_read_once_more(monkeypatch: pytest.MonkeyPa
         asked.append(title)
         return ask(process, job, (b"<title>%s" % given[0], *given[1:]))
 
-    monkeypatch.setattr(_Process, "ask", deadly)
-    pool = Readers(1)
-    assert "unlucky" == pool.run("page", b"unlucky", URL, "", again=True).title
-    with pytest.raises(Unreadable, match=r"ended the process \(SIGKILL\)"):
-        pool.run("page", b"deadly", URL, "", again=True)
-    assert "Reefs" == pool.run("page", b"Reefs", URL, "", again=True).title
+    monkeypatch.setattr(_Worker, "ask", deadly)
+    pool = WorkerPool(1)
+    assert "unlucky" == pool.run("page", b"unlucky", URL, "", retry=True).title
+    with pytest.raises(Unreadable, match=r"killed the worker \(SIGKILL\)"):
+        pool.run("page", b"deadly", URL, "", retry=True)
+    assert "Reefs" == pool.run("page", b"Reefs", URL, "", retry=True).title
     assert ["unlucky", "unlucky", "deadly", "deadly", "Reefs"] == asked
     pool.close()
 
@@ -197,8 +205,8 @@ def test_what_a_reader_says_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     for rubbish in (b"\0" * 7 + b"\1\xc1", b"\0" * 7 + b"\1\7", b"\xff" * 8, b"\0" * 8):
         program = f"import os, time; os.write(1, {rubbish!r}); time.sleep(100)"
         monkeypatch.setattr("lycosa.web.parse_process.PROGRAM", ("-c", program))
-        pool = Readers(1)
-        with pytest.raises(Unreadable, match="ended the process"):
+        pool = WorkerPool(1)
+        with pytest.raises(Unreadable, match="killed the worker"):
             pool.run("page", PAGE, URL, "")
         pool.close()
 
@@ -206,7 +214,7 @@ def test_what_a_reader_says_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_page_that_is_given_up_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is a process that does not answer, or one that is closed."""
     monkeypatch.setattr("lycosa.web.parse_process.PROGRAM", ("-c", "import time; time.sleep(100)"))
-    pool = Readers(1)
+    pool = WorkerPool(1)
 
     async def read() -> None:
         given_up = asyncio.ensure_future(_answers(pool, PAGE, PAGE))
@@ -217,13 +225,13 @@ def test_a_page_that_is_given_up_is_not_waited_for(monkeypatch: pytest.MonkeyPat
     asyncio.run(read())
     with pytest.raises(OSError, match="closed"):
         pool.run("page", PAGE, URL, "")
-    monkeypatch.setattr("lycosa.web.parse_process.LONGEST", 0.0)
+    monkeypatch.setattr("lycosa.web.parse_process.ANSWER_TIMEOUT", 0.0)
     with pytest.raises(Unreadable, match="took more than 0 s"):
-        Readers(1).run("page", PAGE, URL, "")
+        WorkerPool(1).run("page", PAGE, URL, "")
 
 
 def test_processes_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits is told that there is none to be had."""
     monkeypatch.setattr("lycosa.web.parse_process.sys.executable", "/nowhere/python")
     with pytest.raises(FileNotFoundError):
-        asyncio.run(_answers(Readers(2), PAGE, PAGE))
+        asyncio.run(_answers(WorkerPool(2), PAGE, PAGE))

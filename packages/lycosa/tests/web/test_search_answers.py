@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.sources.results import MOST_RESULTS, furniture_of, is_page, results
+from lycosa.web.sources.results import MAX_RESULTS, boilerplate_links, is_html_answer, parse_results
 
 HERE = "https://find.example/search?q=reefs"
 A, B = "https://a.example/reef", "https://b.example/coral"
@@ -21,15 +21,15 @@ A, B = "https://a.example/reef", "https://b.example/coral"
 ])  # fmt: skip
 def test_json(answer: object) -> None:
     """Objects in a list that have an address, wherever the list is."""
-    assert {A: "Reef", B: "Coral"} == results(json.dumps(answer).encode(), HERE, "application/json")
+    assert {A: "Reef", B: "Coral"} == parse_results(json.dumps(answer).encode(), HERE, "application/json")
 
 
 def test_feeds() -> None:
     """RSS and Atom, whatever type they claim."""
     items = f"<item><title>Reef</title><link>{A}</link></item><item><title>Coral</title><link>{B}</link></item>"
     rss = f"<rss><channel><link>https://find.example/</link>{items}</channel></rss>".encode()
-    assert {A: "Reef", B: "Coral"} == results(rss, HERE, "text/xml")
-    assert not is_page(rss, "text/html")
+    assert {A: "Reef", B: "Coral"} == parse_results(rss, HERE, "text/xml")
+    assert not is_html_answer(rss, "text/html")
 
 
 def test_pages() -> None:
@@ -38,9 +38,9 @@ def test_pages() -> None:
     page = (
         f'{bar}<a href="/l?to=https%3A%2F%2Fa.example%2Freef&x=1">Reef</a><a href="{B}">Coral</a><a href="/own">Own</a>'
     )
-    furniture = furniture_of(bar.encode(), "https://find.example/search?q=zq1", "text/html")
+    furniture = boilerplate_links(bar.encode(), "https://find.example/search?q=zq1", "text/html")
     assert {"https://find.example/about", "https://help.example/"} == furniture
-    found = results(page.encode(), HERE, "text/html", furniture)
+    found = parse_results(page.encode(), HERE, "text/html", furniture)
     assert {A: "Reef", B: "Coral", "https://find.example/own": "Own"} == found
 
 
@@ -48,11 +48,11 @@ def test_pages() -> None:
 @given(body=st.binary(max_size=300) | st.text(alphabet='{}[]",:<>aurl/', max_size=200).map(str.encode))
 def test_whatever_comes_is_no_error(body: bytes) -> None:
     """Bytes of any kind give some results or none."""
-    assert len(results(body, HERE, "text/html")) <= MOST_RESULTS
+    assert len(parse_results(body, HERE, "text/html")) <= MAX_RESULTS
 
 
 def test_bounds() -> None:
     """Deep and wide JSON is looked at up to a limit."""
-    assert {} == results(b"[" * 100_000, HERE, "application/json")
-    many = json.dumps([{"url": f"https://a.example/{number}"} for number in range(3 * MOST_RESULTS)]).encode()
-    assert MOST_RESULTS == len(results(many, HERE, "application/json"))
+    assert {} == parse_results(b"[" * 100_000, HERE, "application/json")
+    many = json.dumps([{"url": f"https://a.example/{number}"} for number in range(3 * MAX_RESULTS)]).encode()
+    assert MAX_RESULTS == len(parse_results(many, HERE, "application/json"))

@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from http_message_signatures import HTTPMessageVerifier, HTTPSignatureKeyResolver, algorithms
 from http_message_signatures.exceptions import InvalidSignature
 
-from lycosa.core.errors import InputError
-from lycosa.web.signing import VALID, Identity, Signer, signature_base, thumbprint
+from input_errors import raises_input_error
+from lycosa.web.signing import VALID_SECONDS, Identity, Signer, signature_base, thumbprint
 
 KEY = base64.b64decode("n4Ni+HpISpVObnQMW0wOhCKROaIKqKtW/2ZYb2p9KcU=")
 """Of RFC 9421, B.1.4: no secret."""
@@ -66,7 +66,7 @@ def test_verified_by_another_implementation(tmp_path: Path) -> None:
     (result,) = verifier.verify(request, max_age=None, expect_tag="web-bot-auth")
     assert list(result.covered_components)[:2] == ['"@authority"', '"signature-agent";key="sig1"']
     assert result.parameters["keyid"] == identity.id
-    assert result.parameters["expires"] - result.parameters["created"] == VALID
+    assert result.parameters["expires"] - result.parameters["created"] == VALID_SECONDS
     for url, changed in (
         ("http://other.example:8080/a", {}),
         ("http://reefs.example:8080/a", {"Signature-Agent": 'sig1="https://evil.example"'}),
@@ -83,17 +83,17 @@ def test_verified_by_another_implementation(tmp_path: Path) -> None:
 def test_identities_that_are_refused(tmp_path: Path) -> None:
     """No site, somebody else's to read, no key, or in the way of another."""
     for site in ("http://a.example", "https://a.example/path", "a b", "https://a.example/?q"):
-        with pytest.raises(InputError, match="not a site for a key directory"):
+        with raises_input_error("bad-url"):
             Identity.new(site)
     file = tmp_path / "me.json"
     Identity.new("https://a.example").save(file)
-    with pytest.raises(InputError, match="not overwritten"):
+    with raises_input_error("file-exists"):
         Identity.new("https://a.example").save(file)
     file.chmod(0o644)
-    with pytest.raises(InputError, match="others can read"):
+    with raises_input_error("unsafe-file"):
         Identity.load(file)
     for told in ("", "[]", '{"agent": "https://a.example", "d": "AA", "crv": "Ed25519"}'):
         file.write_text(told)
         file.chmod(0o600)
-        with pytest.raises(InputError, match="contains no"):
+        with raises_input_error("bad-file"):
             Identity.load(file)

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.sources import MOST_BYTES, MOST_LINKS, Source, decode, read_source, words_of
+from lycosa.web.sources import MAX_SOURCE_BYTES, MAX_SOURCE_LINKS, Source, decode, read_source, words_of
 from lycosa.web.sources.markup import attributes, pieces, records, unescape
 from lycosa.web.sources.source import brief
 from tables import each
@@ -146,7 +146,7 @@ def test_what_came_before_the_break_is_used() -> None:
     whole = "<urlset>" + "".join(f"<url><loc>https://reefs.example.org/{n}</loc></url>" for n in range(9))
     source = read(whole + "<url><loc>https://reefs.example.org/half-an-addr")
     assert [f"https://reefs.example.org/{n}" for n in range(9)] == source.links.urls
-    assert "breaks off" in source.note
+    assert "truncated" in source.note
 
 
 def test_broken_gzip_gives_what_came_before() -> None:
@@ -155,12 +155,12 @@ def test_broken_gzip_gives_what_came_before() -> None:
     packed = gzip.compress(("<urlset>" + "".join(lines) + "</urlset>").encode())
     source = read(packed[: len(packed) // 2])
     assert 0 < len(source.links) < 2_000
-    assert "breaks off" in source.note
+    assert "truncated" in source.note
 
 
 def test_a_gzip_bomb_is_cut() -> None:
     """No more is inflated than the protocol allows for a sitemap."""
-    packed = gzip.compress(SITEMAP[:-9] + b" " * (MOST_BYTES + 1_000))
+    packed = gzip.compress(SITEMAP[:-9] + b" " * (MAX_SOURCE_BYTES + 1_000))
     source = read(packed)
     assert 1 == len(source.links)
     assert "first 50 MB" in source.note
@@ -168,10 +168,10 @@ def test_a_gzip_bomb_is_cut() -> None:
 
 def test_addresses_beyond_the_cap_are_counted() -> None:
     """The first 50,000 entries of a source are taken."""
-    body = "\n".join(f"https://reefs.example.org/{n}" for n in range(MOST_LINKS + 7))
+    body = "\n".join(f"https://reefs.example.org/{n}" for n in range(MAX_SOURCE_LINKS + 7))
     source = read(body)
-    assert (MOST_LINKS, 7) == (len(source.links), source.skipped)
-    assert f"https://reefs.example.org/{MOST_LINKS - 1}" == source.links.urls[-1]
+    assert (MAX_SOURCE_LINKS, 7) == (len(source.links), source.skipped)
+    assert f"https://reefs.example.org/{MAX_SOURCE_LINKS - 1}" == source.links.urls[-1]
 
 
 HOSTILE = ["<", "<a ", '<a "', "<a '\"", "<!--", "<![CDATA[", "&#1", "<url>", "<loc>", "</url>", "<url a=", "<?", "]]>"]

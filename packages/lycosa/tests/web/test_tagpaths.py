@@ -1,7 +1,7 @@
 """Where links stand in a document: exact paths of markup made by hand, and bounds that hostile markup can't pass."""
 
 from lycosa.core.types import Links
-from lycosa.web.html import DEEPEST, MOST_PATH, MOST_PATHS, extract
+from lycosa.web.html import MAX_PATH, MAX_PATH_CHARS_PER_BYTE, MAX_PATH_TAGS, extract
 from tables import each
 
 
@@ -45,10 +45,10 @@ def test_what_is_far_from_the_link_is_left_out_whatever_was_looked_at_before() -
     links = "".join(f"<div class=d{n}><a href=/{n}>x</a>" for n in range(40))
     last = " ".join(f"div.d{n}" for n in range(9, 40))
     assert f"{last} a" == paths(links)[-1]
-    assert DEEPEST == len(paths(links)[-1].split())
+    assert MAX_PATH_TAGS == len(paths(links)[-1].split())
     for n, path in enumerate(paths(links)):
         whole = ["html", "body", *(f"div.d{k}" for k in range(n + 1)), "a"]
-        assert " ".join(whole[-DEEPEST:]) == path
+        assert " ".join(whole[-MAX_PATH_TAGS:]) == path
     backwards = (
         "".join(f"<div class=d{n}>" for n in range(40)) + "<a href=/b>x</a>" + "</div>" * 20 + "<a href=/c>y</a>"
     )
@@ -59,7 +59,7 @@ def test_long_names_are_cut_at_a_tag() -> None:
     """Each div has 3 + 1 + 30 characters and a blank: 14 and ` a` are 14 * 35 - 1 + 2 = 491, 15 would be 526."""
     found = paths(f"<div class={'c' * 30}>" * 20 + "<a href=/b>x</a>")
     assert [" ".join([f"div.{'c' * 30}"] * 14 + ["a"])] == found
-    assert 491 == len(found[0]) <= MOST_PATH
+    assert 491 == len(found[0]) <= MAX_PATH
 
 
 def test_distinct_paths_are_bounded_by_the_size_of_the_page() -> None:
@@ -68,7 +68,7 @@ def test_distinct_paths_are_bounded_by_the_size_of_the_page() -> None:
     found = paths(html)
     fits = [path for path in found if path]
     assert (900, fits) == (len(found), found[: len(fits)])
-    room = MOST_PATHS * len(html) + 10_000
+    room = MAX_PATH_CHARS_PER_BYTE * len(html) + 10_000
     assert room - 500 < sum(map(len, fits)) <= room < 900 * 460
 
 

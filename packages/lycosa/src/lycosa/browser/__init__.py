@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from lycosa.browser.finding import find_chromium, what_is_missing
+from lycosa.browser.finding import find_chromium, missing_requirements
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.state import State, StateMismatch
@@ -25,36 +25,35 @@ def renderer_of(options: Options, megabytes: int | None = None) -> Renderer | No
     """Return the renderer for the options; None with `--render never`."""
     if options.render == "never":
         return None
-    if missing := what_is_missing(options.browser):
+    if missing := missing_requirements(options.browser):
         if options.render == "always":
-            raise InputError(f"--render always takes a browser: {missing}")
-        return Missing(missing)
+            raise InputError("missing-browser", f"--render always needs a browser: {missing}")
+        return MissingBrowser(missing)
     from lycosa.browser.rendering import Rendering  # imported only by crawls that render
 
     return Rendering(options, find_chromium(options.browser), megabytes)
 
 
-class Missing:
+class MissingBrowser:
     """Renderer without a browser: counts the pages that need one and reports them at the end."""
 
-    def __init__(self, remedy: str) -> None:
-        self.remedy = remedy
+    def __init__(self, hint: str) -> None:
+        self.hint = hint
         self.missed: Counter[str] = Counter()
 
     @property
     def notes(self) -> list[str]:
-        """One note with the number of pages missed and the remedy."""
+        """One note with the number of pages missed and the hint."""
         if not self.missed:
             return []
         pages, hosts = many(self.missed.total(), "page"), many(len(self.missed), "host")
         first = next(iter(self.missed))
         return [
-            f"{pages} on {hosts} ({first}{', ...' if len(self.missed) > 1 else ''}) show their text to a browser only "
-            f"and were read without one. To have such pages rendered: {self.remedy}. To hear no more of it: "
-            "--render never"
+            f"{pages} on {hosts} ({first}{', ...' if len(self.missed) > 1 else ''}) need a browser "
+            f"and were read without one. To render such pages: {self.hint}. To silence this note: --render never"
         ]
 
-    def wants(self, node: str, look: PageLook) -> str:
+    def render_reason(self, node: str, look: PageLook) -> str:
         return ""
 
     async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lycosa.browser import orphans
-from lycosa.browser.gate import Sitting, Slot
+from lycosa.browser.gate import PageSession, Slot
 from lycosa.replay.proxy import USERNAME
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PATIENCE = 30.0  # seconds for the browser to start
-CLOSING = 5.0  # seconds for a page or a browser to close before it is killed
+START_TIMEOUT = 30.0  # seconds for the browser to start
+CLOSE_TIMEOUT = 5.0  # seconds for a page or a browser to close before it is killed
 
 MAX_MEGABYTES = 1000  # for browser and driver; they take 300 with an empty page
 
-WORLDS = 5  # navigations while one script runs
+MAX_NAVIGATIONS = 5  # navigations while one script runs
 # environment variable that disables Chromium's sandbox on systems without one; root never has one
 NO_SANDBOX = "LYCOSA_NO_SANDBOX"
 FLAGS = (
@@ -52,10 +52,11 @@ FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
-EYES = ("--blink-settings=imagesEnabled=false", "--disable-remote-fonts")  # for pages that are parsed, not displayed
+# for pages that are parsed, not displayed
+NO_MEDIA_FLAGS = ("--blink-settings=imagesEnabled=false", "--disable-remote-fonts")
 # Runs before a page's first script: removes APIs that bypass the proxy, and suppresses error reports, whose messages
 # may be of any length.
-BEFORE = """(() => {
+INIT_SCRIPT = """(() => {
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "WebTransport", "Notification",
                       "PushManager", "PresentationRequest", "SpeechRecognition", "webkitSpeechRecognition"])
     try { delete window[name] } catch {}
@@ -67,7 +68,7 @@ BEFORE = """(() => {
 
 # The page's scripts cannot change the prototypes of our isolated world, but named elements shadow properties of the
 # document and of forms even there, so the getters are taken from the prototypes.
-OWN = """
+GETTERS = """
   const of = (thing, kind, name) => Object.getOwnPropertyDescriptor(kind.prototype, name).get.call(thing);
   const html = of(document, Document, "documentElement"), body = of(document, Document, "body");
   const root = of(document, Document, "scrollingElement") || html;
@@ -75,7 +76,7 @@ OWN = """
 
 # size of the page
 MEASURE = f"""() => {{
-  {OWN}
+  {GETTERS}
   const all = Document.prototype.getElementsByTagName.call(document, "*");
   let shadows = 0;
   for (let i = 0; i < Math.min(all.length, 20000); i++) {{
@@ -87,7 +88,7 @@ MEASURE = f"""() => {{
 }}"""
 SCROLL = f"""async () => {{
   // Up and down again: what waits for its end to come into view hears of it once each time.
-  {OWN}
+  {GETTERS}
   if (!root) return;
   const next = () => new Promise(done => {{ requestAnimationFrame(() => done()); setTimeout(done, 100) }});
   window.scrollTo({{top: 0, behavior: "instant"}});
@@ -98,7 +99,7 @@ SCROLL = f"""async () => {{
 
 # the final DOM as text
 SERIALISE = f"""(most) => {{
-  {OWN}
+  {GETTERS}
   // What is inside open shadow roots is written where it is shown: after the element's own start.
   const inside = (all) => {{
     for (const host of all) {{
@@ -125,19 +126,19 @@ class PageFailed(Exception):
     """Raised if the browser can't show a page: a download, a password prompt, a crash."""
 
 
-class TooLarge(Exception):
+class BrowserTooLarge(Exception):
     """Raised if the browser was killed because its pages took too much memory."""
 
 
-class World:
+class IsolatedWorld:
     """An isolated JavaScript world, which the page's scripts cannot change."""
 
     def __init__(self, session: CDPSession) -> None:
         self._session, self._context = session, 0
 
-    async def run(self, function: str, *given: object) -> Any:
+    async def run(self, function: str, *arguments: object) -> Any:
         """Call a function and return its result; retried in the new document after a navigation."""
-        for attempt in range(WORLDS):
+        for attempt in range(MAX_NAVIGATIONS):
             try:
                 if not self._context:
                     tree = await self._session.send("Page.getFrameTree")
@@ -145,24 +146,24 @@ class World:
                         "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "lycosa"}
                     )
                     self._context = made["executionContextId"]
-                told = await self._session.send(
+                result = await self._session.send(
                     "Runtime.callFunctionOn",
                     {
                         "functionDeclaration": function,
                         "executionContextId": self._context,
-                        "arguments": [{"value": value} for value in given],
+                        "arguments": [{"value": value} for value in arguments],
                         "awaitPromise": True,
                         "returnByValue": True,
                     },
                 )
                 break
             except Exception as error:
-                if not _is_playwrights(error) or "context" not in str(error) or attempt == WORLDS - 1:
+                if not _is_playwright_error(error) or "context" not in str(error) or attempt == MAX_NAVIGATIONS - 1:
                     raise
                 self._context = 0
-        if "exceptionDetails" in told:
-            raise PageFailed(str(told["exceptionDetails"].get("text", "a script failed"))[:200])
-        return told["result"].get("value")
+        if "exceptionDetails" in result:
+            raise PageFailed(str(result["exceptionDetails"].get("text", "a script failed"))[:200])
+        return result["result"].get("value")
 
 
 class Chromium:
@@ -175,49 +176,49 @@ class Chromium:
         *,
         pages: int = 200,
         megabytes: int = MAX_MEGABYTES,
-        eyes: bool = False,
+        images: bool = False,
     ) -> None:
-        self.program, self.slots, self.eyes = program, slots, eyes
-        self.most_pages, self.most_megabytes = pages, megabytes
+        self.program, self.slots, self.images = program, slots, images
+        self.max_pages, self.max_megabytes = pages, megabytes
         self.started = 0
-        self.place: Path | None = None
+        self.directory: Path | None = None
         self._pages = self._busy = 0
-        self._retire = False
+        self._needs_restart = False
         self._lock = asyncio.Lock()
         self._idle = asyncio.Condition()
         self._playwright: Playwright | None = None
-        self._own: BrowserContext | None = None
+        self._default_context: BrowserContext | None = None
         self._browser: Browser | None = None
-        self._keeper: subprocess.Popen[bytes] | None = None
+        self._watchdog: subprocess.Popen[bytes] | None = None
 
     @asynccontextmanager
     async def page(self, slot: Slot) -> AsyncIterator[Page]:
         """Open a fresh page behind a slot."""
-        await self._ready()
+        await self._ensure_started()
         self._busy += 1
         context: BrowserContext | None = None
         showing = False
         try:
-            context = await self._within(PATIENCE, self._context(slot))
-            page = await self._within(PATIENCE, context.new_page())
+            context = await self._within(START_TIMEOUT, self._context(slot))
+            page = await self._within(START_TIMEOUT, context.new_page())
             showing = True
             yield page
         except Exception as error:
-            if self.place is not None and (self.place / orphans.TOO_LARGE).exists():
-                self._retire = True
-                raise TooLarge(f"the browser was ended: it took more than {self.most_megabytes} MB") from error
-            if showing and (isinstance(error, PageFailed) or _is_playwrights(error)):
-                self._retire = self._retire or self._browser is None or not self._browser.is_connected()
+            if self.directory is not None and (self.directory / orphans.TOO_LARGE).exists():
+                self._needs_restart = True
+                raise BrowserTooLarge(f"the browser was killed: it took more than {self.max_megabytes} MB") from error
+            if showing and (isinstance(error, PageFailed) or _is_playwright_error(error)):
+                self._needs_restart = self._needs_restart or self._browser is None or not self._browser.is_connected()
                 raise PageFailed(brief(error)) from error
-            if _is_playwrights(error) or isinstance(error, BrowserFailed):
-                self._retire = True
+            if _is_playwright_error(error) or isinstance(error, BrowserFailed):
+                self._needs_restart = True
                 raise BrowserFailed(brief(error)) from error
             raise
         finally:
-            await slot.hang_up()
-            await self._put_away(context)
+            await slot.close_connections()
+            await self._close_context(context)
             self._pages += 1
-            self._retire = self._retire or self._pages >= self.most_pages
+            self._needs_restart = self._needs_restart or self._pages >= self.max_pages
             async with self._idle:
                 self._busy -= 1
                 self._idle.notify_all()
@@ -232,30 +233,30 @@ class Chromium:
             viewport={"width": 1280, "height": 1600},
             permissions=[],
         )
-        await context.add_init_script(BEFORE)
+        await context.add_init_script(INIT_SCRIPT)
         return context
 
-    async def _put_away(self, context: BrowserContext | None) -> None:
+    async def _close_context(self, context: BrowserContext | None) -> None:
         """Close a context; a browser that fails to do so is restarted."""
         if context is None:
             return
         try:
-            async with asyncio.timeout(CLOSING):
+            async with asyncio.timeout(CLOSE_TIMEOUT):
                 await context.close()
         except Exception:
-            self._retire = True
+            self._needs_restart = True
 
-    async def _within(self, seconds: float, doing: Awaitable[T]) -> T:
+    async def _within(self, seconds: float, awaitable: Awaitable[T]) -> T:
         try:
             async with asyncio.timeout(seconds):
-                return await doing
+                return await awaitable
         except TimeoutError as error:
             raise BrowserFailed(f"the browser did not answer within {seconds:.0f} s") from error
 
-    async def _ready(self) -> None:
+    async def _ensure_started(self) -> None:
         """Make sure that a browser with capacity for one more page is running."""
         async with self._lock:
-            if self._browser is not None and (self._retire or not self._browser.is_connected()):
+            if self._browser is not None and (self._needs_restart or not self._browser.is_connected()):
                 async with self._idle:
                     await self._idle.wait_for(lambda: not self._busy)
                 await self.stop()
@@ -268,16 +269,16 @@ class Chromium:
         except ImportError as error:
             raise BrowserFailed("the extra 'browser' is not installed") from error
         await asyncio.to_thread(orphans.sweep)
-        self.place = orphans.claim()
-        self._keeper = orphans.keeper(self.place, self.most_megabytes)
+        self.directory = orphans.create_directory()
+        self._watchdog = orphans.start_watchdog(self.directory, self.max_megabytes)
         sandbox = os.geteuid() != 0 and not os.environ.get(NO_SANDBOX)
-        flags = [*FLAGS, *(() if self.eyes else EYES), f"--lycosa-browser={self.place}"]
+        flags = [*FLAGS, *(() if self.images else NO_MEDIA_FLAGS), f"--lycosa-browser={self.directory}"]
         try:
-            self._playwright = await self._within(PATIENCE, async_playwright().start())
-            self._own = await self._within(
-                PATIENCE,
+            self._playwright = await self._within(START_TIMEOUT, async_playwright().start())
+            self._default_context = await self._within(
+                START_TIMEOUT,
                 self._playwright.chromium.launch_persistent_context(
-                    self.place / "profile",
+                    self.directory / "profile",
                     executable_path=self.program,
                     headless=True,
                     chromium_sandbox=sandbox,
@@ -289,11 +290,11 @@ class Chromium:
                     service_workers="block",
                     accept_downloads=False,
                     args=flags,
-                    env={**os.environ, "HOME": str(self.place)},
-                    timeout=1000 * PATIENCE,
+                    env={**os.environ, "HOME": str(self.directory)},
+                    timeout=1000 * START_TIMEOUT,
                 ),
             )
-            self._browser = self._own.browser
+            self._browser = self._default_context.browser
             if self._browser is None:
                 raise BrowserFailed("this version of playwright is too old: pip install --upgrade playwright")
             session = await self._browser.new_browser_cdp_session()
@@ -302,25 +303,25 @@ class Chromium:
             await self.stop()
             if isinstance(error, BrowserFailed):
                 raise
-            hint = "" if not sandbox else f" ({NO_SANDBOX}=1 does without the sandbox, where the system has none)"
+            hint = "" if not sandbox else f" (set {NO_SANDBOX}=1 on systems without a sandbox)"
             raise BrowserFailed(f"Chromium does not start: {brief(error)}{hint}") from error
         self.started += 1
-        self._pages, self._retire = 0, False
+        self._pages, self._needs_restart = 0, False
 
     async def stop(self) -> None:
         """Stop the browser."""
-        for closing in (self._own, self._playwright):
+        for closing in (self._default_context, self._playwright):
             if closing is not None:
                 with suppress(Exception):
-                    async with asyncio.timeout(CLOSING):
+                    async with asyncio.timeout(CLOSE_TIMEOUT):
                         await (closing.stop() if closing is self._playwright else closing.close())  # type: ignore[union-attr]
-        self._own = self._browser = self._playwright = None
-        keeper, self._keeper = self._keeper, None
-        if keeper is not None:
-            assert keeper.stdin is not None
-            keeper.stdin.close()  # the watchdog kills all remaining processes and removes the directory
-            await asyncio.to_thread(keeper.wait)
-        self.place = None
+        self._default_context = self._browser = self._playwright = None
+        watchdog, self._watchdog = self._watchdog, None
+        if watchdog is not None:
+            assert watchdog.stdin is not None
+            watchdog.stdin.close()  # the watchdog kills all remaining processes and removes the directory
+            await asyncio.to_thread(watchdog.wait)
+        self.directory = None
 
 
 def _proxy_settings(slot: Slot) -> ProxySettings:
@@ -328,28 +329,28 @@ def _proxy_settings(slot: Slot) -> ProxySettings:
     return {"server": slot.server, "bypass": "<-loopback>", "username": USERNAME, "password": slot.password}
 
 
-def attend(page: Page, sitting: Sitting) -> None:
+def watch_page(page: Page, session: PageSession) -> None:
     """Report documents opened in frames to the gate (not every request says so), and close dialogs and popups."""
 
     def note(request: Any) -> None:
         with suppress(Exception):
             if request.is_navigation_request():
-                sitting.frames[request.url.partition("#")[0]] = request.frame.parent_frame is not None
+                session.frames[request.url.partition("#")[0]] = request.frame.parent_frame is not None
 
     def dismiss(dialog: Any) -> None:
-        sitting.chores.append(asyncio.ensure_future(_quietly(dialog.dismiss())))
+        session.tasks.append(asyncio.ensure_future(_quietly(dialog.dismiss())))
 
     def close(other: Any) -> None:
-        sitting.chores.append(asyncio.ensure_future(_quietly(other.close())))
+        session.tasks.append(asyncio.ensure_future(_quietly(other.close())))
 
     page.on("request", note)
     page.on("dialog", dismiss)
     page.on("popup", close)
 
 
-async def _quietly(doing: Awaitable[object]) -> None:
+async def _quietly(awaitable: Awaitable[object]) -> None:
     with suppress(Exception):
-        await doing
+        await awaitable
 
 
 def brief(error: BaseException) -> str:
@@ -357,5 +358,5 @@ def brief(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
-def _is_playwrights(error: BaseException) -> bool:
+def _is_playwright_error(error: BaseException) -> bool:
     return type(error).__module__.startswith("playwright.")

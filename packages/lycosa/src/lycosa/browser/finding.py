@@ -24,7 +24,7 @@ def find_chromium(named: str = "") -> str:
     if named:
         found = shutil.which(named)
         if found is None:
-            raise InputError(f"--browser {named}: no program is there; name a Chromium, or leave it out")
+            raise InputError("missing-file", f"--browser {named}: no such program; name a Chromium, or leave it out")
         return found
     for name in (*NAMES, *_PLACES):
         if found := shutil.which(name):
@@ -46,7 +46,7 @@ def _of_playwright() -> str:
     return str(newest) if newest is not None else ""
 
 
-def what_is_missing(named: str = "") -> str:
+def missing_requirements(named: str = "") -> str:
     """Return the steps that are needed before pages can be rendered; "" if none are."""
     todo = [] if importlib.util.find_spec("playwright") is not None else ["pip install 'lycosa[browser]'"]
     if not find_chromium(named):

@@ -24,7 +24,7 @@ NEEDED = frozenset(
     {"document", "iframe", "frame", "script", "style", "empty", "worker", "sharedworker", "xslt", "json"}
 )
 # needed for display only
-SHOWN = frozenset({"image", "font", "audio", "video", "track", "manifest", "embed", "object"})
+MEDIA = frozenset({"image", "font", "audio", "video", "track", "manifest", "embed", "object"})
 _SHARED = frozenset({"script", "style", "font", "image", "worker"})
 _ENDINGS = {
     "image": (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg", ".ico"),
@@ -62,7 +62,7 @@ class RequestPolicy:
     trackers: bool = False
 
     def takes(self, kind: str) -> bool:
-        return kind in NEEDED or (self.resources == "all" and kind in SHOWN)
+        return kind in NEEDED or (self.resources == "all" and kind in MEDIA)
 
 
 class Cache:
@@ -93,15 +93,15 @@ class Cache:
             self.size -= len(self._replies.popitem(last=False)[1].body)
 
 
-class Sitting:
+class PageSession:
     """State of one page while it is rendered: its response, its requests and the result."""
 
-    def __init__(self, node: str, answer: Response, fetch: Fetch, allowance: RequestPolicy, cache: Cache) -> None:
-        self.node, self.answer, self.fetch, self.allowance, self.cache = node, answer, fetch, allowance, cache
+    def __init__(self, node: str, answer: Response, fetch: Fetch, policy: RequestPolicy, cache: Cache) -> None:
+        self.node, self.answer, self.fetch, self.policy, self.cache = node, answer, fetch, policy, cache
         self.url = node.partition("#")[0]
         self.rendered = RenderedPage()
         self.frames: dict[str, bool] = {}  # documents that the browser opens -> True if in a frame
-        self.chores: list[asyncio.Future[None]] = []  # background tasks, such as closing dialogs
+        self.tasks: list[asyncio.Future[None]] = []  # background tasks, such as closing dialogs
         self.loop = asyncio.get_running_loop()
         self.active = 0
         self.last = self.loop.time()
@@ -126,12 +126,12 @@ class Sitting:
         kind = kind_of(request, url)
         if kind == "document" and url == self.url and self._served < 3:
             self._served += 1
-            return passed_on(self.answer)
+            return to_reply(self.answer)
         if kind == "document" and not await self._is_frame(request, url):
             self._leave(url)
             return Reply(204, [])  # 204 keeps the browser on the page
         if not self._is_wanted(request, url, kind):
-            self.rendered.left_out += 1
+            self.rendered.skipped += 1
             return _refusal("left out")
         return await self._fetched(request, url, kind)
 
@@ -140,13 +140,13 @@ class Sitting:
             return False
         if "text/event-stream" in request.headers.get("accept", "") or "prefetch" in request.headers.get("purpose", ""):
             return False
-        if "prefetch" in request.headers.get("sec-purpose", "") or not self.allowance.takes(kind):
+        if "prefetch" in request.headers.get("sec-purpose", "") or not self.policy.takes(kind):
             return False
-        return self.allowance.trackers or not is_tracker(url)
+        return self.policy.trackers or not is_tracker(url)
 
     def _leave(self, url: str) -> None:
-        if url != self.url and url not in self.rendered.leaves_for and len(self.rendered.leaves_for) < 10:
-            self.rendered.leaves_for.append(url)
+        if url != self.url and url not in self.rendered.navigations and len(self.rendered.navigations) < 10:
+            self.rendered.navigations.append(url)
 
     async def _is_frame(self, request: Request, url: str) -> bool:
         """Return True if a document is opened in a frame; without fetch metadata, wait up to 0.4 s for the browser's
@@ -173,9 +173,9 @@ class Sitting:
                 self.cache.asking.pop(key, None)
 
     async def _ask(self, request: Request, url: str, kind: str, key: tuple[str, str]) -> Reply:
-        rendered, allowance = self.rendered, self.allowance
-        if rendered.requests >= allowance.requests or rendered.bytes >= allowance.bytes:
-            rendered.left_out += 1
+        rendered, policy = self.rendered, self.policy
+        if rendered.requests >= policy.requests or rendered.bytes >= policy.bytes:
+            rendered.skipped += 1
             return _refusal("over budget")
         headers = {
             "-".join(map(str.capitalize, name.split("-"))): value
@@ -187,12 +187,12 @@ class Sitting:
             response, resource = await self.fetch(url, headers, rendered)
         except FetchError as error:
             rendered.requests -= error.outcome in ("denied", "refused", "invalid", "busy", "unknown-host")
-            rendered.left_out += 1
+            rendered.skipped += 1
             return _refusal(error.outcome)
         rendered.bytes += len(response.body)
-        if allowance.resources != "none":
+        if policy.resources != "none":
             rendered.resources.append(resource)
-        reply = passed_on(response)
+        reply = to_reply(response)
         if kind in _SHARED:
             self.cache.put(key, reply, response)
         return reply
@@ -204,22 +204,22 @@ class Slot(LocalProxy):
     def __init__(self, authority: Authority) -> None:
         super().__init__(authority)
         self.password = new_password()  # on every system: cheaper than looking up the user of each connection
-        self.sitting: Sitting | None = None
+        self.session: PageSession | None = None
 
     def connection(self) -> Connection:
         """Return the handler of a connection; the tally counts requests `answered` and refused as `wrong`."""
         return _Gated(self)
 
-    async def hang_up(self) -> None:
+    async def close_connections(self) -> None:
         """Close all connections of the last page."""
-        self.sitting = None
+        self.session = None
         for connection in list(self.connections):
             await connection.end()
 
     async def __aexit__(self, *error: object) -> None:
         assert self._server is not None
         self._server.close()
-        await self.hang_up()
+        await self.close_connections()
 
 
 class _Gated(Connection):
@@ -228,18 +228,18 @@ class _Gated(Connection):
     proxy: Slot
 
     def _answer(self, request: Request) -> None:
-        sitting, url = self.proxy.sitting, parse(request.url(self.tunnel)) or ""
+        session, url = self.proxy.session, parse(request.url(self.tunnel)) or ""
         absolute = bool(self.tunnel) or request.target.startswith(("http://", "https://"))
-        if sitting is None or not absolute or not url or not 0 <= request.body <= LARGEST_BODY:
+        if session is None or not absolute or not url or not 0 <= request.body <= LARGEST_BODY:
             self.proxy.tally["wrong"] += 1
             self._refuse(403)
             return
         self.to_skip = request.body
-        self.working = asyncio.ensure_future(self._work(sitting, request, url.partition("#")[0]))
+        self.working = asyncio.ensure_future(self._work(session, request, url.partition("#")[0]))
 
-    async def _work(self, sitting: Sitting, request: Request, url: str) -> None:
+    async def _work(self, session: PageSession, request: Request, url: str) -> None:
         try:
-            reply = await sitting.reply(request, url)
+            reply = await session.reply(request, url)
         finally:
             self.working = None
         self.proxy.tally["answered"] += 1
@@ -262,7 +262,7 @@ def kind_of(request: Request, url: str) -> str:
     return next((kind for kind, endings in _ENDINGS.items() if path.endswith(endings)), "empty")
 
 
-def passed_on(response: Response) -> Reply:
+def to_reply(response: Response) -> Reply:
     """Return a response for the browser: decompressed, without hop-by-hop headers."""
     try:
         body, whole = inflate(response.body, response.fields.get("content-encoding", ""), 10_000_000)  # bytes

@@ -23,20 +23,20 @@ from pathlib import Path
 PREFIX = "lycosa-browser-"
 OWNER = "owner"
 TOO_LARGE = "too-large"  # file that marks a browser killed for its memory
-EVERY = 0.05  # seconds between memory checks: in this time a page can allocate about 100 MB
+CHECK_SECONDS = 0.05  # seconds between memory checks: in this time a page can allocate about 100 MB
 
 
-def claim() -> Path:
+def create_directory() -> Path:
     """Create the directory of a browser owned by this process."""
-    place = Path(tempfile.mkdtemp(prefix=PREFIX))
-    (place / OWNER).write_text(f"{os.getpid()} {_born(os.getpid())}\n")
-    return place
+    directory = Path(tempfile.mkdtemp(prefix=PREFIX))
+    (directory / OWNER).write_text(f"{os.getpid()} {_start_time(os.getpid())}\n")
+    return directory
 
 
-def keeper(place: Path, megabytes: int) -> subprocess.Popen[bytes]:
+def start_watchdog(directory: Path, megabytes: int) -> subprocess.Popen[bytes]:
     """Start the watchdog of a browser; it cleans up when its input is closed, by us or by our death."""
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", __file__, str(place), str(megabytes)],
+        [sys.executable, "-I", "-S", __file__, str(directory), str(megabytes)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -47,34 +47,39 @@ def keeper(place: Path, megabytes: int) -> subprocess.Popen[bytes]:
 def sweep() -> int:
     """Clean up after dead owners; return the number of browsers."""
     ended = 0
-    for place in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for directory in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
-            if place.is_symlink() or not place.is_dir() or place.stat().st_uid != os.getuid() or not is_orphan(place):
+            if (
+                directory.is_symlink()
+                or not directory.is_dir()
+                or directory.stat().st_uid != os.getuid()
+                or not is_orphan(directory)
+            ):
                 continue
-            end(place)
+            clean_up(directory)
             ended += 1
     return ended
 
 
-def is_orphan(place: Path) -> bool:
+def is_orphan(directory: Path) -> bool:
     """Return True if the process that owns a directory is gone."""
     try:
-        pid, _, born = (place / OWNER).read_text().strip().partition(" ")
-        return not pid.isdigit() or _born(int(pid)) != born
+        pid, _, started = (directory / OWNER).read_text().strip().partition(" ")
+        return not pid.isdigit() or _start_time(int(pid)) != started
     except OSError:  # the owner file may not be written yet
-        return time.time() - place.stat().st_mtime > 60
+        return time.time() - directory.stat().st_mtime > 60
 
 
-def end(place: Path) -> None:
+def clean_up(directory: Path) -> None:
     """Kill the processes that were started with this directory, and remove it."""
     for attempt in range(50):
-        found = processes(str(place))
+        found = processes(str(directory))
         if not found:
             break
         for pid in found:
             _kill(pid)
         time.sleep(0.02 * (attempt + 1))
-    shutil.rmtree(place, ignore_errors=True)
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def processes(named: str) -> list[int]:
@@ -94,22 +99,22 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-class Watch:
+class MemoryWatch:
     """Kills a browser that exceeds its memory limit; does nothing without /proc."""
 
-    def __init__(self, place: Path, megabytes: int) -> None:
-        self.place, self.limit = place, megabytes << 20
+    def __init__(self, directory: Path, megabytes: int) -> None:
+        self.directory, self.limit = directory, megabytes << 20
         self.group = self.driver = 0
         self._members: set[int] = set()
         self._seen: set[int] = set()
 
-    def look(self) -> None:
-        if not (self._find() and self._follow()):
+    def check(self) -> None:
+        if not (self._find() and self._update_members()):
             return
         driver = memory(self.driver)
         if driver + sum(map(memory, self._members)) <= self.limit:
             return
-        (self.place / TOO_LARGE).touch()
+        (self.directory / TOO_LARGE).touch()
         for pid in self._members:
             _kill(pid)
         if driver > 0.4 * self.limit:  # 60 MB are usual
@@ -121,15 +126,15 @@ class Watch:
         """
         if self.group:
             return True
-        owner = (self.place / OWNER).read_text().partition(" ")[0]
-        for pid in processes(str(self.place)):
+        owner = (self.directory / OWNER).read_text().partition(" ")[0]
+        for pid in processes(str(self.directory)):
             fields = _fields(pid)
             if fields[2:3] == [str(pid)]:
                 self.group, parent = pid, int(fields[1])
                 self.driver = parent if _fields(parent)[1:2] == [owner] else 0
         return bool(self.group)
 
-    def _follow(self) -> bool:
+    def _update_members(self) -> bool:
         there = {int(name) for name in os.listdir("/proc") if name.isdigit()}
         self._members &= there
         new = there - self._seen
@@ -157,8 +162,8 @@ def _fields(pid: int) -> list[str]:
 def _table() -> list[tuple[int, int, str]]:
     """Return (pid, group, arguments) of all processes except zombies."""
     if not Path("/proc/self/stat").exists():
-        told = subprocess.run(["ps", "-axo", "pid=,pgid=,command="], capture_output=True, text=True, check=False)
-        rows = [line.split(None, 2) for line in told.stdout.splitlines()]
+        output = subprocess.run(["ps", "-axo", "pid=,pgid=,command="], capture_output=True, text=True, check=False)
+        rows = [line.split(None, 2) for line in output.stdout.splitlines()]
         return [(int(row[0]), int(row[1]), row[2]) for row in rows if len(row) == 3]
     table = []
     for name in filter(str.isdigit, os.listdir("/proc")):
@@ -170,22 +175,22 @@ def _table() -> list[tuple[int, int, str]]:
     return table
 
 
-def _born(pid: int) -> str:
+def _start_time(pid: int) -> str:
     """Return the start time of a process, to recognise reused ids; "" if there is no such process."""
     with contextlib.suppress(OSError):
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if state[0] in "ZX" else state[19]
     if Path("/proc/self/stat").exists():
         return ""
-    told = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return told.stdout.strip()
+    output = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return output.stdout.strip()
 
 
 if __name__ == "__main__":
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    watch = Watch(Path(sys.argv[1]), int(sys.argv[2]))
-    while not select.select([sys.stdin], [], [], EVERY if Path("/proc/self/stat").exists() else None)[0]:
+    watch = MemoryWatch(Path(sys.argv[1]), int(sys.argv[2]))
+    while not select.select([sys.stdin], [], [], CHECK_SECONDS if Path("/proc/self/stat").exists() else None)[0]:
         with contextlib.suppress(OSError):
-            watch.look()
-    end(watch.place)
+            watch.check()
+    clean_up(watch.directory)

@@ -16,14 +16,14 @@ from lycosa.browser.chromium import (
     SCROLL,
     SERIALISE,
     BrowserFailed,
+    BrowserTooLarge,
     Chromium,
+    IsolatedWorld,
     PageFailed,
-    TooLarge,
-    World,
-    attend,
     brief,
+    watch_page,
 )
-from lycosa.browser.gate import Cache, RequestPolicy, Sitting, Slot
+from lycosa.browser.gate import Cache, PageSession, RequestPolicy, Slot
 from lycosa.core.options import Options
 from lycosa.core.state import State, StateMismatch
 from lycosa.core.types import Visit
@@ -37,16 +37,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SETTLED, STILL = 0.35, 0.15  # seconds without requests and changes until a page is done; the same after scrolling
-STEP = 0.05  # seconds between two checks of a page
-LARGEST_DOM = 5_000_000  # characters
+SETTLE_SECONDS = 0.35  # without requests and changes until a page is done
+SETTLE_AFTER_SCROLL = 0.15  # seconds
+POLL_SECONDS = 0.05  # seconds between two checks of a page
+MAX_DOM_CHARS = 5_000_000  # characters
 
 # Consecutive failures to start a browser or open an empty page before rendering is disabled. Failures after a page is
 # shown do not count: otherwise the pages of one host could disable rendering for all others.
-MOST_FAILURES = 5
+MAX_FAILURES = 5
 
 
-class Deadline(Exception):
+class RenderTimeout(Exception):
     """Raised when a page has used up its time."""
 
 
@@ -56,9 +57,9 @@ class Rendering:
     def __init__(self, options: Options, program: str, megabytes: int | None = None) -> None:
         self.options = options
         self.megabytes = megabytes
-        self.needs = Needs(always=options.render == "always")
+        self.needs = RenderingNeeds(always=options.render == "always")
         self.notes: list[str] = []
-        self.allowance = RequestPolicy(
+        self.policy = RequestPolicy(
             options.render_resources, options.render_requests, options.render_bytes, options.render_trackers
         )
         self.program = program
@@ -71,9 +72,9 @@ class Rendering:
         self._home: tempfile.TemporaryDirectory[str] | None = None
         self._failures = 0
 
-    def wants(self, node: str, look: PageLook) -> str:
+    def render_reason(self, node: str, look: PageLook) -> str:
         """Return why this page should be rendered, or "" if it should not."""
-        return "" if self._failures >= MOST_FAILURES else self.needs.wants(node, look)
+        return "" if self._failures >= MAX_FAILURES else self.needs.render_reason(node, look)
 
     def learn(self, visit: Visit) -> None:
         self.needs.learn(visit)
@@ -88,83 +89,83 @@ class Rendering:
         """Render a page; a failure affects this page only."""
         free, browser = await self._open()
         slot = await free.get()
-        sitting = Sitting(node, answer, fetch, self.allowance, self.cache)
-        began = sitting.loop.time()
+        session = PageSession(node, answer, fetch, self.policy, self.cache)
+        began = session.loop.time()
         try:
-            slot.sitting = sitting
+            slot.session = session
             async with browser.page(slot) as page:
-                await self._show(page, sitting)
+                await self._show(page, session)
             self._failures = 0
-        except (Deadline, PageFailed, TooLarge) as error:
-            sitting.rendered.failed = str(error)
+        except (RenderTimeout, PageFailed, BrowserTooLarge) as error:
+            session.rendered.failed = str(error)
         except BrowserFailed as error:
-            sitting.rendered.failed = str(error)
+            session.rendered.failed = str(error)
             self._count_failure(str(error), browser)
         finally:
-            slot.sitting = None
+            slot.session = None
             free.put_nowait(slot)
-        sitting.rendered.seconds = sitting.loop.time() - began
-        return sitting.rendered
+        session.rendered.seconds = session.loop.time() - began
+        return session.rendered
 
     def _count_failure(self, why: str, browser: Chromium) -> None:
         self._failures += 1
-        if self._failures == MOST_FAILURES:
-            self.notes.append(f"pages were no longer rendered: {why}")
+        if self._failures == MAX_FAILURES:
+            self.notes.append(f"rendering was disabled after {MAX_FAILURES} failures: {why}")
 
-    async def _show(self, page: Page, sitting: Sitting) -> None:
-        clock = _Clock(sitting, self.options.render_time)
-        attend(page, sitting)
-        world = World(await clock.run(page.context.new_cdp_session(page)))
+    async def _show(self, page: Page, session: PageSession) -> None:
+        clock = _Clock(session, self.options.render_time)
+        watch_page(page, session)
+        world = IsolatedWorld(await clock.run(page.context.new_cdp_session(page)))
         # before the commit there is no document
-        await clock.run(page.goto(sitting.node, wait_until="commit", timeout=0))
+        await clock.run(page.goto(session.node, wait_until="commit", timeout=0))
         try:
             measure = await self._settle(world, clock)
             for _ in range(20):
                 before = measure
                 await clock.run(world.run(SCROLL))
-                measure = await self._settle(world, clock, STILL)
+                measure = await self._settle(world, clock, SETTLE_AFTER_SCROLL)
                 if before == measure:
                     break
-        except Deadline as error:
-            sitting.rendered.failed = str(error)
+        except RenderTimeout as error:
+            session.rendered.failed = str(error)
         clock.extend(2.0)  # seconds to take the DOM as it is
         try:
-            html = await clock.run(world.run(SERIALISE, LARGEST_DOM))
+            html = await clock.run(world.run(SERIALISE, MAX_DOM_CHARS))
         except PageFailed:
-            if sitting.rendered.failed:  # it was late already, which is not a failure of the browser
+            if session.rendered.failed:  # it was late already, which is not a failure of the browser
                 return
             raise
-        sitting.rendered.dom = str(html).encode("utf-8", "replace")
+        session.rendered.dom = str(html).encode("utf-8", "replace")
 
-    async def _settle(self, world: World, clock: _Clock, still: float = SETTLED) -> Any:
+    async def _settle(self, world: IsolatedWorld, clock: _Clock, settle: float = SETTLE_SECONDS) -> Any:
         """Wait until nothing is requested and nothing changes; return the size of the page."""
         before: Any = None
         since = clock.now
         while True:
-            await clock.run(asyncio.sleep(STEP))
-            if clock.sitting.quiet < STEP:
+            await clock.run(asyncio.sleep(POLL_SECONDS))
+            if clock.session.quiet < POLL_SECONDS:
                 since = clock.now
                 continue
             measure = await clock.run(world.run(MEASURE))
             if measure != before:
                 before, since = measure, clock.now
-            elif clock.now - since >= still:
+            elif clock.now - since >= settle:
                 return measure
 
     async def _open(self) -> tuple[asyncio.Queue[Slot], Chromium]:
         async with self._opening:
             if self._free is None or self.browser is None:
-                await self._make()
+                await self._start()
         assert self._free is not None
         assert self.browser is not None
         return self._free, self.browser
 
-    async def _make(self) -> None:
+    async def _start(self) -> None:
         options = self.options
         self._home = tempfile.TemporaryDirectory(prefix="lycosa-gate-")
         authority = Authority(Path(self._home.name))
-        nowhere, *slots = [Slot(authority) for _ in range(self.at_once + 1)]
-        self._slots = [nowhere, *slots]
+        browser_slot, *slots = [Slot(authority) for _ in range(self.at_once + 1)]
+        self._slots = [browser_slot, *slots]
         for slot in self._slots:
             await slot.__aenter__()
         self._free = asyncio.Queue()
@@ -172,10 +173,10 @@ class Rendering:
             self._free.put_nowait(slot)
         self.browser = Chromium(
             self.program,
-            [nowhere],  # requests of the browser itself are refused
+            [browser_slot],  # requests of the browser itself are refused
             pages=options.browser_pages,
             megabytes=self.megabytes or chromium.MAX_MEGABYTES,
-            eyes=options.render_resources == "all",
+            images=options.render_resources == "all",
         )
 
     async def close(self) -> None:
@@ -194,9 +195,9 @@ class Rendering:
 class _Clock:
     """Time limit of a page; waiting for responses does not count, up to ten times the limit."""
 
-    def __init__(self, sitting: Sitting, seconds: float) -> None:
-        self.sitting, self.left = sitting, seconds
-        self.loop = sitting.loop
+    def __init__(self, session: PageSession, seconds: float) -> None:
+        self.session, self.left = session, seconds
+        self.loop = session.loop
         self.end = self.now + 10 * seconds  # waiting for responses included
         self.seconds = seconds
 
@@ -209,19 +210,19 @@ class _Clock:
         self.left = max(self.left, seconds)
         self.end = max(self.end, self.now + seconds)
 
-    async def run(self, doing: Awaitable[T]) -> T:
+    async def run(self, awaitable: Awaitable[T]) -> T:
         """Await something within the time limit."""
-        task = asyncio.ensure_future(doing)
+        task = asyncio.ensure_future(awaitable)
         try:
             while not task.done():
                 if self.left <= 0 or self.now >= self.end:
-                    raise Deadline(f"not done within {self.seconds:g} s")
-                began, waited = self.now, self.sitting.active > 0
-                await asyncio.wait({task}, timeout=min(STEP, self.left))
+                    raise RenderTimeout(f"not done within {self.seconds:g} s")
+                began, waited = self.now, self.session.active > 0
+                await asyncio.wait({task}, timeout=min(POLL_SECONDS, self.left))
                 if not waited:
                     self.left -= self.now - began
             return task.result()
-        except Deadline:
+        except RenderTimeout:
             raise
         except Exception as error:
             if type(error).__module__.startswith("playwright."):
@@ -239,9 +240,9 @@ class _Clock:
 # the same page. Other pages are counted, and a few of them are rendered as samples, so that changed sites are noticed.
 # Pages without scripts are never rendered.
 
-FADE = 0.6  # weight of the past against the last page of the same kind
-ENOUGH = 0.5  # share of useful renderings above which a kind of page is always rendered
-TRIES = 3  # useless renderings of apparent shells before their kind is left alone
+DECAY = 0.6  # weight of the past against the last page of the same kind
+MIN_USEFUL_SHARE = 0.5  # share of useful renderings above which a kind of page is always rendered
+MAX_USELESS = 3  # useless renderings of apparent shells before their kind is left alone
 
 MORE_WORDS, MORE_LINKS = 20, 3  # minimum gain, or a fifth of the words and links before
 _NUMBER, _ID = re.compile(r"\d+"), re.compile(r"[0-9a-f]{8,}|.*[-_.%].*|.{25,}", re.IGNORECASE)
@@ -269,21 +270,21 @@ def is_useful(render: dict[str, list[int]]) -> bool:
     return more_words - words >= max(MORE_WORDS, words / 5) or more_links - links >= max(MORE_LINKS, links / 5)
 
 
-class Needs:
+class RenderingNeeds:
     """Rendering statistics of hosts and kinds of pages."""
 
     def __init__(self, always: bool = False) -> None:
         self.always = always
-        self.tried: Counter[str] = Counter()  # renderings, by kind of page and by host
+        self.rendered: Counter[str] = Counter()  # renderings, by kind of page and by host
         self.useful: dict[str, float] = {}  # share of useful renderings, recent ones weighted more
         self.since: Counter[str] = Counter()  # pages of each host since the last rendering
-        self.in_vain: Counter[str] = Counter()  # consecutive useless renderings by host
+        self.useless_in_row: Counter[str] = Counter()  # consecutive useless renderings by host
         self.pages = 0
         self.thin = self.samples = 0  # useless renderings of thin pages and of samples
         self._trying: dict[str, set[str]] = {}  # pages being tried, by host
         self._read: Counter[str] = Counter()  # pages whose scripts were read, by kind of page
 
-    def wants(self, node: str, look: PageLook) -> str:
+    def render_reason(self, node: str, look: PageLook) -> str:
         """Return why a page should be rendered, or "" if it should not."""
         if "#" in node:
             return "route"
@@ -291,45 +292,45 @@ class Needs:
             return ""
         if self.always:
             return "always"
-        return self._known(node, look) or self._tried(node, look)
+        return self._reason_by_kind(node, look) or self._reason_to_try(node, look)
 
-    def _known(self, node: str, look: PageLook) -> str:
+    def _reason_by_kind(self, node: str, look: PageLook) -> str:
         kind, host = template(node), host_key(node)
-        if self.tried[kind]:
-            if self.useful[kind] >= ENOUGH:
+        if self.rendered[kind]:
+            if self.useful[kind] >= MIN_USEFUL_SHARE:
                 return "kind"
-            return "shell" if look.is_shell and self.tried[kind] < TRIES else ""
-        if self.tried[host] >= 2 * TRIES and self.useful[host] < 0.2:
+            return "shell" if look.is_shell and self.rendered[kind] < MAX_USELESS else ""
+        if self.rendered[host] >= 2 * MAX_USELESS and self.useful[host] < 0.2:
             return ""
         if look.is_shell:
             return "shell"
-        needy = bool(self.tried[host]) and self.useful[host] >= ENOUGH
-        return "host" if needy and (look.is_thin or look.lacks_links or look.later()) else ""
+        needy = bool(self.rendered[host]) and self.useful[host] >= MIN_USEFUL_SHARE
+        return "host" if needy and (look.is_thin or look.lacks_links or look.loads_later()) else ""
 
-    def _tried(self, node: str, look: PageLook) -> str:
+    def _reason_to_try(self, node: str, look: PageLook) -> str:
         """Return why to try a page that seems not to need rendering, or ""."""
         kind, host = template(node), host_key(node)
         trying = len(self._trying.get(host, ()))
         why = ""
-        untried = not self.tried[kind] and self.in_vain[host] + trying < TRIES
+        untried = not self.rendered[kind] and self.useless_in_row[host] + trying < MAX_USELESS
         # After ten pages that needed no browser, one that only lacks links is a short page.
-        if untried and (look.is_thin or (look.lacks_links and self.since[host] < 10) or self._adds(kind, look)):
+        if untried and (look.is_thin or (look.lacks_links and self.since[host] < 10) or self._loads_later(kind, look)):
             why = "thin" if self.thin < 2 + 0.02 * self.pages else ""
-        elif not trying and self.since[host] >= 500 * 2 ** self.in_vain[host]:  # rarer after each useless sample
+        elif not trying and self.since[host] >= 500 * 2 ** self.useless_in_row[host]:  # rarer after each useless sample
             # One sample takes as long as some two hundred pages.
             why = "sample" if self.samples < 0.0005 * self.pages else ""
         if why:
             self._trying.setdefault(host, set()).add(node)
         return why
 
-    def _adds(self, kind: str, look: PageLook) -> bool:
+    def _loads_later(self, kind: str, look: PageLook) -> bool:
         """Return True if the scripts seem to load content later; reads ten pages of a kind, which share scripts."""
         if self._read[kind] >= 10:
             return False
         if len(self._read) > 10_000:
             self._read.clear()
         self._read[kind] += 1
-        return look.later()
+        return look.loads_later()
 
     def learn(self, visit: Visit) -> None:
         if visit.kind not in ("page", "revisit"):
@@ -346,22 +347,24 @@ class Needs:
         useful = is_useful(render)
         for name in (template(visit.node), host):
             before = self.useful.get(name, float(useful))
-            self.useful[name] = FADE * before + (1 - FADE) * useful
-            self.tried[name] += 1
+            self.useful[name] = DECAY * before + (1 - DECAY) * useful
+            self.rendered[name] += 1
         self.since[host] = 0
-        self.in_vain[host] = 0 if useful else self.in_vain[host] + 1
+        self.useless_in_row[host] = 0 if useful else self.useless_in_row[host] + 1
         self.thin += not useful and render["why"] == "thin"
         self.samples += not useful and render["why"] == "sample"
 
     def state(self) -> State:
         return {
-            "tried": dict(self.tried), "useful": dict(self.useful), "since": dict(self.since),
-            "in_vain": dict(self.in_vain), "pages": self.pages, "thin": self.thin, "samples": self.samples,
+            "rendered": dict(self.rendered), "useful": dict(self.useful), "since": dict(self.since),
+            "useless_in_row": dict(self.useless_in_row), "pages": self.pages,
+            "thin": self.thin, "samples": self.samples,
         }  # fmt: skip
 
     def restore(self, state: State) -> None:
-        if "tried" not in state:
+        if "rendered" not in state:
             raise StateMismatch("there was no browser then")
-        self.tried, self.since, self.in_vain = (Counter(state[name]) for name in ("tried", "since", "in_vain"))
+        self.rendered, self.since = Counter(state["rendered"]), Counter(state["since"])
+        self.useless_in_row = Counter(state["useless_in_row"])
         self.useful, self.pages = dict(state["useful"]), state["pages"]
         self.thin, self.samples = state["thin"], state["samples"]

@@ -28,14 +28,14 @@ from lycosa.web.sources import Source, read_source
 _COLUMNS = ("urls", "anchors", "contexts", "rels", "positions", "paths")
 
 
-class ReaderJob(NamedTuple):
+class WorkerJob(NamedTuple):
     """A reader function and the decoder of its result."""
 
     read: Callable[..., Any]
-    unpacked: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
 
 
-def _plain(value: Any) -> Any:
+def _encode(value: Any) -> Any:
     """Convert a result for msgpack: links column by column, sets as lists, dataclasses as dicts."""
     if isinstance(value, Links):
         return [getattr(value, name) for name in _COLUMNS]
@@ -44,18 +44,18 @@ def _plain(value: Any) -> Any:
     return {column.name: getattr(value, column.name) for column in fields(value) if not column.name.startswith("_")}
 
 
-def _links(told: list[Any]) -> Links:
-    return Links(**dict(zip(_COLUMNS, told, strict=True)))
+def _decode_links(data: list[Any]) -> Links:
+    return Links(**dict(zip(_COLUMNS, data, strict=True)))
 
 
-def _document(told: dict[str, Any]) -> ParsedPage:
-    return ParsedPage(**{**told, "links": _links(told["links"]), "directives": frozenset(told["directives"])})
+def _decode_page(data: dict[str, Any]) -> ParsedPage:
+    return ParsedPage(**{**data, "links": _decode_links(data["links"]), "directives": frozenset(data["directives"])})
 
 
-def _source(told: dict[str, Any] | None) -> Source | None:
-    if told is None:
+def _decode_source(data: dict[str, Any] | None) -> Source | None:
+    if data is None:
         return None
-    return Source(**{**told, "links": _links(told["links"]), "left_out": Counter(told["left_out"])})
+    return Source(**{**data, "links": _decode_links(data["links"]), "left_out": Counter(data["left_out"])})
 
 
 @dataclass(slots=True)
@@ -69,36 +69,36 @@ class DecodedAnswer:
 
 
 def read_answer(
-    body: bytes, encoding: str, most: int, large: int, url: str, content_type: str, agent: str = ""
+    body: bytes, encoding: str, max_bytes: int, max_parsed: int, url: str, content_type: str, agent: str = ""
 ) -> DecodedAnswer:
-    """Decompress up to `most` bytes of a body, and parse it unless it is larger than `large` bytes."""
+    """Decompress up to `max_bytes` bytes of a body, and parse it unless it is larger than `max_parsed` bytes."""
     try:
-        inflated, whole = inflate(body, encoding, most)
+        inflated, whole = inflate(body, encoding, max_bytes)
     except BadEncoding as error:
         return DecodedAnswer(bad=str(error))
-    read = len(inflated) <= large
+    read = len(inflated) <= max_parsed
     return DecodedAnswer(len(inflated), whole, read_any(inflated, url, content_type, agent) if read else None)
 
 
-def _answer(told: dict[str, Any]) -> DecodedAnswer:
-    document = told["document"]
-    return DecodedAnswer(**{**told, "document": None if document is None else _document(document)})
+def _decode_answer(data: dict[str, Any]) -> DecodedAnswer:
+    document = data["document"]
+    return DecodedAnswer(**{**data, "document": None if document is None else _decode_page(document)})
 
 
 JOBS = {
-    "page": ReaderJob(read_any, _document),
-    "source": ReaderJob(read_source, _source),
-    "answer": ReaderJob(read_answer, _answer),
+    "page": WorkerJob(read_any, _decode_page),
+    "source": WorkerJob(read_source, _decode_source),
+    "answer": WorkerJob(read_answer, _decode_answer),
 }
 
 
-def send(stream: BinaryIO, message: Any) -> None:
-    data: bytes = msgpack.packb(message, default=_plain, unicode_errors="surrogatepass")
+def write_message(stream: BinaryIO, message: Any) -> None:
+    data: bytes = msgpack.packb(message, default=_encode, unicode_errors="surrogatepass")
     stream.write(len(data).to_bytes(8, "big") + data)
     stream.flush()
 
 
-def receive(stream: BinaryIO) -> Any:
+def read_message(stream: BinaryIO) -> Any:
     """Read one message; raise EOFError when the stream has ended."""
     head = stream.read(8)
     size = int.from_bytes(head, "big") if len(head) == 8 else 0
@@ -108,38 +108,38 @@ def receive(stream: BinaryIO) -> Any:
     return msgpack.unpackb(data, unicode_errors="surrogatepass", strict_map_key=False)
 
 
-def limit_memory(more: int) -> None:
-    """Limit the address space to its current size plus `more` bytes. Does nothing outside Linux."""
+def limit_memory(extra: int) -> None:
+    """Limit the address space to its current size plus `extra` bytes. Does nothing outside Linux."""
     try:
         with open("/proc/self/statm") as file:
             pages = int(file.read().split()[0])
     except OSError:  # not Linux: RLIMIT_AS is not enforced there
         return
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    most = pages * resource.getpagesize() + more
-    resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    limit = pages * resource.getpagesize() + extra
+    resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
-def limit_time(seconds: int) -> None:
+def limit_cpu_time(seconds: int) -> None:
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    most = int(used.ru_utime + used.ru_stime) + 1 + seconds
-    resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    limit = int(used.ru_utime + used.ru_stime) + 1 + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
 def main() -> None:
     """Run jobs until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    asked, answers = sys.stdin.buffer, sys.stdout.buffer
+    requests, responses = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr
     limit_memory(int(sys.argv[1]))
     while True:
         try:
-            name, seconds, arguments = receive(asked)
+            name, seconds, arguments = read_message(requests)
         except EOFError:
             return
-        limit_time(seconds)
+        limit_cpu_time(seconds)
         try:
             message: dict[str, Any] = {"result": JOBS[name].read(*arguments)}
         except MemoryError:
@@ -147,9 +147,9 @@ def main() -> None:
         except Exception as error:
             message = {"error": f"{type(error).__name__}: {error}"[:500]}
         try:
-            send(answers, message)
+            write_message(responses, message)
         except MemoryError:
-            send(answers, {"memory": True})
+            write_message(responses, {"memory": True})
         except OSError:
             return
 

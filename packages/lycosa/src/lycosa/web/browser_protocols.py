@@ -25,9 +25,9 @@ _MOUNT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _NOSCRIPT = re.compile(r"<noscript\b[^<>]*+>([^<]*+(?:<(?!/?noscript\b)[^<]*+)*+)</noscript>", re.IGNORECASE)
-_ASKS = re.compile(r"java\s?script|enable (it|js)\b|\bJS\b", re.IGNORECASE)
+_ASKS_FOR_SCRIPTS = re.compile(r"java\s?script|enable (it|js)\b|\bJS\b", re.IGNORECASE)
 
-AMPLE, FEW_LINKS = 500, 3  # a page with this many words lacks nothing, even with hardly a link
+AMPLE_WORDS, FEW_LINKS = 500, 3  # a page with this many words lacks nothing, even with hardly a link
 SHELL_WORDS = 150  # a page with more is not an empty shell
 
 
@@ -38,9 +38,9 @@ class PageLook:
     words: int
     links: int
     scripts: bool  # it has scripts that a browser would run
-    empty: bool = False  # an empty element waits for a script to fill it
-    asks: bool = False  # it asks for JavaScript in a <noscript>
-    later: Callable[[], bool] = bool  # reads the scripts: do they load content later?
+    has_empty_mount: bool = False  # an empty element waits for a script to fill it
+    asks_for_scripts: bool = False  # it asks for JavaScript in a <noscript>
+    loads_later: Callable[[], bool] = bool  # reads the scripts: do they load content later?
 
     @classmethod
     def of(cls, source: str, words: int, links: int, scripts: str) -> PageLook:
@@ -49,16 +49,16 @@ class PageLook:
         >>> PageLook.of('<div id="root"></div><script src="/app.js"></script>', 0, 0, "some").is_shell
         True
         """
-        asks = any(_ASKS.search(text) for text in _NOSCRIPT.findall(source, 0, LARGEST_LOOK))
-        empty = bool(_MOUNT.search(source, 0, LARGEST_LOOK))
-        return cls(words, links, bool(scripts), empty, asks, later=lambda: scripts == ADDS_LATER)
+        asks = any(_ASKS_FOR_SCRIPTS.search(text) for text in _NOSCRIPT.findall(source, 0, MAX_SCANNED_CHARS))
+        has_mount = bool(_MOUNT.search(source, 0, MAX_SCANNED_CHARS))
+        return cls(words, links, bool(scripts), has_mount, asks, loads_later=lambda: scripts == LOADS_LATER)
 
     @property
     def is_shell(self) -> bool:
         """True if hardly anything can be read without a browser."""
         if not self.scripts:
             return False
-        return self.words < 30 or ((self.empty or self.asks) and self.words < SHELL_WORDS)
+        return self.words < 30 or ((self.has_empty_mount or self.asks_for_scripts) and self.words < SHELL_WORDS)
 
     @property
     def is_thin(self) -> bool:
@@ -68,7 +68,7 @@ class PageLook:
     @property
     def lacks_links(self) -> bool:
         """True if the page has hardly a link and no long text, so that a browser might find more."""
-        return self.scripts and self.links <= FEW_LINKS and self.words < AMPLE
+        return self.scripts and self.links <= FEW_LINKS and self.words < AMPLE_WORDS
 
 
 class LoggedRequest(NamedTuple):
@@ -85,7 +85,7 @@ class LoggedRequest(NamedTuple):
     digest: bytes = b""
 
 
-MOST_ASKED = 200  # logged requests per page
+MAX_LOGGED_REQUESTS = 200  # logged requests per page
 
 
 @dataclass(slots=True)
@@ -98,11 +98,11 @@ class RenderedPage:
     bytes: int = 0
     seconds: float = 0.0  # without politeness delays
     resources: list[Resource] = field(default_factory=list)
-    left_out: int = 0  # requests not sent: ads, images, robots.txt, budget
-    leaves_for: list[str] = field(default_factory=list)  # URLs that scripts tried to navigate to
-    asked: list[list[Any]] = field(default_factory=list)  # `LoggedRequest` as lists, for the log
-    rules: list[dict[str, Any]] = field(default_factory=list)  # robots.txt files read during rendering, for the log
-    rests: dict[str, float] = field(default_factory=dict)  # host -> do not fetch before this time
+    skipped: int = 0  # requests not sent: ads, images, robots.txt, budget
+    navigations: list[str] = field(default_factory=list)  # URLs that scripts tried to navigate to
+    request_log: list[list[Any]] = field(default_factory=list)  # `LoggedRequest` as lists, for the log
+    robots_files: list[dict[str, Any]] = field(default_factory=list)  # read during rendering, for the log
+    held_hosts: dict[str, float] = field(default_factory=dict)  # host -> do not fetch before this time
 
 
 class Renderer(Protocol):
@@ -113,7 +113,7 @@ class Renderer(Protocol):
         """Messages for the user at the end of the crawl."""
         ...
 
-    def wants(self, node: str, look: PageLook) -> str:
+    def render_reason(self, node: str, look: PageLook) -> str:
         """Return why this page should be rendered, or "" if it should not."""
         ...
 
@@ -130,9 +130,9 @@ class Renderer(Protocol):
     async def close(self) -> None: ...
 
 
-HAS_SCRIPTS, ADDS_LATER = "some", "later"
+HAS_SCRIPTS, LOADS_LATER = "some", "later"
 
-LARGEST_LOOK = 500_000  # characters
+MAX_SCANNED_CHARS = 500_000  # characters
 
 # `[sS]` instead of re.IGNORECASE lets the regex engine skip to the next "<".
 _SCRIPT = re.compile(r"<[sS][cC][rR][iI][pP][tT]\b([^<>]*+)>")
@@ -147,16 +147,16 @@ _CODE = re.compile(
 
 
 def has_scripts(source: str) -> bool:
-    """Return True if a page has a script that a browser would run; reads the first LARGEST_LOOK characters.
+    """Return True if a page has a script that a browser would run; reads the first MAX_SCANNED_CHARS characters.
 
     >>> has_scripts('<p>reefs</p><script type="application/ld+json">{}</script>'), has_scripts("<script>a()</script>")
     (False, True)
     """
-    return any(not _DATA.search(tag[1]) for tag in _SCRIPT.finditer(source, 0, LARGEST_LOOK))
+    return any(not _DATA.search(tag[1]) for tag in _SCRIPT.finditer(source, 0, MAX_SCANNED_CHARS))
 
 
 def classify_scripts(source: str) -> str:
-    """Return HAS_SCRIPTS, ADDS_LATER if the scripts load content later, or "" if there are none.
+    """Return HAS_SCRIPTS, LOADS_LATER if the scripts load content later, or "" if there are none.
 
     >>> classify_scripts('<p>reefs</p><script type="application/ld+json">{"load-more": 1}</script>')
     ''
@@ -165,7 +165,7 @@ def classify_scripts(source: str) -> str:
     >>> classify_scripts('<script>new IntersectionObserver(more).observe(end)</script>')
     'later'
     """
-    source = source[:LARGEST_LOOK]
+    source = source[:MAX_SCANNED_CHARS]
     runs, left = False, 50_000  # characters of inline scripts to read
     for tag in _SCRIPT.finditer(source):
         if _DATA.search(tag[1]):
@@ -174,11 +174,11 @@ def classify_scripts(source: str) -> str:
         end = source.find("</", tag.end(), tag.end() + left)
         end = tag.end() + left if end < 0 else end
         if end > tag.end() and _CODE.search(source, tag.end(), end):
-            return ADDS_LATER
+            return LOADS_LATER
         left -= end - tag.end()
         if left <= 0:
             break
     if not runs:
         return ""
     # Few pages contain any of these words, and a substring search is faster than a regex.
-    return ADDS_LATER if any(word in source for word in _MARKUP) and _ADDS.search(source) else HAS_SCRIPTS
+    return LOADS_LATER if any(word in source for word in _MARKUP) and _ADDS.search(source) else HAS_SCRIPTS

@@ -20,7 +20,7 @@ from lycosa.web.urls import host, host_key
 _HEADER = re.compile(r"(\S+)\s+([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)")
 _WORD = re.compile(r"\$(\w+)|\$\{(\w+)\}")
 _FIELD = re.compile(r"[\x20-\x7e\t]*")
-_OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "user-agent", "accept-encoding"})
+_OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "user-agent", "accept-encoding"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +76,19 @@ def _header(text: str) -> tuple[str, str, str]:
     """Parse "HOST NAME: VALUE", with environment variables replaced."""
     match = _HEADER.fullmatch(text.strip())
     if match is None:
-        raise InputError("--header: write it as 'HOST NAME: VALUE', for example 'example.org Authorization: $TOKEN'")
+        message = "--header must be 'HOST NAME: VALUE', for example 'example.org Authorization: $TOKEN'"
+        raise InputError("bad-value", message)
     where, name, value = match[1].lower(), match[2], _WORD.sub(_word, match[3])
-    if name.lower() in _OURS or not _FIELD.fullmatch(value):
-        raise InputError(f"--header: {name} for {where} can't be sent: it is ours to write, or not plain ASCII")
+    if name.lower() in _OWN_HEADERS or not _FIELD.fullmatch(value):
+        reason = "Lycosa sets it itself" if name.lower() in _OWN_HEADERS else "its value is not plain ASCII"
+        raise InputError("bad-value", f"--header {name} for {where} can't be sent: {reason}")
     return where, name, value
 
 
 def _word(match: re.Match[str]) -> str:
     name = match[1] or match[2]
     if name not in os.environ:
-        raise InputError(f"--header names ${name}, which the environment does not have: set it, and try again")
+        raise InputError("missing-variable", f"--header: the environment variable {name} is not set")
     return os.environ[name]
 
 
@@ -100,7 +102,7 @@ def _cookies(path: Path) -> list[Cookie]:
             continue
         columns = line.split("\t")
         if len(columns) != 7 or not re.fullmatch(r"-?\d{1,15}(\.\d*)?", columns[4]) or not _FIELD.fullmatch(line):
-            raise InputError(f"{path}, line {number}: no cookie as browsers and curl write them (7 columns, tabs)")
+            raise InputError("bad-file", f"{path}, line {number}: not a cookie in Netscape format (7 columns, tabs)")
         domain, below, where, secure, expires, name, value = columns
         cookies.append(
             Cookie(

@@ -11,13 +11,13 @@ _W3C = re.compile(
     re.IGNORECASE,
 )
 
-LONGEST_REST = 24 * 3600.0  # seconds: longer Retry-After values are capped
+MAX_RETRY_AFTER = 24 * 3600.0  # seconds: longer Retry-After values are capped
 
 
-def http_time(date: str) -> float:
+def parse_http_date(date: str) -> float:
     """Parse an HTTP date to seconds since the epoch; 0 if it is invalid. The default time zone is UTC.
 
-    >>> http_time("Thu, 01 Jan 1970 00:01:00 GMT"), http_time("yesterday")
+    >>> parse_http_date("Thu, 01 Jan 1970 00:01:00 GMT"), parse_http_date("yesterday")
     (60.0, 0.0)
     """
     try:
@@ -27,23 +27,23 @@ def http_time(date: str) -> float:
         return 0.0
 
 
-def retry_after(value: str, now: float) -> float:
-    """Return the seconds of a Retry-After, at most LONGEST_REST; 0 if it is invalid.
+def parse_retry_after(value: str, now: float) -> float:
+    """Return the seconds of a Retry-After, at most MAX_RETRY_AFTER; 0 if it is invalid.
 
-    >>> retry_after("120", 0.0), retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 10.0), retry_after("soon", 0.0)
-    (120.0, 50.0, 0.0)
+    >>> [parse_retry_after(value, 10.0) for value in ("120", "Thu, 01 Jan 1970 00:01:00 GMT", "soon")]
+    [120.0, 50.0, 0.0]
     """
     value = value.strip()
-    wait = float(value) if value.isascii() and value.isdigit() else http_time(value) - now
-    return min(max(0.0, wait), LONGEST_REST)
+    wait = float(value) if value.isascii() and value.isdigit() else parse_http_date(value) - now
+    return min(max(0.0, wait), MAX_RETRY_AFTER)
 
 
-def w3c_time(text: str) -> tuple[float, float] | None:
+def parse_w3c_date(text: str) -> tuple[float, float] | None:
     """Return the first and last second that a W3C date covers; None if it is invalid. The default time zone is UTC.
 
-    >>> w3c_time("1970-01-02"), w3c_time("1970-01-01T01:00:05+01:00"), w3c_time("1970-01-01T00:01Z")
+    >>> parse_w3c_date("1970-01-02"), parse_w3c_date("1970-01-01T01:00:05+01:00"), parse_w3c_date("1970-01-01T00:01Z")
     ((86400.0, 172799.0), (5.0, 5.0), (60.0, 119.0))
-    >>> w3c_time("1970-02-30"), w3c_time("soon")
+    >>> parse_w3c_date("1970-02-30"), parse_w3c_date("soon")
     (None, None)
     """
     match = _W3C.match(text.strip())

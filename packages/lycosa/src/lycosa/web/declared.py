@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-LONGEST = 200  # characters of a value
+MAX_VALUE_LENGTH = 200  # characters of a value
 
 # meta elements by lower-case name
 META = {
@@ -49,7 +49,7 @@ _LINKED_DATA = {
 
 def add_value(about: dict[str, str], name: str, value: str) -> None:
     """Store a value unless the name has one already; a URL is not accepted as an author."""
-    value = " ".join(value[: 2 * LONGEST].split())[:LONGEST]
+    value = " ".join(value[: 2 * MAX_VALUE_LENGTH].split())[:MAX_VALUE_LENGTH]
     if value and name not in about and not (name == "author" and value.startswith("http")):
         about[name] = value
 
@@ -58,8 +58,8 @@ def read_json_ld(about: dict[str, str], script: str) -> str:
     """Store the metadata of a JSON-LD script and return its article text; malformed JSON is ignored.
 
     >>> about = {}
-    >>> read_json_ld(about, '{"@graph": [{"author": {"name": "Ann"}, "datePublished": "2024", "articleBody": "Reefs"}]}')
-    'Reefs'
+    >>> read_json_ld(about, '{"@graph": [{"author": {"name": "Ann"}, "datePublished": "2024", "articleBody": "Sea"}]}')
+    'Sea'
     >>> about
     {'author': 'Ann', 'published': '2024'}
     """

@@ -68,8 +68,7 @@ class Transport(Protocol):
 class HttpTransport:
     """Requests over aiohttp. The guard checks every connection at name resolution and again when it is dialled.
 
-    With a proxy, all connections go there and no name is resolved here; `lost` is called when the proxy does not
-    answer.
+    With a proxy, all connections go there and no name is resolved here; `on_proxy_lost` is called when it fails.
     """
 
     def __init__(
@@ -80,7 +79,7 @@ class HttpTransport:
         politeness: Politeness,
         limits: FetchLimits | None = None,
         proxy: ProxySettings | None = None,
-        lost: Callable[[str], None] = lambda why: None,
+        on_proxy_lost: Callable[[str], None] = lambda why: None,
     ) -> None:
         self.clock = clock
         self.guard = guard
@@ -88,7 +87,7 @@ class HttpTransport:
         self.politeness = politeness
         self.limits = limits or FetchLimits()
         self.proxy = proxy
-        self.lost = lost
+        self.on_proxy_lost = on_proxy_lost
         self.meter = Meter()
         self._session: aiohttp.ClientSession | None = None
 
@@ -103,7 +102,7 @@ class HttpTransport:
         Empty with a proxy, which resolves names itself.
         """
         if self.proxy is not None:
-            self._check_spelled_out(url)
+            self._check_literal(url)
             return ""
         addresses = await self.names.resolve(host(url))
         allowed = next(filter(self.guard.allows, addresses), "")
@@ -111,9 +110,9 @@ class HttpTransport:
             self._check(addresses[0], dialled=addresses[0])
         return allowed
 
-    def _check_spelled_out(self, url: str) -> None:
+    def _check_literal(self, url: str) -> None:
         """Refuse literal addresses and localhost names: all that can be checked before a proxy."""
-        for address in self.names.known(host(url)):
+        for address in self.names.cached(host(url)):
             self._check(address)
 
     def _check(self, address: str, dialled: str = "") -> None:
@@ -126,9 +125,9 @@ class HttpTransport:
         """GET a URL. If `wanted` is not empty, bodies of other content types are not read."""
         limits, address = self.limits, ""
         if self.proxy is not None:
-            self._check_spelled_out(url)
+            self._check_literal(url)
         else:
-            address = next(filter(self.guard.allows, self.names.known(host(url))), "")
+            address = next(filter(self.guard.allows, self.names.cached(host(url))), "")
         try:
             async with asyncio.timeout(limits.seconds):
                 return await self._exchange(url, headers, wanted, address)
@@ -148,9 +147,9 @@ class HttpTransport:
                 hint = "; --proxy-ca names a certificate of the proxy's own" if self.proxy is not None else ""
                 return FetchError("unreachable", _brief(error) + hint, address=address)
             case aiohttp.ClientProxyConnectionError() if self.proxy is not None:
-                return self._proxy_failed(self.proxy.silent(error.os_error))
+                return self._proxy_failed(self.proxy.no_answer(error.os_error))
             case aiohttp.ClientHttpProxyError():
-                return self._proxy_failed(f"the proxy said {error.status} {error.message}", error.status)
+                return self._proxy_failed(f"the proxy answered {error.status} {error.message}", error.status)
             case aiohttp.ClientConnectorError() if is_refusal(error):
                 return FetchError("refused", error.os_error.strerror or str(error))
             case aiohttp.ClientConnectionError() | aiohttp.ClientPayloadError() | OSError():
@@ -159,10 +158,10 @@ class HttpTransport:
 
     def _proxy_failed(self, why: str, status: int = 0) -> FetchError:
         """Return the error of a failed proxy; without an answer or a login it cannot be used at all."""
-        hopeless = status in (0, 407)
-        if hopeless:
-            self.lost(why)
-        return FetchError("unreachable", why, again=hopeless or status >= 500)
+        is_lost = status in (0, 407)
+        if is_lost:
+            self.on_proxy_lost(why)
+        return FetchError("unreachable", why, again=is_lost or status >= 500)
 
     async def _exchange(self, url: str, headers: dict[str, str], wanted: frozenset[str], address: str) -> Response:
         get = self.session.get(URL(url, encoded=True), headers=headers, allow_redirects=False, trace_request_ctx=url)
@@ -172,15 +171,15 @@ class HttpTransport:
             version = answer.version
             line = f"HTTP/{version.major}.{version.minor} {answer.status} {answer.reason or ''}" if version else ""
             if self.proxy is not None and answer.status == 407:
-                raise self._proxy_failed(f"the proxy said 407 {answer.reason}", 407)
+                raise self._proxy_failed(f"the proxy answered 407 {answer.reason}", 407)
             if self.proxy is None:  # only the proxy knows the address
                 address = _peer(answer) or address
             assert isinstance(answer, LenientResponse)
-            mended = answer.remarks.mended
+            repaired = answer.remarks.repaired
             response = Response(
                 status=answer.status,
-                status_line=mended.status_line if mended else line.rstrip().encode("latin-1", "replace"),
-                headers=list(mended.fields if mended else answer.raw_headers),
+                status_line=repaired.status_line if repaired else line.rstrip().encode("latin-1", "replace"),
+                headers=list(repaired.fields if repaired else answer.raw_headers),
                 body=b"",
                 address=address,
                 fields=fields,
@@ -190,9 +189,9 @@ class HttpTransport:
                 answer.close()  # closing is cheaper than reading the body
                 return response
             await self._read(answer, response)
-            if answer.remarks.broken:
+            if answer.remarks.error:
                 if not response.body:
-                    raise FetchError("invalid", answer.remarks.broken, address=address)
+                    raise FetchError("invalid", answer.remarks.error, address=address)
                 response.truncated = response.truncated or "disconnect"
             return response
 
@@ -203,7 +202,7 @@ class HttpTransport:
         limits, content = self.limits, answer.content
         chunks: list[bytes] = []
         size = 0
-        begun = self.clock()
+        started = self.clock()
         try:
             while chunk := await self._chunk(content):
                 chunks.append(chunk)
@@ -213,7 +212,7 @@ class HttpTransport:
                     response.truncated = "length"
                     answer.close()
                     break
-                seconds = self.clock() - begun
+                seconds = self.clock() - started
                 if seconds > 10.0 and size < limits.rate * seconds:
                     answer.close()
                     raise FetchError("slow", f"{size / seconds:.0f} bytes a second", address=response.address)
@@ -261,8 +260,8 @@ class HttpTransport:
             timeout=aiohttp.ClientTimeout(
                 total=None, sock_connect=limits.connect_seconds, sock_read=limits.connect_seconds
             ),
-            max_line_size=LONGEST_LINE,
-            max_field_size=LONGEST_LINE,
+            max_line_size=MAX_LINE_BYTES,
+            max_field_size=MAX_LINE_BYTES,
             max_headers=1_000,
         )
         # aiohttp resends a GET at once when a kept-alive connection turns out to be closed, which would bypass the
@@ -310,20 +309,19 @@ class ProxySettings:
 
     def __init__(self, address: str, authority: str = "", login: str = "") -> None:
         if not address:
-            raise InputError("--proxy-ca is for requests through a proxy: name that, too, with --proxy URL")
+            raise InputError("missing-option", "--proxy-ca needs --proxy URL")
         if "@" in address:  # it would end up in crawl.toml and in reports that people share
-            raise InputError(
-                f"--proxy must not contain a name or password; set {PROXY_LOGIN_VARIABLE}=name:password in the environment"
-            )
+            hint = f"set {PROXY_LOGIN_VARIABLE}=name:password in the environment"
+            raise InputError("password-in-url", f"--proxy must not contain a name or password: {hint}")
         try:
             self.url = URL(address if re.match(r"[\w.+-]+://", address) else f"http://{address}")
             host, port = self.url.host, self.url.port
         except ValueError as error:
-            raise InputError(f"--proxy {address}: {error}; write it like http://127.0.0.1:8080") from error
+            raise InputError("bad-url", f"--proxy {address}: {error}; write it like http://127.0.0.1:8080") from error
         if self.url.scheme not in ("http", "https"):
-            raise InputError(f"--proxy {address}: only HTTP proxies are spoken to; write it like http://127.0.0.1:8080")
+            raise InputError("bad-url", f"--proxy {address}: not an HTTP proxy; write it like http://127.0.0.1:8080")
         if not host or not port or self.url.path != "/" or self.url.query_string or self.url.fragment:
-            raise InputError(f"--proxy {address}: not the address of a proxy; write it like http://127.0.0.1:8080")
+            raise InputError("bad-url", f"--proxy {address}: not a proxy address; write it like http://127.0.0.1:8080")
         if login:
             name, _, password = login.partition(":")
             self.url = self.url.with_user(name).with_password(password)
@@ -333,9 +331,11 @@ class ProxySettings:
             if authority:
                 self.tls.load_verify_locations(authority)
         except ssl.SSLError as error:
-            raise InputError(f"--proxy-ca {authority}: no certificate in PEM form ({error.reason})") from error
+            raise InputError(
+                "bad-file", f"--proxy-ca {authority}: no certificate in PEM format ({error.reason})"
+            ) from error
         except OSError as error:
-            raise InputError(f"--proxy-ca {authority}: cannot be read: {error.strerror}") from error
+            raise InputError("unreadable-file", f"--proxy-ca {authority}: can't be read: {error.strerror}") from error
 
     def __str__(self) -> str:
         """Return its address without the password."""
@@ -346,9 +346,9 @@ class ProxySettings:
         try:
             socket.create_connection((self.host, self.port), 5.0).close()
         except OSError as error:
-            raise InputError(f"{self.silent(error)}; start it, or leave out --proxy") from error
+            raise InputError("no-proxy", f"{self.no_answer(error)}; start it, or leave out --proxy") from error
 
-    def silent(self, error: OSError) -> str:
+    def no_answer(self, error: OSError) -> str:
         # HTTP clients put their own text into strerror; the text of failed look-ups is usable.
         why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
         return f"the proxy {self} does not answer ({why})"
@@ -362,15 +362,15 @@ class ProxySettings:
 # The head is checked and repaired before the parser sees it. The body is passed in a separate call, so that garbage
 # after its end breaks the connection but not the answer.
 
-MOST_HEAD = 262_144  # bytes of status line and headers, as in Chromium
-LONGEST_LINE = 65_536
+MAX_HEAD_BYTES = 262_144  # bytes of status line and headers, as in Chromium
+MAX_LINE_BYTES = 65_536
 
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _REGULAR = re.compile(rb"HTTP/1\.[01] [0-9]{3}(?: [^\r\n\0]*)?\r\n(?:" + _TOKEN + rb":[^\r\n\0]*\r\n)*\r\n")
 _NAME = re.compile(_TOKEN)
-_MOVED = re.compile(rb"HTTP/1\.[01] 30[12378](?s:.*)\n(?i:location):")
-_HINT = re.compile(rb"HTTP/1\.[01] 1(?!01)")
-_END = re.compile(rb"\n\r?\n")
+_REDIRECT = re.compile(rb"HTTP/1\.[01] 30[12378](?s:.*)\n(?i:location):")
+_INTERIM = re.compile(rb"HTTP/1\.[01] 1(?!01)")
+_HEAD_END = re.compile(rb"\n\r?\n")
 _STATUS = re.compile(rb"(?i:http)(?:/([0-9])\.([0-9]))?[^ \t]*[ \t]+([0-9]{3})(?![0-9])[ \t]*(.*)")
 
 
@@ -404,8 +404,8 @@ def _length(low: bytes) -> int:
 class Remarks:
     """Repairs and errors noticed while an answer was read."""
 
-    mended: RepairedHead | None = None
-    broken: str = ""  # why the body could not be read to its end
+    repaired: RepairedHead | None = None
+    error: str = ""  # why the body could not be read to its end
 
 
 def repair_head(head: bytes) -> RepairedHead | None:
@@ -495,38 +495,38 @@ class LenientHandler(ResponseHandler):
         if data:
             super().data_received(data)
             if self.exception() is not None and self._payload is not None and not self._payload.is_eof():
-                self.remarks.broken = str(self.exception())
+                self.remarks.error = str(self.exception())
                 self._payload.feed_eof()  # otherwise the reader of the body would wait for ever
 
     def _complete(self, head: bytearray, data: bytes) -> bytes:
         """Append to an incomplete head and parse it once complete; return the bytes after it."""
         seen = len(head)
         head += data if seen else data.lstrip(b"\r\n")
-        end = _END.search(head, max(0, seen - 2))
-        if end is None and len(head) <= MOST_HEAD and (len(head) < 8 or b"http" in head[:8].lower()):
+        end = _HEAD_END.search(head, max(0, seen - 2))
+        if end is None and len(head) <= MAX_HEAD_BYTES and (len(head) < 8 or b"http" in head[:8].lower()):
             self.start_timeout()
             return b""
         self._head = None
         if end is None:  # the parser reports the error
             return bytes(head)
-        self._give(bytes(head[: end.end()]))
-        if _HINT.match(head):  # an interim answer (1xx): the final one follows
+        self._parse_head(bytes(head[: end.end()]))
+        if _INTERIM.match(head):  # an interim answer (1xx): the final one follows
             self._head = bytearray()
         return bytes(head[end.end() :])
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Accept a redirect without the empty line after its head, if its last line is complete."""
         head = self._head
-        if head and exc is None and _MOVED.match(head) and head.endswith(b"\n"):
+        if head and exc is None and _REDIRECT.match(head) and head.endswith(b"\n"):
             self._head = None
-            self._give(bytes(head) + b"\r\n")
+            self._parse_head(bytes(head) + b"\r\n")
         super().connection_lost(exc)
 
-    def _give(self, head: bytes) -> None:
-        mended = self.remarks.mended = repair_head(head)
-        if mended is not None:
+    def _parse_head(self, head: bytes) -> None:
+        repaired = self.remarks.repaired = repair_head(head)
+        if repaired is not None:
             self.force_close()
-        super().data_received(head if mended is None else mended.head)
+        super().data_received(head if repaired is None else repaired.head)
 
 
 class LenientResponse(aiohttp.ClientResponse):

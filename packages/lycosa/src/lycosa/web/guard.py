@@ -35,8 +35,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from lycosa.core.errors import FetchError
 from lycosa.core.protocols import Clock
 
-_MEMO_LIMIT = 65_536
-_MARK = "refused to connect to"
+_MAX_CACHED_REASONS = 65_536
+_REFUSED_TEXT = "refused to connect to"
 
 _REFUSED_V4 = [
     (IPv4Network(network), why)
@@ -94,15 +94,15 @@ _REFUSED_V6 = [
 class AddressRefused(OSError):
     """Raised for a refused address; says which address, why, and how to allow it."""
 
-    def __init__(self, address: str, why: str, remedy: str = "") -> None:
+    def __init__(self, address: str, why: str, hint: str = "") -> None:
         self.address = address
         self.why = why
-        self.remedy = remedy
+        self.hint = hint
         # An errno and a text, so that the message survives the wrapping of HTTP clients.
-        super().__init__(errno.EACCES, f"{_MARK} {address}: {why}" + (f"; {remedy}" if remedy else ""))
+        super().__init__(errno.EACCES, f"{_REFUSED_TEXT} {address}: {why}" + (f"; {hint}" if hint else ""))
 
     def __reduce__(self) -> tuple[type[AddressRefused], tuple[str, str, str]]:
-        return type(self), (self.address, self.why, self.remedy)
+        return type(self), (self.address, self.why, self.hint)
 
 
 def is_refusal(error: BaseException | None) -> bool:
@@ -114,7 +114,7 @@ def is_refusal(error: BaseException | None) -> bool:
     while error is not None and seen < 16:
         if isinstance(error, AddressRefused):
             return True
-        if isinstance(error, OSError) and error.errno == errno.EACCES and _MARK in str(error):
+        if isinstance(error, OSError) and error.errno == errno.EACCES and _REFUSED_TEXT in str(error):
             return True
         error, seen = error.__cause__ or error.__context__, seen + 1
     return False
@@ -125,19 +125,19 @@ class Guard:
 
     def __init__(self, allow: Iterable[str] = ()) -> None:
         self.allow = tuple(_network(text) for text in allow)
-        self._memo: dict[str, tuple[str, str] | None] = {}
+        self._reasons: dict[str, tuple[str, str] | None] = {}
 
     def check(self, address: str) -> None:
         """Raise AddressRefused unless the address may be dialled."""
         try:
-            verdict = self._memo[address]
+            reason = self._reasons[address]
         except KeyError:
-            verdict = self._judge(address)
-            if len(self._memo) >= _MEMO_LIMIT:
-                self._memo.clear()
-            self._memo[address] = verdict
-        if verdict is not None:
-            raise AddressRefused(address, *verdict)
+            reason = self._reason_to_refuse(address)
+            if len(self._reasons) >= _MAX_CACHED_REASONS:
+                self._reasons.clear()
+            self._reasons[address] = reason
+        if reason is not None:
+            raise AddressRefused(address, *reason)
 
     def allows(self, address: str) -> bool:
         """Return True if the address may be dialled."""
@@ -165,7 +165,7 @@ class Guard:
         connection.setblocking(False)
         return connection
 
-    def _judge(self, address: str) -> tuple[str, str] | None:
+    def _reason_to_refuse(self, address: str) -> tuple[str, str] | None:
         """Return why the address is refused and how to allow it; None if it may be dialled."""
         try:
             ip = _parse(address)
@@ -236,8 +236,8 @@ def _network(text: str) -> IPv4Network | IPv6Network:
 
 CACHE_SECONDS = 300.0
 FAILURE_CACHE_SECONDS = 60.0
-PATIENCE = 15.0
-MOST_NAMES = 100_000
+LOOKUP_TIMEOUT = 15.0
+MAX_NAMES = 100_000
 
 Lookup = Callable[[str], Awaitable[list[str]]]
 
@@ -245,75 +245,75 @@ Lookup = Callable[[str], Awaitable[list[str]]]
 async def system_lookup(name: str) -> list[str]:
     loop = asyncio.get_running_loop()
     # A separate pool: slow name servers must not block other work.
-    ask = partial(socket.getaddrinfo, name, None, type=socket.SOCK_STREAM)
-    answers = await loop.run_in_executor(_threads(), ask)
+    lookup = partial(socket.getaddrinfo, name, None, type=socket.SOCK_STREAM)
+    answers = await loop.run_in_executor(_dns_threads(), lookup)
     return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
 
 
 @lru_cache(maxsize=1)
-def _threads() -> ThreadPoolExecutor:
+def _dns_threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(32, thread_name_prefix="dns")
 
 
 class DnsCache:
     """A cache in front of a lookup; concurrent look-ups of one name are merged."""
 
-    def __init__(self, clock: Clock, lookup: Lookup = system_lookup, patience: float = PATIENCE) -> None:
-        self._patience = patience
+    def __init__(self, clock: Clock, lookup: Lookup = system_lookup, timeout: float = LOOKUP_TIMEOUT) -> None:
+        self._timeout = timeout
         self._clock = clock
         self._lookup = lookup
         self._known: dict[str, tuple[float, list[str], str]] = {}
-        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._pending: dict[str, asyncio.Task[None]] = {}
 
     async def resolve(self, name: str) -> list[str]:
         """Return the addresses of a host; FetchError if it has none."""
         if literal := _literal(name):
             return literal
-        answer = self._fresh(name)
+        answer = self._unexpired(name)
         while answer is None:
             try:
-                async with asyncio.timeout(self._patience):
-                    await asyncio.shield(self._ask(name))
+                async with asyncio.timeout(self._timeout):
+                    await asyncio.shield(self._start_lookup(name))
             except TimeoutError as error:
                 raise FetchError("timeout", f"no answer from DNS for {name}", again=True) from error
-            answer = self._fresh(name)
+            answer = self._unexpired(name)
         _, addresses, failure = answer
         if not addresses:
             raise FetchError("unknown-host", failure, again=failure.endswith("(temporary)"))
         return addresses
 
-    def peek(self, name: str) -> str:
+    def first_cached(self, name: str) -> str:
         """Return the host's first cached address, or ""."""
         answer = self._known.get(name)
         return answer[1][0] if answer is not None and answer[1] else ""
 
-    def known(self, name: str) -> list[str]:
+    def cached(self, name: str) -> list[str]:
         """Return all cached addresses of a host."""
         answer = self._known.get(name)
         return _literal(name) or (answer[1] if answer is not None else [])
 
-    def ahead(self, name: str) -> None:
+    def prefetch(self, name: str) -> None:
         """Start resolving a name that will be needed soon."""
-        if name and name not in self._asking and self._fresh(name) is None and not _literal(name):
-            self._ask(name)
+        if name and name not in self._pending and self._unexpired(name) is None and not _literal(name):
+            self._start_lookup(name)
 
     async def close(self) -> None:
-        tasks = list(self._asking.values())
+        tasks = list(self._pending.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _fresh(self, name: str) -> tuple[float, list[str], str] | None:
+    def _unexpired(self, name: str) -> tuple[float, list[str], str] | None:
         answer = self._known.get(name)
         return answer if answer is not None and answer[0] > self._clock() else None
 
-    def _ask(self, name: str) -> asyncio.Task[None]:
-        task = self._asking.get(name)
+    def _start_lookup(self, name: str) -> asyncio.Task[None]:
+        task = self._pending.get(name)
         if task is None:
-            task = self._asking[name] = asyncio.ensure_future(self._answer(name))
+            task = self._pending[name] = asyncio.ensure_future(self._look_up(name))
         return task
 
-    async def _answer(self, name: str) -> None:
+    async def _look_up(self, name: str) -> None:
         try:
             addresses, failure, keep = await self._lookup(name.rstrip(".")), "", CACHE_SECONDS
             if not addresses:
@@ -323,8 +323,8 @@ class DnsCache:
             addresses, keep = [], FAILURE_CACHE_SECONDS
             failure = f"no such host: {name}" + (" (temporary)" if temporary else "")
         finally:
-            self._asking.pop(name, None)
-        if len(self._known) >= MOST_NAMES:
+            self._pending.pop(name, None)
+        if len(self._known) >= MAX_NAMES:
             self._known.clear()
         self._known[name] = (self._clock() + keep, addresses, failure)
 

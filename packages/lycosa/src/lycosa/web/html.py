@@ -29,13 +29,13 @@ HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 # content type of rendered pages: a fragment may be a route of a single-page application
 DOM = "text/html; charset=utf-8; source=dom"
-WINDOW = 20  # words of a link's context, including the anchor
-MOST_LINKS = 10_000  # links read per page; pages with more are machine-made
+CONTEXT_WORDS = 20  # words of a link's context, including the anchor
+MAX_LINKS = 10_000  # links read per page; pages with more are machine-made
 
-MOST_TEXT = 9  # characters of text, main part, anchors and contexts per byte of the page
+MAX_TEXT_PER_BYTE = 9  # characters of text, main part, anchors and contexts per byte of the page
 
-MOST_ADDRESSES = 10  # characters of URLs per byte of the page, beyond the first 100,000
-SHOWN = 60  # characters at either end of an article to look for on the page
+MAX_URL_CHARS_PER_BYTE = 10  # characters of URLs per byte of the page, beyond the first 100,000
+ARTICLE_PROBE = 60  # characters at either end of an article to look for on the page
 _RENDER = PlainText(images=True, bullet="")
 _HEAD = (
     "meta[name],meta[property],meta[http-equiv],base[href],link[rel=canonical],link[rel~=license],a[rel~=license],"
@@ -71,7 +71,7 @@ class ParsedPage:
     canonical: str = ""  # for display only; never used as the page's identity
     about: dict[str, str] = field(default_factory=dict)  # author, published, modified, site, licence, pages
     flags: list[str] = field(default_factory=list)  # such as "truncated:document", "no-text"
-    flaw: str = ""  # why it cannot be read
+    error: str = ""  # why it cannot be read
     scripts: bool = False  # has scripts that a browser would run
 
     @property
@@ -80,11 +80,11 @@ class ParsedPage:
         return self.marked.replace(OPEN, "").replace(CLOSE, "")
 
     @property
-    def said(self) -> str:
+    def content(self) -> str:
         """The text of the main part, or the whole text if the main part is unknown."""
         return self.main or self.text
 
-    def whole(self) -> ParsedPage:
+    def without_main_part(self) -> ParsedPage:
         """Return a copy without a main part, so that all of its text counts."""
         return replace(self, main="", headings="", lead="")
 
@@ -114,7 +114,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
     elements: list[Element] = []
     paths: list[str] = []
     path_of = TagPaths(len(body)).of
-    for element in tree.select("a[href],area[href],frame[src],iframe[src]")[:MOST_LINKS]:
+    for element in tree.select("a[href],area[href],frame[src],iframe[src]")[:MAX_LINKS]:
         attributes = element.attrs
         if element.tag == "a":
             element.insert(0, Text(OPEN))
@@ -137,7 +137,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
     if article and (told := _untold(article, marked)):  # text that only a script would show
         document.main, document.lead = f"{part.text}\n{told}".strip(), part.lead or told[:600]
         marked = f"{marked}\n{told}"
-    left = MOST_TEXT * len(body) - len(marked) - len(part.text) - len(part.headings) - len(part.lead)
+    left = MAX_TEXT_PER_BYTE * len(body) - len(marked) - len(part.text) - len(part.headings) - len(part.lead)
     spans = _spans(marked)
     if len(spans) == len(elements) == marked.count(OPEN) == marked.count(CLOSE):
         anchors, contexts = _cut(marked, spans, left)
@@ -153,7 +153,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
         paths.append("")
     document.marked = marked
     addresses = (resolve_routes if routes else resolve)(base, hrefs)
-    _keep(document.links, addresses, rels, anchors, contexts, paths, MOST_ADDRESSES * len(body) + 100_000)
+    _keep(document.links, addresses, rels, anchors, contexts, paths, MAX_URL_CHARS_PER_BYTE * len(body) + 100_000)
     return document
 
 
@@ -178,8 +178,8 @@ def read_plain_text(body: bytes, charset: str = "", url: str = "") -> ParsedPage
     >>> read_plain_text(b"On reefs, see http://b.test/reefs.", url="http://a.test/").links.contexts
     ['On reefs, see http://b.test/reefs .']
     """
-    text = decode(body, charset, markup=False)[:MOST_SOURCE].replace(OPEN, "").replace(CLOSE, "")
-    spans = find_addresses(text)[:MOST_LINKS]
+    text = decode(body, charset, markup=False)[:MAX_SOURCE].replace(OPEN, "").replace(CLOSE, "")
+    spans = find_addresses(text)[:MAX_LINKS]
     if not spans:
         return ParsedPage(marked=text)
     hrefs = [as_href(text[start:end]) for start, end in spans]
@@ -187,9 +187,17 @@ def read_plain_text(body: bytes, charset: str = "", url: str = "") -> ParsedPage
     for (start, end), (after, _) in zip(spans, [*spans[1:], (len(text), 0)], strict=True):
         pieces += [OPEN, text[start:end], CLOSE, text[end:after]]
     document = ParsedPage(marked="".join(pieces))
-    anchors, contexts = _cut(document.marked, _spans(document.marked), MOST_TEXT * len(body))
+    anchors, contexts = _cut(document.marked, _spans(document.marked), MAX_TEXT_PER_BYTE * len(body))
     empty = [""] * len(hrefs)
-    _keep(document.links, resolve(url, hrefs), empty, anchors, contexts, empty, MOST_ADDRESSES * len(body) + 100_000)
+    _keep(
+        document.links,
+        resolve(url, hrefs),
+        empty,
+        anchors,
+        contexts,
+        empty,
+        MAX_URL_CHARS_PER_BYTE * len(body) + 100_000,
+    )
     return document
 
 
@@ -262,7 +270,7 @@ def _untold(article: str, marked: str) -> str:
     lines = [" ".join(line.split()) for line in article.split("\n")]
     text = "\n".join(line for line in lines if line)
     shown, sought = "".join(marked.split()), "".join(text.split())
-    return "" if not sought or sought[:SHOWN] in shown or sought[-SHOWN:] in shown else text
+    return "" if not sought or sought[:ARTICLE_PROBE] in shown or sought[-ARTICLE_PROBE:] in shown else text
 
 
 def _strings(tree: Tree, root: Element) -> str:
@@ -304,7 +312,7 @@ def _cut(marked: str, spans: list[tuple[int, int]], left: int) -> tuple[list[str
         inside = clean[start:end].split()
         anchor = " ".join(inside)[:1000]
         anchors.append(anchor)
-        around = WINDOW - len(inside)
+        around = CONTEXT_WORDS - len(inside)
         if around < 2:
             contexts.append(anchor)
             continue
@@ -374,19 +382,19 @@ def read_example_page(file: str, *, whole_text: bool = False) -> Page:
     body = read_input(Path(file), 10_000_000, "the example")
     is_text = file.endswith((".txt", ".text", ".md"))
     document = read_plain_text(body) if is_text else extract(body, "http://example.invalid/")
-    return (document.whole() if whole_text else document).page()
+    return (document.without_main_part() if whole_text else document).page()
 
 
 # In HTML5 an unclosed formatting element is reopened, with all its attributes, in every following block, and the
 # attributes of a second `<body>` join those of the first. So 60 kB of markup can become gigabytes. The functions below
 # bound the expansion by counting tags before parsing; ordinary pages cost one length check and one count.
 
-MOST_SOURCE = 3_000_000  # characters of a page that are parsed
-MOST_TAGS = 300_000
-HARMLESS = 40_000_000  # tags times characters: below this, no page takes more than 250 MB
-MOST_COPIED = 8_000_000  # tags times characters of formatting elements that may be reopened in every block
-SHORT = 80_000  # characters: below this, joining attributes is always fast
-FEW = 10  # short tags <html> and <body> that are kept: pages have some in conditional comments
+MAX_SOURCE = 3_000_000  # characters of a page that are parsed
+MAX_TAGS = 300_000
+SAFE_MARKUP = 40_000_000  # tags times characters: below this, no page takes more than 250 MB
+MAX_REOPENED = 8_000_000  # tags times characters of formatting elements that may be reopened in every block
+SHORT_SOURCE = 80_000  # characters: below this, joining attributes is always fast
+MAX_REPEATED_TAGS = 10  # short tags <html> and <body> that are kept: pages have some in conditional comments
 _NAMES = "big code em font nobr small strike strong tt".split()
 _FORMATTING = "(?=[bcefinstuBCEFINSTU])(?:[bisuBISU]|{})(?=[\\s/>])".format(
     "|".join("".join(f"[{c}{c.upper()}]" for c in name) for name in _NAMES)
@@ -403,28 +411,28 @@ _BODY = re.compile(r"<[hHbB](?:[tT][mM][lL]|[oO][dD][yY])(?=[\s/>])")
 _PLAIN_END = re.compile(r"""(?:[ \t\r\n]++[\w:.-]++(?:=(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>=`]++))?+)*+[ \t\r\n]*+/?>""")
 
 
-def limit_markup(source: str, most: int = MOST_TAGS) -> str:
+def limit_markup(source: str, most: int = MAX_TAGS) -> str:
     """Return the markup cut to a safe length, with nothing in it that multiplies. `most` is an upper bound of its tags.
 
     >>> page = "<p><b a=1>x" * 10_000
     >>> limit_markup(page)[:15], len(limit_markup("<p>" * 1_000_000)) // 3, limit_markup("<b>x") == "<b>x"
     ('<p><span a=1>x<', 300000, True)
     """
-    if len(source) <= SHORT and most * len(source) < HARMLESS:
+    if len(source) <= SHORT_SOURCE and most * len(source) < SAFE_MARKUP:
         return source
-    source = source[:MOST_SOURCE]
-    tags = most if most < MOST_TAGS else source.count("<")
-    if tags > MOST_TAGS:
-        source = "<".join(source.split("<", MOST_TAGS + 1)[: MOST_TAGS + 1])
-        tags = MOST_TAGS
-    harmless = tags * len(source) < HARMLESS
-    if not harmless or len(source) > SHORT:
+    source = source[:MAX_SOURCE]
+    tags = most if most < MAX_TAGS else source.count("<")
+    if tags > MAX_TAGS:
+        source = "<".join(source.split("<", MAX_TAGS + 1)[: MAX_TAGS + 1])
+        tags = MAX_TAGS
+    harmless = tags * len(source) < SAFE_MARKUP
+    if not harmless or len(source) > SHORT_SOURCE:
         source = _with_few_bodies(source)
     if harmless:
         return source
-    if tags * sum(map(len, _REOPENED.findall(source))) > MOST_COPIED:
+    if tags * sum(map(len, _REOPENED.findall(source))) > MAX_REOPENED:
         source = _FORMATTING_TAG.sub(r"<\1span", source)
-    most = MOST_COPIED // tags
+    most = MAX_REOPENED // tags
     if any(_has_more(link, most) for link in _LINK.findall(source)):  # only one link is open at any time
         source = _LINK.sub(lambda link: f"<span{link[0][2:]}" if _has_more(link[0], most) else link[0], source)
     return source
@@ -439,7 +447,7 @@ def _with_few_bodies(source: str) -> str:
 
     def kept(tag: re.Match[str]) -> str:
         name = tag[0].lower()
-        first, more = name not in left, left.get(name, FEW)
+        first, more = name not in left, left.get(name, MAX_REPEATED_TAGS)
         brief = more > 0 and _PLAIN_END.match(source, tag.end(), tag.end() + 1_000) is not None
         left[name] = more - 1 if brief else 0 if first else more
         return tag[0] if brief or first else "<span"
@@ -458,15 +466,15 @@ def _has_more(tag: str, most: int) -> bool:
 # Menus, listings, footers and prose have different paths, which the pages of a site share. Gauquier, Manolescu and
 # Senellart group links by them (the sleeping-bandit crawler).
 #
-# A path has at most `DEEPEST` tags, `MOST_CLASSES` classes per tag, `MOST_NAME` characters per name, id and class, and
-# `MOST_PATH` characters in all; it is cut at the root's end. The path of an element follows from that of its parent, so
-# each element is visited once.
+# A path has at most `MAX_PATH_TAGS` tags, `MAX_CLASSES` classes per tag, `MAX_NAME` characters per name, id and class,
+# and `MAX_PATH` characters in all; it is cut at the root's end. The path of an element follows from that of its parent,
+# so each element is visited once.
 
-DEEPEST = 32  # tags of a path; few pages have more
-MOST_CLASSES = 3  # per tag
-MOST_NAME = 32  # characters of a tag's name, of an id and of a class
-MOST_PATH = 500  # characters
-MOST_PATHS = 2  # characters of all distinct paths per byte of the page, beyond the first 10,000
+MAX_PATH_TAGS = 32  # tags of a path; few pages have more
+MAX_CLASSES = 3  # per tag
+MAX_NAME = 32  # characters of a tag's name, of an id and of a class
+MAX_PATH = 500  # characters
+MAX_PATH_CHARS_PER_BYTE = 2  # characters of all distinct paths per byte of the page, beyond the first 10,000
 
 
 class TagPaths:
@@ -479,7 +487,7 @@ class TagPaths:
     """
 
     def __init__(self, size: int) -> None:
-        self._left = MOST_PATHS * size + 10_000
+        self._left = MAX_PATH_CHARS_PER_BYTE * size + 10_000
         self._known: dict[Element, str] = {}  # paths of elements that contain links
         self._joined: dict[tuple[str, str], str] = {}
         self._given: dict[str, str] = {}
@@ -503,7 +511,7 @@ class TagPaths:
         chain = [element]
         while isinstance(above := chain[-1].parent, Element):
             path = known.get(above)
-            if path is not None or len(chain) == DEEPEST:
+            if path is not None or len(chain) == MAX_PATH_TAGS:
                 break
             chain.append(above)
         else:
@@ -526,12 +534,12 @@ class TagPaths:
 
 def _name(element: Element) -> str:
     attributes = element.attrs
-    name = element.tag[:MOST_NAME]
+    name = element.tag[:MAX_NAME]
     if "id" in attributes:
-        name = f"{name}#{'_'.join(_path_words(attributes['id']))[:MOST_NAME]}"  # no blanks: they separate tags
+        name = f"{name}#{'_'.join(_path_words(attributes['id']))[:MAX_NAME]}"  # no blanks: they separate tags
     if "class" in attributes:
-        for word in _path_words(attributes["class"])[:MOST_CLASSES]:
-            name += "." + word[:MOST_NAME]
+        for word in _path_words(attributes["class"])[:MAX_CLASSES]:
+            name += "." + word[:MAX_NAME]
     return name
 
 
@@ -540,6 +548,6 @@ def _path_words(value: str | list[str] | None) -> list[str]:
 
 
 def _cut_path(path: str) -> str:
-    if path.count(" ") >= DEEPEST:
-        path = path.split(" ", path.count(" ") + 1 - DEEPEST)[-1]
-    return path[path.index(" ", len(path) - MOST_PATH - 1) + 1 :] if len(path) > MOST_PATH else path
+    if path.count(" ") >= MAX_PATH_TAGS:
+        path = path.split(" ", path.count(" ") + 1 - MAX_PATH_TAGS)[-1]
+    return path[path.index(" ", len(path) - MAX_PATH - 1) + 1 :] if len(path) > MAX_PATH else path

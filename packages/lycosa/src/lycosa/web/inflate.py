@@ -69,12 +69,12 @@ def inflate(body: bytes, encoding: str, cap: int) -> tuple[bytes, bool]:
     names = [part.strip().lower() for part in encoding.split(",")]
     names = [name for name in names if name not in ("", "identity")]
     if len(names) > MAX_STACK:
-        raise BadEncoding(f"{len(names)} content encodings upon each other, at most {MAX_STACK} are undone")
+        raise BadEncoding(f"{len(names)} content encodings, at most {MAX_STACK} are supported")
     complete = True
     for name in reversed(names):
         decode = _DECODERS.get(name)
         if name in {"compress", "x-compress", "exi", "pack200-gzip", "aes128gcm", "dcb", "dcz"}:  # registered with IANA
-            raise BadEncoding(f"the content encoding {name!r} is none that can be undone")
+            raise BadEncoding(f"the content encoding {name!r} is not supported")
         if body and decode is not None:  # HEAD and 304 responses have an empty body under any encoding
             body, whole = decode(body, cap)
             complete = complete and whole
@@ -86,7 +86,7 @@ def _gzip(body: bytes, cap: int) -> tuple[bytes, bool]:
         return body[:cap], len(body) <= cap
     data, end = _member(body, 0, _GZIP, cap, len(body))
     if not data and end is None:
-        raise BadEncoding("the body starts like gzip, but nothing of it could be decoded")
+        raise BadEncoding("the gzip body could not be decoded")
     if end is None or not body.startswith(_GZIP_MAGIC, end):
         # Garbage after the end is ignored, as gzip does.
         return data, end is not None
@@ -106,7 +106,7 @@ def _deflate(body: bytes, cap: int) -> tuple[bytes, bool]:
         data, end = _member(body, 0, wbits, cap, len(body))
         if data or end is not None:
             return data, end is not None
-    raise BadEncoding("the body is not deflate: nothing of it could be decoded")
+    raise BadEncoding("the deflate body could not be decoded")
 
 
 def _member(body: bytes, start: int, wbits: int, room: int, feed: int) -> tuple[bytes, int | None]:
@@ -164,7 +164,7 @@ def _brotli(body: bytes, cap: int) -> tuple[bytes, bool]:
             steps = chain(_cut(body[:good], _FINE), _cut(body[good : good + _FINE], 1))
             data, finished, fed = _feed_brotli(steps, cap)
     if not data and not finished:
-        raise BadEncoding("the body is not brotli: nothing of it could be decoded")
+        raise BadEncoding("the brotli body could not be decoded")
     whole = bool(finished) and len(data) <= cap
     del data[cap:]
     return bytes(data), whole
@@ -206,7 +206,7 @@ def _zstd(body: bytes, cap: int) -> tuple[bytes, bool]:
         if len(data) > cap:
             break
     if not data and not (whole and body.startswith(_ZSTD_MAGIC)):
-        raise BadEncoding("the body is not zstd: nothing of it could be decoded")
+        raise BadEncoding("the zstd body could not be decoded")
     whole = whole and len(data) <= cap
     del data[cap:]
     return bytes(data), whole
@@ -267,17 +267,17 @@ _DECODERS: dict[str, Callable[[bytes, int], tuple[bytes, bool]]] = {
 # One departure: a declared UTF-8 is rejected if hardly any byte beyond ASCII fits it, and the charset is detected.
 # Browsers would show nothing but U+FFFD there.
 
-DEFAULT = "windows-1252"
+DEFAULT_ENCODING = "windows-1252"
 
-DISPROVED = 100  # invalid UTF-8 sequences per valid one: with more it is not UTF-8
+MAX_INVALID_PER_VALID = 100  # invalid UTF-8 sequences per valid one: with more it is not UTF-8
 # bytes searched for a declaration: browsers read the first 1,024 before parsing and the rest while parsing
-HEADS = (1_024, 50_000)
+HEAD_SIZES = (1_024, 50_000)
 
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _XML = re.compile(rb"""<\?xml[^>]{0,200}?\sencoding\s*=\s*(["'])([^"'>]{1,40})\1""")
 _IN_CONTENT = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"']+))", re.IGNORECASE)
 # a readable meta element proves that these are wrong
-_INSTEAD = {"UTF-16LE": "UTF-8", "UTF-16BE": "UTF-8", "x-user-defined": DEFAULT}
+_INSTEAD = {"UTF-16LE": "UTF-8", "UTF-16BE": "UTF-8", "x-user-defined": DEFAULT_ENCODING}
 
 
 def decode(body: bytes, charset: str = "", *, markup: bool = True) -> str:
@@ -339,7 +339,7 @@ def _decoded(body: bytes, name: str) -> str:
 
 def _declared(body: bytes) -> str:
     """Return the encoding declared by a meta element (not in comments or scripts) or else by an XML declaration."""
-    for size in HEADS:
+    for size in HEAD_SIZES:
         head = body[:size]
         at = head.lower().find(b"charset")
         if at >= 0 and (name := _in_meta(head[: head.find(b">", at) + 1] or head) or _in_meta(head)):
@@ -381,7 +381,7 @@ def _is_utf8(body: bytes, text: str, declared: bool) -> bool:
     if not declared:
         return right >= wrong or (wrong == 1 and text.endswith("\ufffd"))  # cut in the middle of a character
     # A few in a long page are accidents.
-    return right * DISPROVED >= wrong or wrong < 2 or wrong * 5_000 < len(body)
+    return right * MAX_INVALID_PER_VALID >= wrong or wrong < 2 or wrong * 5_000 < len(body)
 
 
 def _guess(body: bytes) -> str:
@@ -389,4 +389,4 @@ def _guess(body: bytes) -> str:
     first = _BEYOND_ASCII.search(body)
     start = max(0, first.start() - 100) if first else 0
     name = encoding_named(detect(body[start : start + 100_000]).encoding or "")
-    return DEFAULT if name in ("", "UTF-8", "replacement") else name
+    return DEFAULT_ENCODING if name in ("", "UTF-8", "replacement") else name

@@ -29,26 +29,28 @@ from turbohtml import Element, Text
 
 OPEN, CLOSE = "\x01", "\x02"  # around each link
 MARK = "\x03"  # followed by one of these letters
-FURNITURE, NAMED, COMMENTS, BODY, ARTICLE, MAIN, CONTENT, HEADING, HEAD, DENSEST, IMAGE, END = "FNCBAMTHDRIE"
+BOILERPLATE, NAMED_BOILERPLATE, COMMENTS, BODY, ARTICLE, MAIN, CONTENT, HEADING, HEAD, DENSEST, IMAGE, END = (
+    "FNCBAMTHDRIE"
+)
 
 PLACES = BODY + ARTICLE + MAIN + CONTENT + DENSEST
-UNNAMED = HEADING + IMAGE + DENSEST
-LEFT_OUT = FURNITURE + NAMED + COMMENTS + HEAD + IMAGE
+PLAIN_MARKS = HEADING + IMAGE + DENSEST
+REMOVED = BOILERPLATE + NAMED_BOILERPLATE + COMMENTS + HEAD + IMAGE
 
-MOST_MARKED = 5_000  # elements
-MOST_MARKS = 5 * MOST_MARKED  # a text with more contains them itself
+MAX_MARKED = 5_000  # elements
+MAX_MARKS = 5 * MAX_MARKED  # a text with more contains them itself
 
-MOST_LINES = 20_000  # later lines are not analysed
+MAX_LINES = 20_000  # later lines are not analysed
 
-LEAD = 600  # characters
+LEAD_LENGTH = 600  # characters
 
-DENSE = 0.5  # share of a line's letters within links: more may be a menu
-PROSE = 40  # letters outside links
+MENU_LINK_SHARE = 0.5  # share of a line's letters within links: more may be a menu
+MIN_PROSE = 40  # letters outside links
 
-HALF = 0.5  # share of the prose: an element that holds more is not boilerplate
+MAJORITY = 0.5  # share of the prose: an element that holds more is not boilerplate
 
-NEARLY = 0.85  # share of a place's unlinked text that a stretch of it has to hold
-SOME = 0.3  # share of a page's unlinked text that a place has to hold
+NEARLY_ALL = 0.85  # share of a place's unlinked text that a stretch of it has to hold
+MIN_PLACE_SHARE = 0.3  # share of a page's unlinked text that a place has to hold
 _SELECTED = (
     "[class],[id],[role],[itemprop],[hidden],nav,footer,aside,header,dialog,menu,main,article,h1,h2,h3,h4,h5,h6,"
     "svg,form,button,noscript,[style*=none]"
@@ -58,7 +60,7 @@ _VOID = frozenset(
 )
 _LISTS = frozenset("ul ol dl menu dir".split())
 TAGS = {
-    **dict.fromkeys("nav footer aside dialog menu svg button noscript".split(), FURNITURE),
+    **dict.fromkeys("nav footer aside dialog menu svg button noscript".split(), BOILERPLATE),
     **dict.fromkeys("h1 h2 h3 h4 h5 h6".split(), HEADING),
     "header": HEAD,
     "article": ARTICLE,
@@ -67,7 +69,7 @@ TAGS = {
 _ROLES = {
     **dict.fromkeys(
         "navigation banner contentinfo complementary search menu menubar toolbar dialog alertdialog tablist".split(),
-        FURNITURE,
+        BOILERPLATE,
     ),
     "main": MAIN,
     "article": ARTICLE,
@@ -126,7 +128,7 @@ class MainPart:
 def _named(names: str) -> str:
     """Return the letter of an element by its class and id; "" if they mean nothing.
 
-    >>> _named("share-bar") == NAMED, _named("entry-content") == BODY, _named("has-sidebar wide")
+    >>> _named("share-bar") == NAMED_BOILERPLATE, _named("entry-content") == BODY, _named("has-sidebar wide")
     (True, True, '')
     """
     names = _CAMEL.sub("-", names).lower()
@@ -135,7 +137,7 @@ def _named(names: str) -> str:
     if _BODIES.search(names):
         return BODY
     if _FURNISHED.search(names):
-        return NAMED
+        return NAMED_BOILERPLATE
     return CONTENT if _CONTENTS.search(names) else ""
 
 
@@ -149,13 +151,13 @@ def mark(tree: Tree, size: int) -> bool:
     if dense is not None and dense.tag not in _VOID and dense.tag not in _LISTS:
         dense.insert(0, Text(MARK + DENSEST))
         dense.append(Text(MARK + END))
-    for element in tree.select(_SELECTED)[:MOST_MARKED]:
+    for element in tree.select(_SELECTED)[:MAX_MARKED]:
         tag = element.tag
         if tag in _VOID:
             continue
         letter = TAGS.get(tag, "")
         attributes = element.attrs
-        if attributes and letter != FURNITURE:
+        if attributes and letter != BOILERPLATE:
             letter = by_attributes(attributes, tag, letter)
         if letter and tag in _LISTS:  # text directly inside a list, outside its items, is not rendered
             element.insert_before(Text(MARK + letter))
@@ -163,7 +165,7 @@ def mark(tree: Tree, size: int) -> bool:
         elif letter:
             element.insert(0, Text(MARK + letter))
             element.append(Text(MARK + END))
-    for element in tree.select("img[alt]")[:MOST_MARKED]:
+    for element in tree.select("img[alt]")[:MAX_MARKED]:
         if element.attr("alt"):
             element.insert_before(Text(MARK + IMAGE))
             element.insert_after(Text(MARK + END))
@@ -205,10 +207,10 @@ def by_attributes(attributes: Mapping[str, str | list[str] | None], tag: str, le
     if role and (named := _ROLES.get(str(role).lower(), "")):
         return named
     if "hidden" in attributes:
-        return FURNITURE
+        return BOILERPLATE
     style = attributes.get("style")
     if style and _HIDDEN.search(str(style)[:1000]):
-        return FURNITURE
+        return BOILERPLATE
     if letter:
         return COMMENTS if letter == ARTICLE and _named(_names(attributes)) == COMMENTS else letter
     if attributes.get("itemprop") == "articleBody":
@@ -233,7 +235,7 @@ def unmarked(text: str) -> str:
     >>> unmarked(f"Reefs\\n\\n{MARK}N\\n\\nHome\\n\\n{MARK}E\\n\\nCoral {MARK}Nlives{MARK}E.")
     'Reefs\\n\\nHome\\n\\nCoral lives.'
     """
-    if text.count(MARK) > MOST_MARKS:
+    if text.count(MARK) > MAX_MARKS:
         return text.replace(MARK, "")
     first, *rest = text.split(MARK)
     pieces = [first]
@@ -325,10 +327,10 @@ def main_part(text: str) -> MainPart:
     MainPart(text='Reefs\\nCoral lives in the sea.', headings='Reefs', lead='Coral lives in the sea.')
     """
     rest = ""
-    if text.count(MARK) > MOST_MARKS:
+    if text.count(MARK) > MAX_MARKS:
         text = text.replace(MARK, "")
-    if text.count("\n") > MOST_LINES:
-        *lines, rest = text.split("\n", MOST_LINES)
+    if text.count("\n") > MAX_LINES:
+        *lines, rest = text.split("\n", MAX_LINES)
         text = "\n".join(lines)
     parts = _Fragments(text)
     part = _written(parts, _kept(parts)) if parts.texts else MainPart()
@@ -339,7 +341,7 @@ def main_part(text: str) -> MainPart:
 
 def _kept(parts: _Fragments) -> list[int]:
     wide = _no_furniture(parts)
-    out = parts.covered(LEFT_OUT, wide)
+    out = parts.covered(REMOVED, wide)
     plain = [0 if left else n for n, left in zip(parts.unlinked, out, strict=True)]
     inside = _place(parts, plain)
     shown = [at for at in inside if not out[at]]
@@ -348,43 +350,43 @@ def _kept(parts: _Fragments) -> list[int]:
     if _is_story(parts, plain, lines, shown):
         return lines
     # a directory, a forum, or boilerplate names everywhere
-    for marks in (LEFT_OUT, LEFT_OUT.replace(COMMENTS, ""), FURNITURE):
+    for marks in (REMOVED, REMOVED.replace(COMMENTS, ""), BOILERPLATE):
         out = parts.covered(marks, wide)
         lines = [at for at in inside if not out[at]]
         if _is_enough(parts, lines, inside):
             return lines
-    return [at for at, left in enumerate(parts.covered(FURNITURE, wide)) if not left] or list(range(len(parts.texts)))
+    return [at for at, left in enumerate(parts.covered(BOILERPLATE, wide)) if not left] or list(range(len(parts.texts)))
 
 
 def _is_story(parts: _Fragments, plain: list[int], lines: list[int], shown: list[int]) -> bool:
     """Return True if the lines without menus are prose, or most of the text."""
-    named = any(letter not in UNNAMED for letter, _, _ in parts.ranges)
+    named = any(letter not in PLAIN_MARKS for letter, _, _ in parts.ranges)
     if not _is_enough(parts, lines, shown):
         return False
     prose = sum(_prose(plain[at]) for at in lines)
     # Minimum letters of prose for short links to count as menus. Pages without semantic markup are older and often
     # contain lists.
-    return prose > (400 if named else 2_000) or _is_enough(parts, lines, shown, 0.6 if named else NEARLY)
+    return prose > (400 if named else 2_000) or _is_enough(parts, lines, shown, 0.6 if named else NEARLY_ALL)
 
 
 def _no_furniture(parts: _Fragments) -> set[int]:
     """Return the ranges of misnamed boilerplate, which holds most of the text, and the headers of articles."""
-    prose, unlinked = _sums([n if n >= PROSE else 0 for n in parts.unlinked]), _sums(parts.unlinked)
+    prose, unlinked = _sums([n if n >= MIN_PROSE else 0 for n in parts.unlinked]), _sums(parts.unlinked)
     places = parts.covered(ARTICLE + MAIN + BODY)
     return {
         number
         for number, (letter, start, end) in enumerate(parts.ranges)
         if (letter == HEAD and places[start])
         or (
-            letter in LEFT_OUT
-            and prose[end] - prose[start] > HALF * prose[-1]
-            and unlinked[end] - unlinked[start] > SOME * unlinked[-1]
+            letter in REMOVED
+            and prose[end] - prose[start] > MAJORITY * prose[-1]
+            and unlinked[end] - unlinked[start] > MIN_PLACE_SHARE * unlinked[-1]
         )
     }
 
 
 def _prose(letters: int) -> int:
-    return letters if letters >= PROSE else 0
+    return letters if letters >= MIN_PROSE else 0
 
 
 def _sums(values: Iterable[int]) -> list[int]:
@@ -394,7 +396,7 @@ def _sums(values: Iterable[int]) -> list[int]:
 def _is_menu(parts: _Fragments, at: int) -> bool:
     """Return True if a line consists of links of fewer than 5 words on average, as menus do."""
     links = parts.links[at]
-    return links > 0 and parts.linked[at] > DENSE * parts.letters[at] and parts.words[at] < 5 * links
+    return links > 0 and parts.linked[at] > MENU_LINK_SHARE * parts.letters[at] and parts.words[at] < 5 * links
 
 
 def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float = 0.2) -> bool:  # directories keep less
@@ -405,14 +407,14 @@ def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float =
 
 def _place(parts: _Fragments, plain: list[int]) -> list[int]:
     """Return the fragments of the narrowest place that holds most of the prose."""
-    sums, unlinked, sizes = _sums([n if n >= PROSE else 0 for n in plain]), _sums(plain), _sums(parts.letters)
+    sums, unlinked, sizes = _sums([n if n >= MIN_PROSE else 0 for n in plain]), _sums(plain), _sums(parts.letters)
     least = 0.4 * sums[-1]  # of the prose
     places = [
         (sizes[end] - sizes[start], start, end, letter)
         for letter, start, end in parts.ranges
         if letter in PLACES
         and sums[end] - sums[start] > least
-        and unlinked[end] - unlinked[start] > (HALF if letter == DENSEST else SOME) * unlinked[-1]
+        and unlinked[end] - unlinked[start] > (MAJORITY if letter == DENSEST else MIN_PLACE_SHARE) * unlinked[-1]
     ]
     if places:
         _, start, end, letter = min(places)
@@ -432,7 +434,7 @@ def _place(parts: _Fragments, plain: list[int]) -> list[int]:
 
 def _several(parts: _Fragments, sums: list[int], held: int) -> list[int]:
     """Return all article bodies if they hold much more than the best single place, as in a forum."""
-    if held > NEARLY * sums[-1]:
+    if held > NEARLY_ALL * sums[-1]:
         return []
     bodies = [at for at, flag in enumerate(parts.covered(BODY)) if flag]
     return bodies if sum(sums[at + 1] - sums[at] for at in bodies) - held > 0.2 * sums[-1] else []
@@ -442,9 +444,9 @@ def _before(parts: _Fragments, start: int, plain: list[int]) -> range:
     """Return the lead and headline right before the place, if no menu is between."""
     reached = start
     for at in range(start - 1, max(-1, start - 6), -1):  # five lines at most
-        if parts.heads[at] or (plain and plain[at] >= PROSE and not parts.links[at]):
+        if parts.heads[at] or (plain and plain[at] >= MIN_PROSE and not parts.links[at]):
             reached = at
-        elif parts.linked[at] > DENSE * parts.letters[at]:
+        elif parts.linked[at] > MENU_LINK_SHARE * parts.letters[at]:
             break
     return range(reached, start)
 
@@ -455,7 +457,7 @@ def _stretch(parts: _Fragments, inside: list[int], plain: list[int]) -> list[int
     first, last, start = 0, -1, 0
     links, linked = parts.links, parts.linked
     for number, at in enumerate(inside):
-        if plain[at] >= PROSE:
+        if plain[at] >= MIN_PROSE:
             run += plain[at]
             if run > best:
                 best, first, last = run, start, number
@@ -463,7 +465,7 @@ def _stretch(parts: _Fragments, inside: list[int], plain: list[int]) -> list[int
             run -= 15 + linked[at] if links[at] else 1  # a line of links ends a stretch soon
             if run <= 0:
                 run, start = 0, number + 1
-    if last < 0 or sum(plain[at] for at in inside[first : last + 1]) < NEARLY * sum(plain[at] for at in inside):
+    if last < 0 or sum(plain[at] for at in inside[first : last + 1]) < NEARLY_ALL * sum(plain[at] for at in inside):
         return inside
     rows = parts.rows
     while first > 0 and (parts.heads[inside[first - 1]] or rows[inside[first - 1]] == rows[inside[first]]):
@@ -487,12 +489,12 @@ def _written(parts: _Fragments, kept: list[int]) -> MainPart:
             titles.append(heads[at])
     lines = list(zip(map(_line, written), titles, strict=True))
     # Drop lines without content, unless all lack it, and headings without text at the end.
-    lines = [each for each in lines if len(each[0]) >= PROSE or (each[0] and not _is_chatter(each[0]))] or lines
+    lines = [each for each in lines if len(each[0]) >= MIN_PROSE or (each[0] and not _is_chatter(each[0]))] or lines
     while len(lines) > 1 and lines[-1][1]:
         lines.pop()
     headings = "\n".join(line for line, title in lines if title)
     lead = "\n".join(_lead([line for line, title in lines if not title]))
-    return MainPart("\n".join(line for line, _ in lines), headings, lead[: LEAD + 200])
+    return MainPart("\n".join(line for line, _ in lines), headings, lead[: LEAD_LENGTH + 200])
 
 
 @lru_cache(maxsize=2_000)  # pages of a site repeat their short lines
@@ -501,11 +503,11 @@ def _is_chatter(line: str) -> bool:
 
 
 def _lead(lines: list[str]) -> list[str]:
-    """Return lines from the first line of prose up to LEAD characters; without prose the first three lines."""
+    """Return lines from the first line of prose up to LEAD_LENGTH characters; without prose the first three lines."""
     lead: list[str] = []
     size = 0
     for line in lines:
-        if size < LEAD and (len(line) >= PROSE or lead):
+        if size < LEAD_LENGTH and (len(line) >= MIN_PROSE or lead):
             lead.append(line)
             size += len(line)
     return lead or lines[:3]

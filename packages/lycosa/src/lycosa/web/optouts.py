@@ -34,8 +34,8 @@ FILES = (TDMREP, AI_TXT)
 
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
-MOST_BYTES = 500_000
-MOST = 1_000  # rules per file
+MAX_FILE_BYTES = 500_000
+MAX_RULES = 1_000  # rules per file
 _PAIR = re.compile(r"([a-z][a-z0-9-]{0,40})\s*=\s*\"?([a-z0-9?]{1,20})", re.ASCII)
 _NO = frozenset({"no", "n", "0", "?0", "false", "disallow"})
 
@@ -62,11 +62,11 @@ class RobotsSignals:
             else:
                 path, _, pairs = value.partition(" ") if value.startswith("/") else ("/", "", value)
                 self.usages.append((path, refused_uses(pairs)))
-        self._fits = [RobotsRules([(False, path)]) for path, _ in self.usages]
+        self._rules = [RobotsRules([(False, path)]) for path, _ in self.usages]
 
-    def told(self, url: str) -> list[str]:
+    def opt_outs(self, url: str) -> list[str]:
         """Return the opt-outs of a URL; of several matching paths the longest counts."""
-        fitting = [usage for usage, rule in zip(self.usages, self._fits, strict=True) if not rule.allowed(url)]
+        fitting = [usage for usage, rule in zip(self.usages, self._rules, strict=True) if not rule.allowed(url)]
         longest = max((len(path) for path, _ in fitting), default=0)
         uses = self.signals.union(*(uses for path, uses in fitting if len(path) == longest))
         return [f"{use}:robots.txt" for use in sorted(uses)]
@@ -79,7 +79,7 @@ class RobotsSignals:
         signals = cls()
         signals.signals = set(state[0])
         signals.usages = [(path, set(uses)) for path, uses in state[1]]
-        signals._fits = [RobotsRules([(False, path)]) for path, _ in signals.usages]
+        signals._rules = [RobotsRules([(False, path)]) for path, _ in signals.usages]
         return signals
 
 
@@ -90,7 +90,7 @@ def _groups(body: bytes, agent: str) -> tuple[list[tuple[str, str]] | None, list
     own: list[tuple[str, str]] = []
     others: list[tuple[str, str]] = []
     named, current, open_list = False, [own, others], False  # lines before any group apply to every agent
-    for line in body[:MOST_BYTES].decode("utf-8-sig", "replace").splitlines():
+    for line in body[:MAX_FILE_BYTES].decode("utf-8-sig", "replace").splitlines():
         key, colon, value = line.partition("#")[0].partition(":")
         key, value = key.strip().lower(), value.strip()
         if not colon:
@@ -107,7 +107,7 @@ def _groups(body: bytes, agent: str) -> tuple[list[tuple[str, str]] | None, list
         open_list = False
         if key in ("content-signal", "content-usage"):
             for group in current:
-                if len(group) < MOST:
+                if len(group) < MAX_RULES:
                     group.append((key, value))
     return (own if named else None), others
 
@@ -118,10 +118,10 @@ class TdmRep:
     def __init__(self, body: bytes) -> None:
         self.rules: list[tuple[RobotsRules, bool]] = []
         try:
-            told: Any = json.loads(body[:MOST_BYTES].decode("utf-8-sig"))
+            data: Any = json.loads(body[:MAX_FILE_BYTES].decode("utf-8-sig"))
         except (ValueError, RecursionError):
             return
-        for rule in told[:MOST] if isinstance(told, list) else ():
+        for rule in data[:MAX_RULES] if isinstance(data, list) else ():
             if isinstance(rule, dict) and isinstance(rule.get("location"), str):
                 # JSON strings may contain lone surrogates
                 location = rule["location"].encode("utf-8", "replace").decode()
@@ -139,7 +139,7 @@ class AiTxt:
     """A site's `ai.txt`, in the format of robots.txt."""
 
     def __init__(self, body: bytes, agent: str) -> None:
-        text = body[:MOST_BYTES]
+        text = body[:MAX_FILE_BYTES]
         if b"<html" in text[:2_000].lower():  # a "not found" page with status 200
             text = b""
         # Without a User-agent line, the rules apply to all agents.
@@ -153,12 +153,12 @@ class AiTxt:
 
 def site_opt_outs(url: str, robots: RobotsSignals | None, tdmrep: TdmRep | None, ai_txt: AiTxt | None) -> list[str]:
     """Return the opt-outs of a URL that are known before it is fetched."""
-    told = robots.told(url) if robots is not None else []
+    opt_outs = robots.opt_outs(url) if robots is not None else []
     if tdmrep is not None and tdmrep.reserves(url):
-        told.append(f"tdm:{TDMREP}")
+        opt_outs.append(f"tdm:{TDMREP}")
     if ai_txt is not None and ai_txt.forbids(url):
-        told.append(f"ai.txt:{AI_TXT}")
-    return told
+        opt_outs.append(f"ai.txt:{AI_TXT}")
+    return opt_outs
 
 
 def page_opt_outs(fields: Mapping[str, str], directives: Collection[str], known: Iterable[str]) -> list[str]:
@@ -166,27 +166,27 @@ def page_opt_outs(fields: Mapping[str, str], directives: Collection[str], known:
 
     The page's own tdm-reservation overrides the file of its site.
     """
-    told = dict.fromkeys(known)
+    opt_outs = dict.fromkeys(known)
     tdm = {"header": fields.get("tdm-reservation", "").strip()}
     tdm["meta"] = next((word[len(RESERVATION) :] for word in directives if word.startswith(RESERVATION)), "")
     if {"0", "1"} & set(tdm.values()):
-        told.pop(f"tdm:{TDMREP}", None)
-    told |= {f"tdm:{where}": None for where, value in tdm.items() if value == "1"}
+        opt_outs.pop(f"tdm:{TDMREP}", None)
+    opt_outs |= {f"tdm:{where}": None for where, value in tdm.items() if value == "1"}
     for name in ("content-usage", "content-signal"):
-        told |= {f"{use}:header": None for use in sorted(refused_uses(fields.get(name, "")))}
-    told |= {f"{use}:robots": None for use in ("noai", "noimageai") if use in directives}
-    return list(told)
+        opt_outs |= {f"{use}:header": None for use in sorted(refused_uses(fields.get(name, "")))}
+    opt_outs |= {f"{use}:robots": None for use in ("noai", "noimageai") if use in directives}
+    return list(opt_outs)
 
 
-def respected(told: Iterable[str], respect: str) -> list[str]:
+def respected(opt_outs: Iterable[str], respect: str) -> list[str]:
     """Filter opt-outs by the `respect` option.
 
     >>> respected(["ai-train:robots.txt", "search:robots.txt"], "training")
     ['ai-train:robots.txt']
     """
     if respect == "all":
-        return list(told)
-    return [one for one in told if one.partition(":")[0] in TRAINING] if respect == "training" else []
+        return list(opt_outs)
+    return [opt_out for opt_out in opt_outs if opt_out.partition(":")[0] in TRAINING] if respect == "training" else []
 
 
 def parse_x_robots_tag(value: str, agent: str) -> frozenset[str]:
@@ -233,10 +233,10 @@ class Policies:
         for path in FILES:
             if path not in known and rules.allowed(base + path):
                 return Task(base + path, "policy", origin=node)
-        told = respected(self._told(node, signals), self.respect)
-        return ("denied", f"opted out: {', '.join(told)}") if told else None
+        opt_outs = respected(self._known_opt_outs(node, signals), self.respect)
+        return ("denied", f"opted out: {', '.join(opt_outs)}") if opt_outs else None
 
-    def heed(
+    def record_opt_outs(
         self,
         node: str,
         fields: Mapping[str, str],
@@ -245,16 +245,16 @@ class Policies:
         page: Page,
     ) -> bool:
         """Record the opt-outs of a page; return True if it must be dropped."""
-        told = page_opt_outs(fields, directives, self._told(node, signals))
-        if not told:
+        opt_outs = page_opt_outs(fields, directives, self._known_opt_outs(node, signals))
+        if not opt_outs:
             return False
-        page.data["opt_outs"] = told
-        left_out = respected(told, self.respect)
+        page.data["opt_outs"] = opt_outs
+        left_out = respected(opt_outs, self.respect)
         if left_out:
             page.outcome, page.exchange, page.note = "unwanted", None, f"opted out: {', '.join(left_out)}"[:300]
         return bool(left_out)
 
-    def _told(self, node: str, signals: RobotsSignals | None) -> list[str]:
+    def _known_opt_outs(self, node: str, signals: RobotsSignals | None) -> list[str]:
         """Return the opt-outs of a node that are known before it is fetched."""
         base = origin(node)
         files = self._files.get(base)

@@ -25,14 +25,14 @@ from functools import partial
 from typing import Any, cast
 
 from lycosa.web.apart import JOBS as JOBS
-from lycosa.web.apart import receive, send
+from lycosa.web.apart import read_message, write_message
 from lycosa.web.documents import read_any
 from lycosa.web.documents.kinds import kind_of
 from lycosa.web.html import ParsedPage
 
-LARGE = 500_000  # bytes: the worst body of this size takes a third of a second
-SECONDS = 10  # CPU time for one page or source
-LONGEST = 60.0  # seconds to wait for an answer, also on a busy machine
+LARGE_BODY = 500_000  # bytes: the worst body of this size takes a third of a second
+CPU_SECONDS = 10  # CPU time for one page or source
+ANSWER_TIMEOUT = 60.0  # seconds to wait for an answer, also on a busy machine
 
 PROGRAM = ("-m", "lycosa.web.apart")
 
@@ -41,11 +41,11 @@ class Unreadable(Exception):
     """Raised if a body can't be parsed within the limits; says why."""
 
 
-class _Died(Unreadable):
+class _WorkerDied(Unreadable):
     """The worker died, which need not be the page's fault."""
 
 
-class _Process:
+class _Worker:
     """A worker process and its pipes."""
 
     def __init__(self, memory: int) -> None:
@@ -59,28 +59,28 @@ class _Process:
             env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"},
         )
 
-    def ask(self, job: str, given: tuple[Any, ...]) -> dict[str, Any]:
+    def ask(self, job: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
         assert self.child.stdin is not None
         assert self.child.stdout is not None
         try:
-            send(cast(Any, self.child.stdin), (job, SECONDS, given))
-            waiting = select.poll()
-            waiting.register(self.child.stdout, select.POLLIN)
-            if not waiting.poll(1000 * LONGEST):
-                raise Unreadable(f"reading it took more than {LONGEST:.0f} s")
-            message = receive(cast(Any, self.child.stdout))
+            write_message(cast(Any, self.child.stdin), (job, CPU_SECONDS, arguments))
+            poller = select.poll()
+            poller.register(self.child.stdout, select.POLLIN)
+            if not poller.poll(1000 * ANSWER_TIMEOUT):
+                raise Unreadable(f"parsing took more than {ANSWER_TIMEOUT:.0f} s")
+            message = read_message(cast(Any, self.child.stdout))
         except (OSError, EOFError, ValueError):
-            raise self.death() from None
+            raise self._death_error() from None
         if not isinstance(message, dict):
-            raise self.death()
+            raise self._death_error()
         return message
 
-    def death(self) -> Unreadable:
+    def _death_error(self) -> Unreadable:
         self.child.kill()  # in case it is still alive; an earlier exit code stays
         code = -self.child.wait()
         if code == signal.SIGXCPU:
-            return Unreadable(f"reading it took more than {SECONDS} s of CPU time")
-        return _Died(f"reading it ended the process ({signal.Signals(code).name if code > 0 else f'exit {-code}'})")
+            return Unreadable(f"parsing took more than {CPU_SECONDS} s of CPU time")
+        return _WorkerDied(f"parsing killed the worker ({signal.Signals(code).name if code > 0 else f'exit {-code}'})")
 
     def end(self) -> None:
         self.child.kill()
@@ -93,44 +93,44 @@ class _Process:
                     continue
 
 
-class Readers:
+class WorkerPool:
     """A pool of worker processes, started on demand and reused."""
 
-    def __init__(self, most: int = 2, memory: int = 500_000_000) -> None:  # bytes
+    def __init__(self, max_workers: int = 2, memory: int = 500_000_000) -> None:  # bytes
         self.memory = memory
-        self._room = threading.Semaphore(most)
+        self._slots = threading.Semaphore(max_workers)
         self._lock = threading.Lock()
-        self._idle: list[_Process] = []
-        self._busy: set[_Process] = set()
+        self._idle: list[_Worker] = []
+        self._busy: set[_Worker] = set()
         self._closed = False
-        self._threads = ThreadPoolExecutor(most, "reader")
+        self._threads = ThreadPoolExecutor(max_workers, "parser")
 
-    def run(self, job: str, *given: Any, again: bool = False) -> Any:
+    def run(self, job: str, *arguments: Any, retry: bool = False) -> Any:
         """Run a job in a worker; thread-safe. Raises OSError if no worker can be started.
 
-        With `again`, a job whose worker dies is retried once in another one.
+        With `retry`, a job whose worker dies is retried once in another one.
         """
         try:
-            message = self._ask(job, given)
-        except _Died:
-            if not again:
+            message = self._ask(job, arguments)
+        except _WorkerDied:
+            if not retry:
                 raise
-            message = self._ask(job, given)
+            message = self._ask(job, arguments)
         if "error" in message:
             raise RuntimeError(message["error"])
-        return JOBS[job].unpacked(message["result"])
+        return JOBS[job].decode(message["result"])
 
-    async def while_waiting(self, work: Callable[..., Any], *given: Any) -> Any:
+    async def run_in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function that runs jobs without blocking the event loop."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, partial(work, *given))
+        return await asyncio.get_running_loop().run_in_executor(self._threads, partial(work, *arguments))
 
-    def _ask(self, job: str, given: tuple[Any, ...]) -> dict[str, Any]:
-        with self._room:
+    def _ask(self, job: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        with self._slots:
             process, keep = self._free(), False
             try:
-                message = process.ask(job, given)
+                message = process.ask(job, arguments)
                 if "memory" in message:  # its state is unknown after a MemoryError
-                    raise Unreadable(f"reading it takes more than {self.memory // 1_000_000} MB")
+                    raise Unreadable(f"parsing takes more than {self.memory // 1_000_000} MB")
                 keep = True
             finally:
                 with self._lock:
@@ -141,18 +141,18 @@ class Readers:
                         process.end()
         return message
 
-    def _free(self) -> _Process:
+    def _free(self) -> _Worker:
         """Return an idle worker or start one; workers that died while idle are replaced."""
         with self._lock:
             if self._closed:
-                raise OSError(errno.ESHUTDOWN, "the readers were closed")
+                raise OSError(errno.ESHUTDOWN, "the worker pool is closed")
             while self._idle:
                 process = self._idle.pop()
                 if process.child.poll() is None:
                     break
                 process.end()
             else:
-                process = _Process(self.memory)
+                process = _Worker(self.memory)
             self._busy.add(process)
             return process
 
@@ -168,40 +168,40 @@ class Readers:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-READERS = Readers()
-atexit.register(READERS.close)
+WORKERS = WorkerPool()
+atexit.register(WORKERS.close)
 
 
-def read_page(body: bytes, url: str, content_type: str, agent: str = "", *, apart: bool = False) -> ParsedPage:
-    """Parse a body by its content type; in a worker if it is large or a document, or if `apart` is set.
+def read_page(body: bytes, url: str, content_type: str, agent: str = "", *, in_worker: bool = False) -> ParsedPage:
+    """Parse a body by its content type; in a worker if it is large or a document, or if `in_worker` is set.
 
     >>> read_page(b"<title>Reefs</title>", "http://a.test/", "text/html").title
     'Reefs'
     """
-    apart = apart or bool(kind_of(body, url, content_type))
-    if not apart and len(body) <= LARGE:
+    in_worker = in_worker or bool(kind_of(body, url, content_type))
+    if not in_worker and len(body) <= LARGE_BODY:
         return read_any(body, url, content_type, agent)
-    document: ParsedPage = _elsewhere("page", apart, body, url, content_type, agent)
+    document: ParsedPage = _run_in_worker("page", in_worker, body, url, content_type, agent)
     return document
 
 
-def read_again(body: bytes, url: str, content_type: str, *, apart: bool = False) -> ParsedPage:
+def reparse_page(body: bytes, url: str, content_type: str, *, in_worker: bool = False) -> ParsedPage:
     """Parse a stored body again; an empty page if that fails, as on a smaller machine."""
     try:
-        return read_page(body, url, content_type, apart=apart)
+        return read_page(body, url, content_type, in_worker=in_worker)
     except Unreadable:
         return ParsedPage()
 
 
-async def read_elsewhere(job: str, *given: Any, apart: bool = False) -> Any:
-    """Run a job in a worker without blocking the event loop; with `apart`, never fall back to this process."""
-    return await READERS.while_waiting(_elsewhere, job, apart, *given)
+async def read_in_worker(job: str, *arguments: Any, in_worker: bool = False) -> Any:
+    """Run a job in a worker without blocking the event loop; with `in_worker`, never fall back to this process."""
+    return await WORKERS.run_in_thread(_run_in_worker, job, in_worker, *arguments)
 
 
-def _elsewhere(job: str, apart: bool, *given: Any) -> Any:
+def _run_in_worker(job: str, in_worker: bool, *arguments: Any) -> Any:
     try:
-        return READERS.run(job, *given)
+        return WORKERS.run(job, *arguments)
     except OSError as error:  # no worker can be started: a body that is only large can be parsed here
-        if apart:
-            raise Unreadable(f"no process can be started to read it: {error.strerror}") from error
-        return JOBS[job].read(*given)
+        if in_worker:
+            raise Unreadable(f"no worker process could be started: {error.strerror}") from error
+        return JOBS[job].read(*arguments)

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from lycosa.core.protocols import NEVER, Clock
 
-SLOWNESS = 2.0  # a host rests this many times as long as its answer took
+SLOW_HOST_FACTOR = 2.0  # a host rests this many times as long as its answer took
 MAX_SLOW_PAUSE = 60.0  # seconds, for slow hosts; a Crawl-delay may be longer
 RECHECK_SECONDS = 0.02  # seconds until a host is checked again while its request is being sent
 
@@ -28,9 +28,9 @@ class HostState:
     in_flight: int = 0
     sending: str = ""
     ready_at: float = 0.0
-    why: str = ""
-    held: float = 0.0
-    why_held: str = ""
+    reason: str = ""
+    hold_until: float = 0.0
+    hold_reason: str = ""
     latency: float = 0.0
     crawl_delay: float = 0.0
     delay: float = 0.0  # the largest of all crawls, see `SharedPoliteness`
@@ -78,21 +78,21 @@ class Politeness:
         state = self._hosts.get(host)
         until, why = 0.0, ""
         if self.resumed_at:
-            until, why = self.resumed_at + (self.delay if state is None else self._pause(state)), "pause after resuming"
+            until, why = self.resumed_at + (self.delay if state is None else self._delay(state)), "pause after resuming"
         if state is not None:
             if state.in_flight >= self.at_once:
                 return NEVER, "answering"
             if state.sending:  # the last request is not sent yet: check again soon
                 return max(until, self.clock() + RECHECK_SECONDS), "sending"
             if state.ready_at > until:
-                until, why = state.ready_at, state.why
-            if state.held > until:
-                until, why = state.held, state.why_held
-        if address and (shared := self._shared(address)) > until:
+                until, why = state.ready_at, state.reason
+            if state.hold_until > until:
+                until, why = state.hold_until, state.hold_reason
+        if address and (shared := self._address_ready_at(address)) > until:
             until, why = shared, f"pause of address {address}"
         return until, why
 
-    def _shared(self, address: str) -> float:
+    def _address_ready_at(self, address: str) -> float:
         at = self._addresses.get(address, 0.0)
         if self.leases is None or not self.address_delay or self.free(address):
             return at
@@ -111,7 +111,7 @@ class Politeness:
         """Note that the request was sent: with several at once, the delay counts from here."""
         state = self._host(host)
         state.sending = ""
-        state.ready_at, state.why = self.clock() + self._pause(state), self._reason(state)
+        state.ready_at, state.reason = self.clock() + self._delay(state), self._delay_reason(state)
 
     def end(self, host: str, seconds: float, request: str = "") -> None:
         """Note that the answer is complete or has failed, and how many seconds it took."""
@@ -122,9 +122,9 @@ class Politeness:
             self.sent(host)
         state.latency = seconds if not state.latency else 0.7 * state.latency + 0.3 * seconds
         if self.at_once == 1:
-            state.ready_at, state.why = self.clock() + self._pause(state), self._reason(state)
+            state.ready_at, state.reason = self.clock() + self._delay(state), self._delay_reason(state)
 
-    async def enter(self, address: str, request: str = "") -> None:
+    async def wait_for_address(self, address: str, request: str = "") -> None:
         """Wait for the address's turn. Ready hosts hardly ever wait here, since `ready` has checked the address."""
         if not self.address_delay or self.free(address):
             return
@@ -153,23 +153,23 @@ class Politeness:
     def hold(self, host: str, until: float, why: str) -> None:
         """Hold the host until then: it asked for it (Retry-After), or it does not answer."""
         state = self._host(host)
-        if until > state.held:
-            state.held, state.why_held = until, why
+        if until > state.hold_until:
+            state.hold_until, state.hold_reason = until, why
 
-    def obey(self, host: str, crawl_delay: float) -> None:
+    def apply_crawl_delay(self, host: str, crawl_delay: float) -> None:
         """Apply the Crawl-delay of a host's robots.txt; the larger of ours and theirs counts."""
         state = self._host(host)
         if crawl_delay <= state.crawl_delay:
             return
         state.crawl_delay = crawl_delay
         if state.ready_at:  # its robots.txt was just received
-            state.ready_at = max(state.ready_at, self.clock() + self._pause(state))
+            state.ready_at = max(state.ready_at, self.clock() + self._delay(state))
 
-    def heard(self, robots: str) -> tuple[bytes, float] | None:
+    def shared_robots(self, robots: str) -> tuple[bytes, float] | None:
         """Return a robots.txt that another crawl has fetched, and when; None: fetch it."""
         return None
 
-    def pass_on(self, robots: str, body: bytes, at: float) -> None:
+    def share_robots(self, robots: str, body: bytes, at: float) -> None:
         """Share a robots.txt with other crawls."""
 
     def close(self) -> None:
@@ -181,13 +181,13 @@ class Politeness:
             state = self._hosts[host] = HostState()
         return state
 
-    def _pause(self, known: HostState) -> float:
+    def _delay(self, known: HostState) -> float:
         delay = max(self.delay, known.delay)
-        slow = min(SLOWNESS * known.latency / self.at_once, MAX_SLOW_PAUSE) if delay else 0.0
+        slow = min(SLOW_HOST_FACTOR * known.latency / self.at_once, MAX_SLOW_PAUSE) if delay else 0.0
         return max(delay, known.crawl_delay, slow)
 
-    def _reason(self, known: HostState) -> str:
-        pause = self._pause(known)
+    def _delay_reason(self, known: HostState) -> str:
+        pause = self._delay(known)
         if pause > max(self.delay, known.delay):
             return "crawl-delay" if pause == known.crawl_delay else "slow host"
         return "delay"
@@ -198,18 +198,20 @@ class Politeness:
 # learned of it (robots.txt, Crawl-delay, Retry-After, timeouts) holds for all crawls. Crawls that want the same host
 # take turns (`TurnQueues`): the one served longest ago comes first, and a turn that is not used soon expires.
 
-MOST_HOSTS = 50_000  # above this, hosts that no crawl uses are dropped when a crawl ends
-MOST_RULES = 2_000  # robots.txt files kept, newest last
+MAX_HOSTS = 50_000  # above this, hosts that no crawl uses are dropped when a crawl ends
+MAX_ROBOTS_FILES = 2_000  # robots.txt files kept, newest last
 TURN_GRACE = 0.25  # seconds that a turn is kept
 
 
 class SharedPoliteness:
     """Timing state of hosts and addresses, shared by all crawls of a process."""
 
-    def __init__(self, clock: Clock, *, began: float = 0.0, most: int = 0) -> None:
+    def __init__(self, clock: Clock, *, started_at: float = 0.0, max_in_flight: int = 0) -> None:
         self.clock = clock
-        self.began = began  # an earlier process may have asked any host just before: each rests once from here
-        self.most = most  # requests in flight over all crawls, in equal shares; 0: no limit
+        self.started_at = (
+            started_at  # an earlier process may have asked any host just before: each rests once from here
+        )
+        self.max_in_flight = max_in_flight  # requests in flight over all crawls, in equal shares; 0: no limit
         self.hosts: dict[str, HostState] = {}
         self.addresses: dict[str, float] = {}
         self.rules: dict[str, tuple[bytes, float]] = {}  # robots.txt files and their time of arrival
@@ -231,19 +233,19 @@ class SharedPoliteness:
     @property
     def in_flight(self) -> int:
         """Number of requests waiting for an answer."""
-        return sum(len(view.flying) for view in self.views)
+        return sum(len(view.requests) for view in self.views)
 
     def share(self) -> float:
         """Return how many requests one crawl may have in flight."""
-        return max(1, self.most // max(1, len(self.views))) if self.most else NEVER
+        return max(1, self.max_in_flight // max(1, len(self.views))) if self.max_in_flight else NEVER
 
     def leave(self, view: PolitenessView) -> None:
         self.views.discard(view)
         self.turns.leave(view)
-        if len(self.hosts) > MOST_HOSTS:
+        if len(self.hosts) > MAX_HOSTS:
             now = self.clock()
             for name, host in list(self.hosts.items()):
-                if not host.in_flight and max(host.ready_at, host.held) <= now and not self.turns.has(name):
+                if not host.in_flight and max(host.ready_at, host.hold_until) <= now and not self.turns.has(name):
                     del self.hosts[name]
 
 
@@ -261,13 +263,13 @@ class PolitenessView(Politeness):
     ) -> None:
         super().__init__(clock, delay=delay, address_delay=address_delay, free=free)
         self.authority = authority
-        self.flying: dict[tuple[str, str], float] = {}  # start of each request in flight, by host and name
+        self.requests: dict[tuple[str, str], float] = {}  # start of each request in flight, by host and name
         self._hosts, self._addresses = authority.hosts, authority.addresses
 
     @property
     def resumed_at(self) -> float:
         """Start of the process, not of the crawl: requests since then are known."""
-        return self.authority.began
+        return self.authority.started_at
 
     @resumed_at.setter
     def resumed_at(self, at: float) -> None:
@@ -276,53 +278,53 @@ class PolitenessView(Politeness):
     def ready(self, host: str, address: str = "") -> tuple[float, str]:
         """Return when this crawl may ask the host next, and why it must wait."""
         now, turns = self.clock(), self.authority.turns
-        if any(name == host for name, _ in self.flying):
+        if any(name == host for name, _ in self.requests):
             return NEVER, "answering"  # the crawl checks again after its own answer
         state = self._host(host)
         state.delay = max(state.delay, self.delay)
         if state.in_flight:  # the other answer could be complete now at the earliest
-            until, why = now + max(RECHECK_SECONDS, self._pause(state)), "answering another crawl"
+            until, why = now + max(RECHECK_SECONDS, self._delay(state)), "answering another crawl"
         else:
             until, why = super().ready(host, address)
         if until > now:
-            turns.told(host, self, until)
+            turns.set_due(host, self, until)
             return until, why
-        if len(self.flying) >= self.authority.share():
+        if len(self.requests) >= self.authority.share():
             return now + 0.1, "other crawls' requests"
-        if not turns.may(host, self, now):
-            turns.told(host, self, now + RECHECK_SECONDS)
+        if not turns.is_turn(host, self, now):
+            turns.set_due(host, self, now + RECHECK_SECONDS)
             return now + RECHECK_SECONDS, "another crawl's turn"
         return until, why
 
     def begin(self, host: str, request: str = "", address: str = "") -> None:
         """Register a request; the host belongs to this crawl until `end`."""
         super().begin(host, request, address)
-        self.flying[host, request] = self.clock()
-        self.authority.turns.served(host, self)
+        self.requests[host, request] = self.clock()
+        self.authority.turns.mark_served(host, self)
 
     def end(self, host: str, seconds: float, request: str = "") -> None:
         """Note that the answer is complete; after `close` this does nothing."""
-        if self.flying.pop((host, request), None) is not None:
+        if self.requests.pop((host, request), None) is not None:
             super().end(host, seconds, request)
 
-    def heard(self, robots: str) -> tuple[bytes, float] | None:
+    def shared_robots(self, robots: str) -> tuple[bytes, float] | None:
         """Return a robots.txt that any crawl has fetched in the last hour."""
         rules = self.authority.rules.get(robots)
         # An hour, well below the day for which a crawl keeps its own.
         return rules if rules is not None and self.clock() < rules[1] + 3600.0 else None
 
-    def pass_on(self, robots: str, body: bytes, at: float) -> None:
-        """Keep a robots.txt of at most 50 kB for the other crawls, dropping the oldest above MOST_RULES."""
+    def share_robots(self, robots: str, body: bytes, at: float) -> None:
+        """Keep a robots.txt of at most 50 kB for the other crawls, dropping the oldest above MAX_ROBOTS_FILES."""
         rules = self.authority.rules
         rules.pop(robots, None)
         if len(body) <= 50_000:
             rules[robots] = body, at
-        if len(rules) > MOST_RULES:
+        if len(rules) > MAX_ROBOTS_FILES:
             del rules[next(iter(rules))]
 
     def close(self) -> None:
         """End all requests of this crawl, and release its turns."""
-        for (host, request), since in list(self.flying.items()):
+        for (host, request), since in list(self.requests.items()):
             self.end(host, self.clock() - since, request)
         self.authority.leave(self)
 
@@ -339,27 +341,27 @@ class TurnQueues:
     """Queues by name; the client served longest ago comes first.
 
     >>> turns = TurnQueues()
-    >>> turns.served("mill", "Ann")
-    >>> turns.told("mill", "Ann", 5.0), turns.told("mill", "Bob", 5.0)
+    >>> turns.mark_served("mill", "Ann")
+    >>> turns.set_due("mill", "Ann", 5.0), turns.set_due("mill", "Bob", 5.0)
     (None, None)
-    >>> turns.may("mill", "Ann", 5.0), turns.may("mill", "Bob", 5.0)
+    >>> turns.is_turn("mill", "Ann", 5.0), turns.is_turn("mill", "Bob", 5.0)
     (False, True)
-    >>> turns.may("mill", "Ann", 5.3)
+    >>> turns.is_turn("mill", "Ann", 5.3)
     True
     """
 
     def __init__(self) -> None:
-        self._lines: dict[str, dict[Hashable, _Waiter]] = {}
+        self._queues: dict[str, dict[Hashable, _Waiter]] = {}
         self._numbers = count(1)
 
-    def told(self, name: str, who: Hashable, until: float) -> None:
-        self._place(name, who).due = until
+    def set_due(self, name: str, client: Hashable, until: float) -> None:
+        self._place(name, client).due = until
 
-    def may(self, name: str, who: Hashable, now: float) -> bool:
+    def is_turn(self, name: str, client: Hashable, now: float) -> bool:
         """Return True if it is their turn. A client that misses its turn goes to the end of the queue."""
-        own = self._place(name, who)
-        for other, place in self._lines[name].items():
-            if other is who or place.due is None or place.served > own.served:
+        own = self._place(name, client)
+        for other, place in self._queues[name].items():
+            if other is client or place.due is None or place.served > own.served:
                 continue
             if now <= place.due + TURN_GRACE:
                 return False
@@ -368,20 +370,20 @@ class TurnQueues:
             own.due = now
         return True
 
-    def served(self, name: str, who: Hashable) -> None:
-        place = self._place(name, who)
+    def mark_served(self, name: str, client: Hashable) -> None:
+        place = self._place(name, client)
         place.due, place.served = None, next(self._numbers)
 
     def has(self, name: str) -> bool:
-        return name in self._lines
+        return name in self._queues
 
-    def leave(self, who: Hashable) -> None:
-        for name in [name for name, line in self._lines.items() if line.pop(who, None) is not None and not line]:
-            del self._lines[name]
+    def leave(self, client: Hashable) -> None:
+        for name in [name for name, queue in self._queues.items() if queue.pop(client, None) is not None and not queue]:
+            del self._queues[name]
 
-    def _place(self, name: str, who: Hashable) -> _Waiter:
+    def _place(self, name: str, client: Hashable) -> _Waiter:
         """Return their place; newcomers come before all clients that were served, in order of arrival."""
-        line = self._lines.setdefault(name, {})
-        if who not in line:
-            line[who] = _Waiter(next(self._numbers) - 2**62)  # before all that were served
-        return line[who]
+        queue = self._queues.setdefault(name, {})
+        if client not in queue:
+            queue[client] = _Waiter(next(self._numbers) - 2**62)  # before all that were served
+        return queue[client]

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lycosa.core.errors import InputError
-from lycosa.core.files import read_input, replacing
+from lycosa.core.files import atomic_write, read_input
 from lycosa.web.urls import canonical, host_key
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 WELL_KNOWN = "/.well-known/http-message-signatures-directory"  # path of a site's key directory
 MEDIA_TYPE = "application/http-message-signatures-directory+json"
 
-VALID = 60.0  # seconds: enough for a slow connection and clock differences
+VALID_SECONDS = 60.0  # seconds: enough for a slow connection and clock differences
 
+NEW_IDENTITY = "make one with 'lycosa identity FILE --new SITE'"
 _LABEL = "sig1"
 _AGENT = re.compile(r"https://[\x21\x23-\x5b\x5d-\x7e]{1,500}", re.ASCII)
 
@@ -50,22 +51,22 @@ class Identity:
 
     @classmethod
     def new(cls, agent: str) -> Identity:
-        return cls(os.urandom(32), agent_of(agent))
+        return cls(os.urandom(32), directory_site(agent))
 
     @classmethod
     def load(cls, path: Path) -> Identity:
         """Read an identity file; it must be readable by its owner only."""
-        told = read_input(path, 10_000, "the identity in")
+        text = read_input(path, 10_000, "the identity in")
         if path.stat().st_mode & 0o077:
-            raise InputError(f"{path} holds a private key that others can read: chmod 600 {path}")
+            raise InputError("unsafe-file", f"{path} has a private key that others can read: run 'chmod 600 {path}'")
         try:
-            values = json.loads(told)
+            values = json.loads(text)
             secret = _from_base64(values["d"])
-            agent = agent_of(values["agent"])
+            agent = directory_site(values["agent"])
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path} contains no identity: make one with 'lycosa identity FILE --new SITE'") from error
+            raise InputError("bad-file", f"{path} is not an identity file: {NEW_IDENTITY}") from error
         if len(secret) != 32 or values.get("crv") != "Ed25519":
-            raise InputError(f"{path} contains no Ed25519 key: make one with 'lycosa identity FILE --new SITE'")
+            raise InputError("bad-file", f"{path} has no Ed25519 key: {NEW_IDENTITY}")
         return cls(secret, agent)
 
     def save(self, path: Path) -> None:
@@ -73,11 +74,11 @@ class Identity:
         recovered.
         """
         if path.exists():
-            raise InputError(f"{path} exists already: an identity is not overwritten, choose another file")
+            raise InputError("file-exists", f"{path} exists: identities are not overwritten, choose another file")
         path.parent.mkdir(parents=True, exist_ok=True)
-        told = {**self.public, "d": _base64(self.secret), "agent": self.agent}
-        with replacing(path, 0o600) as file:
-            file.write(json.dumps(told, indent=2).encode() + b"\n")
+        values = {**self.public, "d": _base64(self.secret), "agent": self.agent}
+        with atomic_write(path, 0o600) as file:
+            file.write(json.dumps(values, indent=2).encode() + b"\n")
 
     @property
     def key(self) -> Ed25519PrivateKey:
@@ -108,7 +109,7 @@ class Signer:
         """Return the signature headers of a request for a canonical URL."""
         token = _padded(os.urandom(32) if nonce is None else nonce)
         parameters = (
-            f";created={int(now)};expires={int(now + VALID)};"
+            f";created={int(now)};expires={int(now + VALID_SECONDS)};"
             f'keyid="{self._id}";alg="ed25519";nonce="{token}";tag="web-bot-auth"'
         )
         covered = (('"@authority"', host_key(url)), (f'"signature-agent";key="{_LABEL}"', self._agent))
@@ -142,11 +143,11 @@ def thumbprint(key: dict[str, str]) -> str:
     return _base64(hashlib.sha256(json.dumps(needed, separators=(",", ":")).encode()).digest())
 
 
-def agent_of(text: object) -> str:
+def directory_site(text: object) -> str:
     """Validate the site of a key directory, and return it without the trailing slash."""
     url = canonical(text) if isinstance(text, str) else None
     if url is None or not _AGENT.fullmatch(url) or url.count("/") > 3 or not url.endswith("/"):
-        raise InputError(f"{text!r} is not a site for a key directory: write it like https://crawler.example.org")
+        raise InputError("bad-url", f"{text!r} is not a site for a key directory; write https://crawler.example.org")
     return url.rstrip("/")
 
 

@@ -18,7 +18,7 @@ from itertools import islice
 
 from turbohtml import TokenType, tokenize
 
-from lycosa.web.html import MOST_SOURCE
+from lycosa.web.html import MAX_SOURCE
 from lycosa.web.urls import resolve
 
 VOID = frozenset("area base br col embed frame hr img input link meta param source track wbr".split())
@@ -30,8 +30,8 @@ _CLOSE_P = frozenset(
 _ROWS = ("tbody", "thead", "tfoot")
 _CELLS = ("td", "th")
 # an end tag inside one of these does not close elements outside
-_WALLS = frozenset("table td th caption button object template".split())
-_SILENT = frozenset({"script", "style"})
+_SCOPES = frozenset("table td th caption button object template".split())
+_INVISIBLE = frozenset({"script", "style"})
 # start tag -> elements that it closes, and those inside which they must be
 _IMPLIED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "li": (("li",), ("ul", "ol", "menu")),
@@ -67,7 +67,7 @@ class DomTree:
     parents: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     attributes: list[dict[str, str]] = field(default_factory=list)
-    cut: bool = False  # only the beginning of the page was parsed
+    is_truncated: bool = False  # only the beginning of the page was parsed
 
     def __len__(self) -> int:
         return len(self.names)
@@ -95,14 +95,14 @@ class DomTree:
             if inside is not None and not inside[node]:
                 continue
             if not name:
-                if self.names[self.parents[node]] not in _SILENT and (text := " ".join(self.texts[node].split())):
+                if self.names[self.parents[node]] not in _INVISIBLE and (text := " ".join(self.texts[node].split())):
                     levels[level - 1].texts.append(text)
             else:
                 levels[level - 1].elements.append(name)
         return levels
 
 
-class _Growing:
+class _TreeBuilder:
     """A tree under construction and its stack of open elements."""
 
     def __init__(self) -> None:
@@ -110,20 +110,20 @@ class _Growing:
         self.open: list[int] = []
         self._names: list[str] = []
         self._places: dict[str, list[int]] = {}  # for each tag, its positions in the stack
-        self._walls: list[int] = []
+        self._scopes: list[int] = []
         self.head = self.body = -1
         self.push("html", {})
 
     def push(self, name: str, attributes: dict[str, str]) -> int:
         node = self.tree.add(name, self.open[-1] if self.open else -1, attributes=attributes)
-        if name in _WALLS:
-            self._walls.append(len(self.open))
+        if name in _SCOPES:
+            self._scopes.append(len(self.open))
         self._places.setdefault(name, []).append(len(self.open))
         self.open.append(node)
         self._names.append(name)
         return node
 
-    def place(self, name: str) -> int:
+    def position(self, name: str) -> int:
         """Return the stack position of the innermost open element with this name, or -1."""
         places = self._places.get(name)
         return places[-1] if places else -1
@@ -132,16 +132,16 @@ class _Growing:
         while len(self.open) > place:
             self.open.pop()
             self._places[self._names.pop()].pop()
-            if self._walls and self._walls[-1] == len(self.open):
-                self._walls.pop()
+            if self._scopes and self._scopes[-1] == len(self.open):
+                self._scopes.pop()
 
-    def show(self) -> None:
+    def open_body(self) -> None:
         """Open the body before visible content, unless an element of the head is open."""
         if self.body < 0 and self.open[-1] in (0, self.head):
             self.close(1)
             self.body = self.push("body", {})
 
-    def frame(self, name: str, attributes: dict[str, str]) -> None:
+    def start_singleton(self, name: str, attributes: dict[str, str]) -> None:
         """Handle html, head and body, which exist once: repeated tags only add attributes."""
         if name == "head":
             if self.head < 0 and self.body < 0:
@@ -158,58 +158,58 @@ class _Growing:
     def start(self, name: str, attributes: dict[str, str], closed: bool) -> None:
         """Handle a start tag, after closing the elements that it ends."""
         if name in ("html", "head", "body"):
-            self.frame(name, attributes)
+            self.start_singleton(name, attributes)
             return
         if self.body < 0 and name in _HEAD:
             if self.head < 0:
                 self.head = self.push("head", {})
         else:
-            self.show()
-        if name in _CLOSE_P and (place := self.place("p")) > (self._walls[-1] if self._walls else 0):
+            self.open_body()
+        if name in _CLOSE_P and (place := self.position("p")) > (self._scopes[-1] if self._scopes else 0):
             self.close(place)
         ends, within = _IMPLIED.get(name, ((), ()))
         if ends:
-            place = max(map(self.place, ends))
-            if place > max(map(self.place, within)):
+            place = max(map(self.position, ends))
+            if place > max(map(self.position, within)):
                 self.close(place)
-        if name in VOID or (closed and (self.place("svg") >= 0 or self.place("math") >= 0)):
+        if name in VOID or (closed and (self.position("svg") >= 0 or self.position("math") >= 0)):
             self.tree.add(name, self.open[-1], attributes=attributes)
         else:
             self.push(name, attributes)
 
     def end(self, name: str) -> None:
-        place = self.place(name)
+        place = self.position(name)
         if name in ("html", "body") or place < 1:
             return
-        if name in _WALLS or name in _ROWS or name == "tr" or not self._walls or place > self._walls[-1]:
+        if name in _SCOPES or name in _ROWS or name == "tr" or not self._scopes or place > self._scopes[-1]:
             self.close(place)
 
     def text(self, text: str) -> None:
         if text and not text.isspace():
-            self.show()
+            self.open_body()
         elif self.body < 0:
             return
         self.tree.add("", self.open[-1], text)
 
 
-def parse_tree(source: str, most: int = 200_000) -> DomTree:
-    """Parse a page into a tree, of at most `most` tags and texts.
+def parse_tree(source: str, max_nodes: int = 200_000) -> DomTree:
+    """Parse a page into a tree, of at most `max_nodes` tags and texts.
 
     >>> parse_tree("<p>On <b>coral").names
     ['html', 'body', 'p', '', 'b', '']
     """
-    growing = _Growing()
-    tokens = iter(tokenize(source[:MOST_SOURCE]))
-    for token in islice(tokens, most):
+    builder = _TreeBuilder()
+    tokens = iter(tokenize(source[:MAX_SOURCE]))
+    for token in islice(tokens, max_nodes):
         if token.type is TokenType.START_TAG:
             attributes = {key: value or "" for key, value in token.attrs} if token.attrs else {}
-            growing.start(token.tag or "", attributes, token.self_closing)
+            builder.start(token.tag or "", attributes, token.self_closing)
         elif token.type is TokenType.TEXT:
-            growing.text(token.data or "")
+            builder.text(token.data or "")
         elif token.type is TokenType.END_TAG:
-            growing.end(token.tag or "")
-    growing.tree.cut = len(source) > MOST_SOURCE or next(tokens, None) is not None
-    return growing.tree
+            builder.end(token.tag or "")
+    builder.tree.is_truncated = len(source) > MAX_SOURCE or next(tokens, None) is not None
+    return builder.tree
 
 
 def base_url(tree: DomTree, url: str) -> str:

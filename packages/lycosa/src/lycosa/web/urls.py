@@ -32,9 +32,9 @@ from lycosa.core.options import Options
 MAX_LENGTH = 2_000  # characters; longer URLs are nearly always traps or data
 _MAX_INPUT = 4 * MAX_LENGTH  # characters; longer hrefs are not parsed: tracking parameters are never that long
 
-_TYPED = re.compile(r"(?P<name>[\w-]+(?:\.[\w-]+)+\.?|localhost)(?::(?P<port>\d+))?(?:[/?#]|$)")
+_SEED = re.compile(r"(?P<name>[\w-]+(?:\.[\w-]+)+\.?|localhost)(?::(?P<port>\d+))?(?:[/?#]|$)")
 
-_MOST_FOLDERS, _MOST_HREFS, _MEMORABLE = 500, 1_000, 200
+_MAX_FOLDERS, _MAX_HREFS, _MAX_CACHED_HREF = 500, 1_000, 200
 _folders: dict[str, dict[str, str | None]] = {}
 _BLANK = "".join(map(chr, range(33)))  # characters that the standard strips from both ends
 
@@ -58,7 +58,7 @@ _TRACKING = frozenset(
 # Always session ids; ColdFusion's short `cfid` only next to `cftoken`.
 _SESSION = frozenset({"phpsessid", "jsessionid", "cftoken"})
 # Names that also carry content elsewhere: session ids only if the value looks random.
-_MAYBE_SESSION = frozenset({"sid", "sessid", "sessionid", "session_id", "oscsid", "zenid"})
+_POSSIBLE_SESSION = frozenset({"sid", "sessid", "sessionid", "session_id", "oscsid", "zenid"})
 _TOKEN = re.compile(r"[0-9a-fA-F]{32,}|(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[0-9A-Za-z,_-]{26,}")
 _PATH_SESSION = re.compile(r";jsessionid=[^;/]*", re.IGNORECASE)
 
@@ -94,10 +94,10 @@ def resolve(base: str, hrefs: Sequence[str]) -> list[str | None]:
     folder = base[: base.rfind("/", 8, end if end >= 0 else len(base)) + 1]
     answers = _folders.get(folder)
     if answers is None:
-        if len(_folders) >= _MOST_FOLDERS:
+        if len(_folders) >= _MAX_FOLDERS:
             _folders.clear()
         answers = _folders[folder] = {}
-    elif len(answers) > _MOST_HREFS:
+    elif len(answers) > _MAX_HREFS:
         answers.clear()
     addresses: list[str | None] = []
     for href in hrefs:
@@ -106,7 +106,7 @@ def resolve(base: str, hrefs: Sequence[str]) -> list[str | None]:
         except KeyError:
             url = parse(href, base) if len(href) <= _MAX_INPUT else None
             url = None if url is None else _strip(url)
-            if url is not None and len(href) <= _MEMORABLE and _by_folder(href.strip(_BLANK)):
+            if url is not None and len(href) <= _MAX_CACHED_HREF and _depends_on_folder_only(href.strip(_BLANK)):
                 answers[href] = url
             addresses.append(url)
     return addresses
@@ -127,7 +127,7 @@ def resolve_routes(base: str, hrefs: Sequence[str]) -> list[str | None]:
     return addresses
 
 
-def _by_folder(href: str) -> bool:
+def _depends_on_folder_only(href: str) -> bool:
     """Return True if the href depends only on the folder of its base, not on the file or query."""
     scheme, colon, rest = href.partition(":")
     if colon and scheme.lower() in ("http", "https") and rest[:2] != "//":
@@ -136,15 +136,15 @@ def _by_folder(href: str) -> bool:
 
 
 def check_seed(url: str) -> str | None:
-    """Return the canonical form of a seed as typed; a bare host name gets https, one with a port http.
+    """Return the canonical form of a seed as match; a bare host name gets https, one with a port http.
 
     >>> check_seed("example.org/reefs"), check_seed("localhost:8123")
     ('https://example.org/reefs', 'http://localhost:8123/')
     """
     url = url.strip()
-    if "://" not in url and (typed := _TYPED.match(url)):
-        near = typed["port"] or typed["name"].rstrip(".").endswith("localhost") or typed["name"].isdigit()
-        url = ("http://" if near else "https://") + url
+    if "://" not in url and (match := _SEED.match(url)):
+        is_local = match["port"] or match["name"].rstrip(".").endswith("localhost") or match["name"].isdigit()
+        url = ("http://" if is_local else "https://") + url
     return canonical(url)
 
 
@@ -239,7 +239,7 @@ def _is_noise(parameter: str) -> bool:
         name in _TRACKING
         or name.startswith(("utm_", "hsa_", "aspsessionid"))
         or name in _SESSION
-        or (name in _MAYBE_SESSION and _TOKEN.fullmatch(value) is not None)
+        or (name in _POSSIBLE_SESSION and _TOKEN.fullmatch(value) is not None)
     )
 
 
@@ -296,13 +296,13 @@ class Scope:
 
 
 def parse_host(name: str) -> str:
-    """Return a typed host in canonical form; a scheme, port, path and capitals are accepted."""
+    """Return a match host in canonical form; a scheme, port, path and capitals are accepted."""
     name = name.strip().split("://")[-1].split("/")[0].rstrip(".")
     if name.count(":") > 1 and not name.startswith("["):
         name = f"[{name}]"
     url = canonical(f"http://{name}/")
     if url is None:
-        raise InputError(f"{name!r} is not a host name: write it like www.example.org")
+        raise InputError("bad-host", f"{name!r} is not a host name: write it like www.example.org")
     return host(url)
 
 
@@ -312,5 +312,5 @@ def compile_patterns(patterns: Iterable[str]) -> list[re.Pattern[str]]:
         try:
             expressions.append(re.compile(pattern))
         except re.error as error:
-            raise InputError(f"the URL pattern {pattern!r} is not a regular expression: {error}") from error
+            raise InputError("bad-pattern", f"URL pattern {pattern!r} is not a regular expression: {error}") from error
     return expressions

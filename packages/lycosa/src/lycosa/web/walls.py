@@ -15,8 +15,8 @@ from lycosa.web.html import ParsedPage
 
 Wall = Literal["challenge", "login", "limited", "consent"]
 
-SHORT = 1_500  # characters of text: only shorter pages are judged by their words
-SEEN = 200_000  # bytes of a body
+MAX_WALL_TEXT = 1_500  # characters of text: only shorter pages are judged by their words
+SCANNED_BYTES = 200_000  # bytes of a body
 # DataDome's is on every answer of its customers: it counts for 403 only
 _HEADERS: tuple[tuple[str, re.Pattern[str], Wall], ...] = (
     ("cf-mitigated", re.compile("challenge"), "challenge"),
@@ -37,7 +37,7 @@ _MARKS: tuple[tuple[bytes, Wall], ...] = (
     (b"/_sec/cp_challenge/", "challenge"),
 )
 # also on ordinary pages of the services' customers: the text must confirm it
-_EVERYWHERE = (
+_VENDOR_MARKS = (
     b"_pxAppId",
     b"/_Incapsula_Resource?",
     b"AwsWafIntegration",
@@ -83,12 +83,12 @@ _WORDS: tuple[tuple[str, Wall], ...] = (
 _TITLES = tuple((re.compile(rf"^\W*(?:{words})\W*(?:$|\||[-–—:]\s)", re.IGNORECASE), wall) for words, wall in _WORDS)
 
 # titles of challenges, and of many other pages: the text must confirm it
-_WAITING = re.compile(
+_VAGUE_TITLE = re.compile(
     r"^\W*(?:just a moment|one more step|please wait.*|captcha|einen moment,? bitte|un instant|un momento|"
     r"access denied|blocked|error|[\w.-]+\.[a-z]{2,12}|https?://.*|)\W*(?:$|\||[-–—:]\s)",
     re.IGNORECASE,
 )
-_AT_THE_END = re.compile(
+_LOGIN_SUFFIX = re.compile(
     r"[-–—:|»›]\s*(?:log ?in|sign ?in|login|anmelden|anmeldung|connexion|se connecter|iniciar sesi[oó]n)\W*$",
     re.IGNORECASE,
 )
@@ -102,7 +102,7 @@ _ROBOT = re.compile(
     re.IGNORECASE,
 )
 # only challenges say this
-_SURE = re.compile(
+_CHALLENGE_TEXT = re.compile(
     r"unusual traffic from your (?:computer|network)|enable javascript and cookies to continue|"
     r"checking your browser before|incapsula incident id|"
     r"verif(?:y|ying) (?:that )?you(?:'re|’re| are) (?:a )?(?:human|not a (?:ro)?bot)|"
@@ -126,7 +126,7 @@ _CHOICE = re.compile(
     r"\b(?:accept|agree|reject|decline|allow all|akzeptieren|zustimmen|ablehnen|accepter|refuser|aceptar|rechazar)",
     re.IGNORECASE,
 )
-_GOING_ON = re.compile(r"\W*(?:before|bevor|avant)\b", re.IGNORECASE)  # not in titles of pages on privacy
+_BEFORE_TITLE = re.compile(r"\W*(?:before|bevor|avant)\b", re.IGNORECASE)  # not in titles of pages on privacy
 _CONSENT_HOST = re.compile(r"https?://(?:consent|guce|cookiewall|privacywall)\.", re.ASCII)
 _CONSENT_PATH = re.compile(
     r"https?://[^?#]*/(?:zustimmung|consent|collectconsent|cookie-?wall|privacy-?(?:gate|wall))/?\?"
@@ -137,7 +137,7 @@ _LOGIN_PATH = re.compile(r"https?://[^?#]*/authwall\b", re.ASCII)
 _SUBSCRIBE = re.compile(r"\b(?:subscri(?:be|ption)|abonn\w+|suscr[ií]b\w+)\b", re.IGNORECASE)
 _MEMBERS = re.compile(r"\b(?:log|sign) ?(?:ged )?in\b|\bmembers?\b|\bsubscribers?\b", re.IGNORECASE)
 
-FEW = 20  # links: walls have few
+MAX_WALL_LINKS = 20  # links: walls have has_few_links
 
 
 def detect_wall(url: str, status: int, fields: Mapping[str, str], body: bytes, page: ParsedPage) -> Wall | None:
@@ -147,57 +147,57 @@ def detect_wall(url: str, status: int, fields: Mapping[str, str], body: bytes, p
             return wall
     if status in (401, 402):
         return "login"
-    if len(page.marked) > 4 * SHORT or len(page.text) > SHORT:
+    if len(page.marked) > 4 * MAX_WALL_TEXT or len(page.text) > MAX_WALL_TEXT:
         return None
-    return _by_marks(body[:SEEN], page) or _by_words(url, status, body[:SEEN], page)
+    return _by_marks(body[:SCANNED_BYTES], page) or _by_words(url, status, body[:SCANNED_BYTES], page)
 
 
 def _by_marks(body: bytes, page: ParsedPage) -> Wall | None:
-    if any(mark in body for mark in _EVERYWHERE) and _says_little(page.text):
+    if any(mark in body for mark in _VENDOR_MARKS) and _confirms_challenge(page.text):
         return "challenge"
-    riddle = (b"captcha" in body or b"turnstile" in body) and _WIDGET.search(body)
-    if riddle and _SURE.search(page.text) and not _FIELD.search(body):
+    has_widget = (b"captcha" in body or b"turnstile" in body) and _WIDGET.search(body)
+    if has_widget and _CHALLENGE_TEXT.search(page.text) and not _FIELD.search(body):
         return "challenge"
     return next((wall for mark, wall in _MARKS if mark in body), None)
 
 
-def _says_little(text: str) -> bool:
-    return len(text) < 200 or bool(_ROBOT.search(text) or _SURE.search(text))
+def _confirms_challenge(text: str) -> bool:
+    return len(text) < 200 or bool(_ROBOT.search(text) or _CHALLENGE_TEXT.search(text))
 
 
 def _by_words(url: str, status: int, body: bytes, page: ParsedPage) -> Wall | None:
     """Classify a page by its title or URL, if the text confirms it."""
     title, text = page.title, page.text
     wall = next((wall for pattern, wall in _TITLES if pattern.search(title)), None)
-    if wall is None and _WAITING.search(title) and (told := _by_text(page)) is not None:
-        return told
+    if wall is None and _VAGUE_TITLE.search(title) and (found := _by_text(page)) is not None:
+        return found
     if wall is None and (_CONSENT_HOST.match(url) or _CONSENT_PATH.match(url)):
         wall = "consent"
-    if wall is None and (_AT_THE_END.search(title) or _LOGIN_PATH.match(url)):
+    if wall is None and (_LOGIN_SUFFIX.search(title) or _LOGIN_PATH.match(url)):
         wall = "login"
     if wall is None:  # nearly always
         return None
-    few = len(page.links) <= FEW
-    borne_out = {
-        "challenge": few and bool(text) and _says_little(text),
-        "limited": few and len(text) < SHORT // 2,
-        "consent": bool(_CONSENT.search(text) and (_GOING_ON.match(title) or _CHOICE.search(text))),
+    has_few_links = len(page.links) <= MAX_WALL_LINKS
+    is_confirmed = {
+        "challenge": has_few_links and bool(text) and _confirms_challenge(text),
+        "limited": has_few_links and len(text) < MAX_WALL_TEXT // 2,
+        "consent": bool(_CONSENT.search(text) and (_BEFORE_TITLE.match(title) or _CHOICE.search(text))),
         "login": _is_login(status, title, text, body),
     }
-    return wall if borne_out[wall] else None
+    return wall if is_confirmed[wall] else None
 
 
 def _by_text(page: ParsedPage) -> Wall | None:
-    if len(page.text) > SHORT // 2 or len(page.links) > FEW:
+    if len(page.text) > MAX_WALL_TEXT // 2 or len(page.links) > MAX_WALL_LINKS:
         return None
-    return "limited" if _LIMITED.search(page.text) else "challenge" if _SURE.search(page.text) else None
+    return "limited" if _LIMITED.search(page.text) else "challenge" if _CHALLENGE_TEXT.search(page.text) else None
 
 
 def _is_login(status: int, title: str, text: str, body: bytes) -> bool:
     """Return True if a page with a log-in title asks for a password, an email address or a subscription."""
     if _PASSWORD.search(body):
         return True
-    if len(text) > SHORT // 2:
+    if len(text) > MAX_WALL_TEXT // 2:
         return False
     if _NAME.search(body):
         return True

@@ -2,8 +2,8 @@
 
 `read_any` is a pure function of bytes, URL and content type. Except for pages it runs only in a worker process
 (`apart.py`), because it passes untrusted bytes to native code. Pages, archive members, elements and characters are
-limited by counting. A document that can't be read gets a `flaw` with the reason; exceeding the worker's time or memory
-kills the worker.
+limited by counting. A document that can't be read gets an `error` with the reason; exceeding the worker's time or
+memory kills the worker.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lycosa.web.documents.epub import read_epub
 from lycosa.web.documents.kinds import TYPES, kind_of
 from lycosa.web.documents.markdown import read_markdown
 from lycosa.web.documents.odt import read_odt
-from lycosa.web.documents.package import Flawed
+from lycosa.web.documents.package import UnreadableDocument
 from lycosa.web.documents.pdf import read_pdf
 from lycosa.web.documents.rtf import read_rtf
 from lycosa.web.html import ParsedPage, extract, read_body
@@ -35,7 +35,7 @@ def read_any(body: bytes, url: str, content_type: str, agent: str = "") -> Parse
 
     >>> read_any(b"{\\\\rtf1 On {\\\\b coral} reefs}", "http://a.test/", "text/rtf").text
     'On coral reefs'
-    >>> read_any(b"PK, but no more", "http://a.test/a.docx", "").flaw
+    >>> read_any(b"PK, but no more", "http://a.test/a.docx", "").error
     'the DOCX file is damaged: File is not a zip file'
     """
     kind = kind_of(body, url, content_type)
@@ -44,12 +44,12 @@ def read_any(body: bytes, url: str, content_type: str, agent: str = "") -> Parse
             if kind == "markdown":
                 return read_markdown(body, url, charset_of(content_type))
             return READERS[kind](body, url)
-        except Flawed as flaw:
-            return ParsedPage(flaw=str(flaw))
+        except UnreadableDocument as error:
+            return ParsedPage(error=str(error))
         except MemoryError:
             raise
         except Exception as error:  # damaged files raise all kinds of errors
-            return ParsedPage(flaw=f"the {kind.upper()} file is damaged ({type(error).__name__})")
+            return ParsedPage(error=f"the {kind.upper()} file is damaged ({type(error).__name__})")
     if content_type.partition(";")[0].strip().lower() in TYPES:  # an HTML page with the content type of a document
         return extract(body, url, charset_of(content_type), agent)
     return read_body(body, url, content_type, agent)

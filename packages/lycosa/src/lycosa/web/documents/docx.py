@@ -6,7 +6,7 @@ import re
 
 from lycosa.web.documents.flow import Flow
 from lycosa.web.documents.package import Fields, Package
-from lycosa.web.documents.sheet import count_of, describe
+from lycosa.web.documents.sheet import describe, page_count
 from lycosa.web.html import ParsedPage
 
 _BREAKS = {"tab": "\t", "br": " ", "cr": " ", "noBreakHyphen": "-", "ptab": "\t"}
@@ -18,24 +18,24 @@ _MAIN = "word/document.xml"
 def read_docx(body: bytes, url: str) -> ParsedPage:
     """Read a DOCX file; raise Flawed if it can't be read."""
     package = Package(body, "DOCX")
-    main = _place_of_main(package)
+    main = _main_part_name(package)
     folder = main.rpartition("/")[0]
-    reader = _DocxReader(_levels(package, f"{folder}/styles.xml"))
+    reader = _DocxReader(_heading_levels(package, f"{folder}/styles.xml"))
     for part in (main, f"{folder}/footnotes.xml", f"{folder}/endnotes.xml"):
         if part == main or package.has(part):
             relations = f"{part.rpartition('/')[0]}/_rels/{part.rpartition('/')[2]}.rels".lstrip("/")
             reader.targets = _targets(package, relations)
             package.parse(part, reader.start, reader.end, reader.text)
     document = reader.flow.finish().read(url)
-    core, app = Fields(package, "docProps/core.xml").told, Fields(package, "docProps/app.xml").told
+    core, app = Fields(package, "docProps/core.xml").texts, Fields(package, "docProps/app.xml").texts
     describe(
-        document, core, cut=package.cut, author=core.get("creator"), published=core.get("created"),
-        modified=core.get("modified"), pages=count_of(app.get("Pages", "")),
+        document, core, is_truncated=package.is_truncated, author=core.get("creator"), published=core.get("created"),
+        modified=core.get("modified"), pages=page_count(app.get("Pages", "")),
     )  # fmt: skip
     return document
 
 
-def _place_of_main(package: Package) -> str:
+def _main_part_name(package: Package) -> str:
     """Return the name of the member with the text."""
     if package.has(_MAIN):
         return _MAIN
@@ -61,7 +61,7 @@ def _targets(package: Package, name: str) -> dict[str, str]:
     return targets
 
 
-def _levels(package: Package, name: str) -> dict[str, int]:
+def _heading_levels(package: Package, name: str) -> dict[str, int]:
     levels: dict[str, int] = {}
     style = [""]
 
@@ -90,7 +90,7 @@ class _DocxReader:
         self.targets: dict[str, str] = {}
         self._skipped = 0
         self._level = 0
-        self._reads = False
+        self._in_text = False
         self._instruction: list[str] = []
         self._fields: list[bool] = []  # one entry per open field: True for hyperlinks
 
@@ -98,9 +98,9 @@ class _DocxReader:
         if self._skipped or name in ("del", "moveFrom", "Fallback"):
             self._skipped += 1
         elif "wordprocessingml" not in namespace:
-            self._reads = name == "t" and namespace.endswith("/math")
+            self._in_text = name == "t" and namespace.endswith("/math")
         elif name == "t":
-            self._reads = True
+            self._in_text = True
         elif name in _BREAKS:
             self.flow.text(_BREAKS[name])
         else:
@@ -117,7 +117,7 @@ class _DocxReader:
             case "tr":
                 self.flow.open_row()
             case "txbxContent":
-                self.flow.open_aside()
+                self.flow.open_inset()
             case "fldSimple":
                 self.flow.open_link(_link_of(attributes.get("instr", "")))
             case "fldChar":
@@ -140,7 +140,7 @@ class _DocxReader:
             self.flow.close_link()
 
     def end(self, namespace: str, name: str) -> None:
-        self._reads = False
+        self._in_text = False
         if self._skipped:
             self._skipped -= 1
         elif "wordprocessingml" in namespace:
@@ -158,12 +158,12 @@ class _DocxReader:
             case "tr":
                 self.flow.close_row()
             case "txbxContent":
-                self.flow.close_aside()
+                self.flow.close_inset()
             case "instrText":
                 self._instruction = self._instruction[-20:]
 
     def text(self, letters: str) -> None:
-        if self._reads and not self._skipped:
+        if self._in_text and not self._skipped:
             self.flow.text(letters)
         elif self._fields and not self._skipped and len(self._instruction) < 50:
             self._instruction.append(letters)

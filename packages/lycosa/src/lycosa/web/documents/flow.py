@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lycosa.web.documents.package import Enough
-from lycosa.web.documents.sheet import MOST_TEXT, DocumentText, Piece
+from lycosa.web.documents.package import StopReading
+from lycosa.web.documents.sheet import MAX_MARKUP, DocumentText, Piece
 
 
 class Flow:
@@ -27,8 +27,8 @@ class Flow:
     def text(self, letters: str) -> None:
         self._pieces.append((letters, self._links[-1] if self._links else ""))
         self._size += len(letters) + 1
-        if self._size > 2 * MOST_TEXT:  # in one paragraph, or in notes
-            raise Enough
+        if self._size > 2 * MAX_MARKUP:  # in one paragraph, or in notes
+            raise StopReading
 
     def end_paragraph(self, level: int = 0) -> None:
         if self._rows:
@@ -36,8 +36,8 @@ class Flow:
         elif self._pieces:
             self.sheet.add(self._pieces, level)
             self._pieces = []
-            if self.sheet.full:
-                raise Enough
+            if self.sheet.is_full:
+                raise StopReading
 
     def open_row(self) -> None:
         """Begin a table row; rows of nested tables become part of it."""
@@ -56,12 +56,12 @@ class Flow:
                 self._pieces.pop()
             self.end_paragraph()
 
-    def open_aside(self) -> None:
+    def open_inset(self) -> None:
         """Begin a text box or note inside a paragraph."""
         self._outer.append(self._pieces)
         self._pieces = []
 
-    def close_aside(self, *, note: bool = False) -> None:
+    def close_inset(self, *, note: bool = False) -> None:
         """End a text box or note; notes are moved behind the text."""
         if not self._outer:
             return
@@ -72,7 +72,7 @@ class Flow:
             self._pieces += [(" ", ""), *inner]
 
     def finish(self) -> DocumentText:
-        if not self.sheet.full:
+        if not self.sheet.is_full:
             self._rows = 0
             self.sheet.add(self._pieces)
             for note in self.notes:

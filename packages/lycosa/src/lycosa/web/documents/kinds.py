@@ -33,7 +33,7 @@ REGISTERED = {
     "application/epub+zip": "epub",
     "application/rtf": "rtf",
 }
-ENDINGS = {
+EXTENSIONS = {
     "pdf": "pdf",
     "docx": "docx",
     "docm": "docx",
@@ -44,7 +44,7 @@ ENDINGS = {
     "markdown": "markdown",
 }
 # generic content types: the file name extension decides
-VAGUE = frozenset(
+GENERIC_TYPES = frozenset(
     {
         "application/octet-stream",
         "binary/octet-stream",
@@ -64,16 +64,16 @@ NONE = "none"
 SCANNED, TEXTLESS = "scanned", "no-text"  # flags of documents without text
 
 
-def chosen(documents: str) -> frozenset[str]:
+def parse_kinds(documents: str) -> frozenset[str]:
     """Return the document kinds of a comma-separated list of groups; ValueError for an unknown group.
 
-    >>> sorted(chosen("pdf,office")), sorted(chosen("none"))
+    >>> sorted(parse_kinds("pdf,office")), sorted(parse_kinds("none"))
     (['docx', 'epub', 'odt', 'pdf', 'rtf'], [])
     """
     names = [name.strip() for name in documents.split(",") if name.strip()]
     unknown = [name for name in names if name not in GROUPS and name != NONE]
     if unknown or not names or (NONE in names and len(names) > 1):
-        raise ValueError(f"it must be {', '.join(GROUPS)}, both with a comma between them, or {NONE}")
+        raise ValueError(f"it must be {NONE} or a comma-separated list of {', '.join(GROUPS)}")
     return frozenset(kind for name in names if name != NONE for kind in GROUPS[name])
 
 
@@ -82,10 +82,10 @@ def types_of(kinds: frozenset[str]) -> frozenset[str]:
     return frozenset(name for name, kind in TYPES.items() if kind in kinds or kind == "markdown")
 
 
-def by_address(url: str) -> str:
+def kind_by_extension(url: str) -> str:
     """Return the kind by file name extension, or "".
 
-    >>> by_address("http://a.test/reports/Reefs.PDF?download=1"), by_address("http://a.test/reefs")
+    >>> kind_by_extension("http://a.test/reports/Reefs.PDF?download=1"), kind_by_extension("http://a.test/reefs")
     ('pdf', '')
     """
     try:
@@ -93,7 +93,7 @@ def by_address(url: str) -> str:
     except ValueError:
         return ""
     _, dot, ending = path.rpartition(".")
-    return ENDINGS.get(ending.lower(), "") if dot else ""
+    return EXTENSIONS.get(ending.lower(), "") if dot else ""
 
 
 def kind_of(body: bytes, url: str, content_type: str) -> str:
@@ -108,11 +108,11 @@ def kind_of(body: bytes, url: str, content_type: str) -> str:
     if body.startswith(b"%PDF-"):
         return "pdf"
     kind = TYPES.get(name, "")
-    if not name or name in VAGUE:
-        kind = by_address(url)
+    if not name or name in GENERIC_TYPES:
+        kind = kind_by_extension(url)
         if kind == "markdown":  # .md alone, with a generic content type, does not prove Markdown
             return "" if name else kind
-    elif name == "text/plain" and by_address(url) == "markdown":
+    elif name == "text/plain" and kind_by_extension(url) == "markdown":
         return "markdown"
     return "" if kind not in ("", "markdown") and is_page(body) else kind
 

@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 # minimum gap that counts as a space, as a share of the letter height: without and with a space in the file
-SPACE, LITTLE = 0.18, 0.06
-ROW = 0.6  # lines are one if their lower edges are nearer than this share of the letter height
+MIN_GAP, MIN_GAP_AT_SPACE = 0.18, 0.06
+SAME_ROW = 0.6  # lines are one if their lower edges are nearer than this share of the letter height
 JOINER = "\u200c"  # between letters of one word that do not join, as in Persian
 
 ACCENTS = dict(
@@ -31,7 +31,7 @@ _MARK = "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670
 _RIGHT_TO_LEFT = re.compile(f"[{_RIGHT}]")
 _NUMERAL = f"[\u0660-\u0669\u06f0-\u06f9{_LATIN}]"
 _LEFT_TO_RIGHT = re.compile(f"{_NUMERAL}(?:{_NUMERAL}|[^\\s{_RIGHT}]|[ ](?={_NUMERAL}))*")
-_LEFTWARDS = re.compile(f"[{_RIGHT}](?:[^{_LATIN}]*[{_RIGHT}])?")
+_RTL_RUN = re.compile(f"[{_RIGHT}](?:[^{_LATIN}]*[{_RIGHT}])?")
 _CLUSTER = re.compile(f"[^{_MARK}][{_MARK}]*|[{_MARK}]+")
 
 
@@ -42,23 +42,23 @@ class Box(NamedTuple):
     right: float
     height: float
     bottom: float = 0.0
-    lost: bool = False  # the font has no Unicode mapping for it
+    is_unknown: bool = False  # the font has no Unicode mapping for it
 
 
-def needs_mending(text: str) -> bool:
+def needs_repair(text: str) -> bool:
     return bool(_ACCENT.search(text) or _RIGHT_TO_LEFT.search(text))
 
 
-def mend(text: str, lines: Sequence[tuple[int, int]], boxes: Callable[[int], Box]) -> list[str]:
+def repair_letters(text: str, lines: Sequence[tuple[int, int]], boxes: Callable[[int], Box]) -> list[str]:
     """Return the letters of a text, repaired; `lines` are (start, length) pairs."""
     letters = list(text)
     for start, length in lines:
         line = text[start : start + length]
         if _RIGHT_TO_LEFT.search(line):
-            told = line.rstrip()
-            turned = _turned(told, [boxes(start + at) for at in range(len(told))])
-            if turned is not None:
-                letters[start : start + len(told)] = [turned, *[""] * (len(told) - 1)]
+            content = line.rstrip()
+            reordered = _reorder(content, [boxes(start + at) for at in range(len(content))])
+            if reordered is not None:
+                letters[start : start + len(content)] = [reordered, *[""] * (len(content) - 1)]
         elif _ACCENT.search(line):
             _accent(letters, start, line, [boxes(start + at) for at in range(len(line))])
     return letters
@@ -66,8 +66,8 @@ def mend(text: str, lines: Sequence[tuple[int, int]], boxes: Callable[[int], Box
 
 def _accent(letters: list[str], start: int, line: str, boxes: list[Box]) -> None:
     """Merge the accents of a line with their letters, in place."""
-    for at, sign in enumerate(line):
-        if sign not in ACCENTS or boxes[at].height <= 0:
+    for at, glyph in enumerate(line):
+        if glyph not in ACCENTS or boxes[at].height <= 0:
             continue
         middle = (boxes[at].left + boxes[at].right) / 2
         below = [
@@ -79,7 +79,7 @@ def _accent(letters: list[str], start: int, line: str, boxes: list[Box]) -> None
             continue
         other = min(below, key=lambda one: abs((boxes[one].left + boxes[one].right) / 2 - middle))
         base = letters[start + other]
-        whole = unicodedata.normalize("NFC", _DOTLESS.get(base, base) + ACCENTS[sign])
+        whole = unicodedata.normalize("NFC", _DOTLESS.get(base, base) + ACCENTS[glyph])
         if base and len(whole) == 1:
             letters[start + other], letters[start + at] = whole, ""
             _close_up(letters, start, line, at, boxes)
@@ -94,33 +94,33 @@ def _close_up(letters: list[str], start: int, line: str, at: int, boxes: list[Bo
         after += 1
     if before < 0 or after >= len(line):
         return
-    if boxes[after].left - boxes[before].right < SPACE / 2 * boxes[after].height:
+    if boxes[after].left - boxes[before].right < MIN_GAP / 2 * boxes[after].height:
         for between in range(before + 1, after):
             letters[start + between] = letters[start + between].strip()
 
 
-def _turned(line: str, boxes: list[Box]) -> str | None:
+def _reorder(line: str, boxes: list[Box]) -> str | None:
     """Return a line of Arabic or Hebrew reordered by position; None if it is right as it is."""
-    signs, spaced = _signs(line, boxes)
-    rights = [_RIGHT_TO_LEFT.match(sign.letter) is not None for sign in signs]
+    glyphs, spaced = _glyphs(line, boxes)
+    rights = [_RIGHT_TO_LEFT.match(glyph.letter) is not None for glyph in glyphs]
     steps = [
         second.middle - first.middle
-        for (first, one), (second, other) in pairwise(zip(signs, rights, strict=True))
+        for (first, one), (second, other) in pairwise(zip(glyphs, rights, strict=True))
         if one and other and not first.marks and not second.marks
     ]
     backwards = sum(step > 0 for step in steps) > sum(step < 0 for step in steps)
-    others = sum(sign.letter.isalpha() for sign in signs) - sum(rights)
-    if not signs or (others > sum(rights) and not backwards):
+    others = sum(glyph.letter.isalpha() for glyph in glyphs) - sum(rights)
+    if not glyphs or (others > sum(rights) and not backwards):
         return None
     if backwards:
-        signs.reverse()  # letters of a ligature share one position; reversing keeps their order right
-    heights = sorted(sign.box.height for sign in signs)
+        glyphs.reverse()  # letters of a ligature share one position; reversing keeps their order right
+    heights = sorted(glyph.box.height for glyph in glyphs)
     height = heights[len(heights) * 9 // 10]  # some files give the inked height only, so dots would distort a mean
-    parts = [_row(row, spaced, height, leftwards=others <= sum(rights)) for row in _rows(signs, height)]
+    parts = [_row(row, spaced, height, right_to_left=others <= sum(rights)) for row in _rows(glyphs, height)]
     return " ".join(parts)
 
 
-class _Sign(NamedTuple):
+class _Glyph(NamedTuple):
     """A letter and its box; `number` counts the letters of its line in file order, a mark has that of its letter."""
 
     letter: str
@@ -131,11 +131,11 @@ class _Sign(NamedTuple):
     def middle(self) -> float:
         return (self.box.left + self.box.right) / 2
 
-    def holds(self, mark: _Sign) -> bool:
+    def holds(self, mark: _Glyph) -> bool:
         slack = 0.1 * self.box.height
         return self.box.left - slack <= mark.middle <= self.box.right + slack
 
-    def covers(self, other: _Sign) -> bool:
+    def covers(self, other: _Glyph) -> bool:
         """Return True if two letters partly overlap horizontally."""
         if not (_RIGHT_TO_LEFT.match(self.letter) and _RIGHT_TO_LEFT.match(other.letter)):
             return False
@@ -148,99 +148,99 @@ class _Sign(NamedTuple):
         return unicodedata.category(self.letter) == "Mn"
 
 
-def _signs(line: str, boxes: list[Box]) -> tuple[list[_Sign], set[int]]:
+def _glyphs(line: str, boxes: list[Box]) -> tuple[list[_Glyph], set[int]]:
     """Return the visible letters of a line and the numbers of those followed by a space in the file."""
-    signs: list[_Sign] = []
+    glyphs: list[_Glyph] = []
     spaced: set[int] = set()
     number = -1
     for letter, box in zip(line, boxes, strict=True):
         if letter.isspace() or letter == JOINER:
             spaced.add(number)
-        elif box.height > 0 and not box.lost:
-            sign = _Sign(letter, box, number)
-            number += not sign.marks
-            signs.append(sign._replace(number=number))
-    return signs, spaced
+        elif box.height > 0 and not box.is_unknown:
+            glyph = _Glyph(letter, box, number)
+            number += not glyph.marks
+            glyphs.append(glyph._replace(number=number))
+    return glyphs, spaced
 
 
-def _rows(signs: list[_Sign], height: float) -> list[list[_Sign]]:
+def _rows(glyphs: list[_Glyph], height: float) -> list[list[_Glyph]]:
     """Split letters into rows by their lower edge."""
-    rows: list[list[_Sign]] = [[]]
+    rows: list[list[_Glyph]] = [[]]
     row = rows[0]
-    for sign in signs:
-        if not sign.marks and row and abs(row[0].box.bottom - sign.box.bottom) >= ROW * height:
-            near = (one for one in rows if abs(one[0].box.bottom - sign.box.bottom) < ROW * height)
+    for glyph in glyphs:
+        if not glyph.marks and row and abs(row[0].box.bottom - glyph.box.bottom) >= SAME_ROW * height:
+            near = (one for one in rows if abs(one[0].box.bottom - glyph.box.bottom) < SAME_ROW * height)
             found = next(near, rows[-1] if len(rows) >= 20 else None)
             if found is None:
                 rows.append(found := [])
             row = found
-        if sign.marks or not row or not row[0].marks:
-            row.append(sign)
+        if glyph.marks or not row or not row[0].marks:
+            row.append(glyph)
         else:  # marks before the first letter: a row's position is that of its first letter
-            row.insert(0, sign)
+            row.insert(0, glyph)
     return rows
 
 
-def _row(row: list[_Sign], spaced: set[int], height: float, leftwards: bool) -> str:
+def _row(row: list[_Glyph], spaced: set[int], height: float, right_to_left: bool) -> str:
     """Return the letters in reading order, with spaces at gaps."""
-    bases = [sign for sign in row if not sign.marks]
+    bases = [glyph for glyph in row if not glyph.marks]
     if not bases:
-        return "".join(sign.letter for sign in row)
-    order = {sign.number: at for at, sign in enumerate(bases)}
-    bases.sort(key=lambda sign: -sign.middle if leftwards else sign.middle)
-    for at in range(1, len(bases) if leftwards else 0):  # overlapping letters: keep the order of the file
+        return "".join(glyph.letter for glyph in row)
+    order = {glyph.number: at for at, glyph in enumerate(bases)}
+    bases.sort(key=lambda glyph: -glyph.middle if right_to_left else glyph.middle)
+    for at in range(1, len(bases) if right_to_left else 0):  # overlapping letters: keep the order of the file
         before, after = bases[at - 1], bases[at]
         if order[before.number] - order[after.number] == 1 and before.covers(after):
             bases[at - 1], bases[at] = after, before
     above = _marks(row, bases)
     parts: list[str] = []
-    for at, sign in enumerate(bases):
+    for at, glyph in enumerate(bases):
         if at:
-            parts.append(_between(bases[at - 1], sign, spaced, height))
-        parts.append(sign.letter + above.get(sign.number, ""))
+            parts.append(_between(bases[at - 1], glyph, spaced, height))
+        parts.append(glyph.letter + above.get(glyph.number, ""))
     text = "".join(parts)
-    if leftwards:
-        return _LEFT_TO_RIGHT.sub(_turn, text)
-    return _LEFTWARDS.sub(_turn, text)
+    if right_to_left:
+        return _LEFT_TO_RIGHT.sub(_reverse, text)
+    return _RTL_RUN.sub(_reverse, text)
 
 
-def _marks(row: list[_Sign], bases: list[_Sign]) -> dict[int, str]:
+def _marks(row: list[_Glyph], bases: list[_Glyph]) -> dict[int, str]:
     """Return the marks of each letter: those next to it in the file that overlap, and those nearest to it."""
     above: dict[int, str] = {}
-    places = sorted((sign.middle, sign.number) for sign in bases)
-    behind = [sign for sign in row if not sign.marks]
-    last: _Sign | None = None
+    places = sorted((glyph.middle, glyph.number) for glyph in bases)
+    behind = [glyph for glyph in row if not glyph.marks]
+    last: _Glyph | None = None
     seen = 0
-    for sign in row:
-        if not sign.marks:
-            last, seen = sign, seen + 1
+    for glyph in row:
+        if not glyph.marks:
+            last, seen = glyph, seen + 1
             continue
-        near = [one for one in (last, *behind[seen : seen + 1]) if one is not None and one.holds(sign)]
+        near = [one for one in (last, *behind[seen : seen + 1]) if one is not None and one.holds(glyph)]
         if near:
             number = near[0].number
         else:
-            at = bisect_left(places, (sign.middle, -1))
-            _, number = min(places[max(0, at - 1) : at + 1], key=lambda place: abs(place[0] - sign.middle))
-        above[number] = above.get(number, "") + sign.letter
+            at = bisect_left(places, (glyph.middle, -1))
+            _, number = min(places[max(0, at - 1) : at + 1], key=lambda place: abs(place[0] - glyph.middle))
+        above[number] = above.get(number, "") + glyph.letter
     return above
 
 
-def _between(before: _Sign, after: _Sign, spaced: set[int], height: float) -> str:
+def _between(before: _Glyph, after: _Glyph, spaced: set[int], height: float) -> str:
     """Return a space at a gap, or a joiner if the file has a space that is not visible."""
     gap = max(before.box.left - after.box.right, after.box.left - before.box.right)
     first, second = sorted((before.number, after.number))
     if second == first + 1:
-        told = first in spaced
+        content = first in spaced
     else:  # neighbours in reading order that are apart in the file: both must be next to a space
-        told = all(one.number in spaced or one.number - 1 in spaced for one in (before, after))
+        content = all(one.number in spaced or one.number - 1 in spaced for one in (before, after))
     rights = [_RIGHT_TO_LEFT.match(one.letter) is not None for one in (before, after)]
     if not any(rights):  # numbers and Latin text may be set smaller
-        height = min(height, max(before.box.height, after.box.height, ROW * height))
-    if gap > (LITTLE if told else SPACE) * height:
+        height = min(height, max(before.box.height, after.box.height, SAME_ROW * height))
+    if gap > (MIN_GAP_AT_SPACE if content else MIN_GAP) * height:
         return " "
-    return JOINER if told and all(rights) else ""
+    return JOINER if content and all(rights) else ""
 
 
-def _turn(match: re.Match[str]) -> str:
+def _reverse(match: re.Match[str]) -> str:
     """Reverse a text, keeping marks behind their letters."""
     return "".join(reversed(_CLUSTER.findall(match[0])))

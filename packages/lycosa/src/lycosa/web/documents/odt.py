@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lycosa.web.documents.flow import Flow
-from lycosa.web.documents.package import Fields, Flawed, Package
-from lycosa.web.documents.sheet import count_of, describe
+from lycosa.web.documents.package import Fields, Package, UnreadableDocument
+from lycosa.web.documents.sheet import describe, page_count
 from lycosa.web.html import ParsedPage
 
 _SKIPPED = frozenset(
@@ -16,15 +16,18 @@ def read_odt(body: bytes, url: str) -> ParsedPage:
     """Read an ODT file; raise Flawed if it can't be read."""
     package = Package(body, "ODT")
     if package.has("META-INF/manifest.xml") and b"encryption-data" in package.read("META-INF/manifest.xml"):
-        raise Flawed("the ODT file is encrypted: it needs a password")
+        raise UnreadableDocument("the ODT file is encrypted: it needs a password")
     reader = _OdtReader()
     package.parse("content.xml", reader.start, reader.end, reader.text)
     document = reader.flow.finish().read(url)
     meta = Fields(package, "meta.xml")
-    told, counted = meta.told, meta.attributes.get("document-statistic", {})
+    metadata, statistics = meta.texts, meta.attributes.get("document-statistic", {})
+    author = metadata.get("initial-creator") or metadata.get("creator")
+    published, modified = metadata.get("creation-date"), metadata.get("date")
+    pages = page_count(statistics.get("page-count", ""))
     describe(
-        document, told, cut=package.cut, author=told.get("initial-creator") or told.get("creator"),
-        published=told.get("creation-date"), modified=told.get("date"), pages=count_of(counted.get("page-count", "")),
+        document, metadata, is_truncated=package.is_truncated, author=author,
+        published=published, modified=modified, pages=pages,
     )  # fmt: skip
     return document
 
@@ -53,7 +56,7 @@ class _OdtReader:
             case "a":
                 self.flow.open_link(attributes.get("href", ""))
             case "note-body" | "text-box":
-                self.flow.open_aside()
+                self.flow.open_inset()
             case "table-row":
                 self.flow.open_row()
 
@@ -71,9 +74,9 @@ class _OdtReader:
             case "a":
                 self.flow.close_link()
             case "note-body":
-                self.flow.close_aside(note=True)
+                self.flow.close_inset(note=True)
             case "text-box":
-                self.flow.close_aside()
+                self.flow.close_inset()
             case "table-cell" | "covered-table-cell":
                 self.flow.end_cell()
             case "table-row":

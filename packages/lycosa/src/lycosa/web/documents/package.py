@@ -15,28 +15,29 @@ from collections.abc import Callable, Iterator
 from xml.parsers import expat
 
 
-class Flawed(Exception):
+class UnreadableDocument(Exception):
     """Raised for a document that can't be read; the message says why."""
 
 
-class Enough(Exception):
+class StopReading(Exception):
     """Raised to stop reading once a limit is reached."""
 
 
 class Package:
     """The members of a ZIP-based document."""
 
-    def __init__(self, body: bytes, what: str) -> None:
-        self.what = what
-        self.left = 60_000_000  # decompressed bytes of all members
-        self.cut = False  # something was too large to be read completely
+    def __init__(self, body: bytes, kind: str) -> None:
+        self.kind = kind
+        self.bytes_left = 60_000_000  # decompressed bytes of all members
+        self.is_truncated = False  # something was too large to be read completely
         if body.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):  # OLE: a document of old Word, or an encrypted one
-            sealed = "EncryptedPackage".encode("utf-16-le") in body
-            raise Flawed(f"the {what} file is {'encrypted' if sealed else 'of an old form of Word, which is not read'}")
+            is_encrypted = "EncryptedPackage".encode("utf-16-le") in body
+            problem = "is encrypted" if is_encrypted else "has the old Word format (.doc), which is not supported"
+            raise UnreadableDocument(f"the {kind} file {problem}")
         try:
             self._file = zipfile.ZipFile(io.BytesIO(body))
         except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError) as error:
-            raise Flawed(f"the {what} file is damaged: {error}"[:200]) from error
+            raise UnreadableDocument(f"the {kind} file is damaged: {error}"[:200]) from error
 
     def has(self, name: str) -> bool:
         return name in self._file.NameToInfo
@@ -46,21 +47,21 @@ class Package:
         try:
             info = self._file.getinfo(name)
         except KeyError:
-            raise Flawed(f"the {self.what} file is damaged: it lacks {name}"[:200]) from None
+            raise UnreadableDocument(f"the {self.kind} file is damaged: {name} is missing"[:200]) from None
         if info.flag_bits & 1:
-            raise Flawed(f"the {self.what} file is encrypted: it needs a password")
+            raise UnreadableDocument(f"the {self.kind} file is encrypted: it needs a password")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise Flawed(f"the {self.what} file is packed in a way that it may not be")
+            raise UnreadableDocument(f"the {self.kind} file uses an unsupported compression")
         try:
             with self._file.open(info) as member:
                 while chunk := member.read(1 << 20):
-                    self.left -= len(chunk)
-                    if self.left < 0:
-                        self.cut = True
+                    self.bytes_left -= len(chunk)
+                    if self.bytes_left < 0:
+                        self.is_truncated = True
                         return
                     yield chunk
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
-            raise Flawed(f"the {self.what} file is damaged: {error}"[:200]) from error
+            raise UnreadableDocument(f"the {self.kind} file is damaged: {error}"[:200]) from error
 
     def read(self, name: str) -> bytes:
         return b"".join(self.chunks(name))
@@ -68,20 +69,20 @@ class Package:
     def parse(self, name: str, start: Start, end: End, text: Text) -> None:
         """Parse an XML member with `start(namespace, name, attributes)`, `end(namespace, name)` and `text(letters)`.
 
-        Stops at a syntax error, or when a callback raises `Enough`; earlier callbacks stay in effect.
+        Stops at a syntax error, or when a callback raises `StopReading`; earlier callbacks stay in effect.
         """
         parser = self._parser(start, end, text)
         try:
             for chunk in self.chunks(name):
                 parser.Parse(chunk)
-            if not self.cut:
+            if not self.is_truncated:
                 parser.Parse(b"", True)
-        except Enough:
+        except StopReading:
             return
         except expat.ExpatError:
-            self.cut = True
+            self.is_truncated = True
         except ValueError as error:  # unknown encoding
-            raise Flawed(f"the {self.what} file is damaged: {error}"[:200]) from error
+            raise UnreadableDocument(f"the {self.kind} file is damaged: {error}"[:200]) from error
 
     def tags(self, name: str, start: Start) -> None:
         """Parse a member for its start tags, if it exists."""
@@ -91,26 +92,26 @@ class Package:
     def _parser(self, start: Start, end: End, text: Text) -> expat.XMLParserType:
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
-        left = 3_000_000  # elements of one member
-        split: dict[str, tuple[str, str]] = {}
+        elements_left = 3_000_000  # elements of one member
+        names: dict[str, tuple[str, str]] = {}
 
         def parts(name: str) -> tuple[str, str]:
-            known = split.get(name)
+            known = names.get(name)
             if known is None:
                 namespace, _, local = name.rpartition(" ")
-                known = split[name] = namespace, local
+                known = names[name] = namespace, local
             return known
 
         def begin(name: str, attributes: dict[str, str]) -> None:
-            nonlocal left
-            left -= 1
-            if left < 0:
-                self.cut = True
-                raise Enough
+            nonlocal elements_left
+            elements_left -= 1
+            if elements_left < 0:
+                self.is_truncated = True
+                raise StopReading
             start(*parts(name), {parts(key)[1]: value for key, value in attributes.items()})
 
         def refuse(*declared: object) -> None:
-            raise Flawed(f"the {self.what} file declares entities of its own, which it may not")
+            raise UnreadableDocument(f"the {self.kind} file declares XML entities, which are not allowed")
 
         parser.StartElementHandler = begin
         parser.EndElementHandler = lambda name: end(*parts(name))
@@ -128,22 +129,22 @@ class Fields:
     """Texts of the elements of a small file, such as title and author; the first of each name counts."""
 
     def __init__(self, package: Package, name: str) -> None:
-        self.told: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
         self.attributes: dict[str, dict[str, str]] = {}
         self._inside, self._pieces = "", list[str]()
         if package.has(name):
-            with contextlib.suppress(Flawed):
+            with contextlib.suppress(UnreadableDocument):
                 package.parse(name, self._start, self._end, self._text)
 
     def _start(self, namespace: str, name: str, attributes: dict[str, str]) -> None:
         self._inside, self._pieces = name, []
         self.attributes.setdefault(name, attributes)
         if len(self.attributes) > 1000:
-            raise Enough
+            raise StopReading
 
     def _end(self, namespace: str, name: str) -> None:
         if name == self._inside and (text := " ".join("".join(self._pieces).split())):
-            self.told.setdefault(name, text[:1000])
+            self.texts.setdefault(name, text[:1000])
         self._inside = ""
 
     def _text(self, letters: str) -> None:

@@ -17,18 +17,17 @@ from itertools import islice, pairwise
 from typing import Any
 
 from lycosa.web.documents.kinds import SCANNED, TEXTLESS
-from lycosa.web.documents.letters import Box, mend, needs_mending
-from lycosa.web.documents.sheet import CUT, MOST_TEXT, DocumentText, split_at_links
-from lycosa.web.documents.sheet import line as on_one_line
+from lycosa.web.documents.letters import Box, needs_repair, repair_letters
+from lycosa.web.documents.sheet import MAX_MARKUP, TRUNCATED, DocumentText, one_line, split_at_links
 from lycosa.web.html import CLOSE, OPEN, ParsedPage
 
-MOST_PAGES = 3_000
+MAX_PAGES = 3_000
 
-LARGE = "\x03"  # marks the lines of headings
+HEADING_MARK = "\x03"  # marks the lines of headings
 
 _DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(?:(\d\d)(\d\d)(\d\d)?)?([Zz]|[+-]\d\d'?\d\d)?")
 _HYPHEN = re.compile("[\x02\ufffe]\\s*")
-_MARKS = re.compile(f"[{OPEN}{CLOSE}{LARGE}]")
+_MARKS = re.compile(f"[{OPEN}{CLOSE}{HEADING_MARK}]")
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b")
 _NAMED_BY_PROGRAM = re.compile(
     r"(?i)^(microsoft (word|powerpoint) - |untitled|.{0,80}\.(docx?|pdf|tex|dvi|indd|qxd|rtf)$)"
@@ -42,16 +41,16 @@ _ERRORS = {
 
 
 def read_pdf(body: bytes, url: str) -> ParsedPage:
-    """Read a PDF file; the result has a flaw if it can't be read."""
+    """Read a PDF file; the result has an error if it can't be read."""
     try:
         import pypdfium2 as pdfium  # type: ignore[import-untyped]  # it ships no types
         import pypdfium2.raw as raw  # type: ignore[import-untyped]
     except (ImportError, OSError) as error:
-        return ParsedPage(flaw=f"PDF files can't be read here ({error}): pip install pypdfium2")
+        return ParsedPage(error=f"PDF files can't be read here ({error}): pip install pypdfium2")
     try:
         file = pdfium.PdfDocument(body)
     except pdfium.PdfiumError as error:
-        return ParsedPage(flaw=f"the PDF file {_ERRORS.get(getattr(error, 'err_code', 0) or 0, 'can not be opened')}")
+        return ParsedPage(error=f"the PDF file {_ERRORS.get(getattr(error, 'err_code', 0) or 0, 'cannot be opened')}")
     try:
         return _PdfReader(file, raw).read(url)
     finally:
@@ -65,11 +64,11 @@ class _PdfReader:
         self.pages: list[list[str]] = []  # lines, with marks around links
         self.hrefs: list[str] = []
         self.title = ""  # the line in the largest letters on the first page
-        self.cut = self.number > MOST_PAGES
+        self.is_truncated = self.number > MAX_PAGES
 
     def read(self, url: str) -> ParsedPage:
         self._read_pages()
-        told = self._metadata()
+        metadata = self._metadata()
         outline = {_squeezed(text) for text in self._outline()}
         sheet, running, at = DocumentText(), self._running(), 0
         for lines in self.pages:
@@ -77,9 +76,9 @@ class _PdfReader:
                 pieces, at = split_at_links(paragraph, self.hrefs, at)
                 sheet.add(pieces, level, main=main)
         document = sheet.read(url)
-        self._describe(document, told)
-        if self.cut and CUT not in document.flags:
-            document.flags.append(CUT)
+        self._describe(document, metadata)
+        if self.is_truncated and TRUNCATED not in document.flags:
+            document.flags.append(TRUNCATED)
         letters = sum(map(len, document.marked.split()))
         if letters <= 10 * len(self.pages) and self._has_pictures():  # letters per page: pictures of text
             document.flags.append(SCANNED)
@@ -88,15 +87,15 @@ class _PdfReader:
         return document
 
     def _read_pages(self) -> None:
-        left, missing = MOST_TEXT, 0
-        for number in range(min(self.number, MOST_PAGES)):
+        left, missing = MAX_MARKUP, 0
+        for number in range(min(self.number, MAX_PAGES)):
             try:
                 page = self.file[number]
                 text = page.get_textpage()
             except Exception:  # PdfiumError, or any other error that a damaged file causes
                 missing += 1
                 if missing >= 20:  # the file claims more pages than it has
-                    self.cut = True
+                    self.is_truncated = True
                     break
                 continue
             missing = 0
@@ -108,7 +107,7 @@ class _PdfReader:
             text.close()
             page.close()
             if left <= 0:
-                self.cut = True
+                self.is_truncated = True
                 break
 
     def _lines(self, page: Any, text: Any, left: int) -> list[str]:
@@ -117,17 +116,17 @@ class _PdfReader:
         buffer = ctypes.create_string_buffer(2 * (count + 1))
         taken = self.raw.FPDFText_GetText(text, 0, count, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)))
         units = buffer.raw[: 2 * max(0, taken - 1)]
-        told = _as_letters(units)
-        starts = _line_starts(told)
+        metadata = _as_letters(units)
+        starts = _line_starts(metadata)
         marks = self._breaks(text, starts)
-        for start, end, href in self._links(page, text, len(told)):
-            words = told[start:end].splitlines() or [""]  # further lines of a link are plain text
+        for start, end, href in self._links(page, text, len(metadata)):
+            words = metadata[start:end].splitlines() or [""]  # further lines of a link are plain text
             end = start + len(words[0])
             marks += [(start, 3, OPEN), (end, 4 if end == start else 0, CLOSE)]
             self.hrefs.append(href)
-        letters: Sequence[str] = told
-        if needs_mending(told):
-            letters = mend(told, starts, partial(self._box, text))
+        letters: Sequence[str] = metadata
+        if needs_repair(metadata):
+            letters = repair_letters(metadata, starts, partial(self._box, text))
         parts: list[str] = []
         done = 0
         for at, _, mark in sorted(marks):
@@ -160,7 +159,7 @@ class _PdfReader:
             if far or abs(height - before[1]) > 0.2 * usual:
                 marks.append((start, 1, "\n"))
             if usual and height > 1.2 * usual and length < 120:  # times the usual height: a heading
-                marks.append((start, 2, LARGE))
+                marks.append((start, 2, HEADING_MARK))
             marks = marks or [(0, 1, "")]
             before = low, height
         return marks
@@ -256,7 +255,7 @@ class _PdfReader:
 
     def _metadata(self) -> dict[str, str]:
         try:
-            return {key: on_one_line(value) for key, value in self.file.get_metadata_dict().items() if value}
+            return {key: one_line(value) for key, value in self.file.get_metadata_dict().items() if value}
         except Exception:
             return {}
 
@@ -267,13 +266,13 @@ class _PdfReader:
         except Exception:
             return
 
-    def _describe(self, document: ParsedPage, told: dict[str, str]) -> None:
-        title = told.get("Title", "")
+    def _describe(self, document: ParsedPage, metadata: dict[str, str]) -> None:
+        title = metadata.get("Title", "")
         if len(title) < 4 or _NAMED_BY_PROGRAM.search(title):
-            title = on_one_line(self.title) or title
+            title = one_line(self.title) or title
         document.title = title
-        dates = {"published": _date(told.get("CreationDate", "")), "modified": _date(told.get("ModDate", ""))}
-        about = {"author": told.get("Author", ""), **dates, "pages": str(self.number)}
+        dates = {"published": _date(metadata.get("CreationDate", "")), "modified": _date(metadata.get("ModDate", ""))}
+        about = {"author": metadata.get("Author", ""), **dates, "pages": str(self.number)}
         document.about = {name: value for name, value in about.items() if value}
         document.language = self._language()
 
@@ -283,8 +282,8 @@ class _PdfReader:
             return ""
         buffer = ctypes.create_string_buffer(size)
         self.raw.FPDFCatalog_GetLanguage(self.file, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
-        told = buffer.raw[: size - 2].decode("utf-16-le", "replace").strip().lower().replace("_", "-")
-        return told if re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]{1,8}){0,3}", told) else ""
+        metadata = buffer.raw[: size - 2].decode("utf-16-le", "replace").strip().lower().replace("_", "-")
+        return metadata if re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]{1,8}){0,3}", metadata) else ""
 
     def _has_pictures(self) -> bool:
         """Return True if one of the first three pages has an image."""
@@ -346,9 +345,9 @@ def _paragraphs(lines: list[str], running: set[str], outline: set[str]) -> Itera
     width = lengths[len(lengths) * 9 // 10] if lengths else 0
     current, level = "", 0
     for given in lines:
-        text = given.replace(LARGE, "").strip()
+        text = given.replace(HEADING_MARK, "").strip()
         aside = given in edges and _running_key(text) in running
-        own = 3 if LARGE in given else 2 if _squeezed(text) in outline else 0
+        own = 3 if HEADING_MARK in given else 2 if _squeezed(text) in outline else 0
         if current and (not text or aside or own != level):
             yield current, level, True
             current = ""
@@ -369,13 +368,13 @@ def _joined(before: str, after: str) -> str:
     return before + after if wide or not before else f"{before} {after}"
 
 
-def _date(told: str) -> str:
+def _date(metadata: str) -> str:
     """Convert a PDF date to ISO 8601; "" if it is invalid.
 
     >>> _date("D:20240503120000+02'00'"), _date("D:2024"), _date("yesterday")
     ('2024-05-03T12:00:00+02:00', '2024', '')
     """
-    match = _DATE.match(told)
+    match = _DATE.match(metadata)
     if match is None or not "1980" <= match[1] <= "2200":
         return ""
     year, month, day, hour, minute, second, zone = match.groups()

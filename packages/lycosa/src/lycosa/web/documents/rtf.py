@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from lycosa.web.documents.package import Enough, Flawed
-from lycosa.web.documents.sheet import MOST_TEXT, DocumentText, Piece, describe
+from lycosa.web.documents.package import StopReading, UnreadableDocument
+from lycosa.web.documents.sheet import MAX_MARKUP, DocumentText, Piece, describe
 from lycosa.web.html import ParsedPage
 
 _TOKEN = re.compile(
     rb"\\'([0-9a-fA-F]{2})|\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)|\\", re.DOTALL
 )
-_PASSED_OVER = frozenset(
+_SKIPPED_DESTINATIONS = frozenset(
     "fonttbl colortbl stylesheet pict object objdata themedata datastore listtable listoverridetable rsidtbl generator "
     "latentstyles xmlnstbl mmathPr filetbl revtbl header headerl headerr headerf footer footerl footerr footerf "
     "ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn annotation atnid atnauthor atntime atnref atndate bkmkstart bkmkend "
@@ -35,13 +35,13 @@ _HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?:\\\S\s+)*"([^"]+)"', re.IGNORECASE)
 def read_rtf(body: bytes, url: str) -> ParsedPage:
     """Read an RTF file; raise Flawed if it is not RTF."""
     if not body[:200].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rt"):
-        raise Flawed("the RTF file is none, or is damaged")
+        raise UnreadableDocument("the file is not RTF, or is damaged")
     reader = _RtfReader()
     try:
         reader.read(body)
         reader.end_paragraph()
-    except Enough:
-        reader.sheet.full = True
+    except StopReading:
+        reader.sheet.is_full = True
     document = reader.sheet.read(url)
     reader.describe(document)
     return document
@@ -100,7 +100,7 @@ class _RtfReader:
         self._flush(groups[-1])
         if brace == b"{":
             if len(groups) >= 10_000:
-                raise Enough
+                raise StopReading
             groups.append(replace(groups[-1], first=True, starred=False))
         else:
             self.left = 0
@@ -128,12 +128,12 @@ class _RtfReader:
         elif self.left:
             self.left -= 1
         elif sign in _SIGNS:
-            told = _SIGNS[sign]
+            text = _SIGNS[sign]
             self._flush(group)
-            if told is None:
+            if text is None:
                 self._end(group)
             else:
-                self._tell(group, told)
+                self._add_text(group, text)
         else:
             self.raw += sign
             group.first = False
@@ -151,11 +151,11 @@ class _RtfReader:
             if self.left:
                 self.left -= 1
             else:
-                self._tell(group, _WORDS[word])
+                self._add_text(group, _WORDS[word])
         elif word in (b"par", b"sect", b"page", b"row"):
             self._end(group)
         elif word in (b"cell", b"nestcell"):
-            self._tell(group, " | ")
+            self._add_text(group, " | ")
         else:
             self._setting(group, word, number)
 
@@ -164,7 +164,7 @@ class _RtfReader:
             case b"uc":
                 group.skip = max(0, min(number or 0, 10)) if number is not None else 1
             case b"ansicpg" | b"mac" | b"f" | b"fcharset":
-                self._letters(group, word, number or 0)
+                self._set_charset(group, word, number or 0)
             case b"v":
                 group.hidden = number != 0
             case b"outlinelevel" if number is not None:
@@ -176,7 +176,7 @@ class _RtfReader:
             case b"nofpages" if number:
                 self.info["nofpages"] = [str(number)]
 
-    def _letters(self, group: _RtfGroup, word: bytes, number: int) -> None:
+    def _set_charset(self, group: _RtfGroup, word: bytes, number: int) -> None:
         """Set the charset of the file, of a font or of the following text."""
         if word == b"ansicpg":
             self.charset = _codec(f"cp{number}", self.charset)
@@ -205,7 +205,7 @@ class _RtfReader:
             group.into, self.instruction = "instruction", []
         elif group.into == "-i":
             group.into = name if name in _INFO else "-"
-        elif name in _PASSED_OVER or (group.starred and name not in ("shppict",)):
+        elif name in _SKIPPED_DESTINATIONS or (group.starred and name not in ("shppict",)):
             group.into = "-"
         else:
             return False
@@ -218,23 +218,23 @@ class _RtfReader:
             self.high = code
         elif 0xDC00 <= code < 0xE000:
             if self.high:
-                self._tell(group, chr(0x10000 + ((self.high - 0xD800) << 10) + code - 0xDC00))
+                self._add_text(group, chr(0x10000 + ((self.high - 0xD800) << 10) + code - 0xDC00))
             self.high = 0
         else:
-            self._tell(group, chr(code))
+            self._add_text(group, chr(code))
 
     def _flush(self, group: _RtfGroup) -> None:
         if self.raw:
-            self._tell(group, bytes(self.raw).decode(group.charset or self.charset, "replace"))
+            self._add_text(group, bytes(self.raw).decode(group.charset or self.charset, "replace"))
             self.raw.clear()
 
-    def _tell(self, group: _RtfGroup, text: str) -> None:
+    def _add_text(self, group: _RtfGroup, text: str) -> None:
         if group.into == "":
             if not group.hidden:
                 self.pieces.append((text, group.link))
                 self.size += len(text) + 1
-                if self.size > 2 * MOST_TEXT:
-                    raise Enough
+                if self.size > 2 * MAX_MARKUP:
+                    raise StopReading
         elif group.into == "instruction":
             if len(self.instruction) < 50:
                 self.instruction.append(text)
@@ -250,14 +250,19 @@ class _RtfReader:
             self.pieces.pop()
         self.sheet.add(self.pieces, self.level)
         self.pieces = []
-        if self.sheet.full:
-            raise Enough
+        if self.sheet.is_full:
+            raise StopReading
 
     def describe(self, document: ParsedPage) -> None:
-        told = {name: "".join(pieces) for name, pieces in self.info.items()}
+        metadata = {name: "".join(pieces) for name, pieces in self.info.items()}
         made, changed = (_date(self.dates.get(name, {})) for name in ("creatim", "revtim"))
         describe(
-            document, told, author=told.get("author"), published=made, modified=changed, pages=told.get("nofpages")
+            document,
+            metadata,
+            author=metadata.get("author"),
+            published=made,
+            modified=changed,
+            pages=metadata.get("nofpages"),
         )
 
 
@@ -269,8 +274,8 @@ def _codec(name: str, otherwise: str) -> str:
     return name
 
 
-def _date(told: dict[bytes, int]) -> str:
-    year, month, day = told.get(b"yr", 0), told.get(b"mo", 0), told.get(b"dy", 0)
+def _date(metadata: dict[bytes, int]) -> str:
+    year, month, day = metadata.get(b"yr", 0), metadata.get(b"mo", 0), metadata.get(b"dy", 0)
     if not (1980 <= year <= 2200 and 1 <= month <= 12 and 1 <= day <= 31):
         return ""
     return f"{year}-{month:02}-{day:02}"

@@ -8,13 +8,13 @@ from html import escape
 from itertools import groupby
 from operator import itemgetter
 
-from lycosa.web.declared import LONGEST, as_href, find_addresses
+from lycosa.web.declared import MAX_VALUE_LENGTH, as_href, find_addresses
 from lycosa.web.html import CLOSE, OPEN, ParsedPage, extract
 
-MOST_TEXT = 2_500_000  # characters with markup: less than html.MOST_SOURCE, so that no text is cut twice
+MAX_MARKUP = 2_500_000  # characters with markup: less than html.MOST_SOURCE, so that no text is cut twice
 
-LEAD = 600  # characters
-CUT = "truncated:document"  # flag of documents of which only the beginning was read
+LEAD_LENGTH = 600  # characters
+TRUNCATED = "truncated:document"  # flag of documents of which only the beginning was read
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff\ufffe\uffff\ue000\ue001\ud800-\udfff]")
 Piece = tuple[str, str]  # a text and its link, mostly empty
 
@@ -23,73 +23,75 @@ class DocumentText:
     """Collects paragraphs and headings up to a size limit."""
 
     def __init__(self) -> None:
-        self.full = False  # the limit is reached
+        self.is_full = False  # the limit is reached
         self.headings: list[str] = []
         self._markup: list[str] = []
         self._main: list[str] = []
         self._lead: list[str] = []
-        self._led = 0
+        self._lead_size = 0
         self._size = 0
 
     def add(self, pieces: Iterable[Piece], level: int = 0, *, main: bool = True) -> None:
         """Add a paragraph, or a heading if `level` is not 0; with `main=False` it is not part of the main text."""
-        if self.full:
+        if self.is_full:
             return
-        told = [
+        parts = [
             (_clean("".join(text for text, _ in group)), href)  # neighbours with the same target become one link
             for href, group in groupby(pieces, itemgetter(1))
         ]
-        text = " ".join("".join(text for text, _ in told).split())
-        if not text and not any(href for _, href in told):
+        text = " ".join("".join(text for text, _ in parts).split())
+        if not text and not any(href for _, href in parts):
             return
         tag = f"h{min(level, 6)}" if level else "p"
-        self._markup.append(f"<{tag}>{_linked(told)}</{tag}>")
+        self._markup.append(f"<{tag}>{_linked(parts)}</{tag}>")
         self._size += len(self._markup[-1])
-        self.full = self._size > MOST_TEXT or len(self._markup) >= 100_000
+        self.is_full = self._size > MAX_MARKUP or len(self._markup) >= 100_000
         if not text or not main:
             return
         self._main.append(text)
         if level:
             self.headings.append(text)
-        elif self._led < LEAD:
+        elif self._lead_size < LEAD_LENGTH:
             self._lead.append(text)
-            self._led += len(text)
+            self._lead_size += len(text)
 
     def read(self, url: str) -> ParsedPage:
         """Return the parsed page."""
         markup = "<meta charset=utf-8><body>" + "\n".join(self._markup)
-        document = extract(markup[: MOST_TEXT + 100_000].encode("utf-8", "replace"), url)
-        document.main = "\n".join(self._main)[: MOST_TEXT + 100_000]
+        document = extract(markup[: MAX_MARKUP + 100_000].encode("utf-8", "replace"), url)
+        document.main = "\n".join(self._main)[: MAX_MARKUP + 100_000]
         document.headings = "\n".join(self.headings[:1000])[:100_000]
-        document.lead = "\n".join(self._lead)[: 4 * LEAD]
-        if self.full:
-            document.flags.append(CUT)
+        document.lead = "\n".join(self._lead)[: 4 * LEAD_LENGTH]
+        if self.is_full:
+            document.flags.append(TRUNCATED)
         return document
 
 
-def line(text: str) -> str:
+def one_line(text: str) -> str:
     """Return a metadata value on one line.
 
-    >>> line("  Coral \\x00reefs\\n")
+    >>> one_line("  Coral \\x00reefs\\n")
     'Coral reefs'
     """
-    return " ".join(_clean(text[: 4 * LONGEST]).split())[:LONGEST]
+    return " ".join(_clean(text[: 4 * MAX_VALUE_LENGTH]).split())[:MAX_VALUE_LENGTH]
 
 
-def describe(document: ParsedPage, told: Mapping[str, str], *, cut: bool = False, **about: str | None) -> None:
+def describe(
+    document: ParsedPage, metadata: Mapping[str, str], *, is_truncated: bool = False, **about: str | None
+) -> None:
     """Set title, language and metadata; the title defaults to the first heading or line.
 
-    `cut` means that only the beginning of the file was read.
+    `is_truncated` means that only the beginning of the file was read.
     """
     first = document.headings.partition("\n")[0] or next(filter(None, document.main.split("\n")), "")
-    document.title = line(told.get("title", "")) or line(first)
-    document.language = line(told.get("language", "")).lower()[:20]
-    document.about = {name: said for name, value in about.items() if (said := line(value or ""))}
-    if cut and CUT not in document.flags:
-        document.flags.append(CUT)
+    document.title = one_line(metadata.get("title", "")) or one_line(first)
+    document.language = one_line(metadata.get("language", "")).lower()[:20]
+    document.about = {name: text for name, value in about.items() if (text := one_line(value or ""))}
+    if is_truncated and TRUNCATED not in document.flags:
+        document.flags.append(TRUNCATED)
 
 
-def count_of(pages: str) -> str:
+def page_count(pages: str) -> str:
     """Return a page count if it is valid, else ""."""
     return pages if pages.isdigit() and len(pages) < 8 and pages != "0" else ""
 

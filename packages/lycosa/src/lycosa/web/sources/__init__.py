@@ -22,9 +22,9 @@ from lycosa.web.sources.bookmarks import NETSCAPE, read_bookmarks
 from lycosa.web.sources.feed import read_feed, read_json_feed, read_opml, read_sitemap
 from lycosa.web.sources.lists import is_markdown, read_list
 from lycosa.web.sources.markup import local, pieces
-from lycosa.web.sources.source import MOST_BYTES, MOST_LINKS, Source, words_of
+from lycosa.web.sources.source import MAX_SOURCE_BYTES, MAX_SOURCE_LINKS, Source, words_of
 
-__all__ = ["MOST_BYTES", "MOST_LINKS", "Source", "decode", "read_source", "unpack", "words_of"]
+__all__ = ["MAX_SOURCE_BYTES", "MAX_SOURCE_LINKS", "Source", "decode", "read_source", "unpack", "words_of"]
 
 _ROOTS: dict[str, tuple[str, Callable[[str, Source], None]]] = {
     "urlset": ("sitemap", read_sitemap),
@@ -42,8 +42,8 @@ def read_source(body: bytes, url: str, content_type: str = "") -> Source | None:
     text = decode(body, content_type)
     source = _read(text, url, content_type)
     if source is not None:
-        source.bound(5 * len(body) + 100_000)
-        source.note = note or source.note or ("too long: the rest of it is not read" if source.full else "")
+        source.truncate(5 * len(body) + 100_000)
+        source.note = note or source.note or ("too long: the rest is skipped" if source.is_full else "")
     return source
 
 
@@ -67,14 +67,14 @@ def _read(text: str, url: str, content_type: str) -> Source | None:
 def _read_xml(text: str, url: str) -> Source | None:
     # Text before the declaration (mostly a server's warnings) is ignored.
     start = max(0, text.find("<?xml", 0, 2_000))
-    root = next((local(name) for what, name, _ in pieces(text[start : start + 20_000]) if what == "open"), "")
+    root = next((local(name) for kind, name, _ in pieces(text[start : start + 20_000]) if kind == "open"), "")
     if root not in _ROOTS:
         return None
     form, read = _ROOTS[root]
     source = Source(form, url)
     read(text[start:] if start else text, source)
     if source.entries and not re.search(rf"</([\w.-]+:)?{root}\s*>", text[-1_000:].lower()):
-        source.note = "breaks off: what came before is used"
+        source.note = "truncated: the part before is used"
     return source
 
 
@@ -99,12 +99,12 @@ def unpack(body: bytes) -> tuple[bytes, str]:
         if not body.startswith(b"\x1f\x8b"):  # gzip
             break
         try:
-            body, whole = inflate(body, "gzip", MOST_BYTES + 1)
+            body, whole = inflate(body, "gzip", MAX_SOURCE_BYTES + 1)
         except BadEncoding:
-            return b"", "broken: nothing of it could be inflated"
-    if len(body) > MOST_BYTES:
-        return body[:MOST_BYTES], f"only its first {MOST_BYTES // 1024 // 1024} MB are read"
-    return body, "" if whole else "breaks off: what came before is used"
+            return b"", "damaged: it could not be decompressed"
+    if len(body) > MAX_SOURCE_BYTES:
+        return body[:MAX_SOURCE_BYTES], f"only its first {MAX_SOURCE_BYTES // 1024 // 1024} MB are read"
+    return body, "" if whole else "truncated: the part before is used"
 
 
 def decode(body: bytes, content_type: str = "") -> str:

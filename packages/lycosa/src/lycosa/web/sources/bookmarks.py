@@ -6,7 +6,7 @@ import re
 from itertools import takewhile
 
 from lycosa.web.sources.markup import attributes, pieces
-from lycosa.web.sources.source import Source, brief, folders
+from lycosa.web.sources.source import Source, brief, join_folders
 
 NETSCAPE = re.compile(r"<!doctype\s+netscape-bookmark-file", re.IGNORECASE)
 
@@ -17,14 +17,14 @@ def read_bookmarks(text: str, source: Source) -> None:
     heading = ""
     label: list[str] = []
     address: str | None = None
-    for what, name, more in takewhile(lambda piece: not source.full, pieces(text)):
-        match what, name:
+    for kind, name, rest in takewhile(lambda piece: not source.is_full, pieces(text)):
+        match kind, name:
             case "text", _:
-                label.append(more)
+                label.append(rest)
             case "open", "a":
-                address, label = attributes(more).get("href", ""), []
+                address, label = attributes(rest).get("href", ""), []
             case "close", "a" if address is not None:
-                source.add(address, "".join(label), folders(path))
+                source.add(address, "".join(label), join_folders(path))
                 address = None
             case "open", "h3":
                 label = []

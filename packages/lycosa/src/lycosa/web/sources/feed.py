@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lycosa.web.sources.markup import MarkupElement, attributes, local, pieces, records
-from lycosa.web.sources.source import Source, brief, folders
+from lycosa.web.sources.source import Source, brief, join_folders
 from lycosa.web.urls import is_http, resolve
 
 _DATES = ("updated", "modified", "pubdate", "published", "issued", "date", ":date", ":modified")
@@ -26,7 +26,7 @@ def read_feed(text: str, source: Source) -> None:
     """Add the page of each item."""
     base = source.url
     for record in records(text, {"channel", "feed", "item", "entry"}, _WANTED):
-        if source.full:
+        if source.is_full:
             break
         own = attributes(record.rest)
         here = _join(base, own.get("xml:base", ""))
@@ -39,7 +39,7 @@ def read_feed(text: str, source: Source) -> None:
         source.add(address, record.text("title"), _about(record), record.text(*_DATES), base=here)
 
 
-def _link(record: MarkupElement, told: Mapping[str, str]) -> str:
+def _link(record: MarkupElement, data: Mapping[str, str]) -> str:
     """Return the URL of an item: its link, else an id that is a URL."""
     for name, rest, text in record.fields:
         if name != "link":
@@ -50,7 +50,7 @@ def _link(record: MarkupElement, told: Mapping[str, str]) -> str:
     for name, rest, text in record.fields:
         if name in ("guid", "id") and is_http(text) and attributes(rest).get("ispermalink", "true").lower() == "true":
             return text
-    return told.get("rdf:about", "")
+    return data.get("rdf:about", "")
 
 
 def _about(record: MarkupElement) -> str:
@@ -64,12 +64,12 @@ def _join(base: str, more: str) -> str:
     return resolve(base or more, [more])[0] or base
 
 
-def read_json_feed(told: Mapping[str, Any], source: Source) -> None:
+def read_json_feed(data: Mapping[str, Any], source: Source) -> None:
     """Add the page of each item of a JSON Feed."""
-    source.title = brief(_string(told, "title"))
-    items = told.get("items")
+    source.title = brief(_string(data, "title"))
+    items = data.get("items")
     for item in items if isinstance(items, list) else []:
-        if source.full:
+        if source.is_full:
             break
         if not isinstance(item, dict):
             source.add("")
@@ -82,27 +82,27 @@ def read_json_feed(told: Mapping[str, Any], source: Source) -> None:
         source.add(address, _string(item, "title"), about, _string(item, "date_modified", "date_published"))
 
 
-def _string(told: Mapping[str, Any], *names: str) -> str:
-    return next((value for name in names if isinstance(value := told.get(name), str) and value), "")
+def _string(data: Mapping[str, Any], *names: str) -> str:
+    return next((value for name in names if isinstance(value := data.get(name), str) and value), "")
 
 
 def read_opml(text: str, source: Source) -> None:
     """Add feeds as nested sources and sites as links; `outline` elements around them are folders."""
     open_folders: list[str] = []
     in_title = False
-    for what, name, more in pieces(text):
+    for kind, name, rest in pieces(text):
         short = local(name)
-        if source.full:
+        if source.is_full:
             break
         if short == "title":
-            in_title = what == "open"
-        elif what == "text" and in_title:
-            source.title = brief(more)
-        elif short == "outline" and what == "close":
+            in_title = kind == "open"
+        elif kind == "text" and in_title:
+            source.title = brief(rest)
+        elif short == "outline" and kind == "close":
             if open_folders:
                 open_folders.pop()
         elif short == "outline":
-            open_folders.append(_outline(attributes(more), folders(open_folders), source))
+            open_folders.append(_outline(attributes(rest), join_folders(open_folders), source))
 
 
 def _outline(own: Mapping[str, str], around: str, source: Source) -> str:
@@ -124,11 +124,11 @@ def read_sitemap(text: str, source: Source) -> None:
     Titles come from the news, video and image extensions.
     """
     for record in records(text, {"url", "sitemap"}, _MAP_WANTED):
-        if source.full:
+        if source.is_full:
             break
         address = record.text("loc")
         if record.name == "sitemap":
-            source.follow(address, at_home=True)
+            source.follow(address, same_site=True)
         else:
             title, about = record.text(*_MAP_TITLES), record.text(*_MAP_ABOUT)
-            source.add(address, title, about, record.text("lastmod"), at_home=True)
+            source.add(address, title, about, record.text("lastmod"), same_site=True)

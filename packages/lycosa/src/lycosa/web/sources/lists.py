@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from lycosa.web.sources.source import Source, brief
 
-LONGEST_LINE = 10_000
-MOST_LINES = 200_000
+MAX_LINE = 10_000
+MAX_LINES = 200_000
 
 _BULLET = re.compile(r"\s*(?:[-*+>]\s+|\d{1,4}[.)]\s+)*")
 _LINK = re.compile(r"(!?)\[([^\[\]]*+)\]\(\s*+<?([^\s<>()]++(?:\([^\s<>()]*+\)[^\s<>()]*+)*+)>?[^()]*+\)")
@@ -25,7 +25,7 @@ def is_markdown(url: str, content_type: str) -> bool:
 
 def starts_with_link(line: str) -> bool:
     """Return True if a line begins with a Markdown link, after optional bullets."""
-    match = _LINK.match(line[:LONGEST_LINE], _start(line))
+    match = _LINK.match(line[:MAX_LINE], _start(line))
     return match is not None and not match[1]
 
 
@@ -34,10 +34,10 @@ def read_list(text: str, source: Source, *, markdown: bool) -> bool:
 
     With `markdown`, a single link anywhere suffices.
     """
-    lines = begun = 0
+    lines = starting = 0
     heading = ""
-    for line in text.split("\n", MOST_LINES)[:MOST_LINES]:
-        line = line[:LONGEST_LINE].rstrip()
+    for line in text.split("\n", MAX_LINES)[:MAX_LINES]:
+        line = line[:MAX_LINE].rstrip()
         if titled := _HEADING.match(line):
             heading = brief(line[titled.end() :].strip("# \t"))
             if titled[1] == "#" and not source.title:
@@ -46,11 +46,11 @@ def read_list(text: str, source: Source, *, markdown: bool) -> bool:
             continue
         lines += 1
         for number, (begins, href, label, rest) in enumerate(_links(line)):
-            begun += begins and not number
+            starting += begins and not number
             source.add(href, label, f"{heading} {rest}")
-        if source.full:
+        if source.is_full:
             break
-    return 2 * begun >= max(1, lines) or (markdown and len(source.links) > 0)
+    return 2 * starting >= max(1, lines) or (markdown and len(source.links) > 0)
 
 
 def _links(line: str) -> Iterator[tuple[bool, str, str, str]]:

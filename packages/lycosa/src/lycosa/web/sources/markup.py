@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 
-LONGEST = 5_000  # characters of an element's text
+MAX_TEXT = 5_000  # characters of an element's text
 
-_MOST = 4 * LONGEST  # allows for entities, which are longer than their characters
+_MOST = 4 * MAX_TEXT  # allows for entities, which are longer than their characters
 
 # No match can cross a `<`, so each character is scanned a few times at most.
 _TAG = re.compile(r"<(/?)([^\s<>/=\"'!?]++)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
@@ -98,7 +98,7 @@ class MarkupElement:
     def take(self, elements: list[_Open], wanted: Set[str]) -> None:
         for element in elements:
             if element.path in wanted and len(self.fields) < 100:
-                self.fields.append((element.path, element.rest, "".join(element.text)[:LONGEST].strip()))
+                self.fields.append((element.path, element.rest, "".join(element.text)[:MAX_TEXT].strip()))
 
     def text(self, *names: str) -> str:
         """Return the text of the first of these names that has one."""
@@ -119,24 +119,24 @@ def records(text: str, names: Set[str], wanted: Set[str]) -> Iterator[MarkupElem
     core = ""
     record: MarkupElement | None = None
     inside: list[_Open] = []
-    for what, name, more in pieces(text):
-        if what == "text":
+    for kind, name, rest in pieces(text):
+        if kind == "text":
             for element in inside:
-                element.text.append(more)
+                element.text.append(rest)
             continue
         prefix, _, short = name.rpartition(":")
         if short in names and (record is None or prefix == core):
             if record is not None:
                 record.take(inside, wanted)
                 yield record
-            record = MarkupElement(short, more) if what == "open" else None
+            record = MarkupElement(short, rest) if kind == "open" else None
             core, inside = prefix, []
         elif record is None:
             continue
-        elif what == "open" and len(inside) < 2:
+        elif kind == "open" and len(inside) < 2:
             path = f"{inside[0].path}/{short}" if inside else short if prefix == core else f":{short}"
-            inside.append(_Open(name, path, more))
-        elif what == "close":
+            inside.append(_Open(name, path, rest))
+        elif kind == "close":
             depth = next((depth for depth, element in enumerate(inside) if element.name == name), 2)
             record.take(inside[depth:], wanted)
             del inside[depth:]

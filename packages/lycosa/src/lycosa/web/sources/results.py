@@ -12,36 +12,36 @@ from lycosa.web.inflate import charset_of
 from lycosa.web.sources import decode, read_source
 from lycosa.web.urls import canonical, resolve, site
 
-MOST_BYTES = 2_000_000  # of an answer
-MOST_RESULTS = 1000
-MOST_VALUES = 200_000  # of a JSON answer
+MAX_BYTES = 2_000_000  # of an answer
+MAX_RESULTS = 1000
+MAX_VALUES = 200_000  # of a JSON answer
 _KEYS = ("url", "link", "href", "uri", "unescapedUrl", "permalink", "html_url", "web_url")
 
 
-def results(body: bytes, url: str, content_type: str, furniture: Collection[str] = ()) -> dict[str, str]:
+def parse_results(body: bytes, url: str, content_type: str, boilerplate: Collection[str] = ()) -> dict[str, str]:
     """Return the URLs of the results in order, with their titles.
 
-    On an HTML page these are all links except `furniture` (links that are also on a page without results) and further
+    On an HTML page these are all links except `boilerplate` (links that are also on a page without results) and further
     searches; a link that redirects through the engine counts as its target.
     """
-    body = body[:MOST_BYTES]
+    body = body[:MAX_BYTES]
     text = decode(body, content_type).lstrip()
     if text[:1] in ("{", "["):
         return _bounded(_in_json(text, url))
     source = read_source(body, url, content_type)
     if source is not None and source.form == "feed":
         return _bounded(zip(source.links.urls, source.links.anchors, strict=True))
-    return _bounded(pair for pair in _links(body, url, content_type) if pair[0] not in furniture)
+    return _bounded(pair for pair in _links(body, url, content_type) if pair[0] not in boilerplate)
 
 
-def furniture_of(body: bytes, url: str, content_type: str) -> set[str]:
-    return {link for link, _ in _links(body[:MOST_BYTES], url, content_type)}
+def boilerplate_links(body: bytes, url: str, content_type: str) -> set[str]:
+    return {link for link, _ in _links(body[:MAX_BYTES], url, content_type)}
 
 
-def is_page(body: bytes, content_type: str) -> bool:
+def is_html_answer(body: bytes, content_type: str) -> bool:
     """Return True if an answer is an HTML page, which mixes results with other links."""
-    text = decode(body[:MOST_BYTES], content_type).lstrip()
-    source = None if text[:1] in ("{", "[") else read_source(body[:MOST_BYTES], "", content_type)
+    text = decode(body[:MAX_BYTES], content_type).lstrip()
+    source = None if text[:1] in ("{", "[") else read_source(body[:MAX_BYTES], "", content_type)
     return text[:1] not in ("{", "[") and (source is None or source.form != "feed")
 
 
@@ -79,12 +79,12 @@ def _in_json(text: str, url: str) -> Iterator[tuple[str, str]]:
 
 def _listed(data: Any) -> Iterator[tuple[str, str]]:
     waiting: list[tuple[Any, bool]] = [(data, False)]
-    for _ in range(MOST_VALUES):
+    for _ in range(MAX_VALUES):
         if not waiting:
             return
         value, listed = waiting.pop()
         if isinstance(value, list):
-            waiting += ((each, True) for each in reversed(value[:MOST_VALUES]))
+            waiting += ((each, True) for each in reversed(value[:MAX_VALUES]))
         elif isinstance(value, dict):
             link = next((value[key] for key in _KEYS if isinstance(value.get(key), str)), "")
             if listed and link:
@@ -98,6 +98,6 @@ def _bounded(pairs: Iterator[tuple[str, str]] | zip[tuple[str, str]]) -> dict[st
     found: dict[str, str] = {}
     for link, title in pairs:
         url = canonical(link)
-        if url is not None and len(found) < MOST_RESULTS:
+        if url is not None and len(found) < MAX_RESULTS:
             found.setdefault(url, " ".join(title.split())[:200])
     return found

@@ -10,16 +10,16 @@ from urllib.parse import unquote
 
 from lycosa.core.types import Links
 from lycosa.drawing.formats import printable
-from lycosa.web.dates import http_time
+from lycosa.web.dates import parse_http_date
 from lycosa.web.sources.markup import unescape
 from lycosa.web.urls import canonical, is_http, resolve, site
 
-MOST_BYTES = 50 * 1024 * 1024  # decompressed; the sitemap protocol's limit
-MOST_LINKS = 50_000  # the sitemap protocol's limit
-WINDOW = 40  # words of a description
-NO_ADDRESS, ELSEWHERE, BEYOND = "no web address", "on another site", f"beyond the first {MOST_LINKS:,}"
+MAX_SOURCE_BYTES = 50 * 1024 * 1024  # decompressed; the sitemap protocol's limit
+MAX_SOURCE_LINKS = 50_000  # the sitemap protocol's limit
+DESCRIPTION_WORDS = 40  # words of a description
+NO_ADDRESS, OTHER_SITE, BEYOND_LIMIT = "no web address", "on another site", f"beyond the first {MAX_SOURCE_LINKS:,}"
 
-_READ = 100 * WINDOW  # characters of a description to read
+_READ = 100 * DESCRIPTION_WORDS  # characters of a description to read
 _TAG = re.compile(r"<(?:/?[a-zA-Z]|!--)[^<>]*>")
 _CUT_TAG = re.compile(r"</?[a-zA-Z!][^<>]*$")
 _ISO = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ][\d:.,+Z-]{1,30})?)?")
@@ -56,16 +56,16 @@ class Source:
         return "\n".join(f"\x01{anchor}\x02 {context}".rstrip() for anchor, context in pairs)
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """True once so many entries were read that reading on is pointless."""
-        return self.entries >= 2 * MOST_LINKS
+        return self.entries >= 2 * MAX_SOURCE_LINKS
 
-    def bound(self, most: int) -> None:
-        """Drop links after `most` characters in all; a long base or folder name counts in each entry."""
+    def truncate(self, max_chars: int) -> None:
+        """Drop links after `max_chars` characters in all; a long base or folder name counts in each entry."""
         links = self.links
         for at, texts in enumerate(zip(links.urls, links.anchors, links.contexts, strict=True)):
-            most -= sum(map(len, texts))
-            if most < 0:
+            max_chars -= sum(map(len, texts))
+            if max_chars < 0:
                 self.left_out["too long together"] += len(links) - at
                 links.keep(at)
                 del self.modified[at:]
@@ -79,33 +79,33 @@ class Source:
         modified: str = "",
         *,
         base: str = "",
-        at_home: bool = False,
+        same_site: bool = False,
     ) -> None:
-        """Add an entry, or count it as left out; with `at_home` it must be on the source's own site."""
-        url = self._address(href, base, at_home, len(self.links))
+        """Add an entry, or count it as left out; with `same_site` it must be on the source's own site."""
+        url = self._address(href, base, same_site, len(self.links))
         if url is None:
             return
         self.links.add(url, brief(title) or words_of(url), brief(context), position=len(self.links))
         self.modified.append(_date(modified))
 
-    def follow(self, href: str, *, base: str = "", at_home: bool = False) -> None:
-        url = self._address(href, base, at_home, len(self.nested))
+    def follow(self, href: str, *, base: str = "", same_site: bool = False) -> None:
+        url = self._address(href, base, same_site, len(self.nested))
         if url is not None:
             self.nested.append(url)
 
-    def _address(self, href: str, base: str, at_home: bool, taken: int) -> str | None:
+    def _address(self, href: str, base: str, same_site: bool, count: int) -> str | None:
         """Return the canonical URL of an entry; None if it is left out or a duplicate."""
         self.entries += 1
         base, href = base or self.url, href.strip()
         url = None if not href else resolve(base, [href])[0] if base else canonical(href)
         if url is None:
             self.left_out[NO_ADDRESS] += 1
-        elif at_home and self.url and site(url) != site(self.url):
-            self.left_out[ELSEWHERE] += 1
+        elif same_site and self.url and site(url) != site(self.url):
+            self.left_out[OTHER_SITE] += 1
         elif url in self._seen or url == self.url:
             return None
-        elif taken >= MOST_LINKS:
-            self.left_out[BEYOND] += 1
+        elif count >= MAX_SOURCE_LINKS:
+            self.left_out[BEYOND_LIMIT] += 1
         else:
             self._seen.add(url)
             return url
@@ -124,7 +124,7 @@ def brief(text: str) -> str:
         text = _CUT_TAG.sub(" ", text) if cut else text
     if "&" in text:
         text = unescape(text)
-    return " ".join(printable(text, " ").split(None, WINDOW)[:WINDOW])[:500]
+    return " ".join(printable(text, " ").split(None, DESCRIPTION_WORDS)[:DESCRIPTION_WORDS])[:500]
 
 
 def words_of(url: str) -> str:
@@ -141,7 +141,7 @@ def words_of(url: str) -> str:
     return " ".join(word for word in words if not word.isdigit() and not _NUMBERED.fullmatch(word))
 
 
-def folders(names: list[str]) -> str:
+def join_folders(names: list[str]) -> str:
     """Join the innermost three folder names."""
     return " ".join(name for name in names[-3:] if name)
 
@@ -157,5 +157,5 @@ def _date(text: str) -> str:
         return ""
     if match := _ISO.match(text):
         return match[0]
-    moment = http_time(text)
+    moment = parse_http_date(text)
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if moment > 0 else ""
