@@ -72,7 +72,7 @@ def crawl_on_site(site: SiteUnderTest) -> CrawlOnSite:
     """Return a running crawl of a member, without a directory yet."""
     site.clock.now = EPOCH
     client = site.sign_up("Ada")
-    made = client.post(f"{API}/interests", json={"name": "Reefs", "settings": SETTINGS, "look_again": ""})
+    made = client.post(f"{API}/interests", json={"name": "Reefs", "settings": SETTINGS, "revisit_every": ""})
     assert 201 == made.status_code, made.text
     crawl, interest = new_id(), made.json()["id"]
     row = {

@@ -16,7 +16,7 @@ SAID = {
     "password": "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g",
     "scopes": "feedback read",
     "settings": json.dumps({"words": "coral reefs", "seeds": ["https://a.example/"]}),
-    "look_again": "1d",
+    "revisit_every": "1d",
     "mode": "read",
     "task": "crawl",
     "wanted": "run",
@@ -27,7 +27,7 @@ SAID = {
     ("notice", "kind"): "changes",
     ("model", "kind"): "classifier",
     ("model", "state"): "queued",
-    "look_first": '["/news/"]',
+    "revisit_first": '["/news/"]',
 }
 """Values of columns with constraints."""
 
@@ -43,8 +43,10 @@ def _value(table: str, column: Column[Any], number: int) -> str | int | float:
     name = column.name
     for reference in column.foreign_keys:
         return f"{reference.column.table.name}-{number}"
-    if name == "id" or (table, name) == ("rubbish", "crawl"):
+    if name == "id":
         return f"{table}-{number}"
+    if table == "deleted_crawl" and name == "crawl":
+        return f"deleted-{number}"
     if name in ("digest", "feed"):
         return sha256(f"{table} {number}".encode()).hexdigest()
     said = SAID.get((table, name)) or SAID.get(name)

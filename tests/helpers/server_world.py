@@ -57,7 +57,7 @@ def make_world(database_address: str, path: Path) -> World:
     revoked = site.token(alice, ["read", "feedback", "write", "run", "account"])
     made = alice.get("/api/v1/me/tokens").json()
     assert 204 == alice.delete(f"/api/v1/me/tokens/{made[0]['id']}").status_code
-    interest = alice.post("/api/v1/interests", json={"name": "Alice's reefs", "settings": SETTINGS, "look_again": ""})
+    interest = alice.post("/api/v1/interests", json={"name": "Alice's reefs", "settings": SETTINGS, "revisit_every": ""})
     assert 201 == interest.status_code, interest.text
     ids = {"interest": interest.json()["id"], "token": made[0]["id"]}
     for name in ("Guest", "Colin"):

@@ -54,7 +54,7 @@ def reefs_and_trains() -> dict[str, tuple[str, list[str]]]:
 def make_interest(client: Any, name: str = "Reefs", words: str = "coral", **settings: Any) -> str:
     """Create an interest; return its id."""
     wished = {"words": words, "seeds": ["http://start.example/"], "budget": 100, **settings}
-    made = client.post(f"{API}/interests", json={"name": name, "settings": wished, "look_again": ""})
+    made = client.post(f"{API}/interests", json={"name": name, "settings": wished, "revisit_every": ""})
     assert 201 == made.status_code, made.text
     return str(made.json()["id"])
 

@@ -44,9 +44,8 @@ def cause_name(kind: str, outcome: str, usual: str) -> str:
 def no_pages_reason(complaint: str) -> str:
     """Explain why a crawl has no pages, from the engine's last complaint.
 
-    >>> nothing("https://reef.example/robots.txt: unknown-host no such host: reef.example")
-    "no page could be read; https://reef.example/: unknown host. The name is misspelt or no longer exists. If all \
-    hosts are unknown, check the server's own connection"
+    >>> no_pages_reason("https://reef.example/robots.txt: unknown-host no such host: reef.example").split(". ")[:2]
+    ['no page could be read; https://reef.example/: unknown host', 'The name is misspelt or no longer exists']
     """
     node, _, said = complaint.partition(": ")
     outcome = said.partition(" ")[0]

@@ -118,7 +118,7 @@ class Readable:
 def of_html(source: str, url: str) -> Readable:
     tree = parse_tree(source[:MAX_SOURCE_CHARACTERS], MAX_TOKENS)
     # Finding the main content of a very long page would take seconds, so all of it is shown.
-    long = tree.cut or len(tree) + sum(map(len, tree.texts)) > MAX_MAIN_SIZE
+    long = tree.is_truncated or len(tree) + sum(map(len, tree.texts)) > MAX_MAIN_SIZE
     if long:
         inside = bytearray(b"\1") * len(tree)
     else:
@@ -133,7 +133,7 @@ def of_html(source: str, url: str) -> Readable:
         if others[node]:
             others[tree.parents[node]] = 1
     rest, cut_too = render_nodes(tree, url, others)
-    return Readable(main, rest, cut or cut_too or len(source) > MAX_SOURCE_CHARACTERS or tree.cut)
+    return Readable(main, rest, cut or cut_too or len(source) > MAX_SOURCE_CHARACTERS or tree.is_truncated)
 
 
 def of_text(text: str) -> Readable:

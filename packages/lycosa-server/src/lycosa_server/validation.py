@@ -117,7 +117,9 @@ def _try_build(settings: InterestSettings, place: Callable[[str], Path]) -> None
     """Build the strategy and the judge once, so that the crawl cannot fail for them later."""
     if settings.strategy_model:
         _build(
-            format_spec(settings.strategy, {"file": str(place(settings.strategy_model))}), settings.words, settings.targets
+            format_spec(settings.strategy, {"file": str(place(settings.strategy_model))}),
+            settings.words,
+            settings.targets,
         )
         return
     if settings.words:

@@ -137,7 +137,7 @@ def list_pages(
         threshold=cached.view.threshold if threshold is None else threshold,
         crawl_threshold=cached.view.threshold,
         probability=cached.view.probability,
-        estimate=EstimateOut(**asdict(estimate), text=estimate.told),
+        estimate=EstimateOut(**asdict(estimate), text=estimate.description),
         has_labels=bool(labels),
         pages=pages,
     )
@@ -172,7 +172,7 @@ def show_page(url: Address, access: CrawlAccess = crawl_to("read", "read")) -> P
         last = next((visit for _, visit in found if isinstance(visit, Visit)), None)
         links: list[PageLink] = []
         if last is not None:
-            last.links.keep(200)
+            last.links.truncate(200)
             links = cached.view.links(last)
     return PageDetails(**dict(told), versions=versions, links=links, terms=_terms(cached.view, page))
 

@@ -77,7 +77,7 @@ def search(
         return SearchResultsOut(total=0, loosened=False, pages=0, results=[])
     takes = _label_filter(cached, labels, labelled) if labelled else None
     with collection, Search(collection, patience=MAX_INDEXING_SECONDS) as searching:
-        found = searching.find(words, limit=limit, offset=offset, takes=takes, filters=filters)
+        found = searching.find(words, limit=limit, offset=offset, accepts=takes, filters=filters)
     if found.behind and not cached.indexing:
         cached.indexing = True
         threading.Thread(target=_index, args=(cached,), name="indexing", daemon=True).start()

@@ -62,7 +62,7 @@ class LiveState(BaseModel):
     def of(cls, engine: Engine, now: float, ahead: float = 0.0) -> LiveState:
         """Return the current state; `ahead` is the wall clock minus the engine's clock."""
         politeness = getattr(engine.space, "politeness", None)
-        flying = politeness.flying if isinstance(politeness, PolitenessView) else {}
+        flying = politeness.requests if isinstance(politeness, PolitenessView) else {}
         since = {request: at for (_, request), at in flying.items()}
         busy = (queue for queue in engine.frontier.queues if queue.waiting or queue.in_flight)
         queues = nlargest(MAX_LISTED, busy, key=lambda queue: (queue.in_flight, queue.waiting))

@@ -68,7 +68,7 @@ class CrawlProcess:
         self.settings = settings
         self.database = database
         self.clock = clock or wall_clock()
-        self.authority = SharedPoliteness(self.clock, began=self.clock(), most=MAX_REQUESTS)
+        self.authority = SharedPoliteness(self.clock, started_at=self.clock(), max_in_flight=MAX_REQUESTS)
         self.environment = CrawlEnvironment(settings, self.clock, self.authority, clock or time.time)
         self.environment.hosts = hosts or _hosts(settings)
         self.running: dict[str, RunningCrawl] = {}

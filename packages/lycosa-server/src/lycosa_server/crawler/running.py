@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.collection.judging import judge, learn
-from lycosa.core.budget import EXHAUSTED, LEFT_ALONE, REQUESTS_SPENT, STOPPED, requests_for, format_spending
+from lycosa.core.budget import EXHAUSTED, LEFT_ALONE, REQUESTS_SPENT, STOPPED, format_spending, requests_for
 from lycosa.core.durations import parse_duration
 from lycosa.core.engine import Engine
 from lycosa.core.errors import LycosaError, StoreError
@@ -338,7 +338,7 @@ class RunningCrawl:
         _, complaint, requests = self._outcome()
         if not self.pages and complaint and reason in (EXHAUSTED, LEFT_ALONE):
             reason, failed = messages.no_pages_reason(complaint), True
-        spent = f": {spending(requests)}" if requests and reason == REQUESTS_SPENT else ""
+        spent = f": {format_spending(requests)}" if requests and reason == REQUESTS_SPENT else ""
         reason = hide_data_directory(self._environment.settings, messages.ENDINGS.get(reason, reason) + spent)
         text = printable(reason, " ")[:MAX_REASON_CHARACTERS]
         return Ending(text, failed, self.budget, self.pages, self.relevant, self._changes)

@@ -208,7 +208,7 @@ def as_dict(text: str) -> dict[str, Any]:
 def _to_parameters(given: Row) -> Row:
     """Convert values for both databases: booleans to integers; reject NUL in text, which PostgreSQL cannot store.
 
-    >>> _plain({"a": "a", "b": True, "c": None})
+    >>> _to_parameters({"a": "a", "b": True, "c": None})
     {'a': 'a', 'b': 1, 'c': None}
     """
     if any(isinstance(value, str) and "\0" in value for value in given.values()):

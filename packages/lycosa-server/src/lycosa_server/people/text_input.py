@@ -9,7 +9,7 @@ from lycosa.drawing.formats import many
 def clean_line(text: str, what: str, max_length: int, min_length: int = 0) -> str:
     """Strip and validate one line of text; `what` names it in error messages.
 
-    >>> line("  coral reefs ", "the name", 80)
+    >>> clean_line("  coral reefs ", "the name", 80)
     'coral reefs'
     """
     stripped = text.strip()

@@ -3,7 +3,7 @@
 
 import { svg } from "./dom.js";
 import { read } from "./page_view.js";
-import { button, call, count, el, original, plural, scoreBar, shown, yesNo } from "./pieces.js";
+import { button, call, count, el, original, plural, relevanceBar, shown, yesNo } from "./pieces.js";
 
 const ACROSS = 240;
 const DOWN = 34;
@@ -157,7 +157,7 @@ export function mount(panel, context) {
     card.replaceChildren(
       el("h3", {}, el("bdi", { text: shown(node.title, 160) || shown(node.url, 160) })),
       el("p", { class: "address" }, el("bdi", { text: shown(node.url, 200) })),
-      el("p", { class: "row" }, [scoreBar(node.relevance, context.threshold), node.seed ? el("span", { class: "badge", text: "seed" }) : "", node.relevant ? el("span", { class: "badge good", text: "relevant" }) : ""]),
+      el("p", { class: "row" }, [relevanceBar(node.relevance, context.threshold), node.seed ? el("span", { class: "badge", text: "seed" }) : "", node.relevant ? el("span", { class: "badge good", text: "relevant" }) : ""]),
       step?.parent
         ? el("p", { class: "why" }, ["from ", el("bdi", { text: shown(step.parent_title, 90) || shown(step.parent, 90) }), ...(step.anchor ? [" via “", el("bdi", { text: shown(step.anchor, 90) }), "”"] : []), node.depth ? `, ${plural(node.depth, "link")} from a seed` : ""])
         : "",

@@ -2,7 +2,7 @@
 
 import { href } from "./api.js";
 import { read } from "./page_view.js";
-import { button, call, count, el, gone, hostOf, outcome, percent, scoreBar, section, shown, when, why, words } from "./pieces.js";
+import { button, call, count, el, gone, hostOf, outcome, percent, relevanceBar, section, shown, when, why, words } from "./pieces.js";
 
 const KEPT = 200;
 
@@ -52,7 +52,7 @@ export function mount(panel, context) {
     const relevant = el("span", { class: "badge good", text: "relevant" });
     const made = el("li", { dataset: { url: visit.url } }, [
       el("div", { class: "feed-line" }, [
-        scoreBar(bad ? null : visit.relevance, context.threshold), // failed pages were not judged
+        relevanceBar(bad ? null : visit.relevance, context.threshold), // failed pages were not judged
         el("button", { class: "link", type: "button", onclick: () => read(context, known) }, [
           el("bdi", { text: shown(visit.title, 160) || shown(visit.url, 160) }),
         ]),

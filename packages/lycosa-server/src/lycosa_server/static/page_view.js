@@ -1,7 +1,7 @@
 // The reader: an archived page in a dialog, in a frame without scripts, with its origin, versions and label.
 
 import { diffOf } from "./diff.js";
-import { button, call, el, hostOf, original, plural, scoreBar, shown, tell, when, why, words, yesNo } from "./pieces.js";
+import { button, call, el, hostOf, original, plural, relevanceBar, shown, tell, when, why, words, yesNo } from "./pieces.js";
 
 let opener = null;
 
@@ -113,7 +113,7 @@ export async function read(context, page, { compare = false } = {}) {
     const at = parts().indexOf(document.activeElement);
     facts.replaceChildren(
       el("p", { class: "address" }, [el("bdi", { text: shown(known.url, 300) })]),
-      el("p", { class: "row" }, [scoreBar(known.relevance, context.threshold), original(known.url)]),
+      el("p", { class: "row" }, [relevanceBar(known.relevance, context.threshold), original(known.url)]),
       why(known.why),
       yesNo(context, known),
       known.fetched ? el("p", { class: "note", text: `Fetched ${when(known.fetched)}` }) : "",

@@ -65,13 +65,13 @@ export function original(url) {
 }
 
 // The relevance of a page, as a bar and a number.
-export function scoreBar(score, threshold) {
-  if (score === null || score === undefined) return el("span", { class: "score none", text: "–", title: "not judged" });
-  const filled = Math.max(0, Math.min(1, score / (threshold > 1 ? 2 * threshold : 1))); // some judges' scores exceed 1
-  return el("span", { class: `score${threshold && score >= threshold ? " over" : ""}` }, [
+export function relevanceBar(relevance, threshold) {
+  if (relevance === null || relevance === undefined) return el("span", { class: "score none", text: "–", title: "not judged" });
+  const filled = Math.max(0, Math.min(1, relevance / (threshold > 1 ? 2 * threshold : 1))); // some judges exceed 1
+  return el("span", { class: `score${threshold && relevance >= threshold ? " over" : ""}` }, [
     el("meter", { min: "0", max: "1", value: filled, "aria-hidden": "true" }),
     el("span", { class: "unseen", text: "relevance " }),
-    el("span", { class: "score-number", text: score.toFixed(2) }),
+    el("span", { class: "score-number", text: relevance.toFixed(2) }),
   ]);
 }
 

@@ -1,14 +1,14 @@
 // One result in a list: title, origin, and actions.
 
 import { read } from "./page_view.js";
-import { ago, button, el, hostOf, original, scoreBar, shown, why, yesNo } from "./pieces.js";
+import { ago, button, el, hostOf, original, relevanceBar, shown, why, yesNo } from "./pieces.js";
 
 export function item(context, page, excerpt) {
   const title = el("button", { type: "button", class: "link title", onclick: () => read(context, page) }, el("bdi", { text: shown(page.title, 200) || shown(page.url, 120) }));
   return el("li", { class: "result" }, [
     el("h3", {}, title),
     el("p", { class: "result-facts" }, [
-      page.relevance === null || page.relevance === undefined ? "" : scoreBar(page.relevance, context.threshold),
+      page.relevance === null || page.relevance === undefined ? "" : relevanceBar(page.relevance, context.threshold),
       el("span", { text: shown(page.host, 80) || hostOf(page.url) }),
       page.language ? el("span", { text: shown(page.language, 16) }) : "",
       page.fetched ? ago(page.fetched) : "",

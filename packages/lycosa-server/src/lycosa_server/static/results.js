@@ -8,7 +8,7 @@ import { slider, unsure } from "./threshold.js";
 const SIZE = 20;
 const ORDERS = { relevance: "relevance", frequency: "word frequency", date: "date" };
 const TEXTS = {
-  relevance: "By the judge's current score, including what it learned from your labels.",
+  relevance: "By current relevance, including what it learned from your labels.",
   frequency: "By how often the words of the interest occur in the page.",
   date: "Newest first.",
 };

@@ -2,7 +2,7 @@
 
 import { newest } from "./api.js";
 import { read } from "./page_view.js";
-import { button, call, el, scoreBar, shown, yesNo } from "./pieces.js";
+import { button, call, el, relevanceBar, shown, yesNo } from "./pieces.js";
 
 const PAUSE = 150; // milliseconds to wait after the last move
 
@@ -68,7 +68,7 @@ export function slider(context, changed) {
       if (!held && (document.activeElement !== range || asked === null)) range.value = String(asked ?? answer.crawl_threshold);
       box.querySelector("#threshold-note").textContent = answer.probability
         ? "The lowest probability that counts as relevant. A lower threshold accepts more pages, including more wrong ones; a higher one accepts fewer, more certain pages."
-        : "The lowest score that counts as relevant. A lower threshold accepts more pages, including more wrong ones; a higher one accepts fewer, more certain pages.";
+        : "The minimum relevance. A lower threshold accepts more pages, including more wrong ones; a higher one accepts fewer, more certain pages.";
       draw();
     },
   };
@@ -84,7 +84,7 @@ export function unsure(context) {
     if (pages === null) return;
     said.textContent = pages.length ? "The judge is least certain about these pages, so labelling them teaches it most." : "The judge is certain about every page.";
     list.replaceChildren(...pages.map((page) => el("li", {}, [
-      scoreBar(page.relevance, context.threshold),
+      relevanceBar(page.relevance, context.threshold),
       el("button", { type: "button", class: "link", onclick: () => read(context, page) }, el("bdi", { text: shown(page.title, 140) || shown(page.url, 140) })),
       yesNo(context, page),
     ])));

@@ -8,8 +8,7 @@ from lycosa_server.people.database import Database
 NOW = 1_700_000_000.0
 
 
-def test_entries_come_newest_first_page_by_page(database: Database) -> None:
-    """With `before` nothing is left out or told twice, also if much happened in one moment."""
+def test_entries_page_through_equal_times(database: Database) -> None:
     for number in range(10):
         audit.record(database, NOW + number // 4, "", "", f"act {number}")
     pages, before = [], None
@@ -19,15 +18,13 @@ def test_entries_come_newest_first_page_by_page(database: Database) -> None:
     assert [[f"act {number}" for number in range(4, 10)], [f"act {number}" for number in range(4)]] == pages
 
 
-def test_whatever_is_noted_can_be_kept_and_shown(database: Database) -> None:
-    """Characters that are no text are replaced, long texts cut."""
+def test_record_cleans_and_shortens_text(database: Database) -> None:
     audit.record(database, NOW, "", "a\0b\ud800", "act", "x" * 1000)
     row = audit.entries(database)[0]
     assert ("a�b�", audit.MAX_FIELD_LENGTH, "…") == (row["name"], len(row["subject"]), row["subject"][-1])
 
 
-def test_after_a_year_an_entry_is_forgotten(database: Database) -> None:
-    """The next one that is written removes it."""
+def test_record_removes_entries_after_a_year(database: Database) -> None:
     audit.record(database, NOW, "", "", "old")
     audit.record(database, NOW + audit.MAX_AGE_SECONDS + 1, "", "", "new")
     assert ["new"] == [row["action"] for row in audit.entries(database)]

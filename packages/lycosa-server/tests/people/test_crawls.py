@@ -1,4 +1,4 @@
-"""The state machine of crawls: what people ask for, what the crawl process does, both at once; on either database."""
+"""The state machine of crawls, on both databases."""
 
 import contextlib
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, REFRESHED, STOPPED
-from lycosa.core.errors import InputError
 from lycosa_server.people import crawls, erasing, notices
 from lycosa_server.people.crawls import Ending
 from lycosa_server.people.database import Conflict, Database
@@ -22,7 +22,7 @@ ANNS = {"id": "Ann's", "owner": "Ann", "name": "reefs", "settings": "{}", "creat
 
 @pytest.fixture
 def database(database: Database) -> Database:
-    """A database with Ann, Bob and an interest of each."""
+    """A database with Ann and Bob, who have an interest each."""
     for name in ("Ann", "Bob"):
         person = {"id": name, "name": name, "folded": name.lower(), "password": "", "role": "member", "created": NOW}
         database.insert("person", person)
@@ -31,50 +31,44 @@ def database(database: Database) -> Database:
 
 
 def new(database: Database, interest: str = "Ann's", budget: int = 100) -> str:
-    """A queued crawl."""
     return str(crawls.create(database, NOW, interest, budget)["id"])
 
 
 def running(database: Database, **given: Any) -> str:
-    """A crawl that runs."""
     crawl = new(database, **given)
     assert crawls.take(database, NOW + 1, crawl)
     return crawl
 
 
 def ended(database: Database, reason: str = EXHAUSTED, **given: Any) -> str:
-    """A crawl that ran and ended so."""
     crawl = running(database)
-    crawls.end(database, NOW + 2, crawl, Ending(reason, pages=10, found=4, **given))
+    crawls.end(database, NOW + 2, crawl, Ending(reason, pages=10, relevant=4, **given))
     return crawl
 
 
 def state(database: Database, crawl: str) -> tuple[str, str]:
-    """How it is, and what is wanted."""
     row = crawls.get(database, crawl)
     return row["state"], row["wanted"]
 
 
-def test_a_crawl_is_queued_taken_and_ended(database: Database) -> None:
-    """The way of a crawl nobody interferes with."""
+def test_crawl_is_queued_taken_and_ended(database: Database) -> None:
     crawl = new(database)
     assert ("queued", "run") == state(database, crawl)
     assert crawls.take(database, NOW + 1, crawl)
     assert not crawls.take(database, NOW + 1, crawl)
     crawls.update_counts(database, crawl, 3, 1)
-    assert "finished" == crawls.end(database, NOW + 9, crawl, Ending(PAGES_SPENT, pages=10, found=4))
+    assert "finished" == crawls.end(database, NOW + 9, crawl, Ending(PAGES_SPENT, pages=10, relevant=4))
     row = crawls.get(database, crawl)
     assert (10, 4, NOW + 1, NOW + 9, PAGES_SPENT) == tuple(
-        row[name] for name in ("pages", "found", "started", "ended", "reason")
+        row[name] for name in ("pages", "relevant", "started", "ended", "reason")
     )
     assert "" == crawls.end(database, NOW + 10, crawl, Ending(STOPPED))
 
 
-def test_one_at_a_time(database: Database) -> None:
-    """An interest has one crawl under way, whatever its state; another interest's don't matter."""
+def test_create_refuses_a_second_active_crawl_per_interest(database: Database) -> None:
     crawl = new(database)
     for _ in range(2):
-        with pytest.raises(Conflict, match="stop that one first"):
+        with pytest.raises(Conflict, match="stop it first"):
             new(database)
         crawls.pause(database, crawl)
     new(database, "Bob's")
@@ -84,9 +78,7 @@ def test_one_at_a_time(database: Database) -> None:
         crawls.resume(database, NOW, crawl)
 
 
-def test_many_at_once_make_one(database: Database) -> None:
-    """Of eight requests for a crawl that come at the same time, one is granted."""
-
+def test_create_of_many_at_once_makes_one(database: Database) -> None:
     def ask(_: int) -> str:
         try:
             return str(crawls.create(database, NOW, "Ann's", 5)["state"])
@@ -98,8 +90,7 @@ def test_many_at_once_make_one(database: Database) -> None:
     assert ["queued", *["taken"] * 7] == answers
 
 
-def test_pausing(database: Database) -> None:
-    """A queued crawl is paused at once, a running one when the process says so; both go on through the queue."""
+def test_pause_queued_and_running(database: Database) -> None:
     crawl = new(database)
     assert "paused" == crawls.pause(database, crawl)["state"]
     assert not crawls.take(database, NOW, crawl)
@@ -111,8 +102,7 @@ def test_pausing(database: Database) -> None:
     assert "queued" == crawls.resume(database, NOW, crawl)["state"]
 
 
-def test_a_second_thought(database: Database) -> None:
-    """A crawl that is resumed while it is being paused goes on."""
+def test_resume_while_pausing_requeues(database: Database) -> None:
     crawl = running(database)
     crawls.pause(database, crawl)
     crawls.resume(database, NOW, crawl)
@@ -120,8 +110,7 @@ def test_a_second_thought(database: Database) -> None:
     assert crawls.take(database, NOW, crawl)
 
 
-def test_stopping(database: Database) -> None:
-    """A queued or paused crawl is stopped at once, a running one by the process; it can be resumed."""
+def test_stop_and_resume_in_every_state(database: Database) -> None:
     crawl = new(database)
     assert (STOPPED, "stopped") == tuple(crawls.stop(database, NOW, crawl)[name] for name in ("reason", "state"))
     assert "stopped" == crawls.stop(database, NOW, crawl)["state"]
@@ -135,15 +124,13 @@ def test_stopping(database: Database) -> None:
     assert NOW + 3 == crawls.get(database, crawl)["ended"]
 
 
-def test_an_end_of_its_own_counts_more_than_a_wish_to_pause(database: Database) -> None:
-    """A crawl that was over anyway is finished, not paused."""
+def test_end_finished_outweighs_a_wanted_pause(database: Database) -> None:
     crawl = running(database)
     crawls.pause(database, crawl)
     assert "finished" == crawls.end(database, NOW, crawl, Ending(EXHAUSTED))
 
 
-def test_what_is_over_is_neither_paused_nor_stopped(database: Database) -> None:
-    """Pausing, stopping and resuming a finished crawl is refused in words."""
+def test_finished_crawl_cannot_be_paused_stopped_or_resumed(database: Database) -> None:
     crawl = ended(database)
     for change in (
         lambda: crawls.pause(database, crawl),
@@ -154,28 +141,25 @@ def test_what_is_over_is_neither_paused_nor_stopped(database: Database) -> None:
             change()
 
 
-def test_a_failed_crawl(database: Database) -> None:
-    """Its reason is the error's words; it may be tried again."""
+def test_end_failed_keeps_the_reason_and_can_be_resumed(database: Database) -> None:
     crawl = ended(database, "no page could be read", failed=True)
     assert ("failed", "no page could be read") == tuple(crawls.get(database, crawl)[n] for n in ("state", "reason"))
     row = crawls.resume(database, NOW, crawl)
     assert ("queued", "") == (row["state"], row["reason"])
 
 
-def test_more(database: Database) -> None:
-    """A finished crawl goes on with a larger budget; a running one has it at once, even as it ends."""
+def test_add_pages_continues_up_to_the_maximum(database: Database) -> None:
     crawl = ended(database, PAGES_SPENT)
     row = crawls.add_pages(database, NOW, crawl, 50, 200)
     assert ("queued", "crawl", 150) == (row["state"], row["task"], row["budget"])
-    with pytest.raises(InputError, match="too many"):
+    with raises_input_error("out-of-range"):
         crawls.add_pages(database, NOW, crawl, 51, 200)
     crawls.take(database, NOW, crawl)
     crawls.add_pages(database, NOW, crawl, 10, 200)
     assert "queued" == crawls.end(database, NOW, crawl, Ending(PAGES_SPENT, budget=150, pages=150))
 
 
-def test_more_of_what_is_being_stopped(database: Database) -> None:
-    """Who asks for more pages wants it to go on, whether the stop of a moment ago was done already or not."""
+def test_add_pages_withdraws_a_stop(database: Database) -> None:
     crawl = running(database)
     crawls.stop(database, NOW, crawl)
     assert ("running", "run") == (crawls.add_pages(database, NOW, crawl, 5, 200)["state"], state(database, crawl)[1])
@@ -185,14 +169,13 @@ def test_more_of_what_is_being_stopped(database: Database) -> None:
     assert ("paused", "pause") == state(database, crawl)
 
 
-def test_looking_again(database: Database) -> None:
-    """A refresh is queued, runs, and ends as finished; it has a beginning of its own, which a pause does not change."""
+def test_refresh_keeps_its_start_over_a_pause(database: Database) -> None:
     crawl = ended(database)
     row = crawls.refresh(database, NOW + 50, crawl)
     assert ("queued", "refresh", None) == (row["state"], row["task"], row["started"])
     with pytest.raises(Conflict, match="is queued"):
         crawls.refresh(database, NOW, crawl)
-    with pytest.raises(Conflict, match="looks at its pages again"):
+    with pytest.raises(Conflict, match="is revisiting its pages"):
         crawls.add_pages(database, NOW, crawl, 1, 1000)
     crawls.take(database, NOW + 60, crawl)
     crawls.pause(database, crawl)
@@ -203,8 +186,7 @@ def test_looking_again(database: Database) -> None:
     assert NOW + 60 == crawls.get(database, crawl)["started"]
 
 
-def test_what_is_due_is_queued(database: Database) -> None:
-    """A finished crawl is due when its interest says so; a change of mind counts, also back to never."""
+def test_schedule_follows_the_interval_of_the_interest(database: Database) -> None:
     crawl = ended(database)
 
     def again(how: str, at: float) -> tuple[list[str], float | None]:
@@ -220,8 +202,7 @@ def test_what_is_due_is_queued(database: Database) -> None:
     assert [] == again("1h", NOW + 1e6)[0]
 
 
-def test_a_look_that_failed_is_tried_again(database: Database) -> None:
-    """When the next one is due; a crawl that failed is not looked at again."""
+def test_schedule_retries_a_failed_refresh(database: Database) -> None:
     crawl = ended(database)
     database.run("UPDATE interest SET revisit_every = '1h'")
     assert [crawl] == crawls.schedule(database, NOW + 1e4)
@@ -233,8 +214,7 @@ def test_a_look_that_failed_is_tried_again(database: Database) -> None:
     assert [] == crawls.schedule(database, NOW + 1e6)
 
 
-def test_only_the_newest_is_looked_at_again(database: Database) -> None:
-    """An older crawl of the same interest, or one of somebody whose account is disabled, is not due."""
+def test_schedule_skips_older_crawls_and_disabled_owners(database: Database) -> None:
     ended(database)
     newer = ended(database)
     database.run("UPDATE interest SET revisit_every = '1h'")
@@ -244,8 +224,7 @@ def test_only_the_newest_is_looked_at_again(database: Database) -> None:
     assert [newer] == crawls.schedule(database, NOW + 1e6)
 
 
-def test_wishes_that_cannot_be_read_hold_up_nobody_else(database: Database) -> None:
-    """Ann's were kept by another version, say: Bob's crawl is looked at again all the same."""
+def test_schedule_skips_settings_that_cannot_be_parsed(database: Database) -> None:
     ended(database)
     bobs = running(database, interest="Bob's")
     crawls.end(database, NOW + 2, bobs, Ending(EXHAUSTED))
@@ -258,8 +237,7 @@ def test_wishes_that_cannot_be_read_hold_up_nobody_else(database: Database) -> N
         assert bobs in crawls.schedule(database, NOW + 1e6)
 
 
-def test_deleted_meanwhile(database: Database) -> None:
-    """What is asked of a crawl that is gone is refused; its end is no news."""
+def test_changes_of_a_deleted_crawl_are_refused(database: Database) -> None:
     crawl = running(database)
     database.run("DELETE FROM crawl WHERE id = :crawl", crawl=crawl)
     with pytest.raises(NotFound):
@@ -270,8 +248,8 @@ def test_deleted_meanwhile(database: Database) -> None:
         new(database)
 
 
-def test_nobody_waits_for_one_who_waits_for_them(database: Database) -> None:
-    """People and the crawl process at the same rows, in every order that chance brings: each is done, or told why."""
+def test_concurrent_changes_never_deadlock(database: Database) -> None:
+    """People and the crawl process change the same rows in random order."""
 
     def work(seed: int) -> int:
         chance = Random(seed)
@@ -300,15 +278,13 @@ def test_nobody_waits_for_one_who_waits_for_them(database: Database) -> None:
 
 
 def _taken_and_ended(database: Database, crawl: str) -> None:
-    """As the crawl process does it: the notice goes with the state."""
     crawls.take(database, NOW, crawl)
     with database.transaction():
         if crawls.end(database, NOW, crawl, Ending(EXHAUSTED)):
             notices.notify(database, NOW, "Ann", "finished", "it is done", "Ann's")
 
 
-def test_the_queue(database: Database) -> None:
-    """Who has nothing running stands before who has, and the owner of the interest is who counts."""
+def test_queue_positions_prefer_owners_without_running_crawls(database: Database) -> None:
     first = running(database)
     second_interest = {"id": "second", "owner": "Ann", "name": "", "settings": "{}", "created": NOW, "changed": NOW}
     database.insert("interest", second_interest)
@@ -321,8 +297,7 @@ def test_the_queue(database: Database) -> None:
     assert "queued" == crawls.get(database, first)["state"]
 
 
-def test_only_so_many_are_kept(database: Database) -> None:
-    """An interest that has as many crawls as it may keep gets no other one before one is deleted."""
+def test_create_refuses_more_than_the_maximum(database: Database) -> None:
     for number in range(crawls.MAX_CRAWLS):
         crawl(database, "Ann's", number)
     with pytest.raises(Conflict, match="delete an old one first"):

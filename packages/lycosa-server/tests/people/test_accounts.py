@@ -18,13 +18,11 @@ NOW = 1_700_000_000.0
 
 
 def join(database: Database, name: str, role: str = "member") -> Row:
-    """A new person."""
     _, code = accounts.invite(database, NOW, role)
     return accounts.accept(database, NOW, CHEAP, code, name, PASSWORD)
 
 
-def test_the_first_link_makes_an_admin_and_then_there_is_none(database: Database) -> None:
-    """It is renewed at each start until it was used; the one before is worthless then."""
+def test_first_link_is_renewed_until_an_admin_exists(database: Database) -> None:
     old = accounts.first_link(database, NOW)
     new = accounts.first_link(database, NOW)
     assert old is not None
@@ -36,35 +34,32 @@ def test_the_first_link_makes_an_admin_and_then_there_is_none(database: Database
 
 
 @pytest.mark.paper("personalized-multi-user")
-def test_an_invitation_is_good_once(database: Database) -> None:
-    """The second to use it gets nothing."""
+def test_accept_uses_an_invitation_once(database: Database) -> None:
     _, code = accounts.invite(database, NOW, "member")
     accounts.accept(database, NOW, CHEAP, code, "ada", PASSWORD)
     with pytest.raises(NotFound):
         accounts.accept(database, NOW, CHEAP, code, "eve", PASSWORD)
 
 
-def test_an_invitation_expires(database: Database) -> None:
-    """After its days nobody can use it."""
+def test_accept_refuses_an_expired_invitation(database: Database) -> None:
     _, code = accounts.invite(database, NOW, "member", days=7)
     assert "member" == accounts.invitation(database, NOW + 7 * 86400 - 1, code)["role"]
     with pytest.raises(NotFound):
         accounts.accept(database, NOW + 7 * 86400, CHEAP, code, "ada", PASSWORD)
 
 
-def test_of_two_who_accept_at_once_one_gets_in(database: Database) -> None:
-    """Both have seen that the invitation is good before either uses it."""
+def test_accept_of_two_at_once_admits_one(database: Database) -> None:
     _, code = accounts.invite(database, NOW, "member")
-    together = threading.Barrier(2, timeout=60)
+    barrier = threading.Barrier(2, timeout=60)
     outcomes: list[str] = []
 
-    class Meeting(Passwords):
+    class WaitingPasswords(Passwords):
         def hash(self, password: str) -> str:
             if password == PASSWORD:
-                together.wait()
+                barrier.wait()
             return super().hash(password)
 
-    slow = Meeting(time_cost=1, memory_cost=8, parallelism=1)
+    slow = WaitingPasswords(time_cost=1, memory_cost=8, parallelism=1)
 
     def accept(name: str) -> None:
         try:
@@ -81,8 +76,7 @@ def test_of_two_who_accept_at_once_one_gets_in(database: Database) -> None:
     assert (["in", "out"], 1) == (sorted(outcomes), len(database.rows("SELECT id FROM person")))
 
 
-def test_a_name_is_taken_however_it_is_spelled_and_the_invitation_stays_good(database: Database) -> None:
-    """The invited person can try another name."""
+def test_accept_of_a_taken_name_keeps_the_invitation_valid(database: Database) -> None:
     join(database, "Ada Lovelace")
     _, code = accounts.invite(database, NOW, "member")
     with pytest.raises(Conflict, match="choose another"):
@@ -90,15 +84,13 @@ def test_a_name_is_taken_however_it_is_spelled_and_the_invitation_stays_good(dat
     assert "Grace" == accounts.accept(database, NOW, CHEAP, code, "Grace", PASSWORD)["name"]
 
 
-def test_names_that_are_refused() -> None:
-    """Too short, too long, or with what could pass for something else."""
+def test_check_name_refuses_unsafe_names() -> None:
     for name in ["", "a", "x" * 41, "<b>ada</b>", "ada\0", "ada\ud800", "..", "a\u202eda"]:
         with pytest.raises(InputError):
             accounts.check_name(name)
 
 
-def test_sign_in_wants_the_password_of_someone_who_is_not_disabled(database: Database) -> None:
-    """Wrong password, unknown name and disabled account are all the same: nobody."""
+def test_sign_in_requires_the_password_of_an_enabled_account(database: Database) -> None:
     ada = join(database, "ada")
     tried = [("Ada", PASSWORD), ("ada", "wrong"), ("eve", PASSWORD)]
     found = [accounts.sign_in(database, CHEAP, name, password) for name, password in tried]
@@ -107,18 +99,16 @@ def test_sign_in_wants_the_password_of_someone_who_is_not_disabled(database: Dat
     assert accounts.sign_in(database, CHEAP, "ada", PASSWORD) is None
 
 
-def test_a_hash_of_another_cost_is_made_anew_at_sign_in(database: Database) -> None:
-    """The next sign-in finds one of today's cost, and it fits."""
+def test_sign_in_replaces_a_hash_of_another_cost(database: Database) -> None:
     join(database, "ada")
     dearer = Passwords(time_cost=2, memory_cost=8, parallelism=1)
     assert accounts.sign_in(database, dearer, "ada", PASSWORD)
-    kept = accounts.by_name(database, "ada")
-    assert kept is not None
-    assert (False, True) == (dearer.needs_rehash(kept["password"]), dearer.verify(kept["password"], PASSWORD))
+    row = accounts.by_name(database, "ada")
+    assert row is not None
+    assert (False, True) == (dearer.needs_rehash(row["password"]), dearer.verify(row["password"], PASSWORD))
 
 
-def test_the_last_admin_stays(database: Database) -> None:
-    """Neither demoted nor disabled; with another admin who is not disabled, either goes."""
+def test_keep_an_admin_protects_the_last_admin(database: Database) -> None:
     ada, bob = join(database, "ada", "admin"), join(database, "bob", "admin")
     accounts.set_disabled(database, bob["id"], True)
     for act in (
@@ -133,8 +123,7 @@ def test_the_last_admin_stays(database: Database) -> None:
     assert ["bob"] == [row["name"] for row in database.rows("SELECT name FROM person WHERE role = 'admin'")]
 
 
-def test_two_admins_who_demote_each_other_at_once_leave_one(database: Database) -> None:
-    """The second waits for the first and then is the last."""
+def test_set_role_of_two_admins_at_once_leaves_one(database: Database) -> None:
     people = [join(database, name, "admin")["id"] for name in ("ada", "bob")]
     outcomes: list[str] = []
 
@@ -153,8 +142,7 @@ def test_two_admins_who_demote_each_other_at_once_leave_one(database: Database) 
     assert ["done", "refused"] == sorted(outcomes)
 
 
-def test_invitations_end_with_the_right_to_invite(database: Database) -> None:
-    """An admin who is none any more cannot come back by an invitation they kept."""
+def test_invitation_ends_with_the_right_to_invite(database: Database) -> None:
     ada, _ = join(database, "ada", "admin"), join(database, "bob", "admin")
     _, code = accounts.invite(database, NOW, "admin", made_by=ada["id"])
     accounts.set_role(database, ada["id"], "member")
@@ -167,8 +155,7 @@ def test_invitations_end_with_the_right_to_invite(database: Database) -> None:
         accounts.invitation(database, NOW, code)
 
 
-def test_a_new_password_ends_all_sessions(database: Database) -> None:
-    """And the old one is no good any more."""
+def test_set_password_ends_all_sessions(database: Database) -> None:
     ada = join(database, "ada")
     _, value = sessions.create(database, NOW, ada["id"])
     accounts.set_password(database, CHEAP, ada, "another long password")
@@ -178,23 +165,21 @@ def test_a_new_password_ends_all_sessions(database: Database) -> None:
     )
 
 
-def test_names_are_found_by_their_beginning(database: Database) -> None:
-    """Two letters at least, ten names at most, no wildcards, nobody who is disabled."""
+def test_names_match_a_prefix_of_enabled_accounts(database: Database) -> None:
     ids = {name: join(database, name)["id"] for name in ("Ada", "Adele", "Bob")}
     accounts.set_disabled(database, ids["Adele"], True)
     assert [["Ada"], [], [], ["Bob"]] == [accounts.names(database, begins) for begins in ("ad", "a", "%a", "BO")]
 
 
-def test_the_crawls_of_who_is_shut_out_are_paused(database: Database) -> None:
-    """Those that wait at once, those that run by the crawl process; what is over, and others' crawls, stay as is."""
-    whose = {name: person(database, name) for name in ("Ada", "Bob")}
+def test_set_disabled_pauses_only_own_active_crawls(database: Database) -> None:
+    people = {name: person(database, name) for name in ("Ada", "Bob")}
     for name, state in (("Ada", "queued"), ("Ada", "running"), ("Ada", "finished"), ("Bob", "queued")):
-        crawl(database, interest(database, whose[name]), state=state, reason=f"{name} {state}")
-    accounts.set_disabled(database, whose["Ada"], True)
-    told = {row["reason"]: (row["state"], row["wanted"]) for row in database.rows("SELECT * FROM crawl")}
+        crawl(database, interest(database, people[name]), state=state, reason=f"{name} {state}")
+    accounts.set_disabled(database, people["Ada"], True)
+    states = {row["reason"]: (row["state"], row["wanted"]) for row in database.rows("SELECT * FROM crawl")}
     assert {
         "Ada queued": ("paused", "pause"),
         "Ada running": ("running", "pause"),
         "Ada finished": ("finished", "run"),
         "Bob queued": ("queued", "run"),
-    } == told
+    } == states

@@ -13,8 +13,7 @@ PAGE, OTHER = "https://reefs.example/a", "https://reefs.example/b"
 
 
 @pytest.mark.paper("personalized-profile")
-def test_the_last_word_counts(database: Database) -> None:
-    """A page has one label: what was said last, with who said it; None takes it back."""
+def test_set_label_last_one_counts(database: Database) -> None:
     ada, bob = person(database, "Ada"), person(database, "Bob")
     reefs = interest(database, ada)
     set_label(database, NOW, reefs, ada, PAGE, True, "A")
@@ -35,8 +34,7 @@ def test_the_last_word_counts(database: Database) -> None:
     )
 
 
-def test_labels_come_in_the_order_they_were_given(database: Database) -> None:
-    """The oldest first, whatever the clock says, and of an interest only its own."""
+def test_labels_of_are_in_the_order_of_their_numbers(database: Database) -> None:
     ada = person(database, "Ada")
     reefs, trains = interest(database, ada), interest(database, ada, "Trains")
     set_label(database, NOW, reefs, ada, PAGE, True)
@@ -45,8 +43,7 @@ def test_labels_come_in_the_order_they_were_given(database: Database) -> None:
     assert [PAGE, OTHER] == list(labels_of(database, reefs))
 
 
-def test_a_label_outlives_its_giver(database: Database) -> None:
-    """Who deletes their account leaves the labels they gave to others' interests, without a name."""
+def test_labels_outlive_their_author(database: Database) -> None:
     ada, bob = person(database, "Ada"), person(database, "Bob")
     reefs = interest(database, ada)
     set_label(database, NOW, reefs, bob, PAGE, True, "A")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa_server.people import interests, sharing
 from lycosa_server.people.database import Database
@@ -12,8 +13,7 @@ from people_maker import NOW, REEFS, crawl, interest, person
 
 
 @pytest.mark.paper("personalized-interests")
-def test_an_interest_is_kept_and_changed(database: Database) -> None:
-    """What is given is changed, the rest stays."""
+def test_change_updates_only_given_fields(database: Database) -> None:
     ada = person(database, "Ada")
     made = interests.create(database, NOW, ada, " Reefs ", REEFS, "1d")
     assert ("Reefs", "1d", REEFS) == (made["name"], made["revisit_every"], InterestSettings.from_json(made["settings"]))
@@ -32,18 +32,16 @@ def test_an_interest_is_kept_and_changed(database: Database) -> None:
     )
 
 
-def test_a_person_has_so_many_interests_at_most(database: Database) -> None:
-    """One more than allowed is refused; others' interests do not count."""
+def test_create_refuses_more_than_the_maximum(database: Database) -> None:
     ada, bob = person(database, "Ada"), person(database, "Bob")
     interest(database, bob)
     interests.create(database, NOW, ada, "one", REEFS, most=1)
-    with pytest.raises(InputError, match="you have 1 interests"):
+    with raises_input_error("limit-reached"):
         interests.create(database, NOW, ada, "two", REEFS, most=1)
     assert 1 == len(interests.of_person(database, ada))
 
 
-def test_how_often_to_look_again_is_a_time(database: Database) -> None:
-    """What is no time, or too short a one, is refused."""
+def test_change_refuses_invalid_intervals(database: Database) -> None:
     reefs = interest(database, person(database, "Ada"))
     interests.change(database, NOW, reefs, revisit_every="1d\n")
     for text in ("often", "1s", "-1d", "599"):
@@ -52,8 +50,7 @@ def test_how_often_to_look_again_is_a_time(database: Database) -> None:
     assert "1d" == (database.get("interest", reefs) or {})["revisit_every"]
 
 
-def test_people_see_their_own_and_what_is_shared(database: Database) -> None:
-    """The list has one's own interests and shared ones, with how far one may go, and nobody else's."""
+def test_of_person_lists_own_and_shared_interests(database: Database) -> None:
     ada, bob = person(database, "Ada"), person(database, "Bob")
     own, shared, hidden = interest(database, bob, "own"), interest(database, ada, "shared"), interest(database, ada)
     row = database.get("interest", shared)
@@ -64,8 +61,7 @@ def test_people_see_their_own_and_what_is_shared(database: Database) -> None:
     assert {own, shared, hidden} == {row["id"] for row in [*interests.of_person(database, ada), {"id": own}]}
 
 
-def test_what_is_told_beside_them(database: Database) -> None:
-    """Labels are counted, shares too, and of several crawls the newest is told."""
+def test_of_person_counts_labels_and_finds_the_newest_crawl(database: Database) -> None:
     ada = person(database, "Ada")
     reefs = interest(database, ada)
     crawl(database, reefs, 1)

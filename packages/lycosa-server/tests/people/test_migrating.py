@@ -1,4 +1,4 @@
-"""The schema: from nothing, by a later revision, by two at once, and killed in the middle."""
+"""Migrations: of empty and existing databases, concurrent, and killed midway."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 
-from lycosa.core.errors import InputError, LycosaError, StoreError
+from input_errors import raises_input_error
+from lycosa.core.errors import LycosaError, StoreError
 from lycosa_server.people import migrations
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.migrating import migrate, newest, revision
@@ -23,7 +24,6 @@ from people_rows import fill
 
 @pytest.fixture
 def database(database_address: str) -> Iterator[Database]:
-    """An empty one."""
     opened = Database(database_address)
     yield opened
     opened.close()
@@ -46,7 +46,6 @@ def upgrade():
 
 
 def with_revision(tmp_path: Path, last: str = "pass") -> Config:
-    """Alembic's folder with one more revision."""
     folder = tmp_path / "migrations"
     shutil.copytree(Path(migrations.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "versions" / "later.py").write_text(LATER.format(newest=newest(), last=last))
@@ -63,8 +62,7 @@ def everything(database: Database) -> dict[str, list[Row]]:
     }
 
 
-def test_migrate_an_empty_database(database: Database) -> None:
-    """The tables are those of the schema; a second time changes nothing."""
+def test_migrate_creates_the_schema(database: Database) -> None:
     for _ in range(2):
         migrate(database)
         assert newest() == revision(database)
@@ -73,7 +71,6 @@ def test_migrate_an_empty_database(database: Database) -> None:
 
 
 def test_migrate_applies_a_later_revision(database: Database, tmp_path: Path) -> None:
-    """The rows stay, and what refers to them."""
     migrate(database)
     fill(database)
     tables, before = database.tables(), everything(database)
@@ -87,23 +84,20 @@ def test_migrate_applies_a_later_revision(database: Database, tmp_path: Path) ->
 
 
 def test_migrate_refuses_a_newer_schema(database: Database) -> None:
-    """Lycosa doesn't touch what a later version has made."""
     migrate(database)
     database.run("UPDATE alembic_version SET version_num = 'later'")
-    with pytest.raises(InputError, match="newer version"):
+    with raises_input_error("newer-database"):
         migrate(database)
 
 
 def test_migrate_refuses_a_foreign_database(database: Database) -> None:
-    """Where someone else's table has our name, nothing is changed."""
     database.run("CREATE TABLE person (x TEXT)")
     with pytest.raises(StoreError, match="person"):
         migrate(database)
     assert {"person": ["x"]} == database.tables()
 
 
-def test_migrate_fails_as_a_whole(database: Database, tmp_path: Path) -> None:
-    """A revision that fails leaves nothing of itself."""
+def test_migrate_failure_is_rolled_back(database: Database, tmp_path: Path) -> None:
     migrate(database)
     before = database.tables()
     with pytest.raises(LycosaError):
@@ -128,8 +122,7 @@ migrate(database)
 """
 
 
-def test_killed_in_the_middle_it_starts_anew(database: Database, database_address: str) -> None:
-    """kill -9 amid a migration leaves the schema of before."""
+def test_migrate_killed_midway_is_rolled_back(database: Database, database_address: str) -> None:
     killed = subprocess.run([sys.executable, "-c", KILLED, database_address], check=False)
     assert -9 == killed.returncode
     assert {} == database.tables()
@@ -137,7 +130,7 @@ def test_killed_in_the_middle_it_starts_anew(database: Database, database_addres
     assert newest() == revision(database)
 
 
-TOGETHER = """
+CONCURRENT = """
 import sys
 from lycosa_server.people.database import Database
 from lycosa_server.people.migrating import migrate, revision
@@ -148,10 +141,9 @@ print(revision(database))
 """
 
 
-def test_two_at_once_take_turns(database_address: str) -> None:
-    """Two processes that start on an empty database at the same moment both succeed."""
+def test_migrate_of_two_processes_at_once(database_address: str) -> None:
     Database(database_address).close()
-    command = [sys.executable, "-c", TOGETHER, database_address]
+    command = [sys.executable, "-c", CONCURRENT, database_address]
     both = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     for process in both:
         assert process.stdin is not None

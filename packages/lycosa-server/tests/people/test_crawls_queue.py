@@ -1,6 +1,7 @@
-"""Who comes next: limits are kept, and nobody waits for ever."""
+"""The choice of queued crawls to start: limits and fairness."""
 
 from collections import Counter
+from typing import TypeAlias
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,8 @@ from lycosa_server.people.database import Database, Row
 from people_maker import interest, person
 
 PEOPLE = "ABCDE"
+Running: TypeAlias = dict[str, int]
+Limits: TypeAlias = tuple[int, int]
 
 
 def queued(crawl: str, person: str, since: float) -> Row:
@@ -18,24 +21,22 @@ def queued(crawl: str, person: str, since: float) -> Row:
 
 
 def running_of(running: dict[str, int]) -> list[Row]:
-    """So many crawls of each person that run."""
     return [{"id": "", "owner": person, "state": "running"} for person, many in running.items() for _ in range(many)]
 
 
-LINES = st.lists(st.tuples(st.sampled_from(PEOPLE), st.integers(0, 20)), max_size=20).map(
-    lambda told: [queued(f"c{number}", person, since) for number, (person, since) in enumerate(told)]
+QUEUES = st.lists(st.tuples(st.sampled_from(PEOPLE), st.integers(0, 20)), max_size=20).map(
+    lambda pairs: [queued(f"c{number}", person, since) for number, (person, since) in enumerate(pairs)]
 )
 RUNNING = st.dictionaries(st.sampled_from(PEOPLE), st.integers(0, 4), max_size=5)
 LIMITS = st.tuples(st.integers(0, 12), st.integers(0, 4))
 
 
 @settings(max_examples=50)
-@given(LINES, RUNNING, LIMITS)
-def test_limits_are_kept(line: list[Row], running: dict[str, int], limits: tuple[int, int]) -> None:
-    """Nothing is started beyond the total or a person's share, and each crawl once."""
+@given(QUEUES, RUNNING, LIMITS)
+def test_crawls_to_start_respects_limits(rows: list[Row], running: Running, limits: Limits) -> None:
     total, per_person = limits
-    chosen = crawls_to_start([*line, *running_of(running)], total, per_person)
-    owner = {each["id"]: each["owner"] for each in line}
+    chosen = crawls_to_start([*rows, *running_of(running)], total, per_person)
+    owner = {each["id"]: each["owner"] for each in rows}
     counts = Counter(running) + Counter(owner[crawl] for crawl in chosen)
     assert len(set(chosen)) == len(chosen)
     assert not chosen or counts.total() <= total
@@ -43,24 +44,22 @@ def test_limits_are_kept(line: list[Row], running: dict[str, int], limits: tuple
 
 
 @settings(max_examples=50)
-@given(LINES, RUNNING, LIMITS)
-def test_no_room_is_wasted(line: list[Row], running: dict[str, int], limits: tuple[int, int]) -> None:
-    """Whoever still waits does so because all places are taken, or all of theirs."""
+@given(QUEUES, RUNNING, LIMITS)
+def test_crawls_to_start_uses_all_free_places(rows: list[Row], running: Running, limits: Limits) -> None:
     total, per_person = limits
-    chosen = set(crawls_to_start([*line, *running_of(running)], total, per_person))
-    counts = Counter(running) + Counter(each["owner"] for each in line if each["id"] in chosen)
-    left = [each for each in line if each["id"] not in chosen]
+    chosen = set(crawls_to_start([*rows, *running_of(running)], total, per_person))
+    counts = Counter(running) + Counter(each["owner"] for each in rows if each["id"] in chosen)
+    left = [each for each in rows if each["id"] not in chosen]
     assert all(counts.total() >= total or counts[each["owner"]] >= per_person for each in left)
 
 
 @settings(max_examples=50)
-@given(LINES, RUNNING, LIMITS)
-def test_who_has_nothing_comes_first(line: list[Row], running: dict[str, int], limits: tuple[int, int]) -> None:
-    """While someone waits who has less running, nobody with more is served; among equals, who waited longest is."""
+@given(QUEUES, RUNNING, LIMITS)
+def test_crawls_to_start_prefers_people_with_fewer_running(rows: list[Row], running: Running, limits: Limits) -> None:
     total, per_person = limits
-    counts, left = Counter(running), list(line)
-    by_name = {each["id"]: each for each in line}
-    for crawl in crawls_to_start([*line, *running_of(running)], total, per_person):
+    counts, left = Counter(running), list(rows)
+    by_name = {each["id"]: each for each in rows}
+    for crawl in crawls_to_start([*rows, *running_of(running)], total, per_person):
         taken = by_name[crawl]
         allowed = [each for each in left if counts[each["owner"]] < per_person]
         assert min((counts[each["owner"]], each["queued"]) for each in allowed) == (
@@ -72,8 +71,7 @@ def test_who_has_nothing_comes_first(line: list[Row], running: dict[str, int], l
 
 
 @given(st.lists(st.sampled_from(PEOPLE), min_size=1, max_size=30), st.integers(1, 4), st.integers(1, 3))
-def test_everybody_is_served_in_the_end(arrivals: list[str], total: int, per_person: int) -> None:
-    """With crawls that end one after the other, every crawl is started, once."""
+def test_crawls_to_start_starves_no_one(arrivals: list[str], total: int, per_person: int) -> None:
     waiting = [queued(f"c{number}", person, number) for number, person in enumerate(arrivals)]
     under_way: list[Row] = []
     served: list[str] = []
@@ -88,8 +86,7 @@ def test_everybody_is_served_in_the_end(arrivals: list[str], total: int, per_per
     assert len(arrivals) == len(set(served)) == len(served)
 
 
-def test_places_are_the_order_of_the_queue(database: Database) -> None:
-    """The place in the queue counts people with less running first."""
+def test_queue_positions_follow_the_order_of_starts(database: Database) -> None:
     made = {}
     for at, (who, name) in enumerate([("Ann", "runs"), ("Ann", "a1"), ("Ann", "a2"), ("Bob", "b1")]):
         owner = database.row("SELECT id FROM person WHERE name = :who", who=who)

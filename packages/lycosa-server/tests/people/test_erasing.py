@@ -1,4 +1,4 @@
-"""Erasing for real: searched for in every column of every table."""
+"""Erasing, verified by searching every column of every table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from people_rows import fill
 
 
 def traces(database: Database, *words: str) -> list[tuple[str, str]]:
-    """Tables and columns that have one of the words in them, but for the audit log."""
+    """Return the tables and columns that contain one of the words, except for the audit log."""
     return [
         (table, column)
         for table, columns in database.tables().items()
@@ -30,24 +30,22 @@ def traces(database: Database, *words: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.paper("personalized-privacy")
-def test_nothing_of_a_person_is_left_in_any_table(database: Database) -> None:
-    """With rows of theirs in every table there is, a person's erasure leaves none, and others' rows all stay."""
+def test_erase_person_leaves_no_trace_and_keeps_other_rows(database: Database) -> None:
     fill(database)
     before = {table: len(database.rows(f"SELECT * FROM {table}")) for table in database.tables()}
     assert len(traces(database, "person-0", "interest-0")) > 10
     assert ["crawl-0"] == erasing.erase_person(database, "person-0")
     assert [] == traces(database, "person-0", "interest-0")
     assert [("deleted_crawl", "crawl")] == [place for place in traces(database, "crawl-0") if place[0] != "process"]
-    apart = {"audit", "attempt", "catalogue", "alembic_version", "process"}
+    unrelated = {"audit", "attempt", "catalogue", "alembic_version", "process"}
     left = {
-        table: rows if table in apart else rows + (1 if table == "deleted_crawl" else -1)
+        table: rows if table in unrelated else rows + (1 if table == "deleted_crawl" else -1)
         for table, rows in before.items()
     }
     assert left == {table: len(database.rows(f"SELECT * FROM {table}")) for table in left}
 
 
-def test_a_name_is_left_nowhere(database: Database) -> None:
-    """Interests, shares, notices to others, failed sign-ins: the name of who is gone stands in none of them."""
+def test_erase_person_leaves_the_name_nowhere(database: Database) -> None:
     ada, bob = person(database, "Ada Lovelace"), person(database, "Bob")
     hers, his = interest(database, ada, "Ada Lovelace's reefs"), interest(database, bob)
     crawl(database, hers)
@@ -70,8 +68,7 @@ def test_a_name_is_left_nowhere(database: Database) -> None:
     assert [] == erasing.erase_person(database, ada)
 
 
-def test_the_file_forgets_too(tmp_path: Path) -> None:
-    """What was erased is overwritten in SQLite's file, not only marked as free."""
+def test_erase_person_overwrites_the_sqlite_file(tmp_path: Path) -> None:
     path = tmp_path / "lycosa.sqlite"
     with closing(Database(path)) as database:
         migrate(database)
@@ -83,8 +80,7 @@ def test_the_file_forgets_too(tmp_path: Path) -> None:
     assert [False, False] == [word in path.read_bytes() for word in (b"secretwords", b"Lovelace")]
 
 
-def test_rubbish_is_kept_until_it_is_removed(database: Database) -> None:
-    """Crawls that were erased wait to be removed from the disk, each once, also if the same is erased again."""
+def test_deleted_crawls_are_listed_until_removed(database: Database) -> None:
     reefs = interest(database, person(database, "Ada"))
     one, two = crawl(database, reefs, 1), crawl(database, reefs, 2)
     erasing.erase_crawl(database, one)
@@ -95,8 +91,7 @@ def test_rubbish_is_kept_until_it_is_removed(database: Database) -> None:
     assert [two] == erasing.deleted_crawls(database)
 
 
-def test_a_directory_in_use_is_not_swept(tmp_path: Path) -> None:
-    """Directories that nobody writes in go at once; one that a crawl holds is left to whoever ends it."""
+def test_remove_directories_skips_locked_ones(tmp_path: Path) -> None:
     held, free = tmp_path / "held", tmp_path / "free"
     for directory in (held, free):
         (directory / "archive").mkdir(parents=True)
@@ -109,16 +104,15 @@ def test_a_directory_in_use_is_not_swept(tmp_path: Path) -> None:
     assert [] == list(tmp_path.iterdir())
 
 
-def test_own_data_has_everything_but_secrets(database: Database) -> None:
-    """Of every table that names a person or their interest there are rows in what they take along; no digest is."""
+def test_data_of_person_has_all_tables_without_secrets(database: Database) -> None:
     fill(database)
-    told = str(erasing.data_of_person(database, "person-0"))
+    exported = str(erasing.data_of_person(database, "person-0"))
     mine = {table for table, columns in database.tables().items() if {"person", "owner", "interest"} & set(columns)}
     assert mine >= {"interest", "share", "feedback", "opened", "suggestion", "seen", "notice", "session", "token"}
     for table in mine - {"audit", "share"}:
         row = database.rows(f"SELECT * FROM {table}")[0]
         distinct = row.get("id") or row.get("url") or row.get("value") or row["interest"]
-        assert (table, True) == (table, str(distinct) in told)
+        assert (table, True) == (table, str(distinct) in exported)
     for secret in ("password ä", "digest ä", "previous ä", "feed ä"):
-        assert secret not in told
-    assert "person-1" not in told
+        assert secret not in exported
+    assert "person-1" not in exported

@@ -1,9 +1,10 @@
-"""Tokens, on both databases."""
+"""API tokens, on both databases."""
 
 from __future__ import annotations
 
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa_server.people import accounts, tokens
 from lycosa_server.people.database import Database, Row
@@ -14,12 +15,10 @@ READ = frozenset({"read"})
 
 @pytest.fixture
 def ada(database: Database) -> Row:
-    """A person."""
     return {"id": person(database, "ada")}
 
 
-def test_a_token_is_found_by_its_secret_which_is_not_kept(database: Database, ada: Row) -> None:
-    """It speaks for its person."""
+def test_find_by_secret_of_which_only_a_digest_is_stored(database: Database, ada: Row) -> None:
     row, secret = tokens.create(database, NOW, ada["id"], "script", READ, None)
     found = tokens.find(database, NOW, secret)
     assert found is not None
@@ -27,8 +26,7 @@ def test_a_token_is_found_by_its_secret_which_is_not_kept(database: Database, ad
     assert secret[4:] not in str(database.rows("SELECT * FROM token"))
 
 
-def test_a_token_expires(database: Database, ada: Row) -> None:
-    """After its days it is worthless."""
+def test_token_expires(database: Database, ada: Row) -> None:
     row, secret = tokens.create(database, NOW, ada["id"], "script", READ, 1)
     assert tokens.find(database, NOW + 86399, secret)
     assert (None, False) == (
@@ -37,8 +35,7 @@ def test_a_token_expires(database: Database, ada: Row) -> None:
     )
 
 
-def test_a_revoked_token_is_worthless_and_stays_in_the_list(database: Database, ada: Row) -> None:
-    """And only its person can revoke it; the time of the first time counts."""
+def test_revoke_only_own_tokens_and_keeps_them_listed(database: Database, ada: Row) -> None:
     row, secret = tokens.create(database, NOW, ada["id"], "script", READ, None)
     assert not tokens.revoke(database, NOW, "someone else", row["id"])
     assert tokens.find(database, NOW, secret)
@@ -47,8 +44,7 @@ def test_a_revoked_token_is_worthless_and_stays_in_the_list(database: Database, 
     assert [NOW + 5] == [one["revoked"] for one in tokens.of_person(database, ada["id"])]
 
 
-def test_use_is_noted_once_a_minute(database: Database, ada: Row) -> None:
-    """A busy program does not write at each request."""
+def test_find_records_use_once_a_minute(database: Database, ada: Row) -> None:
     _, secret = tokens.create(database, NOW, ada["id"], "script", READ, None)
     noted = []
     for after in (0, 59, 60):
@@ -57,8 +53,7 @@ def test_use_is_noted_once_a_minute(database: Database, ada: Row) -> None:
     assert [NOW, NOW, NOW + 60] == noted
 
 
-def test_the_token_of_a_disabled_person_is_worthless(database: Database, ada: Row) -> None:
-    """At once, and good again when the person is."""
+def test_find_refuses_tokens_of_disabled_people(database: Database, ada: Row) -> None:
     row, secret = tokens.create(database, NOW, ada["id"], "script", READ, None)
     accounts.set_disabled(database, ada["id"], True)
     assert (None, False) == (tokens.find(database, NOW, secret), tokens.is_valid(database, NOW, row["id"]))
@@ -66,23 +61,20 @@ def test_the_token_of_a_disabled_person_is_worthless(database: Database, ada: Ro
     assert tokens.find(database, NOW, secret) is not None
 
 
-def test_there_is_a_most(database: Database, ada: Row) -> None:
-    """Revoked and expired ones do not count."""
+def test_create_refuses_more_than_the_maximum(database: Database, ada: Row) -> None:
     made = [tokens.create(database, NOW, ada["id"], "script", READ, 1)[0] for _ in range(tokens.MAX_TOKENS)]
-    with pytest.raises(InputError, match="revoke one"):
+    with raises_input_error("limit-reached"):
         tokens.create(database, NOW, ada["id"], "script", READ, 1)
     tokens.revoke(database, NOW, ada["id"], made[0]["id"])
     tokens.create(database, NOW, ada["id"], "script", READ, 1)
 
 
-def test_a_token_needs_a_name(database: Database, ada: Row) -> None:
-    """One that can be read."""
+def test_create_refuses_unreadable_names(database: Database, ada: Row) -> None:
     for name in ("", "  ", "a\0", "\ud800"):
         with pytest.raises(InputError):
             tokens.create(database, NOW, ada["id"], name, READ, None)
 
 
-def test_what_is_no_token_finds_nothing(database: Database) -> None:
-    """Whatever is sent."""
+def test_find_of_unknown_secrets_is_none(database: Database) -> None:
     secrets = ["", "lyc_", "lyc_wrong", "other", "lyc_" + "x" * 1000, "lyc_\ud800"]
     assert [None] * 6 == [tokens.find(database, NOW, secret) for secret in secrets]

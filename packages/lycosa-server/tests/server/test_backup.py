@@ -1,4 +1,4 @@
-"""Backups: from either database to either, while crawls run and are deleted, whole or not at all."""
+"""Backup and restore between both databases, while crawls run and are deleted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.types import ArchivePlace, Visit
 from lycosa.store.log import SqliteLog
 from lycosa_server import backup
@@ -25,7 +25,7 @@ CRAWL = "crawl-0"
 
 
 def make(address: str, data: Path) -> tuple[Settings, Database]:
-    """A server's data: rows everywhere, and one crawl whose archive is longer than its log knows."""
+    """Write a server's data: rows in every table, and a crawl whose archive is longer than its log says."""
     settings = Settings(data, address if "://" in address else "")
     data.mkdir(exist_ok=True)
     database = Database(settings.database_address)
@@ -47,7 +47,6 @@ def make(address: str, data: Path) -> tuple[Settings, Database]:
 
 
 def everything(database: Database) -> dict[str, list[Row]]:
-    """All rows that a backup has."""
     return {
         table: sorted(database.rows(f"SELECT * FROM {table}"), key=str)
         for table in database.tables()
@@ -56,7 +55,6 @@ def everything(database: Database) -> dict[str, list[Row]]:
 
 
 def test_restore_all(database_address: str, tmp_path: Path) -> None:
-    """Rows, settings, log, archive and models are as they were; sessions and temporary files are not there."""
     settings, database = make(database_address, tmp_path / "data")
     before = everything(database)
     assert all(before.values())
@@ -78,7 +76,6 @@ def test_restore_all(database_address: str, tmp_path: Path) -> None:
 
 
 def test_restore_into_either_database(database_address: str, tmp_path: Path) -> None:
-    """A backup of SQLite can be restored to PostgreSQL."""
     settings, database = make(str(tmp_path / "data" / "lycosa.sqlite"), tmp_path / "data")
     before = everything(database)
     write_backup(settings, database, tmp_path / "b.tar")
@@ -91,20 +88,20 @@ def test_restore_into_either_database(database_address: str, tmp_path: Path) -> 
     assert (not address) == (tmp_path / "new" / "lycosa.sqlite").exists()
 
 
-def test_restore_only_into_an_empty_place(database_address: str, tmp_path: Path) -> None:
+def test_restore_refuses_a_directory_or_database_in_use(database_address: str, tmp_path: Path) -> None:
     settings, database = make(database_address, tmp_path / "data")
     write_backup(settings, database, tmp_path / "b.tar")
-    with pytest.raises(InputError, match="not empty"):
+    with raises_input_error("not-empty"):
         restore(tmp_path / "b.tar", tmp_path / "data")
     if settings.database:
-        with pytest.raises(InputError, match="not empty"):
+        with raises_input_error("not-empty"):
             restore(tmp_path / "b.tar", tmp_path / "new", settings.database)
         assert not (tmp_path / "new").exists()
     database.close()
 
 
 def test_write_backup_while_a_crawl_is_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A crawl that goes while it is copied has no row; the restored server removes the files that were copied."""
+    """The deleted crawl has no row, and the restored server removes its files."""
     settings, database = make("", tmp_path / "data")
     copy = backup._copy_log
 
@@ -124,7 +121,6 @@ def test_write_backup_while_a_crawl_is_deleted(tmp_path: Path, monkeypatch: pyte
 
 
 def test_write_backup_while_a_crawl_appends(tmp_path: Path) -> None:
-    """The copy ends between two events, and the archive where the log says."""
     settings, database = make("", tmp_path / "data")
     with closing(SqliteLog(settings.crawl_directory(CRAWL) / "log.sqlite")) as log:
         log.append(Visit("https://a.example/2", "page", "ok", 1, place=ArchivePlace("a.warc.gz", 100, 30)))
@@ -153,24 +149,22 @@ def _damage(directory: Path) -> None:
     log.write_bytes(log.read_bytes()[:100] + b"x" * (log.stat().st_size - 100))
 
 
-@pytest.mark.parametrize(("spoil", "why"), [(_unlink, "a.warc.gz"), (_cut, "lost its end"), (_damage, "malformed")])
-def test_write_backup_of_a_damaged_crawl(tmp_path: Path, spoil: Callable[[Path], None], why: str) -> None:
-    """The error names the crawl, and nothing is left."""
+@pytest.mark.parametrize(("spoil", "why"), [(_unlink, "a.warc.gz"), (_cut, "truncated"), (_damage, "malformed")])
+def test_write_backup_of_a_damaged_crawl_names_it(tmp_path: Path, spoil: Callable[[Path], None], why: str) -> None:
     settings, database = make("", tmp_path / "data")
     directory = settings.crawl_directory(CRAWL)
     spoil(directory)
-    with pytest.raises(InputError) as told:
+    with raises_input_error("bad-crawl") as caught:
         write_backup(settings, database, tmp_path / "b.tar")
-    assert f"the crawl in {directory}: " in str(told.value)
-    assert why in str(told.value)
-    assert ".lycosa-backup" not in str(told.value)
+    assert f"the crawl in {directory}: " in str(caught.value)
+    assert why in str(caught.value)
+    assert ".lycosa-backup" not in str(caught.value)
     assert [tmp_path / "data"] == list(tmp_path.iterdir())
     database.close()
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The bytes of a backup."""
     place = tmp_path_factory.mktemp("whole")
     settings, database = make("", place / "data")
     write_backup(settings, database, place / "b.tar")
@@ -179,7 +173,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def with_member(whole: bytes, **fields: Any) -> bytes:
-    """The backup with one member changed."""
+    """Return the backup with changed fields of one member."""
     out = io.BytesIO()
     with tarfile.open(fileobj=io.BytesIO(whole)) as old, tarfile.open(fileobj=out, mode="w") as new:
         for member in old:
@@ -206,17 +200,16 @@ SPOILT: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("name", SPOILT)
-def test_restore_of_a_spoilt_file(whole: bytes, tmp_path: Path, name: str) -> None:
-    """One clear error, and nothing is written anywhere."""
+def test_restore_of_a_damaged_file_writes_nothing(whole: bytes, tmp_path: Path, name: str) -> None:
     (tmp_path / "b.tar").write_bytes(SPOILT[name](whole))
-    with pytest.raises(InputError, match=r"b\.tar"):
+    with raises_input_error("bad-backup", match=r"b\.tar"):
         restore(tmp_path / "b.tar", tmp_path / "new")
     assert [tmp_path / "b.tar"] == list(tmp_path.iterdir())
 
 
-def test_restore_of_another_version(whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_restore_refuses_another_version(whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "b.tar").write_bytes(whole)
     monkeypatch.setattr(backup, "newest", lambda: "a later one")
-    with pytest.raises(InputError, match="another version"):
+    with raises_input_error("bad-backup"):
         restore(tmp_path / "b.tar", tmp_path / "new")
     assert [tmp_path / "b.tar"] == list(tmp_path.iterdir())

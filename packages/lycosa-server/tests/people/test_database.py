@@ -1,4 +1,4 @@
-"""The two kinds of database: one behaviour."""
+"""Both kinds of database behave the same."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa_server.people.database import Conflict, Database, DatabaseUnavailable, DiskFull
 
 
 @pytest.fixture
 def database(database_address: str) -> Iterator[Database]:
-    """One with a table of two columns."""
+    """A database with a table of two columns."""
     opened = Database(database_address)
     opened.run("CREATE TABLE thing (name TEXT PRIMARY KEY, amount INTEGER)")
     yield opened
@@ -25,8 +26,7 @@ def names(database: Database) -> list[str]:
     return [row["name"] for row in database.rows("SELECT name FROM thing ORDER BY name")]
 
 
-def test_rows_come_back_as_they_were_given(database: Database) -> None:
-    """Text of any script, numbers, truth and nothing are kept."""
+def test_rows_return_inserted_values(database: Database) -> None:
     database.insert("thing", {"name": "Špinđa 蜘蛛 %s ? '", "amount": True})
     database.insert("thing", {"name": "none", "amount": None})
     assert {"name": "Špinđa 蜘蛛 %s ? '", "amount": 1} == database.row(
@@ -35,45 +35,38 @@ def test_rows_come_back_as_they_were_given(database: Database) -> None:
     assert None is database.rows("SELECT amount FROM thing WHERE name = :name", name="none")[0]["amount"]
 
 
-def test_marks_in_quotes_are_text(database: Database) -> None:
-    """A question mark or a percent sign inside a literal is text."""
+def test_rows_keeps_placeholders_in_literals(database: Database) -> None:
     assert {"a": "why? 50%", "b": "x"} == database.row("SELECT 'why? 50%' AS a, CAST(:value AS TEXT) AS b", value="x")
     database.insert("thing", {"name": "half", "amount": 50})
     assert ["half"] == [row["name"] for row in database.rows("SELECT name FROM thing WHERE name LIKE 'ha%'")]
 
 
-def test_letters_have_a_size_in_patterns(database: Database) -> None:
-    """LIKE tells capitals from small letters, on both."""
+def test_rows_like_is_case_sensitive(database: Database) -> None:
     database.insert("thing", {"name": "Half", "amount": 1})
     assert [] == database.rows("SELECT name FROM thing WHERE name LIKE 'ha%'")
 
 
-def test_sums_are_plain_numbers(database: Database) -> None:
-    """Sums can be written as JSON."""
+def test_rows_sums_are_plain_numbers(database: Database) -> None:
     database.insert("thing", {"name": "a", "amount": 1})
     database.insert("thing", {"name": "b", "amount": 2})
     [row] = database.rows("SELECT SUM(amount) AS total FROM thing")
     assert (3, int) == (row["total"], type(row["total"]))
 
 
-def test_a_key_can_be_used_once(database: Database) -> None:
-    """The second row of the same key is refused as taken."""
+def test_insert_of_a_used_key_conflicts(database: Database) -> None:
     database.insert("thing", {"name": "a", "amount": 1})
     with pytest.raises(Conflict):
         database.insert("thing", {"name": "a", "amount": 2})
 
 
-def test_what_cannot_be_kept_is_refused(database: Database) -> None:
-    """NUL characters, halves of characters and giant numbers are bad input, not a crash."""
+def test_insert_refuses_values_that_cannot_be_stored(database: Database) -> None:
     for name, amount in (("a\0b", 1), ("a\ud800", 1), ("a", 10**30)):
         with pytest.raises(InputError):
             database.insert("thing", {"name": name, "amount": amount})
     assert [] == names(database)
 
 
-def test_a_transaction_is_all_or_nothing(database: Database) -> None:
-    """What was done before the error is undone, also from an inner transaction."""
-
+def test_transaction_is_atomic_when_nested(database: Database) -> None:
     def fail() -> None:
         with database.transaction():
             database.insert("thing", {"name": "a", "amount": 1})
@@ -89,8 +82,7 @@ def test_a_transaction_is_all_or_nothing(database: Database) -> None:
     assert ["c"] == names(database)
 
 
-def test_a_refused_row_does_not_spoil_the_transaction(database: Database) -> None:
-    """Who catches `Conflict` inside a transaction goes on with it."""
+def test_transaction_continues_after_a_conflict(database: Database) -> None:
     with database.transaction():
         database.insert("thing", {"name": "a", "amount": 1})
         with pytest.raises(Conflict):
@@ -99,8 +91,7 @@ def test_a_refused_row_does_not_spoil_the_transaction(database: Database) -> Non
     assert ["a", "b"] == names(database)
 
 
-def test_others_see_what_was_committed(database: Database, database_address: str) -> None:
-    """A transaction that is under way is nobody else's business."""
+def test_transaction_is_invisible_until_committed(database: Database, database_address: str) -> None:
     other = Database(database_address)
     with database.transaction():
         database.insert("thing", {"name": "a", "amount": 1})
@@ -109,8 +100,7 @@ def test_others_see_what_was_committed(database: Database, database_address: str
     other.close()
 
 
-def test_a_snapshot_is_of_one_moment(database: Database, database_address: str) -> None:
-    """What others write while one reads is not seen before one has finished."""
+def test_transaction_snapshot_is_consistent(database: Database, database_address: str) -> None:
     other = Database(database_address)
     with database.transaction(snapshot=True):
         other.insert("thing", {"name": "a", "amount": 1})
@@ -119,8 +109,7 @@ def test_a_snapshot_is_of_one_moment(database: Database, database_address: str) 
     other.close()
 
 
-def test_threads_that_count_do_not_lose_any(database: Database) -> None:
-    """Reading and writing in one transaction, row locked, is safe from several threads."""
+def test_transaction_locks_rows_across_threads(database: Database) -> None:
     database.insert("thing", {"name": "a", "amount": 0})
 
     def count() -> None:
@@ -133,8 +122,7 @@ def test_threads_that_count_do_not_lose_any(database: Database) -> None:
     assert {"amount": 20} == database.row("SELECT amount FROM thing")
 
 
-def test_rows_in_a_list(database: Database) -> None:
-    """A list is a parameter after IN, also an empty one."""
+def test_rows_accepts_lists_after_in(database: Database) -> None:
     for name in "abc":
         database.insert("thing", {"name": name, "amount": 1})
     statement = "SELECT name FROM thing WHERE name IN :some ORDER BY name"
@@ -143,7 +131,7 @@ def test_rows_in_a_list(database: Database) -> None:
 
 
 def test_close_during_a_statement_of_another_thread(tmp_path: Path) -> None:
-    """SQLite ends the process if a connection is closed under a statement that runs."""
+    """SQLite aborts the process if a connection is closed under a running statement."""
     database = Database(tmp_path / "d.sqlite")
     running, go_on, answers = threading.Event(), threading.Event(), list[object]()
 
@@ -166,36 +154,31 @@ def test_close_during_a_statement_of_another_thread(tmp_path: Path) -> None:
     assert [{"answer": 1}] == answers
 
 
-def test_a_full_disk(tmp_path: Path) -> None:
-    """It is told from other failures, and what was kept stays."""
+def test_insert_on_a_full_disk_keeps_earlier_rows(tmp_path: Path) -> None:
     database = Database(tmp_path / "d.sqlite")
     database.run("CREATE TABLE thing (name TEXT)")
     database.insert("thing", {"name": "kept"})
     database.run("PRAGMA max_page_count = 3")
-    with pytest.raises(DiskFull, match="free some space"), database.transaction():
+    with pytest.raises(DiskFull, match="free some disk space"), database.transaction():
         database.insert("thing", {"name": "x" * 100_000})
     assert ["kept"] == names(database)
     database.close()
 
 
-def test_an_address_of_another_kind_is_explained() -> None:
-    """Only PostgreSQL and files are known."""
-    with pytest.raises(InputError, match="postgresql://"):
+def test_database_refuses_other_kinds_of_address() -> None:
+    with raises_input_error("bad-database"):
         Database("mysql://localhost/lycosa")
 
 
-def test_a_password_is_in_no_message() -> None:
-    """An address that can't be read is not repeated, nor that of a server that isn't there."""
+def test_errors_never_contain_the_password() -> None:
     for address in ("postgresql://me:hush@127.0.0.1:x/a", "postgresql://me:hush@127.0.0.1:1/a?connect_timeout=1"):
-        with pytest.raises((InputError, DatabaseUnavailable)) as told:
+        with pytest.raises((InputError, DatabaseUnavailable)) as caught:
             Database(address)
-        assert "hush" not in str(told.value)
+        assert "hush" not in str(caught.value)
 
 
-def test_a_server_that_comes_back_is_used_again(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PostgreSQL ends all connections and takes no new ones for a while: meanwhile one is told so, then the same object
-    works, in all threads. (That a real server is killed is tested with the whole of `lycosa serve`.)
-    """
+def test_database_reconnects_after_an_outage(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostgreSQL ends all connections and accepts no new ones for a while, then all threads can use the same object."""
     import psycopg
 
     database = Database(f"{postgres}&application_name=lost")

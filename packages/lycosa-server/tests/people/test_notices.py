@@ -7,8 +7,7 @@ from lycosa_server.people.database import Database
 from people_maker import NOW, interest, person
 
 
-def test_notices_are_told_and_read(database: Database) -> None:
-    """The newest come first; reading one leaves the others unread, and nobody else's are touched."""
+def test_read_marks_only_the_given_notices(database: Database) -> None:
     ada, bob = person(database, "Ada"), person(database, "Bob")
     for number in range(3):
         notices.notify(database, NOW + number, ada, "finished", f"crawl {number}")
@@ -25,8 +24,7 @@ def test_notices_are_told_and_read(database: Database) -> None:
     assert (0, 1) == (notices.unread(database, ada), notices.unread(database, bob))
 
 
-def test_old_notices_make_room(database: Database) -> None:
-    """A person has so many notices at most: the oldest go."""
+def test_notify_removes_the_oldest(database: Database) -> None:
     ada = person(database, "Ada")
     with database.transaction():
         for number in range(notices.MAX_NOTICES):
@@ -40,8 +38,7 @@ def test_old_notices_make_room(database: Database) -> None:
     assert "the newest" in kept.values()
 
 
-def test_what_concerns_the_account_is_not_buried_under_others(database: Database) -> None:
-    """However many others come after it."""
+def test_notify_never_removes_account_notices(database: Database) -> None:
     ada = person(database, "Ada")
     notices.notify(database, NOW, ada, "account", "a link was made")
     with database.transaction():

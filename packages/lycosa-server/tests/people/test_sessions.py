@@ -1,4 +1,4 @@
-"""Sessions: values that change, and ends, on both databases."""
+"""Sessions: rotation and expiry, on both databases."""
 
 from __future__ import annotations
 
@@ -12,19 +12,16 @@ DAY, HOUR = 86400.0, 3600.0
 
 
 def begin(database: Database) -> tuple[str, str]:
-    """A session of a new person."""
     return sessions.create(database, NOW, person(database, "ada"), "a browser")
 
 
-def test_the_database_does_not_have_the_secret(database: Database) -> None:
-    """Neither the cookie's value nor a part of it is in the row."""
+def test_create_stores_only_a_digest(database: Database) -> None:
     _, value = begin(database)
     kept = str(database.rows("SELECT * FROM session"))
     assert [False, False] == [part in kept for part in value.split(".")]
 
 
-def test_after_an_hour_of_use_the_value_changes_and_the_old_one_is_good_for_a_minute(database: Database) -> None:
-    """A request that was on its way still arrives; a copy is worthless soon."""
+def test_find_rotates_after_an_hour_of_use(database: Database) -> None:
     session, value = begin(database)
     before = sessions.find(database, NOW + HOUR - 1, value)
     turned = sessions.find(database, NOW + HOUR, value)
@@ -38,8 +35,7 @@ def test_after_an_hour_of_use_the_value_changes_and_the_old_one_is_good_for_a_mi
     assert (session, before.csrf) == (again.id, again.csrf)
 
 
-def test_the_old_value_gets_no_new_one(database: Database) -> None:
-    """Within its minute it is good, but does not turn the session again."""
+def test_find_of_the_previous_value_does_not_rotate(database: Database) -> None:
     _, value = begin(database)
     sessions.find(database, NOW + HOUR, value)
     found = sessions.find(database, NOW + HOUR + 1, value)
@@ -47,8 +43,7 @@ def test_the_old_value_gets_no_new_one(database: Database) -> None:
     assert found.fresh == ""
 
 
-def test_of_many_requests_at_once_one_turns_the_value(database: Database) -> None:
-    """The others are answered, and the browser ends with the one value that is good."""
+def test_find_of_many_at_once_rotates_once(database: Database) -> None:
     _, value = begin(database)
     fresh: list[str | None] = []
 
@@ -65,8 +60,7 @@ def test_of_many_requests_at_once_one_turns_the_value(database: Database) -> Non
     assert sessions.find(database, NOW + HOUR + 100, max(filter(None, fresh))) is not None
 
 
-def test_where_the_browser_cannot_be_told_the_value_stays(database: Database) -> None:
-    """An answer that has begun can set no cookie."""
+def test_find_without_turn_keeps_the_value(database: Database) -> None:
     _, value = begin(database)
     found = sessions.find(database, NOW + HOUR, value, turn=False)
     assert found is not None
@@ -74,8 +68,7 @@ def test_where_the_browser_cannot_be_told_the_value_stays(database: Database) ->
     assert sessions.find(database, NOW + HOUR + 100, value, turn=False) is not None
 
 
-def test_a_session_ends_after_14_days_without_use(database: Database) -> None:
-    """Use within them keeps it."""
+def test_session_expires_after_14_idle_days(database: Database) -> None:
     session, value = begin(database)
     assert sessions.find(database, NOW + 14 * DAY - 1, value, turn=False)
     assert sessions.find(database, NOW + 27 * DAY, value, turn=False)
@@ -83,15 +76,13 @@ def test_a_session_ends_after_14_days_without_use(database: Database) -> None:
     assert not sessions.is_valid(database, NOW + 41 * DAY, session)
 
 
-def test_a_session_ends_after_90_days_whatever_happens(database: Database) -> None:
-    """Even if it is used every day."""
+def test_session_expires_after_90_days_of_use(database: Database) -> None:
     _, value = begin(database)
     found = [sessions.find(database, NOW + day * DAY, value, turn=False) is not None for day in range(92)]
     assert (90, [False, False]) == (sum(found), found[-2:])
 
 
-def test_what_is_over_is_removed(database: Database) -> None:
-    """The next sign-in sweeps."""
+def test_create_removes_expired_sessions(database: Database) -> None:
     old, _ = begin(database)
     row = database.row("SELECT person FROM session")
     assert row is not None
@@ -100,8 +91,7 @@ def test_what_is_over_is_removed(database: Database) -> None:
     assert [new] == [one["id"] for one in database.rows("SELECT id FROM session")]
 
 
-def test_after_a_change_of_role_the_next_use_turns_the_value(database: Database) -> None:
-    """And the value before the last is worthless at once."""
+def test_find_rotates_after_a_change_of_role(database: Database) -> None:
     _, value = begin(database)
     row = database.row("SELECT person FROM session")
     assert row is not None
@@ -111,15 +101,13 @@ def test_after_a_change_of_role_the_next_use_turns_the_value(database: Database)
     assert (True, "reader") == (found.fresh != "", found.person["role"])
 
 
-def test_a_disabled_person_has_no_session(database: Database) -> None:
-    """Also if one was left."""
+def test_find_refuses_disabled_people(database: Database) -> None:
     session, value = begin(database)
     database.run("UPDATE person SET disabled = 1")
     assert (None, False) == (sessions.find(database, NOW, value), sessions.is_valid(database, NOW, session))
 
 
-def test_values_that_were_never_given_out_find_nothing(database: Database) -> None:
-    """Nor do they break anything; an empty one does not match a session without a value before."""
+def test_find_of_unknown_values_is_none(database: Database) -> None:
     begin(database)
     values = ["", "x", ".", "x" * 87, "x" * 10_000, "é" * 87, "\ud800" * 87]
     assert [None] * 7 == [sessions.find(database, NOW, value) for value in values]

@@ -11,8 +11,7 @@ from people_maker import NOW, person
 
 
 @pytest.mark.paper("personalized-predefined-seeds")
-def test_a_new_server_has_something_to_choose(database: Database) -> None:
-    """The first start fills the catalogue; what an admin has emptied stays empty at the next."""
+def test_fill_only_on_the_first_start(database: Database) -> None:
     catalogue.fill(database, NOW)
     first = catalogue.entries(database)
     assert {preference for preference, *_ in catalogue.default()} == catalogue.preferences(database)
@@ -25,15 +24,13 @@ def test_a_new_server_has_something_to_choose(database: Database) -> None:
     assert [] == catalogue.entries(database)
 
 
-def test_the_default_addresses_are_canonical() -> None:
-    """What the catalogue begins with is spelled as a crawl knows it, and each stands there once."""
+def test_default_addresses_are_canonical_and_unique() -> None:
     urls = [url for _, url, _ in catalogue.default()]
     assert urls == [canonical(url) for url in urls]
     assert len(urls) == len(set(urls))
 
 
-def test_entries_are_added_and_removed(database: Database) -> None:
-    """An address stands once under a preference, and may stand under several."""
+def test_add_once_per_preference(database: Database) -> None:
     one = catalogue.add(database, NOW, "Seas", "https://a.example/", "A")
     catalogue.add(database, NOW, "Music", "https://a.example/")
     with pytest.raises(Conflict, match="already"):
@@ -45,11 +42,7 @@ def test_entries_are_added_and_removed(database: Database) -> None:
 
 
 @pytest.mark.paper("personalized-seeds-by-string")
-def test_the_search_string_chooses_seeds_too(database: Database) -> None:
-    """Places with the most of its words come first, also of preferences not chosen; then the rest of those chosen.
-
-    "coral reefs": a title with both, an address with one, a note with one of a preference that was chosen.
-    """
+def test_seeds_of_ranks_matches_of_the_search_string_first(database: Database) -> None:
     for preference, url, title, note in (
         ("Seas", "https://a.example/", "All about fish", ""),
         ("Seas", "https://b.example/", "Divers", "where the reef is"),
@@ -62,4 +55,4 @@ def test_the_search_string_chooses_seeds_too(database: Database) -> None:
     assert ["https://d.example/", "https://b.example/", "https://c.example/coral/", "https://a.example/"] == chosen
     fewer = ["https://c.example/coral/", "https://d.example/", "https://a.example/", "https://b.example/"]
     assert fewer == catalogue.seeds_of(database, ["Seas"], "coral -reefs")
-    assert [] == catalogue.seeds_of(database, [], "coral reefs")  # someone's own pages are enough
+    assert [] == catalogue.seeds_of(database, [], "coral reefs")  # your own pages are enough

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa_server.people import last_seen as visits
 from lycosa_server.people import notices, sharing
 from lycosa_server.people.database import Database, Row
@@ -18,14 +18,13 @@ def _row(database: Database, of: str) -> Row:
     return found
 
 
-def test_sharing_tells_the_person_once(database: Database) -> None:
-    """Who an interest is shared with gets a notice; another mode replaces it until it was read: nobody is flooded."""
+def test_share_notifies_once_per_unread_change(database: Database) -> None:
     ada, bob = person(database, "Ada"), person(database, "Bob")
     row = _row(database, interest(database, ada))
     for mode in ("read", "read", "edit"):
         sharing.share(database, NOW, row, "Ada", " BOB ", mode)
-    told = [notice["text"] for notice in notices.of_person(database, bob)]
-    assert ["Ada shares the interest 'Reefs' with you, to edit"] == told
+    texts = [notice["text"] for notice in notices.of_person(database, bob)]
+    assert ["Ada shares the interest 'Reefs' with you, to edit"] == texts
     notices.read(database, NOW, bob)
     sharing.share(database, NOW, row, "Ada", "Bob", "read")
     assert 2 == len(notices.of_person(database, bob))
@@ -33,24 +32,22 @@ def test_sharing_tells_the_person_once(database: Database) -> None:
     assert [("Bob", "edit")] == [(one["name"], one["mode"]) for one in sharing.people(database, row["id"])]
 
 
-def test_what_cannot_be_shared(database: Database) -> None:
-    """Nobody, oneself and someone shut out are refused."""
+def test_share_refuses_oneself_and_unknown_people(database: Database) -> None:
     ada, _, shut = person(database, "Ada"), person(database, "Bob"), person(database, "Shut")
     database.run("UPDATE person SET disabled = 1 WHERE id = :shut", shut=shut)
     row = _row(database, interest(database, ada))
-    for name, mode, told in (
-        ("Ada", "read", "it is your own"),
-        ("Nemo", "read", "there is nobody called 'Nemo'"),
-        ("Shut", "read", "there is nobody called 'Shut'"),
-        ("Bo\x00b", "read", "cannot be shown"),
+    for name, mode, code in (
+        ("Ada", "read", "bad-value"),
+        ("Nemo", "read", "unknown-person"),
+        ("Shut", "read", "unknown-person"),
+        ("Bo\x00b", "read", "bad-text"),
     ):
-        with pytest.raises(InputError, match=told):
+        with raises_input_error(code):
             sharing.share(database, NOW, row, "Ada", name, mode)
     assert [] == sharing.people(database, row["id"])
 
 
-def test_interest_for_who_may_and_who_may_not(database: Database) -> None:
-    """Own, what was shared, or nothing; nothing, too, for who is shut out."""
+def test_interest_for_owner_sharer_and_others(database: Database) -> None:
     ada, bob, eve = person(database, "Ada"), person(database, "Bob"), person(database, "Eve")
     row = _row(database, interest(database, ada))
     sharing.share(database, NOW, row, "Ada", "Bob", "edit")
@@ -63,8 +60,7 @@ def test_interest_for_who_may_and_who_may_not(database: Database) -> None:
             interest_for(database, who, row["id"])
 
 
-def test_what_is_shared_no_longer_leaves_nothing_behind(database: Database) -> None:
-    """With a share go the person's feed, visits and notices of the interest; the owner's stay."""
+def test_unshare_removes_feed_and_notices(database: Database) -> None:
     ada, bob = person(database, "Ada"), person(database, "Bob")
     row = _row(database, interest(database, ada))
     sharing.share(database, NOW, row, "Ada", "Bob", "read")
@@ -76,8 +72,7 @@ def test_what_is_shared_no_longer_leaves_nothing_behind(database: Database) -> N
     assert [] == notices.of_person(database, bob)
 
 
-def test_a_feed_has_one_key_at_a_time(database: Database) -> None:
-    """A new key ends the one before; the time of the last visit stays."""
+def test_open_feed_revokes_the_previous_key(database: Database) -> None:
     ada = person(database, "Ada")
     reefs = interest(database, ada)
     visits.mark_seen(database, NOW, reefs, ada)
