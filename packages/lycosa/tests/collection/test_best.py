@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lycosa.collection.best import best_of, spread
+from lycosa.collection.best import best_pages, diversify
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
@@ -25,21 +25,21 @@ def test_three_of_a_host_in_ten() -> None:
     """A host that has all the best pages leaves room for others that are nearly as good."""
     pages = [(n, page("a", n, 0.9)) for n in range(12)] + [(20 + n, page("b", n, 0.8)) for n in range(4)]
     pages += [(40 + n, page("c", n, 0.75)) for n in range(9)]
-    assert "aaabbbccca" == hosts(spread(pages, 10))
-    assert "aaabbbcccaaaabccca" == hosts(spread(pages, 18))
+    assert "aaabbbccca" == hosts(diversify(pages, 10))
+    assert "aaabbbcccaaaabccca" == hosts(diversify(pages, 18))
 
 
 def test_others_that_are_worse_do_not_get_in() -> None:
     """Half as good is not nearly as good; and where there is nobody else, all are of one host."""
     pages = [(n, page("a", n, 0.9)) for n in range(5)]
-    assert "aaaaa" == hosts(spread([*pages, (9, page("b", 1, 0.4))], 5))
-    assert "aaaaab" == hosts(spread([*pages, (9, page("b", 1, 0.4))], 9))
+    assert "aaaaa" == hosts(diversify([*pages, (9, page("b", 1, 0.4))], 5))
+    assert "aaaaab" == hosts(diversify([*pages, (9, page("b", 1, 0.4))], 9))
 
 
 def test_nodes_without_hosts_are_not_spread() -> None:
     """Names of another space than the web have no host in common."""
     pages = [(n, Visit(f"node {n}", "page", "ok", n, relevance=0.9)) for n in range(6)]
-    assert pages == spread(pages, 9)
+    assert pages == diversify(pages, 9)
 
 
 def test_one_of_each_group_of_copies(tmp_path: Path) -> None:
@@ -57,12 +57,12 @@ def test_one_of_each_group_of_copies(tmp_path: Path) -> None:
     ):
         log.append(visit)
     with CrawlDirectory(directory.path) as collection:
-        assert "bdef" == hosts(best_of(collection, 9))
-        assert "bd" == hosts(best_of(collection, 2))
+        assert "bdef" == hosts(best_pages(collection, 9))
+        assert "bd" == hosts(best_pages(collection, 2))
     log.store_relevances(np.array([0.9, 0.1, 0.8, 0.0, 0.6, 0.95, 0.2]))
     with CrawlDirectory(directory.path) as collection:
-        assert "faeg" == hosts(best_of(collection, 9))
-        assert "fa" == hosts(best_of(collection, 9, at_least=0.7))
-        assert "faeg" == hosts(best_of(collection, 9, first_versions=True))
+        assert "faeg" == hosts(best_pages(collection, 9))
+        assert "fa" == hosts(best_pages(collection, 9, at_least=0.7))
+        assert "faeg" == hosts(best_pages(collection, 9, first_versions=True))
     log.close()
     directory.close()

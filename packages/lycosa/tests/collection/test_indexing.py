@@ -38,8 +38,8 @@ def test_a_search_that_can_not_wait_answers_from_what_is_there(tmp_path: Path, m
         assert (sorted(seen), 11, 0) == (seen, seen[-1], search.behind)  # the one that changed has it no more
         assert ["http://a.test/3"] == [hit.url for hit in search.find("kelp")]
     with index_lock(tmp_path / "c"), CrawlDirectory(tmp_path / "c") as collection:  # somebody is at it, for long
-        monkeypatch.setattr("lycosa.collection.searching.LOCK_PATIENCE", 0.01)
-        monkeypatch.setattr("lycosa.collection.searching.SMALL", 0)
+        monkeypatch.setattr("lycosa.collection.searching.LOCK_TIMEOUT_SECONDS", 0.01)
+        monkeypatch.setattr("lycosa.collection.searching.SMALL_CRAWL_EVENTS", 0)
         with Search(collection, patience=0.0) as search:
             assert 11 == search.find("coral", limit=50).total
 
@@ -48,8 +48,8 @@ def test_index_and_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     """A follower brings up what there is, again after the crawl is over, and is alone."""
     directory = tmp_path / "c"
     _crawl(directory)
-    monkeypatch.setattr(shelf, "WORTH_IT", 5)
-    monkeypatch.setattr(searching, "AT_A_TIME", 0.0)
+    monkeypatch.setattr(shelf, "MIN_NEW_EVENTS", 5)
+    monkeypatch.setattr(searching, "MAX_STEP_SECONDS", 0.0)
     turns: list[float] = []
     opened = Directory.open(directory)
 
@@ -59,11 +59,11 @@ def test_index_and_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             opened.close()  # the crawl is over
 
     assert searching.follow(directory, sleep)
-    assert [searching.LOOK_AGAIN] * 2 == turns
+    assert [searching.POLL_SECONDS] * 2 == turns
     assert (directory / shelf.NAME / "map").exists()
     with CrawlDirectory(directory) as collection, Search(collection, patience=0.0) as search:
         assert (11, 0) == (search.find("coral", limit=50).total, search.behind)
-    with shelf.alone(directory, searching.FOLLOWER):
+    with shelf.try_lock(directory, searching.FOLLOWER):
         assert not searching.follow(directory, sleep)
 
 
@@ -72,7 +72,7 @@ def test_a_large_crawl_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     directory = tmp_path / "c"
     _crawl(directory)
     monkeypatch.setattr(files, "LARGE_CRAWL", 3)
-    monkeypatch.setattr(files, "LOOK_EVERY", 2)
+    monkeypatch.setattr(files, "CHECK_PAGES", 2)
     begun: list[subprocess.Popen[bytes]] = []
     real = files.start_indexer
 
@@ -91,7 +91,7 @@ def test_a_large_crawl_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         follower.visited(page)
     assert [0] == [process.wait(300) for process in begun]  # nobody crawls here: it is done at once
     with closing(CrawlDirectory(directory)) as collection, Search(collection, patience=0.0) as search:
-        assert 0 == (search.keep_up() and search.behind)
+        assert 0 == (search.update() and search.behind)
     follower.visited(page)
     follower.visited(page)
     assert 2 == len(begun)

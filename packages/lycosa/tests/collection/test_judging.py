@@ -90,9 +90,15 @@ def test_nothing_changes_before_it_is_kept(directory: Path) -> None:
     """One is told what comes and what goes, best first, and what is near the line; the directory stays as it is."""
     before = {file: file.read_bytes() for file in directory.rglob("*") if file.is_file() and "-shm" not in file.name}
     told = judge(directory, "rails station")
-    assert (7, 3, 3, 7, False) == (told.before.relevant, told.after.relevant, told.coming, told.going, told.kept)
-    assert [f"Train {n}" for n in range(3)] == sorted(page.title for page in told.comes)
-    assert {(1.0, 0.0)} == {(page.before, page.after) for page in told.goes}
+    assert (7, 3, 3, 7, False) == (
+        told.before.relevant,
+        told.after.relevant,
+        told.gained_count,
+        told.lost_count,
+        told.kept,
+    )
+    assert [f"Train {n}" for n in range(3)] == sorted(page.title for page in told.gained)
+    assert {(1.0, 0.0)} == {(page.before, page.after) for page in told.lost}
     assert before == {file: file.read_bytes() for file in before}
     assert {7} == set(counts(directory).values())
 
@@ -144,7 +150,7 @@ def test_labels_are_learned_from(directory: Path) -> None:
     """Without words the judge learns all that there is; a second time there is nothing new."""
     say(directory, {f"{FRONT}ring0": False, f"{FRONT}reef0": True})
     told = judge(directory, keep=True)
-    assert (7, 4, 3) == (told.before.relevant, told.after.relevant, told.going)
+    assert (7, 4, 3) == (told.before.relevant, told.after.relevant, told.lost_count)
     assert {4} == set(counts(directory).values())
     log = SqliteLog(directory / NAME, readonly=True)
     assert isinstance(next(log.events(order="seq DESC LIMIT 1")), ModelUpdate)
@@ -158,7 +164,7 @@ def test_labels_without_learning(plain: Path) -> None:
     for file in (plain / "archive").iterdir():
         file.unlink()
     told = judge(plain, keep=True)
-    assert (7, 7, 1, 1) == (told.before.relevant, told.after.relevant, told.coming, told.going)
+    assert (7, 7, 1, 1) == (told.before.relevant, told.after.relevant, told.gained_count, told.lost_count)
     with CrawlDirectory(plain) as collection:
         nodes = {visit.node for visit in collection.relevant()}
     assert f"{FRONT}train0" in nodes
@@ -169,7 +175,7 @@ def test_examples_of_the_crawl_and_in_files(plain: Path, tmp_path: Path) -> None
     """Pages that the crawl has are read from its archive, others from files; what has to be fetched is refused."""
     (tmp_path / "page.txt").write_text("rails engine")
     told = judge(plain, examples=[f"{FRONT}train0", str(tmp_path / "page.txt")], threshold=0.4, keep=True)
-    assert {f"Train {n}" for n in range(3)} <= {page.title for page in told.comes}
+    assert {f"Train {n}" for n in range(3)} <= {page.title for page in told.gained}
     assert f"{FRONT}train0" in Directory.read_options(plain).examples
     with raises_input_error("unknown-page", match="judging fetches nothing"):
         judge(plain, examples=["http://elsewhere.test/"])
@@ -258,9 +264,9 @@ def test_words_are_tried_out_on_a_sample(tmp_path: Path) -> None:
     whole, tried = judge(made, "rails station"), judge(made, "rails station", sample=4)
     assert (0, 11, 11) == (whole.of, tried.of, whole.after.pages)
     assert 3 <= tried.after.pages <= 4
-    assert {page.url for page in [*tried.comes, *tried.goes, *tried.near]} <= {FRONT, *REEFS, *RINGS, *TRAINS}
-    trains = [page.after for page in tried.near if page.url in TRAINS]
-    others = [page.after for page in tried.near if page.url not in TRAINS]
+    assert {page.url for page in [*tried.gained, *tried.lost, *tried.nearest]} <= {FRONT, *REEFS, *RINGS, *TRAINS}
+    trains = [page.after for page in tried.nearest if page.url in TRAINS]
+    others = [page.after for page in tried.nearest if page.url not in TRAINS]
     assert min(trains, default=1.0) > max(others, default=0.0)  # the words' numbers are right
     assert 0 == judge(made, "rails station", sample=100).of
     assert 0 == judge(made, "rails station", sample=4, keep=True).of

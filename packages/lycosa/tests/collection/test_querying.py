@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from input_errors import raises_input_error
-from lycosa.collection.querying import forms, joined, parse
+from lycosa.collection.querying import join_arguments, parse, word_forms
 from lycosa.core.errors import InputError
 
 
@@ -78,9 +78,11 @@ def test_nothing_typed_is_an_error_of_syntax(typed: str) -> None:
 )
 def test_quotes_that_the_shell_took_are_put_back(arguments: list[str], typed: str) -> None:
     """Several words of the command line, one of them with a blank inside: that one was quoted."""
-    assert typed == joined(arguments)
+    assert typed == join_arguments(arguments)
 
 
 def test_forms_of_a_word_share_its_stem() -> None:
     """Only words of the same English stem are forms of each other."""
-    assert ["bleach", "bleached", "bleaching"] == forms("bleaching", ["bleach", "bleached", "bleacher", "bleaching"])
+    assert ["bleach", "bleached", "bleaching"] == word_forms(
+        "bleaching", ["bleach", "bleached", "bleacher", "bleaching"]
+    )

@@ -54,7 +54,7 @@ def test_a_refreshed_crawl_is_what_the_web_is_now(tmp_path: Path) -> None:
     assert 6 == report.pages == summarise(path).pages  # with the front page
     assert f"lycosa refresh {path}" == report.steps[0][0]
     assert report.freshness is not None
-    assert (5, 1, 2) == (report.freshness.looks, report.freshness.changed, report.freshness.gone_count)
+    assert (5, 1, 2) == (report.freshness.revisits, report.freshness.changed, report.freshness.gone_count)
     out = io.BytesIO()
     export(path, None, "jsonl", everything=True, stdout=out)
     rows = {row["url"]: row for row in map(json.loads, out.getvalue().splitlines())}

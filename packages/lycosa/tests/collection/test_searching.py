@@ -401,7 +401,7 @@ from pathlib import Path
 from lycosa.collection import searching
 from lycosa.collection.crawl_directory import CrawlDirectory
 
-searching.BATCH = 10
+searching.BATCH_PAGES = 10
 
 def build(path, start, left, behind):
     def count(statement):
@@ -424,7 +424,7 @@ def build(path, start, left, behind):
     connect = sqlite3.connect
     sqlite3.connect = lambda database, **options: connect(database, factory=Watched, **options)
     with CrawlDirectory(path) as collection, searching.Search(collection) as search:
-        search.keep_up()
+        search.update()
 
 for path, *death in json.loads(sys.argv[1]):
     child = os.fork()

@@ -100,7 +100,7 @@ def test_a_build_that_is_cut_off_ends_as_any_other(tmp_path: Path, monkeypatch: 
             crawl.page(node, html("Page", f"About corals of {node[-1]}."))
         crawl.changed(A, html("Page", "Now about salamanders."), 1)
         crawl.changed(A, html("Page", "Now about newts."), 2)
-    monkeypatch.setattr(searching, "BATCH", 1)
+    monkeypatch.setattr(searching, "BATCH_PAGES", 1)
     found(crawl.path, "newts")
     whole = dump(crawl.path)
     add = SearchIndex.add
@@ -132,6 +132,6 @@ def test_a_rebuilt_index_holds_no_dead(tmp_path: Path, monkeypatch: pytest.Monke
         go_on(crawl).changed(A, html("Page", f"About corals {day}."), day)
         crawl.close()
     with CrawlDirectory(crawl.path) as collection, Search(collection) as search:
-        assert 4 == search.keep_up().size()
-        assert 1 == search.keep_up(anew=True).size()
+        assert 4 == search.update().size()
+        assert 1 == search.update(rebuild=True).size()
         assert [A] == [hit.url for hit in search.find("corals")]

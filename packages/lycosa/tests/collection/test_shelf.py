@@ -48,7 +48,7 @@ def _folded(directory: Path) -> CrawlView:
 
 def test_a_large_view_is_written_down_and_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one reader has written down, the next goes on from, lean or whole; labels, changes and more pages count."""
-    monkeypatch.setattr(shelf, "WORTH_IT", 5)
+    monkeypatch.setattr(shelf, "MIN_NEW_EVENTS", 5)
     directory = tmp_path / "c"
     crawl = Revisited(directory)
     crawl.seed(f"{A}0")
@@ -81,7 +81,7 @@ def test_a_large_view_is_written_down_and_taken_up(tmp_path: Path, monkeypatch: 
 
 def test_what_does_not_fit_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of another log, of other code, cut or overwritten: the log is read instead, and nobody notices."""
-    monkeypatch.setattr(shelf, "WORTH_IT", 5)
+    monkeypatch.setattr(shelf, "MIN_NEW_EVENTS", 5)
     directory = tmp_path / "c"
     with revisited(directory) as crawl:
         crawl.seed(f"{A}0")
@@ -96,7 +96,7 @@ def test_what_does_not_fit_is_not_used(tmp_path: Path, monkeypatch: pytest.Monke
         view.catch_up()
         _same(view, reference)
         assert view.content  # all of it had to be read
-    monkeypatch.setattr(shelf, "code", lambda: "other")
+    monkeypatch.setattr(shelf, "code_digest", lambda: "other")
     other = CrawlView(directory, content=False)
     other.catch_up()
     assert other.content

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lycosa.collection.tally import EXAMPLES, FLAGS_MOST, CrawlTally
+from lycosa.collection.tally import MAX_EXAMPLES, MAX_FLAGS, CrawlTally
 from lycosa.core.types import Setting, Visit
 from synthetic_report import page
 
@@ -98,7 +98,7 @@ def test_examples_are_few_and_of_several_hosts() -> None:
     many = [Visit(f"http://a.test/{i}", "page", "gone", i, note="lost") for i in range(50)]
     others = [Visit(f"http://{i}.test/", "page", "gone", i) for i in range(50)]
     examples = told(*many, *others).causes["page", "gone"].examples
-    assert EXAMPLES == len(examples)
+    assert MAX_EXAMPLES == len(examples)
     assert ("http://a.test/0", "lost") == examples[0]
     assert len({node.split("/")[2] for node, _ in examples}) > 2
 
@@ -122,7 +122,7 @@ def test_remarks_are_bounded() -> None:
     assert (2, "http://a.test/1") == (remark.count, remark.example)
     assert "does not exist" in remark.meaning
     assert "truncated:unwanted" not in tally.flags
-    assert FLAGS_MOST == len(tally.flags)
+    assert MAX_FLAGS == len(tally.flags)
 
 
 def test_later_attempts() -> None:

@@ -9,7 +9,7 @@ import pytest
 from handmade import FRONT, crawl, html, redirect, visit_again
 from input_errors import raises_input_error
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.tracing import content_of, known
+from lycosa.collection.tracing import latest_content, visits_of
 from lycosa.collection.view import Origin
 
 A = "http://a.localhost/"
@@ -54,7 +54,7 @@ def test_links_tell_how_their_targets_fared(made: Path) -> None:
     with CrawlDirectory(made) as collection:
 
         def states(url: str) -> list[tuple[str, str, str]]:
-            visit = content_of(known(collection, url))
+            visit = latest_content(visits_of(collection, url))
             assert visit is not None
             return [(link.url.removeprefix(A), link.anchor, link.state) for link in collection.view().links(visit)]
 
@@ -70,7 +70,7 @@ def test_links_tell_how_their_targets_fared(made: Path) -> None:
 def test_an_address_is_known_in_any_spelling(typed: str, made: Path) -> None:
     """With or without scheme, port or fragment."""
     with CrawlDirectory(made) as collection:
-        assert [A + "one"] == [visit.node for visit in known(collection, typed)]
+        assert [A + "one"] == [visit.node for visit in visits_of(collection, typed)]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_an_address_is_known_in_any_spelling(typed: str, made: Path) -> None:
 def test_an_unknown_address_gets_the_nearest(typed: str, message: str, made: Path) -> None:
     """The error says whether anything links there, and which addresses look alike."""
     with CrawlDirectory(made) as collection, raises_input_error("unknown-page", match=message):
-        known(collection, typed)
+        visits_of(collection, typed)
 
 
 def test_the_newest_content_is_shown(tmp_path: Path) -> None:
@@ -99,9 +99,9 @@ def test_the_newest_content_is_shown(tmp_path: Path) -> None:
     visit_again(path, FRONT, html("Front", "new text"), kind="revisit")
     visit_again(path, FRONT, "", kind="revisit", status=304, days=2)
     with CrawlDirectory(path) as collection:
-        visits = known(collection, FRONT)
+        visits = visits_of(collection, FRONT)
         assert 3 == len(visits)
-        newest = content_of(visits)
+        newest = latest_content(visits)
         assert newest is not None
         assert "new text" in collection.document(newest).marked
-        assert None is content_of(visits[2:])
+        assert None is latest_content(visits[2:])

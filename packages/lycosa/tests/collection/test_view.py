@@ -88,7 +88,7 @@ def test_it_is_the_same_whether_read_at_once_or_as_it_grows(tmp_path: Path) -> N
 def test_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Taking in few events at a time leads to the same pages."""
     small(tmp_path / "c")
-    monkeypatch.setattr(view_module, "STEP", 2)
+    monkeypatch.setattr(view_module, "EVENTS_PER_STEP", 2)
     view = CrawlView(tmp_path / "c")
     view.catch_up()
     assert [A, B, D] == nodes(view)

@@ -7,7 +7,7 @@ import pytest
 
 from handmade import FRONT, crawl, html, star
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.summary import summarise, told, weakness
+from lycosa.collection.summary import describe_weakness, summarise, weak_topic_warning
 
 
 def web(having: int, others: int) -> dict[str, str]:
@@ -31,12 +31,12 @@ def test_told(tmp_path: Path, having: int) -> None:
     with CrawlDirectory(tmp_path / "c") as collection:
         for topic, expected in said.items():
             collection.options = replace(collection.options, topic=topic)
-            assert expected == weakness(collection, 26)
-        assert "" == weakness(collection, 5)
+            assert expected == weak_topic_warning(collection, 26)
+        assert "" == weak_topic_warning(collection, 5)
     assert said["coral reefs"] == summarise(tmp_path / "c").warning
 
 
 def test_many_words() -> None:
     """Of a topic of many words a page needs three; a page that is alone *has* the word."""
-    assert told(1, 26, 1) == "only 1 of 26 pages has the word: name other words, or pages as examples"
-    assert told(1, 100, 6).startswith("only 1 of 100 pages has 3 of the 6 words")
+    assert describe_weakness(1, 26, 1) == "only 1 of 26 pages has the word: name other words, or pages as examples"
+    assert describe_weakness(1, 100, 6).startswith("only 1 of 100 pages has 3 of the 6 words")

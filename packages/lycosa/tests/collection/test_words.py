@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.collection.search_text import clean, cut, fold
+from lycosa.collection.search_text import clean, fold, split_words
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from lycosa.collection.search_text import clean, cut, fold
 )
 def test_text_is_cut_into_words(text: str, words: list[str]) -> None:
     """Words are without case and accents; a character of a script without blanks is a word."""
-    assert words == cut(text)
+    assert words == split_words(text)
 
 
 @given(st.text())
@@ -45,8 +45,8 @@ def test_folding_keeps_every_place(text: str) -> None:
 @given(st.text())
 def test_words_stay_as_they_are(text: str) -> None:
     """Cutting the words of a text again gives the same words."""
-    words = cut(text)
-    assert words == cut(" ".join(words))
+    words = split_words(text)
+    assert words == split_words(" ".join(words))
 
 
 @given(st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "L"])))

@@ -59,7 +59,7 @@ def test_svg_curves_look_different() -> None:
 def test_svg_histogram_stacks_kinds() -> None:
     """The parts of a bin lie on top of each other, and say how many of each kind there are."""
     curves = [Curve("old", (), [1, 0]), Curve("new", (), [1, 4])]
-    chart = Histogram("h", "H", "when", "things", curves, low=0, high=10, looks=[0, 6], marks=[(5, "half"), (7, "")])
+    chart = Histogram("h", "H", "when", "things", curves, low=0, high=10, palette=[0, 6], marks=[(5, "half"), (7, "")])
     first, second = parts(chart, "bin")
     lower, upper = [each for each in first.iter() if "block" in each.get("class", "")]
     assert float(lower.get("y", "")) == pytest.approx(
@@ -102,7 +102,7 @@ def test_svg_of_little_or_nothing(figure: Figure) -> None:
 def test_svg_shows_markup_as_text() -> None:
     """Whatever strangers write is text, without characters that turn it around."""
     curves = [Curve(HOSTILE, [1], [1]), Curve("b", [1], [1])]
-    bins = {"low": 0, "high": 1, "looks": [0, 1], "marks": [(0.5, HOSTILE)]}
+    bins = {"low": 0, "high": 1, "palette": [0, 1], "marks": [(0.5, HOSTILE)]}
     words = ("f", HOSTILE, HOSTILE, HOSTILE)
     for figure in (Figure(*words, curves), Histogram(*words, curves, **bins)):
         for drawn in (svg(figure, alone=True), inline(figure, HOSTILE)):

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.estimate import unsure
+from lycosa.collection.estimate import by_uncertainty
 from lycosa.collection.tally import host_of
 from lycosa.core.types import Visit
 from lycosa.store.log import current_labels
 
-OF_ONE_HOST = 3  # pages of one host among ten in a row
+MAX_PAGES_PER_HOST = 3  # pages of one host among ten in a row
 
 
-def best_of(
-    collection: CrawlDirectory, most: int, *, at_least: float = 0.0, first_versions: bool = False
+def best_pages(
+    collection: CrawlDirectory, limit: int, *, at_least: float = 0.0, first_versions: bool = False
 ) -> list[tuple[int, Visit]]:
     """Return the best pages with their sequence numbers: current versions, or the first ones."""
     view = collection.view()
@@ -32,16 +32,16 @@ def best_of(
     else:
         numbers, relevances_now, pages = view.column("seq"), view.column("relevance_now"), view.current()
     chosen = np.flatnonzero(pages & (relevances_now > 0) & (relevances_now >= at_least))
-    order = chosen[np.lexsort((numbers[chosen], -relevances_now[chosen]))][: max(200, 8 * most)]
+    order = chosen[np.lexsort((numbers[chosen], -relevances_now[chosen]))][: max(200, 8 * limit)]
     different: list[tuple[int, Visit]] = []
     for seq in numbers[order].tolist():
         visit = collection.log.visit(seq)
-        if not any(alike(visit, other) for _, other in different):
+        if not any(are_near_duplicates(visit, other) for _, other in different):
             different.append((seq, visit))
-    return spread(different, most)
+    return diversify(different, limit)
 
 
-def alike(page: Visit, other: Visit) -> bool:
+def are_near_duplicates(page: Visit, other: Visit) -> bool:
     """Return whether two pages are near-duplicates by fingerprint and by words."""
     # at most 3 of 64 bits differ
     if not (page.simhash and other.simhash) or (page.simhash ^ other.simhash).bit_count() > 3:
@@ -50,17 +50,17 @@ def alike(page: Visit, other: Visit) -> bool:
     return shared >= 0.8 * (len(page.terms.ids) + len(other.terms.ids) - shared)
 
 
-def spread(pages: Sequence[tuple[int, Visit]], most: int) -> list[tuple[int, Visit]]:
+def diversify(pages: Sequence[tuple[int, Visit]], limit: int) -> list[tuple[int, Visit]]:
     """Return the first pages of a ranking, diversified by host in each row of ten.
 
     >>> pages = [(n, Visit(f"http://{host}.test/{n}", "page", "ok", n, relevance=.9)) for n, host in enumerate("aaaab")]
-    >>> [seq for seq, _ in spread(pages, 5)]
+    >>> [seq for seq, _ in diversify(pages, 5)]
     [0, 1, 2, 4, 3]
     """
     left = list(pages)
     chosen: list[tuple[int, Visit]] = []
     hosts: Counter[str] = Counter()
-    while left and len(chosen) < most:
+    while left and len(chosen) < limit:
         if len(chosen) % 10 == 0:
             hosts.clear()
         enough = 0.8 * left[0][1].relevance_now
@@ -68,17 +68,17 @@ def spread(pages: Sequence[tuple[int, Visit]], most: int) -> list[tuple[int, Vis
             (
                 place
                 for place, (_, visit) in enumerate(left)
-                if visit.relevance_now >= enough and hosts[side_of(visit)] < OF_ONE_HOST
+                if visit.relevance_now >= enough and hosts[host_or_node(visit)] < MAX_PAGES_PER_HOST
             ),
             0,
         )
         page = left.pop(at)
-        hosts[side_of(page[1])] += 1
+        hosts[host_or_node(page[1])] += 1
         chosen.append(page)
     return chosen
 
 
-def side_of(visit: Visit) -> str:
+def host_or_node(visit: Visit) -> str:
     """Return the host of a page; nodes of spaces other than the web count as their own host."""
     return host_of(visit.node) or visit.node
 
@@ -95,31 +95,31 @@ class Question:
         return asdict(self)
 
 
-def questions(collection: CrawlDirectory, most: int = 10, labelled: Iterable[str] = ()) -> list[Question]:
+def questions(collection: CrawlDirectory, limit: int = 10, labelled: Iterable[str] = ()) -> list[Question]:
     """Return unlabelled pages whose labels would help the judge most, most helpful first.
 
     `labelled`: pages with labels that are not in the log yet.
     """
     view = collection.view()
     asked = view.current()
-    said = [view.graph.vertex(node) for node in {*current_labels(collection.log), *labelled}]
-    asked[[vertex for vertex in said if vertex >= 0]] = False
+    labelled_vertices = [view.graph.vertex(node) for node in {*current_labels(collection.log), *labelled}]
+    asked[[vertex for vertex in labelled_vertices if vertex >= 0]] = False
     numbers, relevances_now = view.column("seq")[asked], view.column("relevance_now")[asked]
     by_event = np.argsort(numbers)
     pages, relevances_now = numbers[by_event].tolist(), relevances_now[by_event]
-    order = unsure(relevances_now, collection.threshold, collection.probability)
+    order = by_uncertainty(relevances_now, collection.threshold, collection.probability)
     chosen: list[Visit] = []
     left: list[Visit] = []
     hosts: Counter[str] = Counter()
-    for place in order[: 10 * most].tolist():
+    for place in order[: 10 * limit].tolist():
         visit = collection.log.visit(pages[place])
-        if any(alike(visit, other) for other in chosen):
+        if any(are_near_duplicates(visit, other) for other in chosen):
             continue
-        if hosts[side_of(visit)] >= OF_ONE_HOST:
+        if hosts[host_or_node(visit)] >= MAX_PAGES_PER_HOST:
             left.append(visit)
             continue
-        hosts[side_of(visit)] += 1
+        hosts[host_or_node(visit)] += 1
         chosen.append(visit)
-        if len(chosen) == most:
+        if len(chosen) == limit:
             break
-    return [Question(visit.node, visit.title, visit.relevance_now) for visit in [*chosen, *left][:most]]
+    return [Question(visit.node, visit.title, visit.relevance_now) for visit in [*chosen, *left][:limit]]

@@ -88,7 +88,7 @@ ROBOTS = (
     "Until it can be read, nothing is fetched from the host. Lycosa tries again after a while: resume later.",
 )
 
-FINE = frozenset({"ok", "redirect", "unchanged"})  # outcomes that are not failures
+SUCCESSFUL = frozenset({"ok", "redirect", "unchanged"})  # outcomes that are not failures
 # Expected as well: a host without robots.txt or without the probed page, a page that has vanished.
 EXPECTED = frozenset({("robots", "gone"), ("probe", "gone"), ("revisit", "gone")})
 
@@ -127,7 +127,7 @@ FLAGS = {
 }
 
 
-def explain(kind: str, outcome: str) -> tuple[str, str]:
+def describe_failure(kind: str, outcome: str) -> tuple[str, str]:
     """Return the name of a failure and advice on it."""
     if kind in KINDS and kind not in ("page", "redirect") and outcome != "denied":
         if kind == "robots":

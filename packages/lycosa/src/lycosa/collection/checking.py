@@ -30,45 +30,45 @@ from lycosa.store.snapshots import Snapshots
 
 
 @dataclass(slots=True)
-class Checked:
+class CheckResult:
     """Result of a check: findings, one line each, and the size in bytes of each part of the directory."""
 
     events: int = 0
-    wrong: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
     rebuilt: list[str] = field(default_factory=list)  # indexes; nothing was lost, as after `kill -9`
     sizes: dict[str, int] = field(default_factory=dict)
 
 
-def check(directory: Path, progress: ProgressCallback = no_progress) -> Checked:
+def check(directory: Path, progress: ProgressCallback = no_progress) -> CheckResult:
     """Check a crawl, or one shard of it. Raise LockedError while it is running."""
-    done, path = Checked(), directory / NAME
+    result, path = CheckResult(), directory / NAME
     with closing(Directory.open(directory, shard=True)):
         if not path.exists():
             raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
         try:
-            _check_log(path, done, progress)
+            _check_log(path, result, progress)
         except sqlite3.Error as error:
             if "locked" in str(error):
                 raise LockedError(f"{path} is held by another program: close that one first") from error
             raise DamagedError(f"{path} cannot be read at all ({error}): restore it from a backup") from error
-        _check_archive(directory, done, progress)
-        if done.wrong:  # both belong to the old log
+        _check_archive(directory, result, progress)
+        if result.faults:  # both belong to the old log
             Snapshots(directory).remove()
             shelf.remove(directory)
-        _index_archive(directory, done)
+        _index_archive(directory, result)
         if _is_damaged(directory / SEARCH):
             (directory / SEARCH).unlink()
-            done.rebuilt.append("search index: damaged; rebuilt")
+            result.rebuilt.append("search index: damaged; rebuilt")
     searching.index(directory, progress)
     for entry in directory.iterdir():
         name = next((known for known in (NAME, SEARCH) if entry.name.startswith(known)), entry.name)
         files = entry.rglob("*") if entry.is_dir() and not entry.is_symlink() else [entry]
         size = sum(file.lstat().st_size for file in files if file.is_file() and not file.is_symlink())
-        done.sizes[name] = done.sizes.get(name, 0) + size
-    return done
+        result.sizes[name] = result.sizes.get(name, 0) + size
+    return result
 
 
-def _check_log(path: Path, done: Checked, progress: ProgressCallback) -> None:
+def _check_log(path: Path, result: CheckResult, progress: ProgressCallback) -> None:
     """Replace a damaged log by a copy of its readable events."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         harden(db)
@@ -80,19 +80,19 @@ def _check_log(path: Path, done: Checked, progress: ProgressCallback) -> None:
     new = path.with_name(f"{NAME}.checked.new")
     new.unlink(missing_ok=True)
     try:
-        faults = list(_copy(path, new, done, progress))
+        faults = list(_copy(path, new, result, progress))
         if not faults and _is_damaged(path):
             faults = ["log: damaged where it repeats itself; all events can be read"]
         if faults:
-            aside = path.with_name(f"{NAME}.damaged-{time.time_ns()}")
-            os.link(path, aside)
+            backup = path.with_name(f"{NAME}.damaged-{time.time_ns()}")
+            os.link(path, backup)
             os.replace(new, path)
-            done.wrong += [*faults, f"log: replaced by a copy of {done.events:,} events; kept as {aside.name}"]
+            result.faults += [*faults, f"log: replaced by a copy of {result.events:,} events; kept as {backup.name}"]
     finally:
         new.unlink(missing_ok=True)
 
 
-def _copy(path: Path, new: Path, done: Checked, progress: ProgressCallback) -> Iterator[str]:
+def _copy(path: Path, new: Path, result: CheckResult, progress: ProgressCallback) -> Iterator[str]:
     """Copy all readable events; yield a description of each fault."""
     address = f"{path.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as db, closing(SqliteLog(new)) as log, log.batch():
@@ -123,8 +123,8 @@ def _copy(path: Path, new: Path, done: Checked, progress: ProgressCallback) -> I
                 body = codec.encode_visit(event)
             rebuilt += row_columns(event) != tuple(row[1:9])
             log.put(seq, event, body, relevances_now.get(seq) if isinstance(event, Visit) else None)
-            done.events += 1
-    if not done.events:
+            result.events += 1
+    if not result.events:
         raise sqlite3.DatabaseError("no event is readable")
     if lost:
         more = f" and {len(lost) - 10:,} more" if len(lost) > 10 else ""
@@ -181,7 +181,7 @@ def _is_damaged(path: Path) -> bool:
         return "locked" not in str(error)
 
 
-def _check_archive(directory: Path, done: Checked, progress: ProgressCallback) -> None:
+def _check_archive(directory: Path, result: CheckResult, progress: ProgressCallback) -> None:
     """Decompress the records of all visits; report damaged and missing files."""
     archive = directory / "archive"
     bad: dict[str, list[int]] = {}
@@ -192,8 +192,8 @@ def _check_archive(directory: Path, done: Checked, progress: ProgressCallback) -
             progress("reading the archive", seq, seq)
         for file, seqs in bad.items():
             log.forget_places(seqs)
-            what = "damaged" if (archive / file).exists() else "missing"
-            done.wrong.append(f"archive/{file}: {what}; {len(seqs):,} visits are no longer archived")
+            state = "damaged" if (archive / file).exists() else "missing"
+            result.faults.append(f"archive/{file}: {state}; {len(seqs):,} visits are no longer archived")
 
 
 def _is_whole(path: Path, start: int, length: int) -> bool:
@@ -210,7 +210,7 @@ def _is_whole(path: Path, start: int, length: int) -> bool:
     return len(data) == length
 
 
-def _index_archive(directory: Path, done: Checked) -> None:
+def _index_archive(directory: Path, result: CheckResult) -> None:
     """Rebuild missing or incomplete indexes of WARC files."""
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         archived = log.archived()
@@ -219,4 +219,4 @@ def _index_archive(directory: Path, done: Checked) -> None:
         if path.exists() and end and not cdxj.indexed_end(index, end):
             with suppress(StoreError):  # the file itself is damaged and has been reported
                 cdxj.update_index(path, end)
-                done.rebuilt.append(f"archive/{index.name}: incomplete; rebuilt")
+                result.rebuilt.append(f"archive/{index.name}: incomplete; rebuilt")

@@ -24,11 +24,11 @@ from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
 from lycosa.web.html import ParsedPage
 from lycosa.web.inflate import BadEncoding, inflate
-from lycosa.web.parse_process import read_again
+from lycosa.web.parse_process import reparse_page
 from lycosa.web.urls import canonical
 
-INFLATED = 10_000_000  # bytes of a decompressed body that are read, as during a crawl
-SLICE = 500  # visits read per query, so that a running crawl can write in between
+MAX_BODY_BYTES = 10_000_000  # bytes of a decompressed body that are read, as during a crawl
+VISITS_PER_QUERY = 500  # visits read per query, so that a running crawl can write in between
 
 
 def check_threshold(threshold: float, probability: bool) -> None:
@@ -88,8 +88,8 @@ class CrawlDirectory:
 
     def visits(self, numbers: Sequence[int] | array[int]) -> Iterator[tuple[int, Visit]]:
         """Yield visits by sequence number in log order, in slices, so that a running crawl can write in between."""
-        for start in range(0, len(numbers), SLICE):
-            wanted = json.dumps(list(numbers[start : start + SLICE]))
+        for start in range(0, len(numbers), VISITS_PER_QUERY):
+            wanted = json.dumps(list(numbers[start : start + VISITS_PER_QUERY]))
             for seq, visit in self.log.numbered("seq IN (SELECT value FROM json_each(?))", given=(wanted,)):
                 assert isinstance(visit, Visit)
                 yield seq, visit
@@ -126,11 +126,11 @@ class CrawlDirectory:
         if exchange is None:
             return ParsedPage(title=visit.title)
         try:
-            body, _ = inflate(exchange.body, exchange.header("content-encoding"), INFLATED)
+            body, _ = inflate(exchange.body, exchange.header("content-encoding"), MAX_BODY_BYTES)
         except BadEncoding:
             return ParsedPage(title=visit.title)
         kind = exchange.header("content-type")
         if "json" in kind and place(visit.node)[0]:
             return read_document(body, visit.node)
-        document = read_again(body, visit.node, kind, apart="apart" in visit.data)
-        return document.whole() if self.whole_text else document
+        document = reparse_page(body, visit.node, kind, in_worker="apart" in visit.data)
+        return document.without_main_part() if self.whole_text else document

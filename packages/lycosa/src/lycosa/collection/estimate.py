@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-DOUBT = 1.0  # log odds by which the threshold may be off, in either direction
-NOTHING = 1e-6  # a lower threshold means "anything above 0"
+LOG_ODDS_MARGIN = 1.0  # log odds by which the threshold may be off, in either direction
+EPSILON = 1e-6  # a lower threshold means "anything above 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,17 @@ class Estimate:
     relevant: int
     low: int
     high: int
-    sure: bool = True  # exact count: the judge does not return probabilities
+    is_exact: bool = True  # exact count: the judge does not return probabilities
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Estimate in words.
 
-        >>> Estimate(300, 115, 100, 130, sure=False).told, Estimate(1, 1, 1, 1).told
+        >>> Estimate(300, 115, 100, 130, is_exact=False).description, Estimate(1, 1, 1, 1).description
         ('about 115 of 300 pages relevant (100-130)', '1 of 1 page relevant')
         """
         of = f"{self.relevant:,} of {self.pages:,} {'page' if self.pages == 1 else 'pages'} relevant"
-        return of if self.sure else f"about {of} ({self.low:,}-{self.high:,})"
+        return of if self.is_exact else f"about {of} ({self.low:,}-{self.high:,})"
 
     def as_dict(self) -> dict[str, Any]:
         return {"relevant": self.relevant, "low": self.low, "high": self.high}
@@ -46,9 +46,9 @@ class Estimate:
 def estimate(relevances_now: NDArray[Any], threshold: float, pages: int, probability: bool) -> Estimate:
     """Estimate the relevant pages from the relevances of pages without copies; `pages` includes copies.
 
-    >>> estimate(np.array([.9] * 10 + [.5] * 4 + [.1] * 10), .5, 24, True).told
+    >>> estimate(np.array([.9] * 10 + [.5] * 4 + [.1] * 10), .5, 24, True).description
     'about 14 of 24 pages relevant (9-17)'
-    >>> estimate(np.array([.9, .05]), .1, 2, False).told
+    >>> estimate(np.array([.9, .05]), .1, 2, False).description
     '1 of 2 pages relevant'
     """
     count = int(np.count_nonzero(relevances_now >= threshold))
@@ -56,35 +56,35 @@ def estimate(relevances_now: NDArray[Any], threshold: float, pages: int, probabi
         return Estimate(pages, count, count, count)
     chances = np.clip(relevances_now, 0.0, 1.0)
     # 1.64 standard deviations: 90 % of a normal distribution
-    expected, spread = float(chances.sum()), 1.64 * math.sqrt(float((chances * (1.0 - chances)).sum()))
-    strict, lax = _moved(threshold, DOUBT), _moved(threshold, -DOUBT)
-    low = min(count, expected) - spread
-    high = max(count, expected) + spread
-    low = min(low, float(np.count_nonzero(relevances_now >= strict)))
-    high = max(high, float(np.count_nonzero(relevances_now >= lax)))
-    return Estimate(pages, count, max(0, math.floor(low)), min(len(relevances_now), math.ceil(high)), sure=False)
+    expected, margin = float(chances.sum()), 1.64 * math.sqrt(float((chances * (1.0 - chances)).sum()))
+    higher, lower = _shift(threshold, LOG_ODDS_MARGIN), _shift(threshold, -LOG_ODDS_MARGIN)
+    low = min(count, expected) - margin
+    high = max(count, expected) + margin
+    low = min(low, float(np.count_nonzero(relevances_now >= higher)))
+    high = max(high, float(np.count_nonzero(relevances_now >= lower)))
+    return Estimate(pages, count, max(0, math.floor(low)), min(len(relevances_now), math.ceil(high)), is_exact=False)
 
 
-def _moved(threshold: float, by: float) -> float:
+def _shift(threshold: float, by: float) -> float:
     """Shift a threshold by log odds."""
     return 1.0 / (1.0 + math.exp(-by) * (1.0 - threshold) / max(threshold, 1e-9))
 
 
-def at_least(threshold: float) -> str:
+def describe_threshold(threshold: float) -> str:
     """Describe a threshold.
 
-    >>> at_least(0.1), at_least(1e-9)
+    >>> describe_threshold(0.1), describe_threshold(1e-9)
     ('0.1 or more', 'above 0')
     """
-    return "above 0" if 0 < threshold < NOTHING else f"{threshold:g} or more"
+    return "above 0" if 0 < threshold < EPSILON else f"{threshold:g} or more"
 
 
-def unsure(relevances_now: Sequence[float] | NDArray[Any], line: float, probability: bool) -> NDArray[np.intp]:
+def by_uncertainty(relevances_now: Sequence[float] | NDArray[Any], line: float, probability: bool) -> NDArray[np.intp]:
     """Return the positions of pages sorted by uncertainty, most uncertain first; pages with relevance 0 are excluded.
 
     The uncertainty is highest at 0.5 for probabilities, otherwise at the threshold.
 
-    >>> unsure([.9, .45, .6, 0.0], .5, True).tolist()
+    >>> by_uncertainty([.9, .45, .6, 0.0], .5, True).tolist()
     [1, 2, 0]
     """
     column = np.asarray(relevances_now, float)

@@ -19,20 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.collection.crawl_directory import CrawlDirectory, check_threshold
-from lycosa.collection.estimate import Estimate, estimate, unsure
+from lycosa.collection.estimate import Estimate, by_uncertainty, estimate
 from lycosa.collection.tracing import spellings
 from lycosa.collection.view import CrawlView
-from lycosa.core.assessor import waits
+from lycosa.core.assessor import is_waiting
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Judge, Learner
-from lycosa.core.spec import parse
+from lycosa.core.spec import parse_spec
 from lycosa.core.state import StateMismatch, check, restore
-from lycosa.core.types import Event, Label, ModelUpdate, Page, Seed, Setting, Terms, Visit, settled
-from lycosa.judges import DEFAULT, TOPICS
-from lycosa.judges.base import BETAS, LabelledJudge, LanguageJudge, heeding
-from lycosa.judges.examples import learned_from
-from lycosa.judges.factory import SOURCES, fingerprint, judge_of, learning_key, make_judge
+from lycosa.core.types import Event, Label, ModelUpdate, Page, Seed, Setting, Terms, Visit, apply_label
+from lycosa.judges import DEFAULT, JUDGES
+from lycosa.judges.base import RELEVANCES, LabelledJudge, LanguageJudge, with_labels
+from lycosa.judges.examples import learn_examples
+from lycosa.judges.factory import TOPIC_OPTIONS, fingerprint, judge_name, learning_key, make_judge
 from lycosa.store.directory import Directory, with_resolved_files
 from lycosa.store.log import PAGES, RELEVANCE_NOW, VERSIONS, SqliteLog, current_labels
 from lycosa.store.snapshots import About, Snapshots, code_digest
@@ -41,11 +41,11 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa.web.html import read_example_page
 from lycosa.web.inflate import source_of
 
-SHOWN = 10  # pages per list
+PAGES_PER_LIST = 10  # pages per list
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class RejudgedPage:
     """A page with its relevance before and after."""
 
     url: str
@@ -55,7 +55,7 @@ class Moved:
 
 
 @dataclass(slots=True)
-class Judged:
+class JudgingResult:
     """Result of judging a crawl again."""
 
     judge: str
@@ -63,11 +63,11 @@ class Judged:
     after: Estimate
     threshold_before: float
     threshold: float
-    coming: int = 0  # pages that become relevant; `comes` has the best of them
-    comes: list[Moved] = field(default_factory=list)
-    going: int = 0  # pages that stop being relevant; `goes` has the best of them
-    goes: list[Moved] = field(default_factory=list)
-    near: list[Moved] = field(default_factory=list)  # pages nearest to the threshold
+    gained_count: int = 0  # pages that become relevant; `gained` has the best of them
+    gained: list[RejudgedPage] = field(default_factory=list)
+    lost_count: int = 0  # pages that stop being relevant; `lost` has the best of them
+    lost: list[RejudgedPage] = field(default_factory=list)
+    nearest: list[RejudgedPage] = field(default_factory=list)  # pages nearest to the threshold
     kept: bool = False
     of: int = 0  # number of all pages if only a sample was judged, else 0
 
@@ -77,11 +77,11 @@ class Judged:
             "pages": self.after.pages,
             "before": {**self.before.as_dict(), "threshold": self.threshold_before},
             "after": {**self.after.as_dict(), "threshold": self.threshold},
-            "coming": self.coming,
-            "comes": [asdict(page) for page in self.comes],
-            "going": self.going,
-            "goes": [asdict(page) for page in self.goes],
-            "near": [asdict(page) for page in self.near],
+            "gained_count": self.gained_count,
+            "gained": [asdict(page) for page in self.gained],
+            "lost_count": self.lost_count,
+            "lost": [asdict(page) for page in self.lost],
+            "nearest": [asdict(page) for page in self.nearest],
             "kept": self.kept,
             "sample_of": self.of,
         }
@@ -100,7 +100,7 @@ def judge(
     topic: Judge | None = None,
     now: float | None = None,
     sample: int = 0,
-) -> Judged:
+) -> JudgingResult:
     """Judge a crawl again by other words, other example pages (of the crawl, or files), or another threshold.
 
     Without any of them the crawl's own judge is trained again from all that is recorded. `judge` names a judge as for
@@ -115,12 +115,12 @@ def judge(
         options = replace(options, topic="", terms="", examples=[], regex="", background="", judge="")
         options = replace(options, model=str(model.absolute()), targets=list(targets), threshold=threshold or 0.0)
     if keep and topic is None:
-        _check_guide(options)
+        _check_strategy(options)
     with ExitStack() as stack:
         opened = stack.enter_context(closing(Directory.open(path))) if keep else None
         collection = stack.enter_context(CrawlDirectory(path))
         log = stack.enter_context(closing(opened.log())) if opened is not None else collection.log
-        done = _Anew(collection, log, options, topic, now, 0 if keep else sample)
+        done = _Rejudging(collection, log, options, topic, now, 0 if keep else sample)
         if opened is not None:
             if model is not None:
                 done.options = opened.keep_model(options, model)
@@ -128,10 +128,10 @@ def judge(
         return done.judged
 
 
-def learn(opened: Directory, log: SqliteLog, now: float) -> Judged:
+def learn(opened: Directory, log: SqliteLog, now: float) -> JudgingResult:
     """Train the crawl's own judge with everything recorded, including labels. The caller holds the directory's lock."""
     with CrawlDirectory(opened.path) as collection:
-        done = _Anew(collection, log, collection.options, None, now)
+        done = _Rejudging(collection, log, collection.options, None, now)
         done.keep(opened)
         return done.judged
 
@@ -144,34 +144,34 @@ def _changed(options: Options, words: str, examples: list[str], threshold: float
         changed.topic = words or options.topic
         changed.examples = examples or ([] if words else options.examples)
     implied = not options.judge and (words or examples or threshold is None)
-    before = judge_of(options)
-    unfit = bool(words or examples) and before in TOPICS and not TOPICS[before].needs.startswith("words")
+    before = judge_name(options)
+    unfit = bool(words or examples) and before in JUDGES and not JUDGES[before].needs.startswith("words")
     if judge:
         changed.judge = judge
-    elif (implied or unfit) and (changed.topic or changed.examples) and judge_of(changed) != DEFAULT:
+    elif (implied or unfit) and (changed.topic or changed.examples) and judge_name(changed) != DEFAULT:
         changed.judge = DEFAULT
-    if judge_of(changed) != before:
+    if judge_name(changed) != before:
         changed.threshold = 0.0  # thresholds of different judges are not comparable
     if threshold is not None:
-        check_threshold(threshold, judge_of(changed) == DEFAULT)
+        check_threshold(threshold, judge_name(changed) == DEFAULT)
         changed.threshold = threshold
     return changed
 
 
-def _check_guide(options: Options) -> None:
+def _check_strategy(options: Options) -> None:
     """Raise InputError if the crawl's strategy could not continue with this topic."""
-    entry = STRATEGIES.get(parse(options.strategy)[0])
+    entry = STRATEGIES.get(parse_spec(options.strategy)[0])
     lacks = {TAXONOMY: not options.model, WORDS: not (options.topic or options.terms)}
     if entry is not None and lacks.get(entry.needs):
         basis = "classes, which only a model knows" if entry.needs == TAXONOMY else "a topic in words"
         raise InputError(
             "unfit-judge",
-            f"the crawl's strategy {parse(options.strategy)[0]} needs {basis}: it could not continue with this topic; "
+            f"the crawl's strategy {parse_spec(options.strategy)[0]} needs {basis}: it could not continue; "
             "start a new crawl for it",
         )
 
 
-class _Anew:
+class _Rejudging:
     """One pass of judging, from reading the log to storing the result."""
 
     def __init__(
@@ -184,49 +184,49 @@ class _Anew:
         sample: int = 0,
     ) -> None:
         self.collection, self.log, self.options, self.now = collection, log, options, now
-        self.news: list[Event] = []
+        self.new_events: list[Event] = []
         rows = list(log.rows(f"seq, node, relevance, {RELEVANCE_NOW}, kind = 'page' AND same = ''", VERSIONS))
         was = collection.options
-        other = any(getattr(options, name) != getattr(was, name) for name in (*SOURCES, "judge"))
+        other = any(getattr(options, name) != getattr(was, name) for name in (*TOPIC_OPTIONS, "judge"))
         self.of = 0  # number of all pages if only a sample is judged, else 0
         if sample and other and topic is None and len(rows) > 2 * sample:
             self.of, rows = len(rows), rows[:: -(-len(rows) // sample)]
         self.seqs: list[int] = [row[0] for row in rows]
         self.nodes: list[str] = [row[1] for row in rows]
         self.relevances, self.before = np.array([row[2] for row in rows]), np.array([row[3] for row in rows])
-        self.counts = np.array([row[4] for row in rows], np.bool_)
+        self.is_counted = np.array([row[4] for row in rows], np.bool_)
         self.probability = collection.probability
-        reset = bool(was.threshold) and not options.threshold  # back to the judge's own threshold
-        if topic is not None or other or reset or (self._learns() and options.threshold == was.threshold):
-            self.threshold, self.relevances_now = self._anew(topic, other or topic is not None)
+        is_reset = bool(was.threshold) and not options.threshold  # back to the judge's own threshold
+        if topic is not None or other or is_reset or (self._learns() and options.threshold == was.threshold):
+            self.threshold, self.relevances_now = self._judge_again(topic, other or topic is not None)
         else:  # same judge: its relevances are known
             self.threshold = options.threshold or collection.threshold
-            self.relevances_now = self._settled()
+            self.relevances_now = self._current_relevances()
         self.judged = self._compared()
 
     def _learns(self) -> bool:
         """Return whether the crawl's judge learns; False if it is an object that the user passed in."""
         try:
-            return hasattr(TOPICS.maker(judge_of(self.options)), "next_update")
+            return hasattr(JUDGES.maker(judge_name(self.options)), "next_update")
         except InputError:
             return False
 
-    def _settled(self) -> NDArray[np.float64]:
+    def _current_relevances(self) -> NDArray[np.float64]:
         """Return the relevances by the current judge and the labels."""
         if self._learns():
             return self.before
         relevances_now = self.relevances.copy()
         for update in self.log.events("kind = 'model_update'", "seq DESC LIMIT 1"):
             assert isinstance(update, ModelUpdate)
-            relevances = update.data.get(BETAS, ())
+            relevances = update.data.get(RELEVANCES, ())
             relevances_now[: len(relevances)] = relevances
         labels = current_labels(self.log)
         for place, node in enumerate(self.nodes):
             if node in labels:
-                relevances_now[place] = settled(float(relevances_now[place]), labels[node], self.threshold)
+                relevances_now[place] = apply_label(float(relevances_now[place]), labels[node], self.threshold)
         return relevances_now
 
-    def _anew(self, topic: Judge | None, other: bool) -> tuple[float, NDArray[np.floating[Any]]]:
+    def _judge_again(self, topic: Judge | None, other: bool) -> tuple[float, NDArray[np.floating[Any]]]:
         """Train the judge from the log; for the crawl's own, only with events that the snapshot does not contain."""
         path, options = self.collection.path, self.options
         make = partial(make_judge, with_resolved_files(options, path))
@@ -234,30 +234,30 @@ class _Anew:
         topic = make(learned) if topic is None else topic
         name = fingerprint(options, topic)
         self.probability = bool(getattr(topic, "probability", False))
-        heard, learner = self._heeding(topic)
-        reader = _ArchiveJudge(self.collection, learner) if isinstance(heard, LabelledJudge) and other else None
+        labelled, learner = self._with_labels(topic)
+        reader = _ArchiveJudge(self.collection, learner) if isinstance(labelled, LabelledJudge) and other else None
         try:
-            known = 0 if other else self._take_up(learner, name)
+            last_seq = 0 if other else self._restore(learner, name)
         except StateMismatch:
-            heard, learner = self._heeding(make(learned))
-            known = 0
-        self._fold(learner, name, reader, known)
-        if isinstance(heard, LabelledJudge) and other:
-            update: ModelUpdate | None = heard.said_anew(self.now)
+            labelled, learner = self._with_labels(make(learned))
+            last_seq = 0
+        self._fold(learner, name, reader, last_seq)
+        if isinstance(labelled, LabelledJudge) and other:
+            update: ModelUpdate | None = labelled.said_anew(self.now)
         else:  # A judge without training data waits for it, unless it must rate the pages now.
-            update = learner.next_update(self.now, other or not waits(learner))
+            update = learner.next_update(self.now, other or not is_waiting(learner))
         if update is not None:
             update.judge = name
             learner.adopt(update)
-            self.news.append(update)
+            self.new_events.append(update)
         return learner.threshold, learner.relevances_now()
 
-    def _heeding(self, topic: Judge) -> tuple[Learner, Learner]:
+    def _with_labels(self, topic: Judge) -> tuple[Learner, Learner]:
         """Wrap the judge so that it takes labels and, if the crawl is limited to languages, checks the language."""
-        heard = heeding(topic)
-        return heard, LanguageJudge(heard) if self.options.languages else heard
+        labelled = with_labels(topic)
+        return labelled, LanguageJudge(labelled) if self.options.languages else labelled
 
-    def _take_up(self, learner: Learner, name: str) -> int:
+    def _restore(self, learner: Learner, name: str) -> int:
         """Restore the judge from the crawl's snapshot; return the sequence number of the last event it has learned
         from.
 
@@ -266,8 +266,8 @@ class _Anew:
         key, snapshots = learning_key(self.options, name), Snapshots(self.collection.path)
 
         def fits(about: About) -> bool:
-            known = about["code"] == code_digest() and about.get("judge") == key
-            return known and bool(self.log.chain(about["seq"]) == about["log"])
+            last_seq = about["code"] == code_digest() and about.get("judge") == key
+            return last_seq and bool(self.log.chain(about["seq"]) == about["log"])
 
         try:
             check(learner)
@@ -312,11 +312,11 @@ class _Anew:
         """Return the terms learned from example pages or read from a file; read new examples."""
         options, was = self.options, self.collection.options
         before: dict[str, Any] = self.log.setting("learned", {})
-        same = (options.examples, options.terms, judge_of(options)) == (was.examples, was.terms, judge_of(was))
+        same = (options.examples, options.terms, judge_name(options)) == (was.examples, was.terms, judge_name(was))
         if not options.examples or (same and before):
             return before if options.examples or options.terms else {}
-        learned = learned_from(judge_of(options), [self._example(name) for name in options.examples])
-        self.news.append(Setting("learned", learned, self.now))
+        learned = learn_examples(judge_name(options), [self._example(name) for name in options.examples])
+        self.new_events.append(Setting("learned", learned, self.now))
         return learned
 
     def _example(self, name: str) -> Page:
@@ -333,50 +333,50 @@ class _Anew:
             )
         return read_example_page(name)
 
-    def _compared(self) -> Judged:
+    def _compared(self) -> JudgingResult:
         """Compare the relevances before and after."""
-        counts, line, was = self.counts, self.threshold, self.collection.threshold
-        if len(self.relevances_now) != len(counts):
+        is_counted, new_threshold, was = self.is_counted, self.threshold, self.collection.threshold
+        if len(self.relevances_now) != len(is_counted):
             raise InputError(
                 "bad-judge",
-                f"the judge returned {len(self.relevances_now)} relevances for {len(counts)} pages",
+                f"the judge returned {len(self.relevances_now)} relevances for {len(is_counted)} pages",
             )
         relevances_now = np.asarray(self.relevances_now, float)
         pages = len(self.seqs) if self.of else next(self.log.rows("COUNT(*)", PAGES))[0]
-        before, after = self.before >= was, relevances_now >= line
-        comes, goes = np.flatnonzero(counts & after & ~before), np.flatnonzero(counts & before & ~after)
-        mine = np.flatnonzero(counts)
-        near = mine[unsure(relevances_now[mine], line, self.probability)]
-        return Judged(
-            judge_of(self.options),
-            estimate(self.before[counts], was, pages, self.collection.probability),
-            estimate(relevances_now[counts], line, pages, self.probability),
+        before, after = self.before >= was, relevances_now >= new_threshold
+        gained, lost = np.flatnonzero(is_counted & after & ~before), np.flatnonzero(is_counted & before & ~after)
+        counted = np.flatnonzero(is_counted)
+        nearest = counted[by_uncertainty(relevances_now[counted], new_threshold, self.probability)]
+        return JudgingResult(
+            judge_name(self.options),
+            estimate(self.before[is_counted], was, pages, self.collection.probability),
+            estimate(relevances_now[is_counted], new_threshold, pages, self.probability),
             was,
-            line,
-            len(comes),
-            self._told(comes[np.argsort(-relevances_now[comes], kind="stable")][:SHOWN]),
-            len(goes),
-            self._told(goes[np.argsort(-self.before[goes], kind="stable")][:SHOWN]),
-            self._told(near[:SHOWN]),
+            new_threshold,
+            len(gained),
+            self._pages(gained[np.argsort(-relevances_now[gained], kind="stable")][:PAGES_PER_LIST]),
+            len(lost),
+            self._pages(lost[np.argsort(-self.before[lost], kind="stable")][:PAGES_PER_LIST]),
+            self._pages(nearest[:PAGES_PER_LIST]),
             of=self.of,
         )
 
-    def _told(self, places: Sequence[int] | NDArray[np.intp]) -> list[Moved]:
+    def _pages(self, places: Sequence[int] | NDArray[np.intp]) -> list[RejudgedPage]:
         visits = ((place, self.log.visit(self.seqs[place])) for place in places)
         return [
-            Moved(visit.node, visit.title, float(self.before[place]), float(self.relevances_now[place]))
+            RejudgedPage(visit.node, visit.title, float(self.before[place]), float(self.relevances_now[place]))
             for place, visit in visits
         ]
 
     def keep(self, opened: Directory) -> None:
         """Store the result in the log and the crawl's options."""
         # readers notice new relevances by this event
-        if not self.news or self.log.setting("threshold", None) != self.threshold:
-            self.news.append(Setting("threshold", self.threshold, self.now))
+        if not self.new_events or self.log.setting("threshold", None) != self.threshold:
+            self.new_events.append(Setting("threshold", self.threshold, self.now))
         if self.log.setting("probability", False) != self.probability:
-            self.news.append(Setting("probability", self.probability, self.now))
+            self.new_events.append(Setting("probability", self.probability, self.now))
         with self.log.batch():
-            for event in self.news:
+            for event in self.new_events:
                 self.log.append(event)
             self.log.store_relevances(np.asarray(self.relevances_now))
         if vars(opened.options) != vars(self.options):

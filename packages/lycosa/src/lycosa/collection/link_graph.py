@@ -22,8 +22,8 @@ from lycosa.core.table import MAX_HOPS
 from lycosa.core.types import Outcome
 
 PAGE, REDIRECT, SITEMAP = 0, 1, 2  # kinds of vertices
-AT_ONCE = 20_000  # vertices processed together, to bound memory
-FAR = np.iinfo(np.int32).max  # depth of vertices without a known path from a seed
+VERTICES_PER_STEP = 20_000  # vertices processed together, to bound memory
+UNREACHED = np.iinfo(np.int32).max  # depth of vertices without a known path from a seed
 OUTCOMES: tuple[str, ...] = ("", *get_args(Outcome))  # last outcome of a URL, by number; 0: not visited
 _COLUMNS = ("vertex", "parent", "via", "depth", "outcome")
 
@@ -154,7 +154,7 @@ class CrawlGraph:
         self._vertex = fit(self._vertex, count, -1)
         self._parent = fit(self._parent, count, -1)
         self._via = fit(self._via, count, -1)
-        self._depth = fit(self._depth, count, FAR)
+        self._depth = fit(self._depth, count, UNREACHED)
         self._outcome = fit(self._outcome, count)
         return numbers
 
@@ -170,7 +170,7 @@ class CrawlGraph:
 
     def add(self, kind: int, vertex: int, seq: int, numbers: NDArray[np.int32]) -> None:
         """Add a vertex; `numbers` are its own number and those of its distinct links."""
-        if kind == SITEMAP and self._depth[numbers[0]] == FAR:
+        if kind == SITEMAP and self._depth[numbers[0]] == UNREACHED:
             self._depth[numbers[0]] = 0  # sitemaps are starting points
         children = self.extend(vertex, seq, numbers, redirect=kind == REDIRECT)
         if self._vertex[numbers[0]] < 0 or kind == PAGE:  # a redirect may have become a page
@@ -189,7 +189,7 @@ class CrawlGraph:
         if redirect and len(children):
             self._redirects.setdefault(int(numbers[0]), int(children[0]))
         depth = self._depth[numbers[0]]
-        if depth != FAR:
+        if depth != UNREACHED:
             self._depth[children] = np.minimum(self._depth[children], depth + (not redirect))
         return children
 
@@ -210,7 +210,7 @@ class CrawlGraph:
     def depth(self, node: str) -> int | None:
         """Return the smallest known number of links from a seed to a URL, or None."""
         number = self.addresses.number(node)
-        return None if number < 0 or self._depth[number] == FAR else int(self._depth[number])
+        return None if number < 0 or self._depth[number] == UNREACHED else int(self._depth[number])
 
     def outcome(self, node: str) -> str:
         """Return the outcome of the last visit of a URL, revisits excepted; empty if there was none."""
@@ -249,7 +249,7 @@ class Breadth:
         leads = redirect & (self.starts[1:] > starts)
         target[redirect] = -1
         target[leads] = self.edges[starts[leads]]
-        target = _followed(target)
+        target = _follow(target)
         target[(target >= 0) & redirect[target]] = -1  # redirect loop
         return target
 
@@ -262,16 +262,16 @@ class Breadth:
         landing, is_page = self.landing(), self.kind == PAGE
         depth = np.full(len(self.kind), -1, np.int32)
         sitemaps = np.flatnonzero(self.kind == SITEMAP)
-        level = _distinct(landing[np.concatenate([np.array(self.seeds, np.int64), sitemaps])])
+        level = _unique(landing[np.concatenate([np.array(self.seeds, np.int64), sitemaps])])
         order, distance = [np.zeros(0, np.int64)], 0
         while len(level):
             depth[level] = distance
             order.append(level)
             distance += 1
             parts = []
-            for start in range(0, len(level), AT_ONCE):
-                children = landing[self._children(level[start : start + AT_ONCE])]
-                children = _distinct(children)
+            for start in range(0, len(level), VERTICES_PER_STEP):
+                children = landing[self._children(level[start : start + VERTICES_PER_STEP])]
+                children = _unique(children)
                 children = children[depth[children] < 0]
                 depth[children] = distance
                 parts.append(children)
@@ -287,14 +287,14 @@ class Breadth:
         return children
 
 
-def _followed(target: NDArray[Any]) -> NDArray[Any]:
+def _follow(target: NDArray[Any]) -> NDArray[Any]:
     """Follow a chain of targets to its end."""
     for _ in range(MAX_HOPS.bit_length()):  # each round doubles the distance
         target = np.where(target >= 0, target[target], -1)
     return target
 
 
-def _distinct(vertices: NDArray[np.int64]) -> NDArray[np.int64]:
+def _unique(vertices: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return unique vertices in first-seen order, without -1."""
     vertices = vertices[vertices >= 0]
     return vertices[np.sort(np.unique(vertices, return_index=True)[1])]

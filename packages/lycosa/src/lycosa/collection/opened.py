@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lycosa.collection import crawl_directory
-from lycosa.collection.export import Exported, export
+from lycosa.collection.export import ExportResult, export
 from lycosa.collection.export.selection import Selection
 from lycosa.collection.export.tables import COLUMNS, FROM_ARCHIVE, rows
 from lycosa.collection.export.text import markdown, prose
 from lycosa.collection.searching import Results, Search
-from lycosa.collection.tracing import content_of, known
+from lycosa.collection.tracing import latest_content, visits_of
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.store.directory import Directory
@@ -129,7 +129,7 @@ class Collection:
     def page(self, url: str) -> CollectedPage:
         """Return the current version of a page by its URL."""
         with self._opened() as collection:
-            visit = content_of(known(collection, url))
+            visit = latest_content(visits_of(collection, url))
             if visit is None:
                 raise InputError(
                     "no-page", f"no page was fetched from {url}; lycosa.why({str(self.path)!r}, {url!r}) explains why"
@@ -140,7 +140,7 @@ class Collection:
     def read(self, url: str) -> str:
         """Return a page's main text as Markdown, with title, URL and headings."""
         with self._opened() as collection:
-            visit = content_of(known(collection, url))
+            visit = latest_content(visits_of(collection, url))
             if visit is None:
                 raise InputError(
                     "no-page", f"no page was fetched from {url}; lycosa.why({str(self.path)!r}, {url!r}) explains why"
@@ -205,7 +205,7 @@ class Collection:
         copies: bool = False,
         versions: str = "",
         excel: bool = False,
-    ) -> Exported:
+    ) -> ExportResult:
         """Export the pages to a file: jsonl, csv, parquet, warc, wacz, text, markdown ...
 
         The format follows from the file name unless `form` is given. `versions` is "current" or "all".

@@ -138,7 +138,7 @@ class PageFate:
     @classmethod
     def after(cls, before: PageFate | None, visit: Visit) -> PageFate | None:
         """Return the state after one more visit."""
-        state: State | None = _TOLD.get(visit.outcome)
+        state: State | None = _STATES.get(visit.outcome)
         if visit.kind not in ("page", "revisit") or state is None or not (before or visit.is_version):
             return before
         was = before or cls("stands", 0.0, versions=0, looks=-1)
@@ -157,4 +157,4 @@ class PageFate:
 
 
 # Conclusive outcomes; after others the visit is retried.
-_TOLD: dict[str, State] = {"ok": "stands", "unchanged": "stands", "gone": "vanished", "redirect": "moved"}
+_STATES: dict[str, State] = {"ok": "stands", "unchanged": "stands", "gone": "vanished", "redirect": "moved"}

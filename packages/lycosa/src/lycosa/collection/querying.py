@@ -13,13 +13,13 @@ from datetime import UTC, date, datetime, timedelta
 
 import Stemmer
 
-from lycosa.collection.search_text import clean, cut, spaced
+from lycosa.collection.search_text import clean, separate_words, split_words
 from lycosa.core.errors import InputError
 from lycosa.store.search import SearchIndex
 from lycosa.web.urls import canonical, host, host_key
 
-SHORTEST_PREFIX = 3  # letters before a star; shorter prefixes match too much of the vocabulary
-MOST_CLAUSES = 50  # each clause costs an index lookup
+MIN_PREFIX_LETTERS = 3  # letters before a star; shorter prefixes match too much of the vocabulary
+MAX_CLAUSES = 50  # each clause costs an index lookup
 _PIECE = re.compile(r"""(?P<minus>-?)(?:["“”„«»](?P<quoted>[^"“”„«»]*)(?:["“”„«»]|$)|(?P<plain>[^\s"“”„«»]+))""")
 _ENGLISH = Stemmer.Stemmer("english", 0)
 
@@ -61,14 +61,14 @@ def parse(typed: str) -> Query:
     for piece in _PIECE.finditer(typed):
         quoted = piece["quoted"] is not None
         text = piece["quoted"] if quoted else piece["plain"]
-        words = tuple(cut(text))
+        words = tuple(split_words(text))
         if not words:
             continue
         # A character of a script without blanks is a word by itself, so a prefix search for it is not needed.
-        prefix = not quoted and text.endswith("*") and spaced(words[-1]) == words[-1]
-        if prefix and len(words) == 1 and len(words[0]) < SHORTEST_PREFIX:
+        prefix = not quoted and text.endswith("*") and separate_words(words[-1]) == words[-1]
+        if prefix and len(words) == 1 and len(words[0]) < MIN_PREFIX_LETTERS:
             raise InputError(
-                "short-prefix", f"{words[0]}* matches too many words: give {SHORTEST_PREFIX} letters or more"
+                "short-prefix", f"{words[0]}* matches too many words: give {MIN_PREFIX_LETTERS} letters or more"
             )
         clause = Clause(words, prefix=prefix and len(words) == 1, exact=quoted and len(words) == 1)
         into = query.unwanted if piece["minus"] else query.wanted
@@ -81,17 +81,17 @@ def parse(typed: str) -> Query:
             f"no word to search for in {shown!r}: give a word that the pages contain"
             + ("; -word only excludes pages" if query.unwanted else ""),
         )
-    if len(query.wanted) + len(query.unwanted) > MOST_CLAUSES:
+    if len(query.wanted) + len(query.unwanted) > MAX_CLAUSES:
         raise InputError(
-            "too-many-words", f"the query has more than {MOST_CLAUSES} words: leave some out, or quote them as a phrase"
+            "too-many-words", f"the query has more than {MAX_CLAUSES} words: leave some out, or quote them as a phrase"
         )
     return query
 
 
-def joined(arguments: Sequence[str]) -> str:
+def join_arguments(arguments: Sequence[str]) -> str:
     """Join command line arguments to one query. Restore the quotes that the shell has removed from phrases.
 
-    >>> joined(["coral", "sea level"]), joined(["coral reef"])
+    >>> join_arguments(["coral", "sea level"]), join_arguments(["coral reef"])
     ('coral "sea level"', 'coral reef')
     """
     if len(arguments) == 1:
@@ -99,10 +99,10 @@ def joined(arguments: Sequence[str]) -> str:
     return " ".join(f'"{word}"' if " " in word.strip() and '"' not in word else word for word in arguments)
 
 
-def beginning(word: str) -> str:
+def stem_prefix(word: str) -> str:
     """Return a common prefix of the English forms of a word, or an empty string if it has none.
 
-    >>> beginning("studies"), beginning("reefs"), beginning("récif")
+    >>> stem_prefix("studies"), stem_prefix("reefs"), stem_prefix("récif")
     ('stud', 'ree', '')
     """
     if len(word) < 3 or not word.isascii() or not word.isalpha():
@@ -111,25 +111,25 @@ def beginning(word: str) -> str:
     return stem[:-1] if len(stem) > 3 else stem
 
 
-def forms(word: str, words: Sequence[str]) -> list[str]:
+def word_forms(word: str, words: Sequence[str]) -> list[str]:
     """Return the words that have the same English stem as `word`.
 
-    >>> forms("reefs", ["reed", "reef", "reefed", "reefs"])
+    >>> word_forms("reefs", ["reed", "reef", "reefed", "reefs"])
     ['reef', 'reefed', 'reefs']
     """
     stem = _ENGLISH.stemWord(word)
     return [other for other, own in zip(words, _ENGLISH.stemWords(list(words)), strict=True) if own == stem]
 
 
-Test = Callable[[str], bool]
+NameTest = Callable[[str], bool]
 
 
 @dataclass(slots=True)
 class Filters:
     """Search filters: hosts, languages, days, changes."""
 
-    hosts: list[Test]
-    languages: list[Test]
+    hosts: list[NameTest]
+    languages: list[NameTest]
     start: float
     end: float
     changed: float | None = None  # seconds since the epoch: only pages changed since then; 0: changed at all
@@ -164,17 +164,17 @@ class Filters:
         for column, tests in (("host", self.hosts), ("language", self.languages)):
             if tests:
                 names = [name for name in index.names(column) if any(test(name) for test in tests)]
-                clauses.append(f"{column} {among(names, values)}")
+                clauses.append(f"{column} {sql_in(names, values)}")
         return " AND ".join(clauses), values
 
 
-def among(wanted: Sequence[object], values: list[object]) -> str:
+def sql_in(wanted: Sequence[object], values: list[object]) -> str:
     """Return the SQL condition that a column has one of the values; works for any number of them."""
     values.append(json.dumps(wanted))
     return "IN (SELECT value FROM json_each(?))"
 
 
-def _host_test(typed: str) -> Test:
+def _host_test(typed: str) -> NameTest:
     """Return a test for a host and its subdomains; without a port it matches all ports.
 
     >>> test = _host_test("Example.org")
@@ -197,7 +197,7 @@ def _bare(name: str) -> str:
     return name if name.endswith("]") else name.rpartition(":")[0] or name
 
 
-def _language_test(typed: str) -> Test:
+def _language_test(typed: str) -> NameTest:
     """Return a test for a language and its regions; a page may have several, separated by commas.
 
     >>> test = _language_test("en")

@@ -57,31 +57,31 @@ def _translate(text: str, table: dict[int, str]) -> str:
     return "\n".join([line.translate(table) for line in text.split("\n")])
 
 
-def spaced(folded: str) -> str:
+def separate_words(folded: str) -> str:
     """Insert blanks between all words of folded text.
 
-    >>> spaced("reef 珊瑚").split()
+    >>> separate_words("reef 珊瑚").split()
     ['reef', '珊', '瑚']
     """
     return folded if folded.isascii() else _UNSPACED.sub(r" \1 ", folded)
 
 
-def cut(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Split text into normalised words.
 
-    >>> cut("Bleached corals, 2024")
+    >>> split_words("Bleached corals, 2024")
     ['bleached', 'corals', '2024']
     """
-    return spaced(fold(unicodedata.normalize("NFC", text))).split()
+    return separate_words(fold(unicodedata.normalize("NFC", text))).split()
 
 
-def said(document: ParsedPage) -> str:
+def main_text(document: ParsedPage) -> str:
     """Return the main text of a page, safe to print in a terminal.
 
-    >>> said(ParsedPage(marked="\x01Home\x02 Corals bleach.", main="Corals bleach."))
+    >>> main_text(ParsedPage(marked="\x01Home\x02 Corals bleach.", main="Corals bleach."))
     'Corals bleach.'
     """
-    return clean(document.said[:1_000_000])  # characters
+    return clean(document.content[:1_000_000])  # characters
 
 
 def clean(text: str) -> str:

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from lycosa.collection import shelf
 from lycosa.collection.crawl_directory import CrawlDirectory, check_threshold
 from lycosa.collection.page_rows import PageFate
-from lycosa.collection.querying import Clause, Filters, Query, among, beginning, forms, parse
-from lycosa.collection.search_text import clean, fold, said, spaced
+from lycosa.collection.querying import Clause, Filters, Query, parse, sql_in, stem_prefix, word_forms
+from lycosa.collection.search_text import clean, fold, main_text, separate_words
 from lycosa.collection.snippets import Highlight, Snippet, snippet
 from lycosa.collection.tally import host_of
 from lycosa.collection.view import CrawlView
@@ -37,10 +37,10 @@ from lycosa.store.search import NAME, IndexDamaged, IndexedPage, SearchIndex, in
 from lycosa.web.html import ParsedPage
 
 # pages and characters per index transaction: bounds memory, and the work lost if the process is killed
-BATCH, BATCH_LETTERS = 2_000, 50_000_000
-STRETCH = 5_000  # events scanned per query for new pages
-SMALL = 10_000  # events up to which every search waits for a complete index
-LOCK_PATIENCE = 0.5  # seconds a search waits for the lock if an incomplete index will do
+BATCH_PAGES, BATCH_CHARACTERS = 2_000, 50_000_000
+EVENTS_PER_QUERY = 5_000  # events scanned per query for new pages
+SMALL_CRAWL_EVENTS = 10_000  # events up to which every search waits for a complete index
+LOCK_TIMEOUT_SECONDS = 0.5  # seconds a search waits for the lock if an incomplete index will do
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,35 +163,35 @@ class Search:
         changed: float | None = None,
         width: int = 240,
         offset: int = 0,
-        takes: Callable[[int], bool] | None = None,
+        accepts: Callable[[int], bool] | None = None,
         filters: Filters | None = None,
     ) -> Results:
         """Return the best `limit` pages for the query, with snippets of about `width` characters.
 
         A host includes its subdomains, a language its regions; days are UTC, inclusive. `changed` keeps pages that
         changed since then (seconds since the epoch; 0: ever), beyond cosmetic changes; `filters` replaces all of these.
-        `offset` skips the first results. `takes` is an additional filter by sequence number; with it, `total` counts
+        `offset` skips the first results. `accepts` is an additional filter by sequence number; with it, `total` counts
         among the best 1,000 results only.
         """
         if limit < 1:
             raise InputError("out-of-range", f"the limit is {limit}: it must be 1 or more")
         check_threshold(score, probability=False)
         query = parse(words)
-        deep = offset + limit if takes is None else 1_000
+        depth = offset + limit if accepts is None else 1_000
         filters = filters or Filters.of(hosts, languages, since, until, changed)
         try:
-            answer = self._ask(self.keep_up(), query, filters, score, copies, deep)
+            answer = self._query(self.update(), query, filters, score, copies, depth)
         except IndexDamaged:  # rebuild once; a second failure is raised
-            answer = self._ask(self.keep_up(anew=True), query, filters, score, copies, deep)
+            answer = self._query(self.update(rebuild=True), query, filters, score, copies, depth)
         best, total = answer.best, answer.total
-        if takes is not None:
-            best = [page for page in best if takes(page.seq)]
+        if accepts is not None:
+            best = [page for page in best if accepts(page.seq)]
             total = len(best)
         shown = best[offset : offset + limit]
-        hits = [self._hit(rank, page, answer.marks, width) for rank, page in enumerate(shown, offset + 1)]
+        hits = [self._search_hit(rank, page, answer.marks, width) for rank, page in enumerate(shown, offset + 1)]
         return Results(hits, total, answer.loosened, answer.searched, answer.unread, self.behind)
 
-    def _ask(
+    def _query(
         self, index: SearchIndex, query: Query, filters: Filters, score: float, copies: bool, limit: int
     ) -> SearchResult:
         with index.reading():
@@ -199,11 +199,11 @@ class Search:
             if not copies:
                 where += " AND NOT copy"
             if score > 0:  # the index has the relevance at the time of indexing only
-                worthy = self.collection.log.rows("seq", f"{VERSIONS} AND {RELEVANCE_NOW} >= ?", given=(score,))
-                where += f" AND seq {among([seq for (seq,) in worthy], values)}"
+                relevant = self.collection.log.rows("seq", f"{VERSIONS} AND {RELEVANCE_NOW} >= ?", given=(score,))
+                where += f" AND seq {sql_in([seq for (seq,) in relevant], values)}"
             return IndexRanking(index, where, values).answer(query, limit)
 
-    def _hit(self, rank: int, page: Ranked, marks: Sequence[Highlight], width: int) -> SearchHit:
+    def _search_hit(self, rank: int, page: RankedPage, marks: Sequence[Highlight], width: int) -> SearchHit:
         visit = self.collection.log.visit(page.seq)
         document, _ = self._read(visit)
         fate = self.collection.fate(visit.node)
@@ -211,7 +211,7 @@ class Search:
             rank,
             visit.node,
             clean(document.title or visit.title),
-            snippet(said(document), marks, width),
+            snippet(main_text(document), marks, width),
             visit.relevance_now,
             page.weight,
             host_of(visit.node),
@@ -233,27 +233,27 @@ class Search:
             return ParsedPage(title=visit.title), False
         return self.collection.document(visit, exchange), True
 
-    def keep_up(self, *, anew: bool = False) -> SearchIndex:
-        """Update the index to the end of the log, or as far as `patience` allows; `anew` rebuilds it."""
+    def update(self, *, rebuild: bool = False) -> SearchIndex:
+        """Update the index to the end of the log, or as far as `patience` allows; `rebuild` rebuilds it."""
         path = self.collection.path / NAME
         until = None if self.patience is None else time.monotonic() + self.patience
         # Without an index there is nothing to search yet, so wait for the process that is building it. A small crawl is
         # indexed in a moment.
-        hasty = self.patience is not None and path.exists() and self.collection.log.end() > SMALL
-        patience = LOCK_PATIENCE if hasty else None
-        with index_lock(self.collection.path, self.progress.waiting, patience) as mine:
+        allows_partial = self.patience is not None and path.exists() and self.collection.log.end() > SMALL_CRAWL_EVENTS
+        patience = LOCK_TIMEOUT_SECONDS if allows_partial else None
+        with index_lock(self.collection.path, self.progress.waiting, patience) as is_locked:
             if self._index is not None and self._index.replaced:
                 self.close()
-            index = self._index = self._index or SearchIndex(path, mine=mine)
-            if not mine or not self._bring_up(index, anew, until):
+            index = self._index = self._index or SearchIndex(path, mine=is_locked)
+            if not is_locked or not self._update_index(index, rebuild, until):
                 self.behind = max(0, self.collection.log.end() - index.last()[0])
             else:
                 self.behind = 0
         return index
 
-    def _bring_up(self, index: SearchIndex, anew: bool, until: float | None) -> bool:
+    def _update_index(self, index: SearchIndex, rebuild: bool, until: float | None) -> bool:
         """Extend the index; return whether it reached the end of the log."""
-        if anew or not self._fits(index):
+        if rebuild or not self._is_valid(index):
             index.clear()
         before, _ = index.last()
         try:
@@ -266,15 +266,15 @@ class Search:
             done = self._extend(index, until)
         return done
 
-    def _fits(self, index: SearchIndex) -> bool:
+    def _is_valid(self, index: SearchIndex) -> bool:
         """Return whether the index was made from this log: its last event still exists unchanged."""
         try:
             last, mark = index.last()
         except IndexDamaged:
             return False
-        return not last or mark == self._mark(last)
+        return not last or mark == self._event_digest(last)
 
-    def _mark(self, seq: int) -> str:
+    def _event_digest(self, seq: int) -> str:
         bodies = self.collection.log.rows("body", "seq = ?", given=(seq,))
         return "".join(xxhash.xxh3_64_hexdigest(body) for (body,) in bodies)
 
@@ -284,41 +284,41 @@ class Search:
         # Fixed end, because a running crawl may be faster than indexing.
         end = next(self.collection.log.rows("MAX(seq)"))[0] or 0
         batch: list[IndexedPage] = []
-        letters, all_of_it = 0, True
-        for done, entry in enumerate(self._entries(start, end), 1):
+        characters, is_complete = 0, True
+        for done, entry in enumerate(self._new_pages(start, end), 1):
             batch.append(entry)
-            letters += len(entry.text)
-            if len(batch) >= BATCH or letters >= BATCH_LETTERS:
-                index.add(batch, self._mark(entry.seq))
-                batch, letters = [], 0
+            characters += len(entry.text)
+            if len(batch) >= BATCH_PAGES or characters >= BATCH_CHARACTERS:
+                index.add(batch, self._event_digest(entry.seq))
+                batch, characters = [], 0
             self.progress.indexed(done, (entry.seq - start) / (end - start))
             if until is not None and time.monotonic() >= until:
-                all_of_it = False
+                is_complete = False
                 break
         if batch:
-            index.add(batch, self._mark(batch[-1].seq))
-        return all_of_it
+            index.add(batch, self._event_digest(batch[-1].seq))
+        return is_complete
 
-    def _entries(self, after: int, end: int) -> Iterator[IndexedPage]:
+    def _new_pages(self, after: int, end: int) -> Iterator[IndexedPage]:
         """Yield the pages of a range of events in log order, each in its newest version of that range."""
         # In slices of the log: scanning all of a long one would exceed the patience. A page with versions in two slices
         # is indexed twice; the later one replaces the earlier.
-        for start in range(after, end, STRETCH):
-            upto = min(end, start + STRETCH)
+        for start in range(after, end, EVENTS_PER_QUERY):
+            last = min(end, start + EVENTS_PER_QUERY)
             versions = self.collection.log.rows(
-                "MAX(seq)", f"{VERSIONS} AND seq > ? AND seq <= ? GROUP BY node", "1", (start, upto)
+                "MAX(seq)", f"{VERSIONS} AND seq > ? AND seq <= ? GROUP BY node", "1", (start, last)
             )
             for seq, visit in self.collection.visits([seq for (seq,) in versions]):
                 if visit.status != 304:  # revisited, unchanged
-                    yield self._entry(seq, visit)
+                    yield self._indexed_page(seq, visit)
 
-    def _entry(self, seq: int, visit: Visit) -> IndexedPage:
+    def _indexed_page(self, seq: int, visit: Visit) -> IndexedPage:
         document, readable = self._read(visit)
         return IndexedPage(
             seq,
             visit.node,
-            spaced(fold(clean(document.title or visit.title))),
-            spaced(fold(said(document))),
+            separate_words(fold(clean(document.title or visit.title))),
+            separate_words(fold(main_text(document))),
             host=host_of(visit.node),
             language=visit.language,
             fetched=visit.started,
@@ -346,7 +346,7 @@ Mask = NDArray[np.bool_]
 Weights = NDArray[np.float64]
 
 
-class Ranked(NamedTuple):
+class RankedPage(NamedTuple):
     """Page number in the index, sequence number in the log, weight."""
 
     page: int
@@ -358,7 +358,7 @@ class Ranked(NamedTuple):
 class SearchResult:
     """Ranked pages of a query."""
 
-    best: list[Ranked] = field(default_factory=list)
+    best: list[RankedPage] = field(default_factory=list)
     total: int = 0
     loosened: bool = False
     searched: int = 0
@@ -398,7 +398,7 @@ class IndexRanking:
     def __init__(self, index: SearchIndex, where: str = "TRUE", values: Sequence[object] = ()) -> None:
         self.index, self.size = index, index.size()
         self.pages = index.pages(where, values)
-        self.allowed = self._holding(self.pages)
+        self.allowed = self._mask_of(self.pages)
 
     def answer(self, query: Query, limit: int) -> SearchResult:
         """Return the pages that match all terms, or if there are none, those that match some."""
@@ -414,11 +414,11 @@ class IndexRanking:
         if not mask.any() and len(terms) > 1:
             mask = self.allowed & np.logical_or.reduce(present)
             answer.loosened = bool(mask.any())
-        answer.total, answer.best = int(np.count_nonzero(mask)), self._top(mask, weights, limit)
+        answer.total, answer.best = int(np.count_nonzero(mask)), self._best(mask, weights, limit)
         answer.marks = [mark for group, term in enumerate(terms) for mark in term.marks(group)]
         if not answer.loosened:
-            worth = sum(term.idf for term in terms)
-            answer.marks += [Highlight(clause.words, worth, group=-number) for number, clause in enumerate(phrases, 1)]
+            weight = sum(term.idf for term in terms)
+            answer.marks += [Highlight(clause.words, weight, group=-number) for number, clause in enumerate(phrases, 1)]
         return answer
 
     def _terms(self, clause: Clause) -> list[QueryTerm]:
@@ -429,8 +429,8 @@ class IndexRanking:
     def _term(self, clause: Clause) -> QueryTerm:
         word = clause.words[0]
         words, times = [word], self._times(clause.words, prefix=clause.prefix)
-        start = "" if clause.exact or clause.prefix else beginning(word)
-        for form in forms(word, self.index.words(start)) if start else ():
+        start = "" if clause.exact or clause.prefix else stem_prefix(word)
+        for form in word_forms(word, self.index.words(start)) if start else ():
             if form != word:
                 times += OTHER_FORMS * self._times((form,))
                 words.append(form)
@@ -450,19 +450,19 @@ class IndexRanking:
         return (self.size - pages + 0.5) / (pages + 0.5)
 
     def _phrase(self, clause: Clause) -> Mask:
-        return self._holding(self.index.matches(clause.words))
+        return self._mask_of(self.index.matches(clause.words))
 
-    def _holding(self, pages: NDArray[np.void]) -> Mask:
+    def _mask_of(self, pages: NDArray[np.void]) -> Mask:
         mask = np.zeros(self.size + 1, np.bool_)
         mask[pages["id"]] = True
         return mask
 
-    def _top(self, mask: Mask, weights: Weights, limit: int) -> list[Ranked]:
+    def _best(self, mask: Mask, weights: Weights, limit: int) -> list[RankedPage]:
         """Return the pages of greatest weight; ties are broken by relevance, then by page number."""
         pages = self.pages[mask[self.pages["id"]]]
-        those = weights[pages["id"]]
-        order = np.lexsort((pages["id"], -pages["score"], -those))[:limit]
-        return [Ranked(pages["id"].item(at), pages["seq"].item(at), those.item(at)) for at in order]
+        page_weights = weights[pages["id"]]
+        order = np.lexsort((pages["id"], -pages["score"], -page_weights))[:limit]
+        return [RankedPage(pages["id"].item(at), pages["seq"].item(at), page_weights.item(at)) for at in order]
 
 
 # Indexes of a crawl, updated to the end of its log: the view (shelf.py) and the search index.
@@ -471,9 +471,9 @@ class IndexRanking:
 # (crawling/crawl_files.py) and `lycosa check` update them in advance. Both work for a few seconds at a time and release
 # their locks in between.
 
-AT_A_TIME = 4.0  # seconds of indexing before the lock is released
+MAX_STEP_SECONDS = 4.0  # seconds of indexing before the lock is released
 FOLLOWER = "follower"  # lock of the process that keeps the indexes up to date
-LOOK_AGAIN = 5.0  # seconds between two checks of a running crawl
+POLL_SECONDS = 5.0  # seconds between two checks of a running crawl
 
 
 def index(directory: Path, progress: ProgressCallback = no_progress) -> int:
@@ -483,7 +483,7 @@ def index(directory: Path, progress: ProgressCallback = no_progress) -> int:
         end = collection.log.end()
         while view._step():
             progress("reading the log", view.seq, end)
-        if view.seq - view.kept >= shelf.WORTH_IT:
+        if view.seq - view.kept >= shelf.MIN_NEW_EVENTS:
             view.write_down()
         index_words(collection, progress)
     return view.seq
@@ -492,9 +492,9 @@ def index(directory: Path, progress: ProgressCallback = no_progress) -> int:
 def index_words(collection: CrawlDirectory, progress: ProgressCallback = no_progress) -> None:
     """Update the search index."""
     end = collection.log.end()
-    with Search(collection, patience=AT_A_TIME) as search:
+    with Search(collection, patience=MAX_STEP_SECONDS) as search:
         while True:
-            search.keep_up()
+            search.update()
             progress("indexing", end - search.behind, end)
             if not search.behind:
                 return
@@ -503,15 +503,15 @@ def index_words(collection: CrawlDirectory, progress: ProgressCallback = no_prog
 
 def follow(directory: Path, sleep: Callable[[float], None] = time.sleep) -> bool:
     """Keep the indexes up to date until the crawl ends; return False if another process does so already."""
-    with shelf.alone(directory, FOLLOWER) as mine:
-        if not mine:
+    with shelf.try_lock(directory, FOLLOWER) as is_locked:
+        if not is_locked:
             return False
         running = True
         while running:
             running = is_running(directory)  # checked first, so that one more update follows the end of the crawl
             index(directory)
             if running:
-                sleep(LOOK_AGAIN)
+                sleep(POLL_SECONDS)
         return True
 
 

@@ -27,47 +27,47 @@ if TYPE_CHECKING:
 
 NAME = "view"
 
-WORTH_IT = 5_000  # events to fold in before the view is written again, about a second of work
+MIN_NEW_EVENTS = 5_000  # events to fold in before the view is written again, about a second of work
 # Source files whose changes invalidate the cache.
-_CODE = """
+_SOURCE_FILES = """
     collection/view.py collection/link_graph.py collection/tally.py collection/page_rows.py collection/search_text.py
     collection/causes.py core/types.py core/budget.py revisit/change.py store/codec.py web/robots.py
 """.split()
 
 
 @cache
-def code() -> str:
+def code_digest() -> str:
     """Return a digest of the code that makes a view."""
     home = Path(__file__).parents[1]
     summed = xxhash.xxh3_128()
-    for name in _CODE:
+    for name in _SOURCE_FILES:
         summed.update((home / name).read_bytes())
     return summed.hexdigest()
 
 
-def mark(log: SqliteLog, seq: int) -> str:
+def log_digest(log: SqliteLog, seq: int) -> str:
     """Return a digest of the first event and the given one, to recognise the log."""
     bodies = log.rows("body", "seq = ? OR seq = (SELECT MIN(seq) FROM event)", given=(seq,))
     return xxhash.xxh3_64_hexdigest(b"".join(body for (body,) in bodies))
 
 
 def _fits(about: About, log: SqliteLog) -> bool:
-    return bool(about["code"] == code() and about["mark"] == mark(log, about["seq"]))
+    return bool(about["code"] == code_digest() and about["mark"] == log_digest(log, about["seq"]))
 
 
-def covered(directory: Path, log: SqliteLog) -> int:
+def cached_seq(directory: Path, log: SqliteLog) -> int:
     """Return the last event in the cached view; 0 if there is none or it belongs to another log."""
     about = Snapshots(directory, NAME).about()
     return int(about["seq"]) if about is not None and _fits(about, log) else 0
 
 
-def take_up(view: CrawlView, log: SqliteLog) -> bool:
+def load_cached(view: CrawlView, log: SqliteLog) -> bool:
     """Load the cached view into an empty one; return whether a valid one was found."""
     kept = Snapshots(view.path, NAME)
     if not kept.path.is_dir():
         return False
     about = kept.about()
-    lean = not view.content and about is not None and log.end() - about["seq"] < WORTH_IT
+    lean = not view.content and about is not None and log.end() - about["seq"] < MIN_NEW_EVENTS
     found = kept.read(lambda about: _fits(about, log), (lambda names: names[0] == "lean") if lean else None)
     if found is None:
         return False
@@ -81,14 +81,14 @@ def take_up(view: CrawlView, log: SqliteLog) -> bool:
     return True
 
 
-def write_down(view: CrawlView, log: SqliteLog) -> bool:
+def save(view: CrawlView, log: SqliteLog) -> bool:
     """Write the cache unless another process is doing so; return success. Lack of space or permission is no error."""
     kept = Snapshots(view.path, NAME)
-    with suppress(OSError, LycosaError, StateMismatch, MemoryError, OverflowError), alone(view.path) as mine:
+    with suppress(OSError, LycosaError, StateMismatch, MemoryError, OverflowError), try_lock(view.path) as mine:
         if not mine:
             return False
         state: State = view.dump()
-        about: dict[str, Any] = {"code": code(), "seq": view.seq, "mark": mark(log, view.seq)}
+        about: dict[str, Any] = {"code": code_digest(), "seq": view.seq, "mark": log_digest(log, view.seq)}
         try:
             kept.write(about, state)
         except OSError:
@@ -107,7 +107,7 @@ def remove(directory: Path) -> None:
 
 
 @contextmanager
-def alone(directory: Path, name: str = "lock") -> Iterator[bool]:
+def try_lock(directory: Path, name: str = "lock") -> Iterator[bool]:
     """Try to take the lock of that name for the block; yield False if another process holds it."""
     if not directory.stat().st_mode & 0o222:  # a superuser could write there all the same
         yield False

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from typing import TypeAlias
 
-from lycosa.collection.search_text import fold, spaced
+from lycosa.collection.search_text import fold, separate_words
 
 Match: TypeAlias = tuple[int, int, int]  # start, end, index of the mark
-MOST_MATCHES = 60  # matches per mark that are considered
+MAX_MATCHES = 60  # matches per mark that are considered
 _SENTENCE = re.compile(r"[.!?]\s+|\n\s*|[。！？]")
 _BLANK = re.compile(r"\s+")
 
@@ -48,15 +48,17 @@ def snippet(text: str, marks: Sequence[Highlight], width: int = 240) -> Snippet:
     """
     # Marks of little weight do not count, such as `the` in a query for `the reef`.
     least = 0.05 * max((mark.weight for mark in marks), default=0.0)
-    telling = [mark for mark in marks if mark.weight >= least]
-    begin, until = _best(_places(text, telling, width), telling, 3 * width // 4)  # leaves a quarter for context
-    start, end = _around(text, begin, until, width)
+    significant = [mark for mark in marks if mark.weight >= least]
+    begin, until = _best_window(
+        _find_matches(text, significant, width), significant, 3 * width // 4
+    )  # leaves a quarter for context
+    start, end = _widen(text, begin, until, width)
     passage = " ".join(text[start:end].split())
     passage = ("… " if text[:start].strip() else "") + passage + (" …" if text[end:].strip() else "")
-    return Snippet(passage, _apart((begin, until) for begin, until, _ in _places(passage, marks, width)))
+    return Snippet(passage, _drop_overlaps((begin, until) for begin, until, _ in _find_matches(passage, marks, width)))
 
 
-def _places(text: str, marks: Sequence[Highlight], width: int) -> list[Match]:
+def _find_matches(text: str, marks: Sequence[Highlight], width: int) -> list[Match]:
     """Return the matches in text order; of a frequent mark, the first ones and those near the rarest mark."""
     # Every word is surrounded by blanks.
     padded = f" {fold(text)} ".replace("\n", " ")
@@ -64,7 +66,7 @@ def _places(text: str, marks: Sequence[Highlight], width: int) -> list[Match]:
     matches = [list(_matches(padded, patterns, number)) for number in range(len(marks))]
     rarest = min(filter(None, matches), key=len, default=[])
     for number, places in enumerate(matches):
-        if len(places) == MOST_MATCHES > len(rarest):
+        if len(places) == MAX_MATCHES > len(rarest):
             for begin, until, _ in rarest[:10]:
                 places += _matches(padded, patterns, number, max(0, begin - width), until + width)
     return sorted({place for places in matches for place in places})
@@ -74,7 +76,7 @@ def _matches(
     padded: str, patterns: Sequence[tuple[re.Pattern[str], int]], number: int, start: int = 0, end: int = sys.maxsize
 ) -> Iterator[Match]:
     pattern, ahead = patterns[number]
-    for match in islice(pattern.finditer(padded, start, end), MOST_MATCHES):
+    for match in islice(pattern.finditer(padded, start, end), MAX_MATCHES):
         yield match.start() - 1 + ahead, match.end() - 1, number
 
 
@@ -83,36 +85,36 @@ def _pattern(mark: Highlight) -> tuple[re.Pattern[str], int]:
 
     A literal leading blank makes the search fast. Characters that are words by themselves need none.
     """
-    loose = [spaced(word) != word for word in mark.words]
-    gaps = [" *" if left or right else " +" for left, right in pairwise(loose)]
+    is_unspaced = [separate_words(word) != word for word in mark.words]
+    gaps = [" *" if left or right else " +" for left, right in pairwise(is_unspaced)]
     inside = "".join(re.escape(word) + gap for word, gap in zip(mark.words, [*gaps, ""], strict=True))
-    back = "" if loose[-1] else "[^ ]*" if mark.prefix else "(?= )"
-    return re.compile(inside + back if loose[0] else " " + inside + back), int(not loose[0])
+    suffix = "" if is_unspaced[-1] else "[^ ]*" if mark.prefix else "(?= )"
+    return re.compile(inside + suffix if is_unspaced[0] else " " + inside + suffix), int(not is_unspaced[0])
 
 
-def _best(matches: Sequence[Match], marks: Sequence[Highlight], width: int) -> tuple[int, int]:
+def _best_window(matches: Sequence[Match], marks: Sequence[Highlight], width: int) -> tuple[int, int]:
     """Return the window of matches that fits into the width and has the greatest weight: distinct words first, then
     many.
     """
     best, chosen = 0.0, (0, 0)
     counts: Counter[int] = Counter()
-    worth, first = 0.0, 0
+    weight, first = 0.0, 0
     for last, (begin, until, number) in enumerate(matches):
         mark = marks[number]
-        worth += 0.0 if counts[mark.group] else mark.weight
+        weight += 0.0 if counts[mark.group] else mark.weight
         counts[mark.group] += 1
         while until - matches[first][0] > width and matches[first][0] < begin:
-            gone = marks[matches[first][2]]
-            counts[gone.group] -= 1
-            worth -= 0.0 if counts[gone.group] else gone.weight
+            dropped = marks[matches[first][2]]
+            counts[dropped.group] -= 1
+            weight -= 0.0 if counts[dropped.group] else dropped.weight
             first += 1
-        value = worth * (1 + 0.02 * min(last - first, 10))
+        value = weight * (1 + 0.02 * min(last - first, 10))
         if value > best + 1e-9:
             best, chosen = value, (matches[first][0], until)
     return chosen
 
 
-def _around(text: str, begin: int, until: int, width: int) -> tuple[int, int]:
+def _widen(text: str, begin: int, until: int, width: int) -> tuple[int, int]:
     """Widen a window to `width`: start at a sentence if one begins nearby, and do not split words."""
     room = max(0, width - (until - begin))
     start = max(0, begin - 2 * room // 3)
@@ -127,7 +129,7 @@ def _around(text: str, begin: int, until: int, width: int) -> tuple[int, int]:
     return start, end
 
 
-def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _drop_overlaps(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Drop spans that overlap an earlier one."""
     apart: list[tuple[int, int]] = []
     for begin, until in spans:

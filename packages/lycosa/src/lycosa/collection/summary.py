@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lycosa.collection.best import Question, best_of, questions
+from lycosa.collection.best import Question, best_pages, questions
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.estimate import Estimate, at_least
+from lycosa.collection.estimate import Estimate, describe_threshold
 from lycosa.core.types import Held, Setting
 from lycosa.store.directory import is_running
 from lycosa.store.log import VISITS
@@ -70,8 +70,8 @@ class Figures:
         self.threshold, self.running = collection.threshold, is_running(collection.path)
         self.pages = int(view.column("crawled").sum())
         self.estimate, self.sites = view.estimate(self.threshold), view.sites(self.threshold)
-        self.unsure = [] if self.estimate.sure else questions(collection, asked)
-        self.warning = weakness(collection, self.pages)
+        self.unsure = [] if self.estimate.is_exact else questions(collection, asked)
+        self.warning = weak_topic_warning(collection, self.pages)
         self.ended = isinstance(last, Setting) and last.key == "end"
         self.ending = str(end.get("reason", "")) if self.ended else ""
         self.held, self.groups = int(end.get("held", 0)), [Held(**group) for group in end.get("groups", ())]
@@ -97,7 +97,7 @@ class Summary(Figures):
 
     @property
     def asked(self) -> str:
-        return at_least(self.threshold)
+        return describe_threshold(self.threshold)
 
     @property
     def site_harvest(self) -> float:
@@ -151,7 +151,7 @@ def summarise(directory: Path, best: int = 10, threshold: float | None = None) -
         _count(collection, summary)
         summary.best = [
             {"url": visit.node, "relevance": round(visit.relevance_now, 4), "title": visit.title}
-            for _, visit in best_of(collection, best)
+            for _, visit in best_pages(collection, best)
         ]
     return summary
 
@@ -169,12 +169,12 @@ def _count(collection: CrawlDirectory, summary: Summary) -> None:
     again.looks, again.last, again.changes = tally.looks.count, tally.looks.last, tally.looks.changes
 
 
-ENOUGH = 3  # words of the topic that a page must contain, if the topic has more
-_SAID = {1: "the word", 2: "both words"}
+MIN_TOPIC_WORDS = 3  # words of the topic that a page must contain, if the topic has more
+_WORD_COUNTS = {1: "the word", 2: "both words"}
 _UNWANTED = re.compile(r"(?<!\S)-\S+")
 
 
-def weakness(collection: CrawlDirectory, pages: int) -> str:
+def weak_topic_warning(collection: CrawlDirectory, pages: int) -> str:
     """Return a warning if the topic's words are on almost no pages or on almost all, otherwise an empty string."""
     options = collection.options
     if not options.topic or pages < 20:
@@ -183,35 +183,37 @@ def weakness(collection: CrawlDirectory, pages: int) -> str:
     wanted = list(dict.fromkeys(stems(_UNWANTED.sub(" ", options.topic), language)))
     if not wanted:
         return ""
-    needed = min(len(wanted), ENOUGH)
-    words_before, looked_at, having = 0, 0, 0
+    needed = min(len(wanted), MIN_TOPIC_WORDS)
+    first_number, looked_at, matching = 0, 0, 0
     numbers: set[int] = set()
     for visit in collection.log.visits(VISITS):
-        numbers.update(words_before + place for place, stem in enumerate(visit.terms.new) if stem in wanted)
-        words_before += len(visit.terms.new)
+        numbers.update(first_number + place for place, stem in enumerate(visit.terms.new) if stem in wanted)
+        first_number += len(visit.terms.new)
         if visit.is_page:
             looked_at += 1
-            having += len(numbers.intersection(visit.terms.ids.tolist())) >= needed
+            matching += len(numbers.intersection(visit.terms.ids.tolist())) >= needed
             if looked_at == 1_000:  # a second's work
                 break
-    return told(having, looked_at, len(wanted))
+    return describe_weakness(matching, looked_at, len(wanted))
 
 
-def told(having: int, pages: int, words: int) -> str:
-    """Return the warning for `having` of `pages` pages that contain enough of the topic's words, or an empty string.
+def describe_weakness(matching: int, pages: int, words: int) -> str:
+    """Return the warning for `matching` of `pages` pages that contain enough of the topic's words, or an empty string.
 
-    >>> told(3, 300, 2)
+    >>> describe_weakness(3, 300, 2)
     'only 3 of 300 pages have both words: name other words, or pages as examples'
-    >>> told(299, 300, 1)
+    >>> describe_weakness(299, 300, 1)
     '299 of 300 pages have the word: it does not tell pages apart'
-    >>> told(50, 300, 4)
+    >>> describe_weakness(50, 300, 4)
     ''
     """
-    the_words = _SAID.get(words, "all words" if words <= ENOUGH else f"{ENOUGH} of the {words} words")
-    of = f"{having:,} of {pages:,} pages {'has' if having == 1 else 'have'} {the_words}"
-    if having <= max(2, 0.03 * pages):
-        of = f"none of {pages:,} pages has {the_words}" if not having else f"only {of}"
+    the_words = _WORD_COUNTS.get(
+        words, "all words" if words <= MIN_TOPIC_WORDS else f"{MIN_TOPIC_WORDS} of the {words} words"
+    )
+    of = f"{matching:,} of {pages:,} pages {'has' if matching == 1 else 'have'} {the_words}"
+    if matching <= max(2, 0.03 * pages):
+        of = f"none of {pages:,} pages has {the_words}" if not matching else f"only {of}"
         return f"{of}: name other words, or pages as examples"
-    if having >= 0.9 * pages:
+    if matching >= 0.9 * pages:
         return f"{of}: {'it does' if words == 1 else 'they do'} not tell pages apart"
     return ""

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from lycosa.collection.causes import EXPECTED, FINE, FLAGS, explain
+from lycosa.collection.causes import EXPECTED, FLAGS, SUCCESSFUL, describe_failure
 from lycosa.core.budget import RESOURCES, spent_on
 from lycosa.core.state import State
 from lycosa.core.types import Setting, Visit
 from lycosa.revisit.change import KINDS, change_of
 from lycosa.web.robots import RobotsRules
 
-EXAMPLES = 5  # URLs shown per failure
-FLAGS_MOST = 50  # kinds of flags that are counted: custom spaces may add their own
-SORTS = (*KINDS[:-1], "vanished", "moved", KINDS[-1])  # kinds of changes, most important first
+MAX_EXAMPLES = 5  # URLs shown per failure
+MAX_FLAGS = 50  # kinds of flags that are counted: custom spaces may add their own
+CHANGE_KINDS = (*KINDS[:-1], "vanished", "moved", KINDS[-1])  # kinds of changes, most important first
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class CrawlTally:
         self.spent: Counter[str] = Counter()
         self.size = 0
         self.recovered = 0  # pages fetched at a later attempt
-        self.looks = Looks()
+        self.looks = RevisitTally()
         self._crawled: set[int] = set()
         self._looked: set[int] = set()
 
@@ -165,7 +165,7 @@ class CrawlTally:
             self._page(host, visit)
         elif visit.kind == "robots" and isinstance(visit.data.get("body"), bytes):
             self._robots(visit)
-        if visit.outcome not in FINE and (visit.kind, visit.outcome) not in EXPECTED:
+        if visit.outcome not in SUCCESSFUL and (visit.kind, visit.outcome) not in EXPECTED:
             self._failure(host, visit)
         self.looks.visit(visit)
 
@@ -202,7 +202,7 @@ class CrawlTally:
     def _page(self, host: HostTally, visit: Visit) -> None:
         host.pages += 1
         self.recovered += visit.attempt > 1
-        self.languages[code_of(visit.language)] += 1
+        self.languages[language_code(visit.language)] += 1
         for flag in visit.flags:
             self._flag(flag, visit.node)
 
@@ -220,26 +220,26 @@ class CrawlTally:
         key = (kind, "unread" if kind == "robots" else visit.outcome)
         cause = self.causes.get(key)
         if cause is None:
-            name, advice = explain(kind, visit.outcome)
+            name, advice = describe_failure(kind, visit.outcome)
             cause = self.causes[key] = Cause(kind, visit.outcome, name=name, advice=advice)
         cause.count += 1
         if visit.status:
             cause.statuses[visit.status] = cause.statuses.get(visit.status, 0) + 1
         # Keep the first ones, but reserve half of the places for further hosts.
         names = {host_of(node) for node, _ in cause.examples}
-        if len(cause.examples) < EXAMPLES and (len(cause.examples) < EXAMPLES // 2 or host.name not in names):
+        if len(cause.examples) < MAX_EXAMPLES and (len(cause.examples) < MAX_EXAMPLES // 2 or host.name not in names):
             cause.examples.append((visit.node, visit.complaint))
 
     def _flag(self, flag: str, node: str) -> None:
         remark = self.flags.get(flag)
         if remark is None:
-            if len(self.flags) >= FLAGS_MOST:
+            if len(self.flags) >= MAX_FLAGS:
                 return
             remark = self.flags[flag] = Remark(flag, FLAGS.get(flag, ""), 0, node)
         remark.count += 1
 
 
-class Looks:
+class RevisitTally:
     """Totals of revisits."""
 
     def __init__(self) -> None:
@@ -276,19 +276,19 @@ class Looks:
         self.changes["cosmetic" if sort == "cosmetic" else change.what] += 1
         if change.what == "changed" and change.matters:
             self.restless[visit.node] += 1
-        if sort in SORTS:  # returned pages are counted but not drawn
+        if sort in CHANGE_KINDS:  # returned pages are counted but not drawn
             self.times.append(visit.started)
-            self.kinds.append(SORTS.index(sort))
+            self.kinds.append(CHANGE_KINDS.index(sort))
 
 
 def _cause(values: dict[str, Any]) -> Cause:
     return Cause(**{**values, "examples": [(node, told) for node, told in values["examples"]]})
 
 
-def code_of(language: str) -> str:
+def language_code(language: str) -> str:
     """Return the code of the first declared language, or an empty string.
 
-    >>> code_of("en-GB, de"), code_of("klingon")
+    >>> language_code("en-GB, de"), language_code("klingon")
     ('en', '')
     """
     code = language.split(",")[0].split("-")[0].strip().lower()

@@ -13,46 +13,46 @@ from lycosa.revisit.diff import Comparison, Version, compare
 from lycosa.web import urls
 from lycosa.web.urls import canonical, check_seed
 
-NEAREST = 3  # similar URLs suggested for an unknown one
+MAX_SUGGESTIONS = 3  # similar URLs suggested for an unknown one
 
-MOST_COMPARED = 20_000  # URLs of a host among which similar ones are searched, about a second's work
+MAX_COMPARED_URLS = 20_000  # URLs of a host among which similar ones are searched, about a second's work
 
 
-def known(collection: CrawlDirectory, typed: str) -> list[Visit]:
+def visits_of(collection: CrawlDirectory, typed: str) -> list[Visit]:
     """Return all visits of a URL, in order. Tries it as typed, in canonical form, and with a scheme added."""
     typed = typed.encode("utf-8", "replace").decode()
     for node in spellings(typed):
         if visits := list(collection.log.visits("node = ?", given=(node,))):
             return visits
-    raise InputError("unknown-page", _unknown(collection, typed))
+    raise InputError("unknown-page", _unknown_message(collection, typed))
 
 
 def spellings(typed: str) -> list[str]:
     """Return the nodes that the typed text may refer to, most likely first."""
-    spelled = [typed, canonical(typed), check_seed(typed)]
-    nodes = [node for node in spelled if node]
+    candidates = [typed, canonical(typed), check_seed(typed)]
+    nodes = [node for node in candidates if node]
     nodes += [node.replace("https://", "http://", 1) for node in nodes if node.startswith("https://")]
     return list(dict.fromkeys(nodes))
 
 
-def _unknown(collection: CrawlDirectory, typed: str) -> str:
+def _unknown_message(collection: CrawlDirectory, typed: str) -> str:
     """Return the error message for an unknown URL, with suggestions."""
     message = f"{typed} was not visited in {collection.path}"
-    spelled = spellings(typed)
+    candidates = spellings(typed)
     view = collection.view()
-    origins = (view.origin(collection.log, node) for node in spelled)
+    origins = (view.origin(collection.log, node) for node in candidates)
     origin = next((origin for origin in origins if origin.kind), None)
     if origin is not None and origin.parent:
         message += f"; {origin.parent} links to it"
-    near = _nearest(collection, spelled)
-    if near:
-        return f"{message}. The nearest that was: " + ", ".join(near)
+    suggestions = _similar_urls(collection, candidates)
+    if suggestions:
+        return f"{message}. The nearest that was: " + ", ".join(suggestions)
     return f"{message}. Look for pages with: lycosa search {collection.path} WORDS"
 
 
-def _nearest(collection: CrawlDirectory, spelled: Iterable[str]) -> list[str]:
+def _similar_urls(collection: CrawlDirectory, candidates: Iterable[str]) -> list[str]:
     """Return visited URLs of the same host that are spelled similarly."""
-    node = next((node for node in spelled if canonical(node) == node), "")
+    node = next((node for node in candidates if canonical(node) == node), "")
     if not node:
         return []
     base = urls.origin(node)
@@ -61,17 +61,17 @@ def _nearest(collection: CrawlDirectory, spelled: Iterable[str]) -> list[str]:
         for (visited,) in collection.log.rows(
             "DISTINCT node",
             "node >= ? AND node < ? AND kind IN ('page', 'redirect', 'revisit', 'sitemap')",
-            f"node LIMIT {MOST_COMPARED}",
+            f"node LIMIT {MAX_COMPARED_URLS}",
             (base + "/", base + "0"),  # "0" follows "/" in ASCII: all URLs of this origin
         )
     ]
-    return difflib.get_close_matches(node, nodes, NEAREST, 0.5) or nodes[:NEAREST]
+    return difflib.get_close_matches(node, nodes, MAX_SUGGESTIONS, 0.5) or nodes[:MAX_SUGGESTIONS]
 
 
-def content_of(visits: Iterable[Visit]) -> Visit | None:
+def latest_content(visits: Iterable[Visit]) -> Visit | None:
     """Return the newest visit that brought content."""
-    bringing = [v for v in visits if v.kind in ("page", "revisit") and v.outcome == "ok" and v.status != 304]
-    return bringing[-1] if bringing else None
+    with_content = [v for v in visits if v.kind in ("page", "revisit") and v.outcome == "ok" and v.status != 304]
+    return with_content[-1] if with_content else None
 
 
 def compared(
@@ -95,5 +95,5 @@ def _version(collection: CrawlDirectory, visit: Visit, number: int, longest: int
             "version",
         )
     document = collection.document(visit, exchange)
-    text, title = document.said[:longest], document.title or visit.title
+    text, title = document.content[:longest], document.title or visit.title
     return Version(number, visit.started, visit.size, title, text, document.links.urls)

@@ -34,11 +34,11 @@ from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.link_graph import PAGE, REDIRECT, SITEMAP, CrawlGraph
 from lycosa.collection.page_rows import COLUMNS, PageFate, PageRow
 from lycosa.collection.search_text import clean
-from lycosa.collection.tally import CrawlTally, HostTally, code_of
+from lycosa.collection.tally import CrawlTally, HostTally, language_code
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
-from lycosa.core.state import State, StateMismatch, Texts
+from lycosa.core.state import State, StateMismatch, TextLines
 from lycosa.core.table import MAX_HOPS
 from lycosa.core.types import Event, Seed, Setting, Visit
 from lycosa.store.directory import CONFIG, Directory
@@ -46,8 +46,8 @@ from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.tokens import stems
 from lycosa.web.robots import product
 
-STEP = 200  # events folded in under one lock, about 30 ms
-CLIP = 500  # characters kept of a title or an anchor
+EVENTS_PER_STEP = 200  # events folded in under one lock, about 30 ms
+MAX_TEXT_LENGTH = 500  # characters kept of a title or an anchor
 Signature = tuple[int, ...]
 
 
@@ -73,7 +73,7 @@ class PageLink:
 
 
 @dataclass(slots=True)
-class Ways:
+class PathGraph:
     """A small graph for display: the best pages and the paths that led to them."""
 
     depths: dict[int, int] = field(default_factory=dict)  # distance of each vertex from the start of its path
@@ -147,12 +147,12 @@ class CrawlView:
         lean = {
             **{name: getattr(self, name) for name in (*names, "_looked_for", "_recount")},
             "columns": {name: self.column(name) for name in COLUMNS},
-            "nodes": Texts(self.nodes),
+            "nodes": TextLines(self.nodes),
             "fates": [[number, *astuple(fate)] for number, fate in self.fates.items()],
             "graph": self.graph.state(),
             "tally": self.tally.state(),
         }
-        words = {"titles": Texts(self.titles), "words": Texts(self.words), "word_pages": self.word_pages}
+        words = {"titles": TextLines(self.titles), "words": TextLines(self.words), "word_pages": self.word_pages}
         return {"lean": lean, "content": words}
 
     def load(self, state: State, *, lean: bool) -> None:
@@ -179,19 +179,19 @@ class CrawlView:
         """Fold in new events; return the last sequence number. The lock is released between steps."""
         while self._step():
             time.sleep(0)
-        if self.keeps and self.content and self.seq - self.kept >= shelf.WORTH_IT:
+        if self.keeps and self.content and self.seq - self.kept >= shelf.MIN_NEW_EVENTS:
             self.write_down()
         return self.seq
 
     def write_down(self) -> None:
         """Store the view on disk."""
         with self.lock, self.reading() as log:
-            shelf.write_down(self, log)
+            shelf.save(self, log)
 
     def _step(self) -> bool:
         """Fold in some events; return whether there may be more."""
         with self.lock:
-            signature = signature_of(self.path / NAME)
+            signature = log_signature(self.path / NAME)
             if signature is None or signature[0] != self._inode:
                 if self._inode:
                     self.generation += 1
@@ -214,18 +214,18 @@ class CrawlView:
                 self.generation += 1  # removed while reading
                 self.forget()
                 return False
-            if count < STEP:
+            if count < EVENTS_PER_STEP:
                 # Later writes within the clock's resolution would not change the signature: check again at the next
                 # call.
                 fresh = time.time_ns() - max(signature[2::3]) < 100_000_000
                 self._signature = None if fresh else signature
-            return count == STEP
+            return count == EVENTS_PER_STEP
 
     def _take_up(self) -> None:
         """Start from the view on disk if it belongs to this log. A long log is read with contents, to be cached."""
         with self.reading() as log:
-            found = self.keeps and shelf.take_up(self, log)
-            if not found and log.end() >= shelf.WORTH_IT and self.keeps:
+            found = self.keeps and shelf.load_cached(self, log)
+            if not found and log.end() >= shelf.MIN_NEW_EVENTS and self.keeps:
                 self.content = True
 
     def _read(self) -> int:
@@ -233,10 +233,10 @@ class CrawlView:
         events: list[tuple[int, Event]] = []
         with self.reading() as log:
             try:
-                events.extend(log.numbered("seq > ?", f"seq LIMIT {STEP}", (self.seq,)))
+                events.extend(log.numbered("seq > ?", f"seq LIMIT {EVENTS_PER_STEP}", (self.seq,)))
             finally:
                 self._take_in(events)
-            if len(events) < STEP:
+            if len(events) < EVENTS_PER_STEP:
                 self._settle(log)
         return len(events)
 
@@ -267,7 +267,7 @@ class CrawlView:
 
     def _count_again(self) -> None:
         """Recount the topic's words on some pages that were folded in before the topic changed."""
-        numbers = range(self._recount, min(self._recount + STEP, len(self.nodes)))
+        numbers = range(self._recount, min(self._recount + EVENTS_PER_STEP, len(self.nodes)))
         for number, words in zip(numbers, self.words_on(numbers), strict=True):
             self.columns["frequency"][number] = self._count(*words)
         self._recount = numbers.stop
@@ -277,8 +277,8 @@ class CrawlView:
         found: dict[int, tuple[NDArray[np.uint32], NDArray[np.uint16]]] = {}
         seqs = [self.columns["seq"].item(number) for number in numbers]
         with self.reading() as log:
-            for start in range(0, len(seqs), STEP):
-                wanted = json.dumps(seqs[start : start + STEP])
+            for start in range(0, len(seqs), EVENTS_PER_STEP):
+                wanted = json.dumps(seqs[start : start + EVENTS_PER_STEP])
                 for seq, visit in log.numbered("seq IN (SELECT value FROM json_each(?))", given=(wanted,)):
                     assert isinstance(visit, Visit)
                     found[seq] = visit.terms.ids, visit.terms.counts
@@ -287,7 +287,7 @@ class CrawlView:
 
     def _take_in(self, events: Sequence[tuple[int, Event]]) -> None:
         """Fold in some events. URLs of all of them are looked up together, which is much faster."""
-        nodes = [_linked(event) for _, event in events]
+        nodes = [_urls_of(event) for _, event in events]
         numbers = self.graph.numbers([node for linked in nodes for node in linked])
         at = 0
         for (seq, event), linked in zip(events, nodes, strict=True):
@@ -397,8 +397,8 @@ class CrawlView:
             self.languages.append(language)
         if self.content:
             ids = visit.terms.ids
-            self._text += min(CLIP, len(visit.title)) + 60 - len(self.titles[number])
-            self.titles[number] = clean(visit.title)[:CLIP]
+            self._text += min(MAX_TEXT_LENGTH, len(visit.title)) + 60 - len(self.titles[number])
+            self.titles[number] = clean(visit.title)[:MAX_TEXT_LENGTH]
             columns["frequency"][number] = self._count(ids, visit.terms.counts)
             if len(ids) and not visit.same_as:
                 self.word_pages = fit(self.word_pages, max(len(self.words), int(ids.max()) + 1))
@@ -496,7 +496,7 @@ class CrawlView:
         with self.lock:
             numbers, counts = np.unique(self.column("language_number")[self.relevant(threshold)], return_counts=True)
             for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-                by_code[code_of(self.languages[number])] += count
+                by_code[language_code(self.languages[number])] += count
         return by_code
 
     def way_in(self, node: str) -> int:
@@ -548,9 +548,9 @@ class CrawlView:
                 trail.append(above)
             return trail[::-1]
 
-    def ways(self, best: Iterable[PageRow], most: int) -> Ways:
+    def ways(self, best: Iterable[PageRow], most: int) -> PathGraph:
         """Return the paths from seeds to pages, best pages first, up to a number of vertices."""
-        ways = Ways()
+        ways = PathGraph()
         for page in best:
             trail = self.trail(page.number, 60)  # vertices per path
             if len(ways.depths) + sum(vertex not in ways.depths for vertex in trail) > most:
@@ -610,7 +610,7 @@ class CrawlView:
             return harvest
 
 
-def sampled(count: int, points: int) -> NDArray[np.int64]:
+def sample_points(count: int, points: int) -> NDArray[np.int64]:
     """Return at most `points` + 1 evenly spread positions from 0 to `count`, including both ends."""
     return np.unique(np.linspace(0, count, min(count, points) + 1).round().astype(np.int64))
 
@@ -619,11 +619,11 @@ def _curve(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_], points: int)
     if not len(relevant):
         return Harvest()
     actual, other = np.cumsum(relevant), np.cumsum(breadth)
-    at = sampled(len(relevant), points - 1)
+    at = sample_points(len(relevant), points - 1)
     return Harvest(at.tolist(), [0, *actual[at[1:] - 1].tolist()], [0, *other[at[1:] - 1].tolist()])
 
 
-def _linked(event: Event) -> list[str]:
+def _urls_of(event: Event) -> list[str]:
     """Return the URL of a visit and its distinct links."""
     return [event.node, *dict.fromkeys(event.links.urls)] if isinstance(event, Visit) else []
 
@@ -646,10 +646,12 @@ def _link(log: SqliteLog, seq: int, node: str) -> Origin:
     at = best_link(visit, node)
     alpha = float(visit.links.link_relevances[at]) if len(visit.links.link_relevances) else 0.0
     kind = "redirect" if visit.outcome == "redirect" else "sitemap" if visit.kind == "sitemap" else "link"
-    return Origin(kind, visit.node, clean(visit.title)[:CLIP], clean(visit.links.anchors[at])[:CLIP], alpha)
+    return Origin(
+        kind, visit.node, clean(visit.title)[:MAX_TEXT_LENGTH], clean(visit.links.anchors[at])[:MAX_TEXT_LENGTH], alpha
+    )
 
 
-def signature_of(path: Path) -> Signature | None:
+def log_signature(path: Path) -> Signature | None:
     """Return a value that changes when the log does, or None without a log."""
     try:
         log = os.stat(path)

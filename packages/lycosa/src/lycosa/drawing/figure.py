@@ -41,7 +41,7 @@ class Histogram(Figure):
 
     low: float
     high: float
-    looks: Sequence[int] = ()  # palette index of each curve
+    palette: Sequence[int] = ()  # palette index of each curve
     unit: Literal["", "seconds", "date"] = ""
     marks: Sequence[tuple[float, str]] = ()  # vertical lines: position, and a label or an empty string
 

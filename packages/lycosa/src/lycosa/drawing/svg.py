@@ -103,8 +103,8 @@ def _legend(figure: Figure, width: int, top: float) -> tuple[list[str], float]:
     if len(figure.curves) < 2:
         return [], top
     parts, left, row = [], 8.0, top + 12
-    looks = figure.looks if isinstance(figure, Histogram) else range(len(figure.curves))
-    for look, curve in zip(looks, figure.curves, strict=True):
+    palette = figure.palette if isinstance(figure, Histogram) else range(len(figure.curves))
+    for look, curve in zip(palette, figure.curves, strict=True):
         name = clip(_text(curve.label), 60 if width > 500 else 40) or "–"
         if left > 8 and left + 32 + LETTER * len(name) > width:
             left, row = 8.0, row + 20
@@ -158,7 +158,7 @@ def _bins(figure: Histogram, x: _Scale, y: _Scale) -> Iterator[str]:
     count = len(figure.curves[0].y)
     edges = [figure.low + (figure.high - figure.low) * place / count for place in range(count + 1)]
     for place, (start, end) in enumerate(pairwise(edges)):
-        parts = zip(figure.looks, figure.curves, strict=True)
+        parts = zip(figure.palette, figure.curves, strict=True)
         stack = [(look, curve.label, curve.y[place]) for look, curve in parts if curve.y[place]]
         lines = [f"{form(start)} to {form(end)}", *(f"{name}: {value:,}" for _, name, value in stack)]
         at, foot = f'x="{x(start) + 0.5:.1f}" width="{max(1, x(end) - x(start) - 1):.1f}"', 0.0

@@ -362,7 +362,7 @@ def test_large_packages(mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_index_is_in_sorted_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines are in the order of bytes over all blocks."""
-    monkeypatch.setattr(wacz, "BLOCK", 7)
+    monkeypatch.setattr(wacz, "LINES_PER_BLOCK", 7)
     export(many(tmp_path / "crawl", 60), tmp_path / "p.wacz")
     keys = [key for key, _, _ in index_of(tmp_path / "p.wacz")]
     assert sorted(wacz.surt(f"http://a.test/{i}") for i in range(60)) == keys

@@ -63,8 +63,8 @@ def test_memory_does_not_grow_with_the_crawl(
 ) -> None:
     """The peak is that of a tenth of the crawl, and so many bytes for each page more."""
     # Smaller portions, so that both crawls fill them.
-    monkeypatch.setattr(tables, "GROUP", 40_000)
-    monkeypatch.setattr(wacz, "BLOCK", 64)
+    monkeypatch.setattr(tables, "ROW_GROUP_CHARACTERS", 40_000)
+    monkeypatch.setattr(wacz, "LINES_PER_BLOCK", 64)
     small, large = crawl_of(PAGES), crawl_of(10 * PAGES)
     export(small, tmp_path / name)  # modules and caches
     growth = peak(large, tmp_path / name) - peak(small, tmp_path / name)

@@ -91,7 +91,7 @@ def test_long_text_is_cut_in_csv_only(tmp_path: Path) -> None:
     done = export(tmp_path / "crawl", tmp_path / "t.csv")
     export(tmp_path / "crawl", tmp_path / "t.parquet")
     (row,) = read_rows(tmp_path / "t.csv")
-    assert tables.CELL == len(row["text"])
+    assert tables.MAX_CELL_LENGTH == len(row["text"])
     assert row["text"].startswith("'=reef")
     assert ["text cut at 32,767 characters, a spreadsheet's limit, for 1 page: JSONL and Parquet have all of it"] == (
         done.remarks
@@ -198,7 +198,7 @@ def test_without_an_archive_there_is_no_text(tmp_path: Path) -> None:
 
 def test_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parquet's row groups are closed at a size of text, and the file is compressed with zstd."""
-    monkeypatch.setattr(tables, "GROUP", 10_000)
+    monkeypatch.setattr(tables, "ROW_GROUP_CHARACTERS", 10_000)
     export(many(tmp_path / "crawl", 50), tmp_path / "t.parquet")
     file = pyarrow.parquet.ParquetFile(tmp_path / "t.parquet")
     texts = [file.read_row_group(i, ["text"])["text"].to_pylist() for i in range(file.num_row_groups)]

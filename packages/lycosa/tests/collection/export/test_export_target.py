@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from input_errors import raises_input_error
-from lycosa.collection.export import choose, export
+from lycosa.collection.export import choose_format, export
 from lycosa.core.errors import StoreError
 from synthetic_crawl import SyntheticCrawl, crawled, html, many, prose
 
@@ -128,7 +128,7 @@ def test_export_missing_directory(crawl: Path, tmp_path: Path) -> None:
 )
 def test_the_format_is_chosen_by_name(form: str, out: str, expected: str) -> None:
     """--format wins, then the file's suffix decides."""
-    assert expected == choose(form, out).name
+    assert expected == choose_format(form, out).name
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from lycosa.collection.export import export
-from lycosa.collection.export.text import Repeats
+from lycosa.collection.export.text import NearDuplicates
 from synthetic_crawl import crawled, html, prose
 
 MENU = '<ul><li><a href="/">Home</a><li><a href="/reefs">Coral reefs</a> | <a href="/fish">Fish</a></ul>'
@@ -81,7 +81,7 @@ def test_pages_without_text_are_counted(tmp_path: Path) -> None:
 
 def test_nearest_fingerprints_come_first() -> None:
     """Those at a distance of 4 bits or less, by distance, whatever else is known."""
-    repeats = Repeats(lambda key: "")
+    repeats = NearDuplicates(lambda key: "")
     for key, bits in enumerate((0b11111, 0b1111, 0b1, 2**63), 1):
         repeats.is_new(key, bits, f"text {key}")
     assert [3, 4, 2] == repeats.near(0)
@@ -89,5 +89,5 @@ def test_nearest_fingerprints_come_first() -> None:
 
 def test_a_text_without_fingerprint_is_kept() -> None:
     """Where the crawl took no fingerprints, nothing can be compared, and nothing is lost."""
-    repeats = Repeats(lambda key: "")
+    repeats = NearDuplicates(lambda key: "")
     assert [True, True] == [repeats.is_new(key, 0, "the same") for key in (1, 2)]

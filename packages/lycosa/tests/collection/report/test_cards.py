@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.report.cards import ENDS, Cards, pattern_marks, topic_marks
+from lycosa.collection.report.cards import PAGES_AT_ENDS, Cards, pattern_highlights, topic_highlights
 from lycosa.collection.report.figures import Card, PathBranch
 from lycosa.core.options import Options
 from lycosa.core.types import Event, Links, Seed, Visit
@@ -105,11 +105,11 @@ def test_long_ways_are_shortened(tmp_path: Path) -> None:
     chain = [page(f"n{i}", to=[f"n{i + 1}"]) for i in range(100)]
     with cards_of(tmp_path, Seed("n0"), *chain, page("n100", 0.9)) as (cards, number):
         (branch,) = cards.tree([number["n100"]])
-        assert 2 * ENDS + 1 == len(branch.stops)
-        assert 100 - 2 * ENDS == sum(stop.left_out for stop in branch.stops)
+        assert 2 * PAGES_AT_ENDS + 1 == len(branch.stops)
+        assert 100 - 2 * PAGES_AT_ENDS == sum(stop.left_out for stop in branch.stops)
         stretches = [[stop.card.node for stop in stretch] for stretch in branch.stretches]
         assert [["n0"], ["n99"], ["n100"]] == [stretches[0], *stretches[2:]]
-        assert 2 * ENDS - 2 == len(stretches[1])
+        assert 2 * PAGES_AT_ENDS - 2 == len(stretches[1])
 
 
 @pytest.mark.parametrize(
@@ -123,12 +123,14 @@ def test_long_ways_are_shortened(tmp_path: Path) -> None:
 )
 def test_what_marks_a_topic(options: Options, found: list[str]) -> None:
     """The beginnings of its words, without plurals and single letters; learned terms where there are no words."""
-    assert found == [word for mark in topic_marks(options, ["kelp", ""]) for word in mark.words]
+    assert found == [word for mark in topic_highlights(options, ["kelp", ""]) for word in mark.words]
 
 
 def test_what_marks_a_pattern() -> None:
     """The words of the first match; nothing if there is none, or if the pattern is broken."""
-    assert [("bleached", "coral")] == [mark.words for mark in pattern_marks("bleach(ed)? coral", "Bleached coral here")]
-    assert [] == pattern_marks("kelp", "coral")
-    assert [] == pattern_marks("(", "coral")
-    assert [] == pattern_marks("", "coral")
+    assert [("bleached", "coral")] == [
+        mark.words for mark in pattern_highlights("bleach(ed)? coral", "Bleached coral here")
+    ]
+    assert [] == pattern_highlights("kelp", "coral")
+    assert [] == pattern_highlights("(", "coral")
+    assert [] == pattern_highlights("", "coral")

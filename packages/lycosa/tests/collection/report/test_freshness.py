@@ -44,7 +44,7 @@ def test_changes_are_told(told: ReportFigures) -> None:
     """Looks, kinds, the latest changes first, what is gone by its last title, what changes most often."""
     fresh = told.freshness
     assert fresh is not None
-    assert (8, EPOCH + 10 * DAY, 2) == (fresh.looks, fresh.last, fresh.changed)
+    assert (8, EPOCH + 10 * DAY, 2) == (fresh.revisits, fresh.last, fresh.changed)
     assert [("topic", 1), ("text", 1), ("vanished", 1), ("moved", 1), ("cosmetic", 1)] == fresh.sorts
     changes = [(entry.url, entry.change) for entry in fresh.latest]
     latest = [(url, change.kind if change.what == "changed" else change.what) for url, change in changes]
@@ -125,10 +125,12 @@ def test_without_looks_again_there_is_nothing_of_it(tmp_path: Path) -> None:
 def test_stacks_add_up() -> None:
     """Bins cover the time from end to end; a kind of which there are none has no curve."""
     times = np.array([0.0, 0.0, 0.0, 40 * DAY])
-    chart = figures.changes(times, np.array([0, 3, 3, 1]), ["a", "b", "none", "c"], 0.0, 40 * DAY)
+    chart = figures.changes_over_time(times, np.array([0, 3, 3, 1]), ["a", "b", "none", "c"], 0.0, 40 * DAY)
     assert chart is not None
     assert [("a 1", 1, 0), ("b 1", 0, 1), ("c 2", 2, 0)] == [
         (curve.label, curve.y[0], curve.y[-1]) for curve in chart.curves
     ]
-    assert ([0, 1, 3], 0.0, 40 * DAY) == (chart.looks, chart.low, chart.high)
-    assert figures.changes(times[:3], np.array([0, 2, 2]), ["a", "b", "c"], 0.0, 60.0) is None  # all within a minute
+    assert ([0, 1, 3], 0.0, 40 * DAY) == (chart.palette, chart.low, chart.high)
+    assert (
+        figures.changes_over_time(times[:3], np.array([0, 2, 2]), ["a", "b", "c"], 0.0, 60.0) is None
+    )  # all within a minute

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.report import BEST, CARDS, HOSTS, ReportFigures, gather, render
+from lycosa.collection.report import MAX_BEST, MAX_CARDS, MAX_HOSTS, ReportFigures, gather, render
 from lycosa.core.types import Event, Held, Label, Seed, Setting, Visit
 from lycosa.store.log import NAME, Lock, SqliteLog
 from synthetic_report import large, page, redirect, write
@@ -205,13 +205,13 @@ def test_options_that_differ(tmp_path: Path) -> None:
 def test_a_large_crawl_has_a_small_report(tmp_path: Path) -> None:
     """Of many pages, hosts and finds only so many are shown, the rest is counted, and the page stays small."""
     report = report_of(tmp_path, *large(800, hosts=200, links=4))
-    assert (BEST, CARDS, HOSTS) == (len(report.best), len(report.cards), len(report.hosts))
+    assert (MAX_BEST, MAX_CARDS, MAX_HOSTS) == (len(report.best), len(report.cards), len(report.hosts))
     assert report.pages > 700
-    assert report.hosts_left == report.host_count - HOSTS
+    assert report.hosts_left == report.host_count - MAX_HOSTS
     text = render(report)
     assert len(text.encode()) < 600_000
-    assert f"And {report.relevant - BEST:,} more relevant pages" in text
-    assert f"And {report.pages - CARDS:,} more pages" in text
+    assert f"And {report.relevant - MAX_BEST:,} more relevant pages" in text
+    assert f"And {report.pages - MAX_CARDS:,} more pages" in text
 
 
 def test_the_longest_names_bound_the_page(tmp_path: Path) -> None:

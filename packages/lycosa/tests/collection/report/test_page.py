@@ -177,8 +177,10 @@ def test_singular_and_plural(report: ReportFigures) -> None:
 
 def test_scores_that_the_space_gave(report: ReportFigures) -> None:
     """Where whatever scores is a find, nobody is told of a threshold or a topic; a strategy is its name alone."""
-    given = " ".join(render(replace(report, threshold=1e-9, scores=None, strategy="hmm,file=strategy.tsv")).split())
+    given = " ".join(
+        render(replace(report, threshold=1e-9, relevance_chart=None, strategy="hmm,file=strategy.tsv")).split()
+    )
     assert "hmm fetched" in given
-    assert re.search(r"\d of them score above 0, or \d", given)
+    assert re.search(r"\d of them have a relevance above 0, or \d", given)
     assert not re.search(r"about the topic|1e-09|threshold 0|file=strategy", given.split("<footer")[0])
     assert "0.10 or more" in render(replace(report, threshold=0.1))

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import IO, cast
 
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.estimate import at_least
+from lycosa.collection.estimate import describe_threshold
 from lycosa.collection.export import tables, text, wacz, warc_export
-from lycosa.collection.export.selection import Selection, Written
+from lycosa.collection.export.selection import Selection, WriteResult
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import sync
 from lycosa.core.plugins import named
@@ -35,13 +35,13 @@ from lycosa.store.log import NAME
 @dataclass(frozen=True)
 class ExportFormat:
     name: str
-    write: Callable[[Selection, IO[bytes]], Written]
+    write: Callable[[Selection, IO[bytes]], WriteResult]
     suffixes: tuple[str, ...]
-    opened_by: str  # hint on opening the file `{}`
+    how_to_open: str  # hint on opening the file `{}`
     streams: bool = False  # can be written to stdout
     archive: bool = False  # requires the archive
     versions: str = "current"  # default: "current" or "all" versions of a page
-    either: bool = False  # `versions` can be chosen
+    versions_optional: bool = False  # `versions` can be chosen
 
 
 FORMATS = {
@@ -49,13 +49,15 @@ FORMATS = {
     for form in (
         ExportFormat(
             "jsonl", tables.write_jsonl, (".jsonl", ".jsonl.gz"), "pandas.read_json({!r}, lines=True)",
-            streams=True, either=True,
+            streams=True, versions_optional=True,
         ),
         ExportFormat(
             "csv", tables.write_csv, (".csv", ".csv.gz"), "a spreadsheet, or pandas.read_csv({!r})",
-            streams=True, either=True,
+            streams=True, versions_optional=True,
         ),
-        ExportFormat("parquet", tables.write_parquet, (".parquet",), "pandas.read_parquet({!r})", either=True),
+        ExportFormat(
+            "parquet", tables.write_parquet, (".parquet",), "pandas.read_parquet({!r})", versions_optional=True,
+        ),
         ExportFormat(
             "warc", warc_export.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True,
         ),
@@ -72,14 +74,14 @@ FORMATS = {
 
 
 @dataclass(slots=True)
-class Exported:
+class ExportResult:
     """Result of an export."""
 
     form: str
     pages: int
     path: Path | None
     size: int
-    opened_by: str
+    how_to_open: str
     remarks: list[str] = field(default_factory=list)
     versions: bool = False  # `pages` counts all versions
 
@@ -98,14 +100,14 @@ def export(
     respect: str = "",
     stdout: IO[bytes] | None = None,
     progress: ProgressCallback = no_progress,
-) -> Exported:
+) -> ExportResult:
     """Write the pages of a crawl to `out`, or to `stdout` if there is none.
 
     `versions` is `current` or `all`; the default is `all` for web archives and `current` otherwise. `threshold`
     defaults to the crawl's own. `excel` starts a CSV file with a byte order mark, by which Excel recognises UTF-8.
     """
     path = None if out is None or str(out) == "-" else Path(out)
-    kind = choose(form, "" if path is None else str(out))
+    kind = choose_format(form, "" if path is None else str(out))
     if path is None and (stdout is None or not kind.streams):
         raise InputError(
             "missing-option",
@@ -116,9 +118,9 @@ def export(
             "conflicting-options",
             f"--excel is for CSV, not for {kind.name}: leave it out, or choose a FILE.csv with --out",
         )
-    chosen = _versions(versions, kind)
+    chosen = _choose_versions(versions, kind)
     if path is not None:
-        _spare(path.resolve(), directory.resolve())
+        _check_target(path.resolve(), directory.resolve())
     with CrawlDirectory(directory, threshold, whole_text=whole_text) as collection:
         pages = Selection(
             collection,
@@ -134,52 +136,54 @@ def export(
                 f"{directory} has no archive of these pages (a crawl with --no-archive keeps none), and {kind.name} "
                 "is made from it: choose jsonl, csv or parquet",
             )
-        mark = BOM_UTF8 if excel else b""
+        bom = BOM_UTF8 if excel else b""
         if path is None:
             assert stdout is not None
-            stdout.write(mark)
-            done = kind.write(pages, stdout)
+            stdout.write(bom)
+            result = kind.write(pages, stdout)
             stdout.flush()
         else:
-            with whole_file(path) as file:
-                done = _write(kind, pages, path, file, mark)
-        done.remarks += _missing(pages, everything)
+            with atomic_file(path) as file:
+                result = _write(kind, pages, path, file, bom)
+        result.remarks += _remarks_on(pages, everything)
     size = 0 if path is None else path.stat().st_size
-    return Exported(kind.name, done.pages, path, size, kind.opened_by.format(str(path)), done.remarks, pages.versions)
+    return ExportResult(
+        kind.name, result.pages, path, size, kind.how_to_open.format(str(path)), result.remarks, pages.versions
+    )
 
 
-def _missing(pages: Selection, everything: bool) -> list[str]:
+def _remarks_on(pages: Selection, everything: bool) -> list[str]:
     """Return remarks on pages that are missing from the export."""
     remarks = []
-    if pages.left_out:
-        remarks.append(f"left out: {many(pages.left_out, 'page')} whose owners have opted out")
+    if pages.opted_out:
+        remarks.append(f"left out: {many(pages.opted_out, 'page')} whose owners have opted out")
     if not pages.total and not everything:
-        remarks.append(f"no page scores {at_least(pages.collection.threshold)}: --all takes all pages")
+        remarks.append(f"no page scores {describe_threshold(pages.collection.threshold)}: --all takes all pages")
     return remarks
 
 
-def _versions(asked: str, kind: ExportFormat) -> str:
-    if asked not in ("", "current", "all"):
-        raise InputError("bad-value", f"--versions {asked!r} is unknown: choose all or current")
-    if asked and asked != kind.versions and not kind.either:
-        able = ", ".join(form.name for form in FORMATS.values() if form.either)
+def _choose_versions(wanted: str, kind: ExportFormat) -> str:
+    if wanted not in ("", "current", "all"):
+        raise InputError("bad-value", f"--versions {wanted!r} is unknown: choose all or current")
+    if wanted and wanted != kind.versions and not kind.versions_optional:
+        choosable = ", ".join(form.name for form in FORMATS.values() if form.versions_optional)
         raise InputError(
             "conflicting-options",
-            f"{kind.name} contains only the current version of each page: for --versions {asked} choose from {able}",
+            f"{kind.name} contains only the current version of each page; --versions {wanted} works with {choosable}",
         )
-    return asked or kind.versions
+    return wanted or kind.versions
 
 
-def choose(form: str, name: str) -> ExportFormat:
+def choose_format(form: str, name: str) -> ExportFormat:
     """Return the format of that name, or the one that fits the file name.
 
-    >>> choose("", "reefs.csv.gz").name, choose("text", "reefs.doc").name, choose("", "").name
+    >>> choose_format("", "reefs.csv.gz").name, choose_format("text", "reefs.doc").name, choose_format("", "").name
     ('csv', 'text', 'jsonl')
     """
-    return _by_name(name) if not form else FORMATS.get(form.lower()) or _of_plugin(form)
+    return _format_of_file(name) if not form else FORMATS.get(form.lower()) or _plugin_format(form)
 
 
-def _of_plugin(form: str) -> ExportFormat:
+def _plugin_format(form: str) -> ExportFormat:
     added = named("exporters")
     if form not in added:
         raise InputError(
@@ -193,7 +197,7 @@ def _of_plugin(form: str) -> ExportFormat:
     return kind
 
 
-def _by_name(name: str) -> ExportFormat:
+def _format_of_file(name: str) -> ExportFormat:
     if not name:
         return FORMATS["jsonl"]
     for kind in FORMATS.values():
@@ -202,7 +206,7 @@ def _by_name(name: str) -> ExportFormat:
     suffixes, broken = [suffix for kind in FORMATS.values() for suffix in kind.suffixes], ""
     for form in named("exporters").keys() - FORMATS.keys():
         try:
-            kind = _of_plugin(form)
+            kind = _plugin_format(form)
         except InputError as error:
             broken += f"; {error}"
             continue
@@ -213,14 +217,14 @@ def _by_name(name: str) -> ExportFormat:
     raise InputError("unknown-format", f"cannot tell the format from the name {name}: {choice}{broken}")
 
 
-def _spare(path: Path, directory: Path) -> None:
+def _check_target(path: Path, directory: Path) -> None:
     """Raise InputError if the path is one of the crawl's own files."""
     inside = path.parent == directory and path.name.startswith((NAME, CONFIG, "lock"))
     if inside or path == directory or path.is_relative_to(directory / "archive"):
         raise InputError("protected-file", f"{path} belongs to the crawl itself: choose another FILE with --out")
 
 
-def _write(kind: ExportFormat, pages: Selection, path: Path, file: IO[bytes], first: bytes) -> Written:
+def _write(kind: ExportFormat, pages: Selection, path: Path, file: IO[bytes], first: bytes) -> WriteResult:
     """Write the file, gzipped if its name says so; WARC is compressed anyway."""
     if path.suffix.lower() != ".gz" or kind.name == "warc":
         file.write(first)
@@ -231,9 +235,9 @@ def _write(kind: ExportFormat, pages: Selection, path: Path, file: IO[bytes], fi
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
+def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that is renamed to `path` when the block ends without an error."""
-    with _explaining(path):
+    with _explain_errors(path):
         if path.exists() and not path.is_file():
             if path.is_dir():
                 raise InputError("not-a-file", f"{path} is a directory: give a file with --out")
@@ -242,7 +246,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
             return
         path = path.resolve()  # replaces the target of a symbolic link, not the link
         part = path.with_name(path.name + ".part")
-        file = _claim(part)
+        file = _open_part(part)
         try:
             with file:
                 yield file
@@ -254,7 +258,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
             raise
 
 
-def _claim(part: Path) -> IO[bytes]:
+def _open_part(part: Path) -> IO[bytes]:
     """Open the part for writing and lock it."""
     while True:
         file = open(part, "wb", opener=_open)  # noqa: SIM115 - the caller closes it
@@ -277,7 +281,7 @@ def _open(path: str, flags: int) -> int:
 
 
 @contextmanager
-def _explaining(path: Path) -> Iterator[None]:
+def _explain_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -21,24 +21,24 @@ def clean(text: str) -> str:
     return _NO_CHARACTER.sub("\ufffd", _CONTROL.sub(" ", _LINE_END.sub("\n", text)))
 
 
-def line(text: str) -> str:
+def one_line(text: str) -> str:
     """Clean text and join it to one line.
 
-    >>> line(" coral\\n\\treef ")
+    >>> one_line(" coral\\n\\treef ")
     'coral reef'
     """
     return " ".join(clean(text).split())
 
 
-def unmarked(marked: str) -> str:
+def without_markers(marked: str) -> str:
     """Return the text of a page without link markers."""
     return clean(marked.replace(OPEN, "").replace(CLOSE, "")).strip()
 
 
-def moment(at: float) -> datetime | None:
+def utc_time(at: float) -> datetime | None:
     """Return a time in UTC, truncated to milliseconds; None for 0.
 
-    >>> moment(1_700_000_000.2501).isoformat()
+    >>> utc_time(1_700_000_000.2501).isoformat()
     '2023-11-14T22:13:20.250000+00:00'
     """
     if not at:
@@ -47,5 +47,5 @@ def moment(at: float) -> datetime | None:
     return time.replace(microsecond=time.microsecond // 1000 * 1000)
 
 
-def iso(at: datetime | None, digits: str = "milliseconds") -> str | None:
+def format_iso(at: datetime | None, digits: str = "milliseconds") -> str | None:
     return None if at is None else at.isoformat(timespec=digits).replace("+00:00", "Z")

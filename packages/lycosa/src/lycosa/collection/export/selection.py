@@ -27,11 +27,11 @@ from lycosa.web.html import ParsedPage
 from lycosa.web.optouts import CHOICES, respected
 
 # SQL condition: events that confirmed or changed a page's content
-LOOKS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
+CONTENT_EVENTS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
 
 
 @dataclass(slots=True)
-class Written:
+class WriteResult:
     pages: int = 0
     remarks: list[str] = field(default_factory=list)  # pages left out, and why
 
@@ -53,7 +53,7 @@ class Selection:
         self.collection = collection
         self.everything = everything
         self.log = collection.log
-        self._tell = progress
+        self._progress = progress
         self.parent = lru_cache(maxsize=16)(self.log.visit)  # pages with the same parent are consecutive
         self.view = collection.view()
         least = -math.inf if everything else collection.threshold
@@ -61,10 +61,10 @@ class Selection:
         if only:
             row = self.view.graph.vertex(only)
             self._chosen &= np.arange(len(self._chosen)) == row
-        self.looked_again = self.view.tally.looks.count > 0
-        self.versions = versions and self.looked_again
+        self.has_revisits = self.view.tally.looks.count > 0
+        self.versions = versions and self.has_revisits
         self._all_of_it = not only and not respect
-        self.left_out = self._leave_out(respect) if respect else 0  # pages whose owners have opted out
+        self.opted_out = self._drop_opted_out(respect) if respect else 0  # pages whose owners have opted out
         self.archived = 0  # selected pages, or versions, that are archived
         self._numbers = array("q")
         if self.versions:
@@ -83,17 +83,17 @@ class Selection:
         self._numbers = self._numbers[part * self.total // parts : (part + 1) * self.total // parts]
         self.total = len(self._numbers)
 
-    def _leave_out(self, respect: str) -> int:
+    def _drop_opted_out(self, respect: str) -> int:
         if respect not in CHOICES:
             raise InputError("bad-value", f"--respect-opt-outs is {respect!r}: choose training or all")
-        left_out = 0
-        standing = array("q", (seq for seq, _ in self._select(VERSIONS)))
-        for _, visit in self.collection.visits(standing):
+        opted_out = 0
+        version_seqs = array("q", (seq for seq, _ in self._select(VERSIONS)))
+        for _, visit in self.collection.visits(version_seqs):
             vertex = self.view.graph.vertex(visit.node)
             if respected(visit.data.get("opt_outs", ()), respect) and self._chosen[vertex]:
                 self._chosen[vertex] = False
-                left_out += 1
-        return left_out
+                opted_out += 1
+        return opted_out
 
     def _select(self, where: str) -> Iterator[tuple[int, str]]:
         """Yield sequence number and WARC file of the selected pages' events that match a condition."""
@@ -103,23 +103,23 @@ class Selection:
                 yield seq, file
 
     @cached_property
-    def _looks(self) -> array[int]:
+    def _checked(self) -> array[int]:
         """Sequence numbers of the selected events; with versions, revisits without changes as well."""
-        return array("q", (seq for seq, _ in self._select(LOOKS))) if self.versions else self._numbers
+        return array("q", (seq for seq, _ in self._select(CONTENT_EVENTS))) if self.versions else self._numbers
 
-    def pages(self, doing: str = "writing") -> Iterator[tuple[int, Visit]]:
+    def pages(self, activity: str = "writing") -> Iterator[tuple[int, Visit]]:
         """Yield the pages, or all their versions, with sequence numbers."""
-        return self._visits(self._numbers, doing)
+        return self._visits(self._numbers, activity)
 
-    def looks(self, doing: str = "writing") -> Iterator[tuple[int, Visit]]:
+    def checked(self, activity: str = "writing") -> Iterator[tuple[int, Visit]]:
         """Yield the pages and, with versions, revisits without changes."""
-        return self._visits(self._looks, doing)
+        return self._visits(self._checked, activity)
 
-    def _visits(self, numbers: array[int], doing: str) -> Iterator[tuple[int, Visit]]:
+    def _visits(self, numbers: array[int], activity: str) -> Iterator[tuple[int, Visit]]:
         for done, (seq, visit) in enumerate(self.collection.visits(numbers)):
-            self._tell(doing, min(done, self.total), self.total)
+            self._progress(activity, min(done, self.total), self.total)
             yield seq, visit
-        self._tell(doing, self.total, self.total)
+        self._progress(activity, self.total, self.total)
 
     def page_assets(self) -> Iterator[tuple[int, Visit]]:
         """Yield the archived page assets that a selected page was the first to need."""
@@ -133,8 +133,8 @@ class Selection:
 
     def holds(self, seq: int) -> bool:
         """Return whether an event is among the selected pages or their revisits."""
-        at = bisect_left(self._looks, seq)
-        return at < len(self._looks) and self._looks[at] == seq
+        at = bisect_left(self._checked, seq)
+        return at < len(self._checked) and self._checked[at] == seq
 
     def read(self, visit: Visit) -> tuple[ParsedPage, str]:
         """Return an archived page and its content type; empty if nothing is archived."""
@@ -162,13 +162,13 @@ class ExportedPage:
     @cached_property
     def fate(self) -> PageFate:
         """Current state of the page."""
-        page = self.pages.view.page(self.visit.node) if self.pages.looked_again else None
+        page = self.pages.view.page(self.visit.node) if self.pages.has_revisits else None
         return (page.fate if page is not None else None) or PageFate("stands", self.visit.started)
 
     @property
     def version(self) -> int:
         """Version number, from 1."""
-        if not self.pages.looked_again:
+        if not self.pages.has_revisits:
             return 1
         earlier = f"node = ? AND seq <= ? AND {VERSIONS}"
         return int(next(self.pages.log.rows("COUNT(*)", earlier, given=(self.visit.node, self.seq)))[0])

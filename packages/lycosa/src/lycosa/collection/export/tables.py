@@ -14,22 +14,22 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from typing import IO, Any
 
-from lycosa.collection.export.cleaning import clean, iso, line, moment, unmarked
-from lycosa.collection.export.selection import ExportedPage, Selection, Written
+from lycosa.collection.export.cleaning import clean, format_iso, one_line, utc_time, without_markers
+from lycosa.collection.export.selection import ExportedPage, Selection, WriteResult
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
 
 # Columns of all table formats. Unknown text is empty, an unknown number or time None.
 COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
     "url": (str, lambda page: clean(page.visit.node)),
-    "title": (str, lambda page: line(page.visit.title)),
-    "text": (str, lambda page: unmarked(page.document[0].said)),
+    "title": (str, lambda page: one_line(page.visit.title)),
+    "text": (str, lambda page: without_markers(page.document[0].content)),
     "relevance": (float, lambda page: page.visit.relevance_now),
     "relevant": (bool, lambda page: page.visit.relevance_now >= page.pages.collection.threshold),
-    "language": (str, lambda page: line(page.visit.language)),
-    "fetched": (datetime, lambda page: moment(page.visit.started)),
+    "language": (str, lambda page: one_line(page.visit.language)),
+    "fetched": (datetime, lambda page: utc_time(page.visit.started)),
     "status": (int, lambda page: page.visit.status),
-    "content_type": (str, lambda page: line(page.document[1])),
+    "content_type": (str, lambda page: one_line(page.document[1])),
     "size": (int, lambda page: page.visit.size),
     "digest": (str, lambda page: page.visit.digest.hex()),
     "simhash": (str, lambda page: f"{page.visit.simhash:016x}"),
@@ -37,31 +37,31 @@ COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
     "same_as": (str, lambda page: clean(page.visit.same_as)),
     "depth": (int, lambda page: page.pages.view.graph.depth(page.visit.node)),
     "parent": (str, lambda page: clean(page.source[0])),
-    "anchor": (str, lambda page: line(page.source[1])),
-    "opt_outs": (str, lambda page: line(" ".join(page.visit.data.get("opt_outs", ())))),
+    "anchor": (str, lambda page: one_line(page.source[1])),
+    "opt_outs": (str, lambda page: one_line(" ".join(page.visit.data.get("opt_outs", ())))),
     "outlinks": (int, lambda page: len(page.visit.links)),
     "warc_file": (str, lambda page: page.place.file),
     "warc_offset": (int, lambda page: page.place.offset if page.place.file else None),
     "warc_length": (int, lambda page: page.place.length if page.place.file else None),
     "version": (int, lambda page: page.version),
     "versions": (int, lambda page: page.fate.versions),
-    "changed": (datetime, lambda page: moment(page.fate.changed)),
+    "changed": (datetime, lambda page: utc_time(page.fate.changed)),
     "standing": (str, lambda page: page.fate.state),
-    "author": (str, lambda page: line(page.document[0].about.get("author", ""))),
-    "published": (str, lambda page: line(page.document[0].about.get("published", ""))),
-    "modified": (str, lambda page: line(page.document[0].about.get("modified", ""))),
+    "author": (str, lambda page: one_line(page.document[0].about.get("author", ""))),
+    "published": (str, lambda page: one_line(page.document[0].about.get("published", ""))),
+    "modified": (str, lambda page: one_line(page.document[0].about.get("modified", ""))),
     "pages": (int, lambda page: _number(page.document[0].about.get("pages", ""))),
 }
 
 # Columns read from the archive.
 FROM_ARCHIVE = frozenset({"text", "content_type", "author", "published", "modified", "pages"})
-CELL = 32_767  # characters in a spreadsheet cell
-GROUP = 8_000_000  # characters in memory per row group
+MAX_CELL_LENGTH = 32_767  # characters in a spreadsheet cell
+ROW_GROUP_CHARACTERS = 8_000_000  # characters in memory per row group
 _REPEATING = ["language", "content_type", "warc_file", "standing"]
 
 
-def _number(told: str) -> int | None:
-    return int(told) if told.isascii() and told.isdigit() and len(told) < 10 else None
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def rows(pages: Selection, without: Collection[str] = ()) -> Iterator[dict[str, Any]]:
@@ -72,51 +72,51 @@ def rows(pages: Selection, without: Collection[str] = ()) -> Iterator[dict[str, 
         yield {name: unknown[name] if name in unknown else of(page) for name, (_, of) in COLUMNS.items()}
 
 
-def written(pages: Selection) -> Written:
+def result_of(pages: Selection) -> WriteResult:
     """Return the number of rows and remarks on missing text."""
-    done = Written(pages.total)
+    result = WriteResult(pages.total)
     if missing := pages.total - pages.archived:
-        done.remarks.append(f"no text for {many(missing, 'page')}: the crawl kept no archive (--no-archive)")
-    return done
+        result.remarks.append(f"no text for {many(missing, 'page')}: the crawl kept no archive (--no-archive)")
+    return result
 
 
-def write_jsonl(pages: Selection, out: IO[bytes]) -> Written:
+def write_jsonl(pages: Selection, out: IO[bytes]) -> WriteResult:
     for row in rows(pages):
-        row["fetched"], row["changed"] = iso(row["fetched"]), iso(row["changed"])
+        row["fetched"], row["changed"] = format_iso(row["fetched"]), format_iso(row["changed"])
         out.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
-    return written(pages)
+    return result_of(pages)
 
 
-def write_csv(pages: Selection, out: IO[bytes]) -> Written:
+def write_csv(pages: Selection, out: IO[bytes]) -> WriteResult:
     table = csv.writer(getwriter("utf-8")(out), lineterminator="\r\n")
     table.writerow(COLUMNS)
     cut = 0
     for row in rows(pages):
-        cut += len(row["text"]) > CELL
-        table.writerow([cell(value) for value in row.values()])
-    done = written(pages)
+        cut += len(row["text"]) > MAX_CELL_LENGTH
+        table.writerow([csv_cell(value) for value in row.values()])
+    result = result_of(pages)
     if cut:
-        done.remarks.append(
-            f"text cut at {CELL:,} characters, a spreadsheet's limit, for {many(cut, 'page')}: "
+        result.remarks.append(
+            f"text cut at {MAX_CELL_LENGTH:,} characters, a spreadsheet's limit, for {many(cut, 'page')}: "
             "JSONL and Parquet have all of it"
         )
-    return done
+    return result
 
 
-def cell(value: Any) -> Any:
+def csv_cell(value: Any) -> Any:
     """Return a value as a CSV cell.
 
-    >>> cell("=HYPERLINK(1)"), cell(True), cell(-1.5), cell(None)
+    >>> csv_cell("=HYPERLINK(1)"), csv_cell(True), csv_cell(-1.5), csv_cell(None)
     ("'=HYPERLINK(1)", 'true', -1.5, None)
     """
     if isinstance(value, str):
-        return (f"'{value}" if value.startswith(("=", "+", "-", "@", "\t")) else value)[:CELL]
+        return (f"'{value}" if value.startswith(("=", "+", "-", "@", "\t")) else value)[:MAX_CELL_LENGTH]
     if isinstance(value, bool):
         return "true" if value else "false"
-    return iso(value) if isinstance(value, datetime) else value
+    return format_iso(value) if isinstance(value, datetime) else value
 
 
-def write_parquet(pages: Selection, out: IO[bytes]) -> Written:
+def write_parquet(pages: Selection, out: IO[bytes]) -> WriteResult:
     try:
         import pyarrow as pa  # type: ignore[import-untyped]  # it ships no types
         import pyarrow.parquet as pq  # type: ignore[import-untyped]
@@ -139,9 +139,9 @@ def write_parquet(pages: Selection, out: IO[bytes]) -> Written:
         for row in rows(pages):
             group.append(row)
             size += len(row["text"])
-            if size >= GROUP or len(group) == 20_000:
+            if size >= ROW_GROUP_CHARACTERS or len(group) == 20_000:
                 parquet.write_table(pa.Table.from_pylist(group, schema))
                 group, size = [], 0
         if group:
             parquet.write_table(pa.Table.from_pylist(group, schema))
-    return written(pages)
+    return result_of(pages)

@@ -18,32 +18,32 @@ from typing import IO
 
 import numpy as np
 
-from lycosa.collection.export.cleaning import clean, line
-from lycosa.collection.export.selection import Selection, Written
+from lycosa.collection.export.cleaning import clean, one_line
+from lycosa.collection.export.selection import Selection, WriteResult
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many
-from lycosa.text.fingerprint import NEAR
+from lycosa.text.fingerprint import MAX_NEAR_DUPLICATE_DISTANCE
 from lycosa.web.html import CLOSE, OPEN, ParsedPage
 
-ALIKE = 0.8  # Jaccard similarity of word trigrams; a copy with 2 % of its words changed has 0.89
-MOST_WORDS, MOST_PROPOSED = 20_000, 5
+MIN_SIMILARITY = 0.8  # Jaccard similarity of word trigrams; a copy with 2 % of its words changed has 0.89
+MAX_WORDS, MAX_CANDIDATES = 20_000, 5
 _LINK = re.compile(f"{OPEN}[^{CLOSE}]*{CLOSE}")
 _WORD = re.compile(r"\w")
 _SPECIAL = re.compile(r"[\\`*_\[\]<]|^[#>|~]|^[-+=](?=\s|[-=])|(?<=^\d)[.)]|(?<=^\d\d)[.)]")
 
 
-def write(pages: Selection, out: IO[bytes]) -> Written:
-    done = Written()
-    for _, _, text in _texts(pages, done):
-        out.write((b"\n" if done.pages > 1 else b"") + text.encode() + b"\n")
-    return done
+def write(pages: Selection, out: IO[bytes]) -> WriteResult:
+    result = WriteResult()
+    for _, _, text in _texts(pages, result):
+        out.write((b"\n" if result.pages > 1 else b"") + text.encode() + b"\n")
+    return result
 
 
-def write_markdown(pages: Selection, out: IO[bytes]) -> Written:
-    done = Written()
-    for visit, document, text in _texts(pages, done):
-        out.write((b"\n---\n\n" if done.pages > 1 else b"") + markdown(visit, document, text).encode())
-    return done
+def write_markdown(pages: Selection, out: IO[bytes]) -> WriteResult:
+    result = WriteResult()
+    for visit, document, text in _texts(pages, result):
+        out.write((b"\n---\n\n" if result.pages > 1 else b"") + markdown(visit, document, text).encode())
+    return result
 
 
 def markdown(visit: Visit, document: ParsedPage, text: str) -> str:
@@ -59,7 +59,7 @@ def markdown(visit: Visit, document: ParsedPage, text: str) -> str:
     <BLANKLINE>
     \\- in the sea
     """
-    title = line(document.title or visit.title)
+    title = one_line(document.title or visit.title)
     headings = set(clean(document.headings).split("\n"))
     blocks = [f"# {_escaped(title)}"] if title else []
     blocks.append(f"<{clean(visit.node)}>")
@@ -73,40 +73,40 @@ def _escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
-def _texts(pages: Selection, done: Written) -> Iterator[tuple[Visit, ParsedPage, str]]:
-    """Yield pages with text, without near-duplicates; add remarks on the others to `done`."""
-    repeats = Repeats(lambda seq: prose(pages.read(pages.log.visit(seq))[0]))
-    bare = copies = 0
+def _texts(pages: Selection, result: WriteResult) -> Iterator[tuple[Visit, ParsedPage, str]]:
+    """Yield pages with text, without near-duplicates; add remarks on the others to `result`."""
+    repeats = NearDuplicates(lambda seq: prose(pages.read(pages.log.visit(seq))[0]))
+    empty_count = copy_count = 0
     for seq, visit in pages.pages():
         document = pages.read(visit)[0]
         text = prose(document)
         if not text:
-            bare += 1
+            empty_count += 1
         elif not repeats.is_new(seq, visit.simhash, text):
-            copies += 1
+            copy_count += 1
         else:
-            done.pages += 1
+            result.pages += 1
             yield visit, document, text
-    if copies:
-        done.remarks.append(f"left out: {many(copies, 'near-duplicate')}")
-    if bare:
-        done.remarks.append(f"left out: {many(bare, 'page')} without text")
+    if copy_count:
+        result.remarks.append(f"left out: {many(copy_count, 'near-duplicate')}")
+    if empty_count:
+        result.remarks.append(f"left out: {many(empty_count, 'page')} without text")
 
 
-class Repeats:
+class NearDuplicates:
     """Near-duplicate detection; `text_of` returns an earlier text by its key."""
 
     def __init__(self, text_of: Callable[[int], str]) -> None:
         self._prints, self._keys = array("Q"), array("q")
-        self._earlier = lru_cache(maxsize=8)(lambda key: _runs(text_of(key)))
+        self._earlier = lru_cache(maxsize=8)(lambda key: _trigrams(text_of(key)))
 
     def is_new(self, key: int, fingerprint: int, text: str) -> bool:
         """Return whether a text is new, and remember it if so. Texts without a fingerprint always are."""
         if not fingerprint:
             return True
-        if near := self.near(fingerprint)[:MOST_PROPOSED]:
-            runs = _runs(text)
-            least = ALIKE if len(text.split()) >= 50 else 1.0  # shorter texts are duplicates only if identical
+        if near := self.near(fingerprint)[:MAX_CANDIDATES]:
+            runs = _trigrams(text)
+            least = MIN_SIMILARITY if len(text.split()) >= 50 else 1.0  # shorter texts are duplicates only if identical
             if any(_resemblance(runs, self._earlier(other)) >= least for other in near):
                 return False
         self._prints.append(fingerprint)
@@ -116,7 +116,7 @@ class Repeats:
     def near(self, fingerprint: int) -> list[int]:
         """Return the keys of texts with a similar fingerprint, nearest first (5 ms for a million texts)."""
         apart = np.bitwise_count(np.array(self._prints, np.uint64) ^ np.uint64(fingerprint))
-        near = np.flatnonzero(apart <= NEAR)
+        near = np.flatnonzero(apart <= MAX_NEAR_DUPLICATE_DISTANCE)
         return [self._keys[at] for at in near[np.argsort(apart[near], kind="stable")].tolist()]
 
 
@@ -124,9 +124,9 @@ def _resemblance(runs: frozenset[int], other: frozenset[int]) -> float:
     return len(runs & other) / len(runs | other) if runs or other else 1.0
 
 
-def _runs(text: str) -> frozenset[int]:
+def _trigrams(text: str) -> frozenset[int]:
     """Return hashes of the word trigrams of a text."""
-    words = text.lower().split(maxsplit=MOST_WORDS)[:MOST_WORDS]
+    words = text.lower().split(maxsplit=MAX_WORDS)[:MAX_WORDS]
     if len(words) < 3:
         return frozenset([hash(tuple(words))])
     return frozenset(map(hash, zip(words, words[1:], words[2:], strict=False)))
@@ -140,11 +140,11 @@ def prose(document: ParsedPage) -> str:
     """
     if OPEN in document.marked and not _WORD.search(_LINK.sub("", document.marked)):
         return ""
-    lines = (" ".join(raw.split()) for raw in clean(document.said).split("\n"))
+    lines = (" ".join(raw.split()) for raw in clean(document.content).split("\n"))
     return "\n".join(line for line in lines if line)
 
 
-def write_records(pages: Selection, out: IO[bytes]) -> Written:
+def write_records(pages: Selection, out: IO[bytes]) -> WriteResult:
     """Write the records found by crawling a search form: URL, tab, title; each URL once.
 
     The URLs are kept in memory.
@@ -154,6 +154,6 @@ def write_records(pages: Selection, out: IO[bytes]) -> Written:
         for url, title in visit.data.get("records", ()):
             if url not in addresses:
                 addresses.add(url)
-                out.write(f"{url}\t{line(str(title))}\n".encode("utf-8", "replace"))
+                out.write(f"{url}\t{one_line(str(title))}\n".encode("utf-8", "replace"))
     remarks = [] if addresses else ["no page has records: they are what a crawl with --space search-form finds"]
-    return Written(len(addresses), remarks)
+    return WriteResult(len(addresses), remarks)

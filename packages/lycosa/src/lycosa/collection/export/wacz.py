@@ -24,16 +24,16 @@ from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from lycosa.collection.export import warc_export
-from lycosa.collection.export.cleaning import iso, line
-from lycosa.collection.export.selection import Selection, Written
+from lycosa.collection.export.cleaning import format_iso, one_line
+from lycosa.collection.export.selection import Selection, WriteResult
 from lycosa.store.cdxj import format_digest
 from lycosa.version import SOFTWARE
 
-BLOCK = 1024  # lines per index block, which a reader fetches to look up a URL
+LINES_PER_BLOCK = 1024  # lines per index block, which a reader fetches to look up a URL
 _ARCHIVE, _INDEX = "data.warc.gz", "index.cdx.gz"
 
 
-def write(pages: Selection, out: IO[bytes]) -> Written:
+def write(pages: Selection, out: IO[bytes]) -> WriteResult:
     copied, index = 0, list[bytes]()
     with ZipFile(out, "w") as zipped:
         package = _Package(zipped)
@@ -51,11 +51,11 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
             entry.write(_line(format="json-pages-1.0", id="pages", title="All Pages"))
             for seq, visit in pages.pages("listing pages"):
                 if visit.place.file:
-                    when = iso(datetime.fromtimestamp(int(visit.started), UTC), "seconds")
-                    title = line(visit.title) or visit.node
+                    when = format_iso(datetime.fromtimestamp(int(visit.started), UTC), "seconds")
+                    title = one_line(visit.title) or visit.node
                     entry.write(_line(id=str(seq), url=visit.node, ts=when, title=title))
-        package.seal(line(pages.collection.options.subject))
-    return warc_export.told(pages, copied)
+        package.seal(one_line(pages.collection.options.subject))
+    return warc_export.result_of(pages, copied)
 
 
 class _Entry:
@@ -100,7 +100,7 @@ class _Package:
             "profile": "data-package",
             "wacz_version": "1.1.1",
             "title": title or "A crawl",
-            "created": iso(datetime.now(UTC), "seconds"),
+            "created": format_iso(datetime.now(UTC), "seconds"),
             "software": SOFTWARE,
             "resources": self._resources,
         }
@@ -112,7 +112,7 @@ class _Package:
         )
 
 
-def _cdx(copied: warc_export.Copied) -> bytes:
+def _cdx(copied: warc_export.CopiedPage) -> bytes:
     visit = copied.visit
     fields = {
         "url": visit.node,
@@ -133,7 +133,7 @@ def _line(**fields: Any) -> bytes:
 
 def _blocks(lines: Iterator[bytes], entry: _Entry) -> Iterator[bytes]:
     """Write the index in gzipped blocks; yield for each its first key and position."""
-    while block := list(islice(lines, BLOCK)):
+    while block := list(islice(lines, LINES_PER_BLOCK)):
         packed = gzip.compress(b"".join(block), mtime=0)
         place = {
             "offset": entry.size,

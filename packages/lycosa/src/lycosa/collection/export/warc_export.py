@@ -19,8 +19,8 @@ from typing import IO
 
 from zlib_ng import zlib_ng as zlib
 
-from lycosa.collection.export.cleaning import line
-from lycosa.collection.export.selection import Selection, Written
+from lycosa.collection.export.cleaning import one_line
+from lycosa.collection.export.selection import Selection, WriteResult
 from lycosa.core.types import ArchivePlace, Visit
 from lycosa.drawing.formats import many
 from lycosa.store import cdxj
@@ -32,7 +32,7 @@ _REVISIT_FIELDS = re.compile(rb"(?:WARC-Profile|WARC-Refers-To[\w-]*): [^\r\n]*\
 
 
 @dataclass(slots=True)
-class Copied:
+class CopiedPage:
     """A copied page and the position of its records in the new file."""
 
     visit: Visit
@@ -43,25 +43,25 @@ class Copied:
     entries: list[cdxj.CdxjEntry]  # for a rendered page: the DOM, the response, and requests of the browser
 
 
-def write(pages: Selection, out: IO[bytes]) -> Written:
+def write(pages: Selection, out: IO[bytes]) -> WriteResult:
     """Write the records of all archived pages."""
     copied = 0
     for record in copy(pages, out.write, os.path.basename(str(getattr(out, "name", ""))).removesuffix(".part")):
         copied += record.visit.kind != "asset"
-    return told(pages, copied)
+    return result_of(pages, copied)
 
 
-def told(pages: Selection, copied: int) -> Written:
+def result_of(pages: Selection, copied: int) -> WriteResult:
     """Return the result, given the number of copied records."""
-    done = Written(pages.archived)
+    result = WriteResult(pages.archived)
     if missing := pages.total - pages.archived:
-        done.remarks.append(f"left out: {many(missing, 'page')} without a record in the archive")
+        result.remarks.append(f"left out: {many(missing, 'page')} without a record in the archive")
     if pages.versions:
-        done.remarks.append(f"and {many(copied - done.pages, 'revisit')} without changes")
-    return done
+        result.remarks.append(f"and {many(copied - result.pages, 'revisit')} without changes")
+    return result
 
 
-def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterator[Copied]:
+def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterator[CopiedPage]:
     """Copy the records with `put`; yield the position of each page."""
     offset = 0
 
@@ -71,15 +71,15 @@ def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterato
         offset += len(record)
         return offset - len(record)
 
-    subject = line(pages.collection.options.subject)
+    subject = one_line(pages.collection.options.subject)
     options = pages.collection.options
-    about = {"software": SOFTWARE, "operator": line(options.operator), "contact": line(options.contact)}
+    about = {"software": SOFTWARE, "operator": one_line(options.operator), "contact": one_line(options.contact)}
     about["description"] = f"pages of a crawl, topic: {subject}" if subject else ""
-    add(warcinfo(line(name), about))
+    add(warcinfo(one_line(name), about))
     archive, introduced = pages.collection.path / "archive", set[str]()
-    for seq, visit in chain(pages.looks(), pages.page_assets()):
+    for seq, visit in chain(pages.checked(), pages.page_assets()):
         place = visit.place
-        if not place.file or (visit.status == 304 and not _stood_is_exported(pages, visit)):
+        if not place.file or (visit.status == 304 and not _confirmed_version_is_exported(pages, visit)):
             continue
         if place.file not in introduced:
             introduced.add(place.file)
@@ -92,12 +92,12 @@ def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterato
         if revisit and visit.status != 304 and not _original_is_exported(pages, seq, visit, head):
             exchange = pages.collection.exchange(visit)
             if exchange is not None and exchange.body:
-                told = content.partition(b"\r\n\r\n")[0] or http_head(exchange).removesuffix(b"\r\n\r\n")
-                response, revisit, content = _as_response(head, told, exchange.body), False, told
+                result_of = content.partition(b"\r\n\r\n")[0] or http_head(exchange).removesuffix(b"\r\n\r\n")
+                response, revisit, content = _as_response(head, result_of, exchange.body), False, result_of
         at = add(response)
         add(request)
         entries = list(cdxj.entries_in(response + request, at, "")) if "rendered" in visit.flags else []
-        yield Copied(visit, at, len(response), revisit, _content_type(content), entries)
+        yield CopiedPage(visit, at, len(response), revisit, _content_type(content), entries)
 
 
 def _original_is_exported(pages: Selection, seq: int, visit: Visit, head: bytes) -> bool:
@@ -112,7 +112,7 @@ def _original_is_exported(pages: Selection, seq: int, visit: Visit, head: bytes)
     return False
 
 
-def _stood_is_exported(pages: Selection, visit: Visit) -> bool:
+def _confirmed_version_is_exported(pages: Selection, visit: Visit) -> bool:
     """Return whether the version that a 304 response confirmed is exported."""
     return any(
         isinstance(other, Visit) and other.started == visit.follows and pages.holds(number)

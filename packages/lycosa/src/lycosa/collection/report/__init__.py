@@ -21,25 +21,25 @@ import numpy as np
 from jinja2 import Environment
 from markupsafe import Markup
 
-from lycosa.collection.best import best_of
-from lycosa.collection.causes import EXPECTED, FINE, KINDS
+from lycosa.collection.best import best_pages
+from lycosa.collection.causes import EXPECTED, KINDS, SUCCESSFUL
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.estimate import at_least
+from lycosa.collection.estimate import describe_threshold
 from lycosa.collection.report import figures
-from lycosa.collection.report.cards import CLIP, Cards, topic_marks
+from lycosa.collection.report.cards import MAX_TITLE_LENGTH, Cards, topic_highlights
 from lycosa.collection.report.figures import Freshness, ReportFigures
-from lycosa.collection.tally import SORTS
+from lycosa.collection.tally import CHANGE_KINDS
 from lycosa.collection.view import CrawlView
-from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
-from lycosa.core.options import STRATEGY, Options, default_of, flag_of
+from lycosa.core.budget import EXHAUSTED, REFRESHED, format_spending
+from lycosa.core.options import DEFAULT_STRATEGY, Options, default_of, flag_of
 from lycosa.drawing.formats import score
 from lycosa.drawing.templates import environment
 from lycosa.revisit.ledger import Wanted, changes
 from lycosa.store.log import PAGES
 from lycosa.version import __version__
 
-BEST, CARDS, HOSTS = 50, 300, 60  # maximum rows of the lists
-PATHS = 12  # relevant pages whose paths are drawn
+MAX_BEST, MAX_CARDS, MAX_HOSTS = 50, 300, 60  # maximum rows of the lists
+MAX_PATHS = 12  # relevant pages whose paths are drawn
 
 _WANTED = Wanted(what=("changed", "vanished", "moved", "returned"))
 
@@ -47,7 +47,7 @@ _WANTED = Wanted(what=("changed", "vanished", "moved", "returned"))
 @cache
 def _templates() -> Environment:
     """Compile the templates, which takes half a second, once."""
-    return environment("lycosa.collection.report", asked)
+    return environment("lycosa.collection.report", threshold_text)
 
 
 def render(report: ReportFigures) -> str:
@@ -57,13 +57,13 @@ def render(report: ReportFigures) -> str:
     return templates.get_template("report.html").render(report=report, script=Markup(script), digest=f"sha256-{digest}")
 
 
-def asked(threshold: float) -> str:
+def threshold_text(threshold: float) -> str:
     """Describe the threshold.
 
-    >>> asked(0.1), asked(1e-9)
+    >>> threshold_text(0.1), threshold_text(1e-9)
     ('0.10 or more', 'above 0')
     """
-    spoken = at_least(threshold)
+    spoken = describe_threshold(threshold)
     return f"{score(threshold)} or more" if spoken.endswith("more") else spoken
 
 
@@ -88,31 +88,33 @@ def gather(collection: CrawlDirectory) -> ReportFigures:
     relevances_now, copies = view.column("first_relevance")[pages], view.column("first_copy")[pages]
     order, depth = view.breadth_first()
     order = order[view.column("crawled")[order]]
-    cards = Cards(collection, depth, topic_marks(options, _learned(collection)))
+    cards = Cards(collection, depth, topic_highlights(options, _learned(collection)))
 
     report.requests, report.size, report.recovered = tally.spent.total(), tally.size, tally.recovered
-    report.spent = spending(tally.spent)
+    report.spent = format_spending(tally.spent)
     report.scoreless = int((relevances_now == 0).sum())
     report.runs = len(tally.crawls)
     report.began = tally.crawls[0][0] if tally.crawls else 0.0
     report.seconds = sum((end - start for start, end in tally.crawls), 0.0)
-    report.curve = figures.harvest(relevant[pages], relevant[order])
-    report.scores = figures.scores(relevances_now, copies, report.threshold)
-    report.pace = figures.pace(
+    report.curve = figures.harvest_chart(relevant[pages], relevant[order])
+    report.relevance_chart = figures.relevance_histogram(relevances_now, copies, report.threshold)
+    report.time_chart = figures.pages_over_time(
         view.column("ended")[pages], relevant[pages], [(start, end) for start, end in tally.crawls]
     )
     best = _best(collection, view, bool(report.relevant))
-    report.best = [cards.card(vertex, excerpt=place < PATHS) for place, vertex in enumerate(best)]
+    report.best = [cards.card(vertex, excerpt=place < MAX_PATHS) for place, vertex in enumerate(best)]
     report.freshness = _freshness(collection)
     if report.freshness is not None:
         for card in report.best:
             cards.tell_since(card)
-    report.branches = cards.tree(best[:PATHS])
-    report.cards = [cards.card(int(vertex)) for vertex in pages[:CARDS]]
+    report.branches = cards.tree(best[:MAX_PATHS])
+    report.cards = [cards.card(int(vertex)) for vertex in pages[:MAX_CARDS]]
     hosts = view.hosts(collection.threshold)
     report.host_count = sum(host.pages > 0 for host in hosts)
-    report.hosts = nsmallest(HOSTS, hosts, key=lambda host: (-host.pages, -host.relevant, -host.requests, host.name))
-    _tell_rest(report, collection, cards)
+    report.hosts = nsmallest(
+        MAX_HOSTS, hosts, key=lambda host: (-host.pages, -host.relevant, -host.requests, host.name)
+    )
+    _add_totals(report, collection, cards)
     report.options = _options(options)
     report.steps = _steps(report)
     return report
@@ -127,16 +129,16 @@ def _learned(collection: CrawlDirectory) -> list[str]:
 def _best(collection: CrawlDirectory, view: CrawlView, any_relevant: bool) -> list[int]:
     """Return the best relevant pages, or if there are none, the pages of highest relevance."""
     line = collection.threshold if any_relevant else 0.0
-    best = best_of(collection, BEST, at_least=line, first_versions=True)
+    best = best_pages(collection, MAX_BEST, at_least=line, first_versions=True)
     return [int(np.searchsorted(view.column("first"), seq)) for seq, _ in best]
 
 
-def _tell_rest(report: ReportFigures, collection: CrawlDirectory, cards: Cards) -> None:
+def _add_totals(report: ReportFigures, collection: CrawlDirectory, cards: Cards) -> None:
     view, tally = collection.view(), collection.view().tally
     report.causes = sorted(tally.causes.values(), key=lambda cause: (-cause.count, cause.name))
     for kind, meaning in KINDS.items():
         ended = {key: number for key, number in tally.kinds.items() if key[0] == kind}
-        good = sum(number for key, number in ended.items() if key[1] in FINE or key in EXPECTED)
+        good = sum(number for key, number in ended.items() if key[1] in SUCCESSFUL or key in EXPECTED)
         if ended:
             report.kinds.append((meaning, sum(ended.values()), sum(ended.values()) - good))
     relevant = view.relevant_by_language(collection.threshold)
@@ -162,10 +164,12 @@ def _freshness(collection: CrawlDirectory) -> Freshness | None:
     looks = view.tally.looks
     if not looks.count:
         return None
-    fresh = Freshness(looks.count, looks.last, sorts=[(sort, looks.sorts[sort]) for sort in SORTS if looks.sorts[sort]])
+    fresh = Freshness(
+        looks.count, looks.last, sorts=[(sort, looks.sorts[sort]) for sort in CHANGE_KINDS if looks.sorts[sort]]
+    )
     fresh.returned, fresh.new = looks.sorts["returned"], looks.new
-    fresh.chart = figures.changes(
-        np.array(looks.times), np.array(looks.kinds, np.int64), SORTS, looks.first, looks.last
+    fresh.chart = figures.changes_over_time(
+        np.array(looks.times), np.array(looks.kinds, np.int64), CHANGE_KINDS, looks.first, looks.last
     )
     fresh.latest = list(islice(changes(collection.log, upto=view.seq, newest_first=True, wanted=_WANTED), 30))
     gone = [(view.nodes[vertex], fate) for vertex, fate in view.fates.items() if fate.state != "stands"]
@@ -182,7 +186,7 @@ def _freshness(collection: CrawlDirectory) -> Freshness | None:
 
 def _title(collection: CrawlDirectory, node: str) -> str:
     version = collection.versions.last(node)
-    return version.title[:CLIP] if version is not None else ""
+    return version.title[:MAX_TITLE_LENGTH] if version is not None else ""
 
 
 def _options(options: Options) -> list[tuple[str, str, str]]:
@@ -190,14 +194,14 @@ def _options(options: Options) -> list[tuple[str, str, str]]:
     differing = []
     for item in fields(options):
         value = getattr(options, item.name)
-        if value != (STRATEGY if item.name == "strategy" else default_of(item)):
+        if value != (DEFAULT_STRATEGY if item.name == "strategy" else default_of(item)):
             differing.append(
-                (flag_of(item.name) if item.name != "topic" else "TOPIC", _told(value), item.metadata["help"])
+                (flag_of(item.name) if item.name != "topic" else "TOPIC", _format_value(value), item.metadata["help"])
             )
     return differing
 
 
-def _told(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(value[:20]) + (f" and {len(value) - 20} more" if len(value) > 20 else "")
     return f"{value:g}" if isinstance(value, float) else str(value)

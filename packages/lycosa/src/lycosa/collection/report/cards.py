@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.link_graph import REDIRECT, SITEMAP
 from lycosa.collection.report.figures import Card, PathBranch, PathStep
-from lycosa.collection.search_text import cut, said
+from lycosa.collection.search_text import main_text, split_words
 from lycosa.collection.snippets import Highlight, Snippet, snippet
 from lycosa.collection.tally import host_of
 from lycosa.core.errors import StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
 
-CLIP = 300  # characters kept of a title or an anchor
-ENDS = 8  # pages shown at each end of a long path without relevant pages
+MAX_TITLE_LENGTH = 300  # characters kept of a title or an anchor
+PAGES_AT_ENDS = 8  # pages shown at each end of a long path without relevant pages
 
 
 class Cards:
@@ -44,7 +44,7 @@ class Cards:
         visit = self.visit(vertex)
         card = Card(
             visit.node,
-            visit.title[:CLIP],
+            visit.title[:MAX_TITLE_LENGTH],
             int(self._number[vertex]),
             visit.relevance_now,
             bool(self._relevant[vertex]),
@@ -80,21 +80,21 @@ class Cards:
             return
         parent, link = source
         card.origin = "sitemap" if parent.kind == "sitemap" else "link"
-        card.parent, card.parent_title = parent.node, parent.title[:CLIP]
-        card.anchor = parent.links.anchors[link][:CLIP]
+        card.parent, card.parent_title = parent.node, parent.title[:MAX_TITLE_LENGTH]
+        card.anchor = parent.links.anchors[link][:MAX_TITLE_LENGTH]
         if card.origin == "link":
             card.parent_number = int(self._number[self.view.graph.vertex(parent.node)])
 
     def _excerpt(self, visit: Visit) -> list[tuple[str, bool]]:
         """Return the passage with most of the topic's words, split at its highlights."""
         try:
-            text = said(self.collection.document(visit))
+            text = main_text(self.collection.document(visit))
         except (StoreError, OSError):  # the report works without the archive
             return []
         regex = self.collection.options.regex
-        marks = pattern_marks(regex, text) if regex else self.marks
+        marks = pattern_highlights(regex, text) if regex else self.marks
         passage = snippet(text, marks, 240)  # characters
-        return pieces(passage) if passage.spans else []
+        return split_at_highlights(passage) if passage.spans else []
 
     def tree(self, best: Sequence[int]) -> list[PathBranch]:
         """Return the paths from the seeds to the best pages as a forest; common beginnings are merged."""
@@ -117,17 +117,17 @@ class Cards:
         stops: list[PathStep] = []
         for was_relevant, stretch in groupby(way, key=lambda stop: stop in rank):
             passed = list(stretch)
-            left_out = 0 if was_relevant else max(0, len(passed) - 2 * ENDS)
+            left_out = 0 if was_relevant else max(0, len(passed) - 2 * PAGES_AT_ENDS)
             for place, stop in enumerate(passed):
-                if not left_out or place < ENDS or place >= len(passed) - ENDS:
-                    stops.append(PathStep(self.card(stop), rank.get(stop, 0), left_out * (place == ENDS - 1)))
+                if not left_out or place < PAGES_AT_ENDS or place >= len(passed) - PAGES_AT_ENDS:
+                    stops.append(PathStep(self.card(stop), rank.get(stop, 0), left_out * (place == PAGES_AT_ENDS - 1)))
         return PathBranch(stops, [self._branch(child, children, rank) for child in children.get(way[-1], ())])
 
 
-def pieces(passage: Snippet) -> list[tuple[str, bool]]:
+def split_at_highlights(passage: Snippet) -> list[tuple[str, bool]]:
     """Split a passage at its highlights.
 
-    >>> pieces(Snippet("All about coral.", [(10, 15)]))
+    >>> split_at_highlights(Snippet("All about coral.", [(10, 15)]))
     [('All about ', False), ('coral', True), ('.', False)]
     """
     cut_pieces, at = [], 0
@@ -137,24 +137,24 @@ def pieces(passage: Snippet) -> list[tuple[str, bool]]:
     return [piece for piece in [*cut_pieces, (passage.text[at:], False)] if piece[0]]
 
 
-def topic_marks(options: Options, learned: Sequence[str]) -> list[Highlight]:
+def topic_highlights(options: Options, learned: Sequence[str]) -> list[Highlight]:
     """Return highlights for the words of the topic, or for the terms it has learned.
 
-    >>> [mark.words for mark in topic_marks(Options(topic="the coral reefs"), ())]
+    >>> [mark.words for mark in topic_highlights(Options(topic="the coral reefs"), ())]
     [('the',), ('coral',), ('reef',)]
     """
-    words = cut(options.topic) or [term for term in learned if term]
+    words = split_words(options.topic) or [term for term in learned if term]
     # A plural also highlights its singular; prefixes of one or two letters match too much.
     stems = dict.fromkeys(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words)
     chosen = [stem for stem in stems if len(stem) > 2 or not stem.isascii()]
     return [Highlight((stem,), prefix=True, group=number) for number, stem in enumerate(chosen)]
 
 
-def pattern_marks(regex: str, text: str) -> list[Highlight]:
+def pattern_highlights(regex: str, text: str) -> list[Highlight]:
     """Return the highlight of a regular expression's first match."""
     try:
         match = re.search(regex, text[:100_000], re.IGNORECASE)  # characters searched
     except re.error:  # crawl.toml was edited since
         return []
-    words = tuple(cut(match.group())) if match else ()
+    words = tuple(split_words(match.group())) if match else ()
     return [Highlight(words)] if words else []

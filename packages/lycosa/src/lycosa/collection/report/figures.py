@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.estimate import NOTHING
+from lycosa.collection.estimate import EPSILON
 from lycosa.collection.summary import Figures
 from lycosa.collection.tally import Cause, HostTally, Remark
-from lycosa.collection.view import sampled
-from lycosa.core.budget import larger
+from lycosa.collection.view import sample_points
+from lycosa.core.budget import larger_budget_option
 from lycosa.core.types import Held
 from lycosa.drawing.figure import Curve, Figure, Histogram
 from lycosa.drawing.formats import score
@@ -27,7 +27,7 @@ class Card:
     title: str
     number: int  # position in the order in which pages were fetched, from 1
     relevance: float
-    found: bool
+    is_relevant: bool
     priority: float  # when it was picked; infinite for seeds
     depth: int  # links from the nearest seed, -1 if unreachable
     origin: str = "unknown"  # "seed", "link", "sitemap" or "unknown"; "start" for a sitemap itself
@@ -112,7 +112,7 @@ class Outlook:
 
 @dataclass(slots=True)
 class Freshness:
-    looks: int
+    revisits: int
     last: float
     sorts: list[tuple[str, int]] = field(default_factory=list)  # kinds of changes and their counts
     returned: int = 0
@@ -152,8 +152,8 @@ class ReportFigures(Figures):
     scoreless: int = 0  # pages of relevance 0
     copied: int = 0
     curve: HarvestChart | None = None
-    scores: Histogram | None = None
-    pace: Histogram | None = None
+    relevance_chart: Histogram | None = None
+    time_chart: Histogram | None = None
     best: list[Card] = field(default_factory=list)
     branches: list[PathBranch] = field(default_factory=list)
     hosts: list[HostTally] = field(default_factory=list)
@@ -182,12 +182,12 @@ class ReportFigures(Figures):
     @property
     def any_score(self) -> bool:
         """True if every page above 0 is relevant, because the space itself provides the relevances."""
-        return 0 < self.threshold < NOTHING
+        return 0 < self.threshold < EPSILON
 
     @property
     def more(self) -> str:
         """Option for a larger budget if the budget ended the crawl, otherwise empty."""
-        return larger(self.ending, self.budget, self.pages, self.requests)
+        return larger_budget_option(self.ending, self.budget, self.pages, self.requests)
 
     def trusting(self, held: Held) -> str:
         """Return the command that fetches a group of held links."""
@@ -205,8 +205,8 @@ class ReportFigures(Figures):
     def figure(self, name: str) -> int:
         """Return the number of a figure among those shown."""
         chart = self.freshness is not None and self.freshness.chart
-        there = {"curve": self.relevant, "changes": chart, "scores": self.scores, "pace": self.pace}
-        return [key for key, shown in there.items() if shown].index(name) + 1
+        shown = {"curve": self.relevant, "changes": chart, "relevance": self.relevance_chart, "time": self.time_chart}
+        return [key for key, shown in shown.items() if shown].index(name) + 1
 
 
 POINTS = 400  # points of a curve
@@ -224,14 +224,14 @@ class HarvestChart:
     quarter: tuple[int, int, int]
 
 
-def harvest(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestChart | None:
+def harvest_chart(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestChart | None:
     """Compare the harvest of pages in two orders; None without pages."""
     count = len(relevant)
     if not count:
         return None
     actual, other = np.cumsum(relevant), np.cumsum(breadth)
     total = int(actual[-1])
-    at = sampled(count, POINTS)
+    at = sample_points(count, POINTS)
     quarter = max(1, count // 4)
     curves = [
         Curve("this crawl", at.tolist(), [0, *actual[at[1:] - 1].tolist()]),
@@ -246,7 +246,9 @@ def harvest(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestC
     )
 
 
-def scores(relevances: NDArray[np.float64], copies: NDArray[np.bool_], threshold: float) -> Histogram | None:
+def relevance_histogram(
+    relevances: NDArray[np.float64], copies: NDArray[np.bool_], threshold: float
+) -> Histogram | None:
     """Return the distribution of relevances above 0, with a bin edge at the threshold; None if there are none."""
     relevances, copies = relevances[relevances != 0], copies[relevances != 0]
     if not len(relevances):
@@ -267,11 +269,15 @@ def scores(relevances: NDArray[np.float64], copies: NDArray[np.bool_], threshold
         f"below {score(threshold)}": np.where(strong, 0, counts - parts),
         "copies": parts,
     }
-    marks = [(threshold, f"threshold {score(threshold)}")] if threshold > max(low, NOTHING) else []
-    return _stacked("scores", "Pages by score", "score", "pages", kinds, low, low + span, [0, 6, 1], marks=marks)
+    marks = [(threshold, f"threshold {score(threshold)}")] if threshold > max(low, EPSILON) else []
+    return _stacked(
+        "relevance", "Pages by relevance", "relevance", "pages", kinds, low, low + span, [0, 6, 1], marks=marks
+    )
 
 
-def pace(at: NDArray[np.float64], relevant: NDArray[np.bool_], runs: list[tuple[float, float]]) -> Histogram | None:
+def pages_over_time(
+    at: NDArray[np.float64], relevant: NDArray[np.bool_], runs: list[tuple[float, float]]
+) -> Histogram | None:
     """Return pages by time, without gaps between runs; None if no times are recorded."""
     length = sum(end - start for start, end in runs)
     known = at > 0
@@ -290,13 +296,13 @@ def pace(at: NDArray[np.float64], relevant: NDArray[np.bool_], runs: list[tuple[
     return _stacked("pace", *axes, kinds, 0.0, length, [0, 6], unit="seconds", marks=marks)
 
 
-def changes(
+def changes_over_time(
     times: NDArray[np.float64], sorts: NDArray[np.int64], kinds: Sequence[str], start: float, end: float
 ) -> Histogram | None:
     """Return changes by kind and time; None if there are none or all were seen within an hour.
 
-    >>> chart = changes(np.array([0.0, 3600.0]), np.array([0, 2]), ["text", "link", "moved"], 0.0, 7200.0)
-    >>> [(curve.label, sum(curve.y)) for curve in chart.curves], chart.looks
+    >>> chart = changes_over_time(np.array([0.0, 3600.0]), np.array([0, 2]), ["text", "link", "moved"], 0.0, 7200.0)
+    >>> [(curve.label, sum(curve.y)) for curve in chart.curves], chart.palette
     ([('text 1', 1), ('moved 1', 1)], [0, 2])
     """
     span = end - start
@@ -304,7 +310,7 @@ def changes(
         return None
     number = np.clip(((times - start) / span * BINS).astype(int), 0, BINS - 1)
     counts = [np.bincount(number[sorts == sort], minlength=BINS) for sort in range(len(kinds))]
-    named = {f"{kind} {int(found.sum()):,}": found for kind, found in zip(kinds, counts, strict=True)}
+    named = {f"{kind} {int(bins.sum()):,}": bins for kind, bins in zip(kinds, counts, strict=True)}
     axes = ("Changes over time", "time of the revisit, UTC", "changes")
     return _stacked("changes", *axes, named, start, end, list(range(len(kinds))), unit="date")
 
@@ -312,15 +318,18 @@ def changes(
 def _stacked(
     key: str,
     title: str,
-    across: str,
-    up: str,
+    x_label: str,
+    y_label: str,
     kinds: dict[str, NDArray[np.int64]],
     low: float,
     high: float,
-    looks: list[int],
+    palette: list[int],
     **more: Any,
 ) -> Histogram:
-    there = [(Curve(kind, (), counts.tolist()), look) for (kind, counts), look in zip(kinds.items(), looks, strict=True)
-             if counts.any()]  # fmt: skip
-    curves, places = [curve for curve, _ in there], [look for _, look in there]
-    return Histogram(key, title, across, up, curves, low=low, high=high, looks=places, **more)
+    shown = [
+        (Curve(kind, (), counts.tolist()), colour)
+        for (kind, counts), colour in zip(kinds.items(), palette, strict=True)
+        if counts.any()
+    ]
+    curves, colours = [curve for curve, _ in shown], [colour for _, colour in shown]
+    return Histogram(key, title, x_label, y_label, curves, low=low, high=high, palette=colours, **more)

@@ -2,7 +2,7 @@
 (() => {
   const root = document.documentElement;
 
-  // A theme of the reader's choice; without one the page follows the system.
+  // Theme button; by default the page follows the system's theme.
   const button = document.getElementById("theme");
   const system = matchMedia("(prefers-color-scheme: dark)");
   const dark = () => (root.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
@@ -12,7 +12,7 @@
   system.addEventListener("change", label);
   label();
 
-  // Commands can be copied.
+  // Copy buttons for commands.
   if (navigator.clipboard) {
     for (const command of document.querySelectorAll("code.command")) {
       const copy = document.createElement("button");
@@ -27,7 +27,7 @@
     }
   }
 
-  // A link to a page of the list opens the list.
+  // Open the list of pages when a link leads into it.
   const reveal = () => {
     const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
     const folded = target && target.closest("details");
