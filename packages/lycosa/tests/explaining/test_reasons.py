@@ -100,7 +100,7 @@ def test_where_it_was_found(tmp_path: Path) -> None:
     """All parents, the most relevant first, with what their links promised; and the way by the first of them."""
     why = ask(hunt(tmp_path / "crawl", Weighed(), 2), "c", Weighed())
     assert [("b", 1.0, 0.125), ("a", 0.5, 0.25)] == [
-        (found.node, found.relevance, found.alpha) for found in why.parents
+        (found.node, found.relevance, found.link_relevance) for found in why.parents
     ]
     assert (2, ["a", "c"]) == (why.parent_count, [stop.node for stop in why.path])
 
@@ -114,17 +114,17 @@ def test_what_was_expected_of_a_page(tmp_path: Path) -> None:
         why.state,
         why.views,
         why.fetched.pick,
-        why.fetched.expected,
+        why.fetched.priority,
         why.fetched.recomputed_priority,
     )
     assert {"parents": 0.25, "link": 0.25} == why.fetched.terms
-    assert (1.0, True) == (why.fetched.relevance, why.fetched.found)
+    assert (1.0, True) == (why.fetched.relevance, why.fetched.is_relevant)
     last = ask(path, "c", Weighed()).fetched
     assert last is not None
-    assert (0.0, False, {"parents": 0.5, "link": 0.125}) == (last.relevance, last.found, last.terms)
+    assert (0.0, False, {"parents": 0.5, "link": 0.125}) == (last.relevance, last.is_relevant, last.terms)
     first = ask(path, "a", Weighed()).fetched
     assert first is not None
-    assert (math.inf, {}) == (first.expected, first.terms)
+    assert (math.inf, {}) == (first.priority, first.terms)
 
 
 def test_own_objects_learn_once(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_own_objects_learn_once(tmp_path: Path) -> None:
 def _expected(reasons: Reasons, node: str) -> tuple[float, float, dict[str, float]]:
     told = reasons.why(node).fetched
     assert told is not None
-    return told.expected, told.recomputed_priority, told.terms
+    return told.priority, told.recomputed_priority, told.terms
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_json_has_no_infinity(tmp_path: Path) -> None:
     """What stands for infinite or not a number is null."""
     why = ask(hunt(tmp_path / "crawl", "best-first", 1), "a")
     told: dict[str, Any] = json.loads(json.dumps(why.as_dict(), allow_nan=False))
-    assert (None, "fetched") == (told["fetched"]["expected"], told["state"])
+    assert (None, "fetched") == (told["fetched"]["priority"], told["state"])
 
 
 # -- on the web ------------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def test_what_is_no_page_of_the_frontier(made: Path) -> None:
     """A failure is settled, too; robots.txt is an errand; another host is out of scope."""
     gone = lycosa.why(made, A + "gone").fetched
     assert gone is not None
-    assert ("gone", False) == (gone.outcome, gone.found)
+    assert ("gone", False) == (gone.outcome, gone.is_relevant)
     assert "errand" == lycosa.why(made, A + "robots.txt").state
     outside = lycosa.why(made, "http://b.test/")
     assert ("out of scope", True) == (outside.state, FRONT in outside.note)
@@ -270,7 +270,7 @@ def test_an_unknown_address(typed: str, made: Path) -> None:
     """It is told that nothing is known of it, and what comes nearest."""
     with pytest.raises(InputError, match="is unknown to the crawl") as caught:
         lycosa.why(made, typed)
-    assert ("deeper" in typed) == (f"The nearest it knows: {A}deep" in str(caught.value))
+    assert ("deeper" in typed) == (f"similar known URLs: {A}deep" in str(caught.value))
 
 
 def test_host_budget(tmp_path: Path) -> None:
