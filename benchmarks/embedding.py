@@ -191,10 +191,10 @@ def crawl(members: list[int], relevant: Column, share: float, chance: random.Ran
 
 def judged(topic: EmbeddingJudge, pages: Texts, rows: Column, met: list[int]) -> Column:
     """Beta of each page, after the judge has learned from those met; the same as judging them one by one."""
-    from lycosa.judges.embedding import packed
+    from lycosa.judges.embedding import pack_vector
 
     for page in met:
-        topic.learn(Visit("", "page", "ok", 1, data={"embedding": packed(rows[page])}))
+        topic.learn(Visit("", "page", "ok", 1, data={"embedding": pack_vector(rows[page])}))
     mean, wanted = topic._lens()
     scores: Column = np.maximum(0.0, unit(rows - mean) @ wanted)
     check = topic.judge(Page("ok", title=pages.texts[0][0], marked=pages.texts[0][1]), None).relevance
@@ -209,7 +209,7 @@ def cost(directory: Path, most: int) -> None:
     pages = []
     for number, file in enumerate(files):
         document = extract(file.read_bytes(), f"http://h.test/{number}", "utf-8")
-        document.links.keep(40)
+        document.links.truncate(40)
         pages.append(document.fill(Page("ok")))
     begun = time.perf_counter()
     topic = EmbeddingJudge("astronomy star galaxy telescope planet orbit")

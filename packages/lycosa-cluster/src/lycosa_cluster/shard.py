@@ -100,7 +100,7 @@ class Shard:
         if unused > len(promises):
             allowance.pages -= unused - len(promises)
             unused = len(promises)
-        level = float(getattr(getattr(engine.strategy, "estimator", None), "level_", 0.0))
+        level = float(getattr(getattr(engine.strategy, "estimator", None), "priority_offset_", 0.0))
         soon = engine.frontier.next_ready()
         alone = math.isfinite(soon) and soon > now + picker.patience
         waits = math.isfinite(soon) and not alone

@@ -12,7 +12,7 @@ from scrapy.http import Response, TextResponse
 from lycosa.core.types import Links, Outcome, Page, Task
 from lycosa.drawing.formats import printable
 from lycosa.web.html import HTML, detect_language_code, read_body
-from lycosa.web.parse_process import LARGE
+from lycosa.web.parse_process import LARGE_BODY
 from lycosa.web.urls import is_http
 from lycosa_scrapy.requests import address, hint_of
 from lycosa_scrapy.space import RELEVANCE, REQUESTS, Form, told
@@ -96,9 +96,9 @@ def _read(page: Page, response: Response) -> None:
     if kind.partition(";")[0].strip().lower() not in HTML | {""}:
         kind = f"text/plain;{kind.partition(';')[2]}"
     url = response.url if is_http(response.url) else "http://localhost/"
-    document = read_body(response.body[:LARGE], url, kind)
+    document = read_body(response.body[:LARGE_BODY], url, kind)
     document.fill(page)
-    if len(response.body) > LARGE:
+    if len(response.body) > LARGE_BODY:
         page.flags.append("truncated:read")
     declared = (response.headers.get("Content-Language") or b"").decode("latin-1").lower()[:20]
     page.language = document.language or declared
@@ -112,7 +112,7 @@ def _link(page: Page, flight: Flight) -> None:
     links, wanted = page.links, flight.links
     nodes = [address(url) if "&" in url else url for url in links.urls]
     keep = [at for at, node in enumerate(nodes) if node in wanted]
-    kept = links.only(keep)
+    kept = links.select(keep)
     kept.urls = [nodes[at] or "" for at in keep]
     known, marks = set(kept.urls), page.marked.count("\x01")
     more = {node: _text(request.meta.get("link_text")) for node, request in wanted.items() if node not in known}

@@ -14,7 +14,7 @@ import math
 import time
 from typing import Any
 
-from lycosa.core.engine import Steps
+from lycosa.core.engine import StepTracer
 from lycosa.core.errors import InputError
 from lycosa.crawling import Crawl
 from lycosa.version import __version__
@@ -34,7 +34,7 @@ def traced(crawl: Crawl, provider: TracerProvider | None = None) -> Crawl:
     return crawl
 
 
-class Spans(Steps):
+class Spans(StepTracer):
     """Step observer that creates `lycosa.page` spans with a child span for each step, such as `lycosa.judge`."""
 
     def __init__(self, provider: TracerProvider | None = None) -> None:

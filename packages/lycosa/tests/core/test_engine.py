@@ -631,7 +631,7 @@ def test_what_arrives_together_is_recorded_together() -> None:
     pages = {"a": ok(*"bcdefg"), "b": ok("h", "i"), **{node: ok() for node in "cdefghi"}}
     for together, known in ((False, [*range(1, 10)]), (True, [1, *[7] * 6, 9, 9])):
         made = engine(Prompt(pages), concurrency=7)
-        made.together = together
+        made.batch_arrivals = together
 
         async def listen(made: Engine) -> list[tuple[Visit, int, int, int]]:
             log = made.log

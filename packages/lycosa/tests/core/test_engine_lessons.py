@@ -42,10 +42,10 @@ class Pages(Space):
 
 def engine(log: MemoryLog, judge: str = "j", languages: bool = False, foreign: str = "") -> Engine:
     """An engine with the learning judge."""
-    topic = Learning("coral reef")
+    learning = Learning("coral reef")
     return Engine(
         Pages(TEXTS, foreign),
-        LanguageJudge(topic) if languages else topic,
+        LanguageJudge(learning) if languages else learning,
         Greedy(BreadthFirst(), "arm"),
         log,
         clock=clock,
@@ -121,10 +121,10 @@ def test_replay_reads_lessons() -> None:
     again = engine(MemoryLog())
     again.replay(log)
     assert live.tally == again.tally
-    assert isinstance(live.topic, Learning)
-    assert isinstance(again.topic, Learning)
-    assert live.topic.relevances_now().tolist() == again.topic.relevances_now().tolist()
-    assert vars(live.topic) == vars(again.topic)
+    assert isinstance(live.judge, Learning)
+    assert isinstance(again.judge, Learning)
+    assert live.judge.relevances_now().tolist() == again.judge.relevances_now().tolist()
+    assert vars(live.judge) == vars(again.judge)
 
 
 def test_a_lesson_of_another_topic_is_not_heeded() -> None:
@@ -133,8 +133,8 @@ def test_a_lesson_of_another_topic_is_not_heeded() -> None:
     crawled(engine(log))
     other = engine(MemoryLog(), judge="another")
     other.replay(log)
-    assert isinstance(other.topic, Learning)
-    assert set() == other.topic.common
+    assert isinstance(other.judge, Learning)
+    assert set() == other.judge.common
 
 
 @pytest.mark.parametrize("relevant", [True, False])
@@ -173,7 +173,7 @@ def test_a_running_crawl_hears_labels() -> None:
     again = engine(MemoryLog())
     again.replay(log)
     assert made.tally == again.tally
-    assert vars(made.topic) == vars(again.topic)
+    assert vars(made.judge) == vars(again.judge)
 
 
 def test_what_was_heard_but_not_recorded_is_in_no_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:

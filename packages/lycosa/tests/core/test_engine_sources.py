@@ -14,7 +14,7 @@ import lycosa
 from lycosa.core import assessor
 from lycosa.core.budget import Budget
 from lycosa.core.composite import Greedy
-from lycosa.core.engine import MOST_SOURCES, Engine
+from lycosa.core.engine import MAX_SOURCES, Engine
 from lycosa.core.table import _COLUMNS as COLUMNS
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Kind, Page, Seed, Visit
@@ -201,8 +201,8 @@ def test_no_more_sources_are_read_than_allowed() -> None:
     many = [f"/{number}.xml" for number in range(150)]
     web = Site({"/i.xml": index(*many), **{path: urlset(f"{path}.html") for path in many}})
     engine, visits = crawl(web, {"/i.xml": "sitemap"}, pages=1)
-    assert ["/i.xml", *many[: MOST_SOURCES - 1]] == told(visits, "sitemap")
-    assert MOST_SOURCES == engine.tally.sources
+    assert ["/i.xml", *many[: MAX_SOURCES - 1]] == told(visits, "sitemap")
+    assert MAX_SOURCES == engine.tally.sources
 
 
 def test_indexes_that_name_each_other_come_to_an_end() -> None:
@@ -224,12 +224,12 @@ def test_indexes_without_end_come_to_an_end() -> None:
             return ServedResponse(200, [("Content-Type", "application/xml")], index(f"/{int(name) + 1}.xml"))
 
     engine, visits = crawl(Endless({}), {"/0.xml": "sitemap"})
-    assert MOST_SOURCES == len(told(visits, "sitemap")) == engine.tally.sources
+    assert MAX_SOURCES == len(told(visits, "sitemap")) == engine.tally.sources
 
 
 def test_no_more_addresses_are_taken_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     """All sources together may name so many addresses, in the order in which they are read."""
-    monkeypatch.setattr(assessor, "MOST_SOURCED", 5)
+    monkeypatch.setattr(assessor, "MAX_SOURCED_URLS", 5)
     web = Site({
         "/i.xml": index("/one.xml", "/two.xml", "/three.xml"),
         "/one.xml": urlset("/1", "/2", "/3"),

@@ -8,14 +8,14 @@ import pytest
 
 from lycosa.core import files
 from lycosa.core.errors import InputError
-from lycosa.core.files import read_whole, replacing
+from lycosa.core.files import read_whole, atomic_write
 
 
 def test_a_file_is_replaced_when_it_is_complete(tmp_path: Path) -> None:
     """Until the block is left, the old content is there; then the new one, and nothing beside it."""
     path = tmp_path / "x"
     path.write_bytes(b"old")
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(b"new")
         assert b"old" == path.read_bytes()
     assert b"new" == path.read_bytes()
@@ -26,7 +26,7 @@ def test_an_error_leaves_everything_as_it_was(tmp_path: Path) -> None:
     """Neither a half file nor its beginnings stay behind."""
     path = tmp_path / "x"
     path.write_bytes(b"old")
-    writing = replacing(path)
+    writing = atomic_write(path)
     writing.__enter__().write(b"half")
     stop = KeyboardInterrupt()
     assert not writing.__exit__(KeyboardInterrupt, stop, None), "the error goes on its way"
@@ -37,7 +37,7 @@ def test_an_error_leaves_everything_as_it_was(tmp_path: Path) -> None:
 def test_a_secret_is_never_readable_by_others(tmp_path: Path) -> None:
     """The mode holds from the first byte on."""
     path = tmp_path / "key"
-    with replacing(path, 0o600) as file:
+    with atomic_write(path, 0o600) as file:
         file.write(b"secret")
         assert {0o600} == {other.stat().st_mode & 0o777 for other in tmp_path.iterdir()}
     assert 0o600 == path.stat().st_mode & 0o777
@@ -65,7 +65,7 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
 
 def test_nothing_is_no_name() -> None:
     """A name that a user left empty is said to be none."""
-    with pytest.raises(InputError, match="not a name of a file"), replacing(Path("")):
+    with pytest.raises(InputError, match="not a name of a file"), atomic_write(Path("")):
         pass
 
 

@@ -24,12 +24,12 @@ def short_heaps() -> Iterator[None]:
 LANES, ROWS = 4, 12
 
 
-def frontier(nodes: str, scores: list[float], **rest: object) -> Frontier:
+def frontier(nodes: str, priorities: list[float], **rest: object) -> Frontier:
     """A frontier of nodes named by lane and number ("a1"), separated by spaces."""
-    table = Table(lane_of=lambda node: node[0])
+    table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
     made = Frontier(table, **rest)  # type: ignore[arg-type]
-    made.rank(rows, np.array(scores))
+    made.rank(rows, np.array(priorities))
     return made
 
 
@@ -134,23 +134,23 @@ def test_waking_strangers_does_nothing() -> None:
 class Model:
     """What the frontier should do, said in the slowest way."""
 
-    scores: dict[int, float] = field(default_factory=dict)
+    priorities: dict[int, float] = field(default_factory=dict)
     taken: set[int] = field(default_factory=set)
     done: set[int] = field(default_factory=set)
 
     def best(self, now: float, until: list[float]) -> int:
         """The open row with the highest score whose lane is ready; the lowest number of equals."""
-        rows = [r for r in self.scores if r not in self.taken | self.done and until[r % LANES] <= now]
-        return min(rows, key=lambda r: (-self.scores[r], r), default=-1)
+        rows = [r for r in self.priorities if r not in self.taken | self.done and until[r % LANES] <= now]
+        return min(rows, key=lambda r: (-self.priorities[r], r), default=-1)
 
     def promises(self, n: int, at_once: int) -> list[float]:
         """The highest scores of open rows: of each lane as many as may be taken at once, or all if that is 0."""
         found: list[float] = []
         for host_key in range(LANES):
-            rows = [r for r in self.scores if r not in self.taken | self.done and r % LANES == host_key]
+            rows = [r for r in self.priorities if r not in self.taken | self.done and r % LANES == host_key]
             taken = sum(r % LANES == host_key for r in self.taken)
             room = max(1, at_once - taken) if at_once else len(rows)
-            found += sorted((self.scores[r] for r in rows), reverse=True)[:room]
+            found += sorted((self.priorities[r] for r in rows), reverse=True)[:room]
         return sorted(found, reverse=True)[:n]
 
 
@@ -172,7 +172,7 @@ OPERATIONS = st.lists(
 def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> None:
     """Under any sequence of ranking, taking, finishing and waiting, the best row of the ready lanes is taken, and what
     rows promise is what they are worth by then, also those that have got worse since."""
-    table = Table(lane_of=lambda node: f"lane {int(node) % LANES}")
+    table = Table(host_key=lambda node: f"lane {int(node) % LANES}")
     for number in range(ROWS):
         table.add(str(number), 0)
     now, until = 0.0, [0.0] * LANES
@@ -181,7 +181,7 @@ def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> N
     for name, number, value in operations:
         if name == "rank":
             made.rank(np.array([number], np.int32), np.array([value]))
-            model.scores[number] = value
+            model.priorities[number] = value
         elif name == "take":
             for at_once in (1, 0, 2) if max(until) <= now else ():  # a lane's rest is noticed when it is to be used
                 assert made.promises(3, now, at_once) == model.promises(3, at_once)
@@ -220,8 +220,8 @@ def test_draining_sorts_by_last_score(ranks: list[tuple[int, float]]) -> None:
         table.add(str(number), 0)
     made = Frontier(table)
     last: dict[int, float] = {}
-    for row, score in ranks:
-        made.rank(np.array([row], np.int32), np.array([score]))
-        last[row] = score
+    for row, priority in ranks:
+        made.rank(np.array([row], np.int32), np.array([priority]))
+        last[row] = priority
     assert sorted(last, key=lambda row: (-last[row], row)) == [int(node) for node in drain(made)]
     assert OPEN == table.state[0]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lycosa.core.frontier import FREE, HELD, SHUT, WORTH_WAITING, Frontier
+from lycosa.core.frontier import FREE, HELD, SHUT, MAX_WAIT_SECONDS, Frontier
 from lycosa.core.table import DONE, Table
 
 
@@ -28,12 +28,12 @@ LANES, ROWS = 4, 12
 PATIENCE = 2.0
 
 
-def frontier(nodes: str, scores: list[float], levels: list[int] | None = None, **rest: Any) -> Frontier:
+def frontier(nodes: str, priorities: list[float], levels: list[int] | None = None, **rest: Any) -> Frontier:
     """A frontier of nodes named by lane and number ("a1"), separated by spaces."""
-    table = Table(lane_of=lambda node: node[0])
+    table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
     made = Frontier(table, **rest)
-    made.rank(rows, np.array(scores))
+    made.rank(rows, np.array(priorities))
     made.hold(rows, np.array(levels or [FREE] * len(rows), np.uint8))
     return made
 
@@ -218,7 +218,7 @@ class Model:
     """What should be taken, found by looking at everything."""
 
     seeds: frozenset[int]
-    scores: dict[int, float] = field(default_factory=dict)
+    priorities: dict[int, float] = field(default_factory=dict)
     levels: dict[int, int] = field(default_factory=dict)
     taken: dict[int, bool] = field(default_factory=dict)
     done: set[int] = field(default_factory=set)
@@ -231,15 +231,15 @@ class Model:
     def candidates(self, host_key: int) -> list[int]:
         return [
             row
-            for row in self.scores
+            for row in self.priorities
             if row % LANES == host_key
             and row not in self.taken
             and row not in self.done
             and (row in self.seeds or self.levels.get(row, FREE) != SHUT)
         ]
 
-    def score(self, row: int) -> float:
-        return math.inf if row in self.seeds else self.scores[row]
+    def priority(self, row: int) -> float:
+        return math.inf if row in self.seeds else self.priorities[row]
 
     def best(self, now: float, until: list[float], choosy: float, patience: float) -> int:
         ready = [row for host_key in range(LANES) if until[host_key] <= now for row in self.candidates(host_key)]
@@ -254,7 +254,7 @@ class Model:
             ]
             coming = any(self.free(row) for host_key in soon for row in self.candidates(host_key))
             return -1 if coming or any(self.taken.values()) else row
-        worth = min(WORTH_WAITING, patience)
+        worth = min(MAX_WAIT_SECONDS, patience)
         resting = [self.top(host_key) for host_key in range(LANES) if self.rests(host_key, now, until[host_key], worth)]
         best = max(resting, default=-math.inf)
         return -1 if choosy and best > -math.inf and self.priority(row) < best - (1 - choosy) * abs(best) else row
@@ -266,8 +266,8 @@ class Model:
 
     def top(self, host_key: int) -> float:
         """The best free score of a lane; -inf if it has none, or if it is a seed's."""
-        scores = [self.priority(row) for row in self.candidates(host_key) if self.free(row)]
-        return max(scores) if scores and max(scores) < math.inf else -math.inf
+        priorities = [self.priority(row) for row in self.candidates(host_key) if self.free(row)]
+        return max(priorities) if priorities and max(priorities) < math.inf else -math.inf
 
 
 SCORES = st.sampled_from([-0.7, -0.2, -0.1, 0.0, 0.1, 0.15, 0.3, 0.5, 0.7, 1.0])
@@ -281,7 +281,7 @@ OPERATION = st.one_of(
     st.tuples(st.just("pass"), st.just(0), st.sampled_from([0.3, 1.0, 4.0])),
 )
 RANKED = st.lists(SCORES, min_size=ROWS, max_size=ROWS).map(
-    lambda scores: [("rank", *pair) for pair in enumerate(scores)]
+    lambda priorities: [("rank", *pair) for pair in enumerate(priorities)]
 )
 LEVELS = st.lists(st.sampled_from([FREE, HELD, HELD, SHUT]), min_size=ROWS, max_size=ROWS).map(
     lambda levels: [("hold", *pair) for pair in enumerate(levels)]
@@ -300,7 +300,7 @@ def play(
     busy: bool = False,
 ) -> None:
     """Do the same to a frontier and to its model, and compare each take; `busy` lanes have one visit at a time."""
-    table = Table(lane_of=lambda node: f"lane {int(node) % LANES}")
+    table = Table(host_key=lambda node: f"lane {int(node) % LANES}")
     for number in range(ROWS):
         row = table.add_seed(str(number)) if number in seeds else table.add(str(number), 0)
         assert number == row
@@ -321,7 +321,7 @@ def play(
     for name, number, value in operations:
         if name == "rank":
             made.rank(np.array([number], np.int32), np.array([value]))
-            model.scores[number] = value
+            model.priorities[number] = value
         elif name == "hold":
             made.hold(np.array([number], np.int32), np.array([value], np.uint8))
             model.levels[number] = int(value)
@@ -369,7 +369,7 @@ def test_order_with_levels_equals_brute_force(operations: list[tuple[str, int, f
 @given(OPERATIONS, st.sampled_from([0.3, 0.7, 1.0]), st.booleans())
 def test_choosy_equals_brute_force(operations: list[tuple[str, int, float]], choosy: float, busy: bool) -> None:
     """A row is taken unless it promises less than the share of the best that rests, and everything is in the end."""
-    short = [(name, number, min(value, WORTH_WAITING)) for name, number, value in operations]
+    short = [(name, number, min(value, MAX_WAIT_SECONDS)) for name, number, value in operations]
     play(short, choosy=choosy, patience=300.0, busy=busy)
 
 
@@ -408,18 +408,18 @@ def test_all_of_it_equals_brute_force(
 # -- a choosy crawl ------------------------------------------------------------------------------------------
 
 
-def choosy(scores: list[float], until: dict[str, float], share: float = 0.7, **rest: Any) -> Frontier:
+def choosy(priorities: list[float], until: dict[str, float], share: float = 0.7, **rest: Any) -> Frontier:
     """A frontier with one row in each of the lanes a, b, c."""
-    nodes = " ".join(f"{host_key}1" for host_key in "abc"[: len(scores)])
+    nodes = " ".join(f"{host_key}1" for host_key in "abc"[: len(priorities)])
     return frontier(
-        nodes, scores, ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=share, patience=300.0, **rest
+        nodes, priorities, ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=share, patience=300.0, **rest
     )
 
 
-@pytest.mark.parametrize(("score", "taken"), [(0.62, ""), (0.63, "b1"), (0.64, "b1"), (0.9, "b1")])
-def test_a_poor_row_waits_for_a_better_lane(score: float, taken: str) -> None:
+@pytest.mark.parametrize(("priority", "taken"), [(0.62, ""), (0.63, "b1"), (0.64, "b1"), (0.9, "b1")])
+def test_a_poor_row_waits_for_a_better_lane(priority: float, taken: str) -> None:
     """A row that promises less than the share of the best that rests is left where it is."""
-    made = choosy([0.9, score], {"a": 2.0})
+    made = choosy([0.9, priority], {"a": 2.0})
     assert taken == take(made)
     assert 2.0 == made.next_ready()
     assert "a1" == take(made, 2.0)
@@ -427,8 +427,8 @@ def test_a_poor_row_waits_for_a_better_lane(score: float, taken: str) -> None:
 
 def test_a_lane_that_rests_for_long_is_not_waited_for() -> None:
     """Some seconds are worth waiting for, an hour is not."""
-    assert "" == take(choosy([0.9, 0.1], {"a": WORTH_WAITING}))
-    assert "b1" == take(choosy([0.9, 0.1], {"a": WORTH_WAITING + 0.1}))
+    assert "" == take(choosy([0.9, 0.1], {"a": MAX_WAIT_SECONDS}))
+    assert "b1" == take(choosy([0.9, 0.1], {"a": MAX_WAIT_SECONDS + 0.1}))
 
 
 def test_a_long_rest_that_is_nearly_over_is_worth_waiting_for() -> None:
@@ -437,7 +437,7 @@ def test_a_long_rest_that_is_nearly_over_is_worth_waiting_for() -> None:
     made = frontier("a1 b1 b2", [0.9, 0.2, 0.1], ready=lambda x: (until.get(x, 0.0), ""), choosy=0.7, patience=300.0)
     assert "b1" == take(made)
     end(made, "b1")
-    assert "" == take(made, 3600.0 - WORTH_WAITING)
+    assert "" == take(made, 3600.0 - MAX_WAIT_SECONDS)
 
 
 @pytest.mark.parametrize("ends", [True, False])
@@ -450,12 +450,12 @@ def test_a_slow_answer_is_not_waited_for(ends: bool) -> None:
     assert "a1" == take(made, 100.0)
     until["a"] = math.inf
     assert "" == take(made, 101.0)
-    assert 100.0 + WORTH_WAITING == made.next_ready()
+    assert 100.0 + MAX_WAIT_SECONDS == made.next_ready()
     if ends:
         until["a"] = 0.0
         end(made, "a1")
         assert "a2" == take(made, 101.0)
-    assert "b1" == take(made, 100.0 + WORTH_WAITING)
+    assert "b1" == take(made, 100.0 + MAX_WAIT_SECONDS)
 
 
 def test_choosiness_ends_where_patience_ends() -> None:
@@ -506,11 +506,11 @@ def test_no_one_waits_for_ever(
     rows: list[tuple[float, int]], share: float, patience: float, rests: list[float]
 ) -> None:
     """If nothing is in flight and no lane rests, a row is given as long as one is open and not shut."""
-    table = Table(lane_of=lambda node: f"lane {int(node) % LANES}")
+    table = Table(host_key=lambda node: f"lane {int(node) % LANES}")
     numbers = np.array([table.add(str(number), 0) for number in range(len(rows))], np.int32)
     until = list(rests)
     made = Frontier(table, ready=lambda host_key: (until[int(host_key[-1])], "rests"), patience=patience, choosy=share)
-    made.rank(numbers, np.array([score for score, _ in rows]))
+    made.rank(numbers, np.array([priority for priority, _ in rows]))
     made.hold(numbers, np.array([level for _, level in rows], np.uint8))
     now, left = 0.0, {number for number, (_, level) in enumerate(rows) if level != SHUT}
     for _ in range(500):
@@ -533,7 +533,7 @@ def test_the_heap_of_resting_lanes_stays_small() -> None:
     """It grows with the lanes and with what is ranked while they rest, not with the takes."""
     host_keys, takes = 20, 3000
     until = dict.fromkeys(range(host_keys), 0.0)
-    table = Table(lane_of=lambda node: str(int(node) % host_keys))
+    table = Table(host_key=lambda node: str(int(node) % host_keys))
     rows = np.array([table.add(str(number), 0) for number in range(host_keys * 200)], np.int32)
     made = Frontier(table, ready=lambda host_key: (until[int(host_key)], "rests"), choosy=0.7)
     made.rank(rows, np.random.default_rng(1).random(len(rows)))

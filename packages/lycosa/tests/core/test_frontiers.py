@@ -23,11 +23,11 @@ class Hosts:
 
 def frontiers(nodes: str, *rankings: list[float], hosts: Hosts | None = None, host_budget: int = 0) -> Frontiers:
     """Nodes named by lane and number ("a1"), ranked several times."""
-    table = Table(lane_of=lambda node: node[0])
+    table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
     made = Frontiers([Frontier(table, hosts or Hosts(), host_budget) for _ in rankings])
-    for arm, scores in zip(made.arms, rankings, strict=True):
-        arm.rank(rows, np.array(scores))
+    for arm, priorities in zip(made.arms, rankings, strict=True):
+        arm.rank(rows, np.array(priorities))
     return made
 
 
@@ -57,10 +57,10 @@ def test_a_lane_s_budget_is_one_for_all() -> None:
     """Two pages of a host are two pages, whichever arms took them, in flight or counted."""
     made = frontiers("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], [0.7, 0.8, 0.9, 0.1], host_budget=2)
     assert ["a1", "a3", "b1", ""] == [take(made, arm) for arm in (0, 1, 0, 1)]
-    made.host_key(made.table.host_number["a"]).pages += 1  # a1 was a page, a3 was none
+    made.queue(made.table.host_number["a"]).pages += 1  # a1 was a page, a3 was none
     for node in ("a1", "a3"):
         end(made, node)
-    assert [1, 1] == [arm.host_key(0).pages for arm in made.arms]
+    assert [1, 1] == [arm.queue(0).pages for arm in made.arms]
     assert ["a2", ""] == [take(made, 0), take(made, 1)]
 
 

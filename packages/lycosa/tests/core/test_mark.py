@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.core.files import MOST_DEATHS, NAME, CrashMarker
+from lycosa.core.files import MAX_CRASHES, MARKER_FILE, CrashMarker
 
 
 def test_a_mark_is_there_while_a_page_is_worked_on(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_a_shorter_node_after_a_longer_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"\0", b"\xff" * 100, b"\0\0\0\x05\xff\xff"])
 def test_a_file_that_makes_no_sense(tmp_path: Path, content: bytes) -> None:
     """It is no node, or some other one: never an error."""
-    (tmp_path / NAME).write_bytes(content)
+    (tmp_path / MARKER_FILE).write_bytes(content)
     assert isinstance(CrashMarker(tmp_path).left, str)
 
 
@@ -45,7 +45,7 @@ def test_without_a_file() -> None:
 
 def test_no_room_for_it(tmp_path: Path) -> None:
     """A crawl goes on without a mark that can't be written."""
-    (tmp_path / NAME).mkdir()
+    (tmp_path / MARKER_FILE).mkdir()
     with CrashMarker(tmp_path).on("a"):
         pass
     full = CrashMarker(tmp_path.parent)
@@ -57,5 +57,5 @@ def test_no_room_for_it(tmp_path: Path) -> None:
 def test_suspects_and_poison() -> None:
     """One death makes a suspect, two make poison."""
     mark = CrashMarker()
-    mark.deaths = {"a": 1, "b": MOST_DEATHS}
+    mark.deaths = {"a": 1, "b": MAX_CRASHES}
     assert [(True, False), (True, True), (False, False)] == [(mark.is_suspect(n), mark.is_poison(n)) for n in "abc"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lycosa.core import nodes as module
-from lycosa.core.nodes import EMPTY, Fingerprints, Known, Nodes, fingerprints
+from lycosa.core.nodes import EMPTY, Fingerprints, RowIndex, Nodes, fingerprints
 
 
 def test_fingerprints_are_a_dictionary() -> None:
@@ -33,14 +33,14 @@ def test_fingerprints_are_a_dictionary() -> None:
     assert len(model) == len(again)
 
 
-@pytest.mark.parametrize("twins", [False, True])
-def test_rows_are_known_by_their_names(monkeypatch: pytest.MonkeyPatch, twins: bool) -> None:
+@pytest.mark.parametrize("collisions", [False, True])
+def test_rows_are_known_by_their_names(monkeypatch: pytest.MonkeyPatch, collisions: bool) -> None:
     """Before and after the dictionary is given up; also where two of a hundred names have the same fingerprint."""
-    monkeypatch.setattr(module, "MOST_PLAIN", 40)
-    if twins:
+    monkeypatch.setattr(module, "MAX_PLAIN_NAMES", 40)
+    if collisions:
         monkeypatch.setattr(module, "fingerprints", lambda texts: fingerprints([text[:-1] for text in texts]))
     nodes = Nodes()
-    known = Known(nodes)
+    known = RowIndex(nodes)
     names = [f"http://ä{number % 7}.test/{number}" for number in range(100)] + ["", "\udcff", "two\nlines"]
     for row, name in enumerate(names):
         assert known.get(name) is None
@@ -51,9 +51,9 @@ def test_rows_are_known_by_their_names(monkeypatch: pytest.MonkeyPatch, twins: b
     assert [None] == known.rows(["http://nobody.test/"])
     assert names == nodes
     assert len(names) == len(known)
-    assert bool(known.twins) == twins
+    assert bool(known.colliding_rows) == collisions
     other_nodes = Nodes()
-    other = Known(other_nodes)
+    other = RowIndex(other_nodes)
     other_nodes.restore({name: array.copy() for name, array in nodes.state().items()})
     other.restore(known.state())
     assert list(range(len(names))) == other.rows(names)

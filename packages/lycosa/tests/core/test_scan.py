@@ -20,12 +20,12 @@ from lycosa.core.table import Table
 LANES, ROWS, LINES = 3, 12, 2
 
 
-def frontier(nodes: str, scores: list[float], **rest: Any) -> ScanFrontier:
+def frontier(nodes: str, priorities: list[float], **rest: Any) -> ScanFrontier:
     """A frontier of nodes named by lane and number ("a1"), separated by spaces."""
-    table = Table(lane_of=lambda node: node[0])
+    table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
     made = ScanFrontier(table, **rest)
-    made.rank(rows, np.array(scores))
+    made.rank(rows, np.array(priorities))
     return made
 
 
@@ -141,10 +141,10 @@ def test_ties_by_hash() -> None:
     """With another order equal scores are taken in it, in this frontier as in the heaps."""
     table = Table()
     rows = np.array([table.add(str(number), 0) for number in range(50)], np.int32)
-    scores = np.arange(50) // 10 % 2 * 1.0
-    expected = sorted(rows.tolist(), key=lambda row: (-scores[row], int(shuffled(7)(rows)[row])))
+    priorities = np.arange(50) // 10 % 2 * 1.0
+    expected = sorted(rows.tolist(), key=lambda row: (-priorities[row], int(shuffled(7)(rows)[row])))
     for made in (Frontier(table, order=shuffled(7)), ScanFrontier(table, order=shuffled(7))):
-        made.rank(rows, scores)
+        made.rank(rows, priorities)
         assert expected == [int(node) for node in drain(made)]
 
 
@@ -194,7 +194,7 @@ def test_equal_features_are_equal_wherever_they_stand() -> None:
 def test_a_stream_of_pages_equals_brute_force(rests: bool) -> None:
     """With 9,000 rows, weights that drift, features that change and rows that join, the best is always taken."""
     rng = np.random.default_rng(5)
-    table = Table(lane_of=lambda node: str(int(node) % 4))
+    table = Table(host_key=lambda node: str(int(node) % 4))
     until = dict.fromkeys("0123", 0.0)
     made = ScanFrontier(table, ready=lambda host_key: (until[host_key], "rests"), lines=4)
     features = np.zeros((4, 12_000), np.float32)
@@ -211,8 +211,8 @@ def test_a_stream_of_pages_equals_brute_force(rests: bool) -> None:
         weights += rng.normal(scale=0.02 / (1 + now), size=4)
         made.weigh(weights.astype(np.float32), 0.25)
         usable = is_open & (np.array([until[str(host_key)] for host_key in range(4)])[np.arange(12_000) % 4] <= now)
-        scores = linear_priorities(features, weights.astype(np.float32), 0.25)
-        expected = int(np.where(usable, scores, -math.inf).argmax())
+        priorities = linear_priorities(features, weights.astype(np.float32), 0.25)
+        expected = int(np.where(usable, priorities, -math.inf).argmax())
         assert expected == made.take(float(now))
         is_open[expected] = False
         if rests:
@@ -231,7 +231,7 @@ def test_a_crowd_at_the_top_equals_brute_force(order: Order | None, kinds: int, 
     """Where nearly all rows score best, by the same features or by others of the same score, ties go by the order."""
     rng = np.random.default_rng(kinds)
     number_of_rows = 30_000
-    table = Table(lane_of=lambda node: str(int(node) % 4))
+    table = Table(host_key=lambda node: str(int(node) % 4))
     rows = np.array([table.add(str(number), 1) for number in range(number_of_rows)])
     until = dict.fromkeys("0123", 0.0)
     made = ScanFrontier(table, ready=lambda host_key: (until[host_key], "rests"), order=order, lines=3)
@@ -244,9 +244,9 @@ def test_a_crowd_at_the_top_equals_brute_force(order: Order | None, kinds: int, 
     for now in range(30):
         weights = np.array([0.5, 0.5, 1 / (1 + now)], np.float32)
         made.weigh(weights)
-        scores = linear_priorities(features, weights, 0.0)
+        priorities = linear_priorities(features, weights, 0.0)
         usable = is_open & (np.array([until[str(host_key)] for host_key in range(4)])[rows % 4] <= now)
-        best = np.flatnonzero(usable & (scores == scores[usable].max()))
+        best = np.flatnonzero(usable & (priorities == priorities[usable].max()))
         assert len(best) > number_of_rows / 8
         expected = int(best[places[best].argmin()])
         assert expected == made.take(float(now))
@@ -283,7 +283,7 @@ class Model:
             and (row in self.seeds or self.levels.get(row, FREE) != SHUT)
         ]
 
-    def score(self, row: int) -> float:
+    def priority(self, row: int) -> float:
         if row in self.seeds:
             return math.inf
         return sum(weight * value for weight, value in zip(self.weights, self.features[row], strict=True))
@@ -328,7 +328,7 @@ RANKED = st.lists(st.tuples(NUMBER, NUMBER), min_size=ROWS, max_size=ROWS).map(
 )
 def test_order_equals_brute_force(linear: bool, operations: list[Any], seeds: frozenset[int], patience: float) -> None:
     """Ranked, weighed, held, taken, retried, closed behind its back: the best row of the ready lanes is taken."""
-    table = Table(lane_of=lambda node: f"lane {int(node) % LANES}")
+    table = Table(host_key=lambda node: f"lane {int(node) % LANES}")
     for number in range(ROWS):
         _ = table.add_seed(str(number)) if number in seeds else table.add(str(number), 0)
     now, until = 0.0, [0.0] * LANES

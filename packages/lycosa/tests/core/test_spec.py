@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.core.errors import InputError
-from lycosa.core.spec import build, describe_type, parameters, parse, spell
+from lycosa.core.spec import make_with, describe_type, parameters, parse_spec, format_spec
 
 NONE = inspect.Parameter.empty
 
@@ -55,27 +55,27 @@ class Kettle:
 )
 def test_a_name_and_its_parameters(text: str, expected: tuple[str, dict[str, str]]) -> None:
     """A name, then key=value with commas in between; spaces don't matter, and a dash in a key is an underscore."""
-    assert expected == parse(text)
+    assert expected == parse_spec(text)
 
 
 @pytest.mark.parametrize("text", ["a,b", "a,", "a,=3", "a,b=1,,c=2"])
 def test_what_is_no_pair_is_refused(text: str) -> None:
     """A part without a key or without an equals sign is named in the message."""
     with pytest.raises(InputError, match=r"cannot read .* write a name, then key=value"):
-        parse(text)
+        parse_spec(text)
 
 
 @pytest.mark.parametrize("text", ["a,b=1,b=2", "a,max-depth=1,max_depth=2", "a,max_depth=1,max-depth=2"])
 def test_a_key_is_given_once(text: str) -> None:
     """The same key twice is refused, however it is spelled."""
     with pytest.raises(InputError, match="given twice"):
-        parse(text)
+        parse_spec(text)
 
 
 @given(WORDS, st.dictionaries(WORDS, WORDS))
 def test_what_was_written_is_read(name: str, pairs: dict[str, str]) -> None:
     """Any names and values come back as they were written."""
-    assert (name, pairs) == parse(",".join([name, *(f"{key}={value}" for key, value in pairs.items())]))
+    assert (name, pairs) == parse_spec(",".join([name, *(f"{key}={value}" for key, value in pairs.items())]))
 
 
 # -- parameters ----------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def test_parameters_without_annotations() -> None:
     expected = {"cups": int, "strength": float, "iced": bool, "into": str, "whom": str}
     assert expected == {name: kind for name, (kind, _) in parameters(pour).items()}
     given = {"cups": "3", "strength": ".25", "iced": "yes", "into": "7"}
-    assert (3, 0.25, True, "7", None) == build(pour, given, "pour")
+    assert (3, 0.25, True, "7", None) == make_with(pour, given, "pour")
 
 
 def test_parameters_of_a_class_without_any() -> None:
@@ -114,7 +114,7 @@ def test_parameters_of_a_class_without_any() -> None:
 
     assert {} == parameters(Nothing)
     with pytest.raises(InputError, match="nothing has no parameter 'a': it takes none"):
-        build(Nothing, {"a": "1"}, "nothing")
+        make_with(Nothing, {"a": "1"}, "nothing")
 
 
 def test_further_arguments_are_no_parameters() -> None:
@@ -124,7 +124,7 @@ def test_further_arguments_are_no_parameters() -> None:
         return first + len(args) + len(rest)
 
     assert {"first": (int, 1)} == parameters(anything)
-    assert 2 == build(anything, {"first": "2"}, "anything")
+    assert 2 == make_with(anything, {"first": "2"}, "anything")
 
 
 # -- build ---------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def test_further_arguments_are_no_parameters() -> None:
 def test_values_get_their_types() -> None:
     """Numbers, truth, text, choices and names with + in between."""
     given = {"litres": "1.5", "cups": "6", "whistle": "off", "label": "5", "size": "large", "teas": "green + black"}
-    made = build(Kettle, {**given, "warm": ".5"}, "kettle")
+    made = make_with(Kettle, {**given, "warm": ".5"}, "kettle")
     assert (1.5, 6, False, "5", "large", ("green", "black"), 0.5) == (
         made.litres,
         made.cups,
@@ -150,7 +150,7 @@ def test_values_get_their_types() -> None:
 )
 def test_truth(text: str, expected: bool) -> None:
     """Yes and no, true and false, on and off, 1 and 0, in any case."""
-    assert expected is build(Kettle, {"litres": "1", "whistle": text}, "kettle").whistle
+    assert expected is make_with(Kettle, {"litres": "1", "whistle": text}, "kettle").whistle
 
 
 @pytest.mark.parametrize(
@@ -170,38 +170,38 @@ def test_truth(text: str, expected: bool) -> None:
 def test_a_bad_value_is_refused(key: str, text: str, wanted: str) -> None:
     """The message names the parameter, what was typed, and what it has to be."""
     with pytest.raises(InputError, match=f"{key} of kettle is .* it must be (a )?{wanted}"):
-        build(Kettle, {"litres": "1", key: text}, "kettle")
+        make_with(Kettle, {"litres": "1", key: text}, "kettle")
 
 
 def test_an_unknown_parameter_is_refused() -> None:
     """The message lists what there is."""
     with pytest.raises(InputError, match=r"kettle has no parameter 'lid': it takes litres, cups, .*warm$"):
-        build(Kettle, {"lid": "1"}, "kettle")
+        make_with(Kettle, {"lid": "1"}, "kettle")
 
 
 @pytest.mark.parametrize("key", ["column_", "shape"])
 def test_what_cannot_be_typed_is_unknown(key: str) -> None:
     """Arrays and learned attributes can't be set from outside."""
     with pytest.raises(InputError, match="has no parameter"):
-        build(Kettle, {"litres": "1", key: "1"}, "kettle")
+        make_with(Kettle, {"litres": "1", key: "1"}, "kettle")
 
 
 def test_a_missing_parameter_is_named() -> None:
     """The message says how to give it."""
     with pytest.raises(InputError, match="kettle needs litres: write kettle,litres="):
-        build(Kettle, {}, "kettle")
+        make_with(Kettle, {}, "kettle")
 
 
 def test_known_facts_are_given_to_those_who_take_them() -> None:
     """A fact that has a parameter is passed, others are not, and what was typed counts more."""
-    assert 2.5 == build(Kettle, {}, "kettle", litres=2.5, seed=7).litres
-    assert 1.0 == build(Kettle, {"litres": "1"}, "kettle", litres=2.5).litres
+    assert 2.5 == make_with(Kettle, {}, "kettle", litres=2.5, seed=7).litres
+    assert 1.0 == make_with(Kettle, {"litres": "1"}, "kettle", litres=2.5).litres
 
 
 def test_what_the_class_refuses_is_told() -> None:
     """A ValueError of the class becomes an InputError with its name."""
     with pytest.raises(InputError, match=r"kettle: litres is -1\.0: it must be more than 0"):
-        build(Kettle, {"litres": "-1"}, "kettle")
+        make_with(Kettle, {"litres": "-1"}, "kettle")
 
 
 def test_choices_that_are_numbers() -> None:
@@ -210,7 +210,7 @@ def test_choices_that_are_numbers() -> None:
     def level(depth: Literal[1, 2] = 1) -> int:
         return depth
 
-    assert 2 == build(level, {"depth": "2"}, "level")
+    assert 2 == make_with(level, {"depth": "2"}, "level")
 
 
 @pytest.mark.parametrize(
@@ -234,4 +234,4 @@ def test_types_as_people_read_them(kind: Any, expected: str) -> None:
 @given(WORDS, st.dictionaries(st.text("abc_", min_size=1), st.text("ab,=./ \u00e4", max_size=12).map(str.strip)))
 def test_what_is_spelled_is_parsed(name: str, given: dict[str, str]) -> None:
     """Names of files may have commas and equal signs in them."""
-    assert (name, given) == parse(spell(name, given))
+    assert (name, given) == parse_spec(format_spec(name, given))

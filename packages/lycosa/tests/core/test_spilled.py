@@ -8,24 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.core.columns import Filed, Scratch, Spilled
+from lycosa.core.columns import FileArray, Scratch, SpilledArray
 from lycosa.core.errors import StoreError
 from lycosa.core.state import StateMismatch, added
 
 
-def filled(values: np.ndarray, most: int, cuts: list[int]) -> Spilled:
+def filled(values: np.ndarray, most: int, cuts: list[int]) -> SpilledArray:
     """Some rows, added in pieces."""
-    rows = Spilled(values.shape[1:], values.dtype, most)
+    rows = SpilledArray(values.shape[1:], values.dtype, most)
     for piece in np.split(values, sorted(cut % (len(values) + 1) for cut in cuts)):
         rows.extend(piece) if len(piece) != 1 else rows.append(piece[0])
     return rows
 
 
-def filed(values: np.ndarray) -> Filed:
+def filed(values: np.ndarray) -> FileArray:
     """An array as a snapshot gives a large one back."""
     scratch = Scratch()
     scratch.write(values.reshape(-1).view(np.uint8).data, 0)
-    return Filed(scratch, values.dtype, values.nbytes)
+    return FileArray(scratch, values.dtype, values.nbytes)
 
 
 @settings(max_examples=60, deadline=None)
@@ -68,13 +68,13 @@ def test_rows_of_another_kind_are_not_put_back() -> None:
     """A state that can't be of these rows."""
     for told in (np.zeros(4, np.int64), np.zeros(5, np.int32), filed(np.zeros(5, np.int32))):
         with pytest.raises(StateMismatch):
-            Spilled((2,), np.int32, 3).restore({"rows": told})
+            SpilledArray((2,), np.int32, 3).restore({"rows": told})
 
 
 def test_a_directory_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is named, and what was added before is there."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
-    rows = Spilled((), np.int32, 1)
+    rows = SpilledArray((), np.int32, 1)
     rows.append(5)
     with pytest.raises(StoreError, match=r"cannot write a temporary file in .*gone"):
         rows.append(6)

@@ -36,14 +36,14 @@ A, B, C = "http://a.test", "http://b.test", "http://c.test:81"
 class Told:
     """Scores by node."""
 
-    def __init__(self, **scores: float) -> None:
-        self.scores = scores
+    def __init__(self, **priorities: float) -> None:
+        self.priorities = priorities
 
     def learn(self, step: object, table: Table) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         return np.zeros(0, np.int32)
 
-    def score(self, rows: object, table: Table) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        return np.array([self.scores[table.nodes[row][-1]] for row in np.asarray(rows).tolist()])
+    def priority(self, rows: object, table: Table) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        return np.array([self.priorities[table.nodes[row][-1]] for row in np.asarray(rows).tolist()])
 
 
 def test_scores_by_hand() -> None:

@@ -33,15 +33,15 @@ from lycosa.testweb.simulation import clock, run_virtual
 class Told:
     """Scores that a test gives, for each row; `sweeping` or not."""
 
-    def __init__(self, scores: Iterable[float], *, sweeping: bool = False) -> None:
-        self.scores = np.array(list(scores))
+    def __init__(self, priorities: Iterable[float], *, sweeping: bool = False) -> None:
+        self.priorities = np.array(list(priorities))
         self.sweeping = sweeping
 
     def learn(self, step: Step, table: Table) -> Rows:
         return table.rows() if self.sweeping else step.children
 
-    def score(self, rows: Rows, table: Table) -> Priorities:
-        return self.scores[rows]
+    def priority(self, rows: Rows, table: Table) -> Priorities:
+        return self.priorities[rows]
 
 
 class Best(BestFirst):
@@ -50,12 +50,12 @@ class Best(BestFirst):
     sweeping = True
 
 
-def ranked(scores: list[float], sweeping: bool, host_keys: str = "", **rest: Any) -> tuple[Strategy, Frontier]:
+def ranked(priorities: list[float], sweeping: bool, host_keys: str = "", **rest: Any) -> tuple[Strategy, Frontier]:
     """A strategy and its frontier, with rows that have these scores, in these lanes."""
-    made = steer(Told(scores, sweeping=sweeping), "told", **rest)
-    table = Table(lane_of=lambda node: host_keys[int(node)] if host_keys else "")
+    made = steer(Told(priorities, sweeping=sweeping), "told", **rest)
+    table = Table(host_key=lambda node: host_keys[int(node)] if host_keys else "")
     frontier = made.frontier(table, lambda host_key: (9.0 if host_key == "r" else 0.0, "rests"), 0, 300.0, 0.0)
-    for number in range(len(scores)):
+    for number in range(len(priorities)):
         made.admit(table.add(str(number), 1), table, frontier)
     return made, frontier
 
@@ -64,8 +64,8 @@ def drawn(made: Strategy, frontier: Frontier, picks: int = 2000) -> Counter[int]
     """What is picked, and how often, if each row is given back at once."""
     found: Counter[int] = Counter()
     for number in range(1, picks + 1):
-        row, arm, score = made.pick(number, frontier, 0.0)
-        assert ("told", float(frontier.priority[row])) == (arm, score)
+        row, arm, priority = made.pick(number, frontier, 0.0)
+        assert ("told", float(frontier.priority[row])) == (arm, priority)
         found[row] += 1
         frontier.untake(row)
     return found
@@ -145,10 +145,10 @@ def test_seeds_are_not_gambled_with(sweeping: bool) -> None:
 
 def test_chance_depends_on_seed_and_pick_number() -> None:
     """The same pick number draws alike, whatever was picked before; another seed draws otherwise."""
-    scores = [1.0] * 100
+    priorities = [1.0] * 100
     rows = []
     for seed, first in ((1, 1), (1, 41), (2, 1)):
-        made, frontier = ranked(scores, False, q=0.0, zeta=0.0, seed=seed)
+        made, frontier = ranked(priorities, False, q=0.0, zeta=0.0, seed=seed)
         picked = {}
         for number in range(first, 61):
             picked[number] = made.pick(number, frontier, 0.0).row
@@ -441,5 +441,5 @@ def test_rows_of_spent_hosts_are_not_left(sweeping: bool) -> None:
     made = Greedy(Told([0.5, 0.4], sweeping=sweeping)).frontier(table, lambda host_key: (0.0, ""), host_budget=1)
     made.rank(np.array([table.add(node, 0) for node in "ab"], np.int32), np.array([0.5, 0.4]))
     assert (0, -1, True) == (made.take(0.0), made.take(0.0), made.left())
-    made.host_key(0).pages += 1
+    made.queue(0).pages += 1
     assert not made.left()

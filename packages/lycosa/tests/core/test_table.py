@@ -47,7 +47,7 @@ def test_a_node_out_of_scope_has_no_row() -> None:
 
 def test_lanes_are_shared_by_nodes() -> None:
     """Nodes with the same lane have the same lane number."""
-    table = Table(lane_of=lambda node: node[0])
+    table = Table(host_key=lambda node: node[0])
     for node in ("a1", "b1", "a2"):
         table.add(node, 0)
     assert [0, 1, 0] == table.host[:3].tolist()
@@ -62,7 +62,7 @@ def test_sums_and_maxima_over_parents() -> None:
     table.absorb(page("p", {"c": 0.4}, relevance=0.8))
     table.absorb(page("q", {"c": 0.6}, relevance=0.5))
     expected = {
-        "in_degree": 2, "alpha_sum": 1.0, "alpha_max": 0.6, "beta_sum": 1.3, "beta_max": 0.8,
+        "in_degree": 2, "link_relevance_sum": 1.0, "link_relevance_max": 0.6, "relevance_sum": 1.3, "relevance_max": 0.8,
         "product_sum": 0.4 * 0.8 + 0.6 * 0.5, "product_max": 0.32, "depth": 1,
     }  # fmt: skip
     assert expected == pytest.approx({name: column(table, name, "c") for name in expected}, rel=1e-6)
@@ -139,7 +139,7 @@ def test_a_redirect_hands_on_all_columns() -> None:
     step = table.absorb(redirect("a", "b"))
     assert step is not None
     assert ["b"] == [table.nodes[row] for row in step.children]
-    for name in ("depth", "parent", "in_degree", "alpha_sum", "beta_sum", "product_sum", "product_max"):
+    for name in ("depth", "parent", "in_degree", "link_relevance_sum", "relevance_sum", "product_sum", "product_max"):
         assert column(table, name, "a") == column(table, name, "b"), name
     assert 1 == column(table, "hops", "b")
 
@@ -159,7 +159,7 @@ def test_a_redirect_to_a_known_node_adds_up() -> None:
     table.add_seed("p")
     table.absorb(page("p", {"a": 0.5, "b": 0.25}, relevance=1.0))
     table.absorb(redirect("a", "b"))
-    assert (2.0, 0.75, 0.5) == tuple(column(table, name, "b") for name in ("in_degree", "alpha_sum", "alpha_max"))
+    assert (2.0, 0.75, 0.5) == tuple(column(table, name, "b") for name in ("in_degree", "link_relevance_sum", "link_relevance_max"))
 
 
 def test_a_redirect_to_itself_leads_nowhere() -> None:
@@ -199,7 +199,7 @@ def test_columns_grow() -> None:
     table.add_seed("a")
     table.absorb(page("a", {f"n{i}": i / 5000 for i in range(5000)}, relevance=1.0))
     assert 5001 == len(table) == table.open_rows + 1
-    assert 4999 / 5000 == pytest.approx(column(table, "alpha_sum", "n4999"))
+    assert 4999 / 5000 == pytest.approx(column(table, "link_relevance_sum", "n4999"))
     assert table.is_seed[0]
 
 
@@ -257,7 +257,7 @@ def test_a_page_that_moved_hands_on_what_it_is_worth_once() -> None:
     for children in (["z"], []):
         step = table.absorb(moved)
         assert children == ([table.nodes[row] for row in step.children] if step is not None else [])
-        assert (1, 0.5) == (column(table, "in_degree", "z"), column(table, "alpha_sum", "z"))
+        assert (1, 0.5) == (column(table, "in_degree", "z"), column(table, "link_relevance_sum", "z"))
 
 
 @pytest.mark.parametrize("outcome", ["unchanged", "gone", "timeout"])

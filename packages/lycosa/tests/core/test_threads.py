@@ -56,4 +56,4 @@ def test_crawl_on_one_thread(count: Callable[[], set[int]], tmp_path: Path) -> N
     with pytest.raises(InputError):
         list(lycosa.crawl(seeds=["http://a.test/"], examples=[str(tmp_path / "no.html")], out=tmp_path / "crawl"))
     assert {2} == count()
-    assert 0 == threads._working
+    assert 0 == threads._users

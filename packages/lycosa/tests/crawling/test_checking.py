@@ -122,7 +122,7 @@ def test_flipped_bytes(crawl: Path) -> None:
             assert at < 4096
             continue
         assert not complaint(crawl)
-        assert done.wrong
+        assert done.faults
         kept = next(crawl.glob("log.sqlite.damaged-*"))
         assert bytes(damaged) == kept.read_bytes()
         kept.unlink()
@@ -163,7 +163,7 @@ def test_check_rebuilds_damaged_columns(crawl: Path, statement: str, what: str) 
     assert f"event {seq}: " in told
     assert what in told
     assert told.endswith(f"lycosa check {crawl}")
-    assert check(crawl).wrong[0] == "log: 1 events had damaged columns; rebuilt from their contents"
+    assert check(crawl).faults[0] == "log: 1 events had damaged columns; rebuilt from their contents"
     if "file" in statement:  # nothing else tells where it is
         dict(before)[seq].place = ArchivePlace()  # type: ignore[union-attr]
     assert exact(before) == exact(events(crawl))
@@ -178,7 +178,7 @@ def test_a_log_that_somebody_reads_is_not_damaged(crawl: Path) -> None:
         with pytest.raises(LockedError, match="close that one first"):
             check(crawl)
         reading.close()
-    assert not check(crawl).wrong
+    assert not check(crawl).faults
 
 
 def test_check_lost_page(crawl: Path) -> None:
@@ -188,7 +188,7 @@ def test_check_lost_page(crawl: Path) -> None:
     change(crawl, "UPDATE event SET body = x'00' WHERE seq = ?", pages[3])
     (crawl / "snapshot").mkdir(exist_ok=True)
     (crawl / "snapshot" / "map").write_text("of the log that was")
-    wrong = check(crawl).wrong
+    wrong = check(crawl).faults
     assert wrong[0].startswith(f"log: lost are the events {pages[3]} (page http")
     assert "later visits have lost the words" in wrong[1]
     assert not (crawl / "snapshot").exists()
@@ -196,7 +196,7 @@ def test_check_lost_page(crawl: Path) -> None:
     del pages[3]
     assert [True] * 3 + [False] * (len(pages) - 3) == [bool(len(after[seq].terms.ids)) for seq in pages]  # type: ignore[union-attr]
     assert len(after) == len(before) - 1
-    assert not check(crawl).wrong
+    assert not check(crawl).faults
 
 
 @pytest.mark.parametrize("damage", ["cut", "zeros", "gone"])
@@ -209,13 +209,13 @@ def test_check_damaged_archive(crawl: Path, served: Server, damage: str) -> None
     if damage == "gone":
         file.unlink()
     before = sum(bool(event.place.file) for _, event in events(crawl) if isinstance(event, Visit))
-    (line,) = (line for line in check(crawl).wrong if ".warc.gz" in line)
+    (line,) = (line for line in check(crawl).faults if ".warc.gz" in line)
     after = sum(bool(event.place.file) for _, event in events(crawl) if isinstance(event, Visit))
     assert f"; {before - after} visits are no longer archived" in line
     assert (after == 0) == (damage == "gone")
     assert after < before
     assert 26 == summarise(crawl).pages + sum(visit.is_page for visit in lycosa.resume(crawl, budget=26))
-    assert not check(crawl).wrong
+    assert not check(crawl).faults
 
 
 def test_check_missing_indexes(crawl: Path) -> None:
@@ -229,7 +229,7 @@ def test_check_missing_indexes(crawl: Path) -> None:
     (crawl / "search.sqlite").write_bytes(data)
     done = check(crawl)
     assert [f"archive/{index.name}: incomplete; rebuilt", "search index: damaged; rebuilt"] == done.rebuilt
-    assert not done.wrong
+    assert not done.faults
     assert whole == index.read_bytes()
     assert "coral" in run("search", str(crawl), "coral").out.lower()
 

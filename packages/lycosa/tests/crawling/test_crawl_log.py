@@ -17,7 +17,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.crawling.crawl_log import CrawlLog, as_text, event_of
+from lycosa.crawling.crawl_log import CrawlLog, format_line, parse_line
 from lycosa.store.log import VISITS, SqliteLog
 from lycosa.testweb import Web, serve
 
@@ -48,7 +48,7 @@ def visits_in(out: Path) -> list[Visit]:
 
 def events_in(*files: Path) -> list[tuple[int, str]]:
     """The events that files tell of."""
-    return [event_of(line) for file in files for line in file.read_bytes().splitlines(keepends=True)]
+    return [parse_line(line) for file in files for line in file.read_bytes().splitlines(keepends=True)]
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +141,6 @@ def test_what_can_not_be(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot write .*log.file"):
         crawled(tmp_path / "b", log_file=str(tmp_path / "file" / "x.log"), budget=2)
     odd = Visit("tag:a b\nc", "page", "timeout", 1, started=1.0, ended=2.0, flags=["a b,c"], attempt=2)
-    line = as_text(7, odd, "", "", "")
-    assert (1, 12, (7, "tag:a%20b%0Ac")) == (line.count(b"\n"), len(line.split()), event_of(line))
+    line = format_line(7, odd, "", "", "")
+    assert (1, 12, (7, "tag:a%20b%0Ac")) == (line.count(b"\n"), len(line.split()), parse_line(line))
     assert line.endswith(b"event:7,page,timeout,2t,a-b-c\n")

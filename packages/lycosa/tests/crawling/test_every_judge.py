@@ -13,7 +13,7 @@ from browsed_pages import ten_pages
 from crawl_helpers import ONTOLOGY, Remembered, sim_space, taught
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
-from lycosa.judges import TOPICS
+from lycosa.judges import JUDGES
 from lycosa.store.directory import COPIED_FILES, Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb import Web
@@ -127,7 +127,7 @@ def check_numbers(visits: Sequence[Visit]) -> None:
 
 def test_none_is_left_out() -> None:
     """Every judge that has a name is tried here, but for the one whose space has to know the scores."""
-    assert set(TOPICS) - {"given"} == {judge.partition(",")[0] for judge, _ in JUDGES} - {""}
+    assert set(JUDGES) - {"given"} == {judge.partition(",")[0] for judge, _ in JUDGES} - {""}
 
 
 @pytest.mark.parametrize(("judge", "given"), JUDGES)
@@ -152,7 +152,7 @@ def test_a_directory_stands_on_its_own(world: World, judge: str, given: dict[str
 @pytest.mark.parametrize(
     ("judge", "strategy"),
     [
-        *((name, "link-context") for name in TOPICS if name not in ("given", "browsing")),
+        *((name, "link-context") for name in JUDGES if name not in ("given", "browsing")),
         *(("vector", name) for name in WANTING if name != "link-context"),
         ("model", "link-score"),
     ],

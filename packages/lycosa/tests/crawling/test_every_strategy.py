@@ -132,7 +132,7 @@ def test_its_log_is_all_that_it_needs(world: World, strategy: str, tmp_path: Pat
     final = Counter(v.node for v in visits_of(events) if v.kind in ("page", "redirect") and not v.retry_at)
     assert {1} == set(final.values())
     for visit in visits_of(events):
-        assert np.isfinite(visit.score) or visit.score == np.inf  # a seed's
+        assert np.isfinite(visit.priority) or visit.priority == np.inf  # a seed's
         assert np.isfinite(visit.relevance)
         assert np.isfinite(visit.links.link_relevances).all()
     if strategy.startswith("mab_"):

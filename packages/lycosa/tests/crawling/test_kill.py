@@ -21,7 +21,7 @@ from crawl_helpers import (
 )
 from lycosa.collection.summary import summarise
 from lycosa.core.types import Event, Seed, Visit
-from lycosa.crawling.crawl_log import event_of
+from lycosa.crawling.crawl_log import parse_line
 from lycosa.store.codec import encode_visit
 from lycosa.store.directory import Directory
 from lycosa.store.log import VISITS, SqliteLog
@@ -148,7 +148,7 @@ def check_crawl_log(directory: Path) -> None:
     lines = (directory / "crawl.log").read_bytes().splitlines(keepends=True)
     with closing(SqliteLog(directory / "log.sqlite", readonly=True)) as log:
         visits = list(log.rows("seq, node", VISITS))
-    assert visits == [event_of(line) for line in lines]
+    assert visits == [parse_line(line) for line in lines]
 
 
 def _let_die(command: list[str], death: str, server: Server) -> None:

@@ -373,12 +373,12 @@ def test_waiting_for_an_address_does_not_make_a_host_slow() -> None:
 def test_turns_at_an_address_are_a_pause_apart() -> None:
     """Requests that come together enter one after the other, in the order in which they came."""
 
-    async def enter() -> list[tuple[float, int]]:
+    async def wait_for_address() -> list[tuple[float, int]]:
         politeness = Politeness(clock, delay=1.0, address_delay=0.25)
         entered: list[tuple[float, int]] = []
 
         async def one(number: int) -> None:
-            await politeness.enter("93.184.216.34")
+            await politeness.wait_for_address("93.184.216.34")
             entered.append((clock() - EPOCH, number))
 
         await asyncio.gather(*(one(number) for number in range(8)))
@@ -415,7 +415,7 @@ def test_the_longest_of_all_pauses_counts() -> None:
         assert very.ready("h")[0] == clock() + MAX_SLOW_PAUSE
         asked = politeness()
         asked.end("h", 5.0)
-        asked.obey("h", 30.0)
+        asked.apply_crawl_delay("h", 30.0)
         assert asked.ready("h")[0] == clock() + 30.0
         asked.hold("h", clock() + 40.0, "asked to come back later")
         asked.hold("h", clock() + 20.0, "an older request")

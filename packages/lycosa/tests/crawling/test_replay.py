@@ -176,7 +176,7 @@ class Auditor:
         return [row for row in table.rows().tolist() if row not in taken and table.host[row] in numbers]
 
     def _key(self, row: int) -> tuple[float, int]:
-        return (-float(self.engine.frontier.score[row]), row) if row >= 0 else (float("inf"), 0)
+        return (-float(self.engine.frontier.priority[row]), row) if row >= 0 else (float("inf"), 0)
 
     def _best(self, host_keys: set[str]) -> int:
         return min(self._rows(host_keys), key=self._key, default=-1)

@@ -18,7 +18,7 @@ TOPIC = "marine biology/coral reefs"
 
 def test_a_directory_as_large_as_allowed(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """--max-disk ends a crawl soon after it is reached, all of it is recorded, and a larger one goes on."""
-    monkeypatch.setattr(files, "EVERY", 5)
+    monkeypatch.setattr(files, "CHECK_VISITS", 5)
     place = tmp_path / "c"
     given: dict[str, Any] = {"budget": 60, "delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
     with serve(Web(pages=300), record=False) as server:
@@ -32,7 +32,7 @@ def test_a_directory_as_large_as_allowed(tmp_path: Path, command: Command, monke
         assert (60, "") == (pages + more, again.lost)
     assert size_of(place) > 600_000
     found = check(place)
-    assert not found.wrong
+    assert not found.faults
     assert {"log.sqlite", "archive"} < found.sizes.keys()
     assert found.sizes["archive"] == sum(file.stat().st_size for file in (place / "archive").iterdir())
 
@@ -47,10 +47,10 @@ def test_a_disk_that_fills_up(tmp_path: Path) -> None:
         return left[0]
 
     watched = DiskGuard(tmp_path, 0, free)
-    small, large = Visit("a", "page", "ok", 1, size=10), Visit("a", "page", "ok", 1, size=files.EVERY_BYTES)
+    small, large = Visit("a", "page", "ok", 1, size=10), Visit("a", "page", "ok", 1, size=files.CHECK_BYTES)
     assert "" == watched.visited(small)
     assert [1] == looked
-    left[0] = files.SPARE - 1
+    left[0] = files.MIN_FREE_BYTES - 1
     assert ["", ""] == [watched.visited(small) for _ in range(2)]
     assert "nearly full, 100 MB are left: free some space" in watched.visited(large)
     assert "" == DiskGuard(tmp_path / "none").lacking()

@@ -19,7 +19,7 @@ from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.judging import judge, learn
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
-from lycosa.core.state import Grown, StateMismatch, Texts, put_back, state_of
+from lycosa.core.state import AppendOnly, StateMismatch, TextLines, restore_attributes, state_of
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl
 from lycosa.crawling import crawl_files as files
@@ -48,7 +48,7 @@ def plain(value: Any) -> Any:
     """A state as something that can be compared."""
     if isinstance(value, dict):
         return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, Grown | Texts):
+    if isinstance(value, AppendOnly | TextLines):
         value = value.encode(list(value.items))
     return (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
 
@@ -81,7 +81,7 @@ def taken_up(out: Path, turns: int = 0, **changes: Any) -> tuple[dict[str, Any],
         await crawl.open()
         known, visits = state(crawl), list[tuple[str, int, float]]()
         async for visit in crawl:
-            visits.append((visit.node, visit.pick, visit.score))
+            visits.append((visit.node, visit.pick, visit.priority))
         return known, visits
 
     return run_virtual(run(), start=LATER)
@@ -309,9 +309,9 @@ def test_snapshots_take_two_hundredths(monkeypatch: pytest.MonkeyPatch, tmp_path
     """20,000 visits of 5 ms take 100 s; of snapshots that take .1 s there can be 20: 2 s."""
     crawl = Stub(monkeypatch, tmp_path, 0.1)
     crawl.go(20_000, 0.005)
-    assert crawl.written[0] == files.FEWEST  # what it takes is not known yet
+    assert crawl.written[0] == files.MIN_VISITS  # what it takes is not known yet
     assert 17 <= len(crawl.written) <= 20
-    assert files.SnapshotWriter.spent <= files.SHARE * crawl.now + 0.1
+    assert files.SnapshotWriter.spent <= files.MAX_CPU_SHARE * crawl.now + 0.1
     crawl.files.log.close()
 
 
@@ -368,7 +368,7 @@ def test_code_that_can_not_be_read_is_another_each_time(monkeypatch: pytest.Monk
 def test_a_part_that_is_gone_does_not_fit() -> None:
     """Word vectors, say: what they had learned is not put in their place."""
     with pytest.raises(StateMismatch, match="does not fit"):
-        put_back(SimpleNamespace(meaning=None), {"meaning": {"lines": 1}})
+        restore_attributes(SimpleNamespace(meaning=None), {"meaning": {"lines": 1}})
 
 
 def test_strategies_without_a_state_are_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

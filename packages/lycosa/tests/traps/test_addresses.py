@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.traps.url_patterns import CALENDAR, DEEPEST, LISTS, LONG, LONGEST, LOOP, Address
+from lycosa.traps.url_patterns import CALENDAR, MAX_FOLDERS, LISTS, LONG, MAX_LENGTH, LOOP, Address
 from lycosa.web.urls import canonical, host_key
 
 HOST = "http://a.test"
@@ -172,11 +172,11 @@ def test_any_kind_of_host(base: str) -> None:
         ("/a/b/a/b/", ""),
         ("/2020/03/03/03/", ""),
         ("//////", ""),
-        ("/" + "/".join(f"f{number}" for number in range(DEEPEST)), ""),
-        ("/" + "/".join(f"f{number}" for number in range(DEEPEST + 1)), LONG),
-        ("/" + "x" * (LONGEST - len(HOST) - 1), ""),
-        ("/" + "x" * (LONGEST - len(HOST)), LONG),
-        ("/?" + "x" * LONGEST, LONG),
+        ("/" + "/".join(f"f{number}" for number in range(MAX_FOLDERS)), ""),
+        ("/" + "/".join(f"f{number}" for number in range(MAX_FOLDERS + 1)), LONG),
+        ("/" + "x" * (MAX_LENGTH - len(HOST) - 1), ""),
+        ("/" + "x" * (MAX_LENGTH - len(HOST)), LONG),
+        ("/?" + "x" * MAX_LENGTH, LONG),
         ("/", ""),
         ("", ""),
     ],

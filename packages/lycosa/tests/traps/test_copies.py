@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.types import Kind, Outcome, Page, Terms, Visit
-from lycosa.text.fingerprint import NEAR, distance
+from lycosa.text.fingerprint import MAX_NEAR_DUPLICATE_DISTANCE, distance
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps import copies as module
-from lycosa.traps.copies import ALIKE, FEWEST_WORDS, SKETCH, DuplicateIndex
+from lycosa.traps.copies import MIN_SIMILARITY, MIN_WORDS, SKETCH, DuplicateIndex
 
 WORDS = tuple(range(40))
 
@@ -112,8 +112,8 @@ def test_found_if_near(apart: int) -> None:
     made = knowing(*(page(f"page {number}", simhash) for number, simhash in enumerate(known)))
     for number in chance.sample(range(1000), 100):
         asked = flipped(known[number], chance.sample(range(64), apart))
-        near = [f"page {other}" for other, simhash in enumerate(known) if distance(simhash, asked) <= NEAR]
-        assert (f"page {number}" in near) == (apart <= NEAR)
+        near = [f"page {other}" for other, simhash in enumerate(known) if distance(simhash, asked) <= MAX_NEAR_DUPLICATE_DISTANCE]
+        assert (f"page {number}" in near) == (apart <= MAX_NEAR_DUPLICATE_DISTANCE)
         assert (made.original(page("new", asked)) in near) == bool(near)
 
 
@@ -127,17 +127,17 @@ def test_where_the_bits_lie_does_not_matter(fingerprint: int, bits: list[int], o
     """Whichever bits differ, one or two of them in each band or all in one, near is found and far is not."""
     made = knowing(page("a", fingerprint), *(page(f"other {other}", other) for other in others))
     asked = flipped(fingerprint, bits)
-    expected = any(distance(asked, known) <= NEAR for known in (fingerprint, *others))
+    expected = any(distance(asked, known) <= MAX_NEAR_DUPLICATE_DISTANCE for known in (fingerprint, *others))
     assert expected == bool(made.original(page("b", asked)))
 
 
-@pytest.mark.parametrize("count", [0, 1, FEWEST_WORDS - 1])
+@pytest.mark.parametrize("count", [0, 1, MIN_WORDS - 1])
 def test_short_pages_have_no_near_copies(count: int) -> None:
     """With a few words only, a fingerprint says nothing."""
     words = range(count)
     assert "" == knowing(page("a", 7, words=words)).original(page("b", 7, words=words))
-    assert "" == knowing(page("a", 7, words=range(FEWEST_WORDS))).original(page("b", 7, words=words))
-    assert "" == knowing(page("a", 7, words=words)).original(page("b", 7, words=range(FEWEST_WORDS)))
+    assert "" == knowing(page("a", 7, words=range(MIN_WORDS))).original(page("b", 7, words=words))
+    assert "" == knowing(page("a", 7, words=words)).original(page("b", 7, words=range(MIN_WORDS)))
 
 
 def test_words_are_counted_as_often_as_they_occur() -> None:
@@ -163,7 +163,7 @@ def test_rare_words_must_agree(other: int) -> None:
     assert 20 + other <= SKETCH, "up to there the sketch holds all words, and the share is exact"
     original = page("a", 7, words=range(20), times=2)
     rewritten = page("b", 7, words=[*range(20 - other), *range(100, 100 + other)], times=2)
-    assert ((20 - other) / (20 + other) >= ALIKE) == bool(knowing(original).original(rewritten))
+    assert ((20 - other) / (20 + other) >= MIN_SIMILARITY) == bool(knowing(original).original(rewritten))
 
 
 @pytest.mark.parametrize(("common", "copy"), [(1000, True), (950, True), (500, False), (0, False)])

@@ -10,7 +10,7 @@ from lycosa.core.frontier import HELD, Frontier
 from lycosa.core.table import Table
 from lycosa.core.types import Kind, Links, Outcome, Page, Terms, Visit
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.traps.copies import MOST_KNOWN, DuplicateIndex
+from lycosa.traps.copies import MAX_BUCKET, DuplicateIndex
 from lycosa.traps.trap_filter import SectionTrapFilter
 from lycosa.web.urls import host_key
 
@@ -145,9 +145,9 @@ def test_a_page_that_changes_all_the_time_is_remembered_twice() -> None:
 
     copies.learn(version("quiet", 5000, False))
     copies.learn(version("loud", 0, False))
-    for number in range(100, 100 + 2 * MOST_KNOWN):
+    for number in range(100, 100 + 2 * MAX_BUCKET):
         copies.learn(version("loud", number, True))
-    asked = [version("quiet", 5000, False), version("loud", 0, False), version("loud", 99 + 2 * MOST_KNOWN, False)]
+    asked = [version("quiet", 5000, False), version("loud", 0, False), version("loud", 99 + 2 * MAX_BUCKET, False)]
     for visit in asked:
         visit.node, visit.digest = "new", b"another"
     assert ["quiet", "loud", "loud"] == [copies.original(visit) for visit in asked]

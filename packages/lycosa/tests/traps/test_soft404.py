@@ -8,7 +8,7 @@ import pytest
 from lycosa.core.types import Kind, Links, Outcome, Page, Visit
 from lycosa.store import codec
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.traps.copies import MOST_WORDS, Soft404Detector
+from lycosa.traps.copies import MAX_ERROR_PAGE_WORDS, Soft404Detector
 from lycosa.traps.trap_filter import SectionTrapFilter
 
 PROBE = "http://a.test/reefs/no-such-page-0123456789ab.html"
@@ -105,7 +105,7 @@ def test_an_honest_host_has_no_face(outcome: Outcome) -> None:
 
 def test_an_endless_answer_is_no_error_page() -> None:
     """Something with thousands of different words is not what a host says when it has nothing to say."""
-    novel = " ".join(f"w{number}x" for number in range(MOST_WORDS + 1))
+    novel = " ".join(f"w{number}x" for number in range(MAX_ERROR_PAGE_WORDS + 1))
     host = probed(novel)
     assert "face" not in host.events[0].data
     assert [] == host.says("http://a.test/novel.html", novel)

@@ -28,10 +28,10 @@ from lycosa.traps.trap_filter import (
     FRUITLESS,
     FRUITLESS_SITE,
     MIRROR,
-    PATIENCE,
-    POOR,
+    MAX_WASTE,
+    MIN_WASTE,
     POOR_SECTION,
-    PROOF,
+    MIN_RELEVANT_ELSEWHERE,
     STUFFED,
     STUFFED_PAGES,
     SUSPECT,
@@ -79,7 +79,7 @@ class Hunt:
 
     def prove(self) -> None:
         """The judge shows that it can tell: it finds pages on a host of their own."""
-        for number in range(PROOF):
+        for number in range(MIN_RELEVANT_ELSEWHERE):
             self.fetch(f"http://proof.test/{number}/x.html", find=True)
 
     def learn(self, visit: Visit) -> None:
@@ -243,7 +243,7 @@ def test_a_section_of_waste_is_held(how: str) -> None:
     """Copies, failures and soft 404s count against a section; three of them and hardly anything else, and it waits."""
     hunt = Hunt()
     hunt.fetch(f"{A}/original.html")
-    for number in range(POOR):
+    for number in range(MIN_WASTE):
         assert (FREE if number < 2 or how != "soft 404s" else HELD) == hunt.level(f"{A}/print/x.html")
         node = f"{A}/print/{'abcdef'[number]}.html"
         if how == "copies":
@@ -338,9 +338,9 @@ def test_copies_are_no_finds() -> None:
 def test_a_maze_is_shut_when_patience_ends() -> None:
     """After so many wasted pages a section that looks endless is not fetched any more; finds open it again."""
     hunt = Hunt()
-    days = months(A, 1, 3 * PATIENCE)
+    days = months(A, 1, 3 * MAX_WASTE)
     hunt.fetch(days[0], days[1:9])
-    for number in range(1, PATIENCE + 1):
+    for number in range(1, MAX_WASTE + 1):
         assert (HELD if number > 1 else FREE) == hunt.level(days[-1]), number
         hunt.fetch(days[number], like=days[0])
     assert SHUT == hunt.level(days[-1])
@@ -351,7 +351,7 @@ def test_a_section_that_looks_like_nothing_is_never_shut() -> None:
     """Copies in an ordinary folder are held for ever, but not given up."""
     hunt = Hunt()
     hunt.fetch(f"{A}/original.html")
-    for number in range(3 * PATIENCE):
+    for number in range(3 * MAX_WASTE):
         hunt.fetch(f"{A}/print/{number}.html", like=f"{A}/original.html")
     assert HELD == hunt.level(f"{A}/print/1000.html")
 
@@ -362,9 +362,9 @@ def test_a_section_that_looks_like_nothing_is_never_shut() -> None:
 def test_a_mirror_is_held() -> None:
     """A host that repeats another's pages is held as a whole, also where nothing was fetched yet."""
     hunt = Hunt()
-    for number in range(POOR):
+    for number in range(MIN_WASTE):
         hunt.fetch(f"{A}/{number}/x.html", find=True)
-    for number in range(POOR):
+    for number in range(MIN_WASTE):
         assert FREE == hunt.level(f"{B}/elsewhere/x")
         hunt.fetch(f"{B}/{number}/x.html", like=f"{A}/{number}/x.html", find=True)
     assert HELD == hunt.level(f"{B}/elsewhere/x")
@@ -447,7 +447,7 @@ def test_a_judge_that_finds_nothing_proves_nothing() -> None:
         hunt.fetch(f"{A}/{number}/x.html")
         hunt.fetch(f"{B}/{number}/x.html")
     assert {FREE} == {hunt.level(f"{host}/else/where.html") for host in (A, B)}
-    for number in range(PROOF - 1):
+    for number in range(MIN_RELEVANT_ELSEWHERE - 1):
         hunt.fetch(f"{C}/{number}/x.html", find=True)
     hunt.fetch(f"{A}/more/x.html")
     assert FREE == hunt.level(f"{A}/else/where.html")
@@ -459,7 +459,7 @@ def test_a_judge_that_finds_nothing_proves_nothing() -> None:
 def test_where_the_judge_finds_little_a_host_may_give_little() -> None:
     """A host is held for giving nothing if others give much more."""
     hunt = Hunt()
-    for number in range(20 * PROOF):
+    for number in range(20 * MIN_RELEVANT_ELSEWHERE):
         hunt.fetch(f"{B}/{number}/x.html", find=number % 20 == 0)
     for number in range(79):
         hunt.fetch(f"{A}/{number}/x.html")
@@ -601,9 +601,9 @@ def test_a_growing_crawl_lets_a_fruitless_site_go() -> None:
 def test_seeds_are_never_held() -> None:
     """A seed is taken first, though its section is held or shut."""
     hunt = Hunt()
-    days = months(A, 1, 3 * PATIENCE)
+    days = months(A, 1, 3 * MAX_WASTE)
     hunt.fetch(days[0], days[1:9])
-    for number in range(1, PATIENCE + 1):
+    for number in range(1, MAX_WASTE + 1):
         hunt.fetch(days[number], like=days[0])
     row = hunt.table.add_seed(days[-1])
     monster = hunt.table.add_seed(f"{A}/a/b/a/b/a/b/")
@@ -895,12 +895,12 @@ def test_a_calendar_without_end_does_not_make_a_crawl_endless() -> None:
         made = engine(Almanac(), 0)
         made.fold(Seed("http://a.localhost/", clock()))
         async for _ in made.run():
-            assert made.tally.pages < 3 * PATIENCE, "it goes on and on"
+            assert made.tally.pages < 3 * MAX_WASTE, "it goes on and on"
         return made
 
     made = run_virtual(run())
     assert "nothing left to fetch" == made.ending
-    assert PATIENCE <= made.tally.pages <= PATIENCE + 5
+    assert MAX_WASTE <= made.tally.pages <= MAX_WASTE + 5
     (group,) = made.held_back()
     assert (CALENDAR, "a.localhost/events") == (group.reason, group.where)
     assert group.addresses == made.table.open_rows > 0

@@ -81,6 +81,6 @@ def test_links_of_one_path_have_one_string() -> None:
 def test_columns_are_cut_together() -> None:
     """Where a space keeps fewer links, there are fewer paths."""
     links = extract(b"<a href=/b>x</a><p><a href=/c>y</a>", "http://a.test/").links
-    links.keep(1)
+    links.truncate(1)
     assert (["http://a.test/b"], ["html body a"]) == (links.urls, links.paths)
     assert [] == Links.to("b", "c").paths

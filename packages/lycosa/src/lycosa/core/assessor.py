@@ -35,7 +35,7 @@ from lycosa.core.types import (
     as_stored,
 )
 
-MOST_SOURCED = 100_000  # maximum addresses taken from sitemaps, feeds and lists in one crawl
+MAX_SOURCED_URLS = 100_000  # maximum addresses taken from sitemaps, feeds and lists in one crawl
 
 
 class Assessor:
@@ -64,7 +64,7 @@ class Assessor:
 
     def assess(self, task: Task, page: Page) -> Visit:
         """Return the visit to record for a fetched page."""
-        self._refuse(task, page)
+        self._reject(task, page)
         visit = Visit(
             node=task.node,
             kind=page.kind if task.kind in ("page", "sitemap") else task.kind,
@@ -104,22 +104,22 @@ class Assessor:
         self.scheduler.compare(visit, page)
         return visit
 
-    def _refuse(self, task: Task, page: Page) -> None:
+    def _reject(self, task: Task, page: Page) -> None:
         """Empty pages that must not be used: crash-causing ones, endless redirects, and pages listed as sitemaps."""
         if page.outcome == "ok" and self.mark.is_poison(task.node):
-            _empty(page, "unreadable", "the crawl died twice in it: left alone")
+            _discard(page, "unreadable", "the crawl died twice in it: left alone")
         if page.kind == "redirect" and (task.hops >= MAX_HOPS or (task.follows and page.links.urls == [task.node])):
             itself = task.hops < MAX_HOPS
             page.kind = "page"
-            _empty(page, "loop", "a redirect to itself" if itself else f"more than {MAX_HOPS} redirects in a row")
+            _discard(page, "loop", "a redirect to itself" if itself else f"more than {MAX_HOPS} redirects in a row")
         nested = task.kind == "sitemap" and task.row >= 0 and (self.table.parent[task.row] >= 0 or task.follows > 0)
         # only a seed may turn out to be a page instead of a sitemap
         if nested and page.kind == "page" and page.outcome == "ok":
-            _empty(page, "unwanted", "named as a source of addresses, but is a page")
+            _discard(page, "unwanted", "named as a source of addresses, but is a page")
 
     def _read(self, visit: Visit, page: Page) -> None:
         if visit.kind == "sitemap" and not visit.follows:
-            page.links.keep(MOST_SOURCED - self.tally.sourced)
+            page.links.truncate(MAX_SOURCED_URLS - self.tally.sourced)
         page.node = visit.node
         reading = self.reader.read(page) if self.reader is not None else None
         if reading is not None:
@@ -147,7 +147,7 @@ def _media_type(value: str) -> str:
     return kind if re.fullmatch(r"[\w.+*-]{1,60}/[\w.+*-]{1,80}", kind, re.ASCII) else ""
 
 
-def _empty(page: Page, outcome: Outcome, note: str) -> None:
+def _discard(page: Page, outcome: Outcome, note: str) -> None:
     page.outcome, page.note, page.links = outcome, note, Links()
 
 
@@ -176,22 +176,22 @@ class ModelUpdates:
         tally: SpentBudget,
         log: Log,
         clock: Clock,
-        heed: OnRelevanceUpdate,
-        keep: Callable[[], None] = lambda: None,
+        on_relevance_update: OnRelevanceUpdate,
+        record_visits: Callable[[], None] = lambda: None,
     ) -> None:
         self.learner = judge if isinstance(judge, Learner) else None
         self.judge, self.judge_name = judge, judge_name
-        self.tally, self.log, self.clock, self._heed = tally, log, clock, heed
-        self._keep = keep  # records the visits that an update was learned from
+        self.tally, self.log, self.clock, self._on_relevance_update = tally, log, clock, on_relevance_update
+        self._record_visits = record_visits  # records the visits that an update was learned from
         self._rows = array("i")  # row of each page version
         # 1 for each page version that counts as relevant if its relevance reaches the threshold
         self._counts = bytearray()
         self._relevances_now: NDArray[np.floating[Any]] = np.zeros(0)  # as of the last count
-        self._said = array("d")  # relevance of page versions according to the log, until the first update
-        self._rated = False  # true if this judge has rescored any of them in the log
+        self._logged_relevances = array("d")  # relevance of page versions according to the log, until the first update
+        self._is_rescored = False  # true if this judge has rescored any of them in the log
         self.adopted = 0  # updates adopted by this process
-        self._taught = 0  # pages fetched before the last update
-        self._unheard = False  # true if labels were added since relevant pages were last counted
+        self._pages_at_update = 0  # pages fetched before the last update
+        self._has_new_labels = False  # true if labels were added since relevant pages were last counted
 
     def start(self, seed: Seed) -> None:
         """Show the learner a seed."""
@@ -204,30 +204,32 @@ class ModelUpdates:
             self._rows.append(row)
             self._counts.append(visit.is_page and not visit.same_as)
             if self.learner is not None and not self.adopted:
-                self._said.append(visit.relevance_now)
-                self._rated = self._rated or (visit.updated_relevance is not None and visit.judge == self.judge_name)
+                self._logged_relevances.append(visit.relevance_now)
+                self._is_rescored = self._is_rescored or (
+                    visit.updated_relevance is not None and visit.judge == self.judge_name
+                )
 
     def add_label(self, label: Label) -> None:
         """Show the learner a label; it takes effect with the next update."""
         if self.learner is not None:
             self.learner.add_label(label)
-            self._unheard = True
+            self._has_new_labels = True
 
     def adopt(self, update: ModelUpdate) -> None:
         """Apply an update, unless it is another judge's."""
         if self.learner is not None and update.judge == self.judge_name:
             self.learner.adopt(update)
             self.adopted += 1
-            self._said = array("d")
-            self._taught = self.tally.pages
+            self._logged_relevances = array("d")
+            self._pages_at_update = self.tally.pages
             self._recount()
-            self._heed(np.array(self._rows, np.int32), self._relevances_now)
+            self._on_relevance_update(np.array(self._rows, np.int32), self._relevances_now)
 
     def _recount(self) -> None:
         assert self.learner is not None
         relevances_now = self._relevances_now = self.learner.relevances_now()
         self.tally.relevant = int(np.count_nonzero(relevances_now[self._counted()] >= self.judge.threshold))
-        self._unheard = False
+        self._has_new_labels = False
 
     def relevances_now(self) -> NDArray[np.floating[Any]]:
         """Return the current relevance of all pages without duplicates; empty if the judge does not learn."""
@@ -238,26 +240,31 @@ class ModelUpdates:
 
     def state(self) -> State:
         rows, counts = np.array(self._rows, np.int32), np.array(self._counted())
-        return {"rows": rows, "counts": counts, "taught": self._taught, "unheard": self._unheard}
+        return {
+            "rows": rows,
+            "counts": counts,
+            "pages_at_update": self._pages_at_update,
+            "has_new_labels": self._has_new_labels,
+        }
 
     def restore(self, state: State) -> None:
         self._rows, self._counts = array("i", state["rows"].tobytes()), bytearray(state["counts"].tobytes())
-        self._taught, self._unheard = state["taught"], state["unheard"]
+        self._pages_at_update, self._has_new_labels = state["pages_at_update"], state["has_new_labels"]
 
-    def teach(self, force: bool = False) -> bool:
+    def update_model(self, force: bool = False) -> bool:
         """Ask the learner for an update and record it with the new relevances; return whether there was one."""
         update = self.learner.next_update(self.clock(), force) if self.learner is not None else None
         if update is None:
             return False
         update.judge = self.judge_name
-        self.follow(update)
+        self.record_update(update)
         return True
 
-    def follow(self, update: ModelUpdate) -> None:
+    def record_update(self, update: ModelUpdate) -> None:
         """Adopt and record an update, unless it is another judge's."""
         if self.learner is None or update.judge != self.judge_name:
             return
-        self._keep()
+        self._record_visits()
         self.adopt(update)
         with self.log.batch():
             self.log.append(update)
@@ -268,33 +275,33 @@ class ModelUpdates:
 
         An update that was due when the last run was killed is made now, before the next pick.
         """
-        if not self.teach(force=self._unheard and not waits(self.judge)) and self._unheard:
+        if not self.update_model(force=self._has_new_labels and not is_waiting(self.judge)) and self._has_new_labels:
             self._recount()
             self.log.store_relevances(self._relevances_now)
 
-    def look(self) -> None:
+    def catch_up_for_refresh(self) -> None:
         """At the start of a run that only revisits pages, use the relevances in the log.
 
         Merged shards have no common update, only the relevances that their judges stored. These stay valid until a page
         was revisited, which makes an update due.
         """
-        if self.adopted or self._unheard or not self._rated:
+        if self.adopted or self._has_new_labels or not self._is_rescored:
             self.catch_up()
             return
-        self._relevances_now = np.array(self._said)
+        self._relevances_now = np.array(self._logged_relevances)
         self.tally.relevant = int(np.count_nonzero(self._relevances_now[self._counted()] >= self.judge.threshold))
-        self._taught = self.tally.pages
-        self._heed(np.array(self._rows, np.int32), self._relevances_now)
+        self._pages_at_update = self.tally.pages
+        self._on_relevance_update(np.array(self._rows, np.int32), self._relevances_now)
 
     def finish(self) -> None:
-        """At the end of a run, learn from the pages since the last update; a judge that `waits` continues in the next
+        """At the end of a run, learn from the pages since the last update; a judge that `is_waiting` continues in the next
         run.
         """
-        if self.tally.pages > self._taught and not waits(self.judge):
-            self.teach(force=True)
+        if self.tally.pages > self._pages_at_update and not is_waiting(self.judge):
+            self.update_model(force=True)
 
 
-def waits(judge: object) -> bool:
+def is_waiting(judge: object) -> bool:
     """Return whether a judge, or a judge it wraps, still waits for its first example."""
     while not hasattr(judge, "waits") and hasattr(judge, "inner"):
         judge = judge.inner

@@ -16,8 +16,8 @@ from lycosa.core.types import UNSENT, Setting, Step, Visit
 
 # Default request budget. Ordinary crawls need 1.0 to 1.3 requests per page, pages on hosts of their own that redirect
 # to https 5, and recordings whose links lead outside 2 to 6.
-PER_PAGE = 10
-SPARE = 100
+REQUESTS_PER_PAGE = 10
+SPARE_REQUESTS = 100
 
 # Reasons why a run ended
 STOPPED = "stopped"
@@ -29,7 +29,7 @@ LEFT_ALONE = "the remaining hosts asked to be left alone for now"
 EXHAUSTED = "nothing left to fetch"
 REFRESHED = "nothing more is due"
 REQUESTS_SPENT = "request budget spent"
-PAGES, LOOKS, RESOURCES = "pages", "looks again", "resources of rendered pages"
+PAGES, REVISITS, RESOURCES = "pages", "looks again", "resources of rendered pages"
 _BY_KIND = {
     "robots": "robots.txt",
     "sitemap": "sitemaps and feeds",
@@ -38,11 +38,11 @@ _BY_KIND = {
     "search": "searches",
     "policy": "opt-outs",
     "asset": "page assets",
-    "revisit": LOOKS,
+    "revisit": REVISITS,
 }
 _BY_OUTCOME = {
     "ok": PAGES,
-    "unchanged": LOOKS,
+    "unchanged": REVISITS,
     "redirect": "redirects",
     "loop": "redirects",
     "gone": "dead links",
@@ -85,7 +85,7 @@ def requests_for(pages: int, page_assets: int = 0) -> int:
     >>> requests_for(10), requests_for(1000), requests_for(10, page_assets=100)
     (200, 10100, 1200)
     """
-    return (PER_PAGE + page_assets) * pages + SPARE
+    return (REQUESTS_PER_PAGE + page_assets) * pages + SPARE_REQUESTS
 
 
 def purpose(kind: str, outcome: str, again: bool) -> str:
@@ -106,20 +106,20 @@ def spent_on(visit: Visit) -> str:
     return purpose(visit.kind, visit.outcome, visit.attempt > 1)
 
 
-def spending(spent: Mapping[str, int]) -> str:
+def format_spending(spent: Mapping[str, int]) -> str:
     """Format the requests by purpose: pages first, then in descending order.
 
-    >>> spending({"robots.txt": 2, "pages": 1, "dead links": 1200})
+    >>> format_spending({"robots.txt": 2, "pages": 1, "dead links": 1200})
     '1 page, 1,200 dead links, 2 robots.txt'
     """
     order = sorted(spent, key=lambda what: (what != PAGES, -spent[what], what))
     return ", ".join(_counted(spent[what], what) for what in order if spent[what])
 
 
-def larger(ending: str, budget: int, pages: int, requests: int) -> str:
+def larger_budget_option(ending: str, budget: int, pages: int, requests: int) -> str:
     """Return the option that lets a crawl continue if a budget ended it, else an empty string.
 
-    >>> larger(PAGES_SPENT, 10, 10, 13), larger(REQUESTS_SPENT, 10, 3, 200), larger(STOPPED, 10, 3, 200)
+    >>> larger_budget_option(PAGES_SPENT, 10, 10, 13), larger_budget_option(REQUESTS_SPENT, 10, 3, 200), larger_budget_option(STOPPED, 10, 3, 200)
     (' --budget 20', ' --max-requests 400', '')
     """
     if ending == PAGES_SPENT:
@@ -128,7 +128,7 @@ def larger(ending: str, budget: int, pages: int, requests: int) -> str:
 
 
 def _counted(number: int, what: str) -> str:
-    what = "revisits" if what == LOOKS else what  # LOOKS itself is a key of JSON output
+    what = "revisits" if what == REVISITS else what  # LOOKS itself is a key of JSON output
     one = what if what in ("robots.txt", "sitemaps and feeds") else what.removesuffix("s")
     if what == RESOURCES:
         one = "resource of rendered pages"

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from lycosa.core.errors import StoreError
-from lycosa.core.state import Grown, State, StateMismatch
+from lycosa.core.state import AppendOnly, State, StateMismatch
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -85,12 +85,12 @@ def column(kind: Any = np.float64) -> Any:
     return learned(lambda: np.zeros(0, kind))
 
 
-class Spilled(Sequence[Any]):
+class SpilledArray(Sequence[Any]):
     """Append-only rows of one shape: the first `most` in memory, the others in a temporary file.
 
     Made for data of every page that is rarely read. Index by number, slice or array of numbers.
 
-    >>> rows = Spilled((2,), np.int32, most=2)
+    >>> rows = SpilledArray((2,), np.int32, most=2)
     >>> for at in range(5):
     ...     rows.append([at, 10 * at])
     >>> len(rows), rows[4].tolist(), rows[1:3].tolist(), rows[np.array([4, 0, 3])].tolist()
@@ -113,41 +113,41 @@ class Spilled(Sequence[Any]):
 
     def extend(self, rows: NDArray[Any]) -> None:
         begin = self._count
-        near = min(len(rows), max(0, self._most - begin))
-        if near:
-            self._first = fit(self._first, begin + near)
-            self._first[begin : begin + near] = rows[:near]
-        if near < len(rows):
-            self._write(np.ascontiguousarray(rows[near:], self._kind), begin + near)
+        in_memory = min(len(rows), max(0, self._most - begin))
+        if in_memory:
+            self._first = fit(self._first, begin + in_memory)
+            self._first[begin : begin + in_memory] = rows[:in_memory]
+        if in_memory < len(rows):
+            self._write(np.ascontiguousarray(rows[in_memory:], self._kind), begin + in_memory)
         self._count += len(rows)
 
     def __getitem__(self, which: Any) -> Any:
         if isinstance(which, slice):
             begin, end, step = which.indices(self._count)
             if step == 1:
-                return self._between(begin, max(begin, end))
+                return self._slice(begin, max(begin, end))
             which = np.arange(begin, end, step)
         if isinstance(which, np.ndarray):
-            return self._some(which)
+            return self._gather(which)
         at = range(self._count)[which]
-        return self._between(at, at + 1)[0]
+        return self._slice(at, at + 1)[0]
 
     def state(self) -> State:
-        return {"rows": Grown(self, np.asarray, filed=True)}
+        return {"rows": AppendOnly(self, np.asarray, filed=True)}
 
     def restore(self, state: State) -> None:
-        told: NDArray[Any] | Filed = state["rows"]
-        if told.dtype != self._kind or told.nbytes % self._size:
+        stored: NDArray[Any] | FileArray = state["rows"]
+        if stored.dtype != self._kind or stored.nbytes % self._size:
             raise StateMismatch("rows do not fit")
         self._count, self._first = 0, self._first[:0]
-        if isinstance(told, Filed):
-            self._file, self._base = told.file, 0
-            count = told.nbytes // self._size
+        if isinstance(stored, FileArray):
+            self._file, self._base = stored.file, 0
+            count = stored.nbytes // self._size
             self._first = self._read(0, min(count, self._most))
             self._count = count
         else:
             self._file, self._base = None, self._most
-            self.extend(told.reshape(-1, *self._shape))
+            self.extend(stored.reshape(-1, *self._shape))
 
     def _write(self, rows: NDArray[Any], at: int) -> None:
         if self._file is None:
@@ -160,21 +160,21 @@ class Spilled(Sequence[Any]):
         self._file.read(rows.reshape(-1).view(np.uint8).data, (begin - self._base) * self._size)
         return rows
 
-    def _between(self, begin: int, end: int) -> NDArray[Any]:
+    def _slice(self, begin: int, end: int) -> NDArray[Any]:
         if end <= self._most:
             return self._first[begin:end]
-        near = max(begin, self._most)
-        far = self._read(near, end)
-        return np.concatenate([self._first[begin:near], far]) if begin < near else far
+        in_memory = max(begin, self._most)
+        from_file = self._read(in_memory, end)
+        return np.concatenate([self._first[begin:in_memory], from_file]) if begin < in_memory else from_file
 
-    def _some(self, which: NDArray[np.integer[Any]]) -> NDArray[Any]:
+    def _gather(self, which: NDArray[np.integer[Any]]) -> NDArray[Any]:
         if self._count <= self._most:
             found_there: NDArray[Any] = self._first[which]
             return found_there
         order = np.argsort(which, kind="stable")
         ordered = which[order]
         cuts = np.flatnonzero(np.diff(ordered) != 1) + 1
-        found = [self._between(int(run[0]), int(run[-1]) + 1) for run in np.split(ordered, cuts) if len(run)]
+        found = [self._slice(int(run[0]), int(run[-1]) + 1) for run in np.split(ordered, cuts) if len(run)]
         rows = np.empty((len(which), *self._shape), self._kind)
         if found:
             rows[order] = np.concatenate(found)
@@ -189,7 +189,7 @@ class Scratch:
             with tempfile.TemporaryFile(prefix="lycosa-") as file:
                 self._file = os.dup(file.fileno())
         except OSError as error:
-            raise _full(error) from error
+            raise _write_error(error) from error
         weakref.finalize(self, os.close, self._file)
 
     def write(self, data: memoryview, place: int) -> None:
@@ -198,7 +198,7 @@ class Scratch:
                 written = os.pwrite(self._file, data, place)
                 data, place = data[written:], place + written
         except OSError as error:
-            raise _full(error) from error
+            raise _write_error(error) from error
 
     def read(self, view: memoryview, place: int) -> None:
         """Fill `view` from the given offset; raise OSError if the file is too short."""
@@ -210,7 +210,7 @@ class Scratch:
 
 
 @dataclass(frozen=True)
-class Filed:
+class FileArray:
     """An array stored at the beginning of a scratch file."""
 
     file: Scratch
@@ -218,6 +218,6 @@ class Filed:
     nbytes: int
 
 
-def _full(error: OSError) -> StoreError:
+def _write_error(error: OSError) -> StoreError:
     why = f"cannot write a temporary file in {tempfile.gettempdir()} ({error.strerror})"
     return StoreError(f"{why}: free some space, then continue")

@@ -99,10 +99,12 @@ class Greedy:
         row = frontier.take(now)
         return Pick(row, self.name, float(frontier.priority[row]) if row >= 0 else 0.0)
 
-    def instead(self, best: Pick, least: float, choose: Callable[[Rows], int], frontier: Frontier, now: float) -> Pick:
-        """Pick another available row, of at least priority `least`, instead of the best."""
+    def pick_other(
+        self, best: Pick, min_priority: float, choose: Callable[[Rows], int], frontier: Frontier, now: float
+    ) -> Pick:
+        """Pick another available row, of at least priority `min_priority`, instead of the best."""
         frontier.untake(best.row)
-        rows = frontier.candidates(int(frontier.level[best.row]), least, now)
+        rows = frontier.candidates(int(frontier.level[best.row]), min_priority, now)
         row = choose(rows) if len(rows) else best.row
         frontier.take_this(row, now)
         return Pick(row, self.name, float(frontier.priority[row]))
@@ -139,8 +141,8 @@ class Altered(Greedy):
         explore, which = np.random.default_rng((self.seed % 2**64, number)).random(2).tolist()
         if best.row < 0 or explore < self.q or best.priority == math.inf:
             return best
-        least = best.priority - (1.0 - self.zeta) * abs(best.priority)
-        return self.instead(best, least, lambda rows: int(rows[int(which * len(rows))]), frontier, now)
+        min_priority = best.priority - (1.0 - self.zeta) * abs(best.priority)
+        return self.pick_other(best, min_priority, lambda rows: int(rows[int(which * len(rows))]), frontier, now)
 
 
 @runtime_checkable
@@ -166,7 +168,7 @@ class Drawn(Greedy):
         best = super().pick(number, frontier, now)
         if best.row < 0 or best.priority == math.inf:
             return best
-        return self.instead(best, -math.inf, lambda rows: self._choose(rows, number, frontier.table), frontier, now)
+        return self.pick_other(best, -math.inf, lambda rows: self._choose(rows, number, frontier.table), frontier, now)
 
 
 class Batched:
@@ -199,7 +201,7 @@ class Batched:
         self.wants = greedy.wants
         self._pages = 0  # pages of the current batch
         self._changed: list[Rows] = []  # rows new or changed since the batch began
-        self._noted = 0  # total length of `_changed`, with repetitions
+        self._changed_count = 0  # total length of `_changed`, with repetitions
         self._table: Table | None = None
 
     def frontier(
@@ -211,7 +213,7 @@ class Batched:
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         """Show the estimator a visit; rank at the end of the batch."""
-        self._note(self.greedy.estimator.learn(step, table), table)
+        self._collect_changed(self.greedy.estimator.learn(step, table), table)
         again = step.visit.follows > 0
         self._pages += not step.visit.retry_at and not again
         over = self._pages >= self.batch or (not again and bool(table.is_seed[step.row]))
@@ -220,23 +222,23 @@ class Batched:
             self._draw(table, frontier)
         elif over or not frontier.left():
             self.greedy.refresh(self._rows(), table, frontier)
-            self._pages, self._changed, self._noted, self._is_dry = 0, [], 0, False
+            self._pages, self._changed, self._changed_count, self._is_dry = 0, [], 0, False
 
     def reconsider(
         self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier
     ) -> None:
         """Pass on the current relevance of pages; changed rows are ranked at the end of the batch."""
         if self.greedy.heeds:
-            self._note(self.greedy.estimator.reconsider(rows, relevances_now, table), table)  # type: ignore[attr-defined]
+            self._collect_changed(self.greedy.estimator.reconsider(rows, relevances_now, table), table)  # type: ignore[attr-defined]
 
-    def _note(self, rows: Rows, table: Table) -> None:
+    def _collect_changed(self, rows: Rows, table: Table) -> None:
         """Collect rows changed since the batch began."""
         if len(rows):
             self._changed.append(rows)
-            self._noted += len(rows)
-            if self._noted > 2 * len(table):
+            self._changed_count += len(rows)
+            if self._changed_count > 2 * len(table):
                 self._changed = [self._rows()]
-                self._noted = len(self._changed[0])
+                self._changed_count = len(self._changed[0])
 
     def _draw(self, table: Table, frontier: Frontier) -> None:
         """Give unranked rows a random priority, by a hash of the row, until the batch ends."""
@@ -305,8 +307,8 @@ def steer(
         raise ValueError(f"zeta is {zeta}: it must be from 0 to 1, a share of the best score")
     if ties not in ("first", "random"):
         raise ValueError(f"ties is {ties!r}: it must be first or random")
-    if not 0 <= spread <= MOST_SPREAD:
-        raise ValueError(f"spread is {spread}: it must be from 0 (pages wherever they are) to {MOST_SPREAD:g}")
+    if not 0 <= spread <= MAX_SPREAD:
+        raise ValueError(f"spread is {spread}: it must be from 0 (pages wherever they are) to {MAX_SPREAD:g}")
     if spread and is_linear(estimator):
         raise ValueError("spread is not for a regression: its scores are made of features, none can be discounted")
     greedy = _greedy(estimator, name, seed, ties, q, zeta, spread)
@@ -401,7 +403,7 @@ class Frontiers(Frontier):
         self.asked = [self._turn]
         for arm in self.arms if row >= 0 else ():
             if arm is not self.arms[self._turn]:
-                arm.lend(row, free=self.taken[row])
+                arm.mark_taken(row, free=self.taken[row])
         return row
 
     def first(self, order: Iterable[int], now: float) -> tuple[int, int]:
@@ -415,10 +417,10 @@ class Frontiers(Frontier):
         self.asked = asked
         return self._turn, row
 
-    def lend(self, row: int, *, free: bool) -> None:
+    def mark_taken(self, row: int, *, free: bool) -> None:
         """Mark a row as in flight in all frontiers."""
         for arm in self.arms:
-            arm.lend(row, free=free)
+            arm.mark_taken(row, free=free)
 
     def untake(self, row: int) -> None:
         """Return a row to all frontiers after its visit."""
@@ -457,7 +459,7 @@ class Frontiers(Frontier):
         return [found[number] for number in sorted(found)]
 
 
-MOST_SPREAD = 4.0  # the second page of a host then counts a sixteenth
+MAX_SPREAD = 4.0  # the second page of a host then counts a sixteenth
 
 
 class Spread:
@@ -488,30 +490,30 @@ class Spread:
     def learn(self, step: Step, table: Table) -> Rows:
         """Return the rows to rank again: those of the estimator and, after a page, those of its host."""
         rows = self.estimator.learn(step, table)
-        self._meet(table)
+        self._add_rows(table)
         if not step.visit.is_page:
             return rows
         host = self._host.item(step.row)
         self._pages[host] += 1
-        of_host = np.array(self._rows[host], np.int32)
-        of_host = of_host[table.state[of_host] == OPEN]
-        self._rows[host] = array("i", of_host.tobytes())
-        return np.union1d(rows, of_host).astype(np.int32)
+        host_rows = np.array(self._rows[host], np.int32)
+        host_rows = host_rows[table.state[host_rows] == OPEN]
+        self._rows[host] = array("i", host_rows.tobytes())
+        return np.union1d(rows, host_rows).astype(np.int32)
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
         """Return the estimator's priorities, discounted."""
-        self._meet(table)
+        self._add_rows(table)
         priorities = self.estimator.priority(rows, table).astype(np.float64)
         left = (1.0 + self._pages[self._host[rows]]) ** -self.spread
         return priorities - (1.0 - left) * np.abs(priorities)
 
     def _explain(self, row: int, table: Table) -> dict[str, float]:
         rows = np.array([row], np.int32)
-        lost = self.priority(rows, table)[0] - float(self.estimator.priority(rows, table)[0])
+        discount = self.priority(rows, table)[0] - float(self.estimator.priority(rows, table)[0])
         terms: dict[str, float] = self.estimator.explain(row, table)  # type: ignore[attr-defined]  # see __getattr__
-        return {"spread": lost, **terms}
+        return {"spread": discount, **terms}
 
-    def _meet(self, table: Table) -> None:
+    def _add_rows(self, table: Table) -> None:
         """Look up the hosts of new rows."""
         begin, self._known = self._known, len(table)
         if begin == self._known:

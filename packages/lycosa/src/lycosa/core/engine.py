@@ -61,7 +61,7 @@ from lycosa.core.types import (
 )
 
 
-class Steps:
+class StepTracer:
     """Tracing hooks of the six steps; this implementation does nothing."""
 
     def now(self) -> int:
@@ -72,10 +72,10 @@ class Steps:
         """Called after each step of a node; replaying a log only calls it for steps 4 and 5."""
 
 
-NO_TRACER = Steps()
+NO_TRACER = StepTracer()
 
 
-MOST_SOURCES = 100  # maximum sitemaps, feeds and lists read in one crawl, nested ones included
+MAX_SOURCES = 100  # maximum sitemaps, feeds and lists read in one crawl, nested ones included
 RECALL = "recall"  # setting: rows were reloaded from disk because nothing in memory was left to fetch
 
 
@@ -98,7 +98,7 @@ class Engine:
         pace: Pace | None = None,
         concurrency: int = 16,
         host_budget: int = 0,
-        steps: Steps = NO_TRACER,
+        steps: StepTracer = NO_TRACER,
         patience: float = 300.0,
         choosy: float = 0.0,
         scope: Callable[[str, int], bool] = lambda node, depth: True,
@@ -125,7 +125,9 @@ class Engine:
             judge, judge_name, self.table, self.tally,
             reader=reader, trap_filter=self.trap_filter, scheduler=self.scheduler, mark=self.mark,
         )  # fmt: skip
-        self.model_updates = ModelUpdates(judge, judge_name, self.tally, log, clock, self._reconsider, self._keep)
+        self.model_updates = ModelUpdates(
+            judge, judge_name, self.tally, log, clock, self._reconsider, self._record_learned
+        )
         spillable = spillable_estimator(strategy, self.frontier, self.trap_filter) if memory_rows else None
         self.spilled: SpilledRows | None = None
         if spillable is not None:
@@ -140,11 +142,11 @@ class Engine:
         self.batch_arrivals = False
         self.number = 0  # sequence number of the last visit yielded
         self._learned: list[tuple[Visit, Page]] = []  # learned from, but not in the log yet
-        self._kept: list[tuple[Visit, int]] = []  # in the log, but not yielded yet
+        self._recorded_visits: list[tuple[Visit, int]] = []  # in the log, but not yielded yet
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._hosts_seen = 0
-        self._torn = False
+        self._is_inconsistent = False
         self.lacks: tuple[str, ...] = ()  # parts left empty in an engine opened for reading
         self.inbox: dict[int, int] = {}  # for each other shard the number of its last links received
         self.owns: Callable[[str], bool] = lambda node: True  # which nodes this shard fetches
@@ -160,16 +162,16 @@ class Engine:
         try:
             while True:
                 while self._arrived:  # learn everything known before the next pick
-                    for visit, number in self._finish():  # steps 3 to 6
+                    for visit, number in self._process_arrived():  # steps 3 to 6
                         self.number = number
                         yield visit
-                self._launch()  # steps 1 and 2
+                self._start_visits()  # steps 1 and 2
                 if self._arrived:  # refused without a request; let other tasks run
                     await asyncio.sleep(0)
                     continue
                 if not self.in_flight or self.picker.is_full:  # further responses would exceed the byte budget
                     self.ending = self.picker.why_over(self.clock())
-                    if self.ending and not self._recall() and not self._complete():
+                    if self.ending and not self._recall() and not self._has_more_due():
                         break
                     if self.ending:
                         continue
@@ -177,7 +179,7 @@ class Engine:
             self.conclude()
         finally:
             self.picker.stopped = False
-            await self._abandon()
+            await self._cancel_visits()
 
     def _recall(self) -> bool:
         """Reload spilled rows if nothing in memory can be fetched; return whether any came back.
@@ -190,14 +192,14 @@ class Engine:
         self._record(Setting(RECALL, spilled.count, self.clock()))
         return spilled.returned > 0
 
-    def _complete(self) -> bool:
+    def _has_more_due(self) -> bool:
         """Let the model learn at the end; return whether page assets or revisits became due."""
         if not self.scheduler.completes or self.ending == STOPPED:
             return False
         self.model_updates.finish()
         return not self.picker.why_over(self.clock())
 
-    def _launch(self) -> None:
+    def _start_visits(self) -> None:
         """Steps 1 and 2, for as many nodes as may be in flight."""
         while (task := self._pick()) is not None:
             prerequisite = self.space.prerequisite(task.node)
@@ -259,7 +261,7 @@ class Engine:
         now = self.clock()
         return Page(outcome, started=now, ended=now, note=why)
 
-    def _finish(self) -> list[tuple[Visit, int]]:
+    def _process_arrived(self) -> list[tuple[Visit, int]]:
         """Do steps 3 to 6 for the next arrived page, or for all of them; return visits and their log numbers."""
         try:
             for _ in range(len(self._arrived) if self.batch_arrivals else 1):
@@ -270,15 +272,15 @@ class Engine:
                 if task.origin:
                     self.frontier.wake(self.space.host_key(task.origin))
         finally:
-            self._keep()
-        kept, self._kept = self._kept, []
+            self._record_learned()
+        kept, self._recorded_visits = self._recorded_visits, []
         return kept
 
     def absorb(self, task: Task, page: Page) -> Visit:
         """Do steps 3 to 6 for one page."""
         visit = self._learn(task, page)
-        self._keep()
-        self._kept.clear()
+        self._record_learned()
+        self._recorded_visits.clear()
         return visit
 
     def _learn(self, task: Task, page: Page) -> Visit:
@@ -291,11 +293,11 @@ class Engine:
             steps.done("judge", node, began, relevance=visit.relevance)
             self.fold(visit)
             self._learned.append((visit, page))
-            self.model_updates.teach()  # records everything learned so far if there is an update
+            self.model_updates.update_model()  # records everything learned so far if there is an update
         visit.links.read = None
         return visit
 
-    def _keep(self) -> None:
+    def _record_learned(self) -> None:
         """Step 6 for all visits that are not in the log yet.
 
         Faster than recording each on its own, as the archive and the log are written in one batch each.
@@ -315,40 +317,40 @@ class Engine:
                 numbers = [self.log.append(visit) for visit, _ in learned]
         for (visit, _), number in zip(learned, numbers, strict=True):
             self.recorded(visit, number or 0)
-            self._kept.append((visit, number or 0))
+            self._recorded_visits.append((visit, number or 0))
             steps.done("record", visit.node, began, outcome=visit.outcome, kind=visit.kind)
             began = steps.now()
 
     def add_labels(self, labels: Iterable[Label]) -> None:
         """Record people's labels and learn from them at once; may be called between two visits of a run."""
-        self._torn = True  # until recorded: on failure the engine has learned more than the log has
+        self._is_inconsistent = True  # until recorded: on failure the engine has learned more than the log has
         with self.log.batch():
             for label in labels:
                 self.log.append(label)
                 self.fold(label)
             self.model_updates.catch_up()
-        self._torn = False
+        self._is_inconsistent = False
         self.wake()  # other pages may be the best now
 
     def wake(self) -> None:
         """Let the loop check again for something to do."""
         self._wake.set()
 
-    def take_in(self, events: Iterable[Event]) -> None:
+    def add_events_from_shards(self, events: Iterable[Event]) -> None:
         """Record and fold events from other shards; may be called between two visits of a run.
 
         The events are durable when this returns. Duplicates are skipped.
         """
-        self._torn = True
+        self._is_inconsistent = True
         with self.log.batch():
             for event in events:
-                if (new := self._news(event)) is not None:
+                if (new := self._unknown_part(event)) is not None:
                     self.log.append(new)
                     self.fold(new)
-        self._torn = False
+        self._is_inconsistent = False
         self.wake()
 
-    def _news(self, event: Event) -> Event | None:
+    def _unknown_part(self, event: Event) -> Event | None:
         """Return the part of another shard's event that is new, if any."""
         if not isinstance(event, InboundLinks | LinkBatch):
             return event
@@ -374,7 +376,7 @@ class Engine:
         """Return everything folded so far, without visits in flight; raise StateMismatch if a part can't."""
         if self.picker.refreshing:
             raise StateMismatch("what is to be looked at again is found out from the log")
-        if self._torn:
+        if self._is_inconsistent:
             raise StateMismatch("it has learned what the log lacks")
         inbox = [list(last) for last in self.inbox.items()]
         state: State = {"table": self.table.as_state(), "inbox": inbox}
@@ -391,9 +393,9 @@ class Engine:
         self.table.restore(state.pop("table"))  # first, as the frontier refers to its rows
         self.inbox = dict(state["inbox"])
         for name, part in self._parts().items():
-            told = state.pop(name)
+            summary = state.pop(name)
             if name not in without:
-                restore(part, {each: value for each, value in told.items() if f"{name} {each}" not in without})
+                restore(part, {each: value for each, value in summary.items() if f"{name} {each}" not in without})
         if unknown := state.keys() - {"inbox"}:
             raise StateMismatch(f"there is no part {min(unknown)}")
 
@@ -500,7 +502,7 @@ class Engine:
         origin = table.row_of.get(visit.origin, -1)
         of_seed = origin >= 0 and table.is_seed[origin] and not table.is_source[origin]
         for node in visit.data["sources"] if visit.kind == "sitemap" or of_seed else ():
-            if np.count_nonzero(table.is_source) < MOST_SOURCES:
+            if np.count_nonzero(table.is_source) < MAX_SOURCES:
                 self._admit(node, source=True, parent=table.row_of[visit.origin or visit.node])
 
     async def _wait(self) -> None:
@@ -528,9 +530,9 @@ class Engine:
     def conclude(self) -> None:
         """Learn from the last pages and record why the run ended."""
         self.model_updates.finish()
-        self._record(Setting("end", self._end(), self.clock()))
+        self._record(Setting("end", self._run_summary(), self.clock()))
 
-    async def _abandon(self) -> None:
+    async def _cancel_visits(self) -> None:
         """Cancel all visits in flight; a resumed crawl picks them again."""
         visiting = list(self.in_flight)
         for task in [*self.in_flight.values(), *(task for task, _ in self._arrived)]:
@@ -545,13 +547,13 @@ class Engine:
         """Return likely traps that were held back, the largest groups first."""
         return self.trap_filter.held_back(self.table)
 
-    def _end(self) -> dict[str, Any]:
+    def _run_summary(self) -> dict[str, Any]:
         """Return the log's summary of a run's end."""
         held, tally = self.held_back(), self.tally
-        told: dict[str, Any] = {"reason": self.ending, "pages": tally.pages, "requests": tally.requests}
-        told |= {"spent": dict(tally.spent), "bytes": self.picker.received}
+        summary: dict[str, Any] = {"reason": self.ending, "pages": tally.pages, "requests": tally.requests}
+        summary |= {"spent": dict(tally.spent), "bytes": self.picker.received}
         if pruned := self.frontier.pruned():
-            told["pruned"] = pruned
-        told["held"] = sum(group.addresses for group in held)
-        told["groups"] = [asdict(group) for group in held[:100]]
-        return told
+            summary["pruned"] = pruned
+        summary["held"] = sum(group.addresses for group in held)
+        summary["groups"] = [asdict(group) for group in held[:100]]
+        return summary

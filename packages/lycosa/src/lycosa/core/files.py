@@ -39,7 +39,7 @@ def read_input(path: Path, most: int, what: str) -> bytes:
 
 
 @contextmanager
-def replacing(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
+def atomic_write(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """Write a file under a temporary name and rename it once it is synced; on error the old file stays."""
     if not path.name:
         raise InputError(f"{str(path)!r} is not a name of a file")
@@ -69,14 +69,14 @@ def sync(descriptor: int) -> None:
 def allow_many_files(most: int = 16_384) -> None:
     """Raise the limit of open files as far as allowed, up to `most`."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    for wished in (most, 10_240):  # macOS reports no limit but allows at most 10,240
+    for limit in (most, 10_240):  # macOS reports no limit but allows at most 10,240
         with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, wished)), hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, limit)), hard))
             return
 
 
-NAME = "working-on"
-MOST_DEATHS = 2  # the first crash: the page is retried in a separate process; the second: it is skipped
+MARKER_FILE = "working-on"
+MAX_CRASHES = 2  # the first crash: the page is retried in a separate process; the second: it is skipped
 
 
 class CrashMarker:
@@ -88,7 +88,7 @@ class CrashMarker:
 
     def __init__(self, directory: Path | None = None) -> None:
         self.deaths: dict[str, int] = {}  # nodes in which runs crashed, and how often
-        self._file = -1 if directory is None else _opened(directory / NAME)
+        self._file = -1 if directory is None else _opened(directory / MARKER_FILE)
 
     @property
     def left(self) -> str:
@@ -104,7 +104,7 @@ class CrashMarker:
 
     def is_poison(self, node: str) -> bool:
         """Return whether this node caused so many crashes that it is skipped."""
-        return self.deaths.get(node, 0) >= MOST_DEATHS
+        return self.deaths.get(node, 0) >= MAX_CRASHES
 
     def on(self, node: str) -> CrashMarker:
         """Mark a node as in work."""

@@ -34,8 +34,8 @@ from lycosa.core.types import Priorities, Rows
 READY, WAITING, PARKED, IDLE = range(4)
 # Levels of a row: fetched by priority; fetched if no free row is left; never fetched
 FREE, HELD, SHUT = range(3)
-WORTH_WAITING = 3.0  # maximum seconds that a choosy crawl waits for a queue
-LAST = -1e300  # priority of a row if the estimator returned NaN or infinity
+MAX_WAIT_SECONDS = 3.0  # maximum seconds that a choosy crawl waits for a queue
+LOWEST = -1e300  # priority of a row if the estimator returned NaN or infinity
 PRUNED = -1e301  # priority of a row not to be fetched, unless it gets a better one later
 Ready = Callable[[str], tuple[float, str]]
 Entry = tuple[int, float, int]  # level, negative priority and order of a row: the smallest comes first
@@ -103,7 +103,7 @@ class Frontier:
         self.ready = ready
         self.host_budget = host_budget
         self.patience = patience  # seconds that held rows wait for queues with free ones
-        self._worth_waiting = min(WORTH_WAITING, patience)
+        self._worth_waiting = min(MAX_WAIT_SECONDS, patience)
         self.choosy = choosy  # minimum priority of a row, as a share of the best resting queue's
         self.order = order
         self.priority = np.full(1024, -math.inf)
@@ -112,14 +112,14 @@ class Frontier:
         self.queues: list[HostQueue] = []
         self._holding = False  # true once any row was held back
         self._free_taken = 0
-        self._aged = False  # true if ties go by age instead of row number
+        self._by_discovery = False  # true if ties go by age instead of row number
         self._away: dict[bytes, bool] = {}  # rows that were spilled while in flight
-        self._witness = -1  # a row found by the last call of `left`
+        self._known_left = -1  # a row found by the last call of `left`
         self._again = math.inf  # when to check again even if nothing happens
         self._ready: list[tuple[int, float, int, int]] = []
         self._waiting: list[tuple[float, int]] = []
         self._resting: list[tuple[float, int]] = []
-        self._nearly: list[tuple[float, int]] = []  # waiting queues that will soon be worth waiting for
+        self._ready_soon: list[tuple[float, int]] = []  # waiting queues that will soon be worth waiting for
 
     def rank(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         """Set the priorities of rows. Seeds always come first."""
@@ -135,7 +135,7 @@ class Frontier:
     def _seeds_first(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> Priorities:
         finite = np.isfinite(priorities)
         if np.count_nonzero(finite) < len(rows):  # NaN and infinities come last
-            priorities = np.where(finite, priorities, LAST)
+            priorities = np.where(finite, priorities, LOWEST)
         is_seed = self.table.is_seed[rows]
         if np.count_nonzero(is_seed):
             priorities = np.where(is_seed, math.inf, priorities)
@@ -172,9 +172,9 @@ class Frontier:
                 continue
             heappush(queue.heap, entry)
             if queue.heap[0] is entry:
-                self._lead(queue, entry)
+                self._update_top(queue, entry)
             if len(queue.heap) > queue.most:
-                self._cut(queue, sorted(queue.heap))
+                self._cut_heap(queue, sorted(queue.heap))
 
     def _append(self, queue: HostQueue, row: int) -> None:
         """Add a row to the unsorted rest of a queue."""
@@ -186,7 +186,7 @@ class Frontier:
             rows = np.unique(np.frombuffer(tail, np.int32))
             queue.tail, queue.most = array("i", rows.tobytes()), max(queue.most, len(rows) // _SHARE)
 
-    def _cut(self, queue: HostQueue, entries: list[Entry]) -> None:
+    def _cut_heap(self, queue: HostQueue, entries: list[Entry]) -> None:
         """Keep the better half of sorted entries in the heap."""
         rows = [entry[2] & _ROW for entry in entries[queue.most // 2 :]]
         queue.heap[:] = entries[: queue.most // 2]
@@ -204,10 +204,10 @@ class Frontier:
             rows = rows[~np.isin(rows, list(self.taken))]
         places = rows if self.order is None else self.order(rows)
         order = np.lexsort((places, -self.priority[rows], self.level[rows]))
-        self._stand(queue, rows[order], places[order])
+        self._fill_queue(queue, rows[order], places[order])
         return bool(queue.heap)
 
-    def _stand(self, queue: HostQueue, rows: Rows, places: NDArray[Any]) -> None:
+    def _fill_queue(self, queue: HostQueue, rows: Rows, places: NDArray[Any]) -> None:
         """Replace the rows of a queue by sorted ones."""
         queue.most = max(2 * HEAP, len(rows) // _SHARE)
         first = len(rows) if len(rows) <= queue.most else queue.most // 2
@@ -217,11 +217,11 @@ class Frontier:
         if first < len(rows):
             queue.floor, queue.tail = queue.heap[-1], array("i", rows[first:].astype(np.int32).tobytes())
 
-    def _lead(self, queue: HostQueue, top: Entry) -> None:
+    def _update_top(self, queue: HostQueue, top: Entry) -> None:
         if queue.status in (IDLE, READY):
             self._offer(queue, top)
         else:
-            self._rest(queue, top)
+            self._add_resting(queue, top)
 
     def _fit(self) -> None:
         n = len(self.table)
@@ -265,15 +265,15 @@ class Frontier:
         short: list[tuple[int, int, int]] = []
         for number, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
             if end - begin > 2 * HEAP:
-                self._stand(self.queue(number), rows[begin:end], places[begin:end])
+                self._fill_queue(self.queue(number), rows[begin:end], places[begin:end])
             elif end > begin:
                 short.append((number, begin, end))
             if short and short[-1][2] - short[0][1] > (1 << 14):
-                self._stand_all(short, rows, places)
+                self._fill_queues(short, rows, places)
                 short = []
-        self._stand_all(short, rows, places)
+        self._fill_queues(short, rows, places)
 
-    def _stand_all(self, queues: list[tuple[int, int, int]], rows: Rows, places: NDArray[Any]) -> None:
+    def _fill_queues(self, queues: list[tuple[int, int, int]], rows: Rows, places: NDArray[Any]) -> None:
         """Fill many short queues (number, begin, end) at once, which is faster than a call for each."""
         if not queues:
             return
@@ -292,8 +292,8 @@ class Frontier:
 
     def by_age(self) -> None:
         """Break ties by age from now on, as spilling reuses row numbers."""
-        if not self._aged:
-            self._aged, self.order = True, _by_age(self.table, self.order)
+        if not self._by_discovery:
+            self._by_discovery, self.order = True, _by_age(self.table, self.order)
 
     def pages(self) -> NDArray[np.int64]:
         """Return the page count of each queue."""
@@ -323,7 +323,7 @@ class Frontier:
         """Rebuild all queues from the current rows, and keep whether they are ready."""
         self.by_age()
         self._fit()
-        self._ready, self._resting, self._witness = [], [], -1
+        self._ready, self._resting, self._known_left = [], [], -1
         for queue in self.queues:
             queue.heap[:], queue.floor, queue.tail, queue.offer, queue.rest = [], None, None, None, None
         self._fill()
@@ -332,7 +332,7 @@ class Frontier:
             if queue.status in (IDLE, READY):
                 self._offer(queue, top)
             elif top is not None:
-                self._rest(queue, top)
+                self._add_resting(queue, top)
 
     def queue(self, number: int) -> HostQueue:
         """Return a queue by its host number, created if needed."""
@@ -355,13 +355,13 @@ class Frontier:
             if not self._usable(queue, now):
                 continue
             level, worst, place = top
-            if self._free_soon(now) if level else self.choosy > 0 and -worst < self._bar(now):
+            if self._free_soon(now) if level else self.choosy > 0 and -worst < self._min_priority(now):
                 self._offer(queue, top)
                 return -1
             heappop(queue.heap)
             row = place & _ROW
             queue.since = now
-            self.lend(row, free=not level)
+            self.mark_taken(row, free=not level)
             self._offer(queue, self._top(queue))
             return row
         return -1
@@ -369,11 +369,11 @@ class Frontier:
     def take_this(self, row: int, now: float) -> None:
         """Take a given row, one of `candidates`."""
         self.queue(int(self.table.host[row])).since = now
-        self.lend(row, free=bool(self.level[row] == FREE))
+        self.mark_taken(row, free=bool(self.level[row] == FREE))
 
-    def candidates(self, level: int, least: float, now: float) -> Rows:
+    def candidates(self, level: int, min_priority: float, now: float) -> Rows:
         """Return all rows of a level available now with at least this priority, by number. Scans all rows."""
-        rows = self._worth(level, least)
+        rows = self._worth(level, min_priority)
         numbers = self.table.host[rows]
         usable = np.zeros(len(self.table.hosts), np.bool_)
         for number in np.unique(numbers).tolist():
@@ -382,12 +382,15 @@ class Frontier:
             usable[number] = not resting and self.ready(queue.name)[0] <= now
         return rows[usable[numbers]]
 
-    def _worth(self, level: int, least: float) -> Rows:
+    def _worth(self, level: int, min_priority: float) -> Rows:
         n = len(self.table)
         self._fit()
         priority = self.priority[:n]
         rows = np.flatnonzero(
-            (priority >= least) & (priority > PRUNED) & (self.level[:n] == level) & (self.table.state[:n] == OPEN)
+            (priority >= min_priority)
+            & (priority > PRUNED)
+            & (self.level[:n] == level)
+            & (self.table.state[:n] == OPEN)
         ).astype(np.int32)
         return rows[~np.isin(rows, list(self.taken))] if self.taken else rows
 
@@ -397,11 +400,13 @@ class Frontier:
         It depends on learned state only, not on time or rows in flight. One such row is cached, so that all rows are
         scanned only when that one is gone.
         """
-        if self._witness < 0 or not self._is_left(np.array([self._witness])).any():
+        if self._known_left < 0 or not self._is_left(np.array([self._known_left])).any():
             rows = np.arange(len(self.table))
             rows = rows[self._is_left(rows)]
-            self._witness = int(rows[self.priority[rows].argmin()]) if len(rows) else -1  # the worst one stays longest
-        return self._witness >= 0
+            self._known_left = (
+                int(rows[self.priority[rows].argmin()]) if len(rows) else -1
+            )  # the worst one stays longest
+        return self._known_left >= 0
 
     def _is_left(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
         self._fit()
@@ -430,7 +435,7 @@ class Frontier:
             if queue.status == WAITING and queue.until == until:
                 self._offer(queue, self._top(queue))
 
-    def lend(self, row: int, *, free: bool) -> None:
+    def mark_taken(self, row: int, *, free: bool) -> None:
         """Mark a row as in flight, taken from this frontier or from another over the same table."""
         self.queue(self.table.host.item(row)).in_flight += 1
         self.taken[row] = free
@@ -487,17 +492,17 @@ class Frontier:
             or (queue.status == PARKED and queue.why != SPENT)
         )
 
-    def _bar(self, now: float) -> float:
+    def _min_priority(self, now: float) -> float:
         """Return the minimum priority of a row, given the best queue worth waiting for. Priorities may be negative."""
         best = self._best_resting(now)
         return best - (1.0 - self.choosy) * abs(best) if best > -math.inf else best
 
     def _best_resting(self, now: float) -> float:
         """Return the best priority of free rows whose queue is busy or ready soon; -inf if there is none."""
-        while self._nearly and self._nearly[0][0] <= now + self._worth_waiting:
-            queue = self.queues[heappop(self._nearly)[1]]
+        while self._ready_soon and self._ready_soon[0][0] <= now + self._worth_waiting:
+            queue = self.queues[heappop(self._ready_soon)[1]]
             if queue.status == WAITING and (top := self._top(queue)) is not None:
-                self._rest(queue, top)
+                self._add_resting(queue, top)
         while self._resting:
             worst, number = self._resting[0]
             queue = self.queues[number]
@@ -512,10 +517,10 @@ class Frontier:
             if queue.rest == worst:
                 queue.rest = None
                 if top is not None:
-                    self._rest(queue, top)
+                    self._add_resting(queue, top)
         return -math.inf
 
-    def _rest(self, queue: HostQueue, top: Entry) -> None:
+    def _add_resting(self, queue: HostQueue, top: Entry) -> None:
         """Note the best row of a queue that is not ready, for a choosy crawl."""
         level, worst, _ = top
         # a seed's infinite priority says nothing about the queue's other rows
@@ -537,7 +542,7 @@ class Frontier:
             if self.host_budget:
                 room = min(room, self.host_budget - queue.pages - queue.in_flight - 1)
             best += self._behind(queue, room) if room > 0 else ()
-        return [-worst if level == FREE else LAST for level, worst in nsmallest(n, best)]
+        return [-worst if level == FREE else LOWEST for level, worst in nsmallest(n, best)]
 
     def _best_offers(self, n: int, now: float) -> list[tuple[int, float, int, int]]:
         """Return the offers of the n best queues, with the current priority of their best row."""
@@ -599,12 +604,12 @@ class Frontier:
         if until == math.inf:
             queue.status = PARKED
             if (top := self._top(queue)) is not None:
-                self._rest(queue, top)
+                self._add_resting(queue, top)
             return
         queue.status, queue.until = WAITING, until
         heappush(self._waiting, (until, queue.number))
         if self.choosy:
-            heappush(self._nearly, (until, queue.number))
+            heappush(self._ready_soon, (until, queue.number))
 
     def _offer(self, queue: HostQueue, top: Entry | None) -> None:
         """Offer the queue under its best row, replacing earlier offers."""

@@ -19,7 +19,7 @@ from lycosa.core.columns import fit
 from lycosa.core.state import State, StateMismatch
 
 EMPTY = -1  # empty slot of the hash table
-MOST_PLAIN = 1 << 16  # maximum names in a plain dict: faster, and still small
+MAX_PLAIN_NAMES = 1 << 16  # maximum names in a plain dict: faster, and still small
 AT_ONCE = 1 << 14  # names joined at once
 FULL = 0.7  # maximum load factor of the hash table
 
@@ -135,12 +135,12 @@ class Fingerprints:
         """Look up many keys."""
         at = self._places(keys)
         found = self._numbers.take(at)
-        astray = ((self._keys.take(at) != keys) & (found != EMPTY)).nonzero()[0]
-        while len(astray):
-            at[astray] = (at[astray] + 1) & (len(self._keys) - 1)
-            there = at[astray]
-            found[astray] = self._numbers[there]
-            astray = astray[(self._keys[there] != keys[astray]) & (found[astray] != EMPTY)]
+        misplaced = ((self._keys.take(at) != keys) & (found != EMPTY)).nonzero()[0]
+        while len(misplaced):
+            at[misplaced] = (at[misplaced] + 1) & (len(self._keys) - 1)
+            there = at[misplaced]
+            found[misplaced] = self._numbers[there]
+            misplaced = misplaced[(self._keys[there] != keys[misplaced]) & (found[misplaced] != EMPTY)]
         return found
 
     def one(self, key: int) -> int:
@@ -207,12 +207,12 @@ class Fingerprints:
         self._size = int(np.count_nonzero(numbers != EMPTY))
 
 
-class Known:
+class RowIndex:
     """Row of each name: a dict while there are few, then a hash table.
 
     Spilled names have numbers below -1, which `recall` turns into rows again.
 
-    >>> nodes = Nodes(); known = Known(nodes)
+    >>> nodes = Nodes(); known = RowIndex(nodes)
     >>> nodes.append("a"); known["a"] = 0
     >>> known["a"], known.get("b"), "b" in known, known.rows(["b", "a"])
     (0, None, False, [None, 0])
@@ -222,12 +222,12 @@ class Known:
         self._nodes = nodes
         self._plain: dict[str, int] | None = {}
         self._fingerprints = Fingerprints()
-        self._twins: dict[str, int] = {}  # names with the fingerprint of another name
+        self._collisions: dict[str, int] = {}  # names with the fingerprint of another name
         # Reload spilled rows by number and name; None where the name is another one.
         self.recall: Callable[[list[int], list[bytes]], list[int | None]] | None = None
 
     def __len__(self) -> int:
-        return len(self._plain) if self._plain is not None else len(self._fingerprints) + len(self._twins)
+        return len(self._plain) if self._plain is not None else len(self._fingerprints) + len(self._collisions)
 
     def __contains__(self, node: object) -> bool:
         return isinstance(node, str) and self.get(node) is not None
@@ -241,15 +241,15 @@ class Known:
     def __setitem__(self, node: str, row: int) -> None:
         if self._plain is not None:
             self._plain[node] = row
-            if len(self._plain) > MOST_PLAIN:
-                self._thin()
+            if len(self._plain) > MAX_PLAIN_NAMES:
+                self._switch_to_hashes()
             return
         text = node.encode("utf-8", "surrogatepass")
         key = int(fingerprints([text])[0])
         known = self._fingerprints.one(key)
         taken = known < EMPTY or (known > EMPTY and known != row and self._nodes.text(known) != text)
         if taken:
-            self._twins[node] = row
+            self._collisions[node] = row
         else:
             self._fingerprints.put(key, row)
 
@@ -270,7 +270,7 @@ class Known:
         if number == EMPTY:
             return None
         found = self.recall([number], [text])[0] if number < EMPTY and self.recall is not None else None
-        return self._twins.get(node) if found is None else found
+        return self._collisions.get(node) if found is None else found
 
     def rows(self, nodes: Sequence[str]) -> list[int | None]:
         """Return the rows of names; None for unknown ones."""
@@ -288,11 +288,11 @@ class Known:
             back = self.recall([numbers[at] for at in away], [texts[at] for at in away])
             for at, row in zip(away, back, strict=True):
                 found[at] = row
-        if self._twins:
-            found = [self._twins.get(node) if row is None else row for node, row in zip(nodes, found, strict=True)]
+        if self._collisions:
+            found = [self._collisions.get(node) if row is None else row for node, row in zip(nodes, found, strict=True)]
         return found
 
-    def here(self, node: str) -> int | None:
+    def row_in_memory(self, node: str) -> int | None:
         """Return the row of a name without reloading spilled rows."""
         recall, self.recall = self.recall, None
         try:
@@ -301,9 +301,9 @@ class Known:
             self.recall = recall
 
     @property
-    def twins(self) -> list[int]:
+    def colliding_rows(self) -> list[int]:
         """Rows of names with the fingerprint of another name."""
-        return list(self._twins.values())
+        return list(self._collisions.values())
 
     def renumber(self, keys: NDArray[np.uint64], numbers: NDArray[np.int32]) -> None:
         """Change the numbers of known fingerprints."""
@@ -312,10 +312,10 @@ class Known:
     def keys(self, texts: Sequence[bytes]) -> NDArray[np.uint64]:
         """Return the fingerprints of known names."""
         if self._plain is not None:
-            self._thin()
+            self._switch_to_hashes()
         return fingerprints(texts)
 
-    def _thin(self) -> None:
+    def _switch_to_hashes(self) -> None:
         """Switch from the dict to the hash table."""
         plain, self._plain = self._plain or {}, None
         keys = fingerprints(node.encode("utf-8", "surrogatepass") for node in plain)
@@ -324,18 +324,18 @@ class Known:
         self._fingerprints.put_all(keys[first], rows[first])
         if len(first) < len(keys):
             others = set(range(len(keys))).difference(first.tolist())
-            self._twins = {node: row for at, (node, row) in enumerate(plain.items()) if at in others}
+            self._collisions = {node: row for at, (node, row) in enumerate(plain.items()) if at in others}
 
     def state(self) -> State:
         """Return the hash table, or an empty state while there is only the dict."""
         if self._plain is not None:
             return {}
-        return {"fingerprints": self._fingerprints.state(), "twins": dict(self._twins)}
+        return {"fingerprints": self._fingerprints.state(), "twins": dict(self._collisions)}
 
     def restore(self, state: State) -> None:
         nodes = self._nodes
         if state:
-            self._plain, self._twins = None, dict(state["twins"])
+            self._plain, self._collisions = None, dict(state["twins"])
             self._fingerprints.restore(state["fingerprints"])
         else:
             self._plain = dict(zip(nodes, range(len(nodes)), strict=True))

@@ -13,12 +13,12 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa.core.spec import parse, spell
+from lycosa.core.spec import parse_spec, format_spec
 
 FILES = ("file", "scores", "documents", "traits")  # parameters of a strategy or a space that name a file
 
 
-HOT = 500_000  # known addresses kept in memory
+DEFAULT_MEMORY_ROWS = 500_000  # known addresses kept in memory
 
 
 # Title of each group, by its first option
@@ -43,10 +43,10 @@ def option(
     return field(default=default, metadata=metadata)
 
 
-STRATEGY = "scent"  # if neither the user nor the space names a strategy
+DEFAULT_STRATEGY = "scent"  # if neither the user nor the space names a strategy
 WARC_PREFIX = "lycosa"
-LARGEST = 1_000_000  # maximum bytes of a configuration file
-MOST_PARTS = 16  # maximum parts of a dotted key in a configuration file; ours have one
+MAX_FILE_BYTES = 1_000_000  # maximum bytes of a configuration file
+MAX_KEY_PARTS = 16  # maximum parts of a dotted key in a configuration file; ours have one
 
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|#[^\n]*")
 
@@ -189,7 +189,7 @@ class Options:
     )
     host_budget: int = option(0, "Maximum number of pages per host. 0: no limit.", common=True)
     memory_rows: int = option(
-        HOT,
+        DEFAULT_MEMORY_ROWS,
         "Known addresses to keep in memory: the most promising ones, and some of each host. The others "
         "wait on disk until they are among the best left or a page links to them. 0: all.",
         typed=False,
@@ -412,30 +412,30 @@ class Options:
             return f"pages like {self.examples[0]}"
         if self.model and not self.topic:
             return ", ".join(self.targets) or f"what {Path(self.model).name} knows"
-        told = self.topic or self.regex or (f"the terms in {self.terms}" if self.terms else "")
-        return told or (self.space if self.space != "web" else self.judge)
+        table = self.topic or self.regex or (f"the terms in {self.terms}" if self.terms else "")
+        return table or (self.space if self.space != "web" else self.judge)
 
     def files(self) -> dict[str, str]:
         """Return the files that a crawl depends on, by option name."""
-        found = {name: str(getattr(self, name)) for name in ("model", "background") if getattr(self, name)}
+        files = {name: str(getattr(self, name)) for name in ("model", "background") if getattr(self, name)}
         if self.ontology and not Path(self.ontology).is_dir():  # WordNet's files are not copied into a crawl
-            found["ontology"] = self.ontology
-        _, given = parse(self.strategy)
-        of_strategy = [given[key] for key in FILES if given.get(key)]
-        return {**found, "strategy": of_strategy[0]} if of_strategy else found
+            files["ontology"] = self.ontology
+        _, given = parse_spec(self.strategy)
+        strategy_files = [given[key] for key in FILES if given.get(key)]
+        return {**files, "strategy": strategy_files[0]} if strategy_files else files
 
     def with_files(self, names: Mapping[str, str]) -> Options:
         """Return a copy with other paths of these files."""
         changed: dict[str, Any] = dict(names)
         if "strategy" in changed:
-            name, given = parse(self.strategy)
+            name, given = parse_spec(self.strategy)
             key = next(key for key in FILES if given.get(key))
-            changed["strategy"] = spell(name, {**given, key: changed["strategy"]})
+            changed["strategy"] = format_spec(name, {**given, key: changed["strategy"]})
         return replace(self, **changed)
 
     def check(self) -> None:
         """Raise InputError for invalid values."""
-        least: dict[str, float] = {
+        minimum: dict[str, float] = {
             "budget": 1, "max_requests": 0, "max_bytes": 0, "max_disk": 0, "max_time": 0, "host_budget": 0,
             "max_depth": 0,
             "concurrency": 1, "delay": 0, "per_host": 1, "address_delay": 0, "patience": 0, "attempts": 1,
@@ -446,10 +446,10 @@ class Options:
             "render_time": 0.1, "render_requests": 0, "render_bytes": 0, "render_at_once": 1,
             "browser_pages": 1, "max_page_assets": 1, "max_asset_bytes": 0,
         }  # fmt: skip
-        for name, low in least.items():
+        for name, lower in minimum.items():
             value = getattr(self, name)
-            if not low <= value < float("inf"):
-                raise InputError(f"{flag_of(name)} is {value}: it must be {low} or more")
+            if not lower <= value < float("inf"):
+                raise InputError(f"{flag_of(name)} is {value}: it must be {lower} or more")
         if self.respect_opt_outs not in ("", "training", "all"):
             raise InputError(f"--respect-opt-outs is {self.respect_opt_outs!r}: choose training or all")
         if self.choosy > 1:
@@ -489,15 +489,15 @@ class Options:
         """Read a configuration file."""
         try:
             with open(path, "rb") as file:
-                text = file.read(LARGEST + 1)
-            if len(text) > LARGEST:
-                raise InputError(f"{path} has more than {LARGEST:,} bytes: it is not a file of options")
-            told = tomllib.loads(_flat(text.decode()))
+                text = file.read(MAX_FILE_BYTES + 1)
+            if len(text) > MAX_FILE_BYTES:
+                raise InputError(f"{path} has more than {MAX_FILE_BYTES:,} bytes: it is not a file of options")
+            table = tomllib.loads(_flat(text.decode()))
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from error
         except (ValueError, RecursionError) as error:  # also raised for numbers of thousands of digits and deep nesting
             raise InputError(f"{path} is not valid TOML: {error}") from error
-        return cls.from_mapping(told, str(path))
+        return cls.from_mapping(table, str(path))
 
     def to_toml(self) -> str:
         """Return a commented TOML file; options with their default value are commented out."""
@@ -519,8 +519,8 @@ def _flat(text: str) -> str:
     "a.b = 'c.d' # e.g. f.g"
     """
     bare = _QUOTED.sub("_", text)
-    if any(part.count(".") > MOST_PARTS for part in re.split(r"[=,\n\[\]{}]", bare)):
-        raise ValueError(f"a key has more than {MOST_PARTS} parts")
+    if any(part.count(".") > MAX_KEY_PARTS for part in re.split(r"[=,\n\[\]{}]", bare)):
+        raise ValueError(f"a key has more than {MAX_KEY_PARTS} parts")
     return text
 
 

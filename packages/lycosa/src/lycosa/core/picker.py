@@ -15,7 +15,7 @@ from lycosa.core.budget import (
     EXHAUSTED,
     HOSTS_SPENT,
     LEFT_ALONE,
-    LOOKS,
+    REVISITS,
     PAGES_SPENT,
     REFRESHED,
     REQUESTS_SPENT,
@@ -114,7 +114,7 @@ class Picker:
         """Return the scheduler's next task, usually a revisit."""
         while (task := self.scheduler.pick(self.tally.picks + 1, now)) is not None and self._is_open(task):
             if task.row not in self.frontier.taken:
-                self.frontier.lend(task.row, free=True)
+                self.frontier.mark_taken(task.row, free=True)
                 break
             self.scheduler.give_back(task, now + 60.0)  # the strategy has picked it already
         return task
@@ -158,7 +158,7 @@ class Picker:
             return -1
         if spilled is None or not spilled.sweeps:
             return task.row
-        row = self.table.row_of.here(task.node)
+        row = self.table.row_of.row_in_memory(task.node)
         if row is None:
             self.frontier.forget(task.node.encode("utf-8", "surrogatepass"), self.table.host_key(task.node))
         return -1 if row is None else row
@@ -172,7 +172,7 @@ class Picker:
         """Start a run: compute the remaining budgets; `full` is called when the byte budget is spent."""
         self._tasks = self._pages = 0
         self._deadline = now + self.budget.seconds if self.budget.seconds else NEVER
-        self._before = self.tally.requests if self.refreshing else self.tally.spent[LOOKS]
+        self._before = self.tally.requests if self.refreshing else self.tally.spent[REVISITS]
         self._received = self.tally.bytes - self._meter.bytes
         self._meter.limit = self.budget.bytes - self._received if self.budget.bytes else math.inf
         self._meter.full = full

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.frontier import FREE, HELD, IDLE, LAST, PRUNED, READY, SHUT, Entry, Frontier, HostQueue, Order, Ready
+from lycosa.core.frontier import FREE, HELD, IDLE, LOWEST, PRUNED, READY, SHUT, Entry, Frontier, HostQueue, Order, Ready
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows
 
@@ -56,7 +56,7 @@ class ScanFrontier(Frontier):
         self.pools = [Pool(max(1, lines)) for _ in range(5)]
         self._where = np.zeros(1024, np.uint8)
         self._slot = np.zeros(1024, np.int32)
-        self._lent = np.zeros(1024, np.bool_)  # `taken` as a column
+        self._is_taken = np.zeros(1024, np.bool_)  # `taken` as a column
         self._rests = np.zeros(64, np.bool_)  # whether each queue waits or is parked
         self._have = np.zeros((2, 64), np.int64)  # number of free and held rows of each queue
         self._closed = 0  # number of closed rows already removed from the pools
@@ -89,17 +89,17 @@ class ScanFrontier(Frontier):
         changed = rows[levels != before]
         self._move(changed[self._where[changed] != NOWHERE])
 
-    def lend(self, row: int, *, free: bool) -> None:
+    def mark_taken(self, row: int, *, free: bool) -> None:
         """The row is in flight."""
-        super().lend(row, free=free)
+        super().mark_taken(row, free=free)
         self._fit()
-        self._lent[row] = True
+        self._is_taken[row] = True
         if self._where[row] != NOWHERE:
             self._move(np.array([row], np.int32))
 
     def untake(self, row: int) -> None:
         """The row's visit ended (for good or not): if it is still open it may be picked again."""
-        self._lent[row] = False
+        self._is_taken[row] = False
         super().untake(row)
 
     def take(self, now: float) -> int:
@@ -126,7 +126,7 @@ class ScanFrontier(Frontier):
         """The scores of the best rows, whether or not their queues are ready."""
         rows = self._worth(FREE, -math.inf)
         if not len(rows):
-            return [LAST] * min(n, len(self._worth(HELD, -math.inf)))
+            return [LOWEST] * min(n, len(self._worth(HELD, -math.inf)))
         priorities: list[float] = np.sort(self._exact(rows) if self.linear else self.priority[rows])[::-1][:n].tolist()
         return priorities
 
@@ -172,11 +172,11 @@ class ScanFrontier(Frontier):
             return self.priority[rows]
         return linear_priorities(pool.matrix.take(self._slot[rows], axis=1), self.weights, self.intercept)
 
-    def _worth(self, level: int, least: float) -> Rows:
+    def _worth(self, level: int, min_priority: float) -> Rows:
         self._forget_closed()
         pools = [self.pools[BEHIND]] if level == HELD else [self.pools[FIRST], self.pools[FREELY]]
         held = [pool.rows[: pool.size] for pool in pools]
-        return np.sort(np.concatenate([rows[self._exact(rows) >= least] for rows in held]))
+        return np.sort(np.concatenate([rows[self._exact(rows) >= min_priority] for rows in held]))
 
     def _push_all(self, rows: Rows) -> None:
         self._move(rows[self._where[rows] != NOWHERE])
@@ -208,7 +208,7 @@ class ScanFrontier(Frontier):
         level, priority = self.level[rows], self.priority[rows]
         pool = np.where(level == HELD, np.uint8(BEHIND), np.uint8(FREELY))
         pool[priority == math.inf] = FIRST
-        pool[(level == SHUT) | (priority <= PRUNED) | self._lent[rows]] = ASIDE
+        pool[(level == SHUT) | (priority <= PRUNED) | self._is_taken[rows]] = ASIDE
         pool[self.table.state[rows] != OPEN] = NOWHERE
         return pool
 
@@ -267,7 +267,11 @@ class ScanFrontier(Frontier):
         super()._fit()
         rows, queues = len(self.table), len(self.table.hosts)
         if rows > len(self._where):
-            self._where, self._slot, self._lent = fit(self._where, rows), fit(self._slot, rows), fit(self._lent, rows)
+            self._where, self._slot, self._is_taken = (
+                fit(self._where, rows),
+                fit(self._slot, rows),
+                fit(self._is_taken, rows),
+            )
         if queues > self._have.shape[1]:
             self._have, self._rests = np.stack([fit(line, queues) for line in self._have]), fit(self._rests, queues)
 

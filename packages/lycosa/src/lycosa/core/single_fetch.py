@@ -8,6 +8,8 @@ from lycosa.core.errors import InputError
 from lycosa.core.protocols import Clock, Space
 from lycosa.core.types import Kind, Page, Task, Visit
 
+MAX_REQUESTS = 20  # for one page, including robots.txt and redirects
+
 
 async def fetch_page(
     space: Space, node: str, kind: Kind, name: str, *, clock: Clock, patience: float
@@ -18,7 +20,7 @@ async def fetch_page(
     the page's name in the message.
     """
     visits: list[Visit] = []
-    for _ in range(20):  # requests, including robots.txt and redirects
+    for _ in range(MAX_REQUESTS):
         prerequisite = space.prerequisite(node)
         if isinstance(prerequisite, tuple):
             raise InputError("fetch-refused", f"cannot use {name}: {prerequisite[1]}")

@@ -22,15 +22,15 @@ Made = TypeVar("Made")
 
 _COMMA = re.compile(r"(?<!\\),")  # not escaped by a backslash
 
-_YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
+_TRUE, _FALSE = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 
 
-def parse(text: str) -> tuple[str, dict[str, str]]:
+def parse_spec(text: str) -> tuple[str, dict[str, str]]:
     r"""Split a name with parameters into the name and the parameters as text; commas in values are escaped as `\,`.
 
-    >>> parse("best-first, merge=sum, page=.7")
+    >>> parse_spec("best-first, merge=sum, page=.7")
     ('best-first', {'merge': 'sum', 'page': '.7'})
-    >>> parse(r"rules,file=a\,b.tsv")
+    >>> parse_spec(r"rules,file=a\,b.tsv")
     ('rules', {'file': 'a,b.tsv'})
     """
     name, *pairs = (part.strip().replace("\\,", ",") for part in _COMMA.split(text))
@@ -46,10 +46,10 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
     return name, given
 
 
-def spell(name: str, given: Mapping[str, str]) -> str:
-    """Format a name with parameters; the inverse of `parse`.
+def format_spec(name: str, given: Mapping[str, str]) -> str:
+    """Format a name with parameters; the inverse of `parse_spec`.
 
-    >>> spell("rules", {"file": "a,b.tsv", "depth": "3"})
+    >>> format_spec("rules", {"file": "a,b.tsv", "depth": "3"})
     'rules,file=a\\\\,b.tsv,depth=3'
     """
     return ",".join([name, *(f"{key}={value}".replace(",", "\\,") for key, value in given.items())])
@@ -66,29 +66,29 @@ def parameters(maker: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         kind = hints.get(name, type(parameter.default) if isinstance(parameter.default, int | float) else str)
-        if not name.startswith("_") and not name.endswith("_") and _can_be_typed(kind):
+        if not name.startswith("_") and not name.endswith("_") and _is_typable(kind):
             found[name] = (kind, parameter.default)
     return found
 
 
 def _hints(maker: Callable[..., Any]) -> dict[str, Any]:
     """Return the parameter types; inherited dataclass fields are looked up in the declaring class."""
-    ways: list[Any] = [maker] if is_dataclass(maker) else []
-    ways.append(getattr(maker, "__init__") if isinstance(maker, type) else maker)  # noqa: B009
-    for way in ways:
+    sources: list[Any] = [maker] if is_dataclass(maker) else []
+    sources.append(getattr(maker, "__init__") if isinstance(maker, type) else maker)  # noqa: B009
+    for source in sources:
         try:
-            return typing.get_type_hints(way)
+            return typing.get_type_hints(source)
         except NameError:  # annotations may name imports that exist for type checkers only
             continue
     return {}  # use the types of the defaults
 
 
-def build(maker: Callable[..., Made], given: Mapping[str, str], what: str, **known: Any) -> Made:
+def make_with(maker: Callable[..., Made], given: Mapping[str, str], what: str, **known: Any) -> Made:
     """Call a class with parameters given as text; `known` are arguments passed if it accepts them and the text has
     none.
 
     >>> def scale(by: float, twice: bool = False) -> float: return by * (2 if twice else 1)
-    >>> build(scale, {"by": "1.5", "twice": "yes"}, "scale")
+    >>> make_with(scale, {"by": "1.5", "twice": "yes"}, "scale")
     3.0
     """
     takes = parameters(maker)
@@ -96,8 +96,8 @@ def build(maker: Callable[..., Made], given: Mapping[str, str], what: str, **kno
     arguments = {name: value for name, value in known.items() if name in accepted}
     for name, text in given.items():
         if name not in takes:
-            told = f"it takes {', '.join(takes)}" if takes else "it takes none"
-            raise InputError(f"{what} has no parameter {name!r}: {told}")
+            accepted_names = f"it takes {', '.join(takes)}" if takes else "it takes none"
+            raise InputError(f"{what} has no parameter {name!r}: {accepted_names}")
         arguments[name] = _typed(text, takes[name][0], f"{name} of {what}")
     missing = [
         name for name, (_, default) in takes.items() if default is inspect.Parameter.empty and name not in arguments
@@ -110,7 +110,7 @@ def build(maker: Callable[..., Made], given: Mapping[str, str], what: str, **kno
         raise InputError(f"{what}: {error}") from error
 
 
-def imported(name: str, what: str) -> Any:
+def import_object(name: str, what: str) -> Any:
     """Import a user's own class by `module:Class`; `what` is its role in the error message."""
     module, _, attribute = name.partition(":")
     try:
@@ -151,7 +151,7 @@ def _plain(kind: Any) -> Any:
     return kind
 
 
-def _can_be_typed(kind: Any) -> bool:
+def _is_typable(kind: Any) -> bool:
     kind = _plain(kind)
     return kind in (float, int, bool, str) or typing.get_origin(kind) in (Literal, tuple)
 
@@ -166,9 +166,9 @@ def _typed(text: str, kind: Any, what: str) -> Any:
     if typing.get_origin(kind) is tuple:
         return tuple(part.strip() for part in text.split("+") if part.strip())
     if kind is bool:
-        if text.lower() not in _YES + _NO:
+        if text.lower() not in _TRUE + _FALSE:
             raise InputError(f"{what} is {text!r}: it must be yes or no")
-        return text.lower() in _YES
+        return text.lower() in _TRUE
     if kind is str:
         return text
     try:
@@ -220,11 +220,11 @@ class Registry(dict[str, E]):
         if entry is not None:
             return getattr(import_module(f"{self.package}.{entry.module}"), entry.attribute)
         if ":" in name:
-            return imported(name, f"the {self.what}")
-        more = self.added()
-        if name in more:
-            return more[name].load()
-        names = [*self, *more]
+            return import_object(name, f"the {self.what}")
+        plugins_by_name = self.added()
+        if name in plugins_by_name:
+            return plugins_by_name[name].load()
+        names = [*self, *plugins_by_name]
         near = difflib.get_close_matches(name, names, 4, 0.4)
         choice = f"'{self.command}' lists all" if self.command else f"choose one of {', '.join(names)}"
         hint = f"did you mean {' or '.join(near)}? " if near else ""
@@ -235,8 +235,8 @@ class Registry(dict[str, E]):
         found = plugins.named(self.group) if self.group else {}
         return {name: plugin for name, plugin in found.items() if name not in self}
 
-    def entries(self, complain: Callable[[str], None]) -> dict[str, RegistryEntry]:
-        """Return all entries including plugins; `complain` is called with the message of each plugin that fails to
+    def entries(self, on_error: Callable[[str], None]) -> dict[str, RegistryEntry]:
+        """Return all entries including plugins; `on_error` is called with the message of each plugin that fails to
         load.
         """
         entries: dict[str, RegistryEntry] = {**self}
@@ -244,7 +244,7 @@ class Registry(dict[str, E]):
             try:
                 about = inspect.getdoc(plugin.load()) or ""
             except InputError as error:
-                complain(str(error))
+                on_error(str(error))
                 continue
             summary = about.partition("\n")[0].rstrip(".") or plugin.value
             entries[name] = RegistryEntry(plugin.entry.module, plugin.entry.attr, summary, f"package {plugin.package}")
@@ -254,9 +254,9 @@ class Registry(dict[str, E]):
         """Make an instance with parameters given as text; `known` arguments are passed if it accepts them."""
         maker = self.maker(name)
         if name in self:
-            return build(maker, typed, name, **{**known, **self[name].arguments})
+            return make_with(maker, typed, name, **{**known, **self[name].arguments})
         try:
-            return build(maker, typed, name, **known)
+            return make_with(maker, typed, name, **known)
         except LycosaError:
             raise
         except Exception as error:  # from the user's own code

@@ -170,8 +170,8 @@ class SpilledRows:
         self._visits = 0
         memory_rows = table.rows().astype(np.int32)
         fixed = table.is_seed[memory_rows] | table.is_source[memory_rows]
-        if twins := table.row_of.twins:
-            fixed |= np.isin(memory_rows, twins)
+        if colliding_rows := table.row_of.colliding_rows:
+            fixed |= np.isin(memory_rows, colliding_rows)
         room = max(0, int(self.limit * 0.75) - int(np.count_nonzero(fixed)))  # 3/4 stay in memory
         memory_rows = memory_rows[~fixed]
         worth, host_keys = self._hot_priority(memory_rows), table.host[memory_rows]
@@ -284,9 +284,9 @@ class SpilledRows:
         stays[first] = True
         return stays[: len(memory_rows)], spilled[stays[len(memory_rows) :]]
 
-    def _lacking(self, here: NDArray[np.int32], few: int, by_tag: NDArray[np.uint8]) -> NDArray[np.intp]:
+    def _lacking(self, row_in_memory: NDArray[np.int32], few: int, by_tag: NDArray[np.uint8]) -> NDArray[np.intp]:
         """Return the best spilled rows of hosts with few rows in memory."""
-        lacks = few - np.bincount(here, minlength=len(self.table.hosts))
+        lacks = few - np.bincount(row_in_memory, minlength=len(self.table.hosts))
         spilled, worth = np.zeros(0, np.intp), np.zeros(0, np.float32)
         for places, said in self._some(by_tag) if few else ():
             some = (lacks[self._host_key[places]] > 0) & (said > -math.inf)

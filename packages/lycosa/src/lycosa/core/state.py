@@ -1,7 +1,7 @@
 """Learned state as plain values, so that a fold can continue from it instead of from the first event; array files.
 
 A part may offer `state()` and `restore(state)`. A state is a dict of arrays, plain values (numbers, texts, bytes, lists
-and dicts of these), nested states, and, for append-only data, `Grown` and `Texts`, of which snapshots only write the
+and dicts of these), nested states, and, for append-only data, `AppendOnly` and `TextLines`, of which snapshots only write the
 new items. Derived data (caches, heaps, indices) and visits in flight are not part of it.
 
 A state is exact: a restored part that folds the next events equals one that folded all events. Parts that can't provide
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.core.files import replacing
+from lycosa.core.files import atomic_write
 
 State = dict[str, Any]
 _LEARNING = ("learn", "reconsider", "adopt", "add_label", "start", "rank", "note")  # methods by which parts learn
@@ -36,7 +36,7 @@ class StateMismatch(Exception):
 
 
 @dataclass(frozen=True)
-class Grown:
+class AppendOnly:
     """An append-only collection, converted to an array by `encode`.
 
     It is restored as an array, or if `filed` and large, in a file (`Filed`).
@@ -48,7 +48,7 @@ class Grown:
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextLines:
     """An append-only collection of single-line texts, or of items that `key` converts; restored as a list of texts."""
 
     items: Collection[Any]
@@ -92,12 +92,12 @@ def check(part: object) -> None:
         raise StateMismatch(f"{type(part).__name__} learns, and has no state() of its own")
 
 
-def plain(part: object, *besides: str) -> State:
+def state_of_attributes(part: object, *besides: str) -> State:
     """Return all attributes of a part except those named in `besides`; they must be arrays, plain values or parts.
 
     >>> class Sums:
     ...     def __init__(self): self.sums, self.pages, self.cache = np.zeros(2), 3, {}
-    >>> plain(Sums(), "cache")
+    >>> state_of_attributes(Sums(), "cache")
     {'sums': array([0., 0.]), 'pages': 3}
     """
     state: State = {}
@@ -109,18 +109,18 @@ def plain(part: object, *besides: str) -> State:
         elif hasattr(value, "state"):
             state[name] = value.state()
         elif hasattr(value, "__dict__"):
-            state[name] = plain(value)
+            state[name] = state_of_attributes(value)
         else:
             raise StateMismatch(f"{type(part).__name__}.{name} is a {type(value).__name__}, and no plain value")
     return state
 
 
-def put_back(part: object, state: State) -> None:
-    """Set the attributes that `plain` returned for another instance."""
+def restore_attributes(part: object, state: State) -> None:
+    """Set the attributes that `state_of_attributes` returned for another instance."""
     for name, value in state.items():
         before = getattr(part, name)
         if isinstance(value, dict) and not isinstance(before, _PLAIN):
-            before.restore(value) if hasattr(before, "restore") else put_back(before, value)
+            before.restore(value) if hasattr(before, "restore") else restore_attributes(before, value)
             continue
         if isinstance(before, np.ndarray):
             fits = isinstance(value, np.ndarray) and value.dtype == before.dtype and value.shape[1:] == before.shape[1:]
@@ -132,7 +132,7 @@ def put_back(part: object, state: State) -> None:
 
 
 Made = TypeVar("Made")
-MOST_BYTES, MOST_HEADER = 2_000_000_000, 50_000_000
+MAX_BYTES, MAX_HEADER_BYTES = 2_000_000_000, 50_000_000
 
 _TYPES: dict[str, np.dtype[Any]] = {
     "f4": np.dtype("<f4"),
@@ -174,7 +174,7 @@ class FileFormat:
     def write(self, path: Path, contents: Sequence[bytes]) -> None:
         """Write the output of `pack`, atomically."""
         try:
-            with replacing(path) as file:
+            with atomic_write(path) as file:
                 file.write(f"{self.magic} {self.version}\n{digest(contents)}\n".encode())
                 for part in contents:
                     file.write(part)
@@ -185,22 +185,22 @@ class FileFormat:
         self,
         path: Path,
         make: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Made],
-        most: int = MOST_BYTES,
+        most: int = MAX_BYTES,
     ) -> Made:
         """Return `make(header, arrays)` for a file; raise InputError if it can't be read or `make` finds it invalid.
 
         `make` checks its arguments and raises ValueError or similar.
         """
         contents = self._contents(path, most)
-        again = f"copy it again from where it came from, or make a new one with '{self.command}'"
+        remedy = f"copy it again from where it came from, or make a new one with '{self.command}'"
         if contents is None:
-            raise InputError(f"the {self.noun} {path} is damaged or cut short: {again}")
+            raise InputError(f"the {self.noun} {path} is damaged or cut short: {remedy}")
         try:
-            end = contents.find(b"\n", 0, MOST_HEADER)
+            end = contents.find(b"\n", 0, MAX_HEADER_BYTES)
             header = json.loads(contents[:end] if end >= 0 else b"")
             return make(header, _arrays(header["arrays"], memoryview(contents)[end + 1 :]))
         except (ValueError, KeyError, TypeError, IndexError, RecursionError, OverflowError, AttributeError) as error:
-            raise InputError(f"the {self.noun} {path} contradicts itself ({error}): {again}") from error
+            raise InputError(f"the {self.noun} {path} contradicts itself ({error}): {remedy}") from error
         except MemoryError as error:
             raise InputError(f"there is not enough memory for the {self.noun} {path}") from error
 
@@ -214,12 +214,12 @@ class FileFormat:
                 raise InputError(f"cannot read the {self.noun} {path}: it is a pipe or a device, not a file")
             with open(path, "rb") as file:
                 self._check_first_line(path, file.readline(100))
-                told, contents = file.readline(100).rstrip(b"\n"), file.read(most)
+                expected_digest, contents = file.readline(100).rstrip(b"\n"), file.read(most)
         except OSError as error:
             raise InputError(f"cannot read the {self.noun} {path}: {error.strerror}") from error
         except MemoryError as error:
             raise InputError(f"there is not enough memory for the {self.noun} {path}") from error
-        return contents if digest([contents]).encode() == told else None
+        return contents if digest([contents]).encode() == expected_digest else None
 
     def _check_first_line(self, path: Path, first: bytes) -> None:
         if not first.startswith(self.mark):
@@ -234,24 +234,24 @@ class FileFormat:
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> list[bytes]:
     """Return a header, arrays and facts in file format."""
-    described = []
+    descriptions = []
     parts = [b""]
     for name, array in arrays.items():
         kind = array.dtype.str[1:]
         if kind not in _TYPES:
             raise ValueError(f"an array of {array.dtype} cannot be kept: it must be one of {', '.join(_TYPES)}")
-        described.append([name, kind, list(array.shape)])
+        descriptions.append([name, kind, list(array.shape)])
         parts.append(np.ascontiguousarray(array, _TYPES[kind]).tobytes())
-    parts[0] = json.dumps({**header, "arrays": described, "facts": dict(facts)}).encode() + b"\n"
+    parts[0] = json.dumps({**header, "arrays": descriptions, "facts": dict(facts)}).encode() + b"\n"
     return parts
 
 
 def digest(contents: Sequence[bytes]) -> str:
     """Return the SHA-256 of the concatenated contents."""
-    summed = hashlib.sha256()
+    checksum = hashlib.sha256()
     for part in contents:
-        summed.update(part)
-    return summed.hexdigest()
+        checksum.update(part)
+    return checksum.hexdigest()
 
 
 def from_texts(texts: Sequence[str]) -> NDArray[np.uint8]:
@@ -268,20 +268,20 @@ def to_texts(array: NDArray[Any]) -> list[str]:
     return array.tobytes().decode().split("\n")
 
 
-def _arrays(described: Sequence[Any], data: memoryview) -> dict[str, NDArray[Any]]:
+def _arrays(descriptions: Sequence[Any], data: memoryview) -> dict[str, NDArray[Any]]:
     """Return the arrays described by a header; raise ValueError unless they fill the data exactly."""
     found: dict[str, NDArray[Any]] = {}
-    place = 0
-    for name, kind, shape in described:
-        if not all(type(size) is int and 0 <= size <= MOST_BYTES for size in shape):
+    offset = 0
+    for name, kind, shape in descriptions:
+        if not all(type(size) is int and 0 <= size <= MAX_BYTES for size in shape):
             raise ValueError(f"{name} is of shape {shape}")
         if len(shape) > 2:
             raise ValueError(f"{name} has {len(shape)} dimensions")
         size = math.prod(shape) * _TYPES[kind].itemsize
-        if place + size > len(data):
+        if offset + size > len(data):
             raise ValueError(f"{name} is not all there")
-        found[str(name)] = np.frombuffer(data[place : place + size], _TYPES[kind]).reshape(shape)
-        place += size
-    if place != len(data):
+        found[str(name)] = np.frombuffer(data[offset : offset + size], _TYPES[kind]).reshape(shape)
+        offset += size
+    if offset != len(data):
         raise ValueError("there is more in it than it says")
     return found

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.nodes import Known, Nodes
-from lycosa.core.state import State, StateMismatch, Texts, plain, put_back
+from lycosa.core.nodes import RowIndex, Nodes
+from lycosa.core.state import State, StateMismatch, TextLines, state_of_attributes, restore_attributes
 from lycosa.core.types import InboundLinks, Rows, Step, Visit
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _COLUMNS: dict[str, type] = {
 # sums and maxima over a row's parents, in one matrix for faster access
 _SUMS = [name for name, dtype in _COLUMNS.items() if dtype is np.float64]
 # columns that a redirect passes on to its target
-_HANDED_ON = (
+_INHERITED = (
     "in_degree",
     "link_relevance_sum",
     "relevance_sum",
@@ -99,7 +99,7 @@ class Table:
         self.host_key = host_key
         self.scope = scope
         self.nodes = Nodes()
-        self.row_of = Known(self.nodes)
+        self.row_of = RowIndex(self.nodes)
         self.hosts: list[str] = []
         self.host_number: dict[str, int] = {}
         self.open_rows = 0  # including spilled rows
@@ -116,7 +116,7 @@ class Table:
         for name, dtype in _COLUMNS.items():
             if name not in _SUMS:
                 setattr(self, name, np.zeros(self._capacity, dtype))
-        self._stand(np.zeros((self._capacity, len(_SUMS))))
+        self._set_sums(np.zeros((self._capacity, len(_SUMS))))
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -195,7 +195,7 @@ class Table:
             moved = again and any(url in self.row_of for url in visit.links.urls)  # the target is known already
             step = Step(visit, row, _NO_ROWS, _NO_ALPHAS) if moved else self._inherit(visit, row)
         else:
-            step = self._join(visit, row, set(self.edges.children(row).tolist()) if again else frozenset())
+            step = self._add_links(visit, row, set(self.edges.children(row).tolist()) if again else frozenset())
         return step if len(step.children) or not visit.follows else None
 
     def absorb_inbound(self, inbound: InboundLinks) -> Step:
@@ -207,17 +207,17 @@ class Table:
             self.close(row)
             self.hops[row], self.is_seed[row] = min(inbound.hops, MAX_HOPS), inbound.seed
         if visit.outcome == "redirect":
-            for name, value in zip(_HANDED_ON, inbound.sums, strict=False):
+            for name, value in zip(_INHERITED, inbound.sums, strict=False):
                 getattr(self, name)[row] = value
             step = self._inherit(visit, row)
         else:
-            step = self._join(visit, row, set(self.edges.children(row).tolist()))
+            step = self._add_links(visit, row, set(self.edges.children(row).tolist()))
         step.is_inbound = True
         return step
 
-    def handed_on(self, row: int) -> list[float]:
+    def inherited_values(self, row: int) -> list[float]:
         """Return the values that a redirect passes on to its target: parent count, sums and maxima over parents."""
-        return [float(getattr(self, name)[row]) for name in _HANDED_ON]
+        return [float(getattr(self, name)[row]) for name in _INHERITED]
 
     def close(self, row: int) -> None:
         """Mark a row as visited for good."""
@@ -225,34 +225,34 @@ class Table:
         self.open_rows -= 1
         self.closed.append(row)
 
-    def _join(self, visit: Visit, row: int, known: Set[int]) -> Step:
+    def _add_links(self, visit: Visit, row: int, known: Set[int]) -> Step:
         """Add the links of a page that are not `known` yet, and update counts, sums and maxima over parents."""
         links = visit.links
         rows = self.row_of.rows(links.urls)
         if None in rows:
             depth = int(self.depth[row]) + 1
             rows = [self.add(url, depth, row) if at is None else at for url, at in zip(links.urls, rows, strict=True)]
-        place_of = dict.fromkeys(rows)
-        for nobody in (-1, row, *known):
-            place_of.pop(nobody, None)
-        children = np.fromiter(place_of, np.intp, len(place_of))
+        index_of = dict.fromkeys(rows)
+        for excluded in (-1, row, *known):
+            index_of.pop(excluded, None)
+        children = np.fromiter(index_of, np.intp, len(index_of))
         of_link = np.array(rows, np.int32)
         if len(children) < len(rows):
-            place_of = dict(zip(place_of, range(len(children)), strict=True))
-            places = np.fromiter(map(place_of.get, rows, repeat(-1)), np.intp, len(rows))
-            of_link[places < 0] = -1
-            places = places[places >= 0]
+            index_of = dict(zip(index_of, range(len(children)), strict=True))
+            indices = np.fromiter(map(index_of.get, rows, repeat(-1)), np.intp, len(rows))
+            of_link[indices < 0] = -1
+            indices = indices[indices >= 0]
         else:
-            places = np.arange(len(children))
-        step = Step(visit, row, children, _NO_ALPHAS, of_link, places)
+            indices = np.arange(len(children))
+        step = Step(visit, row, children, _NO_ALPHAS, of_link, indices)
         step.link_relevances = step.strongest(
             links.link_relevances if len(links.link_relevances) else np.zeros(len(links), np.float32)
         )
         if len(children):
-            self._sum_up(row, children, step.link_relevances, visit.relevance)
+            self._update_sums(row, children, step.link_relevances, visit.relevance)
         return step
 
-    def _sum_up(self, row: int, children: Rows, strongest: NDArray[np.float32], relevance: float) -> None:
+    def _update_sums(self, row: int, children: Rows, strongest: NDArray[np.float32], relevance: float) -> None:
         """Update counts, sums and maxima of children for one more parent, and add the edges."""
         self.in_degree[children] += 1
         depth, known = self.depth.item(row) + 1, self.depth[children]
@@ -260,13 +260,13 @@ class Table:
         if known.item(known.argmax()) > depth:
             self.depth[children] = np.minimum(known, depth)
         if relevance > 0:
-            said = np.empty((len(children), 3))
-            said[:, 0], said[:, 1] = strongest, relevance
-            np.multiply(said[:, 0], relevance, out=said[:, 2])
+            values = np.empty((len(children), 3))
+            values[:, 0], values[:, 1] = strongest, relevance
+            np.multiply(values[:, 0], relevance, out=values[:, 2])
             lines = self._sums.take(children, axis=0)
             sums, maxima = lines[:, :3], lines[:, 3:]
-            np.add(sums, said, out=sums)
-            np.maximum(maxima, said, out=maxima)
+            np.add(sums, values, out=sums)
+            np.maximum(maxima, values, out=maxima)
             self._lines[children] = lines.view(_LINE).ravel()
         elif len(promising := strongest.nonzero()[0]):  # most links of an irrelevant page have no relevance either
             rows, alpha = children[promising], strongest[promising]
@@ -286,9 +286,9 @@ class Table:
             self.is_source[target] |= self.is_source[row]
             self.hops[target] = max(int(self.hops[target]), int(self.hops[row]) + 1)
         self.depth[target] = min(self.depth[target], self.depth[row])
-        for name in _HANDED_ON[:4]:
+        for name in _INHERITED[:4]:
             getattr(self, name)[target] += getattr(self, name)[row]
-        for name in _HANDED_ON[4:]:
+        for name in _INHERITED[4:]:
             column = getattr(self, name)
             column[target] = max(column[target], column[row])
         return Step(visit, row, np.array([target]), visit.links.link_relevances[:1])
@@ -336,13 +336,13 @@ class Table:
 
     def take_back(self, names: list[bytes], keys: NDArray[np.uint64]) -> Rows:
         """Return rows for spilled nodes with these fingerprints."""
-        rows = self._room(len(names))
+        rows = self._vacant_rows(len(names))
         for row, name in zip(rows.tolist(), names, strict=True):
             self.nodes.put(row, name)
         self.row_of.renumber(keys, rows)
         return rows
 
-    def _room(self, count: int) -> NDArray[np.int32]:
+    def _vacant_rows(self, count: int) -> NDArray[np.int32]:
         """Return open rows: vacant ones first, then new ones."""
         vacant = max(0, len(self._vacant) - count)
         rows = self._vacant[vacant:][::-1]
@@ -351,12 +351,12 @@ class Table:
             if len(self) == self._capacity:
                 self._grow()
             rows.append(len(self))
-            self._lengthen()
+            self._append_row()
         found = np.array(rows, np.int32)
         self.state[found] = OPEN
         return found
 
-    def _lengthen(self) -> None:
+    def _append_row(self) -> None:
         self.nodes.append("")
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
@@ -378,8 +378,8 @@ class Table:
             },
             "nodes": self.nodes.state(),
             "known": self.row_of.state(),
-            "hosts": Texts(self.hosts),
-            "stems": Texts(self.stems),
+            "hosts": TextLines(self.hosts),
+            "stems": TextLines(self.stems),
             "closed": np.array(self.closed, np.int32),
             "columns": columns,
             "sums": self._sums,
@@ -409,7 +409,7 @@ class Table:
                 if column.dtype != _COLUMNS[name] or len(column) != self._capacity:
                     raise StateMismatch(f"the column {name} does not fit")
                 setattr(self, name, column)
-        self._stand(state["sums"])
+        self._set_sums(state["sums"])
         self.edges.restore(state["edges"])
 
     def _grow(self) -> None:
@@ -419,9 +419,9 @@ class Table:
         for name in _COLUMNS:
             if name not in _SUMS:
                 setattr(self, name, fit(getattr(self, name), self._capacity))
-        self._stand(fit(self._sums, self._capacity))
+        self._set_sums(fit(self._sums, self._capacity))
 
-    def _stand(self, sums: NDArray[np.float64]) -> None:
+    def _set_sums(self, sums: NDArray[np.float64]) -> None:
         """Set the matrix behind the six sum and maximum columns."""
         self._sums = sums
         self._lines = sums.view(_LINE).ravel()
@@ -505,10 +505,10 @@ class LinkEdges:
     def state(self) -> State:
         """Return all edges; chains are rebuilt when needed."""
         later = [[row, int(run[0]), int(run[-1]) + 1] for row, runs in self._later.items() for run in runs]
-        return {**plain(self, "_before", "_last", "_later", "_chained"), "later": later}
+        return {**state_of_attributes(self, "_before", "_last", "_later", "_chained"), "later": later}
 
     def restore(self, state: State) -> None:
-        put_back(self, {name: value for name, value in state.items() if name != "later"})
+        restore_attributes(self, {name: value for name, value in state.items() if name != "later"})
         self._before, self._last = np.zeros(0, np.int32), np.zeros(0, np.int32)
         self._chained = 0
         self._later = {}
@@ -560,8 +560,8 @@ class LinkEdges:
         self._before, self._last = fit(self._before, self._size), fit(self._last, len(self._first), _NONE)
         child = self._child[self._chained : self._size]
         edges = np.arange(self._chained, self._size, dtype=np.int32)
-        here = child >= 0
-        child, edges = child[here], edges[here]
+        is_known = child >= 0
+        child, edges = child[is_known], edges[is_known]
         before = self._last[child]
         order = child.argsort(kind="stable")
         again = (child[order[1:]] == child[order[:-1]]).nonzero()[0]

@@ -84,7 +84,7 @@ class Links:
         self.positions.append(position)
         self.paths += [] if path is None else [path]
 
-    def only(self, places: Sequence[int]) -> Links:
+    def select(self, places: Sequence[int]) -> Links:
         """Return the links at some indices, without relevances."""
         urls, anchors, contexts, rels, paths = (
             [column[at] for at in places] if column else []
@@ -92,7 +92,7 @@ class Links:
         )
         return Links(urls, anchors, contexts, rels, [self.positions[at] for at in places], paths=paths)
 
-    def keep(self, most: int) -> None:
+    def truncate(self, most: int) -> None:
         """Drop all but the first `most` links."""
         for column in (self.urls, self.anchors, self.contexts, self.rels, self.positions, self.paths):
             del column[max(0, most) :]
@@ -485,11 +485,11 @@ class Step:
         return strongest
 
 
-def settled(relevance_now: float, relevant: bool | None, threshold: float) -> float:
+def apply_label(relevance_now: float, relevant: bool | None, threshold: float) -> float:
     """Return a relevance corrected by a label: at least the threshold if relevant, below it if not.
 
-    >>> settled(.05, True, .1), settled(.05, None, .1), settled(.4, True, .1), settled(.4, False, .1) < .1
-    (0.1, 0.05, 0.4, True)
+    >>> apply_label(.05, True, .1), apply_label(.05, None, .1), apply_label(.4, False, .1) < .1
+    (0.1, 0.05, True)
     """
     if relevant is None:
         return relevance_now

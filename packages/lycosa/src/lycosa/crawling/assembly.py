@@ -14,7 +14,7 @@ from lycosa.core import protocols
 from lycosa.core.budget import Pace
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
-from lycosa.core.options import HOT
+from lycosa.core.options import DEFAULT_MEMORY_ROWS
 from lycosa.core.protocols import Space, Strategy
 from lycosa.core.single_fetch import fetch_page
 from lycosa.core.state import StateMismatch
@@ -24,9 +24,9 @@ from lycosa.crawling.crawl_files import CrawlFiles, restore_snapshot
 from lycosa.crawling.page_assets import PageAssets
 from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.seeds import SETTING, SeedSearch, ask_engines, read_seeds
-from lycosa.judges.base import LanguageJudge, ask, heeding
-from lycosa.judges.examples import learned_from
-from lycosa.judges.factory import fingerprint, judge_of, read_terms
+from lycosa.judges.base import LanguageJudge, set_facets, with_labels
+from lycosa.judges.examples import learn_examples
+from lycosa.judges.factory import fingerprint, judge_name, read_terms
 from lycosa.revisit.ledger import REFRESHED
 from lycosa.revisit.revisit_scheduler import RevisitScheduler
 from lycosa.spaces.web_space import source_page
@@ -54,10 +54,10 @@ def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -
     strategy = _strategy(request)
     for part in (judge, getattr(strategy, "estimator", strategy)):
         request.notes += [note for note in getattr(part, "notes", []) if note not in request.notes]
-    ask(judge, strategy.wants)
+    set_facets(judge, strategy.wants)
     judge_name = fingerprint(options, judge)
     probability = bool(getattr(judge, "probability", False))
-    judge = heeding(judge)
+    judge = with_labels(judge)
     if options.languages:
         judge = LanguageJudge(judge)
     scheduler = _scheduler(request, files, space, judge.threshold)
@@ -93,7 +93,7 @@ def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -
     if (
         options.memory_rows
         and engine.spilled is None
-        and (options.memory_rows != HOT or not 0 < options.budget <= 100_000)
+        and (options.memory_rows != DEFAULT_MEMORY_ROWS or not 0 < options.budget <= 100_000)
     ):
         request.notes += [large] if large not in request.notes else []
     return engine, probability
@@ -145,7 +145,7 @@ class Assembly:
             if request.keeping is None:
                 engine.model_updates.catch_up()
             else:
-                engine.model_updates.look()
+                engine.model_updates.catch_up_for_refresh()
         files.mark.clear()
 
     async def _replay(self) -> None:
@@ -302,7 +302,7 @@ async def learn_terms(request: CrawlRequest, space: Space) -> tuple[dict[str, An
             page, visits = await _example(request, space, name)
             pages.append(page)
             news += visits
-        learned = learned_from(judge_of(options), pages)
+        learned = learn_examples(judge_name(options), pages)
     return learned, [*news, Setting("learned", learned, request.clock())]
 
 

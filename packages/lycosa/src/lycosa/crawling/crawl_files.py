@@ -124,8 +124,8 @@ class CrawlFiles:
         self.log = NullLog()
 
 
-SPARE = 100_000_000  # minimum free bytes on the disk, for pages in flight and closing the log
-EVERY, EVERY_BYTES = 100, 20_000_000  # visits or bytes received between two checks
+MIN_FREE_BYTES = 100_000_000  # minimum free bytes on the disk, for pages in flight and closing the log
+CHECK_VISITS, CHECK_BYTES = 100, 20_000_000  # visits or bytes received between two checks
 
 
 class DiskGuard:
@@ -141,7 +141,7 @@ class DiskGuard:
         """Count a visit and check now and then; return why the crawl must end, or an empty string."""
         self._visits += 1
         self._bytes += visit.size
-        if self._visits < EVERY and self._bytes < EVERY_BYTES and self._visits != 1:
+        if self._visits < CHECK_VISITS and self._bytes < CHECK_BYTES and self._visits != 1:
             return ""
         self._visits, self._bytes = 1, 0
         return self.lacking()
@@ -152,7 +152,7 @@ class DiskGuard:
             free, taken = self._free(self.directory), size_of(self.directory) if self.most else 0
         except OSError:
             return ""  # writing there reports the error
-        if free < SPARE:
+        if free < MIN_FREE_BYTES:
             left = f"the disk of {self.directory} is nearly full, {free / 1e6:,.0f} MB are left"
             return f"{left}: free some space, then continue"
         if self.most and taken >= self.most:
@@ -182,11 +182,11 @@ def size_of(directory: Path) -> int:
 # While a crawl runs, snapshots take at most 2 % of the process's CPU time. At the end one is written if folding the
 # events since the last one would take longer than writing it.
 
-SHARE = 0.02  # maximum share of CPU time for snapshots
-FEWEST = 250  # minimum visits between two snapshots
+MAX_CPU_SHARE = 0.02  # maximum share of CPU time for snapshots
+MIN_VISITS = 250  # minimum visits between two snapshots
 FOLDING, CHEAP = 0.002, 0.2  # approximate CPU seconds to fold a visit; minimum CPU seconds to write a snapshot
 # Options that don't affect the state learned from a log
-ASIDE = frozenset(
+UNRELATED_OPTIONS = frozenset(
     """
     documents render render_resources render_time render_requests render_bytes render_at_once
     render_trackers browser browser_pages headers cookies warc_prefix
@@ -199,9 +199,9 @@ ASIDE = frozenset(
 )
 
 
-def bound_to(request: CrawlRequest, engine: Engine) -> About:
+def snapshot_key(request: CrawlRequest, engine: Engine) -> About:
     """Return the fingerprints that a snapshot must match, besides the log."""
-    options = {name: value for name, value in vars(request.options).items() if name not in ASIDE}
+    options = {name: value for name, value in vars(request.options).items() if name not in UNRELATED_OPTIONS}
     guide: Any = getattr(engine.strategy, "estimator", engine.strategy)
     judge: Any = getattr(engine.judge, "inner", engine.judge)
     parts = [engine.space, engine.judge, judge, engine.strategy, guide, engine.trap_filter, engine.reader]
@@ -243,7 +243,7 @@ def restore_snapshot(request: CrawlRequest, files: CrawlFiles, engine: Engine) -
     log = files.log
     if files.snapshots is None or request.keeping is not None or not isinstance(log, SqliteLog):
         return 0
-    bound = bound_to(request, engine)
+    bound = snapshot_key(request, engine)
     without: list[str] = []
 
     def fits(about: About) -> bool:
@@ -287,11 +287,11 @@ class SnapshotWriter:
         files: CrawlFiles,
         engine: Engine,
         cpu: Callable[[], float] = time.process_time,
-        share: float = SHARE,
+        share: float = MAX_CPU_SHARE,
     ) -> None:
         self.files, self.engine = files, engine
         self._cpu, self._share = cpu, share
-        self._bound = bound_to(request, engine)
+        self._bound = snapshot_key(request, engine)
         self._visits = 0
         self._cost = 0.0
 
@@ -299,7 +299,7 @@ class SnapshotWriter:
         """Count a recorded visit, and perhaps write a snapshot."""
         self.files.judged_by = visit.judge or self.files.judged_by
         self._visits += 1
-        if self._visits >= FEWEST and self._visits % 50 == 0:
+        if self._visits >= MIN_VISITS and self._visits % 50 == 0:
             self.write()
 
     def finish(self) -> None:
@@ -356,7 +356,7 @@ def _no_garbage() -> Iterator[None]:
 
 
 LARGE_CRAWL = 20_000  # pages from which on the indexer runs; fewer are indexed in less than a minute
-LOOK_EVERY = 5_000  # pages between two checks that it still runs
+CHECK_PAGES = 5_000  # pages between two checks that it still runs
 
 
 class BackgroundIndexer:
@@ -375,7 +375,7 @@ class BackgroundIndexer:
         self._pages += visit.is_page
         if self._pages < self._next:
             return
-        self._next = self._pages + LOOK_EVERY
+        self._next = self._pages + CHECK_PAGES
         if self._process is None or self._process.poll() is not None:
             self._process = start_indexer(self.directory, follow=True)
 

@@ -46,8 +46,8 @@ STATUS = {
     "unknown-host": -1, "unreachable": -2, "timeout": -4, "slow": -4, "crashed": -5, "invalid": -7, "refused": -5001,
     "denied": -9998,
 }  # fmt: skip
-LONGEST_PATH = 50  # maximum letters of a discovery path; of longer ones the last, after the number of those omitted
-BACK = 65_536  # bytes at the end of the file searched for a known line
+MAX_PATH = 50  # maximum letters of a discovery path; of longer ones the last, after the number of those omitted
+MAX_TAIL_BYTES = 65_536  # bytes at the end of the file searched for a known line
 _HOPS = {"robots": "P", "probe": "X", "asset": "E", "search": "X", "example": "X"}
 _EVENT = re.compile(rb"(?:^|,)event:(\d+)(?:,|$)")
 
@@ -98,8 +98,8 @@ class CrawlLog:
     def _reconcile(self) -> int:
         """Cut off lines unknown to the crawl's log; return the last event written."""
         with open(self.path, "rb") as file:
-            file.seek(max(0, self._size - BACK))
-            tail = file.read(BACK)
+            file.seek(max(0, self._size - MAX_TAIL_BYTES))
+            tail = file.read(MAX_TAIL_BYTES)
         known, behind = self._known(tail)
         if known:
             os.ftruncate(self._file, self._size - len(tail) + behind)
@@ -116,7 +116,7 @@ class CrawlLog:
         end = tail.rfind(b"\n") + 1
         while end > 0:
             begin = tail.rfind(b"\n", 0, end - 1) + 1
-            seq, url = event_of(tail[begin:end])
+            seq, url = parse_line(tail[begin:end])
             if seq and any(_plain(str(node)) == url for (node,) in self.log.rows("node", "seq = ?", given=(seq,))):
                 return seq, end
             end = begin
@@ -135,8 +135,8 @@ class CrawlLog:
         if self._file < 0:
             return
         # The visit's own line comes last, as it marks the event as written.
-        every = [*asked_for(visit), visit]
-        line = b"".join(as_text(seq, one, *self._discovery(one)) for one in every)
+        every = [*browser_requests(visit), visit]
+        line = b"".join(format_line(seq, one, *self._discovery(one)) for one in every)
         try:
             written = os.write(self._file, line)
             if written < len(line):  # disk full
@@ -166,12 +166,12 @@ class CrawlLog:
             hops.append("M" if table.is_source[parent] else "L")
             at = parent
         path = "".join(reversed(hops))
-        if len(path) > LONGEST_PATH:
-            path = f"{len(path) - LONGEST_PATH}+{path[-LONGEST_PATH:]}"
+        if len(path) > MAX_PATH:
+            path = f"{len(path) - MAX_PATH}+{path[-MAX_PATH:]}"
         return path, via, table.nodes[at]
 
 
-def asked_for(visit: Visit) -> list[Visit]:
+def browser_requests(visit: Visit) -> list[Visit]:
     """Return the requests of a browser for a page as visits, robots.txt first."""
     rules = [as_visit(rule) for rule in visit.data.get("robots", ())]
     told: list[Visit] = [rule for rule in rules if rule.status or rule.outcome != "ok"]
@@ -186,7 +186,7 @@ def asked_for(visit: Visit) -> list[Visit]:
     return told
 
 
-def as_text(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes:
+def format_line(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes:
     """Format a line in Heritrix's columns."""
     began = f"{_compact(visit.started)}+{_duration(visit)}" if visit.status else "-"
     digest = format_digest(visit.digest) if visit.digest else "-"
@@ -197,7 +197,7 @@ def as_text(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes:
     ).encode("utf-8", "replace")
 
 
-def event_of(line: bytes) -> tuple[int, str]:
+def parse_line(line: bytes) -> tuple[int, str]:
     """Return event number and URL of a line; 0 if the line is not ours."""
     try:
         columns = line.split()

@@ -19,7 +19,7 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Clock, Estimator, Judge, Space, Strategy
-from lycosa.core.state import State, plain, put_back
+from lycosa.core.state import State, state_of_attributes, restore_attributes
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Rows, Step, Task, Visit
 from lycosa.strategies.parents import MergedPriorities, PriorityFromParents
@@ -64,7 +64,7 @@ class FunctionJudge:
 
     def __init__(self, function: JudgeFunction, threshold: float = 0.0) -> None:
         self.function, self.threshold = function, threshold or 0.5  # for booleans and probabilities
-        self.fingerprint = code_of(function)
+        self.fingerprint = function_fingerprint(function)
         self._of_link = lru_cache(20_000)(self._ask_of_link)
 
     def judge(self, page: Page, reading: Any) -> Judgement:
@@ -72,11 +72,11 @@ class FunctionJudge:
         if isinstance(said, Judgement):
             return said
         link_relevances = list(map(self._of_link, page.links.anchors, page.links.contexts))
-        return Judgement(number(said, self.function), np.array(link_relevances, np.float32))
+        return Judgement(as_number(said, self.function), np.array(link_relevances, np.float32))
 
     def _ask_of_link(self, anchor: str, context: str) -> float:
         said = self.function(Page("ok", title=anchor, marked=context))
-        return number(said.relevance if isinstance(said, Judgement) else said, self.function)
+        return as_number(said.relevance if isinstance(said, Judgement) else said, self.function)
 
     def learn(self, visit: Visit) -> None:
         pass
@@ -99,13 +99,13 @@ class FunctionEstimator(PriorityFromParents):
         self.priority_ = MergedPriorities("max")
 
     def __repr__(self) -> str:
-        return f"FunctionEstimator({code_of(self.function)})"
+        return f"FunctionEstimator({function_fingerprint(self.function)})"
 
     def state(self) -> State:
-        return plain(self.priority_)
+        return state_of_attributes(self.priority_)
 
     def restore(self, state: State) -> None:
-        put_back(self.priority_, state)
+        restore_attributes(self.priority_, state)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Call the function for each link to a known row."""
@@ -122,7 +122,7 @@ class FunctionEstimator(PriorityFromParents):
                     int(table.depth[row]),
                     step.visit,
                 )
-                said[at] = number(self.function(link), self.function)
+                said[at] = as_number(self.function(link), self.function)
         return self.priority_.update(step, table, step.strongest(said))
 
 
@@ -153,18 +153,18 @@ class FunctionSpace(Space):
         if isinstance(found, Page):
             return found
         if isinstance(found, str):
-            raise TypeError(f"{code_name(self.function)}() gave a text: return a Page, or the nodes it leads to")
+            raise TypeError(f"{function_name(self.function)}() gave a text: return a Page, or the nodes it leads to")
         return Page("ok", title=task.node, links=Links.to(*map(str, found)))
 
 
-def number(said: Any, function: Callable[..., Any]) -> float:
+def as_number(said: Any, function: Callable[..., Any]) -> float:
     """Convert a function's result to a finite number, or raise InputError."""
     try:
         value = float(said)
     except (TypeError, ValueError):
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{code_name(function)}() gave {said!r}: return a number, or True or False")
+        raise InputError(f"{function_name(function)}() gave {said!r}: return a number, or True or False")
     return value
 
 
@@ -193,15 +193,15 @@ def _is_function(part: object) -> bool:
     return callable(part) and not inspect.isclass(part)
 
 
-def code_name(function: Callable[..., Any]) -> str:
+def function_name(function: Callable[..., Any]) -> str:
     """Return the qualified name of a function."""
     return str(getattr(function, "__qualname__", type(function).__qualname__))
 
 
-def code_of(function: Callable[..., Any]) -> str:
+def function_fingerprint(function: Callable[..., Any]) -> str:
     """Return a fingerprint of a function's code, independent of its position in the file."""
     code = getattr(function, "__code__", None)
-    return repr((code_name(function), _parts(code) if isinstance(code, types.CodeType) else ""))
+    return repr((function_name(function), _parts(code) if isinstance(code, types.CodeType) else ""))
 
 
 def _parts(code: types.CodeType) -> tuple[Any, ...]:

@@ -159,8 +159,10 @@ class PageAssets(protocols.VisitScheduler):
         if visit.outcome != "ok":
             return None
         if visit.kind == KIND:
-            return of_style(source_of(exchange, MOST_SOURCE), visit.node, self.most) if kind == CSS else None
-        return of_page(source_of(exchange, MOST_SOURCE), visit.node, self.most) if kind in HTML else None
+            return (
+                style_sheet_urls(source_of(exchange, MAX_SOURCE_CHARS), visit.node, self.most) if kind == CSS else None
+            )
+        return page_urls(source_of(exchange, MAX_SOURCE_CHARS), visit.node, self.most) if kind in HTML else None
 
     def learn(self, visit: Visit, table: Table) -> None:
         """Learn from a recorded visit, live or replayed."""
@@ -272,7 +274,7 @@ def _sheets(exchange: Exchange | None, most: int) -> dict[str, list[str]]:
     found = {}
     for one in exchange.resources if exchange is not None else ():
         if one.exchange.header("content-type").partition(";")[0].strip().lower() == CSS:
-            found[one.url] = of_style(source_of(one.exchange, MOST_SOURCE), one.url, most)
+            found[one.url] = style_sheet_urls(source_of(one.exchange, MAX_SOURCE_CHARS), one.url, most)
     return found
 
 
@@ -283,7 +285,7 @@ def _key(node: str) -> int:
 # URLs are kept as written, with all parameters, as replay tools request the same. All parsing is linear in the size of
 # the source.
 
-MOST_SOURCE = 500_000  # characters read of a page or style sheet
+MAX_SOURCE_CHARS = 500_000  # characters read of a page or style sheet
 _LINKED = frozenset({"stylesheet", "icon", "apple-touch-icon", "preload", "modulepreload", "manifest", "mask-icon"})
 _LOADED = frozenset({"style", "script", "image", "font", ""})  # preload types that affect the display
 # Attributes with URLs of displayed resources
@@ -299,14 +301,14 @@ _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _CANDIDATE = re.compile(r"[\s,]*+(\S*[^\s,])(?:,|\s[^,]*+)?")
 
 
-def of_page(source: str, url: str, most: int) -> list[str]:
+def page_urls(source: str, url: str, most: int) -> list[str]:
     """Return the assets of an HTML page in document order, without duplicates, at most `most`.
 
-    >>> of_page('<link rel=stylesheet href="/a.css?v=1"><img srcset="b.png, c.png 2x">', "http://x.test/", 9)
+    >>> page_urls('<link rel=stylesheet href="/a.css?v=1"><img srcset="b.png, c.png 2x">', "http://x.test/", 9)
     ['http://x.test/a.css?v=1', 'http://x.test/b.png', 'http://x.test/c.png']
     """
     base, hrefs, style = url, list[str](), False
-    for token in islice(tokenize(source[:MOST_SOURCE]), 50_000):
+    for token in islice(tokenize(source[:MAX_SOURCE_CHARS]), 50_000):
         if token.type is TokenType.START_TAG:
             attributes = {key: value or "" for key, value in token.attrs} if token.attrs else {}
             name = token.tag or ""
@@ -321,13 +323,13 @@ def of_page(source: str, url: str, most: int) -> list[str]:
     return _addresses(hrefs, base, url, most)
 
 
-def of_style(source: str, url: str, most: int) -> list[str]:
+def style_sheet_urls(source: str, url: str, most: int) -> list[str]:
     """Return the assets of a style sheet: other sheets, pictures and fonts.
 
-    >>> of_style('@import "b.css"; /* url(no.png) */ a { background: url( "c.png" ) }', "http://x.test/a.css", 9)
+    >>> style_sheet_urls('@import "b.css"; /* url(no.png) */ a { background: url( "c.png" ) }', "http://x.test/a.css", 9)
     ['http://x.test/b.css', 'http://x.test/c.png']
     """
-    return _addresses(_in_style(source[:MOST_SOURCE]), url, url, most)
+    return _addresses(_in_style(source[:MAX_SOURCE_CHARS]), url, url, most)
 
 
 def _named(name: str, attributes: dict[str, str]) -> Iterator[str]:

@@ -11,15 +11,15 @@ from lycosa.browser import renderer_of
 from lycosa.core.budget import Budget, requests_for
 from lycosa.core.composite import steer
 from lycosa.core.durations import parse_duration
-from lycosa.core.engine import NO_TRACER, Steps
+from lycosa.core.engine import NO_TRACER, StepTracer
 from lycosa.core.errors import InputError
-from lycosa.core.options import STRATEGY, Options
+from lycosa.core.options import DEFAULT_STRATEGY, Options
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.protocols import Clock, Estimator, Judge, Space, Strategy
-from lycosa.core.spec import build, parse, spell
+from lycosa.core.spec import make_with, parse_spec, format_spec
 from lycosa.crawling.seeds import Seeds, check_search, read_seeds
-from lycosa.judges import TOPICS
-from lycosa.judges.factory import BROWSING, SOURCES, check_request, judge_of, make_judge, takes_ontology
+from lycosa.judges import JUDGES
+from lycosa.judges.factory import BROWSING, TOPIC_OPTIONS, check_request, judge_name, make_judge, takes_ontology
 from lycosa.revisit.revisit_scheduler import RevisitPlan
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, signer_of, user_agent, wall_clock
@@ -52,7 +52,7 @@ class CrawlRequest:
     notes: list[str] = field(default_factory=list)  # shown to the user
     lost: Callable[[str], None] = lambda why: None  # called when the proxy is gone
     progress: ProgressCallback = no_progress  # progress of reading the log
-    steps: Steps = NO_TRACER  # tracing of the six steps
+    steps: StepTracer = NO_TRACER  # tracing of the six steps
     suited: str = field(default="", init=False)  # strategy named by the space
 
     def __post_init__(self) -> None:
@@ -74,7 +74,7 @@ class CrawlRequest:
         user_agent(options)
         signer_of(options)
         Credentials(options.headers, options.cookies)
-        if parse(options.space)[0] != "web":
+        if parse_spec(options.space)[0] != "web":
             self.make_space()
         check_search(options, self.space)
         self.seeds = Seeds() if self.resuming else self._first_seeds()
@@ -108,12 +108,12 @@ class CrawlRequest:
     def _check_judge(self) -> None:
         """Make the judge, or check that it can be made, and note its name in the options."""
         options = self.options
-        asked = any(getattr(options, name) for name in SOURCES)
-        entry = SPACES.get(parse(options.space)[0])
+        asked = any(getattr(options, name) for name in TOPIC_OPTIONS)
+        entry = SPACES.get(parse_spec(options.space)[0])
         if not options.judge and not asked and entry is not None:
             options.judge = entry.judge  # the space knows the relevance of its nodes
-        if not options.judge and (asked or judge_of(options) == BROWSING):
-            options.judge = judge_of(options)
+        if not options.judge and (asked or judge_name(options) == BROWSING):
+            options.judge = judge_name(options)
         check_request(self.with_resolved_files)
         if not options.examples and not (self.resuming and options.terms):
             self._judge = make_judge(self.with_resolved_files)
@@ -125,17 +125,17 @@ class CrawlRequest:
         if self.options.strategy:
             return
         self.suited = getattr(self.space, "strategy", "") if self.strategy is None and not self.resuming else ""
-        self.options.strategy = self.suited or STRATEGY
+        self.options.strategy = self.suited or DEFAULT_STRATEGY
 
     def _check_ontology(self) -> None:
         """Raise InputError if neither judge nor strategy uses the ontology given."""
         options = self.options
         if not options.ontology or self.own_judge is not None or self.strategy is not None:
             return
-        judge, (guide, given) = judge_of(options), parse(options.strategy)
+        judge, (guide, given) = judge_name(options), parse_spec(options.strategy)
         bandit = guide in STRATEGIES and STRATEGIES[guide].module == "bandit"
-        names = [parse(arm)[0] for arm in given.get("arms", "").split("+") if arm] if bandit else [guide]
-        if not any(map(takes_ontology, [TOPICS.maker(judge), *map(STRATEGIES.maker, names)])):
+        names = [parse_spec(arm)[0] for arm in given.get("arms", "").split("+") if arm] if bandit else [guide]
+        if not any(map(takes_ontology, [JUDGES.maker(judge), *map(STRATEGIES.maker, names)])):
             raise InputError(
                 f"--ontology says what words mean, but neither the judge {judge} nor the strategy {guide} asks: "
                 "choose one that does, for example --judge ehrig or --strategy ehrig, or leave it out"
@@ -202,21 +202,23 @@ class CrawlRequest:
         if self.strategy is not None:
             own = self.strategy
             if isinstance(own, Estimator):
-                return build(steer, {"spread": str(options.spread)}, "--spread", estimator=own, name=options.strategy)
+                return make_with(
+                    steer, {"spread": str(options.spread)}, "--spread", estimator=own, name=options.strategy
+                )
             if options.spread:
                 raise InputError(f"--spread is for strategies that rank by one estimator: {own!r} picks by itself")
             return own
-        entry = STRATEGIES.get(parse(options.strategy)[0])
+        entry = STRATEGIES.get(parse_spec(options.strategy)[0])
         if entry is not None and entry.needs == TAXONOMY and not options.model and self.own_judge is None:
             raise InputError(
                 f"the strategy {options.strategy} needs to know the classes of pages: give it --model FILE, "
                 "as 'lycosa train' makes it"
             )
-        name, given = parse(options.strategy)
+        name, given = parse_spec(options.strategy)
         if options.spread:
             given.setdefault("spread", f"{options.spread:g}")
         return strategy_by_name(
-            spell(name, given),
+            format_spec(name, given),
             targets=tuple(options.targets or getattr(judge, "targets", ())),
             seed=options.random_seed,
             budget=options.budget,

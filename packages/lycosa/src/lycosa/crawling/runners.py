@@ -113,7 +113,7 @@ def join_shards(directory: Path) -> None:
         runner_of(directory).join(directory)
 
 
-def bring_shards_together(directory: Path) -> None:
+def collect_shards(directory: Path) -> None:
     """Update the log of a stopped crawl from its shards, if it has any."""
     if _has_shards(directory):
         runner_of(directory).bring_together(directory)

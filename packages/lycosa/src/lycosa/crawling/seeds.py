@@ -13,7 +13,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Space
 from lycosa.core.single_fetch import fetch_page
-from lycosa.core.spec import parse
+from lycosa.core.spec import parse_spec
 from lycosa.core.types import Event, Exchange, Kind, Setting, Visit
 from lycosa.spaces import SPACES
 from lycosa.web.inflate import BadEncoding, inflate
@@ -61,7 +61,7 @@ def _nodes(options: Options, space: Space, notes: list[str], files: bool) -> See
     for text in (*options.seeds, *read):
         node = node_of(space, text)
         if node is None:
-            entry = SPACES.get(parse(options.space)[0])
+            entry = SPACES.get(parse_spec(options.space)[0])
             wanted = f": it must be {entry.needs}" if entry is not None else ""
             raise InputError(f"the seed {text!r} is nothing that {type(space).__name__} can visit{wanted}")
         seeds.nodes.setdefault(node, "page")
@@ -176,14 +176,14 @@ class _Conversation:
         """Return the result URLs, or raise InputError."""
         if "{}" not in self.engine:  # a saved query URL
             url, body, kind = await self._get(_address(self.engine, self.engine))
-            return list(answers.results(body, url, kind)) or self._none()
+            return list(answers.parse_results(body, url, kind)) or self._none()
         url, body, kind = await self._get(self._asking(self.options.topic))
         furniture: set[str] = set()
-        if answers.is_page(body, kind):  # links also present for a nonsense query are not results
+        if answers.is_html_answer(body, kind):  # links also present for a nonsense query are not results
             nonsense = "zq" + hashlib.sha256(self.engine.encode()).hexdigest()[:10]
             other, empty, form = await self._get(self._asking(nonsense), may_fail=True)
-            furniture = answers.furniture_of(empty, other, form)
-        return list(answers.results(body, url, kind, furniture)) or self._none()
+            furniture = answers.boilerplate_links(empty, other, form)
+        return list(answers.parse_results(body, url, kind, furniture)) or self._none()
 
     def _asking(self, words: str) -> str:
         return _address(self.engine, self.engine.replace("{}", quote_plus(words)))
@@ -205,7 +205,7 @@ class _Conversation:
         self.visits += visits
         assert isinstance(page.exchange, Exchange)
         try:
-            body, _ = inflate(page.exchange.body, page.exchange.header("content-encoding"), answers.MOST_BYTES)
+            body, _ = inflate(page.exchange.body, page.exchange.header("content-encoding"), answers.MAX_BYTES)
         except BadEncoding as error:
             raise InputError(f"cannot read {what}: {error}") from error
         return node, body, page.exchange.header("content-type")

@@ -21,7 +21,7 @@ from lycosa.core.errors import FetchError
 from lycosa.core.files import CrashMarker
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Space
-from lycosa.core.state import State, StateMismatch, Texts
+from lycosa.core.state import State, StateMismatch, TextLines
 from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visit
 from lycosa.drawing.formats import printable
 from lycosa.spaces.stage import BUSY, REDIRECTS, Resources, Stage, as_visit
@@ -49,7 +49,7 @@ from lycosa.web.parse_process import JOBS, LARGE_BODY, Unreadable, WorkerPool, r
 from lycosa.web.politeness import Politeness
 from lycosa.web.robots import MAX_BYTES, RobotsRules, product, verdict
 from lycosa.web.signing import Signer
-from lycosa.web.sources import MAX_BYTES
+from lycosa.web.sources import MAX_SOURCE_BYTES
 from lycosa.web.sources.source import Source
 from lycosa.web.urls import Scope, canonical, check_seed, is_http, origin, parse, resolve, resolve_routes
 from lycosa.web.urls import host_key as lane_of
@@ -463,7 +463,7 @@ class WebSpace(Space):
                 page.links = Links()
             elif any("nofollow" in rel.split() for rel in page.links.rels if rel):
                 page.flags.append("nofollow-links")
-                page.links = page.links.only(
+                page.links = page.links.select(
                     [at for at, rel in enumerate(page.links.rels) if "nofollow" not in rel.split()]
                 )
 
@@ -531,7 +531,7 @@ class WebSpace(Space):
     async def _read_source(self, task: Task, response: Response, page: Page) -> None:
         """Parse a sitemap, a feed or a list of URLs; anything else is parsed as a page."""
         kind = response.fields.get("content-type", "")
-        source = await self._open(task, response, page, "source", MAX_BYTES + 1)
+        source = await self._open(task, response, page, "source", MAX_SOURCE_BYTES + 1)
         if page.outcome != "ok":
             return
         if source is not None:
@@ -664,7 +664,7 @@ class WebSpace(Space):
 
     def state(self) -> State:
         return {
-            "robots": Texts(self._ruled, self._told),
+            "robots": TextLines(self._ruled, self._told),
             "pages": dict(self._pages),
             "probed": sorted(self._probed),
             "failures": dict(self._failures),

@@ -15,18 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.state import Grown, State, StateMismatch, Texts
+from lycosa.core.state import AppendOnly, State, StateMismatch, TextLines
 from lycosa.core.types import Visit
-from lycosa.text.fingerprint import NEAR
+from lycosa.text.fingerprint import MAX_NEAR_DUPLICATE_DISTANCE
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import PageWords
 
-FEWEST_WORDS = 30  # minimum words of a page for near-duplicate detection
+MIN_WORDS = 30  # minimum words of a page for near-duplicate detection
 DIGEST = 32
 SKETCH = 32
-ALIKE = 0.75  # minimum estimated share of common words of near-duplicates
-MOST_KNOWN = 256  # maximum pages per value of a band: the average among two million
-BANDS = NEAR + 1  # at most NEAR different bits leave one of NEAR + 1 bands equal (pigeonhole principle)
+MIN_SIMILARITY = 0.75  # minimum estimated share of common words of near-duplicates
+MAX_BUCKET = 256  # maximum pages per value of a band: the average among two million
+BANDS = (
+    MAX_NEAR_DUPLICATE_DISTANCE + 1
+)  # at most NEAR different bits leave one of NEAR + 1 bands equal (pigeonhole principle)
 _WIDTH = 64 // BANDS + 1
 _MASK = (1 << _WIDTH) - 1
 
@@ -67,14 +69,14 @@ class DuplicateIndex:
         if same:
             return same if self._at_first(same) != own else ""
         words = _words(visit)
-        if words < FEWEST_WORDS:
+        if words < MIN_WORDS:
             return ""
         others = [row for row in self._near(visit.simhash, words) if self._at_first(self._nodes[row]) != own]
         if not others:
             return ""
         sketch = _hashes(_sketch(visit))
         # pages of one template can all have the same simhash
-        alike = (row for row in others[:32] if _shared(sketch, _hashes(self._sketch[row])) >= ALIKE)
+        alike = (row for row in others[:32] if _shared(sketch, _hashes(self._sketch[row])) >= MIN_SIMILARITY)
         return next((self._nodes[row] for row in alike), "")
 
     def learn(self, visit: Visit) -> None:
@@ -84,7 +86,7 @@ class DuplicateIndex:
         if not visit.is_version or visit.same_as:
             return
         words, row = _words(visit), -1
-        if words >= FEWEST_WORDS:
+        if words >= MIN_WORDS:
             row = self._add(visit.node, visit.simhash, words, _sketch(visit))
         digest = visit.digest if visit.size else b""
         if visit.follows:
@@ -101,9 +103,9 @@ class DuplicateIndex:
             raise StateMismatch("some pages say something else by now")
         count = len(self._nodes)
         return {
-            "digests": Grown(self._first, _joined),
-            "firsts": Texts(self._first.values()),
-            "nodes": Texts(self._nodes),
+            "digests": AppendOnly(self._first, _joined),
+            "firsts": TextLines(self._first.values()),
+            "nodes": TextLines(self._nodes),
             "simhashes": self._simhash[:count],
             "words": self._words[:count],
             "sketches": self._sketch[:count],
@@ -131,7 +133,7 @@ class DuplicateIndex:
         rows = np.concatenate(met)
         apart = np.bitwise_count(self._simhash[rows] ^ np.uint64(simhash))
         lengths = self._words[rows]
-        alike = (apart <= NEAR) & (8 * np.abs(lengths - words) <= np.maximum(lengths, words))
+        alike = (apart <= MAX_NEAR_DUPLICATE_DISTANCE) & (8 * np.abs(lengths - words) <= np.maximum(lengths, words))
         if not alike.any():
             return []
         rows, apart = rows[alike], apart[alike]
@@ -155,7 +157,7 @@ class DuplicateIndex:
             if bucket is None:
                 band[value] = array("i", (row,))
                 continue
-            if len(bucket) == MOST_KNOWN:
+            if len(bucket) == MAX_BUCKET:
                 del bucket[0]
             bucket.append(row)
 
@@ -206,7 +208,7 @@ def _shared(one: set[int], other: set[int]) -> float:
     return len(one.intersection(other, union)) / len(union) if union else 0.0
 
 
-MOST_WORDS = 5_000  # maximum distinct words of an error page
+MAX_ERROR_PAGE_WORDS = 5_000  # maximum distinct words of an error page
 
 _SORRY = re.compile(
     r"""^\W*(?:error\W*)?404\W*$ | \b404\W+(?:error|not\ found|page)\b | ^\W*error\ 404\W*$ | ^\W*not\ found\W*$
@@ -240,7 +242,7 @@ class Soft404Detector:
         """Store the words of a probe's response, or flag a page that is similar to it."""
         if visit.kind == "probe":
             ids, counts = _bag(visit.node, reading)
-            if 0 < len(ids) <= MOST_WORDS:
+            if 0 < len(ids) <= MAX_ERROR_PAGE_WORDS:
                 visit.data["face"] = [ids.tolist(), counts.tolist()]
             return
         if _SORRY.search(visit.title[:200]):
@@ -260,7 +262,7 @@ class Soft404Detector:
     def state(self) -> State:
         faces = list(self._faces.values())
         return {
-            "hosts": Texts(self._faces),
+            "hosts": TextLines(self._faces),
             "words": np.array([len(ids) for ids, _ in faces], np.int64),
             "ids": np.concatenate([np.zeros(0, np.int32), *(ids for ids, _ in faces)]),
             "counts": np.concatenate([np.zeros(0), *(counts for _, counts in faces)]),

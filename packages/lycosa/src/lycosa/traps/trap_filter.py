@@ -41,20 +41,20 @@ from numpy.typing import NDArray
 from lycosa.core import protocols
 from lycosa.core.columns import fit
 from lycosa.core.frontier import FREE, HELD, SHUT
-from lycosa.core.state import State, Texts, put_back
+from lycosa.core.state import State, TextLines, restore_attributes
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Held, Rows, Step, Visit
-from lycosa.text.readability import quality, repeats
+from lycosa.text.readability import quality, may_be_stuffed
 from lycosa.traps.copies import DuplicateIndex, Soft404Detector
-from lycosa.traps.url_patterns import FEWEST_LINKS, LISTS, LOOP, MAZE, WALLED, Address, Suspicion, is_maze
+from lycosa.traps.url_patterns import MIN_LINKS, LISTS, LOOP, MAZE_SHARE, WALLED_SHARE, Address, Suspicion, is_maze
 from lycosa.web.urls import site
 
-POOR = 3  # worthless pages after which a section is held if they are the majority
-HOSTS = 2  # hosts after which a section is known by its name on the others
-PATIENCE = 30  # pages that an endless-looking section may waste before it is shut
+MIN_WASTE = 3  # worthless pages after which a section is held if they are the majority
+MIN_HOSTS = 2  # hosts after which a section is known by its name on the others
+MAX_WASTE = 30  # pages that an endless-looking section may waste before it is shut
 # pages without a relevant one per host; the same again for each relevant page and each thousand pages crawled
 ALLOWANCE = 25
-PROOF = 10  # relevant pages needed elsewhere before a host without any counts as fruitless
+MIN_RELEVANT_ELSEWHERE = 10  # relevant pages needed elsewhere before a host without any counts as fruitless
 STUFFED_BELOW = 0.5  # text quality below which a page counts as stuffed with keywords
 STUFFED_PAGES = 2  # stuffed pages after which a host is held if they are the majority
 _MARKS = re.compile(r"[*#?]")
@@ -151,7 +151,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         """
         if reading is not None:
             self.soft404.recognise(visit, reading)
-            suspect = visit.is_version and "quality" not in visit.data and repeats(reading.terms.counts)
+            suspect = visit.is_version and "quality" not in visit.data and may_be_stuffed(reading.terms.counts)
             if suspect and (said := quality(reading.ids)) < STUFFED_BELOW:
                 visit.data = {**visit.data, "quality": round(said, 3)}
         if visit.is_version:
@@ -220,7 +220,7 @@ class SectionTrapFilter(protocols.TrapFilter):
             "copies": self.copies.state(),
             "soft404": self.soft404.state(),
             "columns": {name: getattr(self, name) for name in _COLUMNS},
-            "names": Texts(self.sections, lambda part: f"{part.host}\t{part.kind}\t{part.stem}"),
+            "names": TextLines(self.sections, lambda part: f"{part.host}\t{part.kind}\t{part.stem}"),
             "sections": _table(self.sections, _OF_SECTION),
             "hosts": _table(self.hosts.values(), _OF_HOST),
             "sites": _table(self.sites.values(), _OF_SITE),
@@ -235,7 +235,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         if "copies" in state:  # left out when opened for reading
             self.copies.restore(state["copies"])
         self.soft404.restore(state["soft404"])
-        put_back(self, state["columns"])
+        restore_attributes(self, state["columns"])
         for name in state["names"]:
             host, kind, stem = name.split("\t")
             self._found(host, Suspicion(kind, stem))
@@ -364,17 +364,17 @@ class SectionTrapFilter(protocols.TrapFilter):
 
     def _judge_links(self, step: Step, changed: set[int]) -> None:
         """Count a page with most links into one suspicious section of its host as part of a maze."""
-        if len(step.children) < FEWEST_LINKS or not self._smells[step.children].any():
+        if len(step.children) < MIN_LINKS or not self._smells[step.children].any():
             return
         host = self.sections[self._section[step.row]].host
         numbers, counts = np.unique(self._section[step.children], return_counts=True)
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-            if count < MAZE * len(step.children):
+            if count < MAZE_SHARE * len(step.children):
                 continue
             part = self.sections[number]
             if part.kind and part.host == host:
                 part.mazes += 1
-                part.walls += bool(count >= WALLED * len(step.children))
+                part.walls += bool(count >= WALLED_SHARE * len(step.children))
                 changed.add(number)
 
     def _suspects(self, step: Step, new: Rows, visit: Visit) -> Rows:
@@ -438,7 +438,7 @@ class SectionTrapFilter(protocols.TrapFilter):
             self._hold_host(host)
             home, was = host.site, host.site.level
             guilty = _repeats(home) or self._yields_nothing(home)
-            home.level = HELD if guilty and len(home.hosts) > HOSTS else FREE
+            home.level = HELD if guilty and len(home.hosts) > MIN_HOSTS else FREE
             if host.reason == FRUITLESS or home.level:
                 self._fruitless.add(name)
             else:
@@ -450,23 +450,23 @@ class SectionTrapFilter(protocols.TrapFilter):
         return touched
 
     def _hold(self, part: SectionRecord) -> None:
-        guilty = part.waste >= POOR and part.waste > 2 * (part.pages - part.waste)
+        guilty = part.waste >= MIN_WASTE and part.waste > 2 * (part.pages - part.waste)
         guilty = guilty or part.lies > 1 or (part.mazes > 0 and part.waste > 0)
         guilty = guilty or (bool(part.kind) and part.waste > 1 and 2 * part.waste > part.pages)
         guilty = guilty or (part.kind == LOOP and part.mazes > 0) or (part.kind == LISTS and part.walls > 0)
         fruitful = part.relevant > max(2, part.waste)
-        known = len(self._mazes.get(part.name, ())) >= HOSTS
+        known = len(self._mazes.get(part.name, ())) >= MIN_HOSTS
         if fruitful or not (guilty or known):
             part.level, part.reason = FREE, ""
         else:
-            spent = bool(part.kind) and part.waste >= PATIENCE
+            spent = bool(part.kind) and part.waste >= MAX_WASTE
             part.level, part.reason = SHUT if spent else HELD, part.kind or POOR_SECTION
 
     def _warn(self, part: SectionRecord) -> set[int]:
         """Count a held section by its name; once known, return all sections of that name."""
         hosts = self._mazes[part.name]
         hosts.add(part.host)
-        if len(hosts) != HOSTS:
+        if len(hosts) != MIN_HOSTS:
             return set()
         for number in self._named[part.name]:
             self._hold(self.sections[number])
@@ -485,7 +485,9 @@ class SectionTrapFilter(protocols.TrapFilter):
     def _yields_nothing(self, one: HostRecord | SiteRecord) -> bool:
         """Return whether a host or site yields too little, given enough relevant pages elsewhere."""
         relevant, pages = self.relevant - one.relevant, self.pages - one.pages
-        if relevant < PROOF or one.pages - one.relevant <= ALLOWANCE * (1 + one.relevant + self.pages / 1000):
+        if relevant < MIN_RELEVANT_ELSEWHERE or one.pages - one.relevant <= ALLOWANCE * (
+            1 + one.relevant + self.pages / 1000
+        ):
             return False
         # with one more it would still be below a quarter of the others' rate
         return one.relevant + 1 <= 0.25 * one.pages * relevant / pages
@@ -531,4 +533,4 @@ def _quality(visit: Visit) -> float:
 
 def _repeats(one: HostRecord | SiteRecord) -> bool:
     """Return whether most pages of a host or site are copies."""
-    return one.copies >= POOR and 2 * one.copies > one.pages
+    return one.copies >= MIN_WASTE and 2 * one.copies > one.pages

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from lycosa.core.types import Visit
 
-DEEPEST = 15  # folders in a path
-LONGEST = 600  # characters of an address
+MAX_FOLDERS = 15  # folders in a path
+MAX_LENGTH = 600  # characters of an address
 _DIGITS = re.compile(r"\d+")
 _DATE = re.compile(r"(?:1[89]|20|21)\d\d(?:-[01]?\d(?:-[0-3]?\d)?)?|(?:1[89]|20|21)\d\d[01]\d[0-3]\d")
 _MONTH_OR_DAY = re.compile(r"[0-3]?\d(?:\.\w{1,5})?")
@@ -74,7 +74,7 @@ class Address:
         Suspicion(kind='endless list', stem='/shop')
         """
         segments = self.segments
-        if len(segments) > DEEPEST:  # held by `monstrous` already; also bounds the work for hostile paths
+        if len(segments) > MAX_FOLDERS:  # held by `monstrous` already; also bounds the work for hostile paths
             return None
         for number, segment in enumerate(segments):
             if segment[:1].isdigit() and _DATE.fullmatch(segment):
@@ -100,7 +100,7 @@ class Address:
         ('repeated path', '')
         """
         segments = self.segments
-        if len(self.url) > LONGEST or len(segments) > DEEPEST:
+        if len(self.url) > MAX_LENGTH or len(segments) > MAX_FOLDERS:
             return LONG
         if len(segments) - len(set(segments)) > 1:
             for first in range(len(segments) - 2):
@@ -144,9 +144,9 @@ def _join(segments: list[str]) -> str:
     return "".join([f"/{segment}" for segment in segments])
 
 
-MAZE = 0.5  # minimum share of a page's links into one suspicious section that makes it a maze
-WALLED = 0.8  # the same for sorted lists, which ordinary sites have as well
-FEWEST_LINKS = 3  # minimum links of a maze page
+MAZE_SHARE = 0.5  # minimum share of a page's links into one suspicious section that makes it a maze
+WALLED_SHARE = 0.8  # the same for sorted lists, which ordinary sites have as well
+MIN_LINKS = 3  # minimum links of a maze page
 
 
 def is_maze(visit: Visit) -> bool:
@@ -167,18 +167,18 @@ def is_maze(visit: Visit) -> bool:
         return False
     urls = dict.fromkeys(visit.links.urls)
     urls.pop(visit.node, None)
-    if len(urls) < FEWEST_LINKS:
+    if len(urls) < MIN_LINKS:
         return False
     own = Address(visit.node)
     addresses = [address for address in map(Address, urls) if address.host == own.host]
-    if len(addresses) < MAZE * len(urls):
+    if len(addresses) < MAZE_SHARE * len(urls):
         return False
     kinds = Counter(_looks(address) for address in addresses)
-    if kinds[LOOP] >= MAZE * len(urls):
+    if kinds[LOOP] >= MAZE_SHARE * len(urls):
         return True
     own_look = _looks(own)
     # at least 20 links to dates, as only empty calendars have
-    return bool(own_look) and kinds[own_look] >= max(WALLED * len(urls), 0 if own_look == LISTS else 20)
+    return bool(own_look) and kinds[own_look] >= max(WALLED_SHARE * len(urls), 0 if own_look == LISTS else 20)
 
 
 def _looks(address: Address) -> str:

@@ -67,7 +67,7 @@ class Source:
             max_chars -= sum(map(len, texts))
             if max_chars < 0:
                 self.left_out["too long together"] += len(links) - at
-                links.keep(at)
+                links.truncate(at)
                 del self.modified[at:]
                 return
 
