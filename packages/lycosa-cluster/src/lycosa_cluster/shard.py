@@ -113,7 +113,7 @@ class Shard:
         )  # fmt: skip
 
     def accept(self, grant: Grant, asked: float) -> None:
-        """Go on as far as the coordinator says. A lease counts from when it was asked for."""
+        """Apply a grant. A lease counts from when it was requested."""
         allowance, now = self.allowance, self.engine.clock()
         self.total = max(self.total, grant.total)
         until = asked + grant.seconds
@@ -122,8 +122,9 @@ class Shard:
         if renewed:
             self._until = until
             events.append(Setting(LEASE, {"epoch": self.epoch, "until": until}, now))
-        if (renewed or grant.over) and (cursors := self.outbox.news()) is not None:  # now and then: what is sent once
-            events.append(Setting(CURSORS, cursors, now))  # more after a crash is known there
+        # renewed with the lease: cursors lag behind, and a crash causes some links to be sent again
+        if (renewed or grant.over) and (cursors := self.outbox.news()) is not None:
+            events.append(Setting(CURSORS, cursors, now))
         if events:
             self.engine.add_events_from_shards(events)
         allowance.until = self.leases.until = self._until

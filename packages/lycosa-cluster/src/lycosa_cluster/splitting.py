@@ -1,13 +1,10 @@
-"""From the common log to shards and back. It is shared out anew for a cluster of another size, or one that goes on with
-a plain crawl.
+"""Split a common log into shards, and merge shards into a common log.
 
-Each visit goes to the shard that owns its node now, with words numbered as that shard meets them, and the links that
-others own go to them at once, as if they had been sent and confirmed. Where the bytes of a page lie is what the common
-log knows: shards begin archives of their own. All of it is made beside the present shards and then takes their place,
-so that a crawl that dies meanwhile is as it was.
-
-Among no shards at all: what is left is a plain crawl, which can be refreshed and watched, and is shared out again when
-it goes on.
+A crawl is split again for a cluster of another size, or if it was a plain crawl before. Each visit goes to the shard
+that now owns its node, with words renumbered for that shard, and links to other shards' hosts are marked as sent and
+confirmed. Archive positions remain in the common log; shards begin their own archives. New shards are built beside the
+present ones and then replace them, so a crash leaves the crawl unchanged. Splitting into 0 shards gives a plain crawl,
+which can be refreshed and watched, and split again when it is resumed.
 """
 
 from __future__ import annotations
@@ -45,8 +42,10 @@ Make = Callable[[Path], SqliteLog]  # opens a shard's log in its directory
 
 
 def split(directory: Path, log: SqliteLog, shards: int, scope: Scope, make: Make) -> None:
-    """Make so many shards of the common log, in place of those that there are. All of these are brought over. With 0
-    it is noted how many there were."""
+    """Split the common log into new shards that replace the present ones, which must be merged completely.
+
+    With 0 shards the previous number is recorded.
+    """
     try:
         settle(directory)
         shutil.rmtree(directory / NEW, ignore_errors=True)
@@ -73,7 +72,7 @@ def split(directory: Path, log: SqliteLog, shards: int, scope: Scope, make: Make
 
 
 def settle(directory: Path) -> None:
-    """Bring to an end what was broken off between two shards' places."""
+    """Finish an interrupted replacement of shards."""
     if (directory / OLD).exists() and not (directory / SHARDS).exists():
         place = NEW if (directory / NEW / SPLIT).exists() else OLD
         (directory / place).rename(directory / SHARDS)
@@ -81,7 +80,7 @@ def settle(directory: Path) -> None:
 
 
 def join(directory: Path) -> None:
-    """Make a plain crawl of one that has shards: all that they have recorded is in the common log then."""
+    """Convert a crawl with shards to a plain one; everything recorded must have been merged."""
     settle(directory)
     if not (there := shards_in(directory)):
         return
@@ -95,8 +94,7 @@ def join(directory: Path) -> None:
 
 
 def bring_together(directory: Path) -> None:
-    """Bring the common log of a crawl that does not run up to where its shards are: whoever ran it may have been
-    killed."""
+    """Merge the shards of a crawl that is not running, for instance after it was killed."""
     settle(directory)
     if there := shards_in(directory):
         with closing(Directory.open(directory)) as held, closing(held.log()) as log:
@@ -104,7 +102,7 @@ def bring_together(directory: Path) -> None:
 
 
 def shards_before(directory: Path) -> int:
-    """How many shards a crawl has, or had when they were joined; 0 if it never had any."""
+    """Return the number of shards, or the one before they were joined; 0 if there never were any."""
     file = directory / SHARDS / SPLIT
     if there := shards_in(directory):
         return there
@@ -112,7 +110,7 @@ def shards_before(directory: Path) -> int:
 
 
 class _NewShard:
-    """A shard to be."""
+    """A shard under construction."""
 
     def __init__(self, number: int, log: SqliteLog) -> None:
         self.number, self.log = number, log
@@ -120,7 +118,7 @@ class _NewShard:
         self._words: dict[int, int] = {}  # by their numbers in the common log
 
     def append(self, visit: Visit, names: list[str]) -> int:
-        """One of its own visits."""
+        """Append one of its own visits; return its sequence number."""
         new: list[str] = []
         for word in visit.terms.ids.tolist():
             if word not in self._words:
@@ -138,7 +136,7 @@ class _NewShard:
 
 
 class _Sharing:
-    """Hands out the events of the common log, in its order."""
+    """Distributes the events of the common log in order."""
 
     def __init__(self, parts: list[_NewShard], scope: Scope) -> None:
         self.parts, self.scope, self.owners = parts, scope, Owners(len(parts))
@@ -147,7 +145,7 @@ class _Sharing:
         self._seeds: set[str] = set()
 
     def hand_out(self, event: Event) -> None:
-        """One event, to whom it is for."""
+        """Append an event to the shards that need it."""
         if isinstance(event, Seed):
             self._depths[event.node] = 0
             self._seeds.add(event.node)
@@ -174,7 +172,7 @@ class _Sharing:
             self.parts[receiver].log.append(inbound)
 
     def finish(self) -> None:
-        """All that was sent is confirmed."""
+        """Mark all links as confirmed."""
         for part in self.parts:
             if part.last:
                 cursors = {str(other.number): part.last for other in self.parts if other is not part}
@@ -183,7 +181,7 @@ class _Sharing:
 
 
 def _gather(directory: Path) -> None:
-    """The shards' files of the archive become the crawl's own: a second name for each, in place of a link."""
+    """Move the shards' archive files to the crawl's archive, by hard links in place of symbolic ones."""
     for file in (directory / SHARDS).glob("*/archive/*"):
         if not file.is_file():
             continue
@@ -194,22 +192,20 @@ def _gather(directory: Path) -> None:
         second.unlink(missing_ok=True)
         try:
             os.link(file, second)
-        except OSError:  # this file system has none
+        except OSError:  # the file system does not support hard links
             shutil.copy2(file, second)
         second.replace(place)
 
 
-# -- the shards' logs as one -------------------------------------------------------------------------------
 
-# The shards' logs as one: the log of the crawl's own directory, which whoever shows or searches it reads.
+# The common log is that of the crawl's own directory, which all readers use.
 #
-# Visits are brought over in the order in which they ended, as far as the shards have got. Words are numbered anew, as
-# each shard numbers its own; the archive's files stay where they are, and have a link in the crawl's archive. What
-# shards say to each other is theirs alone, and so are their judges' lessons: what pages are relevance_now by them is brought
-# over.
+# Visits are merged in the order in which they ended, as far as all shards have progressed. Words are renumbered;
+# archive files stay in place with links in the crawl's archive. Messages between shards and their model updates are not
+# merged, but the resulting relevances are.
 
-MERGED = "merged"  # setting: how far each shard's log is brought over
-SPLIT = "split.json"  # how far shards' logs were made from the common one
+MERGED = "merged"  # setting: merged part of each shard's log
+SPLIT = "split.json"  # positions in the shards' logs after splitting
 AT_ONCE = 500  # pages per query
 ONCE = ("learned", "threshold", "probability")  # settings that are the same for all shards
 
@@ -219,12 +215,12 @@ def shard_path(directory: Path, number: int) -> Path:
 
 
 def shards_in(directory: Path) -> int:
-    """How many shards a directory has; 0 for a crawl that has none."""
+    """Return the number of shards of a directory; 0 for a plain crawl."""
     return len(shard_directories(directory))
 
 
 def make_shards(directory: Path, count: int) -> None:
-    """Places for so many shards: all of them, or none."""
+    """Create the directories of all shards atomically."""
     new = directory / f"{SHARDS}.new"
     for number in range(count):
         (new / shard_path(Path(), number).name).mkdir(parents=True, exist_ok=True)
@@ -232,30 +228,30 @@ def make_shards(directory: Path, count: int) -> None:
 
 
 def _split(directory: Path) -> dict[str, Any]:
-    """Of shards that were made from the common log: where their logs ended then."""
+    """Return the positions at which the logs of split shards ended after splitting."""
     file = directory / SHARDS / SPLIT
     return dict(json.loads(file.read_text("utf-8"))) if file.exists() else {}
 
 
 class Merger:
-    """Brings the log of a directory up to where its shards are. Whoever does that holds the directory's lock."""
+    """Merges shards into the log of a directory; the caller must hold its lock."""
 
     def __init__(self, directory: Path, log: SqliteLog, shards: int, traps: bool = True) -> None:
         self.directory, self.log, self.shards = directory, log, shards
         cursors, split = log.setting(MERGED, {}), _split(directory)
-        if split.get("split") != cursors.get("split"):  # these shards were made from this log
+        if split.get("split") != cursors.get("split"):  # these shards were split from this log
             cursors = split
         self._split = {"split": split["split"]} if "split" in split else {}
         self.cursors = {shard: int(cursors.get(str(shard), 0)) for shard in range(shards)}
         self._number: dict[str, int] = {}  # of each word
-        self._words: dict[int, list[int]] = {}  # of each shard: the numbers of its words here
-        self._lost: list[str] = []  # words with a number that no visit of this log has brought: the next one does
+        self._words: dict[int, list[int]] = {}  # by shard: the numbers of its words here
+        self._lost: list[str] = []  # numbered words missing in this log: added to the next visit
         self._picks = 0
         self._linked: set[str] = set()
         self._settings: dict[str, Any] = {key: log.setting(key, None) for key in ONCE}
         self._copies = DuplicateIndex() if traps else None
-        self._same: dict[str, str] = {}  # pages that repeat another one of any shard
-        self._twice: list[str] = []  # those that their own shard takes for originals
+        self._same: dict[str, str] = {}  # pages that repeat one of any shard
+        self._twice: list[str] = []  # those that their own shard considers originals
         for visit in log.visits(VISITS):
             self._picks = max(self._picks, visit.pick)
             for stem in visit.terms.new:
@@ -274,7 +270,7 @@ class Merger:
                             self._twice.append(visit.node)
 
     def _numbered(self, stem: str) -> int:
-        """The number of a word that was brought over; it has got lost here if this log was mended."""
+        """Return the number of a merged word; it may be missing here if this log was repaired."""
         if stem not in self._number:
             self._lost.append(stem)
         return self._number.setdefault(stem, len(self._number))
@@ -283,7 +279,7 @@ class Merger:
         return SqliteLog(shard_path(self.directory, shard) / NAME, readonly=True)
 
     def bring_over(self) -> int:
-        """What the shards have recorded since; how many events that are."""
+        """Merge new events; return their number."""
         logs = {n: self._open(n) for n in range(self.shards) if (shard_path(self.directory, n) / NAME).exists()}
         try:
             ends = {shard: log.end() for shard, log in logs.items()}
@@ -300,8 +296,7 @@ class Merger:
                 log.close()
 
     def keep_up(self) -> None:
-        """While it runs: what is new; and, whenever it has grown by a tenth, what pages are relevance_now by what judges have
-        learned since, so that those who look see what the shards count."""
+        """Merge new events during a run; after each growth by a tenth also the current relevances of pages."""
         self.bring_over()
         if self._picks >= self._settle_at:
             self._settle_at = self._later()
@@ -311,9 +306,9 @@ class Merger:
         return max(self._picks + 20, math.ceil(1.1 * self._picks))
 
     def _news(self, shard: int, log: SqliteLog, end: int) -> Iterator[tuple[float, int, Event]]:
-        """The events of a shard that are new, each with a time that goes up."""
+        """Yield the new events of a shard with increasing times."""
         last = -math.inf
-        wanted = f"seq > ? AND seq <= ? AND (kind IN ('seed', 'setting') OR {VISITS})"  # labels came from here
+        wanted = f"seq > ? AND seq <= ? AND (kind IN ('seed', 'setting') OR {VISITS})"  # labels originate here
         for event in log.events(wanted, given=(self.cursors[shard], end)):
             last = max(last, event.ended if isinstance(event, Visit) else getattr(event, "at", last))
             yield last, shard, event
@@ -355,9 +350,9 @@ class Merger:
         )  # fmt: skip
 
     def _compared(self, visit: Visit) -> Visit:
-        """A visit that may repeat a page of another shard: each of them knows its own pages only."""
+        """Mark a visit that repeats a page of another shard: shards know their own pages only."""
         if self._copies is not None:
-            if visit.same_as:  # of a page that may have turned out to repeat another shard's
+            if visit.same_as:  # of a page that may itself repeat one of another shard
                 visit.same_as = self._same.get(visit.same_as, visit.same_as)
             elif visit.is_version and "soft-404" not in visit.flags:
                 visit.same_as = self._copies.original(visit)
@@ -370,11 +365,11 @@ class Merger:
     def _note(self, visit: Visit) -> None:
         if visit.same_as:
             self._same[visit.node] = visit.same_as
-        elif visit.is_version:  # it says something else by now
+        elif visit.is_version:  # its content has changed
             self._same.pop(visit.node, None)
 
     def _link(self, shard: int, file: str) -> None:
-        """A file of a shard's archive, seen from the crawl's."""
+        """Link a file of a shard's archive in the crawl's archive."""
         if file in self._linked:
             return
         self._linked.add(file)
@@ -385,8 +380,7 @@ class Merger:
                 (archive / name).symlink_to(Path("..") / own / name)
 
     def begin(self) -> dict[int, int]:
-        """At the start of a run, which is noted: of each shard the epoch of its last lease, where it is known that
-        nothing is fetched under it any more, as the run before has ended by itself."""
+        """Record the start of a run; return the epoch of the last lease of each shard that is known to have stopped."""
         last = next(self.log.rows("node", f"{VISITS} OR node IN ('end', '{MERGED}')", "seq DESC LIMIT 1"), ("",))[0]
         self.log.append(Setting(MERGED, self._cursors()))
         over: dict[int, int] = {}
@@ -397,8 +391,10 @@ class Merger:
         return over
 
     def judged(self) -> dict[int, ModelUpdate]:
-        """Of each shard: what a judge that does not learn has said of its pages since they were fetched, if it was
-        asked last. The common log has the pages of a shard in the shard's own order."""
+        """Return the latest relevances of each shard's pages by a judge that does not learn, if it was asked last.
+
+        The common log has the pages of a shard in the shard's own order.
+        """
         for update in self.log.events("kind = 'model_update'", "seq DESC LIMIT 1"):
             if isinstance(update, ModelUpdate) and RELEVANCES in update.data:
                 relevances, of = update.data[RELEVANCES], Owners(self.shards).of
@@ -414,7 +410,7 @@ class Merger:
         return {**{str(shard): end for shard, end in self.cursors.items()}, **self._split}
 
     def settle(self) -> None:
-        """What pages are relevance_now by now."""
+        """Merge the current relevances of all pages."""
         self.bring_over()
         page_of = dict(self.log.rows("node, seq", VERSIONS))
         with self.log.batch():
@@ -428,11 +424,11 @@ class Merger:
                     self.log.settle(
                         [(page_of[node], relevance_now) for node, relevance_now in relevances_now if node in page_of]
                     )
-            if self._settings["threshold"] is not None:  # those who look must notice
+            if self._settings["threshold"] is not None:  # readers must notice
                 self.log.append(Setting("threshold", self._settings["threshold"]))
 
     def counts(self) -> dict[str, int]:
-        """Pages so far, and relevant ones, of which copies in two shards are one."""
+        """Return the number of pages, and of relevant pages without copies across shards."""
         self.bring_over()
         told = {"pages": int(next(self.log.rows("COUNT(*)", PAGES))[0])}
         if (threshold := self._settings["threshold"]) is not None:
@@ -442,7 +438,7 @@ class Merger:
         return told
 
     def counted_twice(self) -> int:
-        """Relevant pages that repeat one of another shard: shards, which can't know that, count both."""
+        """Return the number of relevant pages that repeat one of another shard: shards count both."""
         threshold, count = self._settings["threshold"], 0
         for begin in range(0, len(self._twice) if threshold is not None else 0, AT_ONCE):
             some = self._twice[begin : begin + AT_ONCE]
@@ -451,7 +447,7 @@ class Merger:
         return count
 
     def finish(self, ending: str, now: float) -> dict[str, Any]:
-        """At the end of a run: what pages are relevance_now by now, and how it ended, which is returned."""
+        """Record the end of a run with the current relevances; return the end event's data."""
         ends: list[dict[str, Any]] = []
         with self.log.batch():
             self.settle()

@@ -6,9 +6,7 @@
     LYCOSA_TOPIC = "coral reef bleaching"
     LYCOSA_STRATEGY = "scent"
 
-space.py      what the engine is told: requests that wait, slots that are busy
-requests.py   Scrapy's requests as the log keeps them, and back
-answers.py    what came back of a request, as a page with its links
-scheduler.py  the scheduler: an adapter between Scrapy's engine and ours
-relevance.py  the spider middleware: which page a request comes from, and what the page was worth
+space.py      the space as the engine sees it: waiting requests, busy slots requests.py   Scrapy's requests in the log,
+and back answers.py    the result of a request, as a page with its links scheduler.py  the scheduler: an adapter between
+Scrapy's engine and ours relevance.py  the spider middleware: the page of each request, and relevances set by the spider
 """

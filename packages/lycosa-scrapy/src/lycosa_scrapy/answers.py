@@ -1,4 +1,4 @@
-"""What came back of a request, as a page with its links: those that the spider follows, with their texts."""
+"""The result of a request as a page, with the links that the spider follows and their texts."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ BUSY = frozenset({429, 503})
 
 @dataclass(slots=True, eq=False)
 class Flight:
-    """A request that was handed to Scrapy, and what has become of it so far."""
+    """A request handed to Scrapy, and its state."""
 
     request: Request
     task: Task
     host_key: str
     started: float
     downloading: bool = True
-    reached: bool = False  # came as far as the downloader's slot
+    reached: bool = False  # has reached the downloader's slot
     response: Response | None = None
-    awaited: float = 0.0  # how long to wait for what the page says, once it has come
+    awaited: float = 0.0  # time until which picks wait for the page's items
     items: int = 0
     relevance: float | None = None
     links: dict[str, Request] = field(default_factory=dict)  # followed by the spider, by node
-    made: list[Request] = field(default_factory=list)  # those handed to Scrapy's engine
-    filtered: int = 0  # number of others, known before
-    other: tuple[str, Request] | None = None  # the request in its place (redirect, retry) and its node
+    made: list[Request] = field(default_factory=list)  # requests passed to Scrapy's engine
+    filtered: int = 0  # number of other, known requests
+    other: tuple[str, Request] | None = None  # the request that replaced this one (redirect, retry) and its node
 
 
 def page_of(flight: Flight, news: list[tuple[str, Form, str]], now: float, given: bool) -> Page:
-    """The page as the engine judges it; `news` are the requests that nobody has asked for before.
+    """Return the page for the engine to judge; `news` are requests that are new to the crawl.
 
-    With `given`, it's the spider alone who says what pages are worth and links promise.
+    With `given`, relevances of pages and links come from the spider only.
     """
     page = _moved(flight, now) if flight.other is not None else _came(flight)
     page.started, page.ended = flight.started, now
@@ -91,7 +91,7 @@ def _outcome(response: Response) -> Outcome:
 
 
 def _read(page: Page, response: Response) -> None:
-    """Read the page as Lycosa does: what is larger than most is read as far as that."""
+    """Parse the page as Lycosa does, up to the maximum size."""
     kind = (response.headers.get("Content-Type") or b"").decode("latin-1")
     if kind.partition(";")[0].strip().lower() not in HTML | {""}:
         kind = f"text/plain;{kind.partition(';')[2]}"
@@ -108,7 +108,7 @@ def _read(page: Page, response: Response) -> None:
 
 
 def _link(page: Page, flight: Flight) -> None:
-    """Keep of the page's links those that the spider follows, and add what it follows beside them."""
+    """Keep the links of the page that the spider follows, and add its further requests."""
     links, wanted = page.links, flight.links
     nodes = [address(url) if "&" in url else url for url in links.urls]
     keep = [at for at, node in enumerate(nodes) if node in wanted]

@@ -1,6 +1,6 @@
-"""The spider middleware: which page a request comes from, and what the spider says that the page was worth.
+"""Spider middleware that assigns requests to their page, and collects relevances set by the spider.
 
-It has to be the one nearest to Scrapy's engine (a number below 25), to see what really leaves the spider.
+It must be the one nearest to Scrapy's engine (a number below 25), to see everything that leaves the spider.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from lycosa_scrapy.space import RELEVANCE
 
 
 class Relevance:
-    """Tells the scheduler of pages. What they are worth it hears from the topic, or from the spider:
+    """Reports pages to the scheduler, with relevances from the topic or the spider.
 
-    `relevance` in an item, or in `response.meta`, is a number from 0 to 1, or yes and no; of several the largest
-    counts. In the meta of a request that the spider makes it says what the link promises, where no topic does.
+    `relevance` in an item or in `response.meta` is a number from 0 to 1, or a bool; the largest counts. In the meta of
+    a new request it is the relevance of the link, if there is no topic.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -36,7 +36,7 @@ class Relevance:
         return cls(crawler)
 
     def _flight(self, response: Response) -> Flight | None:
-        """The request that the response answers, if our scheduler has handed it out."""
+        """Return the request that a response answers, if our scheduler handed it out."""
         if self._scheduler is None:
             self._scheduler = of_crawler(self._crawler)
         return None if self._scheduler is None else self._scheduler.flight_of(response)
@@ -50,8 +50,7 @@ class Relevance:
             flight.response = response
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
-        """Note what the spider makes of the page. Requests that are known already go no further, as Scrapy's engine
-        would only pass them on to be dropped."""
+        """Record the spider's output, and drop known requests, which Scrapy's engine would drop later."""
         flight = self._flight(response)
         for output in result:
             if self._is_news(flight, output):
@@ -66,16 +65,17 @@ class Relevance:
         self._end(flight, response)
 
     def _stand_beside_the_spider(self) -> None:
-        """Drop links that are known before Scrapy's own middlewares see them: those are most links of a page, and what
-        Scrapy notes of each (referrer, depth, length) costs more than all that we do for it. Middlewares of the
-        project see every request, so that nothing is done where there are any.
+        """Drop known links before Scrapy's own middlewares see them.
+
+        They are most links of a page, and Scrapy's bookkeeping for each (referrer, depth, length) costs more than ours.
+        Not done if the project has middlewares of its own, which must see every request.
         """
         manager = getattr(getattr(self._crawler.engine, "scraper", None), "spidermw", None)
         methods = getattr(manager, "methods", {})
         others = [type(one) for one in getattr(manager, "middlewares", ()) if one is not self]
         if others and all(one.__module__.startswith("scrapy.spidermiddlewares.") for one in others):
             methods["process_spider_output"].appendleft(self._without_known)
-            methods["process_spider_exception"].appendleft(None)  # which has a place for each
+            methods["process_spider_exception"].appendleft(None)  # this list has an entry per middleware
 
     async def _without_known(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         flight = self._flight(response)
@@ -89,7 +89,7 @@ class Relevance:
                 yield output
 
     def _is_news(self, flight: Flight | None, output: Any) -> bool:
-        """Note an output of the spider; whether Scrapy has to hear of it."""
+        """Record an output of the spider; return whether to pass it on to Scrapy."""
         if flight is None or self._scheduler is None or output is None:
             return True
         if isinstance(output, Request):

@@ -1,10 +1,9 @@
-"""Scrapy's requests as the log keeps them, and back: plain data in msgpack, never pickle.
+"""Scrapy's requests in the log: plain msgpack data, never pickle.
 
-Kept are all attributes that Scrapy's own `to_dict` names: callback and errback (methods of the spider, by name),
-method, headers, body, cookies, meta, cb_kwargs, encoding, priority, flags, dont_filter, and those of a subclass. Values
-may be what msgpack knows, tuples, sets, dates, decimals, and items (`scrapy.Item`, dataclasses) of modules that the
-project has loaded. What else there is, a lambda as a callback or an open file in meta, can't be kept: such a request
-waits in memory only, as with Scrapy's own JOBDIR.
+Stored are all attributes of Scrapy's `to_dict`: callback and errback (methods of the spider, by name), method, headers,
+body, cookies, meta, cb_kwargs, encoding, priority, flags, dont_filter, and those of a subclass. Values may be msgpack
+types, tuples, sets, dates, decimals, and items (`scrapy.Item`, dataclasses) of imported modules. A request with other
+values, such as a lambda as callback or an open file in meta, is kept in memory only, as with Scrapy's own JOBDIR.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from w3lib.url import canonicalize_url
 from lycosa.web.urls import canonical
 from lycosa_scrapy.space import RELEVANCE
 
-MOST_BYTES = 4_000_000  # of a request that is kept
+MOST_BYTES = 4_000_000  # of a stored request
 _DEFAULTS: dict[str, Any] = {
     "method": "GET", "body": b"", "cookies": {}, "meta": {}, "encoding": "utf-8", "priority": 0, "dont_filter": False,
     "flags": [], "cb_kwargs": {}, "headers": {}, "callback": None, "errback": None,
@@ -37,11 +36,11 @@ _TUPLE, _SET, _FROZENSET, _MOMENT, _DATE, _SPAN, _DECIMAL, _ITEM, _LARGE = range
 
 
 class Unkept(Exception):
-    """A request has something that can't be kept; says what."""
+    """A request cannot be stored; the message names the reason."""
 
 
 class Forms:
-    """Requests of one spider."""
+    """Serialiser for the requests of one spider."""
 
     def __init__(self, spider: Spider) -> None:
         self.spider = spider
@@ -49,7 +48,7 @@ class Forms:
         self._names: dict[Any, str] = {function: name for name, function in functions if inspect.isfunction(function)}
 
     def keep(self, request: Request) -> bytes:
-        """All of a request but its address, as bytes."""
+        """Return all of a request except its URL as bytes."""
         told: dict[str, Any] = {}
         for name in type(request).attributes:
             value: Any = getattr(request, name, None)
@@ -57,7 +56,7 @@ class Forms:
                 value = self._name(name, value)
             elif name == "headers":
                 value = dict(request.headers)
-            elif name == "meta" and RELEVANCE in value:  # of the link, which the log keeps as such
+            elif name == "meta" and RELEVANCE in value:  # of the link, stored separately in the log
                 value = {key: said for key, said in value.items() if key != RELEVANCE}
             if name != "url" and value != _DEFAULTS.get(name):
                 told[name] = value
@@ -66,7 +65,7 @@ class Forms:
         return _packed(told)
 
     def make(self, form: bytes, url: str) -> Request:
-        """The request again."""
+        """Restore a request."""
         told: Any = msgpack.unpackb(form, ext_hook=_unpacked, strict_map_key=False)
         kind = _class(told.pop("_class"), Request) if "_class" in told else Request
         for name in ("callback", "errback"):
@@ -78,7 +77,7 @@ class Forms:
         return kind(url, **{name: value for name, value in told.items() if name in kind.attributes and name != "url"})
 
     def _name(self, what: str, function: Callable[..., Any] | str | None) -> str | None:
-        """Under which name the spider has a callback."""
+        """Return the name of a callback in the spider."""
         if function is None or isinstance(function, str):
             return function
         if getattr(function, "__self__", None) is self.spider:
@@ -140,7 +139,7 @@ def _unpacked(code: int, packed: bytes) -> Any:
 
 
 def _class(name: str, kind: type) -> Any:
-    """A class by its name: of a module that is loaded already, for a log may come from anywhere."""
+    """Return a class by name, only from imported modules because a log may be untrusted."""
     module, _, rest = name.rpartition(".")
     found: Any = getattr(sys.modules.get(module), rest, None)
     fits = isinstance(found, type) and (issubclass(found, Request if kind is Request else Item))
@@ -149,11 +148,10 @@ def _class(name: str, kind: type) -> Any:
     return found
 
 
-# -- identity ------------------------------------------------------------------------------------------------------
 
 
 def node_of(request: Request) -> str:
-    """The node of a request: its canonical address; what is more than that stands behind a `#`.
+    """Return the node of a request: its canonical URL, with a fragment for everything else.
 
     >>> node_of(Request("http://a.example/?b=2&a=1#top"))
     'http://a.example/?a=1&b=2'
@@ -168,21 +166,21 @@ def node_of(request: Request) -> str:
 
 @lru_cache(maxsize=20_000)
 def address(url: str) -> str | None:
-    """The canonical form of a URL, its parameters sorted as Scrapy's filter has it; None if the web has no such.
+    """Return the canonical form of a URL with sorted parameters, like Scrapy's filter; None if it is invalid.
 
-    Remembered, as pages of a site have most of their links in common.
+    Cached because the pages of a site share most of their links.
     """
     plain = canonical(url)
     return plain if plain is None or "&" not in plain else canonical(canonicalize_url(plain))
 
 
 def hint_of(request: Request) -> float:
-    """What the spider says that a link promises: `relevance` in the meta of a request."""
+    """Return the link relevance set by the spider: `relevance` in the meta of a request."""
     return number_of(request.meta.get(RELEVANCE)) or 0.0
 
 
 def number_of(value: Any) -> float | None:
-    """A relevance as the spider may give it: a number, or yes and no; None if it is neither."""
+    """Parse a relevance set by the spider: a number or a bool; None for other values."""
     if isinstance(value, bool | int | float) and 0.0 <= value <= 1.0:
         return float(value)
     return None

@@ -1,12 +1,13 @@
-"""The scheduler: between Scrapy's engine and ours. Scrapy fetches, parses and paces; here it's decided what comes next.
+"""The scheduler: an adapter between Scrapy's engine, which fetches, parses and paces, and ours, which decides the
+order.
 
-    Scrapy asks `next_request`     1. pick     from our frontier, among the slots that take one more
-    Scrapy downloads               2. visit
-    the spider has done with it    3. judge, 4. learn, 5. rank, 6. record: `Engine.absorb`, as for any page
+    Scrapy calls `next_request`      1. pick     from our frontier, among slots with room
+    Scrapy downloads                 2. visit
+    the spider has finished the page 3. judge, 4. learn, 5. rank, 6. record: `Engine.absorb`, as for any page
 
-A request is done when Scrapy is done with its answer: callback, items and pipelines. Only then is its visit recorded,
-together with the requests that it has brought. Whatever a run that is killed had in flight is asked for again by the
-next one. Requests that come from no page (those to start with, of errbacks and extensions) are recorded at once.
+A request is done when Scrapy has finished its response: callback, items and pipelines. Only then is its visit recorded,
+with the requests it produced. Requests in flight of a killed run are repeated by the next one. Requests without a page
+(start requests, those of errbacks and extensions) are recorded at once.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from lycosa.core.types import Page, Seed, Task, Visit
 from lycosa.crawling.assembly import assemble
 from lycosa.crawling.crawl_files import CrawlFiles, SnapshotWriter
 from lycosa.crawling.request import CrawlRequest as CrawlRequest
-from lycosa.judges.factory import SOURCES
+from lycosa.judges.factory import TOPIC_OPTIONS
 from lycosa.store.directory import CONFIG, Directory
 from lycosa_scrapy.answers import Flight, page_of
 from lycosa_scrapy.requests import Forms, Unkept, node_of
@@ -51,7 +52,8 @@ from lycosa_scrapy.space import NAME, RELEVANCE, REQUESTS, Form, Priorities, Scr
 
 logger = logging.getLogger(__name__)
 WORTH_WAITING = 1.0
-PIPELINES = 0.05  # seconds that a page may be with the spider, then its items in pipelines, before others take its slot
+# seconds that a page may spend in the spider, or its items in pipelines, before other requests use its slot
+PIPELINES = 0.05
 _SCHEDULERS: WeakKeyDictionary[Crawler, Scheduler] = WeakKeyDictionary()
 
 
@@ -60,7 +62,7 @@ def of_crawler(crawler: Crawler) -> Scheduler | None:
 
 
 class Scheduler(BaseScheduler):
-    """Focused and crash-safe. See the package for its settings."""
+    """Focused, crash-safe scheduler; the package lists its settings."""
 
     engine: Engine
     forms: Forms
@@ -73,11 +75,11 @@ class Scheduler(BaseScheduler):
         self.flights: dict[Request, Flight] = {}
         self.filter = _filter(crawler)
         self._expected: dict[Request, tuple[Flight, str]] = {}
-        self._overheard = False  # whether somebody wants to hear of requests that are dropped
-        self._coming: set[str] = set()  # nodes that pages in flight have brought
+        self._overheard = False  # whether dropped requests must be signalled to listeners
+        self._coming: set[str] = set()  # nodes of new requests of pages in flight
         self._unkept: dict[str, Request] = {}
         self._starts: Counter[str] = Counter()
-        self._started: frozenset[str] = frozenset()  # nodes that an earlier run has started with
+        self._started: frozenset[str] = frozenset()  # start nodes of an earlier run
         self._downloading: Counter[str] = Counter()
         self._files: CrawlFiles | None = None
         self._snapshots: SnapshotWriter | None = None
@@ -88,7 +90,7 @@ class Scheduler(BaseScheduler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Scheduler:
         named = [load_object(name) for name, at in crawler.settings.getwithbase("SPIDER_MIDDLEWARES").items() if at]
-        from lycosa_scrapy.relevance import Relevance  # which needs this module
+        from lycosa_scrapy.relevance import Relevance  # imported late because it imports this module
 
         if Relevance not in named:
             raise InputError(
@@ -98,10 +100,9 @@ class Scheduler(BaseScheduler):
         crawler.signals.connect(scheduler._reached, signals.request_reached_downloader)
         return scheduler
 
-    # -- opening and closing -----------------------------------------------------------------------------------
 
     def open(self, spider: Spider) -> Deferred[None] | None:
-        """Bring the frontier to where the log ends."""
+        """Restore the frontier from the log."""
         self.forms = Forms(spider)
         try:
             asyncio.get_running_loop()
@@ -121,7 +122,8 @@ class Scheduler(BaseScheduler):
         engine = self.engine = assembly.engine
         assert isinstance(engine.trap_filter, Priorities)
         self.priorities = engine.trap_filter
-        engine.picker.budget, engine.picker.concurrency = Budget(), sys.maxsize  # how many and how long, Scrapy knows
+        # Scrapy limits the number and concurrency of requests
+        engine.picker.budget, engine.picker.concurrency = Budget(), sys.maxsize
         engine.picker.begin(engine.clock(), full=lambda: None)
         self._given = request.options.judge == "given"
         self._overheard = any(map(self._hears, (signals.request_scheduled, signals.request_dropped)))
@@ -130,7 +132,7 @@ class Scheduler(BaseScheduler):
         if request.path is not None:
             # Most of the process's CPU time is Scrapy's.
             self._snapshots = SnapshotWriter(request, files, engine, share=0.005)
-        gc.freeze()  # a crawl keeps nearly everything it makes: looking for garbage often is looking in vain
+        gc.freeze()  # a crawl keeps nearly all objects it creates, so frequent garbage collection is wasted
         gc.set_threshold(50_000, 20, 50)
         if self.filter is not None:
             opened = self.filter.open()
@@ -146,7 +148,7 @@ class Scheduler(BaseScheduler):
             )  # fmt: skip
 
     def _request(self) -> CrawlRequest:
-        """What the settings ask for, or what the directory has of an earlier run."""
+        """Return the request of the settings, or of an earlier run's directory."""
         settings = self.crawler.settings
         job = job_dir(settings)
         out = settings.get("LYCOSA_DIR") or (str(Path(job) / "lycosa") if job else None)
@@ -159,21 +161,21 @@ class Scheduler(BaseScheduler):
         if asked["archive"]:
             raise InputError("LYCOSA_OPTIONS: responses stay Scrapy's, no archive is kept of them; leave archive out")
         options = Options.from_mapping(asked, "LYCOSA_OPTIONS")
-        if not options.judge and not any(getattr(options, name) for name in SOURCES):
+        if not options.judge and not any(getattr(options, name) for name in TOPIC_OPTIONS):
             options.judge, options.threshold = "given", options.threshold or 0.5
         path = Path(out) if out else None
         resuming = path is not None and (path / CONFIG).exists()
         if resuming and path is not None and not options.judge:
-            options.judge = Directory.read_options(path).judge  # who judged so far
+            options.judge = Directory.read_options(path).judge  # the judge of the earlier run
         return CrawlRequest(options, path, space=self.space, resuming=resuming)
 
     def _hears(self, signal: object) -> bool:
-        """Whether somebody beside Scrapy itself (its offsite middleware) listens to a signal."""
+        """Return whether a signal has receivers other than Scrapy's own (its offsite middleware)."""
         receivers = dispatcher.liveReceivers(dispatcher.getAllReceivers(self.crawler, signal))
         return any(not str(getattr(receiver, "__module__", "")).startswith("scrapy.") for receiver in receivers)
 
     def close(self, reason: str) -> None:
-        """Record what is done, and how the run ended; what waits is in the log."""
+        """Record finished requests and the end of the run; waiting ones are in the log."""
         files, self._files = self._files, None
         if files is None:
             return
@@ -194,10 +196,9 @@ class Scheduler(BaseScheduler):
             if self.filter is not None:
                 self.filter.close(reason)
 
-    # -- what Scrapy asks --------------------------------------------------------------------------------------
 
     def has_pending_requests(self) -> bool:
-        """Whether a request waits that will be handed out sooner or later."""
+        """Return whether a request waits that will be handed out."""
         self._settle()
         if self._broken:
             return False
@@ -205,7 +206,7 @@ class Scheduler(BaseScheduler):
         return table.open_rows - len(frontier.taken) - frontier.pruned() > 0
 
     def next_request(self) -> Request | None:
-        """The most promising request whose slot takes one more."""
+        """Return the most promising request among slots with room."""
         self._settle()
         engine = self.engine
         if self._broken or self._files is None or self._is_full(engine.clock()):
@@ -222,9 +223,9 @@ class Scheduler(BaseScheduler):
         return None
 
     def _is_full(self, now: float) -> bool:
-        """Whether it is better to wait until pages that have come are read: what they say goes into the next pick.
+        """Return whether to wait for the results of downloaded pages before the next pick.
 
-        Scrapy would fill the slots at once. A callback that takes its time is not waited for.
+        Scrapy would fill the slots at once. Slow callbacks are not waited for.
         """
         most = self.crawler.engine.downloader.total_concurrency
         if not 0 < most <= len(self.flights):
@@ -232,7 +233,7 @@ class Scheduler(BaseScheduler):
         return most <= sum(flight.downloading or now < flight.awaited for flight in self.flights.values())
 
     def parsed(self, flight: Flight) -> None:
-        """The spider has made all of a page that it will: pipelines may take their time, others take its slot."""
+        """Note that the spider has finished a page: pipelines may take longer, but its slot is free."""
         flight.awaited = self.engine.clock() + PIPELINES
         if flight.items:
             call_later(1.2 * PIPELINES, self._nudge)
@@ -243,7 +244,7 @@ class Scheduler(BaseScheduler):
             slot.nextcall.schedule()
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take a request: one of a page waits with it, until the spider has done with the page."""
+        """Take a request; one made by a page waits until the spider has finished the page."""
         flight, node = self._expected.pop(request, None) or (None, "")
         if self._broken or self._files is None:
             return False
@@ -255,7 +256,7 @@ class Scheduler(BaseScheduler):
             node, seen = self._start(node)
         elif not request.dont_filter and seen:
             if flight is not None:
-                flight.links.setdefault(node, request)  # one more link to where others lead
+                flight.links.setdefault(node, request)  # one more link to a known node
             self._count("dupefilter/filtered")
             return False
         elif self._is_known(node):
@@ -274,14 +275,14 @@ class Scheduler(BaseScheduler):
         return node in self.engine.table.row_of or node in self._coming
 
     def _another(self, node: str) -> str:
-        """A name for one more request of a node that is known."""
+        """Return a name for a repeated request of a known node."""
         number = 1
         while self._is_known(name := f"{node}#again-{number}"):
             number += 1
         return name
 
     def _start(self, node: str) -> tuple[str, bool]:
-        """The name of a start request, and whether an earlier run has begun with it."""
+        """Return the name of a start request, and whether an earlier run has started with it."""
         self._starts[node] += 1
         if self._starts[node] > 1:
             node = f"{node}#again-{self._starts[node] - 1}"
@@ -293,10 +294,9 @@ class Scheduler(BaseScheduler):
         if self.crawler.stats is not None:
             self.crawler.stats.inc_value(name, number)
 
-    # -- from requests to nodes --------------------------------------------------------------------------------
 
     def _admit(self, node: str, request: Request) -> None:
-        """A request that comes from no page: recorded at once."""
+        """Record a request without a page at once."""
         form = self._form(node, request, request.priority)
         seed = Seed(node, self.engine.clock(), data={REQUESTS: told([(node, form, _spelled(node, request))])})
         try:
@@ -320,7 +320,7 @@ class Scheduler(BaseScheduler):
             return Form(priority, slot, b"")
 
     def _make(self, task: Task) -> Request | None:
-        """The request of a task; if it could not be kept by the run that made it, that is recorded, and none."""
+        """Return the request of a task; None, recorded as a failure, if its run could not store it."""
         waiting = self.space.waiting.get(task.node) or Waiting(Form(0, "", b""), "")
         if (request := self._unkept.pop(task.node, None)) is not None:
             request.meta.pop(RELEVANCE, None)
@@ -335,10 +335,9 @@ class Scheduler(BaseScheduler):
             self._absorb(task, Page("crashed", note=f"its request could not be kept: {error}"[:300]))
             return None
 
-    # -- picking -----------------------------------------------------------------------------------------------
 
     def _urgent(self) -> Task | None:
-        """The best row of the highest priority above 0 that can be had."""
+        """Pick the best available row with the highest request priority above 0."""
         frontier, table = self.engine.frontier, self.engine.table
         for priority in sorted(self.priorities.high, reverse=True):
             rows = [
@@ -358,7 +357,7 @@ class Scheduler(BaseScheduler):
         return None
 
     def _is_busy(self, host_key: str) -> bool:
-        """Whether a slot has all it can take: what it may send at once; where it pauses, one that waits is enough."""
+        """Return whether a slot is full: at its concurrency, or, with a delay, with one request queued."""
         downloader, sent = self.crawler.engine.downloader, self._downloading[host_key]
         slot = downloader.slots.get(host_key)
         if slot is not None:
@@ -368,20 +367,19 @@ class Scheduler(BaseScheduler):
         pauses = float(own.get("delay", self.crawler.settings.getfloat("DOWNLOAD_DELAY"))) > 0
         return sent >= (1 if pauses else most)
 
-    # -- what has become of requests ---------------------------------------------------------------------------
 
     def flight_of(self, response: Response) -> Flight | None:
-        """The request that a response answers."""
+        """Return the request that a response answers."""
         request = response.request
         if request is None:
             return None
         flight = self.flights.get(request)
-        if flight is None:  # a middleware or a download handler has put another one in its place
+        if flight is None:  # a middleware or download handler has replaced the request
             flight = next((one for one in self.flights.values() if one.request.url == request.url), None)
         return flight
 
     def expect(self, request: Request, flight: Flight) -> bool:
-        """The spider has made this request of a page: it will be enqueued next, unless False says that it is known."""
+        """Register a request made by a page, to be enqueued next; return False if it is dropped as known."""
         if self.drops(request, flight):
             return False
         self._expected[request] = flight, node_of(request)
@@ -389,7 +387,7 @@ class Scheduler(BaseScheduler):
         return True
 
     def drops(self, request: Request, flight: Flight) -> bool:
-        """Whether a request of a page is known, and nobody else has a say in it: one more link to where others lead."""
+        """Return whether to drop a request of a page as known; it counts as one more link to its node."""
         if self.filter is not None or self._overheard or request.dont_filter:
             return False
         if known := self._is_known(node := node_of(request)):
@@ -402,7 +400,7 @@ class Scheduler(BaseScheduler):
             flight.reached = True
 
     def _replaced(self, request: Request) -> Flight | None:
-        """The request in flight that this one replaces: a redirect of it, or another attempt."""
+        """Return the request in flight that this one replaces: by a redirect or a retry."""
         hops = request.meta.get("redirect_urls") or ()
         urls = [hops[-1]] if hops else [request.url] if "retry_times" in request.meta else []
         for flight in self.flights.values():
@@ -411,7 +409,7 @@ class Scheduler(BaseScheduler):
         return None
 
     def _replace(self, flight: Flight, request: Request) -> bool:
-        """Another request takes the place of one in flight: it inherits what that one promises."""
+        """Replace a request in flight; the new one inherits its priority."""
         node, own = node_of(request), flight.task.node
         if node == own.partition("#again-")[0]:
             if not request.dont_filter and "retry_times" not in request.meta:
@@ -423,7 +421,7 @@ class Scheduler(BaseScheduler):
                 return False
             node = self._another(node)
         if node != own and self.engine.table.hops[flight.task.row] >= MAX_HOPS:
-            self._admit(node, request)  # beyond what we take for a redirect, but Scrapy knows its limit
+            self._admit(node, request)  # more hops than a redirect may have here, but within Scrapy's limit
             return True
         flight.other = node, request
         flight.links[node] = request
@@ -449,9 +447,9 @@ class Scheduler(BaseScheduler):
                     return
 
     def _finish(self, flight: Flight) -> bool:
-        """Steps 3 to 6 for one request; whether that could be recorded."""
+        """Run steps 3 to 6 for one request; return whether it could be recorded."""
         table, news = self.engine.table, []
-        for request in flight.made:  # others (the offsite middleware) may have dropped them on their way to us
+        for request in flight.made:  # other components (the offsite middleware) may have dropped them
             self._expected.pop(request, None)
         if flight.filtered:
             self._count("dupefilter/filtered", flight.filtered)
@@ -482,7 +480,7 @@ class Scheduler(BaseScheduler):
         return True
 
     def _fail(self, error: LycosaError) -> None:
-        """The log can't be written: nothing more is handed out, and the spider is closed."""
+        """Stop handing out requests and close the spider, because the log cannot be written."""
         if self._broken:
             return
         self._broken = True
@@ -496,7 +494,7 @@ def _spelled(node: str, request: Request) -> str:
 
 
 def _filter(crawler: Crawler) -> BaseDupeFilter | None:
-    """The project's own filter of duplicates; none where it is Scrapy's, as the frontier knows what it has seen."""
+    """Return the project's own duplicate filter; None for Scrapy's, which the frontier replaces."""
     settings = crawler.settings
     usual = all(settings.getpriority(name) in (None, 0) for name in ("DUPEFILTER_CLASS", "REQUEST_FINGERPRINTER_CLASS"))
     return None if usual else build_from_crawler(load_object(settings["DUPEFILTER_CLASS"]), crawler)

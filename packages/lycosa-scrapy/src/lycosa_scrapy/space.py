@@ -1,6 +1,6 @@
-"""What the engine is told of a crawl that Scrapy drives: which requests wait, and which slots are busy.
+"""The space of a crawl that Scrapy drives: waiting requests and busy slots.
 
-Nothing of Scrapy is imported here: `lycosa show`, `why` and `judge` read such a crawl without it.
+Does not import Scrapy, so that `lycosa show`, `why` and `judge` can read such a crawl without it.
 """
 
 from __future__ import annotations
@@ -19,44 +19,44 @@ from lycosa.core.state import State, restore, state_of
 from lycosa.core.table import Table
 from lycosa.core.types import Held, Rows, Seed, Step, Visit
 
-NAME = "lycosa_scrapy.space:ScrapySpace"  # as options spell it
-REQUESTS = "requests"  # key of a visit's data: what a page brought
-RELEVANCE = "relevance"  # what the spider said it was worth
+NAME = "lycosa_scrapy.space:ScrapySpace"  # as in options
+REQUESTS = "requests"  # key of a visit's data: requests made by the page
+RELEVANCE = "relevance"  # relevance set by the spider
 
 
 class Form(NamedTuple):
-    """What a request is beside its address: nearly all requests of a page have the same."""
+    """A request without its URL: nearly all requests of a page share one form."""
 
     priority: int
-    slot: str  # downloader slot, if the request names one
-    packed: bytes  # empty: could not be kept
+    slot: str  # downloader slot, if the request sets one
+    packed: bytes  # empty: could not be stored
 
 
 class Waiting(NamedTuple):
-    """A request that waits."""
+    """A waiting request."""
 
     form: Form
-    url: str  # as the spider spelled it; empty: the node
+    url: str  # as spelled by the spider; empty: the node
 
 
 class ScrapySpace(Space):
-    """Requests by their nodes. Visits come from Scrapy: whoever drives it says which slots are busy."""
+    """Requests by node; Scrapy performs the visits, and its scheduler reports busy slots."""
 
     driven = "Scrapy"
     has_traps = True
 
     def __init__(self) -> None:
         self.waiting: dict[str, Waiting] = {}
-        self.busy: Callable[[str], bool] = lambda host_key: False  # a slot has as many requests as it takes
+        self.busy: Callable[[str], bool] = lambda host_key: False  # returns whether a slot is full
         self._forms: dict[Form, Form] = {}
 
     def host_key(self, node: str) -> str:
-        """Its downloader slot: what the request names, or the host."""
+        """Return the downloader slot: the one set in the request, or the host."""
         known = self.waiting.get(node)
         return known.form.slot if known is not None and known.form.slot else slot_of(node)
 
     def ready(self, host_key: str) -> tuple[float, str]:
-        """Whether the slot takes one more; who drives it wakes the lane when it does again."""
+        """Return whether the slot has room; the scheduler checks again when that changes."""
         return (NEVER, "its slot is full") if self.busy(host_key) else (0.0, "")
 
     def start(self, seed: Seed) -> None:
@@ -64,7 +64,7 @@ class ScrapySpace(Space):
             self._wait_for(seed.data[REQUESTS])
 
     def learn(self, visit: Visit) -> None:
-        """A request is done once its answer has been processed; what it brought waits from here on."""
+        """Fold a visit: its request is done, and the requests it made are waiting."""
         if not visit.retry_at:
             self.waiting.pop(visit.node, None)
         if REQUESTS in visit.data:
@@ -84,7 +84,7 @@ class ScrapySpace(Space):
         return self._forms.setdefault(form, form)
 
     def trap_filter(self, trap_filter: TrapFilter) -> TrapFilter:
-        """What the spider asks for is fetched at last, and in the order of its priorities."""
+        """Wrap the trap filter, so that requests of the spider are fetched eventually and by their priorities."""
         return Priorities(trap_filter, self)
 
     def state(self) -> State:
@@ -96,7 +96,7 @@ class ScrapySpace(Space):
 
 
 def told(requests: list[tuple[str, Form, str]]) -> dict[str, Any]:
-    """Requests as an event keeps them, each with its node, its form and its address: forms once, columns for the rest.
+    """Return requests as event data: node, form and URL of each; distinct forms once, columns for the rest.
 
     >>> told([("http://a/", Form(0, "", b""), ""), ("http://b/", Form(0, "", b""), "http://B")])["of"]
     [0, 0]
@@ -112,7 +112,7 @@ def told(requests: list[tuple[str, Form, str]]) -> dict[str, Any]:
 
 
 def slot_of(url: str) -> str:
-    """The downloader slot of an address as Scrapy has it: the host's name.
+    """Return the downloader slot of a URL as Scrapy computes it: the host name.
 
     >>> slot_of("http://a.example:8080/x"), slot_of("data:,x")
     ('a.example', '')
@@ -124,10 +124,10 @@ def slot_of(url: str) -> str:
 
 
 class Priorities(TrapFilter):
-    """A warden's word, in a crawl where the spider has one, too.
+    """Trap filter that respects the spider's priorities.
 
-    What the warden would shut is only held back: the spider has asked for it. A request with a priority below 0 is
-    held back, one above 0 is in `high`, for whoever picks. The spider's word on a page's worth is final.
+    Rows that the inner filter would shut are only held back, because the spider requested them. Requests with a
+    priority below 0 are held back, those above 0 are in `high`. Relevances set by the spider are final.
     """
 
     def __init__(self, trap_filter: TrapFilter, space: ScrapySpace) -> None:
@@ -141,7 +141,7 @@ class Priorities(TrapFilter):
         self.inner.recognise(visit, reading)
 
     def learn(self, visit: Visit, step: Step | None, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
-        """The levels that change by the visit, and by what its requests say."""
+        """Return the rows whose level changes by the visit or by its requests' priorities."""
         rows, levels = self.inner.learn(visit, step, table)
         levels = np.minimum(levels, np.uint8(HELD))
         if step is not None and not visit.retry_at:
@@ -154,7 +154,7 @@ class Priorities(TrapFilter):
         return rows, levels
 
     def _sorted(self, visit: Visit, table: Table) -> list[int]:
-        """Sort the visit's requests by their priority; the rows of those below 0."""
+        """Sort the visit's requests by priority; return the rows of those below 0."""
         told = visit.data.get(REQUESTS)
         if told is None or not any(form[0] for form in told["forms"]):
             return []
