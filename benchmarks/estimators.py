@@ -106,8 +106,8 @@ class Contestant:
         for scorer in scorers:
             # Scent's score is what a row had last: its terms have to be worked out again.
             np.argmax(
-                sum(scorer.terms(rows, self.table).values())
-                if hasattr(scorer, "terms")
+                sum(scorer.contributions(rows, self.table).values())
+                if hasattr(scorer, "contributions")
                 else scorer.priority(rows, self.table)
             )
         self.naive.append((time.process_time_ns() - begun) / 1e6)

@@ -31,7 +31,7 @@ from lycosa.store.log import MemoryLog
 from lycosa.store.snapshots import NAME
 from lycosa.strategies import strategy
 from lycosa.strategies.baselines import BreadthFirst
-from lycosa.strategies.scent import Scent, sharpening
+from lycosa.strategies.scent import Scent, page_outcomes
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import clock, run_virtual
 from lycosa.traps.trap_filter import SectionTrapFilter as TrapWarden
@@ -179,7 +179,7 @@ def test_what_is_remembered_of_pages_may_be_in_a_file(tmp_path: Path, monkeypatc
     """The judge's evidence and the words of pages: the same crawl as with all of it in memory, also when resumed."""
     in_memory = crawled(tmp_path / "memory", 30, budget=PAGES)
     monkeypatch.setattr(evidence, "IN_MEMORY", 7)
-    monkeypatch.setattr(sharpening, "IN_MEMORY", 500)
+    monkeypatch.setattr(page_outcomes, "IN_MEMORY", 500)
     place = tmp_path / "crawl"
     assert in_memory == crawled(place, 30, (40,), budget=PAGES)
     found = [resumed(tmp_path / "memory", budget=PAGES + MORE)[:2]]
@@ -239,9 +239,9 @@ def test_cold_rows_are_worth_what_they_would_be_had_they_stayed() -> None:
                     aside = Table.aside(table.leave(rows, table))
                     known = scent.leave(rows, table)
         if away:
-            assert known["score"].tolist() != scent.renew(known, aside, table).tolist()
-            return [round(score, 5) for score in known["score"].tolist()]
-        return [round(float(score), 5) for score in np.sum([*scent.terms(rows, table).values()], axis=0)]
+            assert known["priority"].tolist() != scent.renew(known, aside, table).tolist()
+            return [round(score, 5) for score in known["priority"].tolist()]
+        return [round(float(score), 5) for score in np.sum([*scent.contributions(rows, table).values()], axis=0)]
 
     assert worth(away=False) == pytest.approx(worth(away=True), abs=2e-5)
 

@@ -183,13 +183,13 @@ def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str
 
 def levelled(shard: Shard) -> None:
     """What its rows promise is the same whatever the weights of terms add to all of them."""
-    mixing = shard.engine.strategy.estimator.mixing_
-    assert mixing.pages > 0
+    weights = shard.engine.strategy.estimator.weights_
+    assert weights.pages > 0
     shard.engine.frontier.promises = lambda n, now, at_once: [0.9] * n
     for more in (0.0, 1.0):
-        mixing.shifted, mixing.ahead = mixing.fixed + more, True
-        assert (mixing.level > 0.1) == (more > 0.0)
-        assert shard.report().promises == pytest.approx([0.9 - mixing.level] * PROMISES)
+        weights.learned, weights.uses_learned = weights.fixed + more, True
+        assert (weights.offset > 0.1) == (more > 0.0)
+        assert shard.report().promises == pytest.approx([0.9 - weights.offset] * PROMISES)
 
 
 def test_a_budget_is_spent_together(web: Web) -> None:
@@ -206,7 +206,7 @@ def test_a_budget_is_spent_together(web: Web) -> None:
         starts = sorted(hit.started for shard in shards for hit in hits_of(shard.engine))
         assert min(later - start for start, later in pairwise(starts)) > PAUSE - 1e-6
         for number, shard in enumerate(shards):
-            judge, own = shard.engine.topic, shard.engine.tally.pages
+            judge, own = shard.engine.judge, shard.engine.tally.pages
             assert isinstance(judge, Probability)
             assert len(judge.relevances_now()) == own
             again = shard_on(web, number, logs[number], topic=Probability("coral reefs"))
@@ -216,7 +216,7 @@ def test_a_budget_is_spent_together(web: Web) -> None:
             labels = [Label(own_page, False, 5.0, "ann"), Label("http://elsewhere.test/", False, 6.0, "ann")]
             assert [add_new_labels(again.engine, labels) for _ in range(2)] == [2, 0]
             assert [event for event in logs[number] if isinstance(event, Label)] == labels
-            told = again.engine.topic.relevances_now()
+            told = again.engine.judge.relevances_now()
             assert told[0] != judge.relevances_now()[0], (told[0], judge.relevances_now()[0])
             levelled(shard)
             await again.engine.space.close()
@@ -461,7 +461,7 @@ def test_parcels_are_learned_as_pages_are(web: Web, tmp_path: Path) -> None:
         for way, ends in {"pages": (), "parcels": (2, 4, 3, 4, 5), "both": (5, 1, 5)}.items():
             shard = shard_on(web, 0, log := SqliteLog(tmp_path / way), Owners(1))
             if way != "parcels":
-                shard.engine.take_in(sent[: 5 if way == "pages" else 2])
+                shard.engine.add_events_from_shards(sent[: 5 if way == "pages" else 2])
             begin = 0
             for end in ends:
                 packed = encode_other(LinkBatch(sent[min(begin, end - 1) : end]))

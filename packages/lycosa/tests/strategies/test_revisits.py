@@ -376,12 +376,12 @@ def test_scent_has_one_outcome_for_each_page() -> None:
     """A revisit changes no sum over pages, words and places: only its new link is read."""
     crawl = scent()
     known = crawl.estimator
-    before = known.pages_, known.sum_, known.relevant_, known.mixing_.pages, known.sharpening_.pages
-    groups = known.groups_.copy()
+    before = known.pages_, known.outcome_sum_, known.relevant_pages_, known.weights_.pages, known.outcomes_.pages
+    groups = known.groups_.totals.copy()
     links = {"http://a.test/d": 0.1, "http://a.test/e": 0.7}
     assert "http://a.test/e" in crawl.page("http://a.test/b", 0.1, links, again=True, terms=crawl.words("coral", "sea"))
-    assert before == (known.pages_, known.sum_, known.relevant_, known.mixing_.pages, known.sharpening_.pages)
-    assert np.array_equal(groups, known.groups_)
+    assert before == (known.pages_, known.outcome_sum_, known.relevant_pages_, known.weights_.pages, known.outcomes_.pages)
+    assert np.array_equal(groups, known.groups_.totals)
 
 
 def test_scent_scores_a_new_link_as_one_of_its_page() -> None:

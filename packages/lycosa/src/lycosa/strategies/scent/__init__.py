@@ -1,5 +1,5 @@
-"""Scent: our own strategy. It starts from what the topic says of a link, and learns from every page what led there."""
+"""Scent: the default strategy. It starts from the topic, and learns from every page which links lead to good ones."""
 
-from lycosa.strategies.scent.estimator import TERMS, Scent
+from lycosa.strategies.scent.estimator import WEIGHTS, Scent
 
-__all__ = ["TERMS", "Scent"]
+__all__ = ["WEIGHTS", "Scent"]

@@ -1,53 +1,29 @@
-"""Scent: a link is worth what its words, its place and its relations turned out to be worth so far."""
+"""Scent: rank links by what their words, their place and their relations have led to so far."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import distinct, fit
-from lycosa.core.state import State, plain, put_back
+from lycosa.core.columns import distinct, fit, learned
+from lycosa.core.state import State, restore_attributes, state_of_attributes
 from lycosa.core.table import OPEN, SpilledTable, Table
 from lycosa.core.types import Priorities, Rows, Step, Visit
 from lycosa.strategies.parents import linked
-from lycosa.strategies.scent.link_words import SLOTS, LinkWords, Meaning, meaning_of
-from lycosa.strategies.scent.mixing import Elite, Mixing, Risk
-from lycosa.strategies.scent.paths import PATHS, Paths
-from lycosa.strategies.scent.sharpening import Sharpening
-from lycosa.strategies.scent.trails import (
-    ANCHOR_NEAR,
-    CONTEXT,
-    DEEPEST,
-    DEPTH,
-    DIRECTORY,
-    HOST,
-    IN_ADDRESS,
-    IN_CONTEXT,
-    IN_PATHS,
-    IN_TEXT,
-    NEIGHBOUR_WEIGHT,
-    NEIGHBOURS,
-    OF_ANCHOR,
-    OF_CONTEXT,
-    OUTCOMES,
-    PATH,
-    PROMISE,
-    ROOTS,
-    SAID,
-    TAGS,
-    Lines,
-    Trails,
-    fill,
-)  # fmt: skip
+from lycosa.strategies.scent.groups import LINK_GROUPS, SHRINK, LinkPlaces, OutcomeGroups
+from lycosa.strategies.scent.known_links import GROUPS, MAX_PATH_NAMES, NUMBERS, KnownLinks, LinkRows, named
+from lycosa.strategies.scent.link_words import LinkWords, TopicMeaning, topic_meaning
+from lycosa.strategies.scent.page_outcomes import PageOutcomes
+from lycosa.strategies.scent.ranking import AdaptiveWeights, BestRows, NoPageRisk
 from lycosa.text.tokens import stems as stems_of
 
-# The terms of a score and their weights at first.
+# The terms of a priority, and their weights to begin with.
 WEIGHTS = {
-    "pages": 0.4,
+    "parents": 0.4,
     "popularity": -0.1,
     "promise": 0.15,
     "anchor": 0.3,
@@ -62,102 +38,72 @@ WEIGHTS = {
     "new places": 0.6,
     "place": 0.6,
 }
-TERMS = tuple(WEIGHTS)
-SHRINK = 3.0  # a group of so many pages is half known: lifts and means are shrunk towards what is known without it
-AT_ONCE = 1 << 14  # pages credited at once: it takes memory
-ANCESTORS, CREDIT = 3, 0.3  # pages on the way that get credit, and their share
-PAGES_SHRINK, NEIGHBOURS_SHRINK, PLACE_SHRINK = 2.0, 0.7, 10.0
-# Score of any link. It changes no order, but keeps a choosy crawl from waiting for the sake of small differences
-# between small scores.
-ANY = 0.5
-RISK = "no page"  # what a score loses as the request may give no page
-BY_AGE, BY_TOPIC = "turn of the oldest", "turn by topic"  # what a score has more in its turn
-CANDIDATES = 32  # links of which the topic says most, before their risk counts
+# Added to each priority. It changes no order, but keeps a choosy crawl from waiting for the sake of small differences
+# between small priorities.
+ANY_LINK = 0.5
+PARENTS_SHRINK, NEIGHBOURS_SHRINK, PLACE_SHRINK = 2.0, 0.7, 10.0
+ANCESTORS, CREDIT = 3, 0.3  # pages on the way that get credit for a page, and the share that each hands on
+PAGES_AT_ONCE = 1 << 14  # credited in one batch, which takes memory
+MAX_RISKED = 32  # links with the most topical words whose risk is looked at
 Column = NDArray[np.float64]
-Groups = NDArray[np.float32]  # of each slot: sum of the outcomes of its pages, their number
-OF_TEXT = slice(IN_TEXT, IN_TEXT + SLOTS)  # groups of pages, by their words
-# Columns that are groups of links.
-_GROUPS = np.array([*range(OF_ANCHOR.start, OF_ANCHOR.stop), *range(DIRECTORY, TAGS + 1)])
-# Terms by which the topic judges a link, as `SAID` has them after the first.
-_OF_TOPIC = TERMS.index("anchor"), slice(TERMS.index("context"), TERMS.index("anchor meaning") + 1)
-_EIGHT = 8
-# Columns of words (begin, end), the groups in which their lift is looked up, and its shrinkage. The first three are
-# eight words each, in the order of the terms that they are summed up for.
-_LOOKED_UP = (
-    (OF_ANCHOR.start, OF_ANCHOR.stop, 0, SHRINK),
-    (OF_ANCHOR.start, OF_ANCHOR.stop, IN_TEXT, SHRINK),
-    (OF_CONTEXT.start, OF_CONTEXT.start + _EIGHT, IN_TEXT, SHRINK),
-    (OF_CONTEXT.start + _EIGHT, OF_CONTEXT.stop, IN_TEXT, SHRINK),
-    (DIRECTORY, HOST + 1, 0, SHRINK),
-    (PATH, TAGS + 1, 0, PLACE_SHRINK),
-)
-_ROOTS_OF = np.array([ROOTS + 1, ROOTS + 1, ROOTS])  # number of words of each of those terms
-_COLUMNS = np.concatenate([np.arange(begin, end) for begin, end, _, _ in _LOOKED_UP])
-_GROUPS_OF = np.concatenate([np.full(end - begin, first, np.int32) for begin, end, first, _ in _LOOKED_UP])[:, None]
-_SHRINKS = np.concatenate([np.full(end - begin, shrink, np.float32) for begin, end, _, shrink in _LOOKED_UP])[:, None]
-_IN_TEXT = (_GROUPS_OF == IN_TEXT).astype(np.intp)
 
 
 @dataclass
 class Scent:
-    """An estimator that starts from what the topic says of a link and learns from every page what led to good ones.
+    """Rank links by what the topic says of them, and by what similar links have led to so far.
 
-    b is a page's outcome: the judge's beta, sharpened by our own reading of its words and, unless beta is a
-    probability, by relevance feedback (Sharpening); an exact judge's beta is taken as it is. s is the mean of the
-    positive ones, m0 the mean of all, shrunk to 0 by five pages. The lift of a group of pages (those that a word, a
-    token of an address led to) is (sum b - m0 n) / (n + 3). A score is a weighted sum:
+    The outcome of a page is its relevance as `PageOutcomes` sharpens it. s is the mean of the positive outcomes, m0 the
+    mean of all, shrunk towards 0 by five pages. The lift of a group of n pages with the outcomes b is
+    (sum b - m0 n) / (n + 3). A priority is a weighted sum:
 
-        weight  term               what it is
-        .4      pages              sum of the parents' b over (their number + 2), by s
-        -.1     popularity         log(1 + number of parents): what everyone links to is nobody's
-        .15     promise            log(1 + sum over parents of alpha b / s)
-        .3      anchor             the largest alpha: what the topic says of the anchor
-        .3      context            what it says of the words around the link
-        .5      address            what it says of the words of the URL
+        weight  term               value
+        .4      parents            sum of the linking pages' outcomes / (their number + 2) / s
+        -.1     popularity         log(1 + number of linking pages)
+        .15     promise            log(1 + sum over linking pages of link relevance times outcome / s)
+        .3      anchor             relevance of the anchor, the largest of all links to the page
+        .3      context            relevance of the words around the link, likewise
+        .5      address            relevance of the words of the URL, likewise
         .8      anchor meaning     cosine of the anchor's word vectors with the topic's
-        .5      neighbours         of fetched links within 4 places: sum of .6^d b over (sum of .6^d + .7)
-        .3      directory          mean b of its directory, backed off to its host's, and that to m0
-        .3      anchor words       lift of the anchor's stems by what links with them led to
-        .4      anchor in pages    lift of the anchor's stems by the pages that have them in their text
-        .4      context in pages   the same of the context's stems
-        .6      new places         curiosity, below
-        .6      place              lift of the path of tags to it, by what links that stand there on pages of the same
-                                   host led to, shrunk by ten pages to that of the tags without ids and classes
+        .5      neighbours         of fetched links within 4 places: sum of .6^d b / (sum of .6^d + .7) / s
+        .3      directory          mean outcome in its directory, backed off to its host's, and that to m0; / s
+        .3      anchor words       lifts of the anchor's stems by the pages that links with them led to
+        .4      anchor in pages    lifts of the anchor's stems by the pages that have them in their text
+        .4      context in pages   lifts of the context's stems by the pages that have them in their text
+        .6      new places         how little is known of its host and directory, and how far up it leads
+        .6      place              lift of the path of tags to the link on pages of the same host, shrunk by ten pages
+                                   to that of the tags without ids and classes; / s
+        .5      any link           the same for all
 
-    and .5 for any link, terms in b being divided by s. Sums of lifts are divided by the root of the number of words.
-    All of it is multiplied by the root of the probability that the link gives a page, once a request has given none
-    (Risk).
+    Lifts of words are added up and divided by s and the root of the number of words. Once a request has given no page,
+    the sum is multiplied by the root of the probability that the link gives one (`NoPageRisk`). The weights are a prior
+    that `AdaptiveWeights` shifts with every page.
 
-    The weights are a prior: a regression shifts them with every page, and is in force only while it has predicted
-    better (Mixing).
+    Tunnelling: a share of each outcome goes to the groups of the links that led there: .3 to the page before it, .09
+    and .027 to those before that. New places: (1 / sqrt(1 + n_host) + 1 / sqrt(1 + n_directory)) / 2, where n are pages
+    fetched, plus 1 - d / 8 for a path with d < 8 names, as other parts of a site are reached upwards; all of it divided
+    by 1 + relevant pages / 3.
 
-    Tunnelling: a page on the way to a good one has led there, too; .3 b for the page before it, .09 and .027 for those
-    before that, go to the groups of the links to them. Weak start: a link to a host or directory of which few pages
-    were seen is worth (1 / sqrt(1 + n_host) + 1 / sqrt(1 + n_directory)) / 2 more, and, as the way to other parts of
-    a site leads upwards, 1 - d / 8 more if its path has d < 8 names; all of it divided by
-    1 + finds / 3: much as long as nothing smells, hardly anything once there is a trail. A find has a beta at the
-    crawl's threshold. And before the first find every second page is the link that has been open for longest; beside
-    a judge that learns, while there are no more than ten finds and they are fewer than a sixth of the pages, every
-    fourth page is the link of which the topic says most (anchor, context, address and anchor meaning). It gets
-    what it lacks to be the best.
+    Weak start: while no page is relevant, every second page is the link that has been open for longest. Beside a judge
+    that learns, while at most ten pages and fewer than one in six are relevant, every fourth page is the link with the
+    largest sum of anchor, context, address and anchor meaning. Such a link gets a bonus that puts it first.
 
-    Hindsight: where the judge learns during the crawl, what it says after each lesson of all pages so far takes the
-    place of what it said when they were fetched, in every sum above, and the 8,192 best rows are scored again. The
-    first pages, which it could hardly tell apart, then teach what they should have taught.
+    Hindsight: after each model update of the judge all sums above are made again from the relevance that pages have
+    now, and the 8,192 best rows are scored again.
 
-    Scored again are the links of the page and the neighbours of the link to it, the 64 best rows, and 32 others in
-    turn, never all: a row's score is that of the last time. What is known of a link takes 223 bytes; of a page, for
-    hindsight, 4 bytes for each of its words; what is known of words and places has a fixed size, 13 MB, beside the
-    vectors of the words met in links (260 bytes each).
+    After a page its links are scored again, the neighbours of the link to it, the 64 best rows and 32 others in turn,
+    never all: the priority of a row is that of the last time. A link takes 219 bytes, and a page for hindsight 4 bytes
+    for each of its words; what is known of words and places has a fixed size of 13 MB, and the vectors of words met in
+    links take 260 bytes each.
 
-    `vectors=no` leaves the word vectors out, as does a file of them that cannot be read.
+    `vectors=no` leaves word vectors out, as does a file of them that cannot be read.
 
     >>> from lycosa.core.types import Links
     >>> table = Table(); _ = table.add_seed("http://a.test/")
     >>> links = Links.to("http://a.test/coral", "http://a.test/trains", anchors=["coral reefs", "railways"])
     >>> links.link_relevances[:] = (.8, 0)
     >>> scent = Scent(words="coral reef bleaching", vectors=False)
-    >>> rows = scent.learn(table.absorb(Visit("http://a.test/", "page", "ok", pick=1, relevance=.5, links=links)), table)
+    >>> visit = Visit("http://a.test/", "page", "ok", pick=1, relevance=.5, links=links)
+    >>> rows = scent.learn(table.absorb(visit), table)
     >>> coral, trains = scent.priority(rows, table)
     >>> bool(coral > trains), list(scent.explain(int(rows[0]), table))[:2]
     (True, ['new places', 'address'])
@@ -172,424 +118,411 @@ class Scent:
     probability: bool = False
     exact: bool = False
     vectors: bool = True
-    meaning_: Meaning | None = field(init=False, repr=False, compare=False)
-    words_: LinkWords = field(init=False, repr=False, compare=False)
-    sharpening_: Sharpening = field(init=False, repr=False, compare=False)
-    mixing_: Mixing = field(init=False, repr=False, compare=False)
-    risk_: Risk = field(default_factory=Risk, init=False, repr=False, compare=False)
-    trails_: Trails = field(default_factory=Trails, init=False, repr=False, compare=False)
-    elite_: Elite = field(default_factory=Elite, init=False, repr=False, compare=False)
-    groups_: Groups = field(init=False, repr=False, compare=False)
-    paths_: Paths = field(default_factory=Paths, init=False, repr=False, compare=False)
-    scored_: tuple[NDArray[np.intp], Column] = field(init=False, repr=False, compare=False)  # after the last visit
-    sum_: float = field(default=0.0, init=False, repr=False, compare=False)
-    pages_: int = field(default=0, init=False, repr=False, compare=False)
-    positive_sum_: float = field(default=0.0, init=False, repr=False, compare=False)
-    positives_: int = field(default=0, init=False, repr=False, compare=False)
-    relevant_: int = field(default=0, init=False, repr=False, compare=False)
-    oldest_: int = field(default=0, init=False, repr=False, compare=False)  # rows before it had their turn
-    turn_: int = field(default=-1, init=False, repr=False, compare=False)  # whose turn it is; -1 for nobody's
-    by_topic_: bool = field(default=False, init=False, repr=False, compare=False)  # and why; else for its age
-    lead_: float = field(default=0.0, init=False, repr=False, compare=False)  # what that one has more
+    meaning_: TopicMeaning | None = learned()
+    words_: LinkWords = learned()
+    outcomes_: PageOutcomes = learned()
+    weights_: AdaptiveWeights = learned()
+    risk_: NoPageRisk = learned(NoPageRisk)
+    links_: KnownLinks = learned(KnownLinks)
+    best_: BestRows = learned(BestRows)
+    groups_: OutcomeGroups = learned(lambda: OutcomeGroups(LINK_GROUPS))  # of links, by what they led to
+    places_: LinkPlaces = learned(LinkPlaces)
+    scored_: tuple[NDArray[np.intp], Column] = learned()  # rows scored last, and their terms
+    pages_: int = learned(int)
+    outcome_sum_: float = learned(float)
+    positive_pages_: int = learned(int)
+    positive_sum_: float = learned(float)
+    relevant_pages_: int = learned(int)
+    next_oldest_: int = learned(int)  # rows before it have had their turn
+    turn_: int = learned(lambda: -1)  # row whose turn it is; -1 if none
+    is_turn_by_topic_: bool = learned(bool)
+    turn_bonus_: float = learned(float)
 
     def __post_init__(self) -> None:
         words = self.words if isinstance(self.words, str) and not self.stems else ""
         weighted: Mapping[str, float] = self.stems or ({} if isinstance(self.words, str) else self.words)
-        self.meaning_ = meaning_of(words, weighted) if self.vectors and (words or weighted) else None
-        self.words_ = LinkWords(self.meaning_.meet if self.meaning_ is not None else None)
+        self.meaning_ = topic_meaning(words, weighted) if self.vectors and (words or weighted) else None
+        self.words_ = LinkWords(self.meaning_.add_words if self.meaning_ is not None else None)
         topic = weighted or dict.fromkeys(stems_of(words), 1.0)
-        self.groups_ = np.zeros((IN_PATHS + 2 * PATHS, 2), np.float32)
-        self.sharpening_ = Sharpening(topic, self.groups_[OF_TEXT], probability=self.probability, exact=self.exact)
-        self.mixing_ = Mixing(np.array(list(WEIGHTS.values())))
-        self.scored_ = np.zeros(0, np.intp), np.zeros((len(TERMS), 0))
+        self.outcomes_ = PageOutcomes(topic, probability=self.probability, exact=self.exact)
+        self.weights_ = AdaptiveWeights(np.array(list(WEIGHTS.values())))
+        self.scored_ = np.zeros(0, np.intp), np.zeros((len(WEIGHTS), 0))
 
     @property
-    def scale_(self) -> float:
-        """s, the mean of the positive outcomes; .1 before there is one."""
-        return max((self.positive_sum_ + 0.05) / (self.positives_ + 0.5), 1e-6)
+    def typical_outcome_(self) -> float:
+        """s, the mean of the positive outcomes; .1 before the first."""
+        return max((self.positive_sum_ + 0.05) / (self.positive_pages_ + 0.5), 1e-6)
 
     @property
-    def mean_(self) -> float:
+    def mean_outcome_(self) -> float:
         """m0, the mean outcome, shrunk."""
-        return self.sum_ / (self.pages_ + 5.0)
+        return self.outcome_sum_ / (self.pages_ + 5.0)
 
     @property
-    def level_(self) -> float:
-        """What all scores have more here than on another shard, as the terms have other weights."""
-        return self.mixing_.level
+    def priority_offset_(self) -> float:
+        """Part of all priorities that is due to learned weights, and so differs between shards."""
+        return self.weights_.offset
+
+    # -- terms -------------------------------------------------------------------------------------------------
+
+    def terms(self, links: LinkRows, table: Table | SpilledTable) -> dict[str, NDArray[Any]]:
+        """Return each term of some links, not weighted, in the order of WEIGHTS."""
+        known, scale, mean, mean_page = links.numbers, self.typical_outcome_, self.mean_outcome_, self.outcomes_.mean
+        parents = table.in_degree.take(links.rows)
+        anchor_root = np.maximum(known["anchor_root"], 1.0) * scale
+        context_root = np.maximum(known["context_root"], 1.0) * scale
+        anchor_words, context_words = links.groups["anchor"].T, links.groups["context"].T
+        by_links, by_text = self.groups_, self.outcomes_.page_words
+        sums, pages = by_links.look_up(np.array([links.groups["directory"], links.groups["host"]]))
+        (directory_sum, host_sum), (directory_pages, host_pages) = sums, pages
+        host_mean = (host_sum + SHRINK * mean) / (host_pages + SHRINK)
+        return {
+            "parents": known["outcome_sum"] / scale / (parents + PARENTS_SHRINK),
+            "popularity": np.log1p(parents),
+            "promise": np.log1p(np.maximum(known["promise_sum"], 0.0) / scale),  # a judge may say less than 0
+            "anchor": table.link_relevance_max[links.rows],
+            "context": known["context_relevance"],
+            "address": known["address_relevance"],
+            "anchor meaning": known["anchor_cosine"],
+            "neighbours": known["neighbour_sum"] / ((known["neighbour_weight"] + NEIGHBOURS_SHRINK) * scale),
+            "directory": (directory_sum + SHRINK * host_mean) / ((directory_pages + SHRINK) * scale),
+            "anchor words": by_links.lift_of_words(anchor_words, mean) / anchor_root,
+            "anchor in pages": by_text.lift_of_words(anchor_words, mean_page) / anchor_root,
+            "context in pages": by_text.lift_of_words(context_words, mean_page) / context_root,
+            "new places": self._new_places(pages, known["path_names"]),
+            "place": self._place_lift(links.groups, mean) / scale,
+        }
+
+    def _new_places(self, pages: NDArray[Any], path_names: NDArray[Any]) -> Column:
+        curiosity = 1.0 / (1.0 + self.relevant_pages_ / 3)
+        unknown_directory, unknown_host = 1.0 / np.sqrt(1.0 + pages)
+        upwards = 1.0 - path_names.astype(np.float64) / MAX_PATH_NAMES
+        new_places: Column = 0.5 * curiosity * (unknown_directory + unknown_host) + curiosity * upwards
+        return new_places
+
+    def _place_lift(self, groups: NDArray[Any], mean: float) -> NDArray[np.float32]:
+        sums, pages = self.groups_.look_up(np.array([groups["path"], groups["tags"]]))
+        path_lift, tags_lift = (sums - np.float32(mean) * pages) / (pages + np.float32(PLACE_SHRINK))
+        path_pages, _ = pages
+        lift: NDArray[np.float32] = path_lift + PLACE_SHRINK * tags_lift / (path_pages + PLACE_SHRINK)
+        return lift
+
+    def _score(self, links: LinkRows, table: Table | SpilledTable) -> tuple[Column, Column]:
+        """Return the terms of some links, a line for each, and their priorities."""
+        terms = self._term_lines(links, table)
+        return terms, self._less_risk(ANY_LINK + self.weights_.current @ terms, links, table)
+
+    def _term_lines(self, links: LinkRows, table: Table | SpilledTable) -> Column:
+        return np.array(list(self.terms(links, table).values()), np.float64)
+
+    def _less_risk(self, priorities: Column, links: LinkRows, table: Table | SpilledTable) -> Column:
+        """Multiply positive priorities by the root of the probability of a page.
+
+        The root, as a request that gives no page costs no page of the budget. The target of a redirect has no risk, as
+        the server says that it is there.
+        """
+        if not self.risk_.failures:
+            return priorities
+        risk = np.where(table.hops.take(links.rows) > 0, 0.0, self.risk_.probability(links))
+        lessened: Column = priorities - np.maximum(priorities, 0.0) * (1.0 - np.sqrt(1.0 - risk))
+        return lessened
+
+    def priority(self, rows: Rows, table: Table) -> Priorities:
+        """Return the priority that each row had when it was last scored; 0 for one that never was."""
+        priorities: Priorities = fit(self.best_.priority, len(table))[rows].astype(np.float64)
+        return priorities
+
+    def contributions(self, rows: Rows, table: Table) -> dict[str, Column]:
+        """Return the current terms of rows times their weights; they add up to the priorities. 0 for unknown rows."""
+        values = np.zeros((len(WEIGHTS), len(rows)))
+        is_known = rows < len(self.links_.outcome)
+        links = self.links_.take(rows[is_known])
+        values[:, is_known] = self._term_lines(links, table) * self.weights_.current[:, None]
+        columns = dict(zip(WEIGHTS, values, strict=True))
+        if self.risk_.failures:
+            whole = ANY_LINK + values.sum(axis=0)
+            columns["no page"] = np.zeros(len(rows))
+            columns["no page"][is_known] = self._less_risk(whole[is_known], links, table) - whole[is_known]
+        if self.turn_ >= 0:
+            turn = "turn by topic" if self.is_turn_by_topic_ else "turn of the oldest"
+            columns[turn] = np.where(rows == self.turn_, self.turn_bonus_, 0.0)
+        return columns | {"any link": np.full(len(rows), ANY_LINK)}
+
+    def explain(self, row: int, table: Table) -> dict[str, float]:
+        """Return the contributions to one row's priority: the largest first, those to all links last."""
+        values = {name: float(column[0]) for name, column in self.contributions(np.array([row]), table).items()}
+        return dict(sorted(values.items(), key=lambda term: (term[0] in ("no page", "any link"), -abs(term[1]))))
 
     # -- learn -------------------------------------------------------------------------------------------------
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Learn from a visit; return the rows that were scored again."""
+        """Learn from a visit; return the rows whose priority has changed."""
         if step.is_inbound:
             return self._learn_inbound(step, table)
-        visit, row = step.visit, step.row
-        self.trails_.fit(len(table))
-        self.elite_.fit(len(table))
-        touched = [step.children.astype(np.intp)]
-        moved: list[int] = []
-        if not self.trails_.words.item(row, HOST):  # a seed
-            self.trails_.place(row, table.nodes[row])
+        visit, row, links = step.visit, step.row, self.links_
+        self._fit(table)
+        to_score = [step.children.astype(np.intp)]
+        new_targets: list[int] = []
+        if not links.groups["host"].item(row):  # a seed
+            links.set_addresses([row], table.nodes)
         if visit.outcome == "redirect":
-            moved = [target for target in step.children.tolist() if self.trails_.move(row, target)]
-            for target in moved:
-                self.trails_.place(target, table.nodes[target])
-        if self._ends(step, table):
-            touched.append(self._ended(row, visit, table))
+            new_targets = [target for target in step.children.tolist() if links.redirect(row, target)]
+            links.set_addresses(new_targets, table.nodes)
+        if self._is_final(step, table):
+            to_score.append(self._learn_end(row, visit, table))
         if len(step.children) and visit.outcome != "redirect":
-            self._links(step, table)
-        touched.append(self.elite_.due(table))
-        touched.append(self._turn(table))
-        rows: NDArray[np.intp] = distinct(np.concatenate(touched))
+            self._learn_links(step, table)
+        to_score += [self.best_.due(table), self._next_turn(table)]
+        rows: NDArray[np.intp] = distinct(np.concatenate(to_score))
         rows = rows[table.state.take(rows) == OPEN]
-        lines = self.trails_.lines(rows)
-        terms = self._features(lines, table)
-        priorities = self._risked(ANY + self.mixing_.weights @ terms, lines, table)
+        terms, priorities = self._score(links.take(rows), table)
         self.scored_ = rows, terms
-        if moved:  # a new address is worth what led to it was
-            priorities[np.isin(rows, moved)] = self.elite_.priority[row]
+        if new_targets:  # they keep the priority of the link that redirects to them
+            priorities[np.isin(rows, new_targets)] = self.best_.priority[row]
         if self.turn_ >= 0:
             at = int(rows.searchsorted(self.turn_))
-            self.lead_ = float(priorities.max()) + 0.05 - float(priorities[at])  # ahead of the best
-            priorities[at] += self.lead_
-        return self.elite_.note(rows, priorities, touched[0][table.state[touched[0]] == OPEN])
+            self.turn_bonus_ = float(priorities.max()) + 0.05 - float(priorities[at])  # ahead of the best
+            priorities[at] += self.turn_bonus_
+        return self.best_.update(rows, priorities, to_score[0][table.state[to_score[0]] == OPEN])
 
     def _learn_inbound(self, step: Step, table: Table) -> Rows:
-        """Links on a page that another shard has fetched: only what they lead to is scored."""
-        trails, visit = self.trails_, step.visit
-        trails.fit(len(table))
-        self.elite_.fit(len(table))
-        trails.outcome[step.row] = 0.0 if visit.same_as else visit.relevance
+        """Learn the links of a page that another shard has fetched; score only these."""
+        links, visit = self.links_, step.visit
+        self._fit(table)
+        links.outcome[step.row] = 0.0 if visit.same_as else visit.relevance
         if visit.outcome == "redirect":
-            for target in step.children.tolist():
-                if not trails.words.item(target, HOST):
-                    trails.place(target, table.nodes[target])
+            links.set_addresses(step.children[links.groups["host"][step.children] == 0].tolist(), table.nodes)
         else:
-            self._links(step, table)
+            self._learn_links(step, table)
         rows: NDArray[np.intp] = distinct(step.children[table.state[step.children] == OPEN].astype(np.intp))
-        lines = trails.lines(rows)
-        return self.elite_.admit(
-            rows, self._risked(ANY + self.mixing_.weights @ self._features(lines, table), lines, table)
-        )
+        return self.best_.add(rows, self._score(links.take(rows), table)[1])
 
-    def _turn(self, table: Table) -> NDArray[np.intp]:
-        """While nothing was found, after the fourth page, the sixth ... it is the turn of the link open for longest;
-        while finds are few and doubtful, after each fourth page of the link of which the topic says most.
-
-        A judge that learns may take the wrong pages for relevant, and then all that was learned leads to more of them.
-        A turn lasts until the page has come, or the next one has its turn: its host may rest meanwhile. Returned are
-        that link and the one before, which may still be open: both have another score now.
-        """
-        before, self.turn_ = self.turn_, -1
-        if self.pages_ > 3:
-            # Finds are doubtful while there are few, and fewer than one page in six is one.
-            doubtful = self.probability and self.relevant_ <= 10 and 6 * self.relevant_ < self.pages_
-            if not self.relevant_ and self.pages_ % 2 == 0:
-                self.turn_ = self._oldest(table)
-            elif self.relevant_ and doubtful and self.pages_ % 4 == 0:
-                self.turn_ = self._most_topical(table, before)
-            elif before >= 0 and table.state[before] == OPEN and self.by_topic_ == bool(self.relevant_ and doubtful):
-                self.turn_ = before
-            self.by_topic_ = self.relevant_ > 0
-        return np.array([row for row in {before, self.turn_} if row >= 0], np.intp)
-
-    def _oldest(self, table: Table) -> int:
-        """The link that has been open for longest and had no turn yet; -1 if there is none."""
-        while self.oldest_ < len(table) and table.state[self.oldest_] != OPEN:
-            self.oldest_ += 1
-        if self.oldest_ == len(table):
-            return -1
-        self.oldest_ += 1  # one that can't be fetched for long, as its host rests, keeps nobody from a turn
-        return self.oldest_ - 1
-
-    def _most_topical(self, table: Table, before: int) -> int:
-        """The link of which the topic says most, whatever was learned from pages; -1 if there is none.
-
-        Not the one that had the last turn: it is on its way, or its host rests.
-        """
-        rows = self.elite_.hopeful(table)
-        rows = rows[rows != before]
-        if not len(rows):
-            return -1
-        of_anchor, of_others = self.mixing_.fixed[_OF_TOPIC[0]], self.mixing_.fixed[_OF_TOPIC[1]]
-        values = of_anchor * table.link_relevance_max[rows] + self.trails_.known[rows, SAID] @ of_others
-        if len(rows) > CANDIDATES:
-            chosen = np.sort(values.argpartition(len(rows) - CANDIDATES)[len(rows) - CANDIDATES :])
-            rows, values = rows[chosen], values[chosen]
-        return int(rows[self._risked(values, self.trails_.lines(rows), table).argmax()])
-
-    def _ends(self, step: Step, table: Table) -> bool:
-        """Whether a row's requests have come to an end, with a page or without; for the first time, and for good."""
+    def _is_final(self, step: Step, table: Table) -> bool:
+        """Whether a row's requests have ended for good, with a page or without, and for the first time."""
         visit = step.visit
-        if visit.kind not in ("page", "redirect") or visit.retry_at or visit.follows or self.trails_.done[step.row]:
+        if visit.kind not in ("page", "redirect") or visit.retry_at or visit.follows:
             return False
-        if visit.outcome == "redirect":  # to nowhere that was new: what is new will have an end of its own
+        if self.links_.has_outcome[step.row]:
+            return False
+        if visit.outcome == "redirect":  # a new target will have an end of its own
             return not (table.state[step.children] == OPEN).any()
         return visit.outcome not in ("denied", "refused")  # nothing was sent
 
-    def _ended(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:
-        """There is a page, or there is none: what led here hears of it. Returned are the rows that are near."""
+    def _learn_end(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:
+        """Learn whether a row has given a page, and which; return its neighbours."""
         failed = not visit.is_page or visit.is_hollow
-        line = self.trails_.lines(np.array([row]))
-        self.risk_.learn(line, failed)
-        return self.trails_.bury(row, table.edges) if failed else self._turned_out(line, visit, table)
+        link = self.links_.take(np.array([row]))
+        self.risk_.learn(link, failed)
+        return self.links_.mark_dead(row, table.edges) if failed else self._learn_outcome(link, visit, table)
 
-    def _risked(self, priorities: Column, lines: Lines, table: Table | SpilledTable) -> Column:
-        """What is promised, if there is a page, times the root of the probability that there is one.
-
-        The root, as a request that gives no page costs no page of the budget. Where a redirect leads there is a page,
-        by its server's word.
-        """
-        if not self.risk_.failures:
-            return priorities
-        risk = np.where(table.hops.take(lines.rows) > 0, 0.0, self.risk_.of(lines))
-        lessened: Column = priorities - np.maximum(priorities, 0.0) * (1.0 - np.sqrt(1.0 - risk))
-        return lessened
-
-    def _turned_out(self, line: Lines, visit: Visit, table: Table) -> NDArray[np.intp]:
-        """A page is there: everything that led to it hears of it. Returned are the rows that are near."""
-        trails, row = self.trails_, line.rows.item()
-        before = self._when_picked(line, table) if trails.parents[row] else None
-        outcome = self.sharpening_.learn(row, visit, table, self.words_)
-        trails.outcome[row], trails.done[row] = outcome, True
+    def _learn_outcome(self, link: LinkRows, visit: Visit, table: Table) -> NDArray[np.intp]:
+        """Credit everything that led to a page with its outcome; return its neighbours."""
+        links, row = self.links_, link.rows.item()
+        terms = self._terms_when_picked(link, table) if links.edge_count[row] else None
+        outcome = self.outcomes_.learn(row, visit, table, self.words_)
+        links.outcome[row], links.has_outcome[row] = outcome, True
         self.pages_ += 1
-        self.sum_ += outcome
-        self.relevant_ += visit.was_relevant(self.threshold)
+        self.outcome_sum_ += outcome
+        self.relevant_pages_ += visit.was_relevant(self.threshold)
         if outcome > 0:
             self.positive_sum_ += outcome
-            self.positives_ += 1
-        if before is not None:
-            self.mixing_.learn(before, outcome / self.scale_)
-        self._credit(row, outcome, 1)
-        share, ancestor = CREDIT * outcome, int(table.parent[row])
-        for _ in range(ANCESTORS):
-            if ancestor < 0 or not share:
-                break
-            self._credit(ancestor, share, 0)
-            share, ancestor = share * CREDIT, int(table.parent[ancestor])
-        return trails.tell(row, outcome, table.edges)
+            self.positive_pages_ += 1
+        if terms is not None:
+            self.weights_.learn(terms, outcome / self.typical_outcome_)
+        self._credit(row, outcome, table)
+        return links.credit_neighbours(row, outcome, table.edges)
 
-    def _when_picked(self, line: Lines, table: Table) -> Column:
-        """The terms of a row as they were before its visit: often they were looked at after the last one."""
+    def _terms_when_picked(self, link: LinkRows, table: Table) -> Column:
+        """Return the terms of a row before its visit: often it was scored after the last one."""
         rows, terms = self.scored_
-        at = int(rows.searchsorted(line.rows[0]))
-        if at < len(rows) and rows[at] == line.rows[0]:
+        at = int(rows.searchsorted(link.rows[0]))
+        if at < len(rows) and rows[at] == link.rows[0]:
             column: Column = terms[:, at]
             return column
-        return self._features(line, table)[:, 0]
+        return self._term_lines(link, table)[:, 0]
 
-    def _credit(self, row: int, outcome: float, pages: int) -> None:
-        """The groups of the link to a row have led to this much more."""
-        groups = self.trails_.words[row, _GROUPS]
-        self.groups_[groups] += np.array((outcome, pages), np.float32)
-        self.groups_[0] = 0.0  # the slot of no word and of no path
+    def _credit(self, row: int, outcome: float, table: Table) -> None:
+        """Credit the groups of the link to a page, and for a share of it the groups of the links on the way there."""
+        rows, shares = [row], [outcome]
+        while len(rows) <= ANCESTORS and table.parent[rows[-1]] >= 0 and shares[-1]:
+            rows.append(int(table.parent[rows[-1]]))
+            shares.append(CREDIT * shares[-1])
+        for number, groups in enumerate(self.links_.credited_groups(np.array(rows))):
+            self.groups_.add(groups, shares[number], pages=number == 0)
 
     def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table) -> Rows:
-        """The judge has learned: what led to the pages so far has led to what they are worth now.
-
-        Returned are the rows that were scored again: the best ones by their last score.
-        """
+        """Learn again from all pages by their current relevance; return the rows whose priority has changed."""
         if not self.probability:
             return np.zeros(0, np.intp)
-        trails = self.trails_
-        trails.fit(len(table))
-        self.elite_.fit(len(table))
+        self._fit(table)
         relevance_now = np.zeros(len(table))
         relevance_now[rows[rows >= 0]] = relevances_now[rows >= 0]
-        pages, outcome = self.sharpening_.relearn(relevance_now)
-        trails.outcome[pages] = outcome
-        positive = outcome > 0.0
-        self.sum_, self.positive_sum_ = float(outcome.sum()), float(outcome[positive].sum())
-        self.positives_ = int(np.count_nonzero(positive))
-        self.relevant_ = int(np.count_nonzero(positive & (relevance_now[pages] >= self.threshold)))
-        self._credit_anew(pages, outcome, table)
-        trails.retell(table.edges)
-        return self._rescored(table)
-
-    def _rescored(self, table: Table) -> Rows:
-        """All scores may have changed: the best rows by their last score are scored again, and returned."""
+        pages, outcome = self.outcomes_.recompute(relevance_now)
+        self.links_.outcome[pages] = outcome
+        is_positive = outcome > 0.0
+        self.outcome_sum_, self.positive_sum_ = float(outcome.sum()), float(outcome[is_positive].sum())
+        self.positive_pages_ = int(np.count_nonzero(is_positive))
+        self.relevant_pages_ = int(np.count_nonzero(is_positive & (relevance_now[pages] >= self.threshold)))
+        self._credit_again(pages, outcome, table)
+        self.links_.sum_again(table.edges)
         self.turn_ = -1
-        best = self.elite_.foremost(table)
-        lines = self.trails_.lines(best)
-        terms = self._features(lines, table)
+        best = self.best_.highest(table)
+        terms, priorities = self._score(self.links_.take(best), table)
         self.scored_ = best, terms
-        return self.elite_.note(best, self._risked(ANY + self.mixing_.weights @ terms, lines, table), best)
+        return self.best_.update(best, priorities, best)
 
-    def _credit_anew(self, rows: Rows, outcome: Column, table: Table) -> None:
-        """What was credited is forgotten, and credited by these outcomes: pages and those on the way to them."""
-        trails, share = self.trails_, outcome
-        self.groups_[: OF_TEXT.start, 0] = self.groups_[OF_TEXT.stop :, 0] = 0.0
+    def _credit_again(self, rows: Rows, outcome: Column, table: Table) -> None:
+        """Replace all credit by that for these outcomes: of pages, and of the pages on the way to them."""
+        share = outcome
+        self.groups_.clear_sums()
         for _ in range(1 + ANCESTORS):
-            for begin in range(0, len(rows), AT_ONCE):
-                some = slice(begin, begin + AT_ONCE)
-                groups = np.sort(trails.words[rows[some]][:, _GROUPS], axis=1)
-                groups[:, 1:][groups[:, 1:] == groups[:, :-1]] = 0  # a word counts once a link, as in _credit
-                np.add.at(self.groups_[:, 0], groups, share[some].astype(np.float32)[:, None])
+            for begin in range(0, len(rows), PAGES_AT_ONCE):
+                some = slice(begin, begin + PAGES_AT_ONCE)
+                self.groups_.add_outcomes(self.links_.credited_groups(rows[some]), share[some])
             rows, share = table.parent[rows].astype(np.intp), CREDIT * share
             on_the_way = (rows >= 0) & (share != 0.0)
             rows, share = rows[on_the_way], share[on_the_way]
-        self.groups_[0] = 0.0  # the slot of no word and of no path
 
-    def _links(self, step: Step, table: Table) -> None:
-        """What a page says of the rows that it links to."""
-        trails, children = self.trails_, step.children
-        outcome, every = trails.outcome.item(step.row), linked(step, table)
-        if step.visit.follows and step.visit.is_version:  # it speaks for its new links as it is now
-            outcome = self.sharpening_.outcome_of(step.visit, table, self.words_)
-        lines = trails.known.take(children, axis=0)
-        lines[:, OUTCOMES] += outcome
-        lines[:, PROMISE] += outcome * step.link_relevances
-        for column, facet in ((IN_CONTEXT, "context"), (IN_ADDRESS, "url")):
-            np.maximum(lines[:, column], step.facet(facet), out=lines[:, column])
-        if len(every) == len(children):
-            trails.beside(lines, children)
-        else:  # visited again: only the new links have something to hear
-            heard = np.zeros((len(every), lines.shape[1]), np.float32)
-            trails.beside(heard, every)
-            lines += heard[np.isin(every, children)]
-        trails.known[children] = lines
-        for row in children[trails.parents.take(children) == 0].tolist():
-            trails.place(row, table.nodes[row])
-        trails.link(children, len(table.edges) - len(children))
-        self._read(step, table)
+    def _learn_links(self, step: Step, table: Table) -> None:
+        """Add what a page says of the rows that it links to."""
+        links, children = self.links_, step.children
+        outcome, all_children = links.outcome.item(step.row), linked(step, table)
+        if step.visit.follows and step.visit.is_version:  # new links of a changed page count by its new version
+            outcome = self.outcomes_.outcome_of(step.visit, table, self.words_)
+        numbers = links.numbers.take(children)
+        numbers["outcome_sum"] += outcome
+        numbers["promise_sum"] += outcome * step.link_relevances
+        for name, facet in (("context_relevance", "context"), ("address_relevance", "url")):
+            np.maximum(numbers[name], step.facet(facet), out=numbers[name])
+        if len(all_children) == len(children):
+            links.add_known_neighbours(numbers, children)
+        else:  # visited again: the other links have counted theirs
+            of_page = np.zeros(len(all_children), NUMBERS)
+            links.add_known_neighbours(of_page, all_children)
+            is_new = np.isin(all_children, children)
+            for name in ("neighbour_sum", "neighbour_weight", "dead_weight"):
+                numbers[name] += of_page[name][is_new]
+        np.put(links.numbers, children, numbers)
+        links.set_addresses(children[links.edge_count.take(children) == 0].tolist(), table.nodes)
+        links.add_edges(children, len(table.edges) - len(children))
+        self._read_words(step, table)
 
-    def _read(self, step: Step, table: Table) -> None:
-        """The words of links to rows of which no anchor is known yet: anchors, contexts and addresses at once."""
-        trails, links, of_link = self.trails_, step.visit.links, step.of_link
-        blank = (
-            (of_link >= 0) & (trails.words[of_link, OF_ANCHOR.start] == 0) & (table.state[of_link] == OPEN)
-        ).nonzero()[0]
-        if not len(blank):
+    def _read_words(self, step: Step, table: Table) -> None:
+        """Read anchors, contexts and addresses of links to rows of which no anchor is known yet."""
+        known, links, of_link = self.links_, step.visit.links, step.of_link
+        has_no_anchor = known.groups["anchor"][of_link, 0] == 0
+        without = ((of_link >= 0) & has_no_anchor & (table.state[of_link] == OPEN)).nonzero()[0]
+        if not len(without):
             return
-        order = blank.take(of_link.take(blank).argsort(kind="stable"))
+        order = without.take(of_link.take(without).argsort(kind="stable"))
         rows = of_link.take(order)
         is_first = np.empty(len(rows), bool)
         is_first[0] = True
         np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
         rows, chosen = rows[is_first].astype(np.intp), order[is_first]
-        n, lines = len(rows), trails.lines(rows)
+        n, read = len(rows), known.take(rows)
         owner, slots = self.words_.read_links(links, chosen, step.visit.language)
         counts = np.bincount(owner, minlength=3 * n)
         begins = np.cumsum(counts) - counts
         if self.meaning_ is not None:
             begin, end = begins.item(n), begins.item(2 * n)  # anchors stand between contexts and addresses
-            lines.known.T[ANCHOR_NEAR] = self.meaning_.similar(
-                self.meaning_.sums(slots[begin:end], counts[n : 2 * n], begins[n : 2 * n] - begin)
-            )
-        fill(lines, owner, slots, counts, begins)
+            sums = self.meaning_.sums(slots[begin:end], counts[n : 2 * n], begins[n : 2 * n] - begin)
+            read.numbers["anchor_cosine"] = self.meaning_.cosines(sums)
+        read.set_words(owner, slots, counts, begins)
         if links.paths:
             host = step.visit.node.partition("://")[2].partition("/")[0]
-            lines.words[:, PATH:] = [self.paths_.groups(host, links.paths[at]) for at in chosen.tolist()]
-        trails.put(lines)
+            places = np.array([self.places_.groups(host, links.paths[at]) for at in chosen.tolist()], np.int32)
+            read.groups["path"], read.groups["tags"] = places.T
+        known.put(read)
+
+    # -- the weak start ----------------------------------------------------------------------------------------
+
+    def _next_turn(self, table: Table) -> NDArray[np.intp]:
+        """Decide whose turn it is after a page; return that row and the one before, whose priorities change.
+
+        A judge that learns may take the wrong pages for relevant, and then all that was learned leads to more of them:
+        relevant pages are doubtful while there are few, and fewer than one page in six is. A turn lasts until the page
+        has come or the next turn begins, as its host may rest meanwhile.
+        """
+        before, self.turn_ = self.turn_, -1
+        if self.pages_ > 3:
+            relevant = self.relevant_pages_
+            is_doubtful = self.probability and 0 < relevant <= 10 and 6 * relevant < self.pages_
+            if not relevant and self.pages_ % 2 == 0:
+                self.turn_ = self._oldest(table)
+            elif is_doubtful and self.pages_ % 4 == 0:
+                self.turn_ = self._most_topical(table, before)
+            elif before >= 0 and table.state[before] == OPEN and self.is_turn_by_topic_ == is_doubtful:
+                self.turn_ = before
+            self.is_turn_by_topic_ = relevant > 0
+        return np.array([row for row in {before, self.turn_} if row >= 0], np.intp)
+
+    def _oldest(self, table: Table) -> int:
+        """Return the row that has been open for longest and had no turn yet; -1 if there is none."""
+        while self.next_oldest_ < len(table) and table.state[self.next_oldest_] != OPEN:
+            self.next_oldest_ += 1
+        if self.next_oldest_ == len(table):
+            return -1
+        self.next_oldest_ += 1  # even if it cannot be fetched for long, as its host rests
+        return self.next_oldest_ - 1
+
+    def _most_topical(self, table: Table, before: int) -> int:
+        """Return the row with the largest sum of the topic's own terms, less its risk; -1 if there is none.
+
+        The row that had the last turn is left out: it is on its way, or its host rests.
+        """
+        rows = self.best_.candidates(table)
+        rows = rows[rows != before]
+        if not len(rows):
+            return -1
+        known = self.links_.numbers
+        values = (
+            WEIGHTS["anchor"] * table.link_relevance_max[rows]
+            + WEIGHTS["context"] * known["context_relevance"][rows]
+            + WEIGHTS["address"] * known["address_relevance"][rows]
+            + WEIGHTS["anchor meaning"] * known["anchor_cosine"][rows]
+        )
+        if len(rows) > MAX_RISKED:
+            chosen = np.sort(values.argpartition(len(rows) - MAX_RISKED)[len(rows) - MAX_RISKED :])
+            rows, values = rows[chosen], values[chosen]
+        return int(rows[self._less_risk(values, self.links_.take(rows), table).argmax()])
+
+    # -- state -------------------------------------------------------------------------------------------------
 
     def state(self) -> State:
-        """All that was learned: whatever ends with an underscore. Paths are met again."""
+        """Return everything learned; places are a cache."""
         given = [name for name in vars(self) if not name.endswith("_")]
         rows, terms = self.scored_
-        return {**plain(self, "scored_", "paths_", *given), "rows": rows, "terms": terms}
+        return {**state_of_attributes(self, "scored_", "places_", *given), "rows": rows, "terms": terms}
 
     def restore(self, state: State) -> None:
         self.scored_ = state["rows"], state["terms"]
-        put_back(self, {name: value for name, value in state.items() if name not in ("rows", "terms")})
-        self.sharpening_.lifts = self.groups_[OF_TEXT]
+        restore_attributes(self, {name: value for name, value in state.items() if name not in ("rows", "terms")})
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
-        self.trails_.fit(len(table))
-        self.elite_.fit(len(table))
+        self._fit(table)
         scored, terms = self.scored_
-        here = ~np.isin(scored, rows)
-        self.scored_ = scored[here], terms[:, here]
+        stays = ~np.isin(scored, rows)
+        self.scored_ = scored[stays], terms[:, stays]
         if self.turn_ in rows:
             self.turn_ = -1
-        return self.trails_.leave(rows) | self.elite_.leave(rows)
+        return self.links_.leave(rows) | self.best_.leave(rows)
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
-        self.trails_.fit(len(table))
-        self.elite_.fit(len(table))
-        self.trails_.join(rows, known, table.edges)
-        self.elite_.join(rows, known)
+        self._fit(table)
+        self.links_.join(rows, known, table.edges)
+        self.best_.join(rows, known)
 
     def renew(self, known: Mapping[str, NDArray[Any]], aside: SpilledTable, table: Table) -> Priorities:
-        """What rows that are put aside are worth by now: the scores that they get, which are among what is known."""
-        self.trails_.fit(len(table))
-        self.trails_.renew(known, aside.in_degree, table.edges)
+        """Return the current priorities of spilled rows, and store them in `known`."""
+        self._fit(table)
+        self.links_.renew(known, aside.in_degree, table.edges)
         rows = np.arange(len(aside.in_degree))
-        lines = Lines(rows, np.ascontiguousarray(known["known"]), np.ascontiguousarray(known["words"]))
-        known["score"][:] = self._risked(ANY + self.mixing_.weights @ self._features(lines, aside), lines, aside)
-        priorities: Priorities = known["score"].astype(np.float64)
+        links = LinkRows(rows, named(known["numbers"], NUMBERS), named(known["groups"], GROUPS))
+        known["priority"][:] = self._score(links, aside)[1]
+        priorities: Priorities = known["priority"].astype(np.float64)
         return priorities
 
-    # -- score -------------------------------------------------------------------------------------------------
-
-    def priority(self, rows: Rows, table: Table) -> Priorities:
-        """The score that each row had last; 0 for one that was never scored."""
-        priorities: Priorities = fit(self.elite_.priority, len(table))[rows].astype(np.float64)
-        return priorities
-
-    def terms(self, rows: Rows, table: Table) -> dict[str, Column]:
-        """Of each term what it contributes to the rows' scores, as of now; nothing to a row that is not known yet."""
-        values = np.zeros((len(TERMS), len(rows)))
-        met = rows < len(self.trails_.done)
-        lines = self.trails_.lines(rows[met])
-        values[:, met] = self._features(lines, table) * self.mixing_.weights[:, None]
-        columns = {name: values[number] for number, name in enumerate(TERMS) if self.mixing_.fixed[number]}
-        if self.risk_.failures:
-            whole = ANY + values.sum(axis=0)
-            columns[RISK] = np.zeros(len(rows))
-            columns[RISK][met] = self._risked(whole[met], lines, table) - whole[met]
-        if self.turn_ >= 0:
-            columns[BY_TOPIC if self.by_topic_ else BY_AGE] = np.where(rows == self.turn_, self.lead_, 0.0)
-        return columns | {"any link": np.full(len(rows), ANY)}
-
-    def explain(self, row: int, table: Table) -> dict[str, float]:
-        """The terms of one row's score and what each contributes: the largest first, what changes all links' last."""
-        values = {name: float(column[0]) for name, column in self.terms(np.array([row]), table).items()}
-        return dict(sorted(values.items(), key=lambda term: (term[0] in (RISK, "any link"), -abs(term[1]))))
-
-    def _features(self, lines: Lines, table: Table | SpilledTable) -> Column:
-        """The terms, not weighted: a line for each, in the order of TERMS."""
-        rows, known = lines.rows, np.ascontiguousarray(lines.known.T)
-        scale, mean, features = self.scale_, self.mean_, np.zeros((len(TERMS), len(rows)))
-        parents, outcomes = table.in_degree.take(rows), known[OUTCOMES] / scale
-        np.divide(outcomes, parents + PAGES_SHRINK, out=features[0])
-        np.log1p(parents, out=features[1])
-        # A judge of one's own may say less than nothing.
-        np.log1p(np.maximum(known[PROMISE], 0.0) / scale, out=features[2])
-        features[3] = table.link_relevance_max[rows]  # which is no column by itself: `take` would copy all of it
-        features[4:7] = known[SAID]
-        features[7] = known[NEIGHBOURS] / ((known[NEIGHBOUR_WEIGHT] + NEIGHBOURS_SHRINK) * scale)
-        lifts, sums, counts = self._lifts(lines.words)
-        directory, host, path, _ = counts[-4:]
-        of_host = (sums[-3] + SHRINK * mean) / (host + SHRINK)
-        features[8] = (sums[-4] + SHRINK * of_host) / ((directory + SHRINK) * scale)
-        np.divide(_summed(lifts), np.maximum(known.take(_ROOTS_OF, axis=0), 1.0) * scale, out=features[9:12])
-        curiosity = 1.0 / (1.0 + self.relevant_ / 3)
-        unknown = 1.0 / np.sqrt(1.0 + counts[-4:-2])
-        features[12] = 0.5 * curiosity * (unknown[0] + unknown[1])
-        features[12] += curiosity * (1.0 - known[DEPTH].astype(np.float64) / DEEPEST)
-        features[13] = (lifts[-2] + PLACE_SHRINK * lifts[-1] / (path + PLACE_SHRINK)) / scale
-        return features
-
-    def _lifts(self, words: NDArray[np.int32]) -> tuple[Groups, Groups, Groups]:
-        """The lifts of the words of some lines, as `_LOOKED_UP` says; and of each group the two numbers behind it."""
-        slots = words.T.take(_COLUMNS, axis=0)
-        slots += _GROUPS_OF
-        # Both numbers of a slot at once, as one of eight bytes: four times as fast as line by line.
-        pairs = self.groups_.view(np.uint64).reshape(-1).take(slots).view(np.float32)
-        sums, counts = pairs[:, 0::2], pairs[:, 1::2].copy()
-        means = np.array((self.mean_, self.sharpening_.mean), np.float32).take(_IN_TEXT)
-        lifts: Groups = (sums - means * counts) / (counts + _SHRINKS)
-        return lifts, sums, counts
-
-
-def _summed(lifts: Groups) -> Groups:
-    """The sums over the words of each text: of eight two by two, what a context has more one by one."""
-    eights = lifts[: 3 * _EIGHT].reshape(3, _EIGHT, lifts.shape[1])
-    pairs = eights[:, 0::2] + eights[:, 1::2]
-    fours = pairs[:, 0::2] + pairs[:, 1::2]
-    sums = fours[:, 0] + fours[:, 1]
-    in_context = sums[2]
-    for more in lifts[3 * _EIGHT : 3 * _EIGHT + CONTEXT - _EIGHT]:
-        in_context += more
-    return sums
+    def _fit(self, table: Table) -> None:
+        self.links_.fit(len(table))
+        self.best_.fit(len(table))

@@ -1,4 +1,4 @@
-"""The words of links as numbers: a page's texts are read at once, and each stem has a slot of its own, or nearly."""
+"""The words of links as numbers: a slot for each stem, and what a link's words mean beside the topic."""
 
 from __future__ import annotations
 
@@ -11,30 +11,29 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
-from lycosa.core.state import Grown, State, Texts, plain, put_back
+from lycosa.core.state import AppendOnly, State, TextLines, restore_attributes, state_of_attributes
 from lycosa.core.types import Links
 from lycosa.text.languages import ENGLISH, code_of
-from lycosa.text.tokens import Tokens, new_among, words_of
+from lycosa.text.tokens import Tokens, new_among, url_words
 from lycosa.text.vocabulary import LinkTexts
 
 # Hash buckets for stems, so that memory does not grow with the crawl. Of 100,000 stems two thirds are alone in theirs;
 # the others are mostly rare.
 SLOTS = 1 << 18
-NOWHERE = 0  # the slot of no word
-LANGUAGES = 8
-_SKIP, _UNMET = -1, -9
-_NOBODY = np.zeros(0, np.int32)
+NO_WORD = 0
+MAX_LANGUAGES = 8
+_STOP_WORD, _UNKNOWN = -1, -9
+_EMPTY = np.zeros(0, np.int32)
 
 Slots = NDArray[np.int32]
 
 
 def slot_of(stem: str) -> int:
-    """Where what is known of a stem is kept."""
     return 1 + crc32(stem.encode("utf-8", "replace")) % (SLOTS - 1)
 
 
 def slots_of(stems: Sequence[str]) -> Slots:
-    """The same for many stems.
+    """Return the slots of some stems.
 
     >>> slots_of(["coral", "reef"]).tolist() == [slot_of("coral"), slot_of("reef")]
     True
@@ -43,7 +42,7 @@ def slots_of(stems: Sequence[str]) -> Slots:
 
 
 class LinkWords:
-    """Texts to slots. `meet` is told of words that are new, with their slots.
+    """Turns texts into slots. `on_new_words` is called with new words and their slots.
 
     >>> words = LinkWords()
     >>> text, slot = words.read(["coral reefs", "", "the reef"])
@@ -51,93 +50,93 @@ class LinkWords:
     ([0, 0, 2], True)
     """
 
-    def __init__(self, meet: Callable[[list[str], list[int]], None] | None = None) -> None:
-        self._meet = meet
+    def __init__(self, on_new_words: Callable[[list[str], list[int]], None] | None = None) -> None:
+        self._on_new_words = on_new_words
         self._tokens: dict[str, Tokens] = {}
-        self._columns: WeakKeyDictionary[Tokens, Slots] = WeakKeyDictionary()
-        self._of_stem = np.zeros(1024, np.int32)
-        self._known = 0
+        self._slots_by_token: WeakKeyDictionary[Tokens, Slots] = WeakKeyDictionary()
+        self._slots_by_stem = np.zeros(1024, np.int32)
+        self._stems = 0
 
     def read(self, texts: Sequence[str], language: str = ENGLISH) -> tuple[NDArray[np.intp], Slots]:
-        """The words of all texts: of each the number of its text, and its slot."""
+        """Return two entries for each word of the texts, in order: the number of its text, and its slot."""
         read = LinkTexts.cut(list(texts), self._tokens_of(code_of(language, ENGLISH)))
-        return self._worded(read, np.arange(len(texts)))
+        return self._slots_of_texts(read, np.arange(len(texts)))
 
     def read_links(
         self, links: Links, chosen: NDArray[np.intp], language: str = ENGLISH
     ) -> tuple[NDArray[np.intp], Slots]:
-        """The same of the contexts of some links, then their anchors, then their addresses."""
+        """Read the contexts of some links, then their anchors, then their addresses."""
         read = links.read
         if isinstance(read, LinkTexts) and read.tokens.language == code_of(language, ENGLISH):
             n = len(links)
-            return self._worded(read, np.concatenate([chosen, n + chosen, 2 * n + chosen]))
-        some = chosen.tolist()
-        texts = [links.contexts[at] for at in some]
-        texts += [links.anchors[at] for at in some]
-        texts += [words_of(links.urls[at]) for at in some]
+            return self._slots_of_texts(read, np.concatenate([chosen, n + chosen, 2 * n + chosen]))
+        numbers = chosen.tolist()
+        texts = [links.contexts[at] for at in numbers]
+        texts += [links.anchors[at] for at in numbers]
+        texts += [url_words(links.urls[at]) for at in numbers]
         return self.read(texts, language)
 
-    def _worded(self, read: LinkTexts, texts: NDArray[np.intp]) -> tuple[NDArray[np.intp], Slots]:
-        owner, numbers = read.take(texts)
-        tokens = read.tokens
-        column = fit(self._columns.get(tokens, _NOBODY), len(tokens.names), _UNMET)
-        slots = column.take(numbers)
-        new = new_among(numbers, slots, _UNMET)
-        if new:
-            column[new] = self._slots_of([tokens.names[token] for token in new], [tokens.stems[token] for token in new])
-            slots = column.take(numbers)
-        self._columns[tokens] = column
-        has_slot = (slots >= 0).nonzero()[0]
-        return owner.take(has_slot), slots.take(has_slot)
-
     def slots(self, stems: list[str], ids: NDArray[np.uint32]) -> NDArray[np.intp]:
-        """The slots of a page's words; `stems` are all words of the crawl so far, by number."""
-        if len(stems) > self._known:
-            self._of_stem = fit(self._of_stem, len(stems))
-            self._of_stem[self._known : len(stems)] = slots_of(stems[self._known :])
-            self._known = len(stems)
-        slots: NDArray[np.intp] = self._of_stem.take(ids).astype(np.intp)
+        """Return the slots of a page's words; `stems` has all words of the crawl so far, by id."""
+        if len(stems) > self._stems:
+            self._slots_by_stem = fit(self._slots_by_stem, len(stems))
+            self._slots_by_stem[self._stems : len(stems)] = slots_of(stems[self._stems :])
+            self._stems = len(stems)
+        slots: NDArray[np.intp] = self._slots_by_stem.take(ids).astype(np.intp)
         return slots
 
     def state(self) -> State:
-        """The slots of the crawl's words; tokens of links are met again."""
-        return plain(self, "_meet", "_tokens", "_columns")
+        """Return the slots of the crawl's words; those of links' words are a cache."""
+        return state_of_attributes(self, "_on_new_words", "_tokens", "_slots_by_token")
+
+    def _slots_of_texts(self, read: LinkTexts, texts: NDArray[np.intp]) -> tuple[NDArray[np.intp], Slots]:
+        owner, numbers = read.take(texts)
+        tokens = read.tokens
+        column = fit(self._slots_by_token.get(tokens, _EMPTY), len(tokens.names), _UNKNOWN)
+        slots = column.take(numbers)
+        new = new_among(numbers, slots, _UNKNOWN)
+        if new:
+            column[new] = self._new_slots(
+                [tokens.names[token] for token in new], [tokens.stems[token] for token in new]
+            )
+            slots = column.take(numbers)
+        self._slots_by_token[tokens] = column
+        has_slot = (slots >= 0).nonzero()[0]
+        return owner.take(has_slot), slots.take(has_slot)
 
     def _tokens_of(self, language: str) -> Tokens:
-        """For texts that nobody has cut. Moved to the end: those at the front have not been used for longest."""
+        """Return the tokens of texts that are not cut yet: those of the languages read last are kept."""
         tokens = self._tokens.pop(language, None)
         if tokens is None or len(tokens.names) > 100_000:
             tokens = Tokens(language, bits=17)
-            if len(self._tokens) >= LANGUAGES:
+            if len(self._tokens) >= MAX_LANGUAGES:
                 del self._tokens[next(iter(self._tokens))]
         self._tokens[language] = tokens
         return tokens
 
-    def _slots_of(self, tokens: list[bytes], stems: list[str]) -> Slots:
+    def _new_slots(self, tokens: list[bytes], stems: list[str]) -> Slots:
         slots = slots_of(stems)
-        worded = [number for number, stem in enumerate(stems) if stem]
-        if len(worded) < len(stems):
-            slots[[number for number, stem in enumerate(stems) if not stem]] = _SKIP
-        if self._meet is not None and worded:
+        with_stem = [number for number, stem in enumerate(stems) if stem]
+        if len(with_stem) < len(stems):
+            slots[[number for number, stem in enumerate(stems) if not stem]] = _STOP_WORD
+        if self._on_new_words is not None and with_stem:
             numbers = slots.tolist()
-            self._meet([tokens[n].decode("utf-8", "ignore") for n in worded], [numbers[n] for n in worded])
+            words = [tokens[number].decode("utf-8", "ignore") for number in with_stem]
+            self._on_new_words(words, [numbers[number] for number in with_stem])
         return slots
 
 
-# -- meaning -----------------------------------------------------------------------------------------------
-
-# What words mean, in numbers: how near a link's words are to the topic.
-
 DIMENSIONS = 64  # the first of 256: they were trained to say the most
+MAX_TOPIC_TERMS = 40  # the heaviest ones
 Matrix = NDArray[np.float32]
 
 
-class Meaning:
-    """A vector for each word met in links, and the topic's vector.
+class TopicMeaning:
+    """The topic's word vector, and one for each word that was met in links.
 
-    >>> meaning = Meaning("coral reef")
-    >>> meaning.meet(["corals", "train"], [1, 2])
-    >>> near, far = meaning.similar(meaning.sums(np.array([1, 2], np.int32), np.array([1, 1]), np.array([0, 1])))
+    >>> meaning = TopicMeaning("coral reef")
+    >>> meaning.add_words(["corals", "train"], [1, 2])
+    >>> near, far = meaning.cosines(meaning.sums(np.array([1, 2], np.int32), np.array([1, 1]), np.array([0, 1])))
     >>> bool(near > .3 > far)
     True
     """
@@ -148,67 +147,66 @@ class Meaning:
         self._vectors, self._word_vectors = vectors, word_vectors
         self.topic = self._topic(words, terms or {})
         self._words: dict[int, str] = {}  # word of each slot
-        self._place = np.zeros(SLOTS, np.int32)  # line of each slot's vector; 0: not looked up
+        self._line = np.zeros(SLOTS, np.int32)  # line of each slot's vector; 0: not looked up
         self._lines = np.zeros((1024, DIMENSIONS), np.float32)
         self._count = 1
 
-    def meet(self, words: list[str], slots: list[int]) -> None:
-        """Remember words, which are looked up when someone asks; of several words in one slot the first one counts."""
+    def add_words(self, words: list[str], slots: list[int]) -> None:
+        """Add words, whose vectors are looked up when they are needed; of several words in a slot the first counts."""
         for slot, word in zip(slots, words, strict=True):
             self._words.setdefault(slot, word)
 
     def sums(self, slots: Slots, counts: NDArray[np.intp], begins: NDArray[np.intp]) -> Matrix:
-        """The sum of each text's words: how many it has, and where among the slots they begin."""
-        worded = counts.nonzero()[0]
-        summed = np.zeros((len(counts), DIMENSIONS), np.float32)
-        if len(worded):
+        """Return the sum of the vectors of each text; its words are `counts` of the slots, from `begins` on."""
+        with_words = counts.nonzero()[0]
+        sums = np.zeros((len(counts), DIMENSIONS), np.float32)
+        if len(with_words):
             lines = self._lines_of(slots)
-            summed[worded] = np.add.reduceat(self._lines.take(lines, axis=0), begins.take(worded), axis=0)
-        return summed
+            sums[with_words] = np.add.reduceat(self._lines.take(lines, axis=0), begins.take(with_words), axis=0)
+        return sums
+
+    def cosines(self, sums: Matrix) -> NDArray[np.float32]:
+        """Return the cosine of each text with the topic; 0 for a text without a word."""
+        length = np.sqrt(np.einsum("ij,ij->i", sums, sums))
+        inverse = 1.0 / np.maximum(length, 1e-6)
+        inverse[length == 0.0] = 0.0
+        cosines: NDArray[np.float32] = (sums @ self.topic) * inverse
+        return cosines
+
+    def state(self) -> State:
+        words = {
+            "slots": AppendOnly(self._words, lambda some: np.array(some, np.int32)),
+            "words": TextLines(self._words.values()),
+        }
+        return {**words, "numbers": state_of_attributes(self, "_vectors", "_word_vectors", "_words")}
+
+    def restore(self, state: State) -> None:
+        self._words = dict(zip(state["slots"].tolist(), state["words"], strict=True))
+        restore_attributes(self, state["numbers"])
 
     def _lines_of(self, slots: Slots) -> Slots:
-        """Where the vectors of words are that were met; 0 for no word."""
-        lines = self._place.take(slots)
+        """Return the lines of the words' vectors; 0 for an unknown word."""
+        lines = self._line.take(slots)
         if new := [slot for slot in new_among(slots, lines, 0) if slot in self._words]:
             self._look_up(new)
-            lines = self._place.take(slots)
+            lines = self._line.take(slots)
         return lines
 
     def _look_up(self, slots: list[int]) -> None:
-        """The vectors of words that were met."""
         begin, end = self._count, self._count + len(slots)
         self._lines = fit(self._lines, end)
         words = [self._words[slot] for slot in slots]
         vectors = self._word_vectors([*words, ""])[:-1, :DIMENSIONS]  # one alone would be rounded in another way
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         self._lines[begin:end] = vectors / np.maximum(lengths, 1e-6)[:, None]
-        self._place[slots] = np.arange(begin, end)
+        self._line[slots] = np.arange(begin, end)
         self._count = end
-
-    def similar(self, summed: Matrix) -> NDArray[np.float32]:
-        """Return the cosine of each text with the topic; 0 for a text without a word."""
-        length = np.sqrt(np.einsum("ij,ij->i", summed, summed))
-        inverse = 1.0 / np.maximum(length, 1e-6)
-        inverse[length == 0.0] = 0.0
-        cosines: NDArray[np.float32] = (summed @ self.topic) * inverse
-        return cosines
-
-    def state(self) -> State:
-        words = {
-            "slots": Grown(self._words, lambda some: np.array(some, np.int32)),
-            "words": Texts(self._words.values()),
-        }
-        return {**words, "numbers": plain(self, "_vectors", "_word_vectors", "_words")}
-
-    def restore(self, state: State) -> None:
-        self._words = dict(zip(state["slots"].tolist(), state["words"], strict=True))
-        put_back(self, state["numbers"])
 
     def _topic(self, words: str, terms: Mapping[str, float]) -> NDArray[np.float32]:
         if words:
             vector = self._vectors([words])[0]
         else:
-            heavy = sorted(terms.items(), key=lambda term: (-term[1], term[0]))[:40]
+            heavy = sorted(terms.items(), key=lambda term: (-term[1], term[0]))[:MAX_TOPIC_TERMS]
             vector = np.zeros(DIMENSIONS, np.float32)
             if heavy:
                 vector = np.array([weight for _, weight in heavy]) @ self._vectors([term for term, _ in heavy])
@@ -217,9 +215,9 @@ class Meaning:
         return unit
 
 
-def meaning_of(words: str, terms: Mapping[str, float]) -> Meaning | None:
-    """None where the vectors cannot be read: scent then goes by the words alone."""
+def topic_meaning(words: str, terms: Mapping[str, float]) -> TopicMeaning | None:
+    """Return the topic's meaning; None if the vectors cannot be read: scent then goes by the words alone."""
     try:
-        return Meaning(words, terms)
+        return TopicMeaning(words, terms)
     except InputError:
         return None
