@@ -1,5 +1,4 @@
-"""Comparison of crawlers on the same trials: curves with confidence bands, tables of final values, verdicts on claims.
-"""
+"""Comparison of crawlers on the same trials: curves with bands, tables of final values, verdicts on claims."""
 
 from __future__ import annotations
 
@@ -233,7 +232,6 @@ class CrawlComparison:
     def table(self, key: str, title: str, measures: Mapping[str, Measure], mode: Mode, note: str) -> ReportTable:
         return ReportTable(key, title, ["crawler", *measures], self.ends(measures.values()), mode, note=note)
 
-
     def ahead(
         self,
         pairs: Iterable[tuple[str, str]],
@@ -266,8 +264,7 @@ class CrawlComparison:
         )  # fmt: skip
 
     def mute(self, one: str, other: str, equal: ArrayLike = True) -> dict[str, NDArray[np.bool_]]:
-        """Return the trials in which two crawlers cannot differ, by reason; `equal` marks those with the same results.
-        """
+        """Return the trials in which two crawlers cannot differ, by reason; `equal` marks those with equal results."""
         never = np.zeros(len(self.topics), np.bool_)
         same = never.copy()
         for place, nodes in enumerate(zip(self.pages.get(one, ()), self.pages.get(other, ()), strict=True)):

@@ -192,7 +192,7 @@ def holm(p_values: ArrayLike) -> Floats:
 def corrected(differences: Mapping[Key, PairedDifference]) -> dict[Key, PairedDifference]:
     """Return the differences with p corrected for multiple comparisons (`holm`).
 
-    >>> corrected({"fl_n": PairedDifference(1, 1, 1, .25, 3), "fl_e": PairedDifference(0, 0, 0, 1, 3)})["fl_n"].p      # 2 * .25
+    >>> corrected({"fl_n": PairedDifference(1, 1, 1, .25, 3), "fl_e": PairedDifference(0, 0, 0, 1, 3)})["fl_n"].p
     0.5
     """
     p_values = holm([one.p for one in differences.values()]).tolist()

@@ -125,7 +125,7 @@ class CorpusIndex:
         try:
             return list(msgpack.unpackb(self.stems_)) if self.stems_ else []
         except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:
-            raise InputError(f"the words of the index {self.path} can't be read: {AGAIN}") from error
+            raise InputError("bad-index", f"the words of the index {self.path} can't be read: {AGAIN}") from error
 
     @cached_property
     def classes(self) -> list[str]:
@@ -181,7 +181,9 @@ class CorpusIndex:
             )
             paths = [paths[place] for place in at] if paths else []
         except (zstd.ZstdError, ValueError, TypeError, IndexError, msgpack.UnpackException) as error:
-            raise InputError(f"page {node} of the index {self.path} can't be read ({error}): {AGAIN}") from error
+            raise InputError(
+                "bad-index", f"page {node} of the index {self.path} can't be read ({error}): {AGAIN}"
+            ) from error
         links = Links(urls, anchors, contexts, rels, positions, np.zeros(len(urls), np.float32), paths=paths)
         page = Page("ok", 200, title=title, marked=marked, main=main, headings=headings, lead=lead, links=links)
         page.language, page.guessed, page.size, page.node = language, guessed, len(marked), self.names[node]
@@ -219,7 +221,7 @@ class CorpusIndex:
             if not isinstance(facts, dict):
                 raise ValueError(f"{FACTS} contains no facts")
             if facts.get("format") != FORMAT:
-                raise InputError(f"{path} is an index of another version: {AGAIN}")
+                raise InputError("unknown-version", f"{path} is an index of another version: {AGAIN}")
             columns = {name: _column(path, name, column.kind) for name, column in COLUMNS.items()}
             made = cls(
                 columns, facts, map_file(path / NAMES), map_file(path / TEXTS), (path / STEMS).read_bytes(), path
@@ -228,9 +230,11 @@ class CorpusIndex:
             return made
         except (FileNotFoundError, NotADirectoryError) as error:
             name = Path(error.filename or path).name
-            raise InputError(f"{path} is not an index ({name} is missing): make one with 'lycosa lab index'") from error
+            raise InputError(
+                "not-an-index", f"{path} is not an index ({name} is missing): make one with 'lycosa lab index'"
+            ) from error
         except (OSError, EOFError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
-            raise InputError(f"the index {path} can't be read ({error}): {AGAIN}") from error
+            raise InputError("bad-index", f"the index {path} can't be read ({error}): {AGAIN}") from error
 
     def _check(self) -> None:
         """Raise ValueError if column sizes are inconsistent, so that a truncated file is not read as empty pages."""

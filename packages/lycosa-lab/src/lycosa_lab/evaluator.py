@@ -42,12 +42,14 @@ def evaluate(
 ) -> Findings:
     """Compare the pages of a crawl with relevant pages: those of another index, or the crawl's own at some URLs."""
     if not 0 <= threshold < 1:
-        raise InputError(f"the threshold is {threshold:g}: it is a cosine, from 0 to below 1")
+        raise InputError("out-of-range", f"threshold {threshold:g} is not a cosine from 0 to below 1")
     urls = set() if isinstance(relevant, CorpusIndex) else {canonical(url) for url in relevant}
     nodes = [crawl.number_of[url] for url in urls if url in crawl.number_of]
     some, missing = relevant if isinstance(relevant, CorpusIndex) else nodes, len(urls) - len(nodes)
     if not len(some):
-        raise InputError(f"none of the relevant pages was crawled ({missing} addresses): name others")
+        raise InputError(
+            "unknown-page", f"none of the relevant pages was crawled ({missing} addresses): name other pages"
+        )
     return evaluation_findings(max_similarities_in(crawl, some, background, progress), len(some), threshold, missing)
 
 
@@ -125,13 +127,13 @@ def max_similarities_in(
     else:
         wanted = pages.take(np.asarray(relevant, np.intp))
     if not len(wanted.columns):
-        raise InputError("none of the relevant pages has words: name others")
+        raise InputError("no-text", "none of the relevant pages has words: name other pages")
     return max_similarities(pages, wanted, idf_of(stems, background), progress)
 
 
 def _bags(index: CorpusIndex) -> Bags:
     if not index.has_text:
-        raise InputError("the index holds a graph without texts: similarity is for pages with words")
+        raise InputError("no-text", "the index is a graph without text: similarity needs words")
     starts, terms = (np.asarray(index.columns[name], np.intp) for name in ("term_start", "term"))
     return Bags(starts, terms, np.asarray(index.columns["count"], np.float64))
 

@@ -112,7 +112,7 @@ def run(
     results.failed = [str(trial) for trial, (kind, _) in reasons.items() if kind == FAILED]
     results.remarks += _why(trials, reasons)
     if not results.outcomes:
-        raise InputError(f"no trial has a result. {' '.join(results.remarks)}")
+        raise InputError("nothing-to-do", f"no trial has a result. {' '.join(results.remarks)}")
     results.remarks += results.notable()
     results.write_tables(out)
     return results
@@ -128,9 +128,12 @@ def _settled(
     """
     remarks: list[str] = []
     if len({one.name for one in subjects}) < len(subjects):
-        raise InputError("two subjects have the same name: name each once")
+        raise InputError("duplicate", "two subjects have the same name: name each of them once")
     if experiment.mode == AS_PUBLISHED and experiment.judge and (reason := learning_reason(experiment.judge)):
-        raise InputError(f"{reason}: what it says of a page is not settled, and can't be what is counted as-published")
+        raise InputError(
+            "learning-judge",
+            f"{reason}: its judgements change during a crawl, so they can't be the truth in mode as-published",
+        )
     texts = list(experiment.strategies)
     yardsticks = [at for at, text in enumerate(texts) if text == ORACLE or look_ahead_links(text)]
     other = LOOK_AHEAD if not any(map(look_ahead_links, texts)) else ORACLE
@@ -170,14 +173,13 @@ class TrialRunner:
         return self.work / "runs" / f"{trial.key}.npz"
 
     def prepare(self, subject: HuntSubject) -> tuple[HuntSubject, list[list[int]], str]:
-        """Prepare training data, judgements and seeds of a subject; the third value is the reason if it can't be used.
-        """
+        """Prepare training data, judgements and seeds of a subject; the third value is a reason for its exclusion."""
         plan = self.experiment
         wanted = {"model"} & {plan.told} | set().union(*(needs(text) for text in plan.strategies))
         subject = prepare(self.index, subject, wanted, self.work, random_seed=plan.random_seed, progress=self.progress)
         try:
             if plan.told in subject.lacking:
-                raise InputError(subject.lacking[plan.told])
+                raise InputError("lacking", subject.lacking[plan.told])
             self.guide(subject, plan.told)
             for text in plan.strategies:
                 if needs(text).isdisjoint(subject.lacking):
@@ -269,7 +271,7 @@ def _prepared(
         shop.subjects[subject.name], starts[subject.name] = subject, seeds
         notes += [note if subject.name in note else f"{subject.name}: {note}" for note in subject.notes]
     if not starts:
-        raise InputError(f"nothing to look for is left: {'; '.join(remarks)}")
+        raise InputError("nothing-to-do", f"no subject is left: {'; '.join(remarks)}")
     remarks += notes
     return starts
 

@@ -170,35 +170,39 @@ class Experiment:
                     claims[text] = one, other, expect
                     break
             else:
-                raise InputError(f"the claim {text!r} is not 'A better than B', of two strategies of the experiment")
+                raise InputError(
+                    "bad-value",
+                    f"claim {text!r} is not of the form 'A better than B' with two strategies of the experiment",
+                )
         return claims
 
     def check(self) -> None:
         """Raise InputError for invalid settings. Those that depend on the corpus are checked by the run."""
         if not self.budgets or self.budgets[0] < 1:
-            raise InputError(f"budgets are {self.budgets}: name one at least, each 1 page or more")
+            raise InputError("out-of-range", f"budgets are {self.budgets}: name at least one, each of 1 page or more")
         for item in fields(self):
             value, about = getattr(self, item.name), item.metadata
             value = value[-1] if item.name == "budgets" else value
             if about["choices"]:
                 one_of(item.name, value, about["choices"])
             if about["least"] is not None and value < about["least"]:
-                raise InputError(f"{item.name} is {value}: it must be {about['least']} or more")
+                raise InputError("out-of-range", f"{item.name} is {value}: it must be {about['least']} or more")
             if about["most"] is not None and value > about["most"]:
-                raise InputError(f"{item.name} is {value:,}: it must be {about['most']:,} or less")
+                raise InputError("out-of-range", f"{item.name} is {value:,}: it must be {about['most']:,} or less")
         self._check_names()
         _ = self.claimed
 
     def _check_names(self) -> None:
         for what, named in (("strategies", self.strategies), ("subjects", self.subjects)):
             if twice := sorted({one for one in named if named.count(one) > 1}):
-                raise InputError(f"{what} has {twice[0]!r} twice")
+                raise InputError("duplicate", f"{what} contains {twice[0]!r} twice")
             if any(not one.strip() for one in named):
-                raise InputError(f"{what} has an empty name in it: leave it out")
+                raise InputError("bad-value", f"{what} contains an empty name: remove it")
         if not self.strategies:
             raise InputError(
+                "missing-option",
                 "no strategy to compare: name some, for example --strategy best-first --strategy breadth-first "
-                "('lycosa list strategies' lists all)"
+                "('lycosa list strategies' lists all)",
             )
         from lycosa_lab.trial_strategies import check
 
@@ -210,12 +214,17 @@ class Experiment:
 
         path, command = Path(self.corpus), "lycosa lab index"
         if not self.corpus:
-            raise InputError(f"no corpus is named: make one with '{command} SOURCE --out my.index', and name that")
+            raise InputError(
+                "missing-option",
+                f"no corpus given: make one with '{command} SOURCE --out my.index', and name it with --corpus",
+            )
         if not (path / FACTS).is_file():
             source, out = "SOURCE", shlex.quote(self.corpus)
             if path.exists():
                 source, out = out, shlex.quote(f"{path.resolve().name.split('.')[0] or 'my'}.index")
-            raise InputError(f"{self.corpus} is not an index. Make one with: {command} {source} --out {out}")
+            raise InputError(
+                "not-an-index", f"{self.corpus} is not an index. Make one with: {command} {source} --out {out}"
+            )
         return CorpusIndex.open(path)
 
     def as_dict(self) -> dict[str, Any]:
@@ -238,15 +247,15 @@ class Experiment:
         try:
             given = {"name": path.stem, **tomllib.loads(path.read_bytes().decode("utf-8"))}
         except OSError as error:
-            raise InputError(f"cannot read {path}: {error.strerror}") from error
+            raise InputError("unreadable-file", f"cannot read {path}: {error.strerror}") from error
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{path} is not valid TOML: {error}") from error
+            raise InputError("bad-file", f"{path} is not valid TOML: {error}") from error
         kinds = typing.get_type_hints(cls)
         for key in given:
             one_of(f"{path}: a key", key, kinds)
         for item in fields(cls):
             if item.name not in given and item.default is MISSING and item.default_factory is MISSING:
-                raise InputError(f"{path}: {item.name} is missing. {item.metadata['help']}")
+                raise InputError("missing-option", f"{path}: {item.name} is missing. {item.metadata['help']}")
         made = cls(**{key: _typed(value, kinds[key], f"{path}: {key}") for key, value in given.items()})
         beside = path.parent / made.corpus
         if made.corpus and not Path(made.corpus).is_absolute() and beside.exists():
@@ -263,7 +272,7 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
         (inner,) = typing.get_args(kind)
         return [_typed(item, inner, where) for item in (value if isinstance(value, list) else [value])]
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise InputError(f"{where} is {value!r}: it must be {_KINDS[kind]}")
+        raise InputError("bad-value", f"{where} is {value!r}: it must be {_KINDS[kind]}")
     return value
 
 
@@ -273,4 +282,4 @@ def one_of(key: str, value: str, known: Iterable[str]) -> None:
     if value not in known:
         near = difflib.get_close_matches(value, known, 1, 0.5)
         hint = f"did you mean {near[0]}? " if near else ""
-        raise InputError(f"{key} is {value!r}: {hint}there are {', '.join(known)}")
+        raise InputError("unknown-name", f"{key} is {value!r}: {hint}choose one of {', '.join(known)}")

@@ -62,9 +62,11 @@ class ExternalStrategy:
         try:
             self.command = shlex.split(command)
         except ValueError as error:
-            raise InputError(f"the command {command!r} can't be read: {error}") from error
+            raise InputError("bad-value", f"cannot parse the command {command!r}: {error}") from error
         if not self.command or shutil.which(self.command[0]) is None:
-            raise InputError(f"there is no program {command!r}, or it is not executable: name its interpreter, too")
+            raise InputError(
+                "missing-program", f"there is no program {command!r}, or it is not executable; name its interpreter too"
+            )
         self.words, self.examples, self.budget, self.seed = words, example_pages, budget, seed
         self.ending = ""  # how its trial ended, if the program ended it
         self.seconds = 0.0  # CPU time, known after close()
@@ -191,7 +193,7 @@ class ProgramProcess:
                 start_new_session=True, bufsize=0,
             )  # fmt: skip
         except (OSError, ValueError) as error:
-            raise InputError(f"cannot start {shown(shlex.join(command))}: {error}") from error
+            raise InputError("cannot-start", f"cannot start {shown(shlex.join(command))}: {error}") from error
         self._guard = subprocess.Popen(  # its stdin is closed when this process ends, even if it is killed
             ["sh", "-c", 'read -r _; kill -s KILL -- "-$0"', str(self._process.pid)],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,

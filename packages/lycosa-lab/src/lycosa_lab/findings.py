@@ -128,7 +128,6 @@ def decide(holds: bool, evidence: str | Sequence[str], unless: str = "", topics:
     return Ruling(HOLDS if holds else FAILS, between.join(lines))
 
 
-
 ENOUGH = 6  # topics; with fewer, no p can be .05 or less
 CHANCE = 0.05
 NEGLIGIBLE = 0.05  # smaller differences, relative to the other's value, are ignored

@@ -60,11 +60,17 @@ def unfinished_index(out: Path) -> Iterator[Path]:
 def _refuse(out: Path) -> None:
     """Raise InputError if the directory, which will be replaced, contains anything but an index."""
     if (out.exists() or out.is_symlink()) and not (out / FACTS).is_file():
-        raise InputError(f"{out} exists already and is not an index: name another place with --out")
+        raise InputError(
+            "file-exists", f"{out} already exists and is not an index: choose another directory with --out"
+        )
     own = {FACTS, NAMES, TEXTS, STEMS, *(f"{name}.npy" for name in COLUMNS)}
     strange = sorted(held.name for held in out.iterdir() if held.name not in own) if out.exists() else []
     if strange:
-        raise InputError(f"{out} holds {strange[0]}, which is not of an index: move it, or name another --out")
+        raise InputError(
+            "file-exists",
+            f"{out} contains {strange[0]}, which is not part of an index: move it, or choose another "
+            "directory with --out",
+        )
 
 
 def write_index(
@@ -163,13 +169,16 @@ def _read(
         progress("reading pages", len(read.names), 0)
     if not read.names:
         raise InputError(
-            f"the corpus has no pages: {account.why() or 'nothing with a web address and HTML or text was found'}"
+            "nothing-to-do",
+            f"the corpus has no pages: {account.why() or 'no source has a web address and HTML or text'}",
         )
     if len(labels) > known:
         account.left_out["labels of addresses that are no pages of the corpus"] += len(labels) - known
         if not known:
             raise InputError(
-                f"none of the {len(labels):,} labels is of a page of the corpus: are addresses written the same way?"
+                "unknown-page",
+                f"none of the {len(labels):,} labels belongs to a page of the corpus: check the spelling of their "
+                "addresses",
             )
     return read
 

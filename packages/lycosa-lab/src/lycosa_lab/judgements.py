@@ -177,8 +177,6 @@ class RecordedVisit(Visit):
 _PLAIN = Visit("", "page", "ok", 0, status=200)
 
 
-
-
 def judgements_for(
     index: CorpusIndex,
     subject: HuntSubject,
@@ -195,15 +193,19 @@ def judgements_for(
     one_of("told", told, TOLD)
     if told == "score":
         if judge:
-            raise InputError(f"told is score, and a judge is named, {judge}: nothing is left to be judged")
+            raise InputError(
+                "conflicting-options", f"told = score uses the scores of the corpus: omit the judge {judge}"
+            )
         if not len(index.score):
-            raise InputError("the corpus has no scores of its own: tell the guide words, examples or a model")
+            raise InputError("no-scores", "the corpus has no scores: set told to words, examples or model")
         return Judgements.given(index)
     if not index.has_text:
-        raise InputError(f"the corpus has no text to judge by {told}: take its scores as the guide (told = score)")
+        raise InputError("no-text", f"the corpus has no text to judge by {told}: use its scores (told = score)")
     judge = judge or JUDGES[told]
     if reason := learning_reason(judge):
-        raise InputError(f"{reason}: its word depends on what was crawled before, and a guide speaks once for all")
+        raise InputError(
+            "learning-judge", f"{reason}: its judgements change during a crawl, so they can't be precomputed"
+        )
     made = judge_maker(index, subject, told, judge)()
     kinds = tuple(sorted(set(offered_facets(made, wants)) & set(WANTS))) if hasattr(made, "facets") else ()
     stems = dict(made.weights) if told == "examples" and isinstance(made, VectorJudge) else {}
@@ -222,15 +224,17 @@ def judge_maker(index: CorpusIndex, subject: HuntSubject, told: str, judge: str)
     learned: dict[str, Any] = {}
     if told == "words":
         if not subject.words:
-            raise InputError(f"the subject {subject.name!r} has no words: tell the guide examples or a model")
+            raise InputError("missing-topic", f"subject {subject.name!r} has no words: set told to examples or model")
         options = Options(topic=subject.words, judge=judge)
     elif told == "model":
         if subject.model is None:
-            raise InputError(f"the subject {subject.name!r} has no model yet: prepare it (needs 'model')")
+            raise InputError("missing-model", f"subject {subject.name!r} has no model: prepare it (needs 'model')")
         options = Options(model=str(subject.model), targets=list(subject.targets), judge=judge)
     else:
         if not subject.examples:
-            raise InputError(f"the subject {subject.name!r} has no examples: tell the guide words or a model")
+            raise InputError(
+                "missing-examples", f"subject {subject.name!r} has no examples: set told to words or model"
+            )
         options = Options(examples=[index.names[node] for node in subject.examples], judge=judge)
         pages = (index.page(node) for node in subject.examples)
         made = JUDGE_REGISTRY.maker(parse_spec(judge)[0])

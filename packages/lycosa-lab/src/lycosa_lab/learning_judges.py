@@ -220,8 +220,7 @@ class TrialJudge:
         return visit
 
     def teach(self, force: bool = False) -> NDArray[np.floating[Any]] | None:
-        """Apply a pending model update and return the relevance of all pages so far, in the order of visits; else None.
-        """
+        """Apply a pending model update; return the relevance of all pages in the order of visits, or None."""
         if self._learner is None:
             return None
         began = process_time()

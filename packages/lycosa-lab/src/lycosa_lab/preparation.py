@@ -66,7 +66,7 @@ def prepare(
         if need in wanted and getattr(done, need) is None:
             try:
                 if not index.has_text:
-                    raise InputError(f"the corpus has no text: {' and '.join(sorted(wanted))} can't be learned from it")
+                    raise InputError("no-text", f"the corpus has no text to train {' and '.join(sorted(wanted))} on")
                 path, looked = _kept(out, work, need, make)
             except InputError as error:
                 done.lacking[need] = str(error)
@@ -133,8 +133,6 @@ def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set[i
         finally:
             shutil.rmtree(beside, ignore_errors=True)
     return path, json.loads((path / "looked.json").read_text(encoding="utf-8"))
-
-
 
 
 def address(node: int) -> str:
@@ -215,16 +213,16 @@ def classified(index: CorpusIndex, model: TrainedModel, name: str, nodes: NDArra
     return said
 
 
-
-
 def _model(work: _Work, folder: Path) -> set[int]:
     labels = _sampled(work)
     table = table_of(labels, folder / "labels.tsv")
     trained = trained_on(work.index, table, folder / "model", work.random_seed, progress=work.progress)
     if work.subject.name not in trained.model.classes:
         raise InputError(
-            f"a model can't learn {work.subject.name!r}: {sum(each == work.subject.name for each in labels.values())} "
-            f"pages of it can be learned from, and it takes {MIN_CLASS_PAGES}; choose a larger subject"
+            "too-few-pages",
+            f"cannot train a model of {work.subject.name!r}: "
+            f"{sum(each == work.subject.name for each in labels.values())} training pages, {MIN_CLASS_PAGES} "
+            "are needed; choose a larger subject",
         )
     return set(labels)
 
@@ -279,20 +277,16 @@ def _merge(chosen: dict[int, str], subject: str) -> None:
             del chosen[node]
 
 
-
-
 def _rules(work: _Work, folder: Path) -> set[int]:
     model = work.subject.model
     if model is None:
-        raise InputError(work.subject.lacking["model"])
+        raise InputError("lacking", work.subject.lacking["model"])
     labels = {node_of(url): label for url, label in table_rows(model.with_name("labels.tsv"))}
     look = TrackedPages(work.index, work.open())
     table = table_of(labels, folder / "labels.tsv")
     learned = train_rules(str(table), TrainedModel.load(model), look, seed=work.random_seed, progress=work.progress)
     learned.book.save(folder / "rules")
     return look.looked | set(labels)
-
-
 
 
 def _browsing(work: _Work, folder: Path) -> set[int]:
@@ -318,8 +312,9 @@ def _browsing(work: _Work, folder: Path) -> set[int]:
         work.progress("browsing", done, SESSIONS)
     if not done:
         raise InputError(
-            f"no way of a few links leads to pages on {subject.name!r} that may be learned from: nobody can browse "
-            "there; choose a larger subject"
+            "unreachable",
+            f"no short path of links leads to training pages of {subject.name!r}, so browsing can't be "
+            "simulated; choose a larger subject",
         )
     record = folder / "record.jsonl"
     record.write_text("\n".join(lines) + "\n", encoding="utf-8")

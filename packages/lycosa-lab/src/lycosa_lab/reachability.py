@@ -39,7 +39,7 @@ def distances_from(index: CorpusIndex, seeds: Nodes, seen: NDArray[np.bool_] | N
     distance = np.full(len(index), -1, np.int32)
     nodes = np.unique(np.array(seeds, np.int64))
     if len(nodes) and (nodes[0] < 0 or nodes[-1] >= len(index)):
-        raise InputError(f"seeds are nodes from 0 to {len(index) - 1}, not {nodes[0]} to {nodes[-1]}")
+        raise InputError("out-of-range", f"seeds are nodes from 0 to {len(index) - 1}, not {nodes[0]} to {nodes[-1]}")
     distance[nodes] = 0
     paid = 0
     while len(nodes):
@@ -120,7 +120,7 @@ def upper_bound(
     [0.25, 1.25, 2.25, 2.25]
     """
     if any(budget < 0 for budget in budgets):
-        raise InputError(f"a budget of {min(budgets)}: budgets count pages, give 0 or more")
+        raise InputError("out-of-range", f"budget {min(budgets)} is negative: budgets are numbers of pages")
     distance = distances_from(index, seeds, seen)
     worth = np.where(distance > 0, np.asarray(truth, np.float64), 0.0)
     if seen is not None:

@@ -222,7 +222,6 @@ class ExperimentResults:
         """Return the strategies at a budget, best harvest first."""
         return sorted(self.strategies, key=lambda text: -self.mean(text, budget))
 
-
     def notable(self) -> list[str]:
         """Return remarks on strategies that beat the greedy oracle, ran out of links, or forfeited."""
         return [*self._beaten(), *self._endings()]
@@ -282,7 +281,6 @@ class ExperimentResults:
             ).tolist()
         return self._bounds[key]
 
-
     def write_tables(self, out: Path) -> None:
         """Write results.csv: a row for each trial and budget."""
         text = io.StringIO()
@@ -310,11 +308,17 @@ def read_rows(directory: Path, corpus: str) -> list[Row]:
                 for row in csv.DictReader(lines)
             ]  # fmt: skip
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; name the directory of an experiment") from error
+        raise InputError(
+            "unreadable-file", f"cannot read {path}: {error.strerror}; name the directory of an experiment"
+        ) from error
     except (ValueError, KeyError, TypeError, csv.Error) as error:
-        raise InputError(f"{path} is damaged or of another version ({error}): run that experiment again") from error
+        raise InputError(
+            "bad-file", f"{path} is damaged or of another version ({error}): run that experiment again"
+        ) from error
     if {row["corpus"] for row in rows} != {corpus}:
-        raise InputError(f"{directory} was measured on another corpus: run its experiment.toml on this one first")
+        raise InputError(
+            "wrong-corpus", f"{directory} was measured on another corpus: run its experiment.toml on this one first"
+        )
     return rows
 
 

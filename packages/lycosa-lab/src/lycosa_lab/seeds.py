@@ -34,13 +34,18 @@ def seed_sets(
     """
     relevant = subject.truth > 0
     if not relevant.any():
-        raise InputError(f"no node of the corpus is relevant to {subject.name!r}: there is nothing to crawl to")
+        raise InputError(
+            "nothing-to-do", f"no node of the corpus is relevant to {subject.name!r}: there is nothing to crawl for"
+        )
     nodes = np.flatnonzero(relevant) if kind == "random" else _candidates(index, subject, kind, hops)
     most = min(count, max(1, len(nodes) // sets)) if disjoint else count
     chosen: list[list[int]] = []
     for number in range(sets):
         if not len(nodes):
-            raise InputError(f"{kind} seeds: there are too few nodes for {number + 1} disjoint sets: take fewer sets")
+            raise InputError(
+                "too-few-pages",
+                f"too few nodes for {number + 1} disjoint sets of {kind} seeds: reduce the number of sets",
+            )
         if kind == "random":
             seeds = _any(index, subject, nodes, most, random_seed, number)
         else:
@@ -65,7 +70,9 @@ def _leading(index: CorpusIndex, subject: HuntSubject, order: NDArray[np.int64],
         else:
             subject.note(f"on-topic seeds: {index.names[node]} is not used, it leads to no relevant node but itself")
     if not seeds:
-        raise InputError(f"no node that is relevant to {subject.name!r} leads to another one: take off-topic seeds")
+        raise InputError(
+            "unreachable", f"no node that is relevant to {subject.name!r} leads to another one: use off-topic seeds"
+        )
     return seeds
 
 
@@ -79,8 +86,9 @@ def _any(
         if leads_to_relevant(index, drawn, subject.truth > 0):
             return drawn
     raise InputError(
-        f"no other node of a score above 0 can be reached from random seeds, 50 sets of {count} were tried: take more "
-        "seeds, or fewer if they are all there are"
+        "unreachable",
+        f"no other node with a score can be reached from random seeds (50 sets of {count} tried): use "
+        "more seeds, or fewer if these are all there are",
     )
 
 
@@ -111,5 +119,5 @@ def _candidates(index: CorpusIndex, subject: HuntSubject, kind: str, hops: int) 
 
 def _some(nodes: NDArray[np.bool_], otherwise: str) -> NDArray[np.int64]:
     if not nodes.any():
-        raise InputError(otherwise)
+        raise InputError("unreachable", otherwise)
     return np.flatnonzero(nodes)

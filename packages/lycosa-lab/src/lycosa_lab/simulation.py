@@ -50,7 +50,7 @@ def simulate(
     budget: int,
     *,
     seen: NDArray[np.bool_] | None = None,
-    hot: int = 0,
+    memory_rows: int = 0,
 ) -> Trace:
     """Crawl from the seeds until `budget` further nodes are fetched, or none is left.
 
@@ -68,8 +68,8 @@ def simulate(
     table.stems = guiding.words
     frontier = strategy.frontier(table, always_ready, 0, 300.0, 0.0)
     trap_filter = TrapFilter()
-    part = spillable_estimator(strategy, frontier, trap_filter) if hot else None
-    cold = SpilledRows(hot, table, frontier, part, trap_filter) if part is not None else None
+    estimator = spillable_estimator(strategy, frontier, trap_filter) if memory_rows else None
+    spilled = SpilledRows(memory_rows, table, frontier, estimator, trap_filter) if estimator is not None else None
     for node in seeds:
         strategy.admit(table.seed(node), table, frontier)
     fetched: list[int] = []
@@ -87,8 +87,8 @@ def simulate(
         pages.pages += 1
         strategy.learn(step, table, frontier)
         frontier.untake(row)
-        if cold is not None:
-            cold.settle()
+        if spilled is not None:
+            spilled.settle()
         fetched.append(node)
         if isinstance(guiding, TrialJudge):
             _teach(guiding, strategy, fetched, table, frontier)
@@ -111,15 +111,15 @@ def _teach(
 def _distinct(index: CorpusIndex, seeds: Sequence[int]) -> int:
     for node in seeds:
         if not 0 <= node < len(index):
-            raise InputError(f"the seed {node} is not a node of the corpus, which has nodes 0 to {len(index) - 1}")
+            raise InputError(
+                "out-of-range", f"seed {node} is not a node of the corpus, which has nodes 0 to {len(index) - 1}"
+            )
     return len(set(seeds))
 
 
 def always_ready(host_key: str) -> tuple[float, str]:
     """Return the delay and reason of a host key that never has to wait."""
     return 0.0, ""
-
-
 
 
 _NONE = np.array(0)  # numpy compares with an array twice as fast as with a plain number
@@ -173,14 +173,14 @@ class IndexedTable(Table):
             new = (children < _NONE).nonzero()[0]
             if len(new):
                 children[new] = self._add(targets[new], self.depth.item(row) + 1, row)
-            self._sum_up(row, children, link_relevances, visit.relevance)
+            self._update_sums(row, children, link_relevances, visit.relevance)
         return IndexedStep(visit, row, children, link_relevances, node, self.index)
 
     def _add(self, nodes: NDArray[np.intp], depth: int, parent: int) -> Rows:
         """Add rows for distinct new nodes."""
         begin, end = self.size, self.size + len(nodes)
         if self._vacant:
-            rows = self._room(len(nodes)).astype(np.intp)
+            rows = self._vacant_rows(len(nodes)).astype(np.intp)
         else:
             while end > self._capacity:
                 self._grow()
@@ -199,7 +199,7 @@ class IndexedTable(Table):
         super()._grow()
         self.node_at = fit(self.node_at, self._capacity)
 
-    def _lengthen(self) -> None:
+    def _append_row(self) -> None:
         self.size += 1
 
     def name(self, row: int) -> bytes:
@@ -212,7 +212,7 @@ class IndexedTable(Table):
 
     def take_back(self, names: list[bytes], keys: NDArray[np.uint64]) -> Rows:
         """Return rows for spilled nodes."""
-        rows, nodes = self._room(len(names)), [int(name) for name in names]
+        rows, nodes = self._vacant_rows(len(names)), [int(name) for name in names]
         self.node_at[rows], self.row_at[nodes] = nodes, rows
         return rows
 
@@ -231,13 +231,8 @@ class IndexedStep(Step):
         node: int,
         index: CorpusIndex,
     ) -> None:
-        self.visit, self.row, self.children, self.link_relevances, self.is_inbound = (
-            visit,
-            row,
-            children,
-            link_relevances,
-            False,
-        )
+        self.visit, self.row, self.children = visit, row, children
+        self.link_relevances, self.is_inbound = link_relevances, False
         self._node, self._index = node, index
 
     @property

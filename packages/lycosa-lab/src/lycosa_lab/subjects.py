@@ -116,20 +116,21 @@ def seeded_random(random_seed: int, *names: object) -> np.random.Generator:
     return np.random.default_rng([random_seed, *(zlib.crc32(str(name).encode()) for name in names)])
 
 
-
-
 def _of_scores(index: CorpusIndex, names: Sequence[str]) -> HuntSubject:
     if not len(index.score):
         raise InputError(
-            "nobody says which pages of the corpus are relevant: give a table of addresses and classes with --labels, "
-            "or label pages of the crawl with 'lycosa label'"
+            "no-labels",
+            "the corpus has no labels: add a table of addresses and classes with --labels, or label pages of "
+            "the crawl with 'lycosa label'",
         )
     wrong = [name for name in names if name != SCORE]
     if wrong:
-        raise InputError(f"there is no subject {wrong[0]!r}: the graph has no classes; its one subject is {SCORE!r}")
+        raise InputError(
+            "unknown-name", f"unknown subject {wrong[0]!r}: the graph has no classes; its only subject is {SCORE!r}"
+        )
     truth = np.asarray(index.score, np.float32)
     if not (truth > 0).any():
-        raise InputError("no node of the graph has a score above 0: there is nothing to find in it")
+        raise InputError("nothing-to-do", "no node of the graph has a score above 0: there is nothing to crawl for")
     seen = np.zeros(len(index), np.bool_)
     return HuntSubject(SCORE, truth, seen=seen, truth_by="scores of the graph")
 
@@ -144,10 +145,13 @@ def _known(index: CorpusIndex, name: str) -> str:
         near += [folded for folded in spelt if folded.rpartition("/")[2] == name.casefold() and folded not in near]
         hint = " or ".join(spelt[each] for each in near) if near else ""
         raise InputError(
-            f"the corpus has no class {name!r}: {f'did you mean {hint}?' if hint else f'it has {_listed(branches)}'}"
+            "unknown-name",
+            f"the corpus has no class {name!r}: {f'did you mean {hint}?' if hint else f'it has {_listed(branches)}'}",
         )
     if not index.of_class(known).any():
-        raise InputError(f"no page of the corpus is of class {known}: choose another of {_listed(branches)}")
+        raise InputError(
+            "nothing-to-do", f"no page of the corpus is of class {known}: choose another of {_listed(branches)}"
+        )
     return known
 
 
@@ -162,8 +166,9 @@ def _drawn(index: CorpusIndex, count: int, least: int, most: int, random_seed: i
     if not fitting:
         largest = ", ".join(f"{name} ({size:,})" for name, size in Counter(sizes).most_common(LISTED))
         raise InputError(
-            f"no class of the corpus has {least:,} to {highest:,} pages: it has {largest}. Change least or most, or "
-            "name subjects"
+            "too-few-pages",
+            f"no class of the corpus has {least:,} to {highest:,} pages: it has {largest}. Change least or "
+            "most, or name subjects",
         )
     if count and count < len(fitting):
         order = seeded_random(random_seed, "subjects").permutation(len(fitting))[:count]
@@ -174,8 +179,6 @@ def _drawn(index: CorpusIndex, count: int, least: int, most: int, random_seed: i
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return ", ".join(names[:LISTED]) + more
-
-
 
 
 def _with_examples(index: CorpusIndex, subject: HuntSubject, random_seed: int, examples: int = EXAMPLES) -> HuntSubject:

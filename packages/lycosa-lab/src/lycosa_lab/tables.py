@@ -105,7 +105,10 @@ def _harvest(results: ExperimentResults, order: Sequence[str]) -> ReportTable:
     budgets = results.experiment.budgets
     return _part(
         results, "harvest", "Harvest", ["strategy", "given", *(f"{budget:,} pages" for budget in budgets)],
-        [[text, results.given_group(text), *(str(results.interval(text, budget)) for budget in budgets)] for text in order],
+        [
+            [text, results.given_group(text), *(str(results.interval(text, budget)) for budget in budgets)]
+            for text in order
+        ],
         "The share of the fetched pages that is relevant (of graphs, their mean score): mean over topics and their "
         "seed sets, and 95 % interval (bootstrap over topics, then seed sets).",
     )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Strategy
-from lycosa.core.spec import make_with, parse_spec, format_spec
+from lycosa.core.spec import format_spec, make_with, parse_spec
 from lycosa.strategies import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, TRUTH, WORDS
 from lycosa.strategies import strategy as strategy_by_name
 from lycosa.strategies.bandit import settings
@@ -43,9 +43,7 @@ def make_trial_strategy(
 ) -> Strategy:
     """Build a strategy as a crawl would, with words, threshold, targets, files and random seed."""
     if kind(text) == TAXONOMY and not guide.data:
-        raise InputError(
-            f"{text} needs to know the classes of pages: let the guide be told a model (told = model), not {told}"
-        )
+        raise InputError("conflicting-options", f"{text} needs the classes of pages: set told to model, not {told}")
     facts: dict[str, Any] = {
         "seed": random_seed,
         "budget": budget,
@@ -116,7 +114,7 @@ def look_ahead_links(text: str) -> int:
     if name != ORACLE or set(given_group) != {"ahead"}:
         return 0
     if not given_group["ahead"].isdecimal() or not 1 <= int(given_group["ahead"]) <= MOST_LINKS:
-        raise InputError(f"{text}: ahead is a number of links, 1 to {MOST_LINKS}")
+        raise InputError("bad-value", f"{text}: ahead must be a number of links, 1 to {MOST_LINKS}")
     return int(given_group["ahead"])
 
 
@@ -136,8 +134,8 @@ def needs(text: str) -> set[str]:
 def uses_judge(text: str) -> bool:
     """Return whether a strategy uses judgements of pages and links.
 
-    >>> uses_judge("best-first"), uses_judge("breadth-first"), uses_judge("oracle"), uses_judge("mab_var,arms=backlink+random")
-    (True, False, False, True)
+    >>> [uses_judge(name) for name in ("best-first", "breadth-first", "oracle", "mab_var,arms=backlink+random")]
+    [True, False, False, True]
     """
     return _parts(text) != [text] or kind(text) not in ("", TRUTH)
 
@@ -174,7 +172,7 @@ def given_group(text: str, told: str) -> str:
     """
     of_told = {"words": "query", "score": "query", "examples": "examples", "model": "taxonomy"}
     if told not in of_told:
-        raise InputError(f"told is {told!r}: a guide is told one of {', '.join(of_told)}")
+        raise InputError("unknown-name", f"told is {told!r}: choose one of {', '.join(of_told)}")
     of_kind = {
         "": "nothing", TOPIC: of_told[told], MODEL: of_told[told], WORDS: "query", KEYWORDS: "query",
         BROWSING: "training record", TAXONOMY: "taxonomy", TRUTH: "truth",
@@ -217,8 +215,9 @@ def _with_files(text: str, subject: HuntSubject) -> str:
     if kind(text) in _PREPARED and "file" not in given_group:
         if file is None:
             raise InputError(
-                f"{name} learns before the crawl, and nothing is prepared for {subject.name!r}: prepare it (needs "
-                f"{' and '.join(sorted(needs(text)))})"
+                "untrained",
+                f"{name} needs training before the crawl: prepare {subject.name!r} (needs "
+                f"{' and '.join(sorted(needs(text)))})",
             )
         given_group["file"] = str(file)
     return format_spec(name, given_group)

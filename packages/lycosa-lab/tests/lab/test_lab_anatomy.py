@@ -43,8 +43,6 @@ def test_corpus_statistics_same_topic_links_with_base_rate(tmp_path: Path) -> No
     assert "1 lead out of the corpus" in text
 
 
-
-
 def test_read_labels_all_formats(tmp_path: Path) -> None:
     file = tmp_path / "labels.tsv"
     rows = [
@@ -66,8 +64,6 @@ def test_read_labels_all_formats(tmp_path: Path) -> None:
     assert ["cornell", "texas"] == read_labels(file, Account(), "3")["http://a.test/x"]
     with pytest.raises(InputError, match="its columns are url, class, university"):
         read_labels(file, Account(), "category")
-
-
 
 
 @pytest.mark.skipif(not CORPORA.is_dir(), reason="the real corpora are not here")

@@ -199,7 +199,9 @@ def test_nowhere_behind_untested_for_identical_crawls() -> None:
     assert lab.nowhere_behind(lab.compared(made)).verdict == "cannot be tested here"
 
 
-def test_benchmark_command_writes_report_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_benchmark_command_writes_report_and_resumes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     small = replace(CORPORA["embedded-small"], source="embedded:pages=150,seed=1,hosts=6")
     monkeypatch.setitem(CORPORA, "embedded-small", small)
     program, own = f"bash {EXAMPLES / 'rival.sh'}", "my_own_strategy:Mine"

@@ -105,8 +105,6 @@ def test_interval_coverage_with_groups() -> None:
     assert flat / 150 < 0.80
 
 
-
-
 @settings(max_examples=30)
 @given(SMALL)
 def test_sign_flip_exact_for_few_differences(differences: list[int]) -> None:

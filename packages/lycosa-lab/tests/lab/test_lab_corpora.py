@@ -38,8 +38,6 @@ def left_out(index: CorpusIndex) -> dict[str, int]:
     return dict(index.facts["left_out"])
 
 
-
-
 @pytest.mark.parametrize("ending", [".warc", ".warc.gz"])
 def test_make_index_warc_compressed_or_not(tmp_path: Path, ending: str) -> None:
     file = write(
@@ -144,8 +142,6 @@ def test_make_index_excluded_pages_are_counted(tmp_path: Path) -> None:
         make_index([file], tmp_path / "z", exclude=[""])
 
 
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     with serve(Web(seed=7, pages=60, hosts=3, traps=()), record=False) as serving:
@@ -205,8 +201,6 @@ def test_make_index_crawl_without_pages_is_error(tmp_path: Path) -> None:
         make_index([str(tmp_path)], tmp_path / "x")
 
 
-
-
 def test_make_index_of_file_tree(tmp_path: Path) -> None:
     root = tmp_path / "pages"
     (root / "Science" / "Physics").mkdir(parents=True)
@@ -245,8 +239,6 @@ def test_make_index_unreadable_archive_is_error(tmp_path: Path) -> None:
     file.chmod(0)
     with pytest.raises((InputError, lycosa.core.errors.StoreError), match="cannot read"):
         make_index([str(file)], tmp_path / "x")
-
-
 
 
 def test_kind_of_each_source(tmp_path: Path) -> None:

@@ -116,7 +116,6 @@ def test_max_similarities_in_page_without_words_is_0(tmp_path: Path, good: Corpu
     assert (0.0, 5) == (max_similarities_in(index, good)[0], last(evaluate(index, good))[0])
 
 
-
 PAGES = st.lists(st.dictionaries(st.integers(0, 9), st.integers(1, 9), max_size=6), min_size=1, max_size=6)
 
 

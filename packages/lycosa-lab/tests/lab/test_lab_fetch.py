@@ -135,8 +135,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         yield running
 
 
-
-
 def test_make_index_wikispeedia(site: Site, tmp_path: Path) -> None:
     index = make_index(["public:wikispeedia"], tmp_path / "x")
     assert ["%25/%25C3%2585land.htm", "b/Bat.htm"] == [name.partition("/wp/")[2] for name in index.names]
@@ -170,8 +168,6 @@ def test_make_index_unknown_public_corpus(site: Site, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not an index"):
         make_index(["public:webkb"], tmp_path / "mine")
     assert [] == site.asked
-
-
 
 
 def test_download_private_address(site: Site, tmp_path: Path) -> None:
@@ -212,8 +208,6 @@ def test_download_missing_or_too_large(site: Site, tmp_path: Path, monkeypatch: 
         with pytest.raises(InputError, match="more than 50 bytes"):
             download(f"{site.base}/web-Google.txt.gz", tmp_path / "x", LOCAL)
     assert [] == os.listdir(tmp_path)
-
-
 
 
 def test_make_index_archive_paths_are_never_written(site: Site, tmp_path: Path) -> None:

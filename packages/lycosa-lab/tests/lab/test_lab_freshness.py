@@ -58,8 +58,6 @@ def got(at: float) -> PageCheck:
     return PageCheck(at, "ok", 200)
 
 
-
-
 def test_measure_by_hand() -> None:
     one = page(1.0, (2 * DAY, 6 * DAY), (0.0, 10 * DAY))
     two = page(3.0, (4 * DAY,), (0.0, 8 * DAY))  # gone after eight days
@@ -111,8 +109,6 @@ def test_measure_equals_sampling() -> None:
     assert sum(shares) / 400 == pytest.approx(measure(pages, looks, START, end).freshness, abs=2e-3)
 
 
-
-
 def test_detection_scores_by_hand() -> None:
     """6 of 8 alarms are real, 6 of 10 changes are seen: 3/4, 3/5, and 2/3 for both."""
     counts = ((True, True, 6), (False, True, 2), (True, False, 4), (False, False, 8))
@@ -137,8 +133,6 @@ def test_drawn_pairs_have_both_outcomes() -> None:
     some = drawn(web, 40, seed=4)
     assert {True, False} == {pair.real for pair in some}
     assert all(pair.old.body != pair.new.body for pair in some if pair.real)
-
-
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +176,9 @@ def test_findings_automatic_is_not_behind(found: tuple[Findings, Path, Freshness
         assert 0.5 < one.freshness < 1
 
 
-def test_findings_second_run_is_cached(found: tuple[Findings, Path, FreshnessSize], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_findings_second_run_is_cached(
+    found: tuple[Findings, Path, FreshnessSize], monkeypatch: pytest.MonkeyPatch
+) -> None:
     made, out, _ = found
     monkeypatch.setattr(experiment, "QUICK", SMALL)
     monkeypatch.setattr("lycosa_lab.papers.freshness.revisit_trials._watch", None)

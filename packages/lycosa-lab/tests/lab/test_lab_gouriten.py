@@ -201,8 +201,6 @@ def test_at_step_without_number() -> None:
     assert (0.147, None, None) == (at(GLOBAL["bfs"], 100), at(GLOBAL["bfs"], 300), at(TIMES["HAPPY"]["nr"], 10_000))
 
 
-
-
 @pytest.mark.paper("gouriten-table-7")
 def test_claims_hold_on_table_7() -> None:
     rules = (*claims.ON_TABLE_7, *claims.LATE)
@@ -247,8 +245,6 @@ def test_claims_on_times_of_table_5() -> None:
     assert [HOLDS, HOLDS] == [claims.nr_slow(times[graph]).verdict for graph in times]
     assert [HOLDS, HOLDS] == [claims.second_level_costs(times[graph]).verdict for graph in times]
     assert [HOLDS, FAILS] == [claims.first_level_quick(times[graph]).verdict for graph in times]  # 2.1 and 3.9 ms
-
-
 
 
 @pytest.mark.paper("gouriten-unweighted-opic", "gouriten-second-level-leads")

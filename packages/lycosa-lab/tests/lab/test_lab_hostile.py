@@ -80,9 +80,7 @@ class Quits:
         raise SystemExit("enough\x1b[31m\nof this")
 
 
-def test_run_strategy_that_exits_fails_alone(
-    plan: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_run_strategy_that_exits_fails_alone(plan: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     plan.strategies = ["breadth-first", "test_lab_hostile:Quits"]
     results = run(plan, tmp_path / "out", workers=1)

@@ -101,9 +101,7 @@ def test_make_trial_strategy_of_user(
     ("text", "times"),
     [("context-graph", 1.0), ("rules", 1.5), ("mab_var,arms=hmm+fl_n", 1.5)],
 )
-def test_trained_strategies_beat_chance(
-    hunted: tuple[CorpusIndex, HuntSubject, Path], text: str, times: float
-) -> None:
+def test_trained_strategies_beat_chance(hunted: tuple[CorpusIndex, HuntSubject, Path], text: str, times: float) -> None:
     index, subject, out = hunted
     guide = judgements_for(index, subject, judge_as_for(text, "words"), out=out)
     made = make_trial_strategy(text, index, subject, guide, budget=30, random_seed=0)

@@ -138,8 +138,6 @@ def test_node_names_default_to_numbers(tmp_path: Path) -> None:
         index.names[3]
 
 
-
-
 @pytest.mark.parametrize("name", [*(f"{column}.npy" for column in COLUMNS), NAMES, TEXTS, STEMS, FACTS])
 def test_open_missing_file_is_error(tmp_path: Path, name: str) -> None:
     write_index(web(), tmp_path / "x", source="s")
@@ -196,8 +194,6 @@ def test_page_and_stems_damaged_is_error(tmp_path: Path) -> None:
         index.page(0)
     with pytest.raises(InputError, match="words"):
         index.stems  # noqa: B018
-
-
 
 
 def test_write_index_never_replaces_other_files(tmp_path: Path) -> None:

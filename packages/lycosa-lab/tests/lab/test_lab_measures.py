@@ -42,8 +42,6 @@ def trace(*nodes: int, seeds: int = 1) -> Trace:
     return Trace(np.array(nodes, np.int32), seeds)
 
 
-
-
 def test_sites_first_relevant_page_of_each_host() -> None:
     """Hosts 0 1 1 2 2 -1 of nodes 1 to 6: host 0 is a relevant seed's, node 4 is not relevant, node 6 has no host."""
     trace = Trace(np.array([0, 1, 2, 3, 4, 5, 6], np.int32), seeds=1)
@@ -51,9 +49,7 @@ def test_sites_first_relevant_page_of_each_host() -> None:
     assert [0, 1, 0, 0, 1, 0] == sites(trace, HuntSubject("reefs", truth), hosts).tolist()
     assert [0, 1, 0, 0, 0, 0] == sites(trace, HuntSubject("reefs", truth), hosts, least=0.5).tolist()
     assert [1.0, 2.0] == found(sites(trace, HuntSubject("reefs", truth), hosts), [2, 9]).tolist()
-    seen = np.array(
-        [False, False, True, False, False, False, False]
-    )  # node 2 does not count, so node 3 is the first
+    seen = np.array([False, False, True, False, False, False, False])  # node 2 does not count, so node 3 is the first
     assert [0, 1, 0, 1, 0] == sites(trace, HuntSubject("reefs", truth, seen=seen), hosts).tolist()
 
 
@@ -102,8 +98,6 @@ def test_harvest_times_fetched_is_found(values: list[float], budgets: list[int])
         assert area(cumulative(values)) == pytest.approx(harvest_curve(values).mean())
 
 
-
-
 def test_extended_cut_or_continued() -> None:
     assert [2.0, 2.0, 2.0] == extended([2], 3).tolist()
     assert [1.0] == extended([1, 5], 1).tolist()
@@ -123,8 +117,6 @@ def test_precision_distance_is_moving_mean() -> None:
     assert [] == precision_distance([], []).tolist()
     with pytest.raises(ValueError, match="window is 0"):
         precision_distance([1], [1], window=0)
-
-
 
 
 @pytest.mark.paper("rules-exclusive")
@@ -151,7 +143,6 @@ def test_overlap_definition_agrees_with_table_3() -> None:
     of_union = 2 * 0.27 / (1 + 0.27)  # as a share of N, if 27 % were |A and B| / |A or B|
     agree = [shared(0.29, 0.26, share)[1] >= shared(0.40, 0.39, share)[0] for share in (0.27, of_union)]
     assert [True, False] == agree
-
 
 
 LINKS = {"a": ["b", "c"], "b": ["c", "d"], "c": ["d", "e"], "d": ["e"], "e": ["a"], "f": ["a", "c"]}
@@ -232,8 +223,6 @@ def test_fit_smooths_features_only() -> None:
     assert pearson(np.log1p(features["sl_e"]), index.score) == made["sl_e", "log"]
     assert pearson(features["sl_e"], index.score) == made["sl_e", "original"]
     assert made["lr_fl", "log"] <= made["lr_sl", "log"] + 1e-12
-
-
 
 
 @pytest.mark.paper("gouriten-pearson")

@@ -51,8 +51,6 @@ def crawls(by: dict[Measure, dict[str, np.ndarray]], spent: bool = False) -> Cra
     return CrawlComparison(paper.CRAWLERS, budgets, TOPICS, by, spent=dict.fromkeys(names, np.full(6, spent)))
 
 
-
-
 def test_closing_gap_that_shrinks() -> None:
     steady = np.full((6, 4), 0.5)
     gap = np.array([0.4, 0.3, 0.2, 0.1])
@@ -127,8 +125,6 @@ def test_ahead_untested_for_identical_crawls() -> None:
     )
 
 
-
-
 @pytest.mark.paper("otie-experiment")
 def test_claims_hold_on_results_like_the_paper() -> None:
     """OTIE is ahead in recall, link context in precision; there is no gap to catch up."""
@@ -144,8 +140,6 @@ def test_claims_fail_on_opposite_results() -> None:
     made = crawls(dict.fromkeys((HARVEST, CLASSIFIERS, RECALL), numbers))
     claims = [claim(made, CLASSIFIERS) for claim in paper.CLAIMS]
     assert ["does not hold"] * 4 == [claim.verdict for claim in claims]
-
-
 
 
 @pytest.mark.paper("otie-topics", "otie-figure-1", "otie-figure-2")

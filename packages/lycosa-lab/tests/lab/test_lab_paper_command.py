@@ -160,7 +160,9 @@ def test_paper_rejects_bad_arguments(
     assert not list(tmp_path.iterdir())
 
 
-def test_publish_missing_package_is_reported_first(papers: list[Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_publish_missing_package_is_reported_first(
+    papers: list[Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(report, "find_spec", lambda name: None if name == "pyarrow" else sys)
     with pytest.raises(InputError, match=r"need pyarrow: pip install lycosa-lab"):
         publishing.publish(["otie"], tmp_path, "")

@@ -51,8 +51,6 @@ def made(index: CorpusIndex, runs: Path) -> Findings:
     return findings("personalized", Bench(index, runs, quick=True, workers=1, topics=3))
 
 
-
-
 def test_checksum_collides_for_anagrams() -> None:
     assert checksum("<p>silent</p>") == checksum("<p>listen</p>")
     assert checksum("<p>aad</p>") != checksum("<p>abc</p>")  # the same sum of letters, but fewer distinct ones
@@ -138,8 +136,6 @@ def test_editions_differ() -> None:
     pairs = list(changes.editions(3))
     assert len(pairs) == 3
     assert all(old != new and "Edition 1." in old and "Edition 2." in new for old, new in pairs)
-
-
 
 
 def test_average_precision_by_hand() -> None:

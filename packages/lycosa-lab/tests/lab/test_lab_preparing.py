@@ -91,9 +91,7 @@ def test_prepare_does_not_modify_subject(prepared: Prepared) -> None:
     assert [] == subject.notes
 
 
-def test_prepare_second_call_is_cached(
-    web: CorpusIndex, prepared: Prepared, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prepare_second_call_is_cached(web: CorpusIndex, prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     subject, done, out, _ = prepared
     for trainer in ("train", "train_rules", "train_browse"):
         monkeypatch.setattr(preparing, trainer, None)
@@ -110,9 +108,7 @@ def test_prepare_cache_depends_on_seed_and_examples(web: CorpusIndex, tmp_path: 
     assert first.model != prepare(web, replace(subject, examples=subject.examples[:1]), ["model"], tmp_path).model
 
 
-def test_prepare_concurrent_processes(
-    web: CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prepare_concurrent_processes(web: CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (subject,) = subjects_of(web, ["music"])
     make, others = preparing._model, []
 

@@ -148,8 +148,6 @@ def test_shown_small_numbers() -> None:
     assert ["0.000", "1.2e-05", "yes", "∞"] == [shown(cell) for cell in (0.0, 0.000012, True, float("inf"))]
 
 
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with browsing.browser() as running:

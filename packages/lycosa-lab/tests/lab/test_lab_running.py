@@ -76,8 +76,6 @@ def runs(out: Path) -> dict[str, tuple[Any, ...]]:
     return found
 
 
-
-
 def test_run_outcomes_in_fixed_order(tmp_path: Path) -> None:
     results = run(plan(), tmp_path, index=graph(), workers=1)
     assert [(text, s, r) for text in STRATEGIES for s in range(2) for r in range(2)] == [
@@ -140,8 +138,6 @@ def test_run_writes_configuration(tmp_path: Path) -> None:
     run(settings, tmp_path, index=graph(), workers=1)
     read = Experiment.load(tmp_path / "experiment.toml")
     assert settings.as_dict() == read.as_dict()
-
-
 
 
 def test_run_second_call_is_cached(tmp_path: Path) -> None:
@@ -251,7 +247,6 @@ def test_code_digest_of_user_code_and_files(tmp_path: Path, own: Callable[[str],
         first = code_digest(named)
         module.write_text(module.read_text() + "# changed\n")
         assert first != code_digest(named)
-
 
 
 OWN = """
@@ -369,8 +364,6 @@ def test_run_graph_rejects_words(tmp_path: Path) -> None:
         run(plan(told="words"), tmp_path, index=graph(), workers=1)
 
 
-
-
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("corpus") / "small.index"
@@ -465,7 +458,9 @@ def test_read_rows_rejects_other_results(fair: ExperimentResults, tmp_path: Path
             read_rows(tmp_path, fair.index.fingerprint)
 
 
-def test_run_command_by_flags_and_file(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_run_command_by_flags_and_file(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
     words = ["lab", "run", "--workers", "1", "--quiet", "--json"]
     flags = [
         "--strategy",
@@ -545,9 +540,7 @@ def test_run_command_errors(
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
-def test_run_command_interrupted(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+def test_run_command_interrupted(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     def stop(*args: Any, **more: Any) -> None:
         raise KeyboardInterrupt
 

@@ -75,8 +75,7 @@ def test_seed_sets_on_topic_lead_to_relevant_nodes() -> None:
 
 
 def test_seed_sets_disjoint() -> None:
-    """Seven relevant nodes in a ring give three disjoint sets of two; otherwise two sets of five share at least three.
-    """
+    """Seven relevant nodes in a ring give three disjoint sets of two; otherwise two sets of five share at least three."""
     ring = CorpusIndex.of({str(node): [str((node + 1) % 7)] for node in range(7)})
     every = subject([1.0] * 7)
     apart = seed_sets(ring, every, "on-topic", count=3, sets=3, disjoint=True)

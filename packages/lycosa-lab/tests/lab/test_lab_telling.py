@@ -8,9 +8,7 @@ from lycosa.cli import progress_bar as module
 from lycosa.cli.progress_bar import show_progress
 
 
-def test_show_progress_restarts_time_left(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_show_progress_restarts_time_left(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
     with show_progress() as progress:

@@ -190,7 +190,7 @@ def benchmark(
             made.remarks += [f"{title}: {line}" for line in lines]
         _take(made, place, done)
     if not made.cells:
-        raise InputError(f"nothing could be run. {' '.join(made.remarks)}")
+        raise InputError("nothing-to-do", f"no benchmark crawl could run. {' '.join(made.remarks)}")
     return made
 
 
@@ -228,8 +228,6 @@ def _take(made: BenchmarkRun, place: AvailableCorpus, done: Mapping[BenchmarkSet
 
 def _steps(budget: int) -> list[int]:
     return sorted({max(1, round(budget * (step / POINTS) ** 2)) for step in range(1, POINTS + 1)} | {min(10, budget)})
-
-
 
 
 @dataclass(frozen=True)

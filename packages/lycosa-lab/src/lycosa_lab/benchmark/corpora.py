@@ -107,7 +107,9 @@ def open_corpora(
         names = [name for name, one in CORPORA.items() if corpora and one.sha256 and (corpora / one.source).is_file()]
         if corpora and not names:
             files = ", ".join(one.source for one in CORPORA.values() if one.sha256)
-            raise InputError(f"{corpora} holds none of the benchmark's corpora ({files}): leave --corpora out")
+            raise InputError(
+                "missing-file", f"{corpora} contains none of the benchmark's corpora ({files}); omit --corpora"
+            )
         names = [*names, *([] if quick else [EMBEDDED]), *([LARGE] if full else [])]
     return [_known(name, corpora, half, keep, progress) if name in CORPORA else _own(name, half) for name in names]
 
@@ -117,18 +119,19 @@ def _known(name: str, corpora: Path | None, half: str, keep: Path, progress: Pro
     source, labels = corpus.source, ""
     if corpus.sha256:
         if corpora is None:
-            raise InputError(f"{name} is made of {source}: say where that is with --corpora DIR")
+            raise InputError("missing-option", f"corpus {name} needs {source}: name its directory with --corpora DIR")
         source, labels = str(corpora / source), str(corpora / corpus.labels)
         for path, known in zip((source, labels), corpus.sha256, strict=True):
             try:
                 with open(path, "rb") as file:
                     digest = files[Path(path).name] = hashlib.file_digest(file, "sha256").hexdigest()
             except OSError as error:
-                raise InputError(f"cannot read {path}: {error.strerror}") from error
+                raise InputError("unreadable-file", f"cannot read {path}: {error.strerror}") from error
             if digest != known:
                 raise InputError(
+                    "wrong-file",
                     f"{path} is not the file of the benchmark: its SHA-256 begins with {digest[:12]}, not "
-                    f"{known[:12]}. To hunt there all the same, make an index of it and name that with --corpus"
+                    f"{known[:12]}; to use it anyway, index it and name the index with --corpus",
                 )
     index = open_corpus(source, keep, progress, labels=labels)
     return AvailableCorpus(name, index, frozen(index, half, name, corpus.halves.get(half, "")), files, corpus.topics)
@@ -137,10 +140,12 @@ def _known(name: str, corpora: Path | None, half: str, keep: Path, progress: Pro
 def _own(name: str, half: str) -> AvailableCorpus:
     """Open an index of the user, with topics chosen by the same rule."""
     if not (Path(name) / FACTS).is_file():
-        raise InputError(f"there is no corpus {name!r}: it is one of {', '.join(CORPORA)}, or an index")
+        raise InputError(
+            "unknown-name", f"unknown corpus {name!r}: choose one of {', '.join(CORPORA)}, or name an index"
+        )
     index = CorpusIndex.open(name)
     if not index.has_text or not index.classes:
-        raise InputError(f"{name} has no text or no classes: the benchmark hunts pages with both")
+        raise InputError("no-text", f"{name} has no text or no classes: the benchmark needs both")
     return AvailableCorpus(Path(name).resolve().name.removesuffix(".index"), index, frozen(index, half, name, ""))
 
 
@@ -187,10 +192,13 @@ def frozen(index: CorpusIndex, half: str, name: str, pinned: str) -> list[str]:
     """Return the topics of a half; raise InputError if their checksum differs from the pinned one."""
     names = dealt(index, half)
     if not names:
-        raise InputError(f"no class of the {half} half of {name} has {LEAST} pages or more: take another corpus")
+        raise InputError(
+            "too-few-pages", f"no class in the {half} half of {name} has {LEAST} pages or more: choose another corpus"
+        )
     if pinned and checksum(names) != pinned:
         raise InputError(
-            f"the topics of {name}, {half} half, are not those of the benchmark: their checksum is {checksum(names)}, "
-            f"it was {pinned}. Its pages or labels are others: to hunt there all the same, name its index with --corpus"
+            "wrong-file",
+            f"the topics of {name}, {half} half, differ from the benchmark's: their checksum is "
+            f"{checksum(names)}, not {pinned}; to use this corpus anyway, name its index with --corpus",
         )
     return names

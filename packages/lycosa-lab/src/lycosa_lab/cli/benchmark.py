@@ -54,7 +54,7 @@ def benchmark(
     For example:  lycosa lab benchmark --also 'program,command=python crawler.py'
     """
     if quick and full:
-        raise InputError("--quick and --full: choose one")
+        raise InputError("conflicting-options", "--quick and --full exclude each other: choose one")
     size = lab.QUICK if quick else lab.FULL if full else lab.USUAL
     only = flags.pop("strategies") or []
     if told := flags.pop("told"):

@@ -81,7 +81,9 @@ def run(
     before = read_rows(Path(against), corpus_digest(index)) if against and Path(against).is_dir() else None
     out = out or Path(plan.name)
     if out.exists() and not (out / "experiment.toml").is_file() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} already exists and is not an experiment: choose another directory with --out")
+        raise InputError(
+            "file-exists", f"{out} already exists and is not an experiment: choose another directory with --out"
+        )
     with kept(out), show_progress(quiet or json) as progress:
         results = running.run(plan, out, index=index, workers=workers, progress=progress)
     found = findings(results, against, before)
@@ -108,8 +110,9 @@ def _planned(file: Path | None, flags: dict[str, Any], against: str) -> tuple[Ex
     if file is None:
         if "corpus" not in flags:
             raise InputError(
+                "missing-option",
                 "nothing to run: give a file, or a corpus with --corpus DIR and strategies with --strategy NAME; "
-                "'lycosa lab index' makes a corpus"
+                "'lycosa lab index' makes a corpus",
             )
         stem = Path(flags["corpus"]).resolve().name.removesuffix(".index")
         plan = Experiment(name=f"{stem}-experiment", **{"strategies": [], **flags})

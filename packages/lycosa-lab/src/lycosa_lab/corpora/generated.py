@@ -37,7 +37,7 @@ class GraphShape:
         """Scale to another number of nodes, with links in proportion but at most a tenth of all possible ones."""
         n = self.nodes if nodes is None else nodes
         if not 10 <= n < 2**31:
-            raise InputError(f"{n:,} nodes: a graph is made of 10 to {2**31 - 1:,}")
+            raise InputError("out-of-range", f"{n:,} nodes: a graph has 10 to {2**31 - 1:,}")
         return replace(self, nodes=n, edges=min(round(self.edges / self.nodes * n), n * (n - 1) // 10))
 
 
@@ -76,7 +76,7 @@ def generate(
     (1000, 16182, 192, '7')
     """
     if like not in KINDS:
-        raise InputError(f"there is no graph like {like!r}: name one of {', '.join(KINDS)}")
+        raise InputError("unknown-name", f"unknown kind of graph {like!r}: choose one of {', '.join(KINDS)}")
     kind = KINDS[like].of(nodes)
     with unfinished_index(out) as beside:
         columns, facts = _Made(kind, random_seed).write(beside, progress)
@@ -150,7 +150,6 @@ class _Made:
         score = np.zeros(n, np.float32)
         score[self.node_of[best]] = np.log1p(1 + np.floor(np.expm1(1.2 * excess)))
         return score
-
 
     def write(
         self, place: Path, progress: ProgressCallback = no_progress

@@ -32,7 +32,7 @@ def write_graph(
         progress("reading links", 0, 0)
         ends, alpha = _table(edges, 2)
         if not len(ends[0]):
-            raise InputError(f"{edges} has no links: write {_WANTED[2]}, one link per line")
+            raise InputError("empty-file", f"{edges} has no links: write {_WANTED[2]}, one link per line")
         scored, score = _table(scores, 1) if scores is not None else ([], None)
         (source_of, target, *known), names = _numbered([*ends, *scored])
         order = np.argsort(source_of, kind="stable")
@@ -49,7 +49,7 @@ def write_graph(
         notes = []
         if score is not None:
             if len(np.unique(known[0])) < len(known[0]):
-                raise InputError(f"{scores} has several scores of one node: keep one of them")
+                raise InputError("duplicate", f"{scores} has several scores of one node: keep only one of them")
             columns["score"] = np.zeros(len(names), np.float32)
             columns["score"][known[0]] = score
             alone = columns["score"] != 0
@@ -73,7 +73,7 @@ def _table(path: Path, ends: int) -> tuple[list[Any], Floats | None]:
         import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
         from pyarrow import compute, csv
     except ImportError as error:
-        raise InputError("tables of links need pyarrow: pip install lycosa-lab") from error
+        raise InputError("missing-package", "tables of links need pyarrow: pip install lycosa-lab") from error
     try:
         with unpacked(path) as file:
             first = next((line for line in file if line.strip() and not line.startswith(b"#")), b"\t")
@@ -97,7 +97,9 @@ def _table(path: Path, ends: int) -> tuple[list[Any], Floats | None]:
             if not np.isfinite(value).all():
                 raise ValueError("a number of its last column is infinite, or none")
     except (OSError, EOFError, zlib.error, ValueError, pa.ArrowException) as error:
-        raise InputError(f"cannot read {path} as a table with {_WANTED[ends]} in each row: {error}") from error
+        raise InputError(
+            "bad-file", f"cannot read {path} as a table with {_WANTED[ends]} in each row: {error}"
+        ) from error
     return nodes, value
 
 

@@ -48,17 +48,17 @@ def make_index(
     )
     if {"graph", "generated"} & set(kinds):
         if len(sources) > 1:
-            raise InputError(f"{title}: a graph must be the only source")
+            raise InputError("conflicting-options", f"{title}: a graph must be the only source")
         if labels is not None or exclude:
-            raise InputError("--labels and --exclude are for pages; a graph's nodes have scores (--scores)")
+            raise InputError("conflicting-options", "--labels and --exclude need pages; a graph has scores (--scores)")
         if kinds == ["generated"]:
             like, given = _typed(sources[0])
             return make_with(generate, given, sources[0], out=out, like=like, progress=progress)
         return write_graph(Path(sources[0]), scores, out, title, progress)
     if scores is not None:
-        raise InputError("--scores are those of a graph's nodes: name a table of links (.tsv) as the source")
+        raise InputError("conflicting-options", "--scores needs a graph: name a table of links (.tsv) as the source")
     if column and labels is None:
-        raise InputError("--column names a column of --labels: give both")
+        raise InputError("missing-option", "--column names a column of --labels: give both")
     account = Account()
     known = read_labels(labels, account, column) if labels is not None else None
     keep = choosing(exclude, account)
@@ -115,28 +115,28 @@ def kind_of(source: str) -> str:
             return "graph"
         if path.name.endswith((*ENDINGS, ".gz")):
             return "archive"
-        raise InputError(f"what {path} is, its name does not tell: name {KINDS}")
+        raise InputError("unknown-format", f"cannot tell the kind of {path} from its name: name {KINDS}")
     if made not in MADE:
-        raise InputError(f"there is no {source or repr(source)}: name {KINDS}")
+        raise InputError("missing-file", f"no such source: {source or repr(source)}; name {KINDS}")
     return made
 
 
 def _kind_of_directory(path: Path) -> str:
     if (path / FACTS).is_file():
-        raise InputError(f"{path} is an index already: use it with 'lycosa lab run --corpus {path}'")
+        raise InputError("not-a-corpus", f"{path} is an index already: use it with 'lycosa lab run --corpus {path}'")
     if (path / CONFIG).is_file():
         return "crawl"
     try:
         held = any(entry.name.endswith(ENDINGS) for entry in path.iterdir())
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
+        raise InputError("unreadable-file", f"cannot read {path}: {error.strerror}") from error
     return "archive" if held else "tree"
 
 
 def choosing(exclude: Sequence[str], account: Account) -> Keep:
     """Return a filter that rejects URLs that contain, or with * or ? match, one of the patterns, and counts them."""
     if "" in exclude:
-        raise InputError("--exclude '' would leave out every page: give a part of an address")
+        raise InputError("bad-pattern", "--exclude '' would leave out every page: give a part of an address")
 
     def keep(url: str) -> bool:
         for pattern in exclude:

@@ -52,7 +52,7 @@ class PublicCorpus:
 def corpus(name: str) -> PublicCorpus:
     if name not in CORPORA:
         about = "; ".join(f"{one.name} ({one.about})" for one in CORPORA.values())
-        raise InputError(f"there is no public corpus {name!r}: there are {about}")
+        raise InputError("unknown-name", f"unknown public corpus {name!r}: choose one of {about}")
     return CORPORA[name]
 
 
@@ -75,7 +75,8 @@ def download(url: str, file: Path, options: Options, progress: ProgressCallback 
             asyncio.run(_download(url, file, options, progress))
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             raise InputError(
-                f"cannot download {url}: {error or type(error).__name__}; or put the file into {file.parent} yourself"
+                "fetch-failed",
+                f"cannot download {url}: {error or type(error).__name__}; or put the file into {file.parent} yourself",
             ) from error
     return file
 
@@ -106,8 +107,6 @@ async def _download(url: str, file: Path, options: Options, progress: ProgressCa
         await names.close()
 
 
-
-
 def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
     """Yield the path of each regular file of a packed tar archive, and a function that reads its beginning."""
     try:
@@ -115,9 +114,7 @@ def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
             for name, content in iter_files(stream, MAX_UNPACKED_BYTES, MAX_MEMBERS):
                 yield name, partial(content.read, MAX_BODY_BYTES)
     except (ArchiveTooLarge, *ARCHIVE_ERRORS) as error:
-        raise InputError(f"cannot read {path} as an archive: {error or type(error).__name__}") from error
-
-
+        raise InputError("bad-file", f"cannot read {path} as an archive: {error or type(error).__name__}") from error
 
 
 def _wikispeedia(files: list[Path], account: Account) -> Iterator[RecordedPage]:
@@ -156,10 +153,10 @@ def _categories(path: Path) -> dict[str, list[str]]:
                 if tab and label and not article.startswith("#"):
                     classes.setdefault(article, []).append(label)
     if not classes:
-        raise InputError(f"{path} has no categories of articles (categories.tsv): remove it to download it again")
+        raise InputError(
+            "bad-file", f"{path} has no categories of articles (categories.tsv): remove it to download it again"
+        )
     return classes
-
-
 
 
 def _webkb(files: list[Path], account: Account) -> Iterator[RecordedPage]:

@@ -38,8 +38,6 @@ Keep = Callable[[str], bool]  # whether to take the page of a URL
 _KINDS = frozenset({""}) | html.HTML | web_space.TEXT
 
 
-
-
 def archive(
     paths: Sequence[Path], account: Account, keep: Keep, progress: ProgressCallback = no_progress
 ) -> Iterator[RecordedPage]:
@@ -97,8 +95,7 @@ def recorded_of(answer: RecordedAnswer, account: Account, keep: Keep) -> Recorde
 
 
 def _count_rest(held: ArchiveFile, account: Account) -> None:
-    """Count records of a file that are not captures: damaged or truncated ones, and answers to requests other than GET.
-    """
+    """Count records that are not captures: damaged or truncated ones, and answers to requests other than GET."""
     if held.path.suffix == ".wacz":  # a zip has other data in between, and knows its own length
         return
     columns, whole = held.index.columns, held.index.facts["end"]
@@ -122,8 +119,6 @@ def _count_rest(held: ArchiveFile, account: Account) -> None:
     if size > whole:
         account.left_out[TORN] += 1
         account.notes.append(f"{held.path.name}: its last {size - whole:,} bytes are no whole record")
-
-
 
 
 def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -> Iterator[RecordedPage]:
@@ -157,7 +152,9 @@ def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -
             classes = () if given is None else (RELEVANT,) if given else (IRRELEVANT,)
             yield RecordedPage(event.node, page, classes=classes)
         if empty:
-            raise InputError(f"the crawl in {path} has no pages yet: continue with 'lycosa resume {path}'")
+            raise InputError(
+                "nothing-to-do", f"the crawl in {path} has no pages yet: continue with 'lycosa resume {path}'"
+            )
         if not labels and not labelled:
             account.notes.append(f"{path} has no labels: give some with 'lycosa label', or name a table with --labels")
 
@@ -192,7 +189,8 @@ def tree(root: Path, account: Account, keep: Keep) -> Iterator[RecordedPage]:
             yield RecordedPage(_named(url[: url.rindex("/") + 1]), target=_named(url))
     if not has_pages:
         raise InputError(
-            f"{root} has neither WARC files nor pages below it: files whose names end in {', '.join(HTML + TEXT)}"
+            "nothing-to-do",
+            f"{root} contains neither WARC files nor pages (files that end in {', '.join(HTML + TEXT)})",
         )
 
 

@@ -68,7 +68,7 @@ MOST = 50  # relevant pages that a page is compared with
 def findings(bench: Bench) -> Findings:
     """Return figures 12 to 17, a table of their final values, the quality of the evaluator, and the claims."""
     if not bench.index.has_text:
-        raise InputError("the thesis compares crawlers that read pages: this corpus is a graph without text")
+        raise InputError("no-text", "the experiments of the thesis need pages with text: this corpus is a graph")
     plan = bench.plan(
         "batsakis-words", {**CLASSIC, **SEMANTIC}, judge="vector,tf=max,idf=background", seeds="off-topic",
         seed_count=1, **bench.size,

@@ -57,7 +57,9 @@ Said = Mapping[str, NDArray[np.bool_]]  # by classifier: mask of the pages it ju
 def findings(bench: Bench) -> Findings:
     index = bench.index
     if not index.has_text or not index.classes:
-        raise InputError("OTIE is guided by classifiers: it needs a corpus with text and classes, not a graph")
+        raise InputError(
+            "no-text", "the OTIE experiment trains classifiers: it needs a corpus with text and classes, not a graph"
+        )
     plan = bench.plan("otie", CRAWLERS, told="model", judge="model", seed_count=3, **bench.size)
     kinds, remarks = list(JUDGES), []
     if bench.quick:
@@ -71,7 +73,7 @@ def findings(bench: Bench) -> Findings:
             remarks.append(f"Left out: {subject.name}: {error}")
         bench.progress("training classifiers", number, len(drawn))
     if not topics:
-        raise InputError(f"no topic is left: {' '.join(remarks)}")
+        raise InputError("nothing-to-do", f"no topic is left: {' '.join(remarks)}")
     results = bench.run(plan, subjects=[subject for subject, _ in topics.values()])
     share = {name: np.mean(list(said.values()), axis=0) for name, (_, said) in topics.items()}
     judged = Measure(

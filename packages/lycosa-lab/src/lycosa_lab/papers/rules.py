@@ -64,7 +64,7 @@ TABLE, FIGURE, TUNNEL = "rules", "rules-many-seeds", "rules-off-topic"
 
 def findings(bench: Bench) -> Findings:
     if not bench.index.classes or not bench.index.has_text:
-        raise InputError("rules between classes need a corpus of pages with classes: give it labels (--labels)")
+        raise InputError("no-classes", "interclass rules need a corpus of pages with classes: add labels (--labels)")
     runs = crawl(replace(bench, workers=1 if bench.quick else bench.workers))
     plan, many = runs[TABLE].experiment, runs[FIGURE].experiment
     crawls = CrawlComparison.of(CRAWLERS, [runs[FIGURE]], steps_to(many.budget).tolist(), HARVESTS.values())
@@ -298,8 +298,7 @@ def ahead_later(crawls: CrawlComparison, by: Measure) -> Ruling:
 
 @claim_of(f"{WHERE}, figure 6", "Both keep finding relevant pages")
 def keep_finding(crawls: CrawlComparison, by: Measure, relevant: Mapping[str, int]) -> Ruling:
-    """Holds if the last half of a crawl brings at least half as much as the first, where enough relevant pages exist.
-    """
+    """Holds if the last half of a crawl brings at least half as much as the first, given enough relevant pages."""
     steps, middle = np.array(crawls.budgets), len(crawls.budgets) // 2 - 1
     few = {"have fewer relevant pages than are fetched": [relevant[topic] < steps[-1] for topic in crawls.topics]}
 

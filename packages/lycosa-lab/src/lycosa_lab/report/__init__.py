@@ -44,7 +44,7 @@ def need(*packages: str) -> None:
     """Raise InputError for missing packages of a report before its experiments run for hours."""
     for package in packages:
         if find_spec(package) is None:
-            raise InputError(f"the lab's reports need {package}: pip install lycosa-lab")
+            raise InputError("missing-package", f"the lab's reports need {package}: pip install lycosa-lab")
 
 
 def write_report(findings: Findings, out: Path, command: str) -> Path:

@@ -34,13 +34,13 @@ def publish(
     """
     for name in names:
         if name not in EXPERIMENTS:
-            raise InputError(f"there is no paper {name!r}: name one of {', '.join(EXPERIMENTS)}, or all")
+            raise InputError("unknown-name", f"unknown paper {name!r}: choose one of {', '.join(EXPERIMENTS)}, or all")
     if wanted.get("topics") and not set(names) & set(BY_TOPICS):
-        raise InputError(f"{names[0]} chooses its topics itself: --topics is for {', '.join(BY_TOPICS)}")
+        raise InputError("conflicting-options", f"{names[0]} has fixed topics: --topics is for {', '.join(BY_TOPICS)}")
     need("pyarrow", "sklearn")
     alone = NO_CORPUS.issuperset(names)
     if corpus and alone:
-        raise InputError(f"{', '.join(names)} has a web of its own, which changes: leave out --corpus")
+        raise InputError("conflicting-options", f"{', '.join(names)} generates its own web: omit --corpus")
     index: Any = None if alone else CorpusIndex.open(corpus) if corpus else embedded_web(out / "cache", progress)
     made: dict[str, Findings | str] = {}
     for name in names:

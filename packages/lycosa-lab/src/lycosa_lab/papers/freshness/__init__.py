@@ -149,7 +149,8 @@ def figure_days(runs: Runs, every: float) -> ReportFigure:
         days = [one.days for one in runs.of(name, every)]
         curves.append(curve(name, [float(day) for day in range(1, len(days[0]) + 1)], days))
     return ReportFigure(
-        f"freshness-figure-days-{every / HOUR:g}h", f"Freshness day by day, a look a page every {format_duration(every)}",
+        f"freshness-figure-days-{every / HOUR:g}h",
+        f"Freshness day by day, one check per page every {format_duration(every)}",
         "day", "share of relevance that is fresh", curves,
         note="At first all pages have just been fetched; then schedules that learn get better. Bands: 95 %, bootstrap "
         "over webs.",

@@ -96,8 +96,6 @@ def others(crawls: CrawlComparison, *names: str) -> list[str]:
     return [name for name in crawls.crawlers if name not in names]
 
 
-
-
 @claim_of(f"{PAPER}, 3", "A greedy crawler is not optimal, even if it knows all scores")
 def greedy_not_optimal(beaten: Sequence[str]) -> Ruling:
     """Holds if some crawl has a higher score than greedy with the oracle."""
@@ -218,8 +216,6 @@ def low_fit(log: Fit) -> Ruling:
     return larger([0.5] * len(log["lr_sl"]), log["lr_sl"], ("a half", "lr_sl"), "fit")
 
 
-
-
 @claim_of(f"{PAPER}, 8.1", "nr is slower than the others by orders of magnitude", timed=True)
 def nr_slow(times: Scores) -> Ruling:
     """Holds if nr takes at least 100 times as long as fl_ne at its last step."""
@@ -282,8 +278,6 @@ def no_winner(best: Mapping[str, Sequence[str]]) -> Ruling:
     winners = {name for quarters in best.values() for name in quarters}
     evidence = "; ".join(f"{graph}: {', '.join(quarters)}" for graph, quarters in best.items())
     return decide(len(winners) > 1, f"{len(winners)} are the best of some quarter: {evidence}", topics=len(best))
-
-
 
 
 @claim_of(f"{PAPER}, 8.2", "The bandits are comparable with each other")

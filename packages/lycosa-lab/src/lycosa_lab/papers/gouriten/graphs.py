@@ -109,8 +109,9 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         yield Dataset(words.upper(), CORPUS, index, guide, subject, labels, "words", "keyword", steps)
     if not made:
         raise InputError(
-            "no keyword made of the names of classes is on .5 % to 60 % of the pages: the experiments of Gouriten et "
-            "al. need classes whose names are words of their pages, or a graph with scores"
+            "no-keyword",
+            "no keyword from a class name is on .5 % to 60 % of the pages: the experiments of Gouriten et "
+            "al. need classes whose names are words of their pages, or a graph with scores",
         )
 
 

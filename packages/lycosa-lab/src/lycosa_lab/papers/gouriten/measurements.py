@@ -33,8 +33,6 @@ OPTIMUM = "oracle, looking ahead"  # future work in the paper: a lower bound of 
 BATCHES = {batch: f"{ORACLE},batch={batch},dry=random" for batch in paper.DEGRADATION}
 
 
-
-
 class AlteredGreedy:
     """Randomised crawls on each graph, and their scores relative to greedy's at some steps."""
 
@@ -123,8 +121,6 @@ def _by_step(
         for step in sorted({step for of in ours.values() for step in of.get(label, {})})
     ]  # fmt: skip
     return [first, "step", *(f"here, {group}" for group in ours), *(["paper"] if published else [])], rows
-
-
 
 
 def seeds_note(crawls: Crawls) -> str:
@@ -353,7 +349,6 @@ class Fits:
                 AS_PUBLISHED, note=f"{note} Held out: fitted to one half of the nodes, measured on the other.",
             ),
         ]  # fmt: skip
-
 
 
 # The estimators of table 5; nr as in the paper, after each page.

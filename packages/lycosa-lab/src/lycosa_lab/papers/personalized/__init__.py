@@ -55,7 +55,7 @@ GUIDE = Measure(
 def findings(bench: Bench) -> Findings:
     index = bench.index
     if not index.has_text:
-        raise InputError("the paper is about pages with words: this corpus is a graph without text")
+        raise InputError("no-text", "the experiments of the paper need pages with text: this corpus is a graph")
     plan, by_score = (
         bench.plan(f"personalized-{name}", crawlers, judge=judge, **bench.size)
         for name, crawlers, judge in (
@@ -169,8 +169,7 @@ def average_precision(hits: NDArray[np.bool_]) -> float:
 
 
 def ranked(index: CorpusIndex, subjects: Sequence[HuntSubject], others: int, random_seed: int) -> CrawlComparison:
-    """Rank each subject's relevant pages among up to `others` irrelevant ones (0: all), without pages seen in training.
-    """
+    """Rank each subject's relevant pages among up to `others` irrelevant ones (0: all), without seen pages."""
     judges = {subject.name: measures_of(subject) for subject in subjects}
     chosen = {subject.name: _pages(subject, others, random_seed) for subject in subjects}
     scores = {name: {measure: np.zeros(len(chosen[name])) for measure in known} for name, known in judges.items()}
