@@ -1,4 +1,4 @@
-"""Why a link waits or was fetched: place, terms, parents, way; and that asking changes nothing."""
+"""Explanations: position, terms, parents and path; and explaining changes nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ALPHA = {("a", "b"): 0.5, ("a", "c"): 0.25, ("b", "c"): 0.125, ("b", "e"): 1.0}
 
 @dataclass
 class Weighed:
-    """Half what the best parent is worth and half what the best link promises, less .25 for names after d."""
+    """Half the best parent's relevance and half the best link relevance, less .25 for names after d."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         return step.children
@@ -58,7 +58,7 @@ def graph() -> GraphSpace:
 
 
 def hunt(path: Path, strategy: str | Estimator, pages: int) -> Path:
-    """Crawl the graph for so many pages, one after the other."""
+    """Crawl the graph for this many pages, one at a time."""
     made = lycosa.crawl(SpaceJudge(), ["a"], space=graph(), strategy=strategy, out=path, budget=pages, concurrency=1)
     assert pages == sum(visit.is_page for visit in made)
     return path
@@ -69,7 +69,7 @@ def ask(path: Path, url: str, strategy: Estimator | None = None) -> Why:
 
 
 def digest(path: Path) -> str:
-    """All files of a directory: names, contents, times of change."""
+    """Return all files of a directory: names, contents, modification times."""
     told = [
         (str(file.relative_to(path)), file.read_bytes(), file.stat().st_mtime_ns)
         for file in sorted(path.rglob("*"))
@@ -78,8 +78,7 @@ def digest(path: Path) -> str:
     return hashlib.sha256(repr(told).encode()).hexdigest()
 
 
-def test_score_terms_and_place(tmp_path: Path) -> None:
-    """The terms of each link that waits, its place by score, and the score is their sum."""
+def test_why_waiting_terms_and_rank(tmp_path: Path) -> None:
     path = hunt(tmp_path / "crawl", Weighed(), 2)  # a, then b: .25 + .25 against .25 + .125 and .25
     expected = {
         "c": (2, {"parents": 0.5, "link": 0.125}),  # b is its best parent, a has the better link to it
@@ -96,8 +95,8 @@ def test_score_terms_and_place(tmp_path: Path) -> None:
         assert "the crawl's budget of 2 pages is spent" in reasons.best(1)[0].note
 
 
-def test_where_it_was_found(tmp_path: Path) -> None:
-    """All parents, the most relevant first, with what their links promised; and the way by the first of them."""
+def test_why_parents_and_path(tmp_path: Path) -> None:
+    """All parents, the most relevant first, with their link relevances; and the path through the first of them."""
     why = ask(hunt(tmp_path / "crawl", Weighed(), 2), "c", Weighed())
     assert [("b", 1.0, 0.125), ("a", 0.5, 0.25)] == [
         (found.node, found.relevance, found.link_relevance) for found in why.parents
@@ -105,8 +104,8 @@ def test_where_it_was_found(tmp_path: Path) -> None:
     assert (2, ["a", "c"]) == (why.parent_count, [stop.node for stop in why.path])
 
 
-def test_what_was_expected_of_a_page(tmp_path: Path) -> None:
-    """A page that was fetched: the score at the pick and its terms then, not those of today."""
+def test_why_fetched_terms_at_pick(tmp_path: Path) -> None:
+    """The terms are those at the pick, not the current ones."""
     path = hunt(tmp_path / "crawl", Weighed(), 4)  # a, b, e (.75), c (.625)
     why = ask(path, "b", Weighed())
     assert why.fetched is not None
@@ -127,8 +126,7 @@ def test_what_was_expected_of_a_page(tmp_path: Path) -> None:
     assert (math.inf, {}) == (first.priority, first.terms)
 
 
-def test_own_objects_learn_once(tmp_path: Path) -> None:
-    """The second question about a page finds no terms where an object of the user's own would have to learn twice."""
+def test_why_own_objects_are_trained_once(tmp_path: Path) -> None:
     path = hunt(tmp_path / "crawl", Weighed(), 3)
     with Reasons(path, judge=SpaceJudge(), space=graph(), strategy=Weighed()) as reasons:
         assert 0.5 == _expected(reasons, "b")[1]
@@ -145,8 +143,7 @@ def _expected(reasons: Reasons, node: str) -> tuple[float, float, dict[str, floa
     ("strategy", "explains"),
     [("best-first", False), ("lr_fl", True), ("breadth-first", True), ("best-first,ties=random", False)],
 )
-def test_places_are_those_of_the_next_picks(strategy: str, explains: bool, tmp_path: Path) -> None:
-    """Reasons that take a second look at the log are not there where a topic of one's own has learned already."""
+def test_best_lists_next_picks(strategy: str, explains: bool, tmp_path: Path) -> None:
     path = hunt(tmp_path / "crawl", strategy, 2)
     with Reasons(path, judge=SpaceJudge(), space=graph()) as reasons:
         best = reasons.best()
@@ -157,8 +154,8 @@ def test_places_are_those_of_the_next_picks(strategy: str, explains: bool, tmp_p
     assert [best[0].node] == [visit.node for visit in resumed]
 
 
-def test_every_arm_has_a_say(tmp_path: Path) -> None:
-    """Of a bandit: score and place by each arm, the one with the best pages first."""
+def test_why_bandit_has_view_per_arm(tmp_path: Path) -> None:
+    """The arm with the best pages comes first."""
     path = hunt(tmp_path / "crawl", "mab_epsilon,arms=fl_deg+fl_n,epsilon=0", 2)
     views = {view.arm: view for view in ask(path, "c").views}
     assert (np.log1p(2), 1) == (views["fl_deg"].priority, views["fl_deg"].rank)  # two parents
@@ -167,15 +164,14 @@ def test_every_arm_has_a_say(tmp_path: Path) -> None:
     assert ["fl_deg", "fl_n"] == list(views)
 
 
-def test_what_is_found_in_a_batch_has_no_place_yet(tmp_path: Path) -> None:
-    """A strategy that ranks now and then says of what it found since that it is not ranked."""
+def test_why_link_found_in_batch_is_unranked(tmp_path: Path) -> None:
     why = ask(hunt(tmp_path / "crawl", "best-first,batch=3", 2), "e")
     assert "unranked" == why.state
     assert math.isnan(why.views[0].priority)
 
 
-def test_asking_changes_nothing(tmp_path: Path) -> None:
-    """The directory is the same to the byte, and nobody is locked out or waited for."""
+def test_why_changes_nothing(tmp_path: Path) -> None:
+    """The directory stays identical to the byte, and a held lock is not waited for."""
     path = hunt(tmp_path / "crawl", "best-first", 2)
     before = digest(path)
     with Reasons(path, judge=SpaceJudge(), space=graph()) as reasons:
@@ -190,8 +186,7 @@ def test_asking_changes_nothing(tmp_path: Path) -> None:
         holding.close()
 
 
-def test_beside_a_running_crawl(tmp_path: Path) -> None:
-    """Also from within an event loop, between two pages of the crawl itself."""
+def test_why_inside_running_event_loop(tmp_path: Path) -> None:
     path, told = tmp_path / "crawl", []
 
     async def run() -> None:
@@ -204,19 +199,18 @@ def test_beside_a_running_crawl(tmp_path: Path) -> None:
     assert ["waits", "fetched"] == told
 
 
-def test_json_has_no_infinity(tmp_path: Path) -> None:
-    """What stands for infinite or not a number is null."""
+def test_as_dict_replaces_infinity_by_none(tmp_path: Path) -> None:
     why = ask(hunt(tmp_path / "crawl", "best-first", 1), "a")
     told: dict[str, Any] = json.loads(json.dumps(why.as_dict(), allow_nan=False))
     assert (None, "fetched") == (told["fetched"]["priority"], told["state"])
 
 
-# -- on the web ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Front page to one, old, gone and another host; old redirects to new; a budget leaves some out."""
+    """Crawl a front page with links to one, old, gone and another host; old redirects to new; a budget leaves some out.
+    """
     path = tmp_path_factory.mktemp("made") / "crawl"
     pages: Mapping[str, Any] = {
         FRONT: html(
@@ -238,15 +232,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "typed", [A + "deep", "HTTP://A.LOCALHOST:80/deep#x", "a.localhost/deep", "https://a.localhost/deep"]
 )
-def test_any_spelling(typed: str, made: Path) -> None:
-    """An address is known with or without scheme, port or fragment."""
+def test_why_accepts_any_spelling(typed: str, made: Path) -> None:
+    """An address with or without scheme, port or fragment."""
     why = lycosa.why(made, typed)
     assert (A + "deep", "waits") == (why.node, why.state)
     assert [("One", "deeper words")] == [(found.title, found.anchor) for found in why.parents]
 
 
-def test_a_redirect_and_its_target(made: Path) -> None:
-    """The target of a redirect was found on the page that redirects; one that was followed is settled."""
+def test_why_redirect_and_target(made: Path) -> None:
+    """The parent of a redirect's target is the redirect; the redirect itself counts as fetched."""
     why = lycosa.why(made, A + "old")
     assert why.fetched is not None
     assert "redirect" == why.fetched.outcome
@@ -255,8 +249,8 @@ def test_a_redirect_and_its_target(made: Path) -> None:
     assert [FRONT, A + "new"] == [stop.node for stop in target.path]
 
 
-def test_what_is_no_page_of_the_frontier(made: Path) -> None:
-    """A failure is settled, too; robots.txt is an errand; another host is out of scope."""
+def test_why_outside_of_frontier(made: Path) -> None:
+    """A failure is settled, robots.txt is a prerequisite, another host is out of scope."""
     gone = lycosa.why(made, A + "gone").fetched
     assert gone is not None
     assert ("gone", False) == (gone.outcome, gone.is_relevant)
@@ -266,15 +260,13 @@ def test_what_is_no_page_of_the_frontier(made: Path) -> None:
 
 
 @pytest.mark.parametrize("typed", [A + "deeper", "\x00", "\ud800", "nowhere"])
-def test_an_unknown_address(typed: str, made: Path) -> None:
-    """It is told that nothing is known of it, and what comes nearest."""
+def test_why_unknown_url_suggests_similar(typed: str, made: Path) -> None:
     with pytest.raises(InputError, match="is unknown to the crawl") as caught:
         lycosa.why(made, typed)
     assert ("deeper" in typed) == (f"similar known URLs: {A}deep" in str(caught.value))
 
 
-def test_host_budget(tmp_path: Path) -> None:
-    """Links of a host that has given all it may do not wait."""
+def test_why_host_budget(tmp_path: Path) -> None:
     seeds, links = [Seed("http://a.test/")], ["http://a.test/1", "http://b.test/1"]
     path = write(tmp_path / "crawl", [*seeds, page("http://a.test/", 0.9, links)], host_budget=1)
     with Reasons(path) as reasons:
@@ -283,16 +275,14 @@ def test_host_budget(tmp_path: Path) -> None:
         assert ("host budget", 0) == (why.state, why.views[0].rank)
 
 
-def test_pruned(tmp_path: Path) -> None:
-    """What a strategy does not want fetched at all is told as such."""
+def test_why_pruned(tmp_path: Path) -> None:
     events = [Seed("http://a.test/"), page("http://a.test/", 0.0, ["http://a.test/1"])]
     path = write(tmp_path / "crawl", events, strategy="hard-focus,trust_seeds=no")
     why = lycosa.why(path, "http://a.test/1")
     assert ("pruned", 0) == (why.state, why.views[0].rank)
 
 
-def test_held_back(tmp_path: Path) -> None:
-    """A likely trap waits behind everything else, and it is said why."""
+def test_why_held_back(tmp_path: Path) -> None:
     monster = "http://a.test/" + "x/" * 40
     events = [Seed("http://a.test/"), page("http://a.test/", 0.9, [monster, "http://a.test/1"])]
     path = write(tmp_path / "crawl", events)
@@ -301,8 +291,7 @@ def test_held_back(tmp_path: Path) -> None:
     assert "likely trap" in why.note
 
 
-def test_tried_in_vain(tmp_path: Path) -> None:
-    """A page that is to be tried again waits, though it was visited."""
+def test_why_will_be_retried(tmp_path: Path) -> None:
     failed = page("http://a.test/1", retry_at=2e9, attempt=1)
     failed.outcome = "busy"
     path = write(tmp_path / "crawl", [Seed("http://a.test/"), page("http://a.test/", 0.9, ["http://a.test/1"]), failed])
@@ -310,27 +299,23 @@ def test_tried_in_vain(tmp_path: Path) -> None:
     assert ("waits", "tried once without success; will be tried again") == (why.state, why.note)
 
 
-def test_a_seed_waits_before_all(tmp_path: Path) -> None:
-    """A seed that was not fetched yet has no score, but the first place."""
+def test_why_seed_waits_first(tmp_path: Path) -> None:
     events = [Seed("http://a.test/"), page("http://a.test/", 0.9, ["http://a.test/1"]), Seed("http://b.test/")]
     why = lycosa.why(write(tmp_path / "crawl", events), "b.test")
     assert (math.inf, 1, 2) == (why.views[0].priority, why.views[0].rank, why.views[0].waiting)
 
 
-def test_an_empty_log(tmp_path: Path) -> None:
-    """A crawl that was stopped before it began says how to begin."""
+def test_why_empty_log(tmp_path: Path) -> None:
     path = write(tmp_path / "crawl", [])
     for _ in range(2):
         with pytest.raises(InputError, match="nothing has been crawled in"):
             lycosa.why(path, "http://a.test/")
         log = SqliteLog(path / NAME)
-        log.append(Label("http://a.test/", True))  # which is no crawling either
+        log.append(Label("http://a.test/", True))  # not crawled either
         log.close()
 
 
-def test_an_estimator_that_fails_to_explain() -> None:
-    """What is wrong with a user's own explain() is told, and whose it is."""
-
+def test_why_reports_failing_explain() -> None:
     class Broken:
         def explain(self, row: int, table: Table) -> list[str]:
             return ["because"]

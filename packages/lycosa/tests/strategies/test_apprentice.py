@@ -1,4 +1,4 @@
-"""The apprentice: what it learns, what it keeps, what it forgets."""
+"""The apprentice: training, stored features and their release."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lycosa.strategies.focus import CHUNK, FAR, MAX_FEATURES, NEAR, Apprentice
 
 
 class School:
-    """An apprentice, a table, and pages to learn from."""
+    """An apprentice, a table, and pages to train with."""
 
     def __init__(self, **parameters: Any) -> None:
         self.apprentice, self.table = Apprentice(**parameters), Table()
         self.table.add_seed("0")
 
     def page(self, node: str, beta: float, links: dict[str, str] | None = None, **more: Any) -> list[str]:
-        """See a page: links by name, with their context, in which the anchor stands in brackets."""
+        """Feed a page: links by name, with their context, in which the anchor is marked by brackets."""
         links = links or {}
         anchors = [text.partition("[")[2].partition("]")[0] for text in links.values()]
         column = Links.to(*links, anchors=anchors)
@@ -35,22 +35,22 @@ class School:
         return [self.table.nodes[row] for row in self.apprentice.learn(step, self.table).tolist()]
 
     def evidence(self, *nodes: str) -> list[float]:
-        """What it expects of nodes."""
+        """Return the estimates of some nodes."""
         rows = np.array([self.table.row_of[node] for node in nodes], np.int32)
         return list(self.apprentice.probability(rows, self.table).tolist())
 
     @property
     def kept(self) -> int:
-        """Rows of which it keeps features."""
+        """Return the number of rows with stored features."""
         return int(np.count_nonzero(self.apprentice.slot_))
 
 
 @pytest.mark.paper("batsakis-two-classifiers")
-def test_naive_bayes_by_hand() -> None:
-    """One feature: taught with .9 (coral) and .1 (train), strength 2.
+def test_probability_by_hand() -> None:
+    """One feature: trained with .9 (coral) and .1 (train), strength 2. p = 1 / 2, so the prior's log odds are 0.
 
-    p = 1 / 2, so the prior's log odds are 0. coral: (.9 + 2 * .5) / (.1 + 2 * .5) = 1.9 / 1.1; train: 1.1 / 1.9. A link
-    with both: 1. Names of digits are no words, so that addresses say nothing.
+    coral: (.9 + 2 * .5) / (.1 + 2 * .5) = 1.9 / 1.1; train: 1.1 / 1.9. A link with both: 1. Node names are digits,
+    which are not words, so URLs have no features.
     """
     school = School(least=1)
     school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
@@ -64,7 +64,7 @@ def test_naive_bayes_by_hand() -> None:
 
 
 def stream(school: School, pages: int, chance: random.Random) -> None:
-    """Pages with ten links each, of which those with the word `bleach` in the anchor lead to relevant pages."""
+    """Feed pages with ten links each; links with the word `bleach` in the anchor lead to relevant pages."""
     words = "about contact news more read page next archive week year list item".split()
     number = 10
     school.table.add_seed("0")
@@ -82,8 +82,8 @@ def stream(school: School, pages: int, chance: random.Random) -> None:
         number += 10
 
 
-def test_it_learns_which_links_to_follow() -> None:
-    """After 20 pages, links of one page with the word that led to good pages are above all its other links."""
+def test_learns_which_links_to_follow() -> None:
+    """After 20 pages, links with the word that led to good pages rank above all other links of their page."""
     school = School()
     stream(school, 20, random.Random(4))
     school.table.add_seed("1")
@@ -93,8 +93,7 @@ def test_it_learns_which_links_to_follow() -> None:
     assert min(evidence[0], evidence[2]) > max(evidence[1], evidence[3], evidence[4])
 
 
-def test_without_learning_all_links_tie() -> None:
-    """Until it has seen enough good and bad pages it has nothing to say of any link."""
+def test_probability_is_nan_before_training() -> None:
     school = School()
     school.page("0", 0.3, {"1": "[bleaching]", "2": "[contact]"})
     assert all(map(math.isnan, school.evidence("1", "2")))
@@ -102,8 +101,7 @@ def test_without_learning_all_links_tie() -> None:
 
 
 @pytest.mark.parametrize("beta", [0.0, 1.0])
-def test_only_good_or_only_bad_pages_teach_nothing(beta: float) -> None:
-    """It takes both to tell them apart."""
+def test_training_needs_good_and_bad_pages(beta: float) -> None:
     school = School(least=2)
     school.page("0", 0.3, {str(n): "[coral]" for n in range(1, 30)})
     for n in range(1, 29):
@@ -112,8 +110,8 @@ def test_only_good_or_only_bad_pages_teach_nothing(beta: float) -> None:
     assert all(map(math.isnan, school.evidence("29")))
 
 
-def test_words_count_by_where_they_stand() -> None:
-    """`coral` in the anchor led to good pages; around the link, close or farther, it says nothing of them."""
+def test_anchor_words_and_context_words_are_distinct() -> None:
+    """`coral` in the anchor led to good pages; in the context it has no effect."""
     school = School(least=1)
     school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
     school.page("1", 1.0), school.page("2", 0.0)
@@ -123,8 +121,8 @@ def test_words_count_by_where_they_stand() -> None:
     assert anchor > nothing == close == farther
 
 
-def test_words_close_by_and_farther_away_are_two_things() -> None:
-    """What stands next to the link led to good pages: at the other end of its context the word says nothing."""
+def test_near_and_far_words_are_distinct() -> None:
+    """A word next to the link led to good pages: at the other end of the context it has no effect."""
     school = School(least=1)
     school.page("0", 0.0, {"1": "coral [boat]", "2": "[train]"})
     school.page("1", 1.0), school.page("2", 0.0)
@@ -134,19 +132,17 @@ def test_words_close_by_and_farther_away_are_two_things() -> None:
     assert close > nothing == farther
 
 
-def test_words_out_of_reach_are_not_read() -> None:
-    """So many words on each side, and no more."""
+def test_words_beyond_far_are_ignored() -> None:
     school = School(least=1)
     far = " ".join(f"word{n}x" for n in range(FAR))
     school.page("0", 0.0, {"1": f"coral {far} [boat] {far} coral", "2": "[boat]"})
     row, plain = (school.apprentice.features_[school.apprentice.slot_[n]] for n in (1, 2))
-    # boat; of the same words on both sides the first two and the last two are close once, and all are farther once
+    # of the same words on both sides the first two and the last two are near once, and all are far once
     assert 1 + 2 * NEAR + FAR == np.count_nonzero(row)
     assert 1 == np.count_nonzero(plain)
 
 
-def test_words_of_the_address() -> None:
-    """Addresses with a word that led to good pages are better than others, whatever their anchors."""
+def test_words_of_url_are_features() -> None:
     school = School(least=1)
     school.page("0", 0.0, {"http://a.test/coral": "[1]", "http://a.test/train": "[2]"})
     school.page("http://a.test/coral", 1.0), school.page("http://a.test/train", 0.0)
@@ -157,8 +153,7 @@ def test_words_of_the_address() -> None:
 
 
 @pytest.mark.paper("rules-apprentice")
-def test_the_class_of_the_page() -> None:
-    """Links of pages in one class led to good pages, those of another did not."""
+def test_class_of_page_is_feature() -> None:
     school = School(least=1)
     sea, rail = {"classes": [["Top/Sea", 0.9]]}, {"classes": [["Top/Rail", 0.9]]}
     for node, data, beta in (("10", sea, 1.0), ("20", rail, 0.0)):
@@ -172,8 +167,8 @@ def test_the_class_of_the_page() -> None:
     assert good > 0.5 > bad
 
 
-def test_the_better_link_counts() -> None:
-    """A row found by a poor link and then by a good one is judged by the good one, and the other way round."""
+def test_better_link_determines_estimate() -> None:
+    """A row found by a poor link and then by a good one is estimated by the good one, in either order."""
     school = School(least=1)
     school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
     school.page("1", 1.0), school.page("2", 0.0)
@@ -187,8 +182,8 @@ def test_the_better_link_counts() -> None:
     assert five == six == seven > eight
 
 
-def test_all_open_rows_are_judged_again_when_it_knows_twice_as_much() -> None:
-    """Links found before anything was known are judged at the first lesson, then at twice the number of pages."""
+def test_all_open_rows_are_updated_when_pages_double() -> None:
+    """Rows are estimated at the first update, then at twice the number of pages."""
     school = School(least=1)
     school.page("0", 0.0, {str(n): "[coral]" if n % 2 else "[train]" for n in range(1, 21)})
     returned = [len(school.page(str(n), float(n % 2))) for n in range(1, 17)]
@@ -198,25 +193,24 @@ def test_all_open_rows_are_judged_again_when_it_knows_twice_as_much() -> None:
     assert good > bad
 
 
-def test_features_are_dropped_with_the_visit() -> None:
-    """What is kept is bounded by the open rows: pages, failures and redirects give their place back."""
+def test_features_are_released_after_visit() -> None:
+    """Storage is bounded by the open rows: pages, failures and redirects release their slot."""
     school = School()
     school.page("0", 0.0, {str(n): "[coral]" for n in range(1, 5)})
     assert 4 == school.kept
     school.page("1", 0.5)
     school.page("2", 0.0, outcome="gone")
-    school.page("3", 0.0, outcome="busy", retry_at=1.0)  # will be tried again
+    school.page("3", 0.0, outcome="busy", retry_at=1.0)  # will be retried
     assert 2 == school.kept
     school.page("4", 0.0, {"target": "[]"}, kind="redirect", outcome="redirect")
     assert 2 == school.kept
-    school.page("3", 0.0, {"1": "[coral]"})  # links to pages that were fetched are of no interest
+    school.page("3", 0.0, {"1": "[coral]"})  # links to fetched pages are not stored
     assert 1 == school.kept
     free = school.apprentice.free_
     assert len(school.apprentice.features_) - 1 == len(set(free)) + school.kept == len(free) + school.kept
 
 
-def test_a_redirect_hands_on_its_features() -> None:
-    """The target is judged by the link that led to it, and teaches its words."""
+def test_redirect_passes_on_features() -> None:
     school = School(least=1)
     school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
     school.page("1", 0.0, {"9": "[]"}, kind="redirect", outcome="redirect")
@@ -228,8 +222,8 @@ def test_a_redirect_hands_on_its_features() -> None:
     assert good > 0.5 > bad
 
 
-def test_several_links_of_a_page_to_one_row_are_one() -> None:
-    """A picture without words and a headline with: the words of both, each once."""
+def test_several_links_of_page_to_row_are_merged() -> None:
+    """An image link without words and a headline with words: the words of both, each once."""
     school = School()
     links = Links.to("1", "1", anchors=["", "coral coral reef"])
     step = school.table.absorb(Visit("0", "page", "ok", 1, links=links))
@@ -238,8 +232,8 @@ def test_several_links_of_a_page_to_one_row_are_one() -> None:
     assert 2 == np.count_nonzero(school.apprentice.features_[school.apprentice.slot_[1]])
 
 
-def test_no_more_than_so_many_features() -> None:
-    """Of a link with hundreds of words the first are kept, and a mark in the text does no harm."""
+def test_features_per_link_are_limited() -> None:
+    """Of a link with hundreds of words the first are kept, also if the text contains the separator."""
     school = School(least=1)
     text = " ".join(f"{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10]}word" for n in range(100))
     school.page("0", 0.0, {"1": f"[{text}]", "2": "\x01 a\x01b [coral\x01reef] \x02", "3": "[coral reef]"})
@@ -248,8 +242,7 @@ def test_no_more_than_so_many_features() -> None:
     assert set(three[three > 0].tolist()) <= set(two[two > 0].tolist())
 
 
-def test_a_large_frontier_is_judged_like_a_small_one() -> None:
-    """More rows than are judged at once get the same estimates as they would alone."""
+def test_large_frontier_is_estimated_in_chunks() -> None:
     school = School(least=1)
     school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
     school.page("1", 0.9), school.page("2", 0.2)

@@ -8,8 +8,8 @@ from teaching import score, teach
 
 
 @pytest.mark.paper("batsakis-backlink")
-def test_the_score_is_the_number_of_parents() -> None:
-    """Three pages link to x (one of them twice), one to y, nobody to the seeds."""
+def test_backlink_counts_linking_pages() -> None:
+    """Three pages link to x (one of them twice), one to y, none to the seeds."""
     table, backlink = Table(), Backlink()
     for node, links in (("a", "xy"), ("b", "xx"), ("c", "x")):
         assert list(dict.fromkeys(links)) == teach(backlink, table, node, 0.0, *links)

@@ -1,4 +1,4 @@
-"""Bandits: who is pulled, who is paid, when all is forgotten."""
+"""Bandits: choice of arms, rewards and epochs."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ POLICIES: list[Policy] = ["epsilon", "first", "reset", "var", "window"]
 
 
 def bandit(policy: Policy, **given: Any) -> Bandit:
-    """One with two arms, unless said otherwise."""
+    """Return a bandit, with two arms by default."""
     return Bandit(**{"arms": TWO, "policy": policy, **given})
 
 
 def play(made: Bandit, *stream: tuple[int, float]) -> list[tuple[bool, int]]:
-    """Rewards one after the other; for each whether the pull before it explored, and the best arm after it."""
+    """Feed a sequence of rewards; return for each whether its pull explored, and the best arm after it."""
     told = []
     for number, (arm, reward) in enumerate(stream, 1):
         explored = made.explores(number)
@@ -43,12 +43,11 @@ def play(made: Bandit, *stream: tuple[int, float]) -> list[tuple[bool, int]]:
     return told
 
 
-# -- the policies, by hand -----------------------------------------------------------------------------------
 
 
 @pytest.mark.paper("gouriten-mab-first")
 def test_first_explores_once() -> None:
-    """floor(.29 * 100) = 29 pulls of any arm, then the best mean, which goes on changing."""
+    """floor(.29 * 100) = 29 pulls of any arm, then the best mean, which keeps changing."""
     made = bandit("first", epsilon=0.29, budget=100)
     told = play(made, *[(n % 2, n % 2 / 2) for n in range(29)], (1, 0.0), *[(1, 0.0)] * 3, (0, 1.0))
     assert 29 == sum(explored for explored, _ in told)
@@ -57,8 +56,7 @@ def test_first_explores_once() -> None:
     assert [Fraction(1, 16), Fraction(7, 18)] == [made.mean(0), made.mean(1)]
 
 
-def test_first_without_a_budget_reckons_with_ten_thousand() -> None:
-    """epsilon of .1 and no budget: the first 1,000 pulls explore."""
+def test_first_without_budget_assumes_10000_pulls() -> None:
     made = bandit("first")
     made.step_ = 999
     assert made.explores(1)
@@ -68,18 +66,18 @@ def test_first_without_a_budget_reckons_with_ten_thousand() -> None:
 
 
 @pytest.mark.paper("gouriten-reset")
-def test_reset_forgets() -> None:
-    """Epochs of 4, half of each explores, and the means of one say nothing in the next."""
+def test_reset_clears_means_after_each_epoch() -> None:
+    """Epochs of 4, half of each explores."""
     made = bandit("reset", epsilon=0.5, reset=4)
     told = play(made, (0, 0.1), (1, 0.9), (1, 0.9), (1, 0.9), (0, 0.2), (1, 0.1), (0, 0.2), (0, 0.2))
     assert [True, True, False, False] * 2 == [explored for explored, _ in told]
-    # after the fourth all means are 0 again, of which the first arm's is the best
+    # after the fourth all means are 0 again, and the first arm is the best
     assert [0, 1, 1, 0, 0, 0, 0, 0] == [best for _, best in told]
     assert 0 == made.mean(0) == made.mean(1)
 
 
 @pytest.mark.paper("gouriten-last-epoch")
-def test_the_last_epoch_is_shorter() -> None:
+def test_last_epoch_is_cut_to_budget() -> None:
     """A budget of 10 and epochs of 4: 4, 4 and 2, of which 2, 2 and 1 explore."""
     made = bandit("reset", epsilon=0.5, reset=4, budget=10)
     told = play(made, *[(0, 0.5)] * 10)
@@ -88,19 +86,19 @@ def test_the_last_epoch_is_shorter() -> None:
 
 
 @pytest.mark.paper("gouriten-mab-var")
-def test_var_grows_while_the_same_arm_wins() -> None:
-    """Lengths r(p+1) with r = 2: 2 and 2 (no winner to repeat yet), then 4, 6; another winner, and 2 again."""
+def test_var_grows_while_same_arm_wins() -> None:
+    """Lengths r(p+1) with r = 2: 2 and 2 (no repeated winner yet), then 4, 6; another winner, and 2 again."""
     made = bandit("var", epsilon=0.5, reset=2)
     lengths = []
     for winner in (1, 1, 1, 0, 0, 0):
         lengths.append(made.length())
         play(made, *[(winner, 0.5)] * made.length())
-    # p before each epoch: 0, 0 (the first winner repeats none), 1, 2, 0 (arm 0 is new), 1
+    # p before each epoch: 0, 0 (first winner), 1, 2, 0 (arm 0 is new), 1
     assert [2, 2, 4, 6, 2, 4] == lengths
 
 
-def test_var_s_winner_is_that_of_the_exploration() -> None:
-    """What happens after the exploration changes the best arm, but not the winner of the epoch."""
+def test_var_winner_is_best_after_exploration() -> None:
+    """Later pulls change the best arm, but not the winner of the epoch."""
     made = bandit("var", epsilon=0.5, reset=4)
     told = play(made, (1, 0.5), (0, 0.0), (1, 0.0), (0, 1.0))  # after two pulls 0 and .5; at the end .5 and .25
     assert 1 == told[1][1]
@@ -108,8 +106,8 @@ def test_var_s_winner_is_that_of_the_exploration() -> None:
 
 
 @pytest.mark.paper("gouriten-window-reset")
-def test_window_remembers_the_last_rewards_only() -> None:
-    """Of the last three rewards (0: .6), (1: .5), (1: .3) the means are .6 and .4; the first two are gone."""
+def test_window_uses_last_rewards_only() -> None:
+    """Of the last three rewards (0: .6), (1: .5), (1: .3) the means are .6 and .4; the first two are dropped."""
     made = bandit("window", window=3)
     play(made, (1, 1.0), (1, 1.0), (0, 0.6), (1, 0.5), (1, 0.3))
     assert [Fraction(0.6), (Fraction(0.5) + Fraction(0.3)) / 2] == [made.mean(0), made.mean(1)]
@@ -121,23 +119,21 @@ def test_window_remembers_the_last_rewards_only() -> None:
 @pytest.mark.paper("gouriten-mab-epsilon")
 @pytest.mark.parametrize(("literal", "share"), [(False, 0.1), (True, 0.9)])
 @pytest.mark.parametrize("policy", ["epsilon", "window"])
-def test_epsilon_is_the_share_of_exploration(policy: Policy, literal: bool, share: float) -> None:
-    """One pick in ten explores; nine in ten as the paper literally has it. 10,000 draws: within .01 (3 sigma)."""
+def test_epsilon_is_share_of_exploration(policy: Policy, literal: bool, share: float) -> None:
+    """One pick in ten explores; nine in ten with the paper's wording. 10,000 draws: within .01 (3 sigma)."""
     made = bandit(policy, literal=literal)
     assert abs(share - sum(made.explores(n) for n in range(10_000)) / 10_000) < 0.01
 
 
-def test_chance_is_of_the_number() -> None:
-    """The same seed and number explore alike, another seed differently."""
+def test_explores_depends_on_seed_and_number() -> None:
     drawn = [[bandit("epsilon", epsilon=0.5, seed=seed).explores(n) for n in range(100)] for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-# -- epochs and phases, by an independent model --------------------------------------------------------------
 
 
 def model(policy: str, epsilon: Fraction, reset: int, budget: int, stream: list[tuple[int, int]]) -> list[Any]:
-    """For each pull: whether it explores, otherwise the arm to pull; straight from the definitions."""
+    """Return "any" for each pull that explores, otherwise the arm to pull, by the definitions."""
     told: list[Any] = []
     winners: list[int] = []
     position = 0
@@ -175,10 +171,9 @@ def model(policy: str, epsilon: Fraction, reset: int, budget: int, stream: list[
     budget=st.integers(0, 60),
     stream=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=80),
 )
-def test_epochs_and_phases(
+def test_epochs_and_phases_equal_definition(
     policy: Policy, percent: int, reset: int, budget: int, stream: list[tuple[int, int]]
 ) -> None:
-    """Phases begin and end, means are forgotten, and epochs are as long as the definitions say."""
     extra: dict[str, Any] = {} if policy == "first" else {"reset": reset}
     made = Bandit(("fl_deg", "fl_n", "fl_e"), policy, epsilon=percent / 100, budget=budget, **extra)
     told: list[Any] = []
@@ -190,8 +185,7 @@ def test_epochs_and_phases(
 
 @settings(max_examples=50, deadline=None)
 @given(window=st.integers(1, 8), stream=st.lists(st.tuples(st.integers(0, 1), st.floats(0, 1)), max_size=40))
-def test_windows(window: int, stream: list[tuple[int, float]]) -> None:
-    """The means are exactly those of the last rewards, whatever came before."""
+def test_window_means_equal_definition(window: int, stream: list[tuple[int, float]]) -> None:
     made = bandit("window", window=window)
     play(made, *stream)
     for arm in range(2):
@@ -199,11 +193,10 @@ def test_windows(window: int, stream: list[tuple[int, float]]) -> None:
         assert (sum(rewards) / len(rewards) if rewards else 0) == made.mean(arm)
 
 
-# -- who is paid ---------------------------------------------------------------------------------------------
 
 
 def start(made: Bandit) -> tuple[Table, Frontiers]:
-    """A table with a seed that links to a and b."""
+    """Return a table with a seed that links to a and b."""
     table = Table()
     frontier = made.frontier(table, lambda host_key: (0.0, ""))
     assert isinstance(frontier, Frontiers)
@@ -213,7 +206,7 @@ def start(made: Bandit) -> tuple[Table, Frontiers]:
 
 
 def learn(made: Bandit, table: Table, frontier: Frontiers, visit: Visit) -> None:
-    """The bandit sees a visit."""
+    """Feed a visit to the bandit."""
     step = table.absorb(visit)
     assert step is not None
     made.learn(step, table, frontier)
@@ -230,8 +223,10 @@ def learn(made: Bandit, table: Table, frontier: Frontiers, visit: Visit) -> None
         (Visit("a", "page", "ok", 2, arm="another strategy's", relevance=0.75), 0, 0),
     ],
 )
-def test_what_a_visit_pays(visit: Visit, pulls: int, mean: float) -> None:
-    """Pages pay beta, copies and failures 0; redirects, retries, seeds and other strategies' visits are no pulls."""
+def test_reward_of_visits(visit: Visit, pulls: int, mean: float) -> None:
+    """Pages are rewarded with beta, copies and failures with 0; redirects, retries, seeds and visits of other
+    strategies are not pulls.
+    """
     made = bandit("epsilon")
     table, frontier = start(made)
     assert [0, 0] == made.pulls_, "the seed is not an arm's merit"
@@ -240,8 +235,7 @@ def test_what_a_visit_pays(visit: Visit, pulls: int, mean: float) -> None:
 
 
 @pytest.mark.paper("gouriten-bandit")
-def test_a_pull_takes_the_arm_s_top_row() -> None:
-    """The log names the arm, and the row is the first of its ranking."""
+def test_pick_returns_top_row_of_arm() -> None:
     made = bandit("epsilon", epsilon=0.0)
     table, frontier = start(made)
     for number, node in enumerate("pq", 2):
@@ -257,20 +251,19 @@ def test_a_pull_takes_the_arm_s_top_row() -> None:
 
 
 class Prunes(BestFirst):
-    """Wants nothing fetched."""
+    """Prunes every row."""
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
         return np.full(len(rows), PRUNED)
 
 
 class Wants(BestFirst):
-    """Wants to know more."""
+    """Requests additional facets."""
 
     wants = ("context", "url")
 
 
-def test_an_arm_without_rows_is_passed_over() -> None:
-    """Where the best arm prunes what another would fetch, the other is pulled, and named."""
+def test_pick_skips_arm_without_rows() -> None:
     made = Bandit((Prunes(), "fl_n"), "epsilon", epsilon=0.0)
     _, frontier = start(made)
     assert ["fl_n", "fl_n"] == [made.pick(number, frontier, 0.0).arm for number in (2, 3)]
@@ -278,44 +271,39 @@ def test_an_arm_without_rows_is_passed_over() -> None:
 
 
 def test_arms_can_be_objects() -> None:
-    """Estimators are arms under the names of their classes, with numbers where these are equal; wants add up."""
+    """Names are those of the classes, numbered where equal; `wants` is the union."""
     made = Bandit((BestFirst(), Wants(), BestFirst(merge="sum"), "fl_n,smooth=no"))
     assert ["BestFirst", "Wants", "BestFirst-3", "fl_n,smooth=no"] == [arm.name for arm in made.greedy_]
     assert ("context", "url") == made.wants
     assert not made.proportional
 
 
-# -- what is refused -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("arms", [("fl_n", BestFirst(), BestFirst()), ("fl_n", "fl_n,smooth=yes"), "fl_n", (3,)])
-def test_what_is_refused_in_python(arms: Any) -> None:
-    """The same arm under two names, text in place of a tuple, and things that are no estimators."""
+def test_bandit_rejects_invalid_arms(arms: Any) -> None:
     with pytest.raises(ValueError, match=r"arm"):
         Bandit(arms)
 
 
 @pytest.mark.paper("gouriten-bandit-parameters", "gouriten-arms")
-def test_defaults() -> None:
-    """The papers' arms; epsilon .1, .2 for var; resets after 1,000, 200 for var."""
+def test_defaults_of_policies() -> None:
+    """The paper's arms; epsilon .1, .2 for var; resets after 1,000, 200 for var."""
     assert list(PAPERS_ARMS) == [arm.name for arm in Bandit().greedy_]
     assert [0.1, 0.1, 0.1, 0.2, 0.1] == [bandit(policy)._epsilon for policy in POLICIES]
     assert [1000, 200] == [bandit("reset").length(), bandit("var").length()]
 
 
-# -- whole crawls --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("policy", "extra"), [("reset", {"reset": 11}), ("var", {"reset": 5}), ("window", {"window": 9})]
 )
-def test_it_can_be_resumed_in_any_epoch(policy: Policy, extra: dict[str, Any]) -> None:
-    """With short epochs, so that there are many of them."""
+def test_bandit_can_be_resumed_in_any_epoch(policy: Policy, extra: dict[str, Any]) -> None:
     assert passed(a_strategy_can_be_resumed, lambda: Bandit(FOUR, policy, seed=3, budget=300, **extra))
 
 
-def test_each_visit_names_its_arm() -> None:
-    """In a crawl the log names the arm of each visit, several of them get a turn, and what they were paid adds up."""
+def test_visits_name_their_arm() -> None:
     space, made = graph(200), Bandit(FOUR, "epsilon", epsilon=0.5)
     visits = list(lycosa.crawl(SpaceJudge(), [START], space=space, strategy=made, budget=100))
     assert set(FOUR) == {visit.arm for visit in visits}

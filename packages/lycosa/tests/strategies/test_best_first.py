@@ -1,4 +1,4 @@
-"""Best-first: equation 7 and the four merges, by hand."""
+"""Best-first and n-best-first: equation 7 and the four merges, by hand."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ from teaching import redirect, score, teach
     ("page", "anchor", "expected"),
     [(0.5, 0.5, (0.8 + 0.4) / 2), (1.0, 0.0, 0.8), (0.0, 1.0, 0.4), (0.25, 0.75, 0.25 * 0.8 + 0.75 * 0.4)],
 )
-def test_equation_7(page: float, anchor: float, expected: float) -> None:
-    """priority = page * beta + anchor * alpha, for beta .8 and alpha .4."""
+def test_best_first_equation_7(page: float, anchor: float, expected: float) -> None:
+    """page * beta + anchor * alpha, for beta .8 and alpha .4."""
     best, table = BestFirst(page, anchor), Table()
     assert ["c"] == teach(best, table, "p", 0.8, c=0.4)
     assert [pytest.approx(expected)] == score(best, table, "c")
@@ -26,8 +26,8 @@ def test_equation_7(page: float, anchor: float, expected: float) -> None:
 @pytest.mark.parametrize(
     ("merge", "expected"), [("max", 0.6), ("sum", 0.6 + 0.3 + 0.5), ("mean", 1.4 / 3), ("last", 0.5)]
 )
-def test_merges(merge: Any, expected: float) -> None:
-    """Three parents say .6 = (.8 + .4)/2, .3 = (.2 + .4)/2 and .5 = (.9 + .1)/2."""
+def test_best_first_merges_parents(merge: Any, expected: float) -> None:
+    """Three parents: .6 = (.8 + .4)/2, .3 = (.2 + .4)/2 and .5 = (.9 + .1)/2."""
     best, table = BestFirst(merge=merge), Table()
     teach(best, table, "p", 0.8, c=0.4)
     teach(best, table, "q", 0.2, c=0.4)
@@ -36,8 +36,8 @@ def test_merges(merge: Any, expected: float) -> None:
 
 
 @pytest.mark.parametrize("merge", ["max", "sum", "mean", "last"])
-def test_redirects(merge: Any) -> None:
-    """A target is worth what its source was, under each merge; a seed, of which nobody spoke, hands on nothing."""
+def test_best_first_redirect_inherits(merge: Any) -> None:
+    """Under each merge; a seed without parents passes on nothing."""
     best, table = BestFirst(merge=merge), Table()
     table.add_seed("s")
     assert [0.0] == score(best, table, "s")
@@ -48,8 +48,8 @@ def test_redirects(merge: Any) -> None:
     assert [*score(best, table, "c"), pytest.approx(0.6)] == score(best, table, "d", "t")
 
 
-def test_a_redirect_to_a_known_node_merges() -> None:
-    """A mean over what was said of source (.6, .3) and target (.9): 1.8 / 3."""
+def test_best_first_redirect_to_known_node_merges() -> None:
+    """The mean over the values of source (.6, .3) and target (.9): 1.8 / 3."""
     best, table = BestFirst(merge="mean"), Table()
     teach(best, table, "p", 0.8, c=0.4)
     teach(best, table, "q", 0.2, c=0.4)
@@ -58,8 +58,7 @@ def test_a_redirect_to_a_known_node_merges() -> None:
     assert [pytest.approx(0.6)] == score(best, table, "d")
 
 
-def test_many_rows() -> None:
-    """The columns grow with the table."""
+def test_best_first_many_rows() -> None:
     best, table = BestFirst(), Table()
     teach(best, table, "p", 1.0, **{f"n{n}": 0.0 for n in range(3000)})
     assert [0.5, 0.5] == score(best, table, "n0", "n2999")
@@ -69,15 +68,15 @@ SAYINGS = st.lists(
     st.tuples(st.floats(0, 1, width=32), st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 1, width=32))),
     max_size=12,
 )
-"""What pages say: their beta, and the alpha of each link."""
+"""Pages: their beta, and the alpha of each link."""
 
 
 @settings(max_examples=60)
 @given(st.sampled_from(["max", "sum", "mean", "last"]), SAYINGS, st.floats(0, 1), st.floats(0.125, 1))
-def test_merges_of_any_parents(
+def test_best_first_merges_equal_definition(
     merge: Any, pages: list[tuple[float, dict[str, float]]], page: float, anchor: float
 ) -> None:
-    """Whatever the parents say in whatever order, the score is the plain merge of the list of it."""
+    """The priority is the plain merge of the parents' values, in any order."""
     best, table = BestFirst(page, anchor, merge), Table()
     told: dict[str, list[float]] = {}
     for number, (beta, link_relevances) in enumerate(pages):

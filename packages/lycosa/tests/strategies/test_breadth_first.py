@@ -1,4 +1,4 @@
-"""Breadth-first: level by level, and each level first in, first out."""
+"""Breadth-first."""
 
 import numpy as np
 import pytest
@@ -10,13 +10,12 @@ from teaching import order, score, see, seeded
 
 
 @pytest.mark.paper("batsakis-breadth-first")
-def test_each_level_is_first_in_first_out() -> None:
-    """Nodes are visited by depth, and within a depth in the order in which they were found."""
+def test_breadth_first_orders_by_depth_then_discovery() -> None:
     assert "acbfedhg" == order("breadth-first", {"a": "cb", "c": "fe", "b": "de", "e": "g", "f": "h"})
 
 
 @pytest.mark.paper("gouriten-bfs")
-def test_it_ranks_as_the_estimator_bfs() -> None:
+def test_breadth_first_ranks_like_estimator_bfs() -> None:
     """1 / (l + 1) for distances 2, 0, 1, 1 is 1/3, 1, 1/2, 1/2: the same order, the same ties."""
     table = Table()
     distances = (2, 0, 1, 1)
@@ -27,7 +26,7 @@ def test_it_ranks_as_the_estimator_bfs() -> None:
     assert [1, 2, 3, 0] == np.argsort(-bfs, kind="stable").tolist() == np.argsort(-mine, kind="stable").tolist()
 
 
-def test_a_shorter_way_does_not_reach_beyond_a_fetched_page() -> None:
+def test_breadth_first_keeps_depth_after_fetched_page() -> None:
     """s -> a -> b -> c, each fetched before t (a seed) is found to link to b: c stays at 3, not at 2, and d is at 1."""
     table, breadth = seeded("s", "t"), BreadthFirst()
     for node, links in (("s", "a"), ("a", "b"), ("b", "c"), ("t", "bd")):

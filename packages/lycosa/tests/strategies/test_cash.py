@@ -1,4 +1,4 @@
-"""What OPIC and OTIE share: no cash is lost or made, whatever happens to the pages that hold it."""
+"""Cash flow of OPIC and OTIE: cash is conserved whatever happens to the pages that hold it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lycosa.strategies.otie import Otie
 
 
 class Crawl:
-    """A table and a flow of cash over it, played by hand."""
+    """A table and a cash flow over it, fed by hand."""
 
     def __init__(
         self, flow: CashFlow, *seeds: str, scope: Callable[[str, int], bool] = lambda node, depth: True
@@ -28,22 +28,22 @@ class Crawl:
             self.table.add_seed(seed)
 
     def visit(self, node: str, *links: str, kind: Any = "page", outcome: Any = "ok", **more: Any) -> list[str]:
-        """See a visit; the nodes whose score may have changed."""
+        """Feed a visit; return the nodes whose priority may have changed."""
         step = self.table.absorb(Visit(node, kind, outcome, 1, links=Links.to(*links), **more))
         assert step is not None
         return [self.table.nodes[row] for row in self.flow.learn(step, self.table).tolist()]
 
     def redirect(self, node: str, *target: str) -> list[str]:
-        """See a redirect."""
+        """Feed a redirect."""
         return self.visit(node, *target, kind="redirect", outcome="redirect")
 
     def cash(self, *nodes: str) -> list[Any]:
-        """What nodes hold."""
+        """Return the cash of some nodes."""
         rows = np.array([self.table.row_of[node] for node in nodes], np.int32)
         return [pytest.approx(value) for value in self.flow.priority(rows, self.table).tolist()]
 
     def balance(self) -> None:
-        """Rows and pool hold what seeds brought and revisions made of it; nobody is in debt."""
+        """Assert that rows and pool hold the seeds' cash plus the revisions, and none is negative."""
         flow, size = self.flow, len(self.table)
         held = float(flow.cash_.sum()) + flow.pool_
         assert pytest.approx(held, rel=1e-9, abs=1e-9 * flow.created_) == flow.created_ + flow.revised_
@@ -54,8 +54,8 @@ class Crawl:
 
 
 @pytest.mark.paper("otie-seed-cash")
-def test_seeds_have_equal_shares_whatever_the_order() -> None:
-    """Each of three seeds has 1 of 3, also one added when the others have given theirs away."""
+def test_seeds_have_equal_shares_in_any_order() -> None:
+    """Each of three seeds has 1 of 3, including one added after the others have given theirs away."""
     crawl = Crawl(Opic(), "a", "b")
     rows = np.array([0, 1], np.int32)
     assert [0.5, 0.5] == crawl.flow.share(rows, crawl.table).tolist()
@@ -67,8 +67,8 @@ def test_seeds_have_equal_shares_whatever_the_order() -> None:
     assert pytest.approx([1 / 3, 0, 1 / 3, 0, 1 / 3]) == crawl.flow.share(everything, crawl.table).tolist()  # a b x c y
 
 
-def test_a_known_page_that_becomes_a_seed() -> None:
-    """It has a seed's share beside what it was given."""
+def test_known_page_becomes_seed() -> None:
+    """It has a seed's share in addition to its income."""
     crawl = Crawl(Opic(), "a")
     crawl.visit("a", "x", "y")
     crawl.table.add_seed("x")
@@ -76,8 +76,8 @@ def test_a_known_page_that_becomes_a_seed() -> None:
     assert pytest.approx(2.0) == crawl.flow.total(crawl.table)
 
 
-def test_a_redirect_moves_all_cash() -> None:
-    """The target has its own and that of its source; what the source is given later goes to the target, too."""
+def test_redirect_moves_all_cash() -> None:
+    """The target has its own cash and that of its source, including the source's later income."""
     crawl = Crawl(Opic(), "a", "b")
     crawl.visit("a", "old", "new")
     assert ["new"] == crawl.redirect("old", "new")
@@ -86,8 +86,8 @@ def test_a_redirect_moves_all_cash() -> None:
     assert [0.0, 2.0] == crawl.cash("old", "new")
 
 
-def test_seeds_that_redirect_to_one_page_are_one_seed() -> None:
-    """Two seeds, one of which is the target of the other, and a third that comes later, have one share together."""
+def test_seeds_redirecting_to_one_page_share_once() -> None:
+    """Two seeds, one of which redirects to the other, and a third that is added later, have one share together."""
     crawl = Crawl(Opic(), "http", "https", "other")
     crawl.redirect("http", "https")
     assert [0.0, 1.0, 1.0] == crawl.cash("http", "https", "other")
@@ -98,8 +98,8 @@ def test_seeds_that_redirect_to_one_page_are_one_seed() -> None:
     assert pytest.approx(2.0) == crawl.flow.total(crawl.table)
 
 
-def test_a_seed_that_redirects_to_a_page_fetched_before() -> None:
-    """Its share goes to that page, once; a page that redirected there before it, and was no seed, changes nothing."""
+def test_seed_redirecting_to_fetched_page_pays_once() -> None:
+    """A page that redirected there before, and was not a seed, changes nothing."""
     crawl = Crawl(Opic(), "a")
     crawl.visit("a", "b", "c")
     crawl.visit("b", "x")
@@ -113,8 +113,8 @@ def test_a_seed_that_redirects_to_a_page_fetched_before() -> None:
 
 
 @pytest.mark.parametrize("outcome", ["gone", "denied", "timeout"])
-def test_failures_pay_into_the_pool(outcome: Any) -> None:
-    """What a page held that failed for good is in the pool, and so is what it is given later."""
+def test_failures_pay_into_pool(outcome: Any) -> None:
+    """So does the later income of a permanently failed page."""
     crawl = Crawl(Opic(period=0), "a", "b")
     crawl.visit("a", "x", "y")
     crawl.visit("x", outcome=outcome)
@@ -123,8 +123,8 @@ def test_failures_pay_into_the_pool(outcome: Any) -> None:
     assert pytest.approx(1 / 2 + 1 / 2) == crawl.flow.pool_
 
 
-def test_dead_ends_pay_into_the_pool() -> None:
-    """A page without links, one whose links are out of scope, and a redirect to nowhere."""
+def test_dead_ends_pay_into_pool() -> None:
+    """A page without links, one with links out of scope, and a redirect without target."""
     crawl = Crawl(Opic(period=0), "a", scope=lambda node, depth: not node.startswith("out"))
     crawl.visit("a", "x", "y", "z", "w")
     crawl.visit("x")
@@ -134,8 +134,7 @@ def test_dead_ends_pay_into_the_pool() -> None:
     assert [0.0, 0.0, 0.0, 1 / 4] == crawl.cash("x", "y", "z", "w")
 
 
-def test_an_attempt_that_will_be_repeated_moves_nothing() -> None:
-    """A row that stays open keeps its cash, a seed its share."""
+def test_retried_visit_moves_nothing() -> None:
     crawl = Crawl(Opic(), "a", "s")
     crawl.visit("a", "x")
     before = crawl.cash("x", "s")
@@ -146,7 +145,7 @@ def test_an_attempt_that_will_be_repeated_moves_nothing() -> None:
     assert [2.0] == crawl.cash("x")
 
 
-def test_a_page_fetched_again_gives_what_it_was_given_meanwhile() -> None:
+def test_refetched_page_gives_its_income() -> None:
     """Nothing is given twice."""
     crawl = Crawl(Opic(period=0), "a", "b")
     crawl.visit("a", "x")
@@ -155,8 +154,7 @@ def test_a_page_fetched_again_gives_what_it_was_given_meanwhile() -> None:
     assert [0.0, 1.0, 1.0] == crawl.cash("a", "x", "y")
 
 
-def test_a_circle_of_redirects_ends() -> None:
-    """Cash that is sent round in a circle is in the pool."""
+def test_redirect_cycle_pays_into_pool() -> None:
     crawl = Crawl(Opic(period=0), "a")
     crawl.visit("a", "x")
     crawl.redirect("x", "y")
@@ -165,11 +163,11 @@ def test_a_circle_of_redirects_ends() -> None:
 
 
 @pytest.mark.paper("otie-recrawl")
-def test_the_pool_is_dealt_to_the_seeds_and_the_richest_page_gives_again() -> None:
-    """At step 4, a period, the pool (1/2) goes to the seeds a and b in equal shares; b, the richest, gives again.
+def test_second_giving_pays_pool_and_richest_page() -> None:
+    """At step 4, a period, the pool (1/2) is divided among the seeds a and b, and the richest page gives again.
 
     Step 1: a gives x, y 1/2 each. Step 2: b gives a 1. Step 3: y gives b 1/2. Step 4: x fails, its 1/2 is pooled and
-    dealt: a has 1 + 1/4, b has 1/2 + 1/4. The richest is a: x is dead, so 5/8 is pooled again, and y gets 5/8.
+    divided: a has 1 + 1/4, b has 1/2 + 1/4. The richest is a: x is dead, so 5/8 is pooled again, and y gets 5/8.
     """
     crawl = Crawl(Opic(period=4), "a", "b")
     crawl.visit("a", "x", "y")
@@ -180,8 +178,8 @@ def test_the_pool_is_dealt_to_the_seeds_and_the_richest_page_gives_again() -> No
     assert pytest.approx(5 / 8) == crawl.flow.pool_
 
 
-def test_the_richest_page_must_have_links() -> None:
-    """A seed not fetched yet is richer, but has nobody to give to; without a page that could give, nothing moves."""
+def test_second_giving_requires_links() -> None:
+    """An unfetched seed is richer, but has no links; without a page that could give, nothing moves."""
     crawl = Crawl(Opic(period=1), "a", "b")
     crawl.visit("a", outcome="gone")
     assert [0.0, 1.0] == crawl.cash("a", "b")
@@ -189,8 +187,7 @@ def test_the_richest_page_must_have_links() -> None:
 
 
 @pytest.mark.paper("otie-no-graph")
-def test_period_0_is_never() -> None:
-    """What fetched pages are given stays with them."""
+def test_period_0_disables_second_givings() -> None:
     crawl = Crawl(Opic(period=0), "a", "b")
     crawl.visit("a", "x")
     for _ in range(20):
@@ -198,8 +195,7 @@ def test_period_0_is_never() -> None:
     assert [1.0] == crawl.cash("a")
 
 
-def test_the_richest_is_found_among_many_blocks() -> None:
-    """The bounds of blocks find what a look at all rows finds."""
+def test_richest_page_among_many_blocks() -> None:
     chance = np.random.default_rng(5)
     flow, table = Opic(), Table()
     names = [f"n{n}" for n in range(5 * BLOCK)]
@@ -219,7 +215,6 @@ def test_the_richest_is_found_among_many_blocks() -> None:
         flow.cash_[richest] = 0.0
 
 
-# -- whatever happens ----------------------------------------------------------------------------------------
 
 NAMES = st.integers(0, 14).map(lambda n: f"n{n}")
 EVENTS = st.lists(
@@ -248,8 +243,8 @@ FLOWS = st.one_of(
 @pytest.mark.paper("otie-priority")
 @settings(max_examples=50, deadline=None)
 @given(FLOWS, st.lists(NAMES, min_size=1, max_size=4), EVENTS)
-def test_no_cash_is_lost_or_made(flow: CashFlow, seeds: list[str], events: list[Any]) -> None:
-    """After any sequence of pages, failures, retries, redirects, late seeds: rows + pool = seeds' cash + revisions."""
+def test_cash_is_conserved_in_any_sequence(flow: CashFlow, seeds: list[str], events: list[Any]) -> None:
+    """After any pages, failures, retries, redirects and late seeds: rows + pool = seeds' cash + revisions."""
     crawl = Crawl(flow, *seeds)
     table = crawl.table
     for what, number, targets, beta, link_relevances in events:
@@ -279,7 +274,7 @@ def test_no_cash_is_lost_or_made(flow: CashFlow, seeds: list[str], events: list[
 
 
 def crawl_is_sound(crawl: Crawl) -> None:
-    """The books balance, and no seed has had more than its share."""
+    """Assert that cash is conserved, and no seed has had more than its share."""
     if len(crawl.flow.cash_):
         crawl.balance()
     seeds = np.count_nonzero(crawl.table.is_seed[: len(crawl.table)])
@@ -287,7 +282,7 @@ def crawl_is_sound(crawl: Crawl) -> None:
 
 
 def endless(flow: CashFlow, steps: int, beta: Callable[[random.Random], float]) -> Crawl:
-    """A graph of 400 pages, visited over and over again."""
+    """Visit a graph of 400 pages repeatedly."""
     chance = random.Random(2)
     crawl = Crawl(flow, "n0", "n1", "n2")
     names = [f"n{n}" for n in range(400)]
@@ -305,24 +300,24 @@ def endless(flow: CashFlow, steps: int, beta: Callable[[random.Random], float]) 
 
 
 def test_cash_does_not_drift() -> None:
-    """After 4,000 steps OPIC's three seeds' cash is still 3; OTIE's books balance, with pages good and bad."""
+    """After 4,000 steps OPIC's cash of three seeds is still 3; OTIE's cash is conserved with good and bad pages."""
     crawl = endless(Opic(), 4_000, lambda chance: chance.random())
     assert pytest.approx(3.0, rel=1e-9) == crawl.flow.total(crawl.table)
     endless(Otie(scale="none"), 4_000, lambda chance: chance.random()).balance()
 
 
-def test_cash_that_grows_without_end() -> None:
-    """A chain of perfect pages makes 1.85 of 1 each time: all is counted in larger coins, and stays finite."""
+def test_growing_cash_is_rescaled() -> None:
+    """A chain of perfect pages multiplies cash by 1.85 each time: it is rescaled and stays finite."""
     crawl = Crawl(Otie(scale="none", period=0), "n0")
     for n in range(2000):
         crawl.visit(f"n{n}", f"n{n + 1}", relevance=1.0)
         assert 0 < crawl.flow.cash_[n + 1] <= 2 * UNIT
-    assert 4 == crawl.flow.coins_  # 1.85^2000 = 2^1775, of coins of 2^400
+    assert 4 == crawl.flow.coins_  # 1.85^2000 = 2^1775, in units of 2^400
     crawl.balance()
 
 
-def test_cash_that_vanishes() -> None:
-    """A chain of hopeless pages leaves .15 of 1 each time: after 1,000 of them it is 0, not less and no error."""
+def test_vanishing_cash_reaches_0() -> None:
+    """A chain of irrelevant pages keeps .15 of the cash each time: after 1,000 of them it is 0, not negative."""
     crawl = Crawl(Otie(scale="none", period=3), "n0")
     for n in range(1000):
         crawl.visit(f"n{n}", f"n{n + 1}", relevance=0.0)

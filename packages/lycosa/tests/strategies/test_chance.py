@@ -1,4 +1,4 @@
-"""Random order: seeded, uniform, the same however it is asked for."""
+"""Random order."""
 
 import numpy as np
 
@@ -8,8 +8,8 @@ from lycosa.strategies.baselines import Random
 ROWS = np.arange(20_000, dtype=np.int32)
 
 
-def test_uniform() -> None:
-    """Each tenth of [0, 1) gets about a tenth of the rows; neighbours are not alike."""
+def test_random_is_uniform() -> None:
+    """Each tenth of [0, 1) gets about a tenth of the rows; neighbouring rows are independent."""
     for seed in (0, 1, 2, 12345, -1, 2**40, 2**64):
         scores = Random(seed).priority(ROWS, Table())
         assert ((scores >= 0) & (scores < 1)).all()
@@ -18,13 +18,11 @@ def test_uniform() -> None:
         assert abs(np.corrcoef(scores[1:], scores[:-1])[0, 1]) < 0.05
 
 
-def test_seeded() -> None:
-    """The same seed gives the same scores, another seed others."""
+def test_random_depends_on_seed() -> None:
     one, same, other = (Random(seed).priority(ROWS, Table()) for seed in (1, 1, 2))
     assert (one == same).all()
     assert abs(np.corrcoef(one, other)[0, 1]) < 0.05
 
 
-def test_a_row_has_one_score() -> None:
-    """A row's score does not depend on the rows it is asked with."""
+def test_random_priority_is_independent_of_other_rows() -> None:
     assert Random(3).priority(ROWS, Table())[7] == Random(3).priority(np.array([7], np.int32), Table())[0]

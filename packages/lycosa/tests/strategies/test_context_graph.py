@@ -1,4 +1,4 @@
-"""The context graph: layers in their order, doubt, and what becomes of layers with few pages."""
+"""The context graph: order of layers, low confidence, and layers with few pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WORDS = ["reef", "island", "travel", "weather", "ocean"]
 
 
 def layered(*counts: int) -> Browsing:
-    """So many pages in each state, each with the word of its state twice and a word that all have."""
+    """Return this many pages in each state, each with the word of its state twice and a common word."""
     state = np.repeat(np.arange(len(counts)), counts)
     return Browsing(
         WORDS,
@@ -29,7 +29,7 @@ def layered(*counts: int) -> Browsing:
 
 
 def walked(graph: ContextGraph) -> Walk:
-    """A crawl of one page of each kind, whose links are named after its word."""
+    """Crawl one page of each kind, with links named after its word."""
     walk = Walk(graph)
     for word in ("weather", "travel", "island", "reef"):
         walk.page(word, f"{word} {word} ocean", [f"of {word}"])
@@ -39,8 +39,8 @@ def walked(graph: ContextGraph) -> Walk:
 
 
 @pytest.mark.paper("batsakis-context-graph")
-def test_layer_by_layer() -> None:
-    """Links of a relevant page, then those of pages one step away, two; then the others, and those of no words last."""
+def test_crawl_order_is_layer_by_layer() -> None:
+    """Links of a relevant page, then of pages one step away, two; then of other pages, and of pages without words."""
     graph = ContextGraph(layered(6, 6, 6, 6))
     walk = walked(graph)
     nodes = ["of reef", "of island", "of travel", "of weather", "of nothing"]
@@ -50,8 +50,7 @@ def test_layer_by_layer() -> None:
     assert 0.0 == priority[-1]
 
 
-def test_the_score_is_layer_and_confidence() -> None:
-    """What the classifier is sure of is what stands behind the point."""
+def test_priority_is_layer_and_confidence() -> None:
     graph = ContextGraph(layered(6, 6, 6, 6))
     walk = Walk(graph)
     step = walk.step("p", "island ocean", ["a"])
@@ -62,8 +61,8 @@ def test_the_score_is_layer_and_confidence() -> None:
     assert [pytest.approx(2 + 1 - 1 + told[1])] == walk.priority("a")
 
 
-def test_within_a_layer_the_surer_first() -> None:
-    """A page with more words of its layer is ahead of one with fewer, and behind any of the layer before."""
+def test_confidence_orders_within_layer() -> None:
+    """A page with more words of its layer comes before one with fewer, and after any of the layer before."""
     walk = Walk(ContextGraph(layered(6, 6, 6, 6), least=0.3))
     walk.page("p", "island ocean", ["a"])
     walk.page("q", "island island island", ["b"])
@@ -73,8 +72,8 @@ def test_within_a_layer_the_surer_first() -> None:
 
 
 @pytest.mark.paper("rules-context-graph")
-def test_doubt_goes_to_other() -> None:
-    """With four classes alike, no layer is likely enough: its links come after those of all layers, but not last."""
+def test_low_confidence_is_other() -> None:
+    """With four equal classes no layer reaches `least`: its links come after those of all layers, but not last."""
     graph = ContextGraph(layered(6, 6, 6, 6))
     walk = walked(graph)
     doubt = walk.priority("of doubt")[0]
@@ -88,40 +87,36 @@ def test_doubt_goes_to_other() -> None:
     ("layers", "expected", "last"),
     [(0, [0, 1, 2, OTHER], 2), (1, [0, 1, OTHER], 1), (2, [0, 1, 2, OTHER], 2)],
 )
-def test_how_many_layers(layers: int, expected: list[int], last: int) -> None:
-    """All that the states tell apart, or fewer; what is beyond is one class."""
+def test_layers_defaults_to_all_states(layers: int, expected: list[int], last: int) -> None:
     graph = ContextGraph(layered(6, 6, 6, 6), layers)
     assert (expected, last, []) == (graph.layer_, graph.last_, graph.notes)
 
 
-def test_more_layers_than_there_are() -> None:
-    """A note says how many there are."""
+def test_too_many_layers_add_note() -> None:
     graph = ContextGraph(layered(6, 6, 6, 6), 7)
     assert [0, 1, 2, OTHER] == graph.layer_
     assert ["the browsing model tells 3 layers apart, not 8: train one with more states"] == graph.notes
 
 
-def test_a_layer_with_few_pages_joins_the_next_one_out() -> None:
-    """Two pages are too few for a layer of their own: a page of travel is then one of weather, which is beyond."""
+def test_small_layer_joins_next_one_out() -> None:
+    """Two pages are too few for a layer: a travel page then counts as a weather page, beyond the last layer."""
     graph = ContextGraph(layered(6, 6, 2, 6))
     assert [0, 1, OTHER] == graph.layer_
     walk = walked(graph)
     assert [0, 0] == [int(score) for score in walk.priority("of travel", "of weather")]
     assert [0, 1, 2, OTHER] == ContextGraph(layered(6, 6, 2, 6), fewest=2).layer_
     assert [0, 2, OTHER] == ContextGraph(layered(6, 2, 6, 6)).layer_
-    assert [0, 2, OTHER] == ContextGraph(layered(1, 2, 2, 6)).layer_  # relevant pages stay what they are
+    assert [0, 2, OTHER] == ContextGraph(layered(1, 2, 2, 6)).layer_  # relevant pages keep their layer
 
 
 def test_two_states_are_one_layer() -> None:
-    """Where the file says no more than relevant or not, there is layer 0, and the rest."""
     graph = ContextGraph(layered(6, 6))
     walk = walked(graph)
     assert [0, OTHER] == graph.layer_
     assert [1, 0] == [int(score) for score in walk.priority("of reef", "of island")]
 
 
-def test_relevant_pages_alone() -> None:
-    """Nothing can be told apart: a note says so, and all links are worth the same."""
+def test_relevant_pages_alone_add_note() -> None:
     graph = ContextGraph(layered(6, 0, 0, 0))
     assert [
         "all pages of the browsing model are of one layer: the links of all pages are worth the same"
@@ -130,8 +125,7 @@ def test_relevant_pages_alone() -> None:
     assert walk.priority("of reef") == walk.priority("of doubt")
 
 
-def test_pages_without_words_teach_nothing() -> None:
-    """They are on paths only: layers are learned from the others."""
+def test_training_ignores_pages_without_words() -> None:
     pages = [([number // 6, 4], [2, 1]) for number in range(24)]
     some = layered(6, 6, 6, 6)
     bare = Bags.of([*pages[:12], *([([], [])] * 6), *pages[18:]])
@@ -139,8 +133,7 @@ def test_pages_without_words_teach_nothing() -> None:
     assert [0, 1, OTHER] == graph.layer_
 
 
-def test_a_link_of_two_pages() -> None:
-    """The nearer layer counts, or the last one that was seen."""
+def test_merge_of_two_parents() -> None:
     for merge, expected in (("max", "of reef"), ("last", "of island")):
         walk = Walk(ContextGraph(layered(6, 6, 6, 6), merge=merge))  # type: ignore[arg-type]
         walk.page("p", "reef reef ocean", ["a", "of reef"])

@@ -1,4 +1,4 @@
-"""Q-learning over links: features, a step of the gradient, what is next, and which link is drawn, by hand."""
+"""Q-learning over links: features, gradient steps, next values, and drawn links, by hand."""
 
 import math
 from collections import Counter
@@ -15,12 +15,12 @@ from teaching import redirect, score, see, seeded, teach
 
 
 def page(node: str, beta: float, **anchors: str) -> Visit:
-    """A page with links, each with its anchor."""
+    """Return a page visit with links and their anchors."""
     return Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*anchors, anchors=list(anchors.values())))
 
 
-def test_n_grams() -> None:
-    """Of `reef` ree, eef, reef; of `aaaa` aaa, aaaa, each once; none across texts, none of what is too short."""
+def test_grams_are_distinct_per_text() -> None:
+    """`reef` has ree, eef, reef; `aaaa` aaa, aaaa, each once; none across texts, none of texts that are too short."""
     whose, slots = _grams(["reef", "ab", "aaaa", "reefs"], ANCHOR_GRAMS)
     assert Counter({0: 3, 2: 2, 3: 6}) == Counter(whose.tolist())
     assert set(slots[whose == 0]) < set(slots[whose == 3])
@@ -28,8 +28,8 @@ def test_n_grams() -> None:
     assert not len(_grams(["abc", ""], ADDRESS_GRAMS)[0])
 
 
-def test_a_link_is_two_vectors_of_length_1_and_its_host() -> None:
-    """The anchor `reef` has 3 grams of value 1 / sqrt(3), the address `coral` 3 (cora, oral, coral); same host: 1."""
+def test_features_of_link() -> None:
+    """The anchor `reef` has 3 grams of value 1 / sqrt(3), the URL `coral` 3 (cora, oral, coral); same host: 1."""
     table, q = seeded("s"), DeepDeep()
     see(q, table, page("s", 0.0, coral="reef"))
     row = table.row_of["coral"]
@@ -40,11 +40,12 @@ def test_a_link_is_two_vectors_of_length_1_and_its_host() -> None:
     assert pytest.approx(expected) == q.value(np.array([row]), weights, 0.5)[0].tolist()
 
 
-def test_a_step_of_the_gradient() -> None:
-    """One page with reward 1 and no links: y = 1, Q = 0, so all move by .1 * 1 * x; then the penalty of .1 * 1e-4.
+def test_gradient_step_by_hand() -> None:
+    """One page with reward 1 and no links: y = 1, Q = 0, so all weights move by .1 * 1 * x; then the penalty of .1 *
+    1e-4.
 
-    x is 1 / sqrt(3) for the grams of anchor and address, 1 for the host: .1 / 1.7321 - 1e-5 = .057725, .1 - 1e-5;
-    the intercept moves by .01 * .1.
+    x is 1 / sqrt(3) for the grams of anchor and URL, 1 for the host: .1 / 1.7321 - 1e-5 = .057725, .1 - 1e-5; the
+    intercept moves by .01 * .1.
     """
     table, q = seeded("s"), DeepDeep(threshold=0.5)
     see(q, table, page("s", 0.0, coral="reef"))
@@ -54,13 +55,13 @@ def test_a_step_of_the_gradient() -> None:
     assert [pytest.approx(0.001), INITIAL] == q.intercept_.tolist()
 
 
-def test_what_is_next_is_chosen_by_one_and_valued_by_the_other() -> None:
-    """y = r + gamma Q'(best link by Q). Q puts `reef` before `rail`, and Q' says .3 of it: .2 / .4 + .5 * .3 = .65."""
+def test_next_link_is_chosen_by_online_and_valued_by_target() -> None:
+    """y = r + gamma Q'(best link by Q). Q prefers `reef` to `rail`, and Q' gives it .3: .2 / .4 + .5 * .3 = .65."""
     table, q = seeded("s"), DeepDeep(gamma=0.5, threshold=0.4)
     see(q, table, page("s", 0.0, hub="list"))
     see(q, table, page("hub", 0.0, b="rail", c="reef"))
     rows = [table.row_of[node] for node in "bc"]
-    slots = [q.slots_[q.start_[row] : q.start_[row] + q.count_[row, 0]] for row in rows]  # those of the anchors
+    slots = [q.slots_[q.start_[row] : q.start_[row] + q.count_[row, 0]] for row in rows]  # slots of the anchors
     q.online_[:], q.target_[:], q.intercept_[:] = 0.0, 0.0, 0.0
     q.online_[slots[0]], q.online_[slots[1]] = 0.1, 0.2
     share = 1 / math.sqrt(len(slots[1]))
@@ -69,14 +70,14 @@ def test_what_is_next_is_chosen_by_one_and_valued_by_the_other() -> None:
     assert pytest.approx([0.3]) == q._next(hub, table).tolist()
     q.reward_[hub] = 0.2 / 0.4
     q._replay(table)
-    # the one example: `hub` with anchor `list` and its host, all weights 0 before; the anchor's move is .1 * y * x
+    # the only example: `hub` with anchor `list` and its host, all weights 0 before; the anchor's move is .1 * y * x
     start = int(q.start_[hub[0]])
     x = 1 / math.sqrt(q.count_[hub[0], 0])
     assert pytest.approx(0.1 * 0.65 * x - 1e-5) == q.online_[q.slots_[start]]
 
 
-def test_scores_come_with_the_switch() -> None:
-    """Until the online Q is copied, every link is worth .05; then it is worth what the copy says, new links as well."""
+def test_priorities_change_at_switch() -> None:
+    """Until the online Q is copied, every link has .05; then the value of the copy, including new links."""
     table, q = seeded("s"), DeepDeep(switch=2, threshold=0.5)
     see(q, table, page("s", 0.0, one="reef", two="rail", three="coral reef", four="rail"))
     see(q, table, page("one", 0.5))
@@ -88,8 +89,8 @@ def test_scores_come_with_the_switch() -> None:
     assert pytest.approx(four) == sum(q.explain(table.row_of["four"], table).values())
 
 
-def test_what_teaches() -> None:
-    """Pages do, and what is of an unwanted type (0); seeds, failures and pages looked at again don't."""
+def test_experiences_exclude_seeds_failures_and_revisits() -> None:
+    """Pages and pages of an unwanted type (reward 0) count."""
     table, q = seeded("s"), DeepDeep(threshold=0.5)
     see(q, table, page("s", 1.0, a="", b="", c=""))
     see(q, table, Visit("a", "page", "gone", 2))
@@ -104,7 +105,7 @@ def test_what_teaches() -> None:
     assert (2, 0.5) == (q.steps_, q.reward_[table.row_of["c"]])
 
 
-def test_a_redirect_says_what_its_source_said() -> None:
+def test_redirect_inherits_features() -> None:
     """The target of a redirect has the features of its source, unless it was read before."""
     table, q = seeded("s"), DeepDeep()
     see(q, table, page("s", 0.0, here="coral reef"))
@@ -112,11 +113,11 @@ def test_a_redirect_says_what_its_source_said() -> None:
     assert q.count_[table.row_of["here"]].tolist() == q.count_[table.row_of["there"]].tolist()
 
 
-def test_which_link_is_drawn() -> None:
-    """Hosts x and y with best scores .3 and .1: at temperature .1 x is exp(2) = 7.4 times as likely, 88 % of 5/6.
+def test_choose_draws_host_and_link() -> None:
+    """Hosts x and y with best priorities .3 and .1: at temperature .1 x is exp(2) = 7.4 times as likely, 88 % of 5/6.
 
-    Of x the best link is taken, of y its only one; 1/6 of the picks are of any host any link: 1/12 for each host, and
-    1/24 for each link of x. So 77.6 % x's best, 4.2 % its other, 18.3 % y's.
+    Of x the best link is taken, of y its only one; 1/6 of the picks are of any host and any link: 1/12 for each host,
+    and 1/24 for each link of x. So 77.6 % x's best, 4.2 % its other, 18.3 % y's.
     """
     table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in ("x1", "x2", "y1")])
@@ -129,16 +130,14 @@ def test_which_link_is_drawn() -> None:
         assert drawn[node] / 3000 == pytest.approx(expected, abs=4 * math.sqrt(expected / 3000))
 
 
-def test_without_chance_the_best_of_one_host_is_taken() -> None:
-    """With eps=0 and one host it is greedy; the first of equals."""
+def test_choose_without_eps_is_greedy_on_one_host() -> None:
     table, q = seeded("s"), DeepDeep(eps=0.0)
     teach(q, table, "s", 0.0, "a", "b", "c")
     q.priority_[:4] = 0.0, 0.1, 0.2, 0.2
     assert all(table.row_of["b"] == q.choose(np.arange(1, 4), number, table) for number in range(20))
 
 
-def test_the_memory_forgets_any_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When it is full, a new page takes the place of another, and each is there once."""
+def test_full_memory_replaces_random_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.strategies.deep_deep.MEMORY", 3)
     table, q = seeded("s"), DeepDeep()
     teach(q, table, "s", 0.0, *"abcdefgh")
@@ -150,6 +149,5 @@ def test_the_memory_forgets_any_page(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(rows) == np.flatnonzero(q.place_).tolist()
 
 
-def test_by_name() -> None:
-    """`--strategy deep-deep` draws."""
+def test_strategy_deep_deep_draws() -> None:
     assert isinstance(strategy("deep-deep,eps=.1"), Drawn)

@@ -13,30 +13,29 @@ LN2 = math.log(2)
 
 
 def terms(**counts: int) -> Terms:
-    """Words by letter: a is 0, b is 1."""
+    """Return terms with letters as words: a is 0, b is 1."""
     ids = [ord(word) - ord("a") for word in counts]
     return Terms(np.array(ids, np.uint32), np.array(list(counts.values()), np.uint16))
 
 
 def page(node: str, beta: float, *links: str, **words: int) -> Visit:
-    """A page with words."""
+    """Return a page visit with words."""
     return Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*links), terms=terms(**words))
 
 
-# -- the bandit ------------------------------------------------------------------------------------------------
 
 
-def test_ucb1() -> None:
+def test_ucb1_values_by_hand() -> None:
     """After 4 and 12 pulls of .5 and .25: .5 + sqrt(2 ln 16 / 4) and .25 + sqrt(2 ln 16 / 12)."""
     bandit = Ucb1(3)
     bandit.reward(0, 0.5, 4)
     bandit.reward(1, 0.25, 12)
     first, second = 0.5 + math.sqrt(2 * 4 * LN2 / 4), 0.25 + math.sqrt(2 * 4 * LN2 / 12)
     assert [pytest.approx(first), pytest.approx(second), math.inf] == bandit.values()
-    assert [2, 0, 1] == bandit.order()  # 1.677 before .930; who was never pulled comes first
+    assert [2, 0, 1] == bandit.order()  # 1.677 before .930; an arm never pulled comes first
 
 
-def test_rewards_are_means_over_pulls() -> None:
+def test_ucb1_reward_updates_mean() -> None:
     """3 pulls of .5 and 1 of .1: (3 * .5 + .1) / 4 = .4."""
     bandit = Ucb1(1)
     bandit.reward(0, 0.5, 3)
@@ -45,15 +44,14 @@ def test_rewards_are_means_over_pulls() -> None:
     assert [pytest.approx(0.4)] == bandit.means
 
 
-# -- its rounds ------------------------------------------------------------------------------------------------
 
 
-def test_rounds() -> None:
-    """s links to a, b, c and d. Two links of a page are taken: a and b, forward, with 1 and 1 - 1/2; c and d wait.
+def test_first_rounds_by_hand() -> None:
+    """s links to a, b, c and d. Two links of a page are taken: a and b, forward, with 1 and 1 - 1/2; c and d stay open.
 
-    a (.2) and b (.9) come in. Places by the judge, as none is relevant (threshold 1): b, s (.5), a. Forward is paid
-    (1 - 0/3 + 1 - 2/3) / 2 = 2/3 for 2 pulls. Backward was never pulled: from b, the best, it goes to s, which links to
-    it, and takes c and d.
+    a (.2) and b (.9) are fetched. Ranks by relevance, as no page reaches the threshold of 1: b, s (.5), a. The reward
+    of forward is (1 - 0/3 + 1 - 2/3) / 2 = 2/3 for 2 pulls. Backward was never pulled: from b, the best, it goes to s,
+    which links to it, and takes c and d.
     """
     guide, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
     assert ["a", "b", "c", "d"] == see(guide, table, page("s", 0.5, *"abcd"))
@@ -68,8 +66,8 @@ def test_rounds() -> None:
     assert {"backward, from b": 1.0} == guide.explain(table.row_of["c"], table)
 
 
-def test_a_reward_for_backward_and_what_comes_next() -> None:
-    """The same crawl goes on: c (.1) and d (.8) have e and f. Places: b, d, s, a, c; (1 - 1/5 + 1 - 4/5) / 2 = .5.
+def test_backward_reward_and_next_round() -> None:
+    """The same crawl continues: c (.1) and d (.8) have e and f. Ranks: b, d, s, a, c; (1 - 1/5 + 1 - 4/5) / 2 = .5.
 
     Forward: 2/3 + sqrt(2 ln 4 / 2) = 1.844; backward: .5 + the same. Forward starts from b, which has no links, then
     from d, the next best, and takes f.
@@ -84,8 +82,8 @@ def test_a_reward_for_backward_and_what_comes_next() -> None:
     assert {"forward, from d": 1.0} == guide.explain(table.row_of["f"], table)
 
 
-def test_seeds_come_first() -> None:
-    """No operator starts before all seeds are in; then those that rank first (.9 before .5) give their links first."""
+def test_rounds_start_after_all_seeds() -> None:
+    """The seed that ranks first (.9 before .5) gives its links first."""
     guide, table = Disco(threshold=1.0), seeded("s", "t")
     see(guide, table, page("s", 0.5, "a"))
     assert [0.0] == score(guide, table, "a")
@@ -93,8 +91,9 @@ def test_seeds_come_first() -> None:
     assert [0.5, 1.0] == score(guide, table, "a", "b")
 
 
-def test_what_has_moved_and_what_failed() -> None:
-    """The target of a redirect takes its source's place, and is one page of the round; so is a page that is gone."""
+def test_redirects_and_failures_count_in_round() -> None:
+    """The target of a redirect inherits its source's place and counts as one page of the round; so does a failed page.
+    """
     guide, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
     see(guide, table, page("s", 0.5, "a", "b", "c"))
     redirect(guide, table, "a", "new")
@@ -103,11 +102,10 @@ def test_what_has_moved_and_what_failed() -> None:
     assert [0.0] == score(guide, table, "c")
     see(guide, table, page("new", 0.9))
     assert [1, 0] == guide.bandit_.pulls
-    assert 1.0 == guide.bandit_.means[0]  # places: new, s; (1 - 0/2) / 1
+    assert 1.0 == guide.bandit_.means[0]  # ranks: new, s; (1 - 0/2) / 1
 
 
-def test_when_nothing_is_left_to_start_from() -> None:
-    """Links that no operator has taken are fetched all the same, and their links are taken then."""
+def test_untaken_links_are_fetched_when_operators_run_out() -> None:
     guide, table = Disco(links=1, k=1, threshold=1.0), seeded("s")
     see(guide, table, page("s", 0.5, *"abc"))
     see(guide, table, page("a", 0.9))  # forward: a has no links; backward: from a to s, b
@@ -117,35 +115,34 @@ def test_when_nothing_is_left_to_start_from() -> None:
     assert [1.0] == score(guide, table, "d")
 
 
-# -- the ranking -----------------------------------------------------------------------------------------------
 
 
 def like() -> ExampleSimilarity:
-    """Two examples, a:1 b:1 and a:1 b:3; a page with a:3 c:1; a counterexample with c:2 d:1."""
+    """Return two examples, a:1 b:1 and a:1 b:3; a page with a:3 c:1; a counterexample with c:2 d:1."""
     made = ExampleSimilarity()
     made.add(terms(a=1, b=1), relevant=True)
     made.add(terms(a=1, b=3), relevant=True)
     made.add(terms(a=3, c=1), relevant=True)
-    made.positive_.pop()  # it is not one of the examples: as if they had been full
+    made.positive_.pop()  # not an example: as if the examples had been full
     made.add(terms(c=2, d=1), relevant=False)
     return made
 
 
-def test_jaccard() -> None:
+def test_jaccard_by_hand() -> None:
     """The third page has {a, c}: 1 of 3 words in common with {a, b}, twice; the last one has none."""
     assert pytest.approx([1.0, 1.0, 1 / 3, 0.0]) == like().parts()["Jaccard"].tolist()
 
 
-def test_cosine() -> None:
-    """Words that both examples have: a and b. (1, 1)/sqrt 2 and (1, 3)/sqrt 10 have the cosine 4/sqrt 20 = 2/sqrt 5.
+def test_cosine_by_hand() -> None:
+    """Both examples have a and b. (1, 1)/sqrt 2 and (1, 3)/sqrt 10 have the cosine 4/sqrt 20 = 2/sqrt 5.
 
-    The third page is (1, 0): 1/sqrt 2 and 1/sqrt 10. c does not count, so that it has the length 1.
+    The third page is (1, 0): 1/sqrt 2 and 1/sqrt 10. c does not count, so its length is 1.
     """
     expected = [(1 + 2 / math.sqrt(5)) / 2] * 2 + [(1 / math.sqrt(2) + 1 / math.sqrt(10)) / 2, 0.0]
     assert pytest.approx(expected) == like().parts()["cosine"].tolist()
 
 
-def test_bayesian_sets() -> None:
+def test_bayesian_sets_by_hand() -> None:
     """Frequencies of a and b: (1/2, 1/2), (1/4, 3/4), (1, 0), (0, 0); their means are 7/16 and 5/16.
 
     a = 2 * mean = (7/8, 5/8), b = 2 - a = (9/8, 11/8); the examples add up to (3/4, 5/4). So a' = (13/8, 15/8) and
@@ -158,11 +155,11 @@ def test_bayesian_sets() -> None:
     assert pytest.approx(expected) == like().parts()["Bayesian Sets"].tolist()
 
 
-def test_the_classifier() -> None:
+def test_classifier_by_hand() -> None:
     """One example with a, one counterexample with b, words that one of the two has: x = (1, 0) and (0, 1).
 
-    idf is the same for both and goes by the length. f = w x + c with w_a = -w_b = w, c = 0: the loss
-    w^2 + 2 ln(1 + e^-w) is least where w = 1 / (1 + e^w) = .4011.
+    idf is the same for both and cancels in the length. f = w x + c with w_a = -w_b = w, c = 0: the loss w^2 + 2 ln(1 +
+    e^-w) is least where w = 1 / (1 + e^w) = .4011.
     """
     made = ExampleSimilarity()
     made.add(terms(a=2), relevant=True)
@@ -174,7 +171,7 @@ def test_the_classifier() -> None:
     assert pytest.approx([w, -w]) == made.parts()["classifier"].tolist()
 
 
-def test_the_mean_of_the_four() -> None:
+def test_scores_average_the_parts() -> None:
     """Raw scores are averaged; without counterexamples there are three."""
     made = like()
     parts = made.parts()
@@ -185,8 +182,7 @@ def test_the_mean_of_the_four() -> None:
     assert {} == ExampleSimilarity().parts()
 
 
-def test_examples_are_the_first() -> None:
-    """So many relevant pages, then no more; two others for each."""
+def test_examples_are_first_relevant_pages() -> None:
     made = ExampleSimilarity(max_examples=2)
     for relevant in (False, True, True, True, *[False] * 5):
         made.add(terms(a=1), relevant)
@@ -194,8 +190,8 @@ def test_examples_are_the_first() -> None:
     assert [0, 4, 5, 6] == made.negative_
 
 
-def test_relevant_pages_rank_by_likeness() -> None:
-    """With an example, what the judge says counts no more: the page with its words is before one with a higher beta."""
+def test_ranking_uses_similarity_once_there_is_an_example() -> None:
+    """The page with the example's words comes before one with a higher beta."""
     guide, table = Disco(threshold=0.6, examples=1), seeded("s")
     see(guide, table, page("s", 0.9, "x", "y", a=3, b=1))
     see(guide, table, page("x", 0.5, c=5))
@@ -203,8 +199,8 @@ def test_relevant_pages_rank_by_likeness() -> None:
     assert [0, 2, 1] == guide.ranking().tolist()
 
 
-def test_a_page_with_very_many_words() -> None:
-    """Of more than 2,000 words those that occur most often are kept, whatever their numbers: here the 1,500 with 2."""
+def test_add_keeps_most_frequent_words() -> None:
+    """Of more than 2,000 words the most frequent are kept, regardless of their ids: here the 1,500 with 2."""
     made = ExampleSimilarity()
     counts = np.repeat([1, 2], [1000, 1500]).astype(np.uint16)
     made.add(Terms(np.arange(2500, dtype=np.uint32), counts), relevant=True)

@@ -1,4 +1,4 @@
-"""A bandit that forgets little by little: discounted sums, values that are drawn, an arm that is overtaken."""
+"""The discounted bandit: discounted sums, drawn values, and changes of the best arm."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ ARMS = ("best-first", "fl_n", "link-context")
 
 
 def bandit(**given: Any) -> Bandit:
-    """One with three arms, unless said otherwise."""
+    """Return a bandit, with three arms by default."""
     return Bandit(**{"arms": ARMS, "policy": "discounted", **given})
 
 
-# -- by hand -------------------------------------------------------------------------------------------------
 
 
-def test_discounted_means() -> None:
+def test_discounted_sums_by_hand() -> None:
     """Rewards (0: 1), (1: .5), (0: .25): with a discount of .5 each counts half as much after one more pull."""
     made = bandit(discount=0.5)
     for arm, reward in ((0, 1.0), (1, 0.5), (0, 0.25)):
         made.reward(arm, reward)
-    # arm 0: 1 two pulls ago (weight .25) and .25 just now (1); arm 1: .5 one pull ago (.5); arm 2: nothing
+    # arm 0: 1 two pulls ago (weight .25) and .25 just now (1); arm 1: .5 one pull ago (.5); arm 2: never pulled
     assert [0.25 + 1, 0.5, 0] == made.discounted_.pulls_
     assert [0.25 * 1 + 0.25, 0.5 * 0.5, 0] == made.discounted_.rewards_
     assert [0.5 / 1.25, 0.25 / 0.5, 0] == [float(made.mean(arm)) for arm in range(3)]
@@ -41,7 +40,7 @@ def test_discounted_means() -> None:
     assert [2, 1, 0] == made.pulls_, "how often each was pulled is not forgotten"
 
 
-def test_values_without_chance() -> None:
+def test_values_without_spread() -> None:
     """(S / m + 1) / (N + 1), with m the discounted mean of all rewards: 1 for an arm that was never pulled."""
     lately = DiscountedRewards(arms=3, discount=0.5, width=0.0)
     for arm, reward in ((0, 1.0), (1, 0.5), (0, 0.25)):
@@ -50,8 +49,8 @@ def test_values_without_chance() -> None:
     assert [(0.5 / m + 1) / 2.25, (0.25 / m + 1) / 1.5, 1.0] == lately.values(number=4)
 
 
-def test_values_are_drawn_further_apart_the_less_is_known() -> None:
-    """Over 4,000 numbers the spread is width / sqrt(N + 1): 1 without pulls, .5 after three that still count."""
+def test_values_spread_shrinks_with_pulls() -> None:
+    """Over 4,000 numbers the spread is width / sqrt(N + 1): 1 without pulls, .5 after three recent ones."""
     lately = DiscountedRewards(arms=2, discount=1.0, width=1.0)
     for _ in range(3):
         lately.reward(1, 0.5)
@@ -61,8 +60,8 @@ def test_values_are_drawn_further_apart_the_less_is_known() -> None:
         assert abs(math.sqrt(sum((value - 1.0) ** 2 for value in column) / 4000) / spread - 1) < 0.06
 
 
-def test_without_any_reward_the_arms_take_turns() -> None:
-    """As long as all is worth nothing, no arm is better than the others: each gets a fifth of the pulls or more."""
+def test_values_without_rewards_alternate_arms() -> None:
+    """Without rewards no arm is preferred: each gets at least a fifth of the pulls."""
     made = bandit()
     counts = [0, 0, 0]
     for number in range(300):
@@ -72,16 +71,14 @@ def test_without_any_reward_the_arms_take_turns() -> None:
     assert min(counts) > 60
 
 
-def test_chance_is_of_seed_and_number() -> None:
-    """The same seed and number draw alike, whatever was drawn before; another seed draws differently."""
+def test_values_depend_on_seed_and_number_only() -> None:
     orders = [[next(bandit(seed=seed).order(number)) for number in range(60)] for seed in (1, 1, 2)]
     assert orders[0] == orders[1] != orders[2]
     made = bandit(seed=1)
     assert orders[0][::-1] == [next(made.order(number)) for number in reversed(range(60))]
 
 
-def test_picks_in_flight_are_not_all_of_one_arm() -> None:
-    """Before the first reward is in, several arms get a turn."""
+def test_picks_in_flight_use_several_arms() -> None:
     assert {0, 1, 2} == {next(bandit().order(number)) for number in range(1, 17)}
 
 
@@ -90,8 +87,7 @@ def test_picks_in_flight_are_not_all_of_one_arm() -> None:
     scale=st.sampled_from([0.001, 3.0, 1024.0]),
     stream=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 8)), max_size=40),
 )
-def test_the_size_of_rewards_says_nothing(scale: float, stream: list[tuple[int, int]]) -> None:
-    """A judge that gives numbers a thousand times as large is played alike."""
+def test_values_ignore_scale_of_rewards(scale: float, stream: list[tuple[int, int]]) -> None:
     one, other = DiscountedRewards(3), DiscountedRewards(3)
     for arm, reward in stream:
         one.reward(arm, reward / 8)
@@ -104,7 +100,7 @@ def test_the_size_of_rewards_says_nothing(scale: float, stream: list[tuple[int, 
     discount=st.sampled_from([0.5, 0.9, 0.98, 1.0]),
     stream=st.lists(st.tuples(st.integers(0, 2), st.floats(0, 1)), max_size=60),
 )
-def test_sums_are_those_of_the_definition(discount: float, stream: list[tuple[int, float]]) -> None:
+def test_discounted_sums_equal_definition(discount: float, stream: list[tuple[int, float]]) -> None:
     """N and S, summed over all pulls with gamma to the power of their age."""
     lately = DiscountedRewards(3, discount)
     for arm, reward in stream:
@@ -116,11 +112,10 @@ def test_sums_are_those_of_the_definition(discount: float, stream: list[tuple[in
         assert pytest.approx(sum(weight * reward for weight, reward in own)) == lately.rewards_[arm]
 
 
-# -- an arm that is overtaken --------------------------------------------------------------------------------
 
 
 def played(made: Bandit, pulls: int) -> list[int]:
-    """Arms pulled in a game where arm 0 pays .9 on the average and, from pull 200 on, .1; arm 1 always .5."""
+    """Return the arms pulled in a game where arm 0 pays .9 on average and, from pull 200 on, .1; arm 1 always .5."""
     noise, told = random.Random(3), []
     for number in range(pulls):
         arm = next(made.order(number))
@@ -132,8 +127,10 @@ def played(made: Bandit, pulls: int) -> list[int]:
 
 @pytest.mark.paper("gouriten-more-bandits")
 @pytest.mark.parametrize("seed", range(2))
-def test_it_follows_when_another_arm_is_the_best(seed: int) -> None:
-    """After the change mab_epsilon stays with the old arm, whose mean is good for long; ours has changed 30 later."""
+def test_discounted_bandit_follows_change_of_best_arm(seed: int) -> None:
+    """After the change mab_epsilon stays with the old arm, which keeps a high mean; the discounted bandit changes
+    within 30 pulls.
+    """
     two = ("best-first", "fl_n")
     ours = played(Bandit(two, "discounted", seed=seed), 350)
     assert ours[100:200].count(0) > 80
@@ -142,16 +139,13 @@ def test_it_follows_when_another_arm_is_the_best(seed: int) -> None:
     assert theirs[230:].count(1) < 0.15 * 120  # .9 over 200 pulls stays above .5 for 200 pulls of .1
 
 
-def test_without_discount_it_does_not_follow() -> None:
-    """It is the discount that does it: with discount=1 the old arm is still played."""
+def test_discount_1_does_not_follow_change() -> None:
     assert played(Bandit(("best-first", "fl_n"), "discounted", discount=1.0), 350)[230:].count(1) < 0.3 * 120
 
 
-# -- by name -------------------------------------------------------------------------------------------------
 
 
-def test_its_arms_are_strong_ones() -> None:
-    """By name and in Python: scent, best-first, fl_n and link-context, each of them a strategy; others if named."""
+def test_default_arms_of_discounted_bandit() -> None:
     assert ("scent", "best-first", "fl_n", "link-context") == STRONG_ARMS
     assert set(STRONG_ARMS) < set(STRATEGIES)
     assert STRONG_ARMS == describe("mab_discounted")["arms"][1]
@@ -165,11 +159,9 @@ def _names(made: Strategy) -> list[str]:
     return [arm.name for arm in made.greedy_]
 
 
-# -- whole crawls --------------------------------------------------------------------------------------------
 
 
-def test_replayed_visits_give_the_same_picks() -> None:
-    """What was recorded is all there is to know: folded into a fresh bandit, it gives the same sums and next arms."""
+def test_replayed_visits_give_same_picks() -> None:
     made = bandit(seed=5)
     visits = list(lycosa.crawl(SpaceJudge(), [START], space=graph(200), strategy=made, budget=100))
     fresh = bandit(seed=5)

@@ -1,4 +1,4 @@
-"""Hubs and authorities, by hand."""
+"""Hub and authority scores by hand."""
 
 from typing import Any
 
@@ -11,25 +11,25 @@ from lycosa.strategies.focus import Distiller
 
 
 def teach(distiller: Distiller, table: Table, node: str, beta: float, *links: str) -> bool:
-    """Let it see a page; whether hubs were computed anew."""
+    """Feed a page; return whether the scores were recomputed."""
     table.add_seed(node)
     return see(distiller, table, Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*links)))
 
 
 def see(distiller: Distiller, table: Table, visit: Visit) -> bool:
-    """Let it see any visit."""
+    """Feed any visit."""
     step = table.absorb(visit)
     assert step is not None
     return distiller.learn(step, table)
 
 
 def hubs(distiller: Distiller, table: Table, *nodes: str) -> list[float]:
-    """The hub scores of some nodes."""
+    """Return the hub scores of some nodes."""
     return [float(distiller.hub[table.row_of[node]]) for node in nodes]
 
 
 def authorities(distiller: Distiller, table: Table, *nodes: str) -> list[float]:
-    """The authority scores of some nodes."""
+    """Return the authority scores of some nodes."""
     return [float(distiller.authority[table.row_of[node]]) for node in nodes]
 
 
@@ -45,7 +45,7 @@ def authorities(distiller: Distiller, table: Table, *nodes: str) -> list[float]:
         (2, 14 / 17, 17 / 45),
     ],
 )
-def test_two_hubs_and_two_authorities_by_hand(iterations: int, y: float, q: float) -> None:
+def test_distil_two_hubs_and_two_authorities(iterations: int, y: float, q: float) -> None:
     """p (beta .8) links to x (beta .5) and y (beta 1), q (beta .4) to x only."""
     distiller, table = Distiller(period=4, iterations=iterations), Table()
     answers = [
@@ -59,8 +59,8 @@ def test_two_hubs_and_two_authorities_by_hand(iterations: int, y: float, q: floa
     assert pytest.approx([0.0, 0.0, 1.0, y]) == authorities(distiller, table, "p", "q", "x", "y")
 
 
-def test_only_relevant_pages_are_authorities() -> None:
-    """q leads to a page below `least`, and is no hub; one at the limit counts."""
+def test_distil_ignores_authorities_below_least() -> None:
+    """q links to a page below `least`, so its hub score is 0; one at the limit counts."""
     distiller, table = Distiller(period=4, least=0.3), Table()
     teach(distiller, table, "q", 1.0, "below")
     teach(distiller, table, "p", 1.0, "limit")
@@ -69,8 +69,7 @@ def test_only_relevant_pages_are_authorities() -> None:
     assert [0.0, 1.0] == hubs(distiller, table, "q", "p")
 
 
-def test_what_is_not_crawled_takes_no_part() -> None:
-    """A link to the frontier, or to a page that failed, makes nobody a hub."""
+def test_distil_ignores_uncrawled_pages() -> None:
     distiller, table = Distiller(period=1, least=0.0), Table()
     teach(distiller, table, "p", 1.0, "frontier", "gone")
     see(distiller, table, Visit("gone", "page", "gone", 1))
@@ -81,8 +80,8 @@ def test_what_is_not_crawled_takes_no_part() -> None:
     ("same_host", "expected"),
     [("auto", [0.0, 1.0]), ("drop", [0.0, 1.0]), ("keep", [1.0, 1.0])],
 )
-def test_links_within_a_host(same_host: Any, expected: list[float]) -> None:
-    """a/1 praises its own house, b/1 another's; only with `keep` does the first count."""
+def test_distil_links_within_host(same_host: Any, expected: list[float]) -> None:
+    """The link of a/1 stays on its host, that of b/1 does not; only with `keep` does the first count."""
     distiller, table = Distiller(period=3, same_host=same_host), Table(host_key=lambda node: node[0])
     teach(distiller, table, "a/1", 1.0, "a/2")
     teach(distiller, table, "b/1", 1.0, "a/2")
@@ -91,16 +90,15 @@ def test_links_within_a_host(same_host: Any, expected: list[float]) -> None:
 
 
 @pytest.mark.parametrize(("same_host", "expected"), [("auto", 1.0), ("drop", 0.0), ("keep", 1.0)])
-def test_a_crawl_of_one_host(same_host: Any, expected: float) -> None:
-    """Where there is no other host, its own links count unless told otherwise."""
+def test_distil_auto_keeps_links_of_single_host(same_host: Any, expected: float) -> None:
     distiller, table = Distiller(period=2, same_host=same_host), Table()
     teach(distiller, table, "a", 1.0, "b")
     teach(distiller, table, "b", 1.0)
     assert [expected] == hubs(distiller, table, "a")
 
 
-def test_a_redirect_is_followed() -> None:
-    """p links to old, which moved to a relevant page: that makes p a hub."""
+def test_distil_resolves_redirects() -> None:
+    """p links to old, which redirects to a relevant page: p is a hub."""
     distiller, table = Distiller(period=3), Table()
     teach(distiller, table, "p", 1.0, "old")
     see(distiller, table, Visit("old", "redirect", "redirect", 2, links=Links.to("new")))
@@ -108,8 +106,7 @@ def test_a_redirect_is_followed() -> None:
     assert [1.0, 0.0] == hubs(distiller, table, "p", "old")
 
 
-def test_hubs_stay_until_the_next_computation() -> None:
-    """Between computations the column only grows, with zeros."""
+def test_hub_scores_stay_between_computations() -> None:
     distiller, table = Distiller(period=2), Table()
     teach(distiller, table, "p", 1.0, "x")
     teach(distiller, table, "x", 1.0)

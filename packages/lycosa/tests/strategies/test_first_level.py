@@ -1,4 +1,5 @@
-"""fl_deg, fl_n, fl_e, fl_ne: sums over parents. The 6-node graph with every value is in test_second_level.py."""
+"""fl_deg, fl_n, fl_e, fl_ne: sums over parents. The 6-node graph with every value is in test_first_level_siblings.py.
+"""
 
 from typing import Any
 
@@ -21,7 +22,7 @@ PAGES = st.lists(
 
 
 def crawled(pages: list[tuple[int, dict[str, int]]]) -> Table:
-    """A table that has seen these pages."""
+    """Return a table that has seen these pages."""
     table = Table()
     for number, (beta, link_relevances) in enumerate(pages):
         links = Links.to(*link_relevances)
@@ -32,7 +33,7 @@ def crawled(pages: list[tuple[int, dict[str, int]]]) -> Table:
 
 
 def rows(table: Table) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """All rows."""
+    """Return all rows."""
     return np.arange(len(table), dtype=np.int32)
 
 
@@ -41,7 +42,7 @@ def rows(table: Table) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     ("kind", "expected"),
     [("deg", 2.0), ("n", 0.5 + 0.25), ("e", 0.125 + 1.0), ("ne", 0.5 * 0.125 + 0.25 * 1.0)],
 )
-def test_sums_over_two_parents(kind: Any, expected: float) -> None:
+def test_first_level_sums_over_two_parents(kind: Any, expected: float) -> None:
     """v has a parent with beta 1/2 and alpha 1/8, and one with beta 1/4 and alpha 1."""
     table = crawled([(32, {"v": 8}), (16, {"v": 64})])
     v = np.array([table.row_of["v"]], np.int32)
@@ -52,8 +53,7 @@ def test_sums_over_two_parents(kind: Any, expected: float) -> None:
 @pytest.mark.paper("gouriten-log")
 @settings(max_examples=50)
 @given(PAGES)
-def test_the_logarithm_keeps_the_ranking(pages: list[tuple[int, dict[str, int]]]) -> None:
-    """Smooth or not, rows are fetched in the same order, ties included."""
+def test_first_level_smooth_keeps_ranking(pages: list[tuple[int, dict[str, int]]]) -> None:
     table = crawled(pages)
     for kind in KINDS:
         plain = FirstLevel(kind, smooth=False).priority(rows(table), table)
@@ -62,6 +62,5 @@ def test_the_logarithm_keeps_the_ranking(pages: list[tuple[int, dict[str, int]]]
         assert len(set(plain.tolist())) == len(set(smooth.tolist()))
 
 
-def test_the_number_of_parents_is_no_promise() -> None:
-    """A crawl may wait for a host whose rows promise more, but not for one whose rows have more parents."""
+def test_first_level_degree_is_not_proportional() -> None:
     assert [False, True, True, True] == [FirstLevel(kind).proportional for kind in ("deg", "n", "e", "ne")]

@@ -1,4 +1,4 @@
-"""Fish-search: potentials, depths and whole crawls, worked out by hand."""
+"""Fish-search: potentials, depths and whole crawls, by hand."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from teaching import order, seeded
 
 
 def teach(fish: FishSearch, table: Table, node: str, links: str, relevance: float = 0.0, kind: str = "page") -> list[float]:
-    """Let it see a visit; the scores of its links."""
+    """Feed a visit and return the priorities of its links."""
     outcome = "redirect" if kind == "redirect" else "ok"
     step = table.absorb(Visit(node, kind, outcome, 1, relevance=relevance, links=Links.to(*links)))  # type: ignore[arg-type]
     assert step is not None
@@ -30,13 +30,13 @@ def teach(fish: FishSearch, table: Table, node: str, links: str, relevance: floa
         (9, 1.5, 0.0, [0.5, 0.5, 0.5, 0.5, 0.5]),
     ],
 )
-def test_potentials(width: int, factor: float, relevance: float, expected: list[float]) -> None:
+def test_fish_search_potentials(width: int, factor: float, relevance: float, expected: list[float]) -> None:
     """The first factor * width links of a relevant page get 1, the first width of another 1/2, the others 0."""
     fish = FishSearch(width=width, factor=factor, threshold=0.5)
     assert expected == teach(fish, seeded("a"), "a", "bcdef", relevance)
 
 
-def test_the_larger_potential_stays() -> None:
+def test_fish_search_larger_potential_is_kept() -> None:
     """x gets 0 as the second link of an irrelevant page, 1 from a relevant one, and keeps it when it is found again."""
     fish, table = FishSearch(width=1, threshold=0.5), seeded("a", "b", "c")
     assert [0.5, 0.0] == teach(fish, table, "a", "wx")
@@ -44,14 +44,14 @@ def test_the_larger_potential_stays() -> None:
     assert [1.0] == teach(fish, table, "c", "x")
 
 
-def test_depth_is_used_up() -> None:
-    """Depth 1 and nothing to eat: the seed has 1, b has 0 and is still fetched, c would have -1."""
+def test_fish_search_depth_is_used_up() -> None:
+    """Depth 1 without relevant pages: the seed has 1, b has 0 and is still fetched, c would have -1."""
     fish, table = FishSearch(depth=1, threshold=0.5), seeded("a")
     assert [0.5] == teach(fish, table, "a", "b")
     assert [PRUNED] == teach(fish, table, "b", "c")
 
 
-def test_food_gives_new_strength() -> None:
+def test_fish_search_relevant_page_resets_depth() -> None:
     """Depth 1: b has 0 but is relevant, so c has 1, d has 0, and e would have -1."""
     fish, table = FishSearch(depth=1, threshold=0.5), seeded("a")
     steps = [
@@ -60,33 +60,31 @@ def test_food_gives_new_strength() -> None:
     assert [[0.5], [1.0], [0.5], [PRUNED]] == steps
 
 
-def test_a_pruned_link_comes_back() -> None:
-    """What starved on one way is taken up again when a relevant page links to it."""
+def test_fish_search_pruned_link_is_restored() -> None:
     fish, table = FishSearch(depth=0, threshold=0.5), seeded("a", "r")
     assert [PRUNED] == teach(fish, table, "a", "x")
     assert [1.0] == teach(fish, table, "r", "x", relevance=1.0)
 
 
-def test_sitemaps_and_redirects() -> None:
-    """Links of a sitemap have the full depth, and rank as those of an irrelevant page; redirects change nothing."""
+def test_fish_search_sitemaps_and_redirects() -> None:
+    """Links of a sitemap have the full depth and rank like those of an irrelevant page; redirects change nothing."""
     fish, table = FishSearch(width=1, depth=0, threshold=0.0), seeded("m", "a")
     assert [0.5, 0.0] == teach(fish, table, "m", "xy", kind="sitemap")
     assert [1.0] == teach(fish, table, "a", "b")
     assert [1.0] == teach(fish, table, "b", "c", kind="redirect")
 
 
-def test_a_crawl_with_food() -> None:
-    """width 1, so 1 likely link a page.
-
-    a is irrelevant: b 1/2, c and d 0. b is relevant: e 1, f 0. e is irrelevant: g 1/2. What is left has 0 and comes in
-    the order in which it was found: c, d, f.
+def test_fish_search_crawl_order() -> None:
+    """width 1, so 1 preferred link per page. a is irrelevant: b 1/2, c and d 0. b is relevant: e 1, f 0. e is
+    irrelevant: g 1/2. The rest has 0 and is fetched in order of discovery: c, d, f.
     """
     links = {"a": "bcd", "b": "ef", "e": "g"}
     assert "abegcdf" == order("fish-search,width=1,threshold=.5", links, relevant="b")
 
 
-def test_a_crawl_in_dry_waters() -> None:
-    """A chain without food is followed for `depth` links from the seed, one with food at c for as many more from c."""
+def test_fish_search_crawl_stops_at_depth() -> None:
+    """An irrelevant chain is followed for `depth` links from the seed, one with a relevant page c for as many from c.
+    """
     links = dict(zip("abcdefgh", "bcdefghi", strict=True))
     assert ["abcd", "abcdefg", "a"] == [
         order("fish-search,depth=3,threshold=.5", links),
@@ -95,7 +93,6 @@ def test_a_crawl_in_dry_waters() -> None:
     ]
 
 
-def test_equal_potentials_are_first_in_first_out() -> None:
-    """With all pages relevant and wide enough it is breadth-first."""
+def test_fish_search_ties_are_breadth_first() -> None:
     links = {"a": "bc", "b": "de", "c": "f", "d": "g"}
     assert "abcdefg" == order("fish-search", links, relevant="abcdefg")

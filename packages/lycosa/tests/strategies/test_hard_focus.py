@@ -1,4 +1,4 @@
-"""Hard focus: what is pruned, and what is not."""
+"""Hard focus: pruned and followed links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from teaching import score
 
 
 def teach(focus: HardFocus, table: Table, node: str, beta: float, *links: str, kind: Any = "page", **data: Any) -> None:
-    """Let it see a page."""
+    """Feed a page."""
     if node not in table.row_of:
         table.add(node, 1)
     outcome: Any = "redirect" if kind == "redirect" else "ok"
@@ -25,8 +25,8 @@ def teach(focus: HardFocus, table: Table, node: str, beta: float, *links: str, k
 
 
 @pytest.mark.paper("rules-hard-threshold")
-def test_the_limit() -> None:
-    """Links of a page with beta .5 are worth .5; those of one below are pruned."""
+def test_hard_focus_limit_is_inclusive() -> None:
+    """Links of a page with beta .5 have priority .5; those of one below are pruned."""
     focus, table = HardFocus(), Table()
     teach(focus, table, "on", 0.5, "x")
     teach(focus, table, "off", 0.49, "y")
@@ -34,7 +34,7 @@ def test_the_limit() -> None:
 
 
 @pytest.mark.paper("rules-hard-focus")
-def test_the_best_class_has_to_be_wanted() -> None:
+def test_hard_focus_requires_wanted_best_class() -> None:
     """All wanted classes together may have .6 and the best class still be another: pruned."""
     focus, table = HardFocus(), Table()
     teach(focus, table, "on", 0.6, "x", target=True)
@@ -42,8 +42,8 @@ def test_the_best_class_has_to_be_wanted() -> None:
     assert [0.6, PRUNED] == score(focus, table, "x", "y")
 
 
-def test_a_page_on_the_topic_overrules_others() -> None:
-    """A link pruned by one page is fetched when another speaks for it; the best of several counts, in any order."""
+def test_hard_focus_relevant_page_unprunes_link() -> None:
+    """A link pruned by one page is fetched when a relevant one links to it; the best parent counts, in any order."""
     focus, table = HardFocus(), Table()
     teach(focus, table, "off", 0.1, "x")
     teach(focus, table, "on", 0.7, "x")
@@ -56,23 +56,22 @@ def test_a_page_on_the_topic_overrules_others() -> None:
 @pytest.mark.parametrize(
     ("typed", "threshold", "data", "limit"),
     [
-        (None, 0.12, {}, 0.12),  # no classes: the topic's own threshold
+        (None, 0.12, {}, 0.12),  # no classes: the judge's threshold
         (None, 0.12, {"target": True}, 0.5),
         (None, None, {}, 0.5),
         (0.3, 0.12, {}, 0.3),
         (0.3, 0.12, {"target": True}, 0.3),
     ],
 )
-def test_which_limit_holds(typed: float | None, threshold: float | None, data: dict[str, Any], limit: float) -> None:
-    """What was typed; otherwise .5 for pages with a class and the topic's threshold for others."""
+def test_hard_focus_default_limits(typed: float | None, threshold: float | None, data: dict[str, Any], limit: float) -> None:
+    """The given limit; otherwise .5 for pages with a class and the judge's threshold for others."""
     focus, table = HardFocus(typed, threshold=threshold), Table()
     teach(focus, table, "on", limit, "x", **data)
     teach(focus, table, "off", limit - 0.01, "y", **data)
     assert [limit, PRUNED] == score(focus, table, "x", "y")
 
 
-def test_the_crawl_tells_it_the_threshold() -> None:
-    """The maker fills in the topic's threshold, unless a limit was typed."""
+def test_hard_focus_gets_threshold_of_crawl() -> None:
     assert HardFocus(threshold=0.2) == estimator("hard-focus", threshold=0.2)
     assert HardFocus(least=0.7, threshold=0.2, trust_seeds=False) == estimator(
         "hard-focus,least=.7,trust-seeds=no", threshold=0.2
@@ -80,8 +79,8 @@ def test_the_crawl_tells_it_the_threshold() -> None:
 
 
 @pytest.mark.parametrize(("trust", "expected"), [(True, 0.1), (False, PRUNED)])
-def test_seeds_are_trusted_unless_told_otherwise(trust: bool, expected: float) -> None:
-    """Links of a seed off the topic are followed; as published, they are pruned. The seed itself is never pruned."""
+def test_hard_focus_trust_seeds(trust: bool, expected: float) -> None:
+    """Links of an irrelevant seed are followed by default and pruned as published; the seed itself is never pruned."""
     focus, table = HardFocus(trust_seeds=trust), Table()
     table.add_seed("s")
     assert [0.0] == score(focus, table, "s")
@@ -89,16 +88,14 @@ def test_seeds_are_trusted_unless_told_otherwise(trust: bool, expected: float) -
     assert [expected] == score(focus, table, "x")
 
 
-def test_a_sitemap_is_on_no_topic() -> None:
-    """The addresses that it names are followed, also where seeds are not trusted."""
+def test_hard_focus_follows_sitemaps() -> None:
     focus, table = HardFocus(trust_seeds=False), Table()
     table.add_seed("map", source=True)
     teach(focus, table, "map", 0.0, "x", kind="sitemap")
     assert [0.0] == score(focus, table, "x")
 
 
-def test_a_redirect_inherits() -> None:
-    """The target of a link is worth what the link was."""
+def test_hard_focus_redirect_inherits() -> None:
     focus, table = HardFocus(), Table()
     teach(focus, table, "on", 0.7, "x")
     teach(focus, table, "off", 0.1, "y")

@@ -1,4 +1,4 @@
-"""The hidden Markov model by hand: counts, equations 5 and 6, the tie rule, and what a crawl makes of them."""
+"""The hidden Markov model by hand: counts, equations 5 and 6, the tie rule, and priorities in a crawl."""
 
 from __future__ import annotations
 
@@ -22,35 +22,33 @@ from lycosa.text.model_words import ModelWords
 
 
 def chain(smoothing: float = 0.0, **changes: Any) -> Chain:
-    """The model of the ten pages."""
+    """Return the model of the ten pages."""
     browsing = ten_pages(**changes)
     cluster = browsing.clustering("kmeans")
     return Chain.of(browsing.state, browsing.steps, cluster, browsing.states, browsing.clusters("kmeans"), smoothing)
 
 
 def exact(**more: Any) -> Hmm:
-    """Without smoothing and buckets, so that the equations can be read off."""
+    """Return a model without smoothing and buckets, so that the equations apply exactly."""
     return Hmm(ten_pages(), **{"smoothing": 0.0, "epsilon": 0.0, **more})
 
 
-# -- the equations ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.paper("batsakis-hidden-state")
 def test_states_are_distances() -> None:
-    """The hidden states are what the steps make them; pages 7 to 9 are three steps away or more, which counts as 2."""
+    """Pages 7 to 9 are three steps away or more, which counts as 2."""
     assert STATE == distances(np.array(STATE) == 0, np.array(STEPS), 3).tolist()
 
 
 @pytest.mark.paper("batsakis-pi")
-def test_pi_is_the_share_of_pages() -> None:
+def test_pi_is_share_of_pages() -> None:
     """2, 3 and 5 of 10 pages are in states 0, 1 and 2."""
     assert [0.2, 0.3, 0.5] == chain().pi.tolist()
 
 
 @pytest.mark.paper("batsakis-a")
-def test_a_counts_transitions() -> None:
-    """Each row of A is the transitions from a state over all that leave it."""
+def test_a_is_share_of_transitions() -> None:
     assert [
         [1 / 2, 0 / 2, 1 / 2],
         [4 / 5, 0 / 5, 1 / 5],
@@ -59,8 +57,7 @@ def test_a_counts_transitions() -> None:
 
 
 @pytest.mark.paper("batsakis-b")
-def test_b_counts_pages() -> None:
-    """Each row of B is the pages of a state by cluster over all pages of that state."""
+def test_b_is_share_of_pages_by_cluster() -> None:
     assert [
         [0 / 2, 0 / 2, 2 / 2],
         [2 / 3, 1 / 3, 0 / 3],
@@ -74,8 +71,8 @@ def test_smoothing_adds_pages_to_each_cluster() -> None:
 
 
 @pytest.mark.paper("batsakis-eq5")
-def test_equation_5() -> None:
-    """a(L_j, 1) = b_jc * sum of pi_i a_ij, and a(L_j, 2) goes on from it."""
+def test_forward_equation_5() -> None:
+    """a(L_j, 1) = b_jc * sum of pi_i a_ij, and a(L_j, 2) continues from it."""
     sums = [
         0.2 * 0.5 + 0.3 * 0.8 + 0.5 * 0.0,  # .34
         0.2 * 0.0 + 0.3 * 0.0 + 0.5 * 0.4,  # .20
@@ -93,7 +90,7 @@ def test_equation_5() -> None:
 
 
 @pytest.mark.paper("batsakis-eq6")
-def test_equation_6() -> None:
+def test_predict_equation_6() -> None:
     """a(L_j, t + 1) = sum of a(L_i, t) a_ij, on the raw values of a seed of cluster 0."""
     now = np.array([0.0, 0.4 / 3, 0.092])
     assert [
@@ -103,27 +100,25 @@ def test_equation_6() -> None:
     ] == pytest.approx(chain().predict(now).tolist())
 
 
-def test_a_state_that_no_step_leaves() -> None:
-    """From there one goes anywhere: its row of A is pi."""
+def test_state_without_steps_has_row_pi() -> None:
     assert [0.2, 0.3, 0.5] == chain(steps=np.array([(2, 0), (5, 2)])).a[0].tolist()
 
 
-def test_a_state_without_pages() -> None:
-    """A fourth state that no page has looks like anything, smoothed or not, and it is not where one begins."""
+def test_state_without_pages_has_uniform_emissions() -> None:
+    """A fourth state without pages: its row of B is uniform, smoothed or not, and its pi is 0."""
     four = chain(states=4)
     assert (0.0, [1 / 3] * 3) == (four.pi[3], four.b[3].tolist())
     assert [1 / 3] * 3 == chain(0.1, states=4).b[3].tolist()
 
 
-def test_pages_in_no_cluster() -> None:
-    """Those with words are a cluster more; those without say nothing of what a state looks like."""
+def test_pages_without_cluster() -> None:
+    """Pages with words form an additional cluster; pages without words are ignored in B."""
     cluster = np.array([0, 0, -1, -1, -1, 1, 1, 1, 1, 1])
     assert [0 / 3, 0 / 3, 3 / 3] == chain(clusterings={"kmeans": cluster}).b[1].tolist()
     pages = [([0], [1]) if number != 4 else ([], []) for number in range(10)]
     assert [0 / 2, 0 / 2, 2 / 2] == chain(clusterings={"kmeans": cluster}, pages=Bags.of(pages)).b[1].tolist()
 
 
-# -- the tie rule ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.paper("batsakis-epsilon")
@@ -131,19 +126,19 @@ def test_pages_in_no_cluster() -> None:
     pairs=st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), min_size=2, max_size=2),
     epsilon=st.sampled_from([1e-6, 0.001, 0.01, 0.1, 0.25, 1.0]),
 )
-def test_buckets_order_by_one_step_then_by_two(pairs: list[tuple[int, int]], epsilon: float) -> None:
-    """Scores compare as the pairs of bucket and two-step probability do."""
+def test_bucketed_orders_by_bucket_then_second_step(pairs: list[tuple[int, int]], epsilon: float) -> None:
+    """Values compare like pairs of bucket and two-step probability."""
     (one, two), (other, further) = ((first / 1000, second / 1000) for first, second in pairs)
     keys = [(int(p / epsilon + 1e-9), q) for p, q in ((one, two), (other, further))]
     scores = [bucketed(one, two, epsilon), bucketed(other, further, epsilon)]
     assert (keys[0] < keys[1], keys[0] > keys[1]) == (scores[0] < scores[1], scores[0] > scores[1])
 
 
-def test_figure_10() -> None:
-    """Of two pages that are nearly as good in one step, the model takes the one that is better in two.
+def test_figure_10_prefers_better_second_step() -> None:
+    """Of two pages in the same bucket, the one with the better second step wins.
 
-    A hub page: a(., 1) = (0, .1333, .092) / .2253 = (0, .5917, .4083); .5917 * .8 = .4734 in one step, and in two
-    .4734 * .5 + (.4083 * .4) * .8 = .3673. A reef page: a(., 1) = (1, 0, 0); .5 in one step, .5 * .5 = .25 in two.
+    A hub page: a(., 1) = (0, .1333, .092) / .2253 = (0, .5917, .4083); .5917 * .8 = .4734 in one step, and in two .4734
+    * .5 + (.4083 * .4) * .8 = .3673. A reef page: a(., 1) = (1, 0, 0); .5 in one step, .5 * .5 = .25 in two.
     """
     hub, reef = (0.473372781, 0.367337278), (0.5, 0.25)
     for epsilon, expected in (
@@ -157,12 +152,11 @@ def test_figure_10() -> None:
         assert expected == pytest.approx(walk.worth("a", "b"), abs=1e-8)
 
 
-# -- in a crawl ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.paper("batsakis-crawling")
-def test_values_are_carried_along_the_way() -> None:
-    """The page behind a hub page goes on from its values: (0, .5917, .4083), then what is seen of it."""
+def test_values_are_carried_along_path() -> None:
+    """The page behind a hub page continues from its values: (0, .5917, .4083), then its own observation."""
     walk = Walk(exact())
     walk.page("seed", "hub", ["a"])
     walk.page("a", "news", ["b"])
@@ -173,16 +167,16 @@ def test_values_are_carried_along_the_way() -> None:
 
 
 @pytest.mark.paper("batsakis-figure-9")
-def test_literal_values_fade() -> None:
-    """As equation 5 stands, the priority after a seed is .4 / 3 * .8, and after another page smaller."""
+def test_literal_values_shrink() -> None:
+    """With raw equation 5 the priority after a seed is .4 / 3 * .8, and after another page smaller."""
     walk = Walk(exact(literal=True))
     walk.page("seed", "hub", ["a"])
     walk.page("a", "news", ["b"])
     assert [0.106666667, round(1 / 3 * (0.092 * 0.4) * 0.8, 9)] == walk.worth("a", "b")
 
 
-def test_a_path_of_a_thousand_pages() -> None:
-    """At any depth the values are numbers that add up to 1, and tell a hub page from a page of news."""
+def test_values_of_long_path_stay_normalised() -> None:
+    """After 1,000 pages the values add up to 1 and still separate a hub page from a news page."""
     hmm = Hmm(ten_pages(), epsilon=0.0)
     walk = Walk(hmm)
     for depth in range(1_000):
@@ -195,8 +189,7 @@ def test_a_path_of_a_thousand_pages() -> None:
     assert 0.01 < far < near / 2
 
 
-def test_a_better_parent_takes_over() -> None:
-    """A second parent with a higher priority gives its own, and the page goes on from it; a worse one does not."""
+def test_better_parent_becomes_predecessor() -> None:
     alone = Walk(exact())
     alone.page("good", "hub", ["a"])
     alone.page("a", "news", ["b"])
@@ -210,16 +203,15 @@ def test_a_better_parent_takes_over() -> None:
     assert alone.worth("a", "b") == walk.worth("a", "b")
 
 
-def test_the_last_parent_if_wanted() -> None:
-    """With merge=last a worse parent takes over as well."""
+def test_merge_last_takes_last_parent() -> None:
     walk = Walk(exact(merge="last"))
     walk.page("good", "hub", ["a"])
     walk.page("bad", "news", ["a", "b"])
     assert walk.worth("b") == walk.worth("a")
 
 
-def test_a_redirect_stands_in_for_its_source() -> None:
-    """The target of a redirect has its priority, and goes on from the same parent; that of a seed begins anew."""
+def test_redirect_inherits_priority_and_predecessor() -> None:
+    """The target of a redirected seed starts from pi."""
     plain, moved = Walk(exact()), Walk(exact())
     for walk in (plain, moved):
         walk.page("seed", "hub", ["a"])
@@ -234,26 +226,25 @@ def test_a_redirect_stands_in_for_its_source() -> None:
     assert fresh.worth("b") == plain.worth("a")
 
 
-def test_a_page_that_tells_nothing() -> None:
-    """Without known words the values go on by equation 6: pi A = (.34, .2, .46), then .34 * .5 + .2 * .8."""
+def test_page_without_known_words_uses_equation_6() -> None:
+    """pi A = (.34, .2, .46), then .34 * .5 + .2 * .8."""
     walk = Walk(exact())
     walk.page("seed", "nothing that anyone knows", ["a"])
     assert [pytest.approx(0.34 * 0.5 + 0.2 * 0.8)] == walk.worth("a")
 
 
-def test_what_cannot_be_is_not_believed() -> None:
-    """Without smoothing, a relevant page right behind one in state 2 has no probability: then equation 6 stands."""
+def test_impossible_observation_is_ignored() -> None:
+    """Without smoothing, a relevant page right after one in state 2 has probability 0: then equation 6 applies."""
     steps = np.array([(2, 0), (5, 2), (5, 6), (0, 5)])  # 0 -> 2, 1 -> 0, 2 -> 1 or 2: never 2 -> 0, never 0 -> 0
     walk = Walk(Hmm(ten_pages(steps=steps), smoothing=0.0, epsilon=0.0))
-    walk.page("seed", "reef", ["a"])  # in state 0 for sure
-    walk.page("a", "reef", ["b"])  # in state 2 then, which no page of the reef ever was
+    walk.page("seed", "reef", ["a"])  # certainly in state 0
+    walk.page("a", "reef", ["b"])  # then in state 2, which no reef page has
     assert [0.0, 0.0] == walk.worth("a", "b")
     walk.page("b", "hub", ["c"])
     assert np.isfinite(walk.worth("c")).all()
 
 
-def test_a_failure_says_nothing() -> None:
-    """A page that could not be fetched leaves all scores as they were."""
+def test_failed_page_changes_no_priority() -> None:
     walk = Walk(exact())
     walk.page("seed", "hub", ["a", "b"])
     before = walk.worth("a", "b")
@@ -263,12 +254,11 @@ def test_a_failure_says_nothing() -> None:
     assert before == walk.worth("a", "b")
 
 
-# -- which cluster ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.paper("batsakis-knn")
-def test_the_nearest_pages_vote() -> None:
-    """Three of the five nearest outvote the two that are nearer; with k=1 the nearest decides."""
+def test_cluster_is_vote_of_nearest_pages() -> None:
+    """Three of the five nearest outvote two nearer ones; with k=1 the nearest decides."""
     pages = Bags.of([([0, 1], [1, 1]), ([0, 1], [1, 1]), ([0], [1]), ([0], [1]), ([0], [1]), ([2], [1])])
     browsing = ten_pages(
         pages=pages, urls=list("abcdef"), relevant=np.arange(6) == 5, state=np.array([1, 1, 1, 1, 1, 0]),
@@ -282,8 +272,7 @@ def test_the_nearest_pages_vote() -> None:
         assert expected == pages_.cluster(pages_.vector(step.visit))
 
 
-def test_a_tie_of_votes_goes_to_the_nearer() -> None:
-    """One vote each: the cluster of the page with the larger cosine, whatever its number."""
+def test_cluster_ties_go_to_larger_cosine() -> None:
     pages = Bags.of([([0, 1], [1, 1]), ([0], [1]), ([2], [1])])
     browsing = ten_pages(
         pages=pages, urls=list("abc"), relevant=np.arange(3) == 2, state=np.array([1, 1, 0]),
@@ -296,8 +285,9 @@ def test_a_tie_of_votes_goes_to_the_nearer() -> None:
     assert 1 == pages_.cluster(pages_.vector(step.visit))
 
 
-def test_nearness_is_the_cosine() -> None:
-    """A page of hub and news: idf(hub) / length with the hub pages, 0 with the reef; unknown words lengthen it."""
+def test_nearness_is_cosine() -> None:
+    """A page of hub and news: idf(hub) / length with the hub pages, 0 with the reef; unknown words add to the length.
+    """
     browsing = ten_pages()
     pages = Neighbours(browsing, "xmeans")
     hub, news, rare = np.log(10 / 3), np.log(10 / 5), np.log(10)  # 3 pages have hub, 5 news; none has the third word
@@ -310,8 +300,8 @@ def test_nearness_is_the_cosine() -> None:
 
 
 @pytest.mark.paper("batsakis-xmeans-idf")
-def test_idf_of_the_two_variants() -> None:
-    """K-Means takes the background's where it knows the word, X-Means that of the training set; so does German."""
+def test_idf_of_both_variants() -> None:
+    """K-Means uses the background's idf for known words, X-Means that of the training set; so does German."""
     browsing = ten_pages(terms=["hub", "news", "qwzx"])
     own = [np.log(10 / 3), np.log(10 / 5), np.log(10 / 2)]
     known = Background.load()
@@ -320,8 +310,8 @@ def test_idf_of_the_two_variants() -> None:
     assert own == pytest.approx(weights(ten_pages(language="de"), "kmeans").tolist())
 
 
-def test_words_keep_their_numbers_where_pages_are_not_seen() -> None:
-    """Probes number words too, though no strategy sees them: the words of the pages after them are the right ones."""
+def test_word_ids_include_pages_not_learned() -> None:
+    """Probes also assign word ids, though strategies don't see them."""
     browsing, walk = ten_pages(), Walk(None)
     words = ModelWords(browsing.column_of)
     walk.step("a", "hub and spokes")
@@ -334,11 +324,11 @@ def test_words_keep_their_numbers_where_pages_are_not_seen() -> None:
     assert ([0, 1, 2], [1.0] * 3, []) == (sorted(columns.tolist()), counts.tolist(), others.tolist())
 
 
-# -- as a part of Lycosa ---------------------------------------------------------------------------------------
 
 
-def test_positives_only_still_guides() -> None:
-    """Where only relevant pages are in clusters, links of a relevant-looking page are told from those of others.
+def test_hmm_with_clusters_of_relevant_pages_only() -> None:
+    """Only relevant pages are in clusters; links of a relevant-looking page still rank differently from those of
+    others.
 
     b_0 = (1/2, 1/2, 0), b_1 = b_2 = (0, 0, 1). From pi A = (.34, .2, .46), a reef page is in state 0 (.5 in one step),
     any other in 1 or 2: (.2, .46) / .66, and .2 / .66 * .8.
@@ -349,7 +339,6 @@ def test_positives_only_still_guides() -> None:
     assert [0.5, pytest.approx(0.2 / 0.66 * 0.8)] == walk.worth("a", "b")
 
 
-def test_clusters_that_are_not_there() -> None:
-    """A file without the clustering that is wanted says which it has."""
+def test_missing_clustering_is_reported() -> None:
     with pytest.raises(InputError, match=r"no xmeans clusters \(it has kmeans\)"):
         estimator("hmm-xmeans", file=ten_pages(clusterings={"kmeans": np.zeros(10, int)}))

@@ -1,4 +1,4 @@
-"""The hybrids: equations 11 and 12 by hand, and what tells them from the model alone."""
+"""The hybrids: equations 11 and 12 by hand, and differences from the model alone."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ HMM_HUB = 0.4 / 3 / (0.4 / 3 + 0.092) * 0.8
 
 
 def hybrid(**more: Any) -> Hybrid:
-    """With idf from the ten pages, and without smoothing."""
+    """Return a hybrid with idf from the ten pages, and without smoothing."""
     return Hybrid(ten_pages(), **{"clusters": "xmeans", "smoothing": 0.0, **more})
 
 
-def test_equation_11() -> None:
+def test_hybrid_equation_11() -> None:
     """The mean of similarity and model: a page with hub twice and reef once is of the hub cluster."""
     hub, reef = (1 + np.log(2)) * HUB, REEF
     similarity = reef / np.sqrt(hub**2 + reef**2)
@@ -33,7 +33,7 @@ def test_equation_11() -> None:
     assert [pytest.approx((similarity + HMM_HUB) / 2, abs=1e-7)] == walk.worth("a")
 
 
-def test_equation_12() -> None:
+def test_hybrid_equation_12() -> None:
     """Half the model, a quarter the page's similarity, a quarter the anchor's."""
     hub, reef = (1 + np.log(2)) * HUB, REEF
     page = reef / np.sqrt(hub**2 + reef**2)
@@ -48,8 +48,9 @@ def test_equation_12() -> None:
     ] == pytest.approx(walk.worth("a", "b", "c", "d"), abs=1e-7)
 
 
-def test_the_centroid_is_the_mean_of_the_relevant_pages() -> None:
-    """Two relevant pages, of reef alone and of reef and hub: the mean of two vectors of length 1, at length 1."""
+def test_centroid_is_mean_of_relevant_pages() -> None:
+    """Two relevant pages, of reef alone and of reef and hub: the mean of two vectors of length 1, scaled to length 1.
+    """
     pages = Bags.of([([2], [5]), ([0, 2], [1, 1])] + [([0], [1])] + [([1], [1])] * 7)
     made = Hybrid(ten_pages(pages=pages), clusters="xmeans")
     hub, reef = np.log(10 / 2), np.log(10 / 2)  # two pages have hub, two reef
@@ -58,7 +59,7 @@ def test_the_centroid_is_the_mean_of_the_relevant_pages() -> None:
 
 
 @pytest.mark.paper("batsakis-eq11", "batsakis-eq12")
-def test_equations_11_and_12_with_the_weights_of_the_thesis() -> None:
+def test_hybrid_equations_with_literal_weights() -> None:
     """w = f / max f idf, and a(L0, 2) as it is: .4 / 3 * .8 = .1067.
 
     Page 'hub reef hub': hub 2/2 log(10/3) = 1.2040, reef 1/2 log 5 = .8047; c_r = (0, 0, 1): .8047 / 1.4482 = .5557.
@@ -74,14 +75,14 @@ def test_equations_11_and_12_with_the_weights_of_the_thesis() -> None:
 
 
 @pytest.mark.paper("batsakis-centroid")
-def test_the_centroid_of_the_thesis() -> None:
-    """The mean of vectors as they are: (0, reef 5/5) and (hub 2/2, reef 1/2), so hub : reef = 1 : 1.5 (idf log 5)."""
+def test_centroid_with_literal_weights() -> None:
+    """The mean of unscaled vectors: (0, reef 5/5) and (hub 2/2, reef 1/2), so hub : reef = 1 : 1.5 (idf log 5)."""
     pages = Bags.of([([2], [5]), ([0, 2], [2, 1])] + [([0], [1])] + [([1], [1])] * 7)
     made = Hybrid(ten_pages(pages=pages), clusters="xmeans", literal=True)
     assert [1 / np.hypot(1, 1.5), 0, 1.5 / np.hypot(1, 1.5)] == pytest.approx(made.pages_.centroid.tolist(), abs=1e-7)
 
 
-def test_precomputed_idf_holds_for_words_that_no_training_page_has() -> None:
+def test_precomputed_idf_covers_unseen_words() -> None:
     """K-Means: page and anchor 'reef ocean' are both reef / sqrt(reef^2 + ocean^2), by the idf of English."""
     reef, ocean = map(Background.load().idf, ("reef", "ocean"))
     walk = Walk(hybrid(anchors=True, literal=True, clusters="kmeans"))
@@ -92,8 +93,8 @@ def test_precomputed_idf_holds_for_words_that_no_training_page_has() -> None:
 
 
 @pytest.mark.paper("batsakis-figure-10")
-def test_figure_10() -> None:
-    """Where the model takes p1, which is better in two steps, the hybrid takes p2, which looks like a relevant page.
+def test_figure_10_prefers_similar_page() -> None:
+    """The model takes p1, which is better in two steps; the hybrid takes p2, which is similar to relevant pages.
 
     Hybrid: p1 is (0 + .4734) / 2, p2 is (1 + .5) / 2. The model's arithmetic is in test_hmm.py.
     """
@@ -108,7 +109,7 @@ def test_figure_10() -> None:
 
 
 def test_pages_of_one_cluster_differ() -> None:
-    """The thesis's first complaint about the model: here the page with a word of the reef is ahead."""
+    """The page with a word of the reef comes first."""
     walk, model = Walk(hybrid()), Walk(Hmm(ten_pages()))
     for each in (walk, model):
         each.page("p", "hub hub hub", ["a"])
@@ -117,8 +118,7 @@ def test_pages_of_one_cluster_differ() -> None:
     assert walk.worth("a") < walk.worth("b")
 
 
-def test_unknown_words_make_a_page_less_alike() -> None:
-    """One word of the reef among many that no training page has is no page about the reef."""
+def test_unknown_words_reduce_similarity() -> None:
     walk = Walk(hybrid())
     walk.page("p", "reef", ["a"])
     walk.page("q", "reef quibble quorum quiver quartz", ["b"])
@@ -127,23 +127,22 @@ def test_unknown_words_make_a_page_less_alike() -> None:
     assert [0.75, (similarity + 0.5) / 2] == pytest.approx(walk.worth("a", "b"), abs=1e-7)
 
 
-def test_a_page_without_words() -> None:
-    """Its similarity is 0, and the model goes on by equation 6; its anchors still count."""
+def test_page_without_words_has_similarity_0() -> None:
+    """The model continues by equation 6; anchors still count."""
     walk = Walk(hybrid(anchors=True))
     walk.page("p", "", ["a", "b"], ["reef", ""])
     hmm = 0.34 * 0.5 + 0.2 * 0.8
     assert [hmm / 2 + 1 / 4, hmm / 2] == pytest.approx(walk.worth("a", "b"))
 
 
-def test_several_links_to_one_address() -> None:
-    """The best anchor counts; a link of the page to itself does not disturb."""
+def test_best_anchor_of_several_links_counts() -> None:
     walk = Walk(hybrid(anchors=True))
     walk.page("p", "hub", ["a", "p", "a", "b"], ["hub", "reef", "reef", ""])
     assert [HMM_HUB / 2 + 1 / 4, HMM_HUB / 2] == pytest.approx(walk.worth("a", "b"), abs=1e-7)
 
 
-def test_anchors_are_read_in_the_language_of_their_page() -> None:
-    """Häuser on a German page are the Haus of the training pages; on an English one they are some word."""
+def test_anchors_use_language_of_page() -> None:
+    """Häuser on a German page matches Haus of the training pages; on an English page it is an unknown word."""
     browsing = ten_pages(terms=["hub", "news", "haus"], language="de")
     walk = Walk(Hybrid(browsing, anchors=True, smoothing=0.0))
     walk.page("p", "hub", ["a"], ["Die Häuser"], language="de-AT")
@@ -152,8 +151,8 @@ def test_anchors_are_read_in_the_language_of_their_page() -> None:
     assert pytest.approx(1 / 4, abs=1e-7) == german - english
 
 
-def test_it_goes_on_from_the_parent_that_gave_the_priority() -> None:
-    """The values of the parent with the better anchor are carried on, though the model likes the other one more."""
+def test_hybrid_predecessor_has_best_priority() -> None:
+    """The values of the parent with the better anchor are carried on, though the model prefers the other one."""
     alone = Walk(hybrid(anchors=True))
     alone.page("p", "news", ["a"], ["reef"])
     alone.page("a", "news", ["b"])

@@ -1,4 +1,4 @@
-"""LinkScore: the sum by hand, parent by parent; URL optimisation; irrelevant pages up to a level."""
+"""LinkScore: the sum by hand, URL optimisation, and levels of irrelevant pages."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from teaching import order
 def teach(
     guide: LinkScore, table: Table, node: str, beta: float, anchor: float = 0.0, url: float | None = None, to: str = "u"
 ) -> float:
-    """Let it see a page with one link; the score of that."""
+    """Feed a page with one link and return the link's priority."""
     table.add_seed(node)
     links = Links.to(to)
     links.link_relevances = np.array([anchor], np.float32)
@@ -26,28 +26,27 @@ def teach(
 
 
 @pytest.mark.paper("personalized-link-score")
-def test_the_sum() -> None:
+def test_priority_is_sum_of_four_terms() -> None:
     """URL .125 + anchor .25 + 1 parent + relevance .5 = 1.875."""
     assert 0.125 + 0.25 + 1 + 0.5 == teach(LinkScore(), Table(), "p", 0.5, 0.25, 0.125)
 
 
 @pytest.mark.paper("personalized-url-relevant")
-def test_each_parent_counts_again() -> None:
-    """The best anchor, the address once, every parent and its relevance."""
+def test_priority_adds_each_parent() -> None:
+    """The best anchor, the URL once, every parent and its relevance."""
     guide, table = LinkScore(), Table()
     assert 0.125 + 0.25 + 1 + 0.5 == teach(guide, table, "p", 0.5, 0.25, 0.125)
     assert 0.125 + 0.75 + 2 + (0.5 + 0.25) == teach(guide, table, "q", 0.25, 0.75, 0.125)
     assert 0.125 + 0.75 + 3 + (0.5 + 0.25 + 0.0) == teach(guide, table, "r", 0.0, 0.0, 0.125)
 
 
-def test_addresses_that_are_not_judged() -> None:
-    """A topic that says nothing of addresses gives them 0, not its alphas."""
+def test_priority_without_url_scores() -> None:
     assert 0.0 + 0.25 + 1 + 0.5 == teach(LinkScore(), Table(), "p", 0.5, 0.25)
     assert ("url",) == LinkScore().wants
 
 
-def test_a_redirect_adds_up() -> None:
-    """What speaks for the source speaks for its target, too: .125 + .5 + (1 + 1) + (.5 + .25)."""
+def test_redirect_adds_terms_of_source() -> None:
+    """.125 + .5 + (1 + 1) + (.5 + .25)."""
     guide, table = LinkScore(), Table()
     teach(guide, table, "p", 0.5, 0.25, 0.125, to="u")
     teach(guide, table, "q", 0.25, 0.5, 0.0, to="v")
@@ -57,20 +56,19 @@ def test_a_redirect_adds_up() -> None:
 
 
 @pytest.mark.paper("personalized-url-optimisation")
-def test_url_optimisation() -> None:
-    """1 + .25 is below 1.5 and pruned; a second parent lifts it to 2 + .25."""
+def test_least_prunes_until_second_parent() -> None:
+    """1 + .25 is below 1.5 and pruned; a second parent raises it to 2 + .25."""
     guide, table = LinkScore(least=1.5), Table()
     assert PRUNED == teach(guide, table, "p", 0.25)
     assert 2.25 == teach(guide, table, "q", 0.0)
 
 
-def test_exactly_the_least_is_enough() -> None:
-    """Links below the threshold go, one at the threshold stays."""
+def test_least_is_inclusive() -> None:
     assert 1.5 == teach(LinkScore(least=1.5), Table(), "p", 0.5)
 
 
-def test_the_name_url_optimisation() -> None:
-    """By default a link of a page at the threshold of .1 passes, a lone link of another page does not."""
+def test_url_optimisation_default_threshold() -> None:
+    """A link of a page at the threshold of .1 passes, a single link of another page does not."""
     assert 1.1 == getattr(estimator("url-optimisation"), "least", None)
     links = {"a": "bc", "b": "d", "c": "e"}
     beta = {"a": 0.2, "b": 0.09, "c": 0.11}
@@ -79,8 +77,9 @@ def test_the_name_url_optimisation() -> None:
 
 
 @pytest.mark.paper("personalized-irrelevant-links")
-def test_levels() -> None:
-    """A chain: a is relevant, b and c are not. Links of relevant pages only, through one other page, through any."""
+def test_levels_limit_irrelevant_pages_in_a_row() -> None:
+    """A chain: a is relevant, b and c are not. Follow links of relevant pages only, through one irrelevant page, any.
+    """
     links = {"a": "b", "b": "c", "c": "d"}
     assert ["ab", "abc", "abcd"] == [
         order(f"link-score{levels},threshold=.5", links, relevance={"a": 1.0})
@@ -88,12 +87,12 @@ def test_levels() -> None:
     ]
 
 
-def test_a_relevant_page_sets_the_level_back() -> None:
+def test_levels_restart_at_relevant_page() -> None:
     """One irrelevant page in a row is followed: b; c is relevant, so d and e can be reached, f can't."""
     links = dict(zip("abcdef", "bcdefg", strict=True))
     assert "abcde" == order("link-score,levels=1,threshold=.5", links, relevance={"a": 1.0, "c": 1.0})
 
 
-def test_many_parents_first() -> None:
+def test_crawl_prefers_more_parents() -> None:
     """d has two parents, so it comes before c, which was found earlier."""
     assert "abdc" == order("link-score", {"a": "bcd", "b": "d"}, alpha={("a", "b"): 0.5})

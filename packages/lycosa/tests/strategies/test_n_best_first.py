@@ -1,4 +1,4 @@
-"""N-best-first: the priorities of best-first, ranked again after every n pages."""
+"""N-best-first."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from lycosa.strategies import estimator
 from lycosa.strategies.best_first import NBestFirst
 
 
-def test_priorities_are_those_of_best_first() -> None:
+def test_n_best_first_priorities_equal_best_first() -> None:
     """page * beta + anchor * alpha = .25 * .8 + .75 * .4 = .5."""
     many, table = NBestFirst(page=0.25, anchor=0.75), Table()
     table.add_seed("a")
@@ -21,6 +21,5 @@ def test_priorities_are_those_of_best_first() -> None:
 
 
 @pytest.mark.paper("batsakis-n-best-first")
-def test_n_is_the_batch() -> None:
-    """The n that was typed is the number of pages between two rankings."""
+def test_n_best_first_n_is_batch() -> None:
     assert [8, 32] == [getattr(estimator(text), "batch", 0) for text in ("n-best-first", "n-best-first,n=32")]

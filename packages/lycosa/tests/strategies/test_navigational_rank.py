@@ -1,4 +1,4 @@
-"""nr: both propagations by hand on four nodes, and against a plain reading of the equations."""
+"""nr: both propagations by hand on four nodes, and against a direct implementation of the equations."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ from teaching import redirect, score, see, teach
         (2, 0.5 * 0.8 + 0.5 * (0.2 / 1 + 0 / 2) / 2, 0.5 * 0 + 0.5 * (0.45 / 2 + 0.2 / 2) / 2),  # .45, .08125
     ],
 )
-def test_four_nodes_by_hand(iterations: int, a: float, c: float) -> None:
+def test_nr_four_nodes_by_hand(iterations: int, a: float, c: float) -> None:
     """a (beta .8) links to b and c, b (beta .4) to c and d; d_o is 2 of both, d_i(c) = 2, d_i(b) = d_i(d) = 1.
 
-    NR1 starts from beta. Of b it is .5 * .4 = .2 after any round, as c and d are worth 0. Of a it is
-    .5 * .8 + .5 * average(NR1(b) / 1, NR1(c) / 2), where NR1(b) is .4 in the first round and .2 in the second.
-    NR2(c) = .5 * average(NR1(a) / 2, NR1(b) / 2), and NR2(d) = .5 * NR1(b) / 2 = .05.
+    NR1 starts from beta. Of b it is .5 * .4 = .2 after any round, as c and d have 0. Of a it is .5 * .8 + .5 *
+    average(NR1(b) / 1, NR1(c) / 2), where NR1(b) is .4 in the first round and .2 in the second. NR2(c) = .5 *
+    average(NR1(a) / 2, NR1(b) / 2), and NR2(d) = .5 * NR1(b) / 2 = .05.
     """
     nr, table = NavigationalRank(eta=0.5, iterations=iterations, period=1), Table()
     teach(nr, table, "a", 0.8, "b", "c")
@@ -33,9 +33,10 @@ def test_four_nodes_by_hand(iterations: int, a: float, c: float) -> None:
     assert pytest.approx([a, 0.2, c, 0.05]) == score(nr, table, "a", "b", "c", "d")
 
 
-def test_between_sweeps_a_page_and_its_links_are_scored_at_once() -> None:
-    """NR1(a) = .5 * .8 = .4, so b and c get .5 * .4 / 2 = .1; then NR1(b) = .2 (c and d are worth 0), so d gets
-    .5 * .2 / 2 = .05 and c .5 * average(.4 / 2, .2 / 2) = .075, while NR1(a) waits for the next sweep."""
+def test_nr_new_page_is_scored_between_sweeps() -> None:
+    """NR1(a) = .5 * .8 = .4, so b and c get .5 * .4 / 2 = .1; then NR1(b) = .2 (c and d have 0), so d gets .5 * .2 / 2
+    = .05 and c .5 * average(.4 / 2, .2 / 2) = .075, while NR1(a) is updated by the next sweep.
+    """
     nr, table = NavigationalRank(period=100), Table()
     assert {"b", "c"} == set(teach(nr, table, "a", 0.8, "b", "c"))
     assert pytest.approx([0.1, 0.1]) == score(nr, table, "b", "c")
@@ -43,15 +44,15 @@ def test_between_sweeps_a_page_and_its_links_are_scored_at_once() -> None:
     assert pytest.approx([0.4, 0.2, 0.075, 0.05]) == score(nr, table, "a", "b", "c", "d")
 
 
-def test_a_page_that_leads_to_known_pages_is_worth_more() -> None:
-    """b (beta .4) is known when a comes in and links to it: NR1(a) = .5 * 0 + .5 * .2 / 1, before any sweep."""
+def test_nr_page_linking_to_known_pages() -> None:
+    """b (beta .4) is known when a is fetched and links to it: NR1(a) = .5 * 0 + .5 * .2 / 1, before any sweep."""
     nr, table = NavigationalRank(period=100), Table()
     teach(nr, table, "b", 0.4)
     teach(nr, table, "a", 0.0, "b")
     assert pytest.approx([0.1]) == score(nr, table, "a")
 
 
-def test_every_period_all_rows_are_scored_anew() -> None:
+def test_nr_sweep_returns_all_rows() -> None:
     """With period 2 the second visit returns every row, the third its links only."""
     nr, table = NavigationalRank(period=2), Table()
     assert {"b", "c"} == set(teach(nr, table, "a", 0.8, "b", "c"))
@@ -60,7 +61,7 @@ def test_every_period_all_rows_are_scored_anew() -> None:
 
 
 @pytest.mark.parametrize("period", [1, 100])
-def test_a_redirect_hands_on_its_links(period: int) -> None:
+def test_nr_redirect_passes_on_links(period: int) -> None:
     """a (NR1 .4) links to old and b; new takes the place of old: .5 * .4 / 2."""
     nr, table = NavigationalRank(period=period), Table()
     teach(nr, table, "a", 0.8, "old", "b")
@@ -68,8 +69,7 @@ def test_a_redirect_hands_on_its_links(period: int) -> None:
     assert pytest.approx([0.1]) == score(nr, table, "new")
 
 
-def test_later_links_to_a_redirect_count_for_its_target() -> None:
-    """old moved to new; a page that links to old raises new."""
+def test_nr_later_links_to_redirect_count_for_target() -> None:
     nr, table = NavigationalRank(period=100), Table()
     teach(nr, table, "a", 0.8, "old", "b")
     redirect(nr, table, "old", "new")
@@ -93,7 +93,7 @@ VISITS = st.lists(
 def literally(
     edges: list[tuple[str, str]], beta: dict[str, float], eta: float, iterations: int
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """NR1 and NR2 as the paper writes them, NR2 iterated as often as NR1, node by node."""
+    """Return NR1 and NR2 as in the paper, NR2 iterated as often as NR1, node by node."""
 
     def average(values: list[float]) -> float:
         return sum(values) / len(values) if values else 0.0
@@ -122,8 +122,7 @@ def literally(
 @pytest.mark.paper("gouriten-nr")
 @settings(max_examples=60)
 @given(VISITS, st.sampled_from([0.0, 0.2, 0.5, 1.0]), st.integers(1, 3))
-def test_period_1_is_the_definition(visits: list[tuple[str, Any, int, list[str]]], eta: float, iterations: int) -> None:
-    """With a sweep at every visit, each score is NR2 of the graph seen so far."""
+def test_nr_period_1_equals_definition(visits: list[tuple[str, Any, int, list[str]]], eta: float, iterations: int) -> None:
     nr, table = NavigationalRank(eta, iterations, period=1), Table()
     for node in NODES:
         table.add_seed(node)

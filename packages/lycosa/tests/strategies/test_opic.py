@@ -11,8 +11,8 @@ from lycosa.strategies.cash import Opic
 
 
 @pytest.mark.paper("otie-opic")
-def test_the_first_four_steps() -> None:
-    """Two seeds, a -> b c d, s -> b, b -> a c, d -> b: all cash after each step, in seed's shares."""
+def test_opic_first_four_steps() -> None:
+    """Two seeds, a -> b c d, s -> b, b -> a c, d -> b: all cash after each step, in seed shares."""
     opic, table = Opic(period=0), Table()
     for name in "asbcd":
         if name in "as":

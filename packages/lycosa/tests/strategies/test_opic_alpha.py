@@ -1,4 +1,4 @@
-"""OPIC with edge weights: the equations by hand, on four nodes."""
+"""OPIC with link relevances: the equations by hand, on four nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lycosa.strategies.opic_alpha import OpicAlpha
 def teach(
     opic: OpicAlpha, table: Table, node: str, *, kind: Any = "page", outcome: Any = "ok", **link_relevances: float
 ) -> None:
-    """Let it see a page whose links have these alphas."""
+    """Feed a page with links of these relevances."""
     links = Links.to(*link_relevances)
     links.link_relevances = np.array(list(link_relevances.values()), np.float32)
     step = table.absorb(Visit(node, kind, outcome, 1, links=links))
@@ -24,13 +24,13 @@ def teach(
 
 
 def state(opic: OpicAlpha, table: Table, *nodes: str) -> tuple[list[float], list[float], float]:
-    """C and H of nodes, and G."""
+    """Return C and H of nodes, and G."""
     rows = [table.row_of[node] for node in nodes]
     return opic.C_[rows].tolist(), opic.H_[rows].tolist(), opic.G_
 
 
 @pytest.mark.paper("gouriten-opic-alpha")
-def test_four_steps_by_hand() -> None:
+def test_opic_alpha_four_steps_by_hand() -> None:
     """a -> b .75, c .25; then b -> c .5, d .5; then c -> a 1; then d -> b 0, c 0."""
     opic, table = OpicAlpha(), Table()
     table.add_seed("a")
@@ -60,8 +60,7 @@ def test_four_steps_by_hand() -> None:
     assert pytest.approx(opic.priority(rows, table) / (1 + 2.75 + c + d)) == opic.importance(rows, table)
 
 
-def test_every_node_starts_with_1() -> None:
-    """A seed, and a row of which nothing is known, score 1, before anything was learned and after."""
+def test_opic_alpha_nodes_start_with_1() -> None:
     opic, table = OpicAlpha(), Table()
     table.add_seed("a")
     assert [1.0] == opic.priority(np.array([0], np.int32), table).tolist()
@@ -70,8 +69,8 @@ def test_every_node_starts_with_1() -> None:
     assert [1.0] == opic.priority(np.array([late], np.int32), table).tolist()
 
 
-def test_visits_that_fail() -> None:
-    """One to be repeated changes nothing; one that failed for good keeps its cash as history."""
+def test_opic_alpha_failed_visits() -> None:
+    """A retried visit changes nothing; a permanently failed page turns its cash into history."""
     opic, table = OpicAlpha(), Table()
     table.add_seed("a")
     teach(opic, table, "a", b=1.0)
@@ -83,7 +82,7 @@ def test_visits_that_fail() -> None:
     assert ([0.0], [2.0], 3.0) == state(opic, table, "b")
 
 
-def test_a_redirect_and_its_target_are_one_node() -> None:
+def test_opic_alpha_redirect_merges_nodes() -> None:
     """New target: it has the 1.75 of its source. Known target, 1.25: 1.75 + 1.25 - 1. Later cash goes there, too."""
     opic, table = OpicAlpha(), Table()
     table.add_seed("a"), table.add_seed("e")

@@ -1,4 +1,4 @@
-"""The original OPIC as Gouriten et al. print it: its three steps by hand, on four nodes."""
+"""OPIC as published, after Gouriten et al.: three steps by hand, on four nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lycosa.strategies.opic_alpha import OpicOriginal
 
 
 def visit(opic: OpicOriginal, table: Table, node: str, **link_relevances: float) -> list[list[float]]:
-    """Visit a node whose links have these alphas. C, H and the estimate of a, b, c and d after it, as far as known."""
+    """Visit a node with links of these relevances; return C, H and the estimate of the known nodes of a, b, c and d."""
     links = Links.to(*link_relevances)
     links.link_relevances = np.array(list(link_relevances.values()), np.float32)
     step = table.absorb(Visit(node, "page", "ok", 1, links=links))
@@ -22,8 +22,8 @@ def visit(opic: OpicOriginal, table: Table, node: str, **link_relevances: float)
 
 
 @pytest.mark.paper("gouriten-opic-original")
-def test_three_visits_by_hand() -> None:
-    """a -> b, c; b -> a, c, d; c -> d. Whatever the links promise, they get the same."""
+def test_opic_original_three_visits_by_hand() -> None:
+    """a -> b, c; b -> a, c, d; c -> d. Link relevances are ignored."""
     opic, table = OpicOriginal(), Table()
     table.add_seed("a")
     # H(a) = 1; C(b) = C(c) = 1 + 1/2; G = 1
@@ -37,8 +37,8 @@ def test_three_visits_by_hand() -> None:
     assert visit(opic, table, "c", d=0.0) == [C, H, [1.5 / 5.5, 1.5 / 5.5, 2 / 5.5, 3.5 / 5.5]]
 
 
-def test_cash_grows_by_1_with_every_node() -> None:
-    """Unlike Guan's OPIC, where all cash is the seeds': after two visits four nodes have C = 4 among them."""
+def test_opic_original_cash_grows_with_nodes() -> None:
+    """Unlike Guan's OPIC, where all cash comes from seeds: after two visits four nodes have C = 4 in total."""
     opic, table = OpicOriginal(), Table()
     table.add_seed("a")
     visit(opic, table, "a", b=0.0, c=0.0)

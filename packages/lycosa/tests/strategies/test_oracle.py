@@ -1,4 +1,4 @@
-"""The oracle: true scores, from a mapping or a file, and what greedy can do with them."""
+"""Oracle: scores from a mapping or a file, and the greedy crawl over them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Links_ = dict[str, list[str]]
 
 
 def crawled(links: Links_, beta: dict[str, float], budget: int) -> list[str]:
-    """What greedy over the oracle visits, the seed "a" first and not counted in the budget."""
+    """Return the nodes visited by a greedy crawl over the oracle from seed "a", which is not counted in the budget."""
     crawl = lycosa.crawl(
         SpaceJudge(), ["a"], space=GraphSpace(links, beta), strategy=Oracle(beta), budget=budget + 1, concurrency=1
     )
@@ -34,7 +34,7 @@ def crawled(links: Links_, beta: dict[str, float], budget: int) -> list[str]:
 
 
 def best(links: Links_, beta: dict[str, float], budget: int) -> float:
-    """The highest score of any crawl from "a": every set of so many nodes that can be reached within itself."""
+    """Return the highest score of any crawl from "a", by trying every connected set of nodes."""
     nodes = set(links) | {target for targets in links.values() for target in targets}
     found = 0.0
     for size in range(budget + 1):
@@ -48,7 +48,7 @@ def best(links: Links_, beta: dict[str, float], budget: int) -> float:
 
 
 @pytest.mark.paper("gouriten-not-optimal")
-def test_greedy_over_the_oracle_is_not_the_optimum() -> None:
+def test_greedy_crawl_can_miss_optimum() -> None:
     """a links to b (.3) and c (0), c to d (1) and e (.9): with two nodes greedy gets .3 + 0, the optimum 0 + 1."""
     links, beta = {"a": ["b", "c"], "c": ["d", "e"]}, {"b": 0.3, "d": 1.0, "e": 0.9}
     assert ["b", "c"] == crawled(links, beta, 2)
@@ -58,8 +58,8 @@ def test_greedy_over_the_oracle_is_not_the_optimum() -> None:
     assert pytest.approx(2.2) == best(links, beta, 4) == sum(beta[node] for node in "bde")
 
 
-def test_greedy_finds_the_optimum_where_riches_are_in_sight() -> None:
-    """a links to b (.5) and c (.4), b to d (.9): with two nodes b and d are the best, and what greedy takes."""
+def test_greedy_crawl_finds_optimum_without_hidden_nodes() -> None:
+    """a links to b (.5) and c (.4), b to d (.9): with two nodes b and d are the best, and greedy takes them."""
     links, beta = {"a": ["b", "c"], "b": ["d"]}, {"b": 0.5, "c": 0.4, "d": 0.9}
     assert ["b", "d"] == crawled(links, beta, 2)
     assert 1.4 == best(links, beta, 2)
@@ -72,8 +72,8 @@ GRAPHS = st.fixed_dictionaries({node: st.lists(st.sampled_from(NODES), max_size=
 @pytest.mark.paper("gouriten-count")
 @settings(max_examples=40)
 @given(links=GRAPHS, rich=st.sets(st.sampled_from(NODES[1:]), min_size=1), budget=st.integers(1, 4))
-def test_greedy_is_optimal_for_counts_while_the_frontier_holds_one(links: Links_, rich: set[str], budget: int) -> None:
-    """If the score is the number of rich nodes, greedy is optimal as long as one is on the frontier at every step."""
+def test_greedy_crawl_is_optimal_for_counts(links: Links_, rich: set[str], budget: int) -> None:
+    """With 0/1 scores greedy is optimal as long as a node of score 1 is on the frontier at every step."""
     beta = dict.fromkeys(sorted(rich), 1.0)
     links = {**links, "a": sorted({*links["a"], min(rich)})}
     seen, frontier, steps = {"a"}, set(links["a"]) - {"a"}, 0
@@ -87,8 +87,8 @@ def test_greedy_is_optimal_for_counts_while_the_frontier_holds_one(links: Links_
 
 
 @pytest.mark.paper("gouriten-oracle")
-def test_the_true_scores_are_all_it_knows() -> None:
-    """Nodes without a score are worth 0; a redirect's target keeps its own score, or inherits if it has none."""
+def test_priority_of_unknown_nodes_and_redirects() -> None:
+    """Unknown nodes have priority 0; the target of a redirect keeps its own score, or inherits one if it is unknown."""
     table = Table()
     oracle = Oracle({"a": 0.25, "known": 0.5})
     rows = np.array([table.add_seed(node) for node in ("a", "b")], np.int32)
@@ -99,11 +99,10 @@ def test_the_true_scores_are_all_it_knows() -> None:
         assert [expected] == oracle.priority(oracle.learn(step, table), table).tolist()
 
 
-# -- from a file ---------------------------------------------------------------------------------------------
 
 
-def test_scores_from_a_file(tmp_path: Path) -> None:
-    """A node, a tab and a score on each line; other line breaks and tabs are part of a node's name."""
+def test_read_scores(tmp_path: Path) -> None:
+    """Other line breaks and tabs are part of a node's name."""
     path = tmp_path / "scores.tsv"
     path.write_bytes(
         "a\t.5\nhttp://x.example/café\t2\r\n\nline\u2028break\t1e-3\nwith\ttab\t0\nold\x0bpage\t1".encode()
@@ -119,34 +118,29 @@ def test_scores_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line", [b"c", b"c 1", b"\t1", b"c\tmuch", b"c\tnan", b"c\tinf", b"\xff\t1", b"c\t", b"a\t.7"], ids=repr
 )
-def test_bad_lines_are_named(tmp_path: Path, line: bytes) -> None:
-    """A line without a node, a tab and a finite number is refused by its number; so is a second score."""
+def test_read_scores_names_bad_line(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "scores.tsv"
     path.write_bytes(b"a\t.5\nb\t1\n" + line + b"\n")
     with pytest.raises(InputError, match=r"scores\.tsv, line 3: "):
         strategy(f"oracle,scores={path}")
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    """A file that is not there is refused with its name."""
+def test_read_scores_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read the scores .*nowhere\.tsv: No such file"):
         estimator(f"oracle,scores={tmp_path / 'nowhere.tsv'}")
 
 
 @pytest.mark.parametrize("make", [lambda: estimator("oracle"), lambda: strategy("oracle"), Oracle])
-def test_without_scores_it_says_what_it_is_for(make: Any) -> None:
-    """No scores: it's for graphs and recorded crawls, and how to give them."""
+def test_oracle_requires_scores(make: Any) -> None:
     with pytest.raises(InputError, match=r"graphs and recorded crawls. Write oracle,scores=FILE"):
         make()
 
 
-def test_scores_that_are_no_numbers() -> None:
-    """NaN in a mapping is refused by the node's name."""
+def test_oracle_rejects_nan() -> None:
     with pytest.raises(ValueError, match="the score of 'b' is nan"):
         Oracle({"a": 1.0, "b": float("nan")})
 
 
-def test_it_passes_the_checks() -> None:
-    """The oracle of the checks' own graph passes them."""
+def test_oracle_passes_checks() -> None:
     beta = dict(graph(400).relevance)
     assert list(CHECKS["estimator"]) == check_estimator(lambda: Oracle(beta))

@@ -19,7 +19,7 @@ from teaching import score, see, seeded
 
 
 def teach(otie: Otie, table: Table, node: str, beta: float, **contexts: float) -> None:
-    """Let it see a page whose links have these contexts."""
+    """Feed a page with links of these context relevances."""
     links = Links.to(*contexts)
     links.facets["context"] = np.array(list(contexts.values()), np.float32)
     step = table.absorb(Visit(node, "page", "ok", 1, relevance=beta, links=links))
@@ -38,7 +38,7 @@ def teach(otie: Otie, table: Table, node: str, beta: float, **contexts: float) -
         (0.25, 1 - 0.85 * 0.125),
     ],
 )
-def test_equation_3(r: float, factor: float) -> None:
+def test_revise_equation_3(r: float, factor: float) -> None:
     """cash + cash * a (2r - 1)^d, with a = .85 and d = 3."""
     otie, table = Otie(scale="none"), seeded("s")
     teach(otie, table, "s", r, x=1.0)
@@ -46,7 +46,7 @@ def test_equation_3(r: float, factor: float) -> None:
     assert pytest.approx(factor - 1) == otie.revised_
 
 
-def test_equation_3_takes_no_more_than_there_is() -> None:
+def test_revise_removes_at_most_all_cash() -> None:
     """With a = 2 and r = 0 the change is max(-1, -2) = -1 of the cash."""
     otie, table = Otie(a=2.0, scale="none"), seeded("s")
     teach(otie, table, "s", 0.0, x=1.0)
@@ -54,7 +54,7 @@ def test_equation_3_takes_no_more_than_there_is() -> None:
 
 
 @pytest.mark.paper("otie-odd-power")
-def test_even_powers_keep_their_sign() -> None:
+def test_revise_even_power_keeps_sign() -> None:
     """d = 2, r = .25: (2r - 1)^2 is taken as -(.5^2) = -.25."""
     otie, table = Otie(a=1.0, d=2.0, scale="none"), seeded("s")
     teach(otie, table, "s", 0.25, x=1.0)
@@ -62,16 +62,18 @@ def test_even_powers_keep_their_sign() -> None:
 
 
 @pytest.mark.paper("otie-eq1")
-def test_equations_1_and_4_for_pages_not_fetched() -> None:
-    """beta = .5 changes nothing; sim' of x is .25 * .5 + .75 * .8 = .725, of y .25 * .5 + .75 * .1 = .2."""
+def test_weights_of_unfetched_pages() -> None:
+    """beta = .5 changes nothing; sim' of x is .25 * .5 + .75 * .8 = .725, of y .25 * .5 + .75 * .1 = .2 (eq. 1, 4)."""
     otie, table = Otie(scale="none"), seeded("s")
     teach(otie, table, "s", 0.5, x=0.8, y=0.1)
     assert pytest.approx([0.725 / 0.925, 0.2 / 0.925]) == score(otie, table, "x", "y")
 
 
 @pytest.mark.paper("otie-eq2")
-def test_equation_2_for_a_page_that_was_fetched() -> None:
-    """What x turned out to be (.6) counts, not what the link to it says (.25 * .5 + .75 * 1 = .875 as of y)."""
+def test_weights_of_fetched_page() -> None:
+    """x counts with its own beta (.6), not with the prediction for its link, .25 * .5 + .75 * 1 = .875 as for y (eq.
+    2).
+    """
     otie, table = Otie(scale="none", period=0), seeded("s", "t")
     teach(otie, table, "s", 0.5, x=0.1)  # 1 to x
     teach(otie, table, "x", 0.6, z=0.1)  # 1 + .85 * .2^3 = 1.0068 to z
@@ -79,15 +81,15 @@ def test_equation_2_for_a_page_that_was_fetched() -> None:
     assert pytest.approx([0.6 / 1.475, 0.875 / 1.475, 1.0068]) == score(otie, table, "x", "y", "z")
 
 
-def test_equal_shares_where_nothing_is_similar() -> None:
+def test_weights_are_equal_if_all_are_0() -> None:
     """beta and all contexts are 0: .15 of the cash is left, half of it for each."""
     otie, table = Otie(scale="none"), seeded("s")
     teach(otie, table, "s", 0.0, x=0.0, y=0.0)
     assert pytest.approx([0.075, 0.075]) == score(otie, table, "x", "y")
 
 
-def test_running_scale() -> None:
-    """r is beta by the largest beta so far: .2/.2, then .1/.2 = .5, then .05/.4 after a page with .4."""
+def test_running_scale_divides_by_largest() -> None:
+    """.2/.2, then .1/.2 = .5, then .05/.4 after a page with .4."""
     otie, table = Otie(), seeded("a", "b", "c", "d")
     teach(otie, table, "a", 0.2, x=1.0)
     teach(otie, table, "b", 0.1, y=1.0)
@@ -96,15 +98,15 @@ def test_running_scale() -> None:
     assert pytest.approx([1.85, 1.0, 1.85, 1 + 0.85 * (0.25 - 1) ** 3]) == score(otie, table, "x", "y", "z", "w")
 
 
-def test_without_a_scale_nothing_is_revised() -> None:
-    """As long as every page scored 0, cash is only moved; r = 0 is for a page that others have outdone."""
+def test_revise_nothing_while_all_pages_are_0() -> None:
     otie, table = Otie(), seeded("a")
     teach(otie, table, "a", 0.0, x=1.0)
     assert [1.0] == score(otie, table, "x")
 
 
-def test_a_second_giving() -> None:
-    """At step 3 x is the richest page with links; it is good, and gives 1.85 of what it has by what was said of z, w.
+def test_second_giving_by_hand() -> None:
+    """At step 3 x is the richest page with links and gives 1.85 times its cash according to the predictions for z and
+    w.
 
     Step 1: s gives x 1.85. Step 2: x gives z (.25 + .75 * .4 = .55) and w (.25 + .75 * .8 = .85) 1.85^2. Step 3: t
     gives x 1.85, and x gives 1.85^2 at once.
@@ -118,8 +120,7 @@ def test_a_second_giving() -> None:
     assert pytest.approx(expected) == score(otie, table, "x", "z", "w")
 
 
-def test_neither_failures_nor_sitemaps_are_revised() -> None:
-    """Nothing was read: what is pooled or handed out is what there was."""
+def test_failures_and_sitemaps_are_not_revised() -> None:
     otie, table = Otie(scale="none"), seeded("s", "t")
     see(otie, table, Visit("s", "sitemap", "ok", 1, links=Links.to("x", "y")))
     see(otie, table, Visit("t", "page", "gone", 2))
@@ -128,11 +129,10 @@ def test_neither_failures_nor_sitemaps_are_revised() -> None:
     assert 0.0 == otie.revised_
 
 
-# -- equation 4 with a classifier --------------------------------------------------------------------------------------
 
 
 class Spoken:
-    """A classifier that knows three words: 'coral' is of the wanted class with .8, 'reef' with .9, 'tank' with .3."""
+    """A classifier with three words: P(wanted) is .8 for 'coral', .9 for 'reef', .3 for 'tank'."""
 
     kind = name = "spoken"
 
@@ -145,8 +145,10 @@ class Spoken:
 
 
 def classified(guide: Otie | LinkContext) -> list[float]:
-    """Scores of x and y, whose contexts are 'reef' and 'tank', on a page of the word 'coral'; 2 of 5 pages trained on
-    were of the wanted class, so the prior is .4."""
+    """Return the priorities of x and y with contexts 'reef' and 'tank', on a page of the word 'coral'.
+
+    2 of 5 training pages were of the wanted class, so the prior is .4.
+    """
     topic = ModelJudge(TrainedModel(["Sea", "Trains"], ["coral", "reef", "tank"], [2, 3], Spoken()), ["Sea"])
     set_facets(topic, guide.wants)
     page = Page("ok", 200, marked="coral", links=Links.to("x", "y"))
@@ -163,21 +165,20 @@ def score_of(guide: Otie | LinkContext, table: Table, visit: Visit) -> list[floa
 
 
 @pytest.mark.paper("otie-eq4")
-def test_equation_4_takes_a_classifiers_word_as_it_is() -> None:
+def test_context_of_classifier_is_its_probability() -> None:
     """x: .25 * .8 + .75 * .9 = .875; y: .25 * .8 + .75 * .3 = .425. Cash 1 + .85 * (2 * .8 - 1)^3 = 1 + .85 * .216 =
     1.1836, by .875 and .425 of 1.3."""
     assert pytest.approx([0.875, 0.425]) == classified(LinkContext())
     assert pytest.approx([1.1836 * 0.875 / 1.3, 1.1836 * 0.425 / 1.3]) == classified(Otie(scale="none"))
 
 
-def test_what_a_context_adds_to_the_prior() -> None:
+def test_lift_subtracts_prior() -> None:
     """lift=yes: x: (.9 - .4) / .6 = 5/6, .25 * .8 + .75 * 5/6 = .825; y: .3 is below the prior, .25 * .8 + 0 = .2."""
     assert pytest.approx([0.825, 0.2]) == classified(LinkContext(lift=True))
     assert pytest.approx([1.1836 * 0.825 / 1.025, 1.1836 * 0.2 / 1.025]) == classified(Otie(scale="none", lift=True))
 
 
-def test_topics_without_a_prior_are_asked_for_contexts() -> None:
-    """To them the two are the same, and nothing is recorded twice."""
+def test_lift_without_prior_changes_nothing() -> None:
     topic = VectorJudge("coral reef")
     set_facets(topic, Otie.wants)
     assert ("context",) == topic.facets

@@ -1,4 +1,4 @@
-"""Out-link count of the page on which a link was found."""
+"""Out-link count."""
 
 import pytest
 
@@ -8,8 +8,8 @@ from teaching import redirect, score, teach
 
 
 @pytest.mark.paper("batsakis-out-links")
-def test_the_page_with_the_most_links_counts() -> None:
-    """x is on pages with 3, 1 and 2 links: 3. A link that is there twice is one, and nobody links to a."""
+def test_out_links_takes_largest_count() -> None:
+    """x is on pages with 3, 1 and 2 links: 3. A duplicate link counts once, and a has no parents."""
     table, out_links = Table(), OutLinks()
     assert ["x", "y", "z"] == teach(out_links, table, "a", 0.0, *"xyzya")
     teach(out_links, table, "b", 0.0, "x")
@@ -17,8 +17,7 @@ def test_the_page_with_the_most_links_counts() -> None:
     assert [3.0, 3.0, 3.0, 2.0, 0.0] == score(out_links, table, *"xyzwa")
 
 
-def test_a_redirect_inherits() -> None:
-    """The target of a redirect has what its source had, unless it has more."""
+def test_out_links_redirect_inherits() -> None:
     table, out_links = Table(), OutLinks()
     teach(out_links, table, "a", 0.0, "x", "y")
     redirect(out_links, table, "x", "t")

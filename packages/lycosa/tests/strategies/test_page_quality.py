@@ -1,4 +1,4 @@
-"""Quality-prioritised crawling: a link is worth what the first or the worst page with it is worth, by hand."""
+"""Quality-prioritised crawling: priorities by hand."""
 
 import pytest
 
@@ -10,8 +10,8 @@ from teaching import order, redirect, score, see, seeded, teach
 
 
 @pytest.mark.parametrize(("name", "expected"), [("qfirst", [0.5, 0.2]), ("qmin", [0.2, 0.2])])
-def test_three_pages(name: str, expected: list[float]) -> None:
-    """c is on pages of .5, .2 and .9, d on those of .2 and .9: the first said .5 and .2, the least is .2 and .2."""
+def test_priority_is_first_or_minimum(name: str, expected: list[float]) -> None:
+    """c is on pages of .5, .2 and .9, d on those of .2 and .9: first .5 and .2, minimum .2 and .2."""
     guide, table = estimator(name), Table()
     teach(guide, table, "p", 0.5, "c")
     teach(guide, table, "q", 0.2, "c", "d")
@@ -19,8 +19,7 @@ def test_three_pages(name: str, expected: list[float]) -> None:
     assert expected == score(guide, table, "c", "d")
 
 
-def test_a_page_of_no_quality_has_spoken() -> None:
-    """0 is a quality like others: nobody who comes later is the first, and nothing is less."""
+def test_priority_keeps_quality_0() -> None:
     for name in ("qfirst", "qmin"):
         guide, table = estimator(name), Table()
         teach(guide, table, "p", 0.0, "c")
@@ -28,8 +27,8 @@ def test_a_page_of_no_quality_has_spoken() -> None:
         assert [0.0] == score(guide, table, "c")
 
 
-def test_what_has_moved() -> None:
-    """The target of a redirect takes over .5; one that page r has with .3 keeps .3 as its first, and as its least."""
+def test_redirect_passes_on_quality() -> None:
+    """The target of a redirect inherits .5; one that page r links to with .3 keeps .3 as first and as minimum."""
     for kind, moved in (("qfirst", 0.5), ("qmin", 0.5)):
         guide, table = estimator(kind), Table()
         teach(guide, table, "p", 0.5, "c", "d")
@@ -39,21 +38,18 @@ def test_what_has_moved() -> None:
         assert [moved, 0.3] == score(guide, table, "new", "t")
 
 
-def test_how_a_page_reads() -> None:
-    """quality=text: .25 where that was noted, 1 where nothing was, whatever the judge says."""
+def test_text_quality_defaults_to_1() -> None:
     guide, table = PageQuality("first", "text"), seeded("p", "q")
     see(guide, table, Visit("p", "page", "ok", 1, relevance=0.9, data={"quality": 0.25}, links=Links.to("c")))
     see(guide, table, Visit("q", "page", "ok", 2, relevance=0.1, links=Links.to("d")))
     assert [0.25, 1.0] == score(guide, table, "c", "d")
 
 
-def test_what_the_two_fetch() -> None:
-    """a (.5) links to b, c and d; b (1) to e, c (0) to e as well: qfirst fetches e before d, qmin after it.
-
-    Priorities: b, c, d .5 (from a), e 1 (from b). Both fetch b. qfirst: e. qmin: e, too, as c is still to come. With c
-    as the second seed, 0 is known of e at once: min(0, 1).
+def test_crawl_order_of_qfirst_and_qmin() -> None:
+    """Priorities: b, c, d .5 (from a), e 1 (from b). Both fetch b first and then e, as c is still to come. With c as
+    the second seed, e has min(0, 1) = 0.
     """
     links, scores = {"a": "bd", "b": "e", "c": "e"}, {"relevance": {"a": 0.5, "b": 1.0, "c": 0.0}}
     assert "acbde" == order("qmin", links, seeds="ac", **scores)
-    assert "acbde" == order("qfirst", links, seeds="ac", **scores)  # c was the first with e
+    assert "acbde" == order("qfirst", links, seeds="ac", **scores)  # c is the first page with e
     assert "abed" == order("qfirst", links, **scores)

@@ -1,4 +1,4 @@
-"""What several parents say of a row, merged."""
+"""Merged priorities of several parents."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from lycosa.strategies.parents import Merge, MergedPriorities
 
 
 def told(merge: Merge, *said: float | list[float]) -> list[float]:
-    """What one parent after the other says of the same two rows, as one number each."""
+    """Feed the values of one parent after the other for the same two rows; return the merged values."""
     table, parents = Table(), MergedPriorities(merge)
     rows = np.zeros(0, np.intp)
     for pick, value in enumerate(said):
@@ -24,19 +24,18 @@ def told(merge: Merge, *said: float | list[float]) -> list[float]:
     ("merge", "expected"),
     [("max", [-1.0, 0.5]), ("sum", [-3.0, 0.25]), ("mean", [-1.5, 0.125]), ("last", [-1.0, -0.25])],
 )
-def test_words_below_zero_are_words(merge: Merge, expected: list[float]) -> None:
-    """The first parent's word counts also where it is below the 0 that a row begins with."""
+def test_update_keeps_negative_values(merge: Merge, expected: list[float]) -> None:
+    """The first parent's value counts even below the initial 0 of a row."""
     assert expected == told(merge, [-2.0, 0.5], [-1.0, -0.25])
 
 
-def test_one_number_for_all_links() -> None:
-    """A page may say the same of all its links: -2 at first, then -1, which is more."""
+def test_update_broadcasts_single_value() -> None:
+    """-2 for all links, then -1, which is larger."""
     assert [-1.0, -1.0] == told("max", -2.0, -1.0)
     assert [0.75, 0.75] == told("max", 0.25, 0.75, 0.5)
 
 
-def test_a_page_without_links_says_nothing() -> None:
-    """Where there are no links there is nothing to merge."""
+def test_update_without_links() -> None:
     table, parents = Table(), MergedPriorities("max")
     table.add_seed("a")
     step = table.absorb(Visit("a", "page", "ok", 1))

@@ -1,4 +1,4 @@
-"""The personalised crawler's queue: whole crawls, in the order of its algorithm."""
+"""The personalised crawler's queue: whole crawls, compared with the paper's algorithm."""
 
 from collections.abc import Mapping
 
@@ -13,12 +13,12 @@ from lycosa.strategies.personalised import Personalised
 
 
 def order(links: Mapping[str, str], relevant: str, seeds: str = "a", levels: int = 0) -> str:
-    """The order in which a graph is crawled, one page at a time."""
+    """Return the order in which a graph is crawled, one page at a time."""
     return teaching.order(f"personalised,levels={levels}", links, relevant, seeds)
 
 
 def literally(links: Mapping[str, str], relevant: str, seeds: str = "a") -> str:
-    """The paper's algorithm, line by line."""
+    """Run the paper's algorithm line by line."""
     queue, visited, inserted = list(seeds), "", set(seeds)
     while queue:
         url = queue.pop(0)
@@ -32,40 +32,36 @@ def literally(links: Mapping[str, str], relevant: str, seeds: str = "a") -> str:
 
 
 @pytest.mark.paper("personalized-queue")
-def test_first_in_first_out() -> None:
-    """When all is relevant it is breadth-first."""
+def test_crawl_of_relevant_pages_is_breadth_first() -> None:
     assert "abcdef" == order({"a": "bc", "b": "de", "c": "fd"}, "abcdef")
 
 
-def test_irrelevant_pages_are_not_expanded() -> None:
-    """b is fetched and found irrelevant; d is known from it only, and never fetched."""
+def test_crawl_prunes_links_of_irrelevant_pages() -> None:
+    """b is fetched and irrelevant; d is linked from it only, and never fetched."""
     assert "abce" == order({"a": "bc", "b": "d", "c": "e"}, "ac")
 
 
-def test_a_link_joins_where_a_relevant_page_has_it() -> None:
-    """x is found on the irrelevant b first, but joins the queue behind d and e, when the relevant d links to it."""
+def test_link_joins_queue_at_first_relevant_parent() -> None:
+    """x is found on the irrelevant b first, but is appended after d and e, when the relevant d links to it."""
     assert "abcdex" == order({"a": "bc", "b": "x", "c": "de", "d": "x"}, "acd")
 
 
-def test_seeds_are_fetched_but_lead_nowhere() -> None:
-    """Seeds that are irrelevant are fetched, and not expanded."""
+def test_irrelevant_seeds_are_fetched_but_not_expanded() -> None:
     assert "abcd" == order({"a": "x", "b": "d", "c": "y"}, "b", seeds="abc")
 
 
-def test_levels() -> None:
-    """A chain after a relevant seed: so many irrelevant pages in a row are followed."""
+def test_levels_follow_irrelevant_pages_in_a_row() -> None:
     links = dict(zip("abcde", "bcdef", strict=True))
     assert ["ab", "abc", "abcd"] == [order(links, "a", levels=levels) for levels in (0, 1, 2)]
 
 
-def test_the_first_place_is_kept() -> None:
-    """With one level x joins by way of the irrelevant b, before y; that a relevant page has it too changes nothing."""
+def test_position_in_queue_is_kept() -> None:
+    """With one level x joins through the irrelevant b, before y; a later relevant parent changes nothing."""
     assert "abcxy" == order({"a": "bc", "b": "x", "c": "yx"}, "ac", levels=1)
 
 
 @pytest.mark.paper("personalized-algorithm")
-def test_the_algorithm_line_by_line() -> None:
-    """On random graphs the crawl is what the paper's algorithm gives."""
+def test_crawl_equals_papers_algorithm() -> None:
     nodes = "abcdefghijklmnopqrst"
     for number in range(10):
         chance = np.random.default_rng(number)
@@ -74,8 +70,8 @@ def test_the_algorithm_line_by_line() -> None:
         assert literally(links, relevant, "ab") == order(links, relevant, "ab")
 
 
-def test_scores_are_places() -> None:
-    """Minus the place in the queue; PRUNED for what has not joined; a redirect's target has the place of its source."""
+def test_priority_is_negative_position() -> None:
+    """Pruned outside the queue; a redirect's target has the position of its source."""
     queue, table = Personalised(threshold=0.5), Table()
     scores = []
     for visit in (

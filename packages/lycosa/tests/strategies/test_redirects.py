@@ -1,4 +1,4 @@
-"""Where links end up when pages have moved."""
+"""Redirects: final targets of links after pages moved."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -10,7 +10,7 @@ from lycosa.strategies.redirects import Redirects
 
 
 def moved(*pairs: str) -> tuple[Redirects, Table]:
-    """A page "p" that links to a, b, c, d, and redirects "xy" from x to y."""
+    """Feed page "p" with links to a, b, c, d, and a redirect from x to y for each pair "xy"."""
     redirects, table = Redirects(), Table()
     table.add_seed("p")
     for visit in (
@@ -24,13 +24,12 @@ def moved(*pairs: str) -> tuple[Redirects, Table]:
 
 
 def ends(*pairs: str) -> str:
-    """Where the links of "p" end up."""
+    """Return the final targets of p's links."""
     redirects, table = moved(*pairs)
     return "".join(table.nodes[row] for row in redirects.edges(table)[1])
 
 
-def test_without_redirects_the_edges_are_the_tables() -> None:
-    """Nothing is followed, nothing copied."""
+def test_edges_without_redirects_are_the_tables() -> None:
     redirects, table = moved()
     parent, child = redirects.edges(table)
     assert np.shares_memory(parent, table.edges.parent)
@@ -38,27 +37,24 @@ def test_without_redirects_the_edges_are_the_tables() -> None:
     assert "abcd" == ends()
 
 
-def test_a_chain_is_followed_to_its_end() -> None:
-    """Whichever link of the chain is known first."""
+def test_edges_follow_chain_in_any_order() -> None:
     assert "cccd" == ends("ab", "bc")
     assert "cccd" == ends("bc", "ab")
 
 
-def test_a_circle_ends_somewhere() -> None:
-    """Two pages that redirect to each other are one node, not an endless walk."""
+def test_edges_end_in_cycle() -> None:
     assert "bbcd" == ends("ba", "ab")
     assert "aacd" == ends("ab", "ba")
 
 
-def test_a_link_that_ends_at_its_own_page_is_left_out() -> None:
+def test_edges_drop_links_to_own_page() -> None:
     """a redirects to p, which links to it."""
     assert "bcd" == ends("ap")
 
 
 @settings(max_examples=40)
 @given(st.lists(st.sampled_from([x + y for x in "abcdef" for y in "abcdef"]), max_size=12))
-def test_an_end_is_not_sent_on(pairs: list[str]) -> None:
-    """Whatever redirects to whatever, following once more changes nothing."""
+def test_ends_is_idempotent(pairs: list[str]) -> None:
     redirects, table = moved(*(pair for pair in pairs if pair[0] in "abcd"))
     rows = np.arange(len(table), dtype=np.int32)
     assert redirects.ends(rows).tolist() == redirects.ends(redirects.ends(rows)).tolist()

@@ -1,4 +1,4 @@
-"""Parameters that make no sense: refused when a strategy is made, with a message that says what to do."""
+"""Invalid parameters of strategies are rejected with advice."""
 
 from collections.abc import Callable
 
@@ -104,8 +104,7 @@ REEFS = Ontology.build({"reef": ["reef"]}, broader=[])
         ("mab_discounted,arms=", "needs arms"),
     ]
 )
-def test_what_can_be_typed(text: str, told: str) -> None:
-    """After the name of a strategy."""
+def test_strategy_rejects_invalid_parameters(text: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         strategy(text, words="reef", ontology=REEFS, file=ten_pages())
 
@@ -122,14 +121,12 @@ def test_what_can_be_typed(text: str, told: str) -> None:
         (lambda: Regression(ridge=float("nan")), "above 0"),
     ]
 )
-def test_what_can_be_said_in_python(make: Callable[[], object], told: str) -> None:
-    """By classes that nobody names after --strategy, and values that can't be typed there."""
+def test_classes_reject_invalid_arguments(make: Callable[[], object], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         make()
 
 
 @each([("hmm",), ("hmm-xmeans",), ("hybrid",), ("hybrid-anchor",), ("context-graph",)])
-def test_without_a_browsing_record(name: str) -> None:
-    """The message says what makes one."""
+def test_browsing_strategies_require_record(name: str) -> None:
     with pytest.raises(InputError, match="lycosa train browse"):
         strategy(name)

@@ -20,7 +20,7 @@ from lycosa.strategies.regression import Regression
 
 
 def learned(made: Regression, *pages: tuple[str, float, str], outcome: str = "ok") -> Table:
-    """A table after some pages: name, beta and links (one letter each)."""
+    """Return a table after some pages: name, beta and links (one letter each)."""
     table = Table()
     for node, beta, links in pages:
         table.add_seed(node)
@@ -31,14 +31,16 @@ def learned(made: Regression, *pages: tuple[str, float, str], outcome: str = "ok
 
 
 @pytest.mark.paper("gouriten-lr-fl")
-def test_three_pages_by_hand() -> None:
+def test_regression_three_pages_by_hand() -> None:
     """Pages with 0, 1 and 2 parents of beta 0 and with beta 0, 0 and 1: only the in-degree differs.
 
     With x = (degree, 1), rows (0, 1), (1, 1), (2, 1), y = (0, 0, 1) and ridge r = .5 the normal equations are
-        (0 + 1 + 4 + r) w + (0 + 1 + 2) c     = 0 + 0 + 2
-        (0 + 1 + 2) w     + (1 + 1 + 1 + r) c = 0 + 0 + 1
-    or 5.5 w + 3 c = 2 and 3 w + 3.5 c = 1, so w = (2 * 3.5 - 3 * 1) / (5.5 * 3.5 - 3 * 3) = 4 / 10.25 and
-    c = (5.5 * 1 - 3 * 2) / 10.25 = -.5 / 10.25. The other features are 0, and so are their weights.
+
+        (0 + 1 + 4 + r) w + (0 + 1 + 2) c = 0 + 0 + 2
+        (0 + 1 + 2) w + (1 + 1 + 1 + r) c = 0 + 0 + 1
+
+    or 5.5 w + 3 c = 2 and 3 w + 3.5 c = 1, so w = (2 * 3.5 - 3 * 1) / (5.5 * 3.5 - 3 * 3) = 4 / 10.25 and c = (5.5 * 1
+    - 3 * 2) / 10.25 = -.5 / 10.25. The other features are 0, and so are their weights.
     """
     made = Regression("fl", smooth=False, ridge=0.5, literal=True)
     table = learned(made, ("a", 0.0, "bc"), ("b", 0.0, "c"), ("c", 1.0, "d"))
@@ -47,8 +49,7 @@ def test_three_pages_by_hand() -> None:
     assert [(4 * 1 - 0.5) / 10.25] == pytest.approx(made.priority(np.array([3], np.int32), table).tolist(), rel=1e-6)
 
 
-def test_seeds_teach_nothing() -> None:
-    """They were chosen, not found: without `literal` only the page that a link led to is learned from."""
+def test_regression_ignores_seeds_unless_literal() -> None:
     made, table = Spy("fl", smooth=False), Table()
     table.add_seed("a")
     for node, beta, links in (("a", 1.0, "b"), ("b", 0.5, "")):
@@ -58,15 +59,14 @@ def test_seeds_teach_nothing() -> None:
     assert [([1, 1.0, 0, 0], 0.5)] == made.__dict__["seen"]
 
 
-def test_all_scores_are_0_at_first() -> None:
-    """Before anything is learned nothing is better than anything else."""
+def test_regression_priorities_are_0_before_training() -> None:
     table = Table()
     rows = np.array([table.add(name, 0) for name in "ab"], np.int32)
     table.in_degree[1] = 7
     assert [0.0, 0.0] == Regression().priority(rows, table).tolist()
 
 
-def test_features_are_those_of_the_papers() -> None:
+def test_features_first_level() -> None:
     """Degree, sums of beta, alpha and their product; log(1 + x) with smoothing."""
     visit = Visit("a", "page", "ok", 1, relevance=0.5, links=Links.to("b"))
     visit.links.link_relevances[:] = 0.25
@@ -83,7 +83,7 @@ def test_features_are_those_of_the_papers() -> None:
 
 
 @pytest.mark.paper("gouriten-lr-sl")
-def test_second_level_features_follow() -> None:
+def test_features_second_level() -> None:
     """lr_sl has seven: after u -> v, w and w with beta .5, v has a sibling with .5."""
     made = Regression("sl", smooth=False)
     table = learned(made, ("u", 0.25, "vw"), ("w", 0.5, ""))
@@ -91,15 +91,15 @@ def test_second_level_features_follow() -> None:
 
 
 class Spy(Regression):
-    """Remembers what it was trained with."""
+    """Records its training examples."""
 
     def _train(self, features: NDArray[np.float32], beta: float) -> None:
         self.__dict__.setdefault("seen", []).append((features.tolist(), beta))
         super()._train(features, beta)
 
 
-def test_features_are_frozen_before_the_visit() -> None:
-    """Neither the page's own relevance nor what its links lead back to is in what it is trained with."""
+def test_features_are_taken_before_visit() -> None:
+    """Neither the page's own relevance nor links back from its own links are in its features."""
     made = Spy("sl", smooth=False, literal=True)
     learned(made, ("u", 0.25, "vw"), ("w", 0.5, "uvw"), ("v", 1.0, "wv"))
     expected = [
@@ -111,8 +111,7 @@ def test_features_are_frozen_before_the_visit() -> None:
 
 
 @pytest.mark.parametrize("kind", ["redirect", "page"])
-def test_failures_and_redirects_teach_nothing(kind: str) -> None:
-    """Only a page that came is a page to learn from."""
+def test_regression_ignores_failures_and_redirects(kind: str) -> None:
     made = Regression()
     table = Table()
     table.add_seed("a")
@@ -126,8 +125,8 @@ def test_failures_and_redirects_teach_nothing(kind: str) -> None:
 
 @pytest.mark.paper("gouriten-incremental")
 @pytest.mark.parametrize("lines", [4, 7])
-def test_many_pages_equal_the_batch_solution(lines: int) -> None:
-    """Recursive and direct least squares agree to 1e-6, with features that hardly differ among them."""
+def test_regression_equals_batch_solution(lines: int) -> None:
+    """Recursive and direct least squares agree to 1e-6, with nearly collinear features among them."""
     rng = np.random.default_rng(3)
     made = Regression("fl" if lines == 4 else "sl", ridge=1e-3)
     x = np.log1p(rng.exponential(size=(6_000, lines))).astype(np.float32)
@@ -143,8 +142,8 @@ def test_many_pages_equal_the_batch_solution(lines: int) -> None:
 
 
 @pytest.mark.parametrize("level", ["fl", "sl"])
-def test_the_frontier_takes_what_scores_best(level: str) -> None:
-    """At every pick of a crawl the row taken is the best of the open ones, by `score`, and the first of equals."""
+def test_frontier_picks_best_priority(level: str) -> None:
+    """At every pick the row is the best of the open ones by `priority`, and the first of ties."""
     rng = np.random.default_rng(8)
     nodes = [str(number) for number in range(400)]
     links = {node: [nodes[at] for at in rng.integers(0, 400, 5)] for node in nodes}

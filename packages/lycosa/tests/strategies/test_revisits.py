@@ -1,4 +1,4 @@
-"""What strategies make of a page that is visited again: its new links join, and nothing is learned twice."""
+"""Revisited pages in strategies: new links are ranked, and nothing is learned twice."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ REEFS = Ontology.build({"reef": ["reef"], "coral": ["coral"]}, broader=[("coral"
 
 
 class Deaf(BestFirst):
-    """Looks at pages only."""
+    """Ignores revisits."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         rows = super().learn(step, table)
@@ -48,7 +48,7 @@ class Deaf(BestFirst):
 
 
 class Once(BestFirst):
-    """Takes for granted that a page comes once."""
+    """Assumes that a page is visited once."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         met = self.__dict__.setdefault("met_", set())
@@ -62,7 +62,7 @@ CHANCE = random.Random(3)
 
 
 class Whimsical(BestFirst):
-    """Ranks the links of a page that comes again by something that no log knows."""
+    """Ranks the new links of a revisited page by a number that is not in the log."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         if step.visit.follows:
@@ -71,14 +71,12 @@ class Whimsical(BestFirst):
 
 
 @pytest.mark.parametrize("make", [Deaf, Once])
-def test_an_estimator_that_does_not_expect_revisits_fails(make: Any) -> None:
-    """One that misses the new links, or trips over a second visit, is told so by the checks."""
+def test_checks_reject_estimators_without_revisits(make: Any) -> None:
     with pytest.raises(CheckFailed, match="a_page_visited_again"):
         passed(a_page_visited_again, make)
 
 
-def test_one_that_can_not_be_resumed_fails() -> None:
-    """What is learned from a revisit has to be in it."""
+def test_checks_reject_estimators_that_cannot_be_resumed() -> None:
     with pytest.raises(CheckFailed, match="a_crawl_with_revisits_can_be_resumed"):
         passed(a_crawl_with_revisits_can_be_resumed, Whimsical)
     with pytest.raises(CheckFailed, match="pages_visited_again"):
@@ -86,7 +84,7 @@ def test_one_that_can_not_be_resumed_fails() -> None:
 
 
 class Crawl:
-    """A table and an estimator over it, played by hand."""
+    """A table and an estimator over it, fed by hand."""
 
     def __init__(self, estimator: Any, *seeds: str) -> None:
         self.estimator, self.table = estimator, Table()
@@ -95,51 +93,51 @@ class Crawl:
             self.table.add_seed(seed)
 
     def page(self, node: str, beta: float, links: dict[str, float], again: bool = False, **more: Any) -> list[str]:
-        """See a page, or a version of it; the nodes whose score may have changed."""
+        """Feed a page, or a version of it; return the nodes whose priority may have changed."""
         visit = Visit(node, "revisit" if again else "page", "ok", 1, relevance=beta, links=Links.to(*links), **more)
         visit.links.link_relevances[:] = list(links.values())
         visit.data = {**visit.data, "follows": 1.0} if again else visit.data
         return self.learn(visit)
 
     def move(self, node: str, target: str) -> list[str]:
-        """See that a page has moved."""
+        """Feed a page that has moved."""
         return self.learn(Visit(node, "revisit", "redirect", 1, links=Links.to(target), data={"follows": 1.0}))
 
     def learn(self, visit: Visit) -> list[str]:
-        """Fold a visit, as the engine does."""
+        """Feed a visit, as the engine does."""
         step = self.table.absorb(visit)
         rows = [] if step is None else self.estimator.learn(step, self.table).tolist()
         return [self.table.nodes[row] for row in rows]
 
     def score(self, *nodes: str) -> list[Any]:
-        """What nodes are worth."""
+        """Return the priorities of some nodes."""
         rows = np.array([self.table.row_of[node] for node in nodes], np.int32)
         return [pytest.approx(score) for score in self.estimator.priority(rows, self.table).tolist()]
 
     def words(self, *words: str) -> Terms:
-        """The words of a page, each once."""
+        """Return the terms of a page, each word once."""
         known = len(self.stems)
         ids = sorted(self.stems.setdefault(word, len(self.stems)) for word in words)
         return Terms(np.array(ids, np.uint32), np.ones(len(ids), np.uint16), list(self.stems)[known:])
 
 
-def test_best_first_goes_by_what_the_page_is_now() -> None:
-    """(.8 + .4) / 2 for what was there, (.2 + 1) / 2 for what is new; what was there is not said again."""
+def test_best_first_revisit_uses_current_relevance() -> None:
+    """(.8 + .4) / 2 for the old link, (.2 + 1) / 2 for the new one; the old one is not counted again."""
     crawl = Crawl(BestFirst(merge="sum"))
     crawl.page("a", 0.8, {"b": 0.4})
     assert ["c"] == crawl.page("a", 0.2, {"b": 0.9, "c": 1.0}, again=True)
     assert [0.6, 0.6] == crawl.priority("b", "c")
 
 
-def test_sums_over_parents_have_each_parent_once() -> None:
-    """fl_n of b stays at .8 when its page comes again with .5, and c, which is new, has .5."""
+def test_first_level_revisit_counts_parent_once() -> None:
+    """fl_n of b stays at .8 when its page is revisited with .5, and c, which is new, has .5."""
     crawl = Crawl(FirstLevel("n", smooth=False))
     crawl.page("a", 0.8, {"b": 0.0})
     crawl.page("a", 0.5, {"b": 0.0, "c": 0.0}, again=True)
     assert [0.8, 0.5] == crawl.priority("b", "c")
 
 
-def test_siblings_hear_of_new_links() -> None:
+def test_second_level_revisit_adds_siblings() -> None:
     """c is new beside b (fetched, .5) and d is new and fetched (.25): c has .5 + .25, and the old link e .25 more."""
     crawl = Crawl(SecondLevel("n", smooth=False), "a", "d")
     crawl.page("d", 0.25, {})
@@ -150,8 +148,7 @@ def test_siblings_hear_of_new_links() -> None:
     assert [0.5 + 0.25, 0.5 + 0.25] == crawl.priority("c", "e")
 
 
-def test_a_regression_is_not_trained_twice() -> None:
-    """The weights after a revisit are those before it, whatever the page is worth now."""
+def test_regression_revisit_is_not_trained() -> None:
     crawl = Crawl(Regression())
     crawl.page("a", 0.8, {"b": 0.4})
     crawl.page("b", 0.5, {"c": 0.1})
@@ -160,16 +157,16 @@ def test_a_regression_is_not_trained_twice() -> None:
     assert before == crawl.estimator.weights_.tolist()
 
 
-def test_links_are_counted_as_the_page_has_them_now() -> None:
-    """out-links: a page of two links that has three now, one of them new, was found among three."""
+def test_out_links_revisit_counts_current_links() -> None:
+    """A page of two links that has three now, one of them new: the new link has 3."""
     crawl = Crawl(OutLinks())
     crawl.page("a", 0.0, {"b": 0.0, "c": 0.0})
     crawl.page("a", 0.0, {"b": 0.0, "d": 0.0, "c": 0.0}, again=True)
     assert [2.0, 2.0, 3.0] == crawl.priority("b", "c", "d")
 
 
-def test_fish_look_at_the_place_on_the_page() -> None:
-    """With a width of 1 the first link of an irrelevant page is likely, new or not; a new one behind it is not."""
+def test_fish_search_revisit_uses_position_on_page() -> None:
+    """With a width of 1 the first link of an irrelevant page is preferred, new or not; a new one after it is not."""
     crawl = Crawl(FishSearch(width=1, threshold=0.5))
     crawl.page("a", 0.0, {"b": 0.0})
     crawl.page("a", 0.0, {"b": 0.0, "c": 0.0}, again=True)
@@ -177,8 +174,8 @@ def test_fish_look_at_the_place_on_the_page() -> None:
     assert [0.5, 0.0, 0.5] == crawl.priority("b", "c", "d")
 
 
-def test_a_page_that_left_the_topic_leads_nowhere() -> None:
-    """New links of a page that was relevant and is no more are pruned, those of one that became so join."""
+def test_personalised_revisit_uses_current_relevance() -> None:
+    """New links of a page that is no longer relevant are pruned, those of one that became relevant join the queue."""
     crawl = Crawl(Personalised(threshold=0.5), "a", "x")
     crawl.page("a", 0.8, {"b": 0.0})
     crawl.page("x", 0.0, {"y": 0.0})
@@ -187,8 +184,8 @@ def test_a_page_that_left_the_topic_leads_nowhere() -> None:
     assert [-1.0, PRUNED, PRUNED, -2.0] == crawl.priority("b", "y", "c", "z")
 
 
-def test_a_share_of_pagerank_for_each_link() -> None:
-    """A page with two links that gets a third hands it a third of its rank, times the damping."""
+def test_pagerank_revisit_shares_by_all_links() -> None:
+    """A page with two links that gets a third passes on a third of its rank, times the damping."""
     crawl = Crawl(PageRank())
     crawl.page("a", 0.0, {"b": 0.0, "c": 0.0})
     rank = float(crawl.estimator.base_ + crawl.estimator.gain_[0])
@@ -196,8 +193,7 @@ def test_a_share_of_pagerank_for_each_link() -> None:
     assert [crawl.estimator.base_ + 0.85 * rank / 3] == crawl.priority("d")
 
 
-def test_ranks_add_up_when_a_page_has_moved() -> None:
-    """A page that had links and moved is a node still: the surfer is somewhere."""
+def test_pagerank_sums_to_1_after_page_moved() -> None:
     crawl = Crawl(PageRank(period=1))
     crawl.page("a", 0.0, {"b": 0.0, "c": 0.0})
     crawl.page("b", 0.0, {"c": 0.0, "d": 0.0})
@@ -207,7 +203,7 @@ def test_ranks_add_up_when_a_page_has_moved() -> None:
     )
 
 
-def test_navigational_rank_at_a_revisit_is_that_of_the_graph() -> None:
+def test_nr_revisit_equals_definition() -> None:
     """Period 1 is the definition; between two periods a new link gets NR1 / d_o with all links counted.
 
     NR1(a) = .5 * .8 = .4, and NR2(b) = .5 * .4 / 1. Then a has .2 and two links: NR1 = .1, and NR2(c) = .5 * .1 / 2.
@@ -224,12 +220,12 @@ def test_navigational_rank_at_a_revisit_is_that_of_the_graph() -> None:
 
 
 def balanced(flow: CashFlow) -> bool:
-    """Whether rows and pool hold what seeds brought and revisions made of it."""
+    """Return whether rows and pool hold the seeds' cash plus the revisions."""
     return bool(np.isclose(float(flow.cash_.sum()) + flow.pool_, flow.brought_ + flow.revised_, rtol=1e-12))
 
 
-def test_opic_gives_again_to_all_links() -> None:
-    """a gives 1 to b; b gives half of it back. Visited again, a gives that 1/2 to b (fetched) and c, a half each."""
+def test_opic_revisit_gives_to_all_links() -> None:
+    """a gives 1 to b; b gives half of it back. Revisited, a gives that 1/2 to b (fetched) and c, a half each."""
     crawl = Crawl(Opic(period=0))
     crawl.page("a", 0.0, {"b": 0.0})
     crawl.page("b", 0.0, {"a": 0.0, "x": 0.0})
@@ -240,8 +236,8 @@ def test_opic_gives_again_to_all_links() -> None:
     assert balanced(crawl.estimator)
 
 
-def test_cash_of_a_seed_that_moves_is_not_made_again() -> None:
-    """A seed's share is spent: the target, which is a seed to the table, has what its source was given since."""
+def test_opic_moved_seed_pays_once() -> None:
+    """The share of the seed is spent: the target, a seed in the table, has the source's income since then."""
     crawl = Crawl(Opic(period=0))
     crawl.page("a", 0.0, {"b": 0.0})
     crawl.page("b", 0.0, {"a": 0.0})
@@ -256,8 +252,8 @@ def test_cash_of_a_seed_that_moves_is_not_made_again() -> None:
     assert balanced(crawl.estimator)
 
 
-def test_a_dead_end_that_has_links_at_last() -> None:
-    """A page that was gone paid into the pool; back again it has nothing to give, but keeps what it gets."""
+def test_opic_dead_end_gets_links() -> None:
+    """A failed page paid into the pool; when it is back it has nothing to give, but keeps its income."""
     crawl = Crawl(Opic(period=0), "a", "b")
     crawl.learn(Visit("a", "page", "gone", 1))
     assert 1.0 == crawl.estimator.pool_
@@ -267,10 +263,10 @@ def test_a_dead_end_that_has_links_at_last() -> None:
     assert balanced(crawl.estimator)
 
 
-def test_otie_revises_by_what_the_page_is_now() -> None:
-    """a = .85, d = 3, scale none: 1.85 goes to b, which is worth 1: 1.85^2 come back. Now a is worth 0: .15 of that.
+def test_otie_revisit_uses_current_relevance() -> None:
+    """a = .85, d = 3, scale none: 1.85 goes to b, which has beta 1: 1.85^2 come back. Now a has beta 0: .15 of that.
 
-    Eq. 2 shares it by beta of b, which is 1, and by .25 * 0 + .75 * 1 of the new link: 4 parts to 3.
+    Eq. 2 divides it by beta of b, which is 1, and by .25 * 0 + .75 * 1 of the new link: 4 parts to 3.
     """
     crawl = Crawl(Otie(period=0, scale="none"))
     crawl.page("a", 1.0, {"b": 1.0})
@@ -283,8 +279,8 @@ def test_otie_revises_by_what_the_page_is_now() -> None:
 
 
 @pytest.mark.parametrize("flow", [Opic(period=3), Otie(period=3)])
-def test_no_cash_is_lost_or_made_however_pages_come_and_go(flow: CashFlow) -> None:
-    """300 visits in any order: pages, failures and redirects, of old pages new versions, moves and returns."""
+def test_cash_is_conserved_with_revisits(flow: CashFlow) -> None:
+    """300 visits in any order: pages, failures and redirects, new versions, moves and returns."""
     chance, names = random.Random(5), [f"n{number}" for number in range(60)]
     crawl = Crawl(flow, *names[:3])
     seen: set[str] = set()
@@ -305,8 +301,8 @@ def test_no_cash_is_lost_or_made_however_pages_come_and_go(flow: CashFlow) -> No
         assert (flow.cash_ >= 0).all()
 
 
-def test_cash_with_history_is_one_node_when_a_page_moves() -> None:
-    """H + C of a page goes to where it moved: a has given its 1 (H = 1), was given 1 since, and the target has 2."""
+def test_opic_alpha_moved_page_is_one_node() -> None:
+    """H + C of a page goes to its target: a has given its 1 (H = 1), received 1 since, and the target has 2."""
     crawl = Crawl(OpicAlpha())
     crawl.page("a", 0.0, {"b": 0.0})  # b: 1 + 1
     crawl.page("b", 0.0, {"a": 0.0})  # a: 0 + 2
@@ -316,8 +312,8 @@ def test_cash_with_history_is_one_node_when_a_page_moves() -> None:
     assert [0.0] == crawl.priority("a")
 
 
-def test_cash_with_history_is_given_to_all_links() -> None:
-    """a was given 2 by b; visited again it gives C(u) parts of it: b has 0 left, c is new and has 1."""
+def test_opic_alpha_revisit_gives_to_all_links() -> None:
+    """a received 2 from b; revisited it gives parts in proportion to C(u): b has 0 left, c is new and has 1."""
     crawl = Crawl(OpicAlpha())
     crawl.page("a", 0.0, {"b": 0.5})
     crawl.page("b", 0.0, {"a": 0.5})
@@ -325,8 +321,7 @@ def test_cash_with_history_is_given_to_all_links() -> None:
     assert [1.0 + 2.0, 2.0, 1.0 + 2.0] == crawl.priority("a", "b", "c")
 
 
-def test_a_bandit_is_not_paid_for_a_revisit() -> None:
-    """Whatever its arm, a revisit is no pull and no reward."""
+def test_bandit_revisit_is_not_a_pull() -> None:
     bandit, table = Bandit(arms=("fl_n", "fl_deg"), policy="epsilon"), Table()
     frontier = bandit.frontier(table, lambda host_key: (0.0, ""))
     bandit.admit(table.add_seed("a"), table, frontier)
@@ -343,8 +338,8 @@ def test_a_bandit_is_not_paid_for_a_revisit() -> None:
     assert "c" == table.nodes[bandit.pick(4, frontier, 0.0).row]
 
 
-def test_a_revisit_is_no_page_of_a_batch() -> None:
-    """Of a batch of two, one page is left after a page and a revisit, of a seed at that; then both links join."""
+def test_batch_revisit_is_not_counted() -> None:
+    """After a page and a revisit, one page of a batch of two is left; then both links are ranked."""
     batched, table = Batched(Greedy(BreadthFirst()), 2), Table()
     frontier = batched.frontier(table, lambda host_key: (0.0, ""))
     batched.admit(table.add_seed("a"), table, frontier)
@@ -365,15 +360,15 @@ def test_a_revisit_is_no_page_of_a_batch() -> None:
 
 
 def scent() -> Crawl:
-    """A page that led to a good one, with words."""
+    """Feed a page that led to a good one, with words."""
     crawl = Crawl(Scent(words="coral", vectors=False), "http://a.test/")
     crawl.page("http://a.test/", 0.5, {"http://a.test/b": 0.5, "http://a.test/c": 0.0}, terms=crawl.words("coral"))
     crawl.page("http://a.test/b", 0.9, {"http://a.test/d": 0.1}, terms=crawl.words("coral", "reef"))
     return crawl
 
 
-def test_scent_has_one_outcome_for_each_page() -> None:
-    """A revisit changes no sum over pages, words and places: only its new link is read."""
+def test_scent_revisit_adds_no_outcome() -> None:
+    """Sums over pages, words and places stay; only the new link is read."""
     crawl = scent()
     known = crawl.estimator
     before = known.pages_, known.outcome_sum_, known.relevant_pages_, known.weights_.pages, known.outcomes_.pages
@@ -384,8 +379,8 @@ def test_scent_has_one_outcome_for_each_page() -> None:
     assert np.array_equal(groups, known.groups_.totals)
 
 
-def test_scent_scores_a_new_link_as_one_of_its_page() -> None:
-    """Beside a fetched link of outcome b, a new one knows its neighbour as an old one does."""
+def test_scent_new_link_uses_neighbours() -> None:
+    """Beside a fetched link of outcome b, a new one has the same neighbour term as an old one."""
     crawl = scent()
     links = {"http://a.test/e": 0.0, "http://a.test/b": 0.5, "http://a.test/c": 0.0}
     crawl.page("http://a.test/", 0.5, links, again=True, terms=crawl.words("coral"))
@@ -394,8 +389,8 @@ def test_scent_scores_a_new_link_as_one_of_its_page() -> None:
     assert terms["neighbours"][0] == terms["neighbours"][1] > 0
 
 
-def test_scent_of_a_page_that_moved_after_it_was_fetched() -> None:
-    """It has turned out already: where it is now, it teaches nothing again."""
+def test_scent_page_moved_after_fetch() -> None:
+    """Its outcome is known already: the target is not learned again."""
     crawl = scent()
     crawl.move("http://a.test/b", "http://a.test/now")
     pages = crawl.estimator.pages_
@@ -403,8 +398,8 @@ def test_scent_of_a_page_that_moved_after_it_was_fetched() -> None:
     assert pages == crawl.estimator.pages_
 
 
-def test_words_are_counted_once() -> None:
-    """A strategy that learns idf counts a page once, and knows the new words of its later versions."""
+def test_idf_counts_revisited_page_once() -> None:
+    """New words of later versions are known, though."""
     crawl = Crawl(SsrmStrategy(words="reef", ontology=REEFS))
     crawl.page("a", 0.5, {"b": 0.0}, terms=crawl.words("coral", "reef"))
     crawl.page("a", 0.5, {"b": 0.0, "c": 0.0}, again=True, terms=crawl.words("coral", "sea"))
@@ -412,8 +407,8 @@ def test_words_are_counted_once() -> None:
     assert (1, ["coral", "reef", "sea"], [1, 1, 0]) == (words.pages, words.terms, words.frequency[:3].tolist())
 
 
-def test_naive_bayes_is_taught_once() -> None:
-    """Counts stay; a page that moved after it was fetched has the words of its new address."""
+def test_nb_links_revisit_is_not_counted() -> None:
+    """Counts stay; a page that moved after it was fetched has the words of its new URL."""
     crawl = Crawl(NaiveBayesLinks(threshold=0.5))
     crawl.page("a", 1.0, {"coral": 0.0, "trains": 0.0})
     crawl.page("coral", 1.0, {})
@@ -426,8 +421,7 @@ def test_naive_bayes_is_taught_once() -> None:
     assert crawl.priority("coral 2")[0].expected > crawl.priority("reef")[0].expected
 
 
-def test_the_apprentice_is_taught_once() -> None:
-    """A second visit of a page is no second example."""
+def test_apprentice_revisit_is_not_trained() -> None:
     crawl = Crawl(Apprentice(least=1))
     table, apprentice = crawl.table, crawl.estimator
     for visit in (
@@ -441,8 +435,8 @@ def test_the_apprentice_is_taught_once() -> None:
     assert 1 == apprentice.pages_
 
 
-def test_rules_are_refined_by_first_visits_only() -> None:
-    """A revisit is no case more; the links of the page are those of the class that it has now."""
+def test_rules_revisit_is_not_a_case() -> None:
+    """The links of the page have the probability of its current class."""
     book = RuleBook()
     book.add("CH", "PH", 4)
     book.add("DH", "CH", 4)
@@ -457,8 +451,7 @@ def test_rules_are_refined_by_first_visits_only() -> None:
     assert 5 == next(rule.cases for rule in crawl.estimator.book_ if (rule.source, rule.to) == ("CH", "PH"))
 
 
-def test_the_oracle_hands_on_what_moved() -> None:
-    """A target that the truth does not name is worth what its source was."""
+def test_oracle_moved_page_inherits_score() -> None:
     crawl = Crawl(Oracle({"a": 0.5, "b": 0.25}))
     crawl.page("a", 0.5, {"b": 0.0})
     crawl.page("b", 0.25, {})
@@ -466,8 +459,8 @@ def test_the_oracle_hands_on_what_moved() -> None:
     assert [0.25] == crawl.priority("z")
 
 
-def test_a_page_that_is_back_ends_where_it_is() -> None:
-    """Links to a page that moved lead to its target, until the page is there again."""
+def test_redirects_page_returns_to_old_url() -> None:
+    """Links to a moved page lead to its target, until the page is at its old URL again."""
     crawl = Crawl(Opic())
     redirects: Redirects = crawl.estimator.redirects_
     crawl.page("a", 0.0, {"b": 0.0})

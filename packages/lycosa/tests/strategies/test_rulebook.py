@@ -1,4 +1,4 @@
-"""Interclass rules: counting, chaining, and the file they are kept in."""
+"""Rule books: counting, chaining and file format."""
 
 import itertools
 from pathlib import Path
@@ -14,12 +14,12 @@ from paper_rules import paper_rules
 
 @pytest.fixture
 def paper() -> RuleBook:
-    """The rules of the paper's table 2."""
+    """Return the rules of the paper's table 2."""
     return paper_rules()
 
 
 @pytest.mark.paper("rules-table-2")
-def test_table_2_of_the_paper(paper: RuleBook) -> None:
+def test_add_counts_table_2(paper: RuleBook) -> None:
     """Ten pages for each class give the rules of table 2."""
     assert {
         ("DH", "CH"): 0.8, ("DH", "PH"): 0.1, ("DH", "SP"): 0.1,
@@ -29,13 +29,13 @@ def test_table_2_of_the_paper(paper: RuleBook) -> None:
     } == {(rule.source, rule.to): rule.probability for rule in paper}  # fmt: skip
 
 
-def test_figure_3_with_paths_of_one_link(paper: RuleBook) -> None:
-    """At depth 1 a class is worth its direct rule: PH .3 (the seed's links), CH .4 (URL 5), DH .1; SP has no path."""
+def test_chain_one_link_figure_3(paper: RuleBook) -> None:
+    """At depth 1 each class has its direct rule: PH .3 (the seed's links), CH .4 (URL 5), DH .1; SP has no path."""
     assert {"DH": 0.1, "CH": 0.4, "PH": 0.3} == paper.chain({"PH"}, depth=1)
 
 
 @pytest.mark.paper("rules-chaining", "rules-figure-5")
-def test_figure_5_with_paths_of_two_links(paper: RuleBook) -> None:
+def test_chain_two_links_figure_5(paper: RuleBook) -> None:
     """At depth 2: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42; PH has its loop only, .3; SP has no path."""
     chances = paper.chain({"PH"}, depth=2)
     assert {"DH": 0.42, "CH": 0.42, "PH": 0.3} == {name: pytest.approx(value) for name, value in chances.items()}
@@ -43,20 +43,20 @@ def test_figure_5_with_paths_of_two_links(paper: RuleBook) -> None:
 
 
 @pytest.mark.paper("rules-merging")
-def test_the_best_path_instead_of_all(paper: RuleBook) -> None:
-    """With max, DH is worth its best path, .8 * .4 = .32, and CH its direct rule, .4."""
+def test_chain_max_takes_best_path(paper: RuleBook) -> None:
+    """DH has its best path, .8 * .4 = .32, and CH its direct rule, .4."""
     chances = paper.chain({"PH"}, depth=2, paths="max")
     assert (pytest.approx(0.32), pytest.approx(0.4)) == (chances["DH"], chances["CH"])
 
 
 @pytest.mark.paper("rules-cycle-free")
-def test_three_links_do_not_turn_in_a_circle(paper: RuleBook) -> None:
-    """At depth 3 nothing is added: DH -> CH -> DH -> PH and CH -> CH -> ... come by a class again."""
+def test_chain_three_links_excludes_cycles(paper: RuleBook) -> None:
+    """At depth 3 nothing is added: DH -> CH -> DH -> PH and CH -> CH -> ... repeat a class."""
     assert paper.chain({"PH"}, depth=2) == paper.chain({"PH"}, depth=3)
 
 
 @pytest.mark.paper("rules-max-depth")
-def test_three_links_in_a_row() -> None:
+def test_chain_three_links_in_a_row() -> None:
     """A -> B -> C -> T is found at depth 3, .5 * .4 * .3 = .06, and not at 2."""
     book = RuleBook()
     for source, to, good in (("A", "B", 5), ("B", "C", 4), ("C", "T", 3)):
@@ -66,8 +66,8 @@ def test_three_links_in_a_row() -> None:
     assert "A" not in book.chain({"T"}, depth=2)
 
 
-def test_too_many_paths() -> None:
-    """150 classes that all link to each other: three links are no trouble, four are refused with advice."""
+def test_chain_rejects_too_many_paths() -> None:
+    """150 classes that all link to each other: three links work, four are rejected with advice."""
     book, names = RuleBook(), [f"C{number}" for number in range(150)]
     for source in names:
         for to in names:
@@ -77,14 +77,14 @@ def test_too_many_paths() -> None:
         book.chain({"C0"}, depth=4)
 
 
-def test_several_targets_are_one(paper: RuleBook) -> None:
+def test_chain_merges_several_targets(paper: RuleBook) -> None:
     """CH and PH together: DH .8 + .1 = .9; inside, (4 + 4 + 4 + 3) of 20 links stay: .75 for both."""
     chances = paper.chain({"CH", "PH"}, depth=1)
     assert {"DH": pytest.approx(0.9), "CH": 0.75, "PH": 0.75} == chances
 
 
-def test_a_branch_is_all_that_is_below_it() -> None:
-    """A target that is a branch of the taxonomy wants every class below, but not one that only begins alike."""
+def test_members_of_branch() -> None:
+    """A branch as target includes every class below it, but no class that only shares a prefix."""
     book = RuleBook()
     book.add("Science/Physics", "Science")
     book.add("Sciences", "Art")
@@ -104,8 +104,7 @@ def book_of(counted: dict[tuple[str, str], int]) -> RuleBook:
 
 @settings(max_examples=40)
 @given(counts)
-def test_probabilities_of_a_class_sum_to_one(counted: dict[tuple[str, str], int]) -> None:
-    """However pages are counted, the rules of each class add up to 1."""
+def test_probabilities_of_class_sum_to_1(counted: dict[tuple[str, str], int]) -> None:
     sums: dict[str, float] = {}
     for rule in book_of(counted):
         sums[rule.source] = sums.get(rule.source, 0.0) + rule.probability
@@ -114,8 +113,8 @@ def test_probabilities_of_a_class_sum_to_one(counted: dict[tuple[str, str], int]
 
 @settings(max_examples=60)
 @given(counts, st.sets(classes, min_size=1, max_size=2), st.integers(1, 4), st.sampled_from(["sum", "max"]))
-def test_chains_are_all_paths(counted: dict[tuple[str, str], int], wanted: set[str], depth: int, paths: str) -> None:
-    """The chance of a class is the sum (or maximum) over every path without a circle, tried one by one."""
+def test_chain_equals_sum_over_all_paths(counted: dict[tuple[str, str], int], wanted: set[str], depth: int, paths: str) -> None:
+    """The sum (or maximum) over every acyclic path, enumerated one by one."""
     book = book_of(counted)
     p = {(rule.source, rule.to): rule.probability for rule in book}
     merged = {
@@ -142,10 +141,9 @@ def test_chains_are_all_paths(counted: dict[tuple[str, str], int], wanted: set[s
 
 @settings(max_examples=40)
 @given(counts)
-def test_the_file_gives_back_the_rules(
+def test_save_and_load_round_trip(
     tmp_path_factory: pytest.TempPathFactory, counted: dict[tuple[str, str], int]
 ) -> None:
-    """What is saved is loaded again."""
     path = tmp_path_factory.mktemp("rules") / "rules.tsv"
     book = book_of(counted)
     book.save(path)
@@ -154,8 +152,8 @@ def test_the_file_gives_back_the_rules(
     assert [pytest.approx(r.probability, abs=1e-8) for r in book] == [r.probability for r in loaded]
 
 
-def test_a_probability_that_was_edited_counts(tmp_path: Path, paper: RuleBook) -> None:
-    """Someone who writes .9 in place of .1 gets .9, whatever the counts say."""
+def test_load_uses_edited_probability(tmp_path: Path, paper: RuleBook) -> None:
+    """.9 instead of .1 is used as written, whatever the counts."""
     path = tmp_path / "rules.tsv"
     paper.save(path)
     path.write_text(path.read_text().replace("DH\tCH\t0.8", "DH\tCH\t0.05").replace("DH\tPH\t0.1", "DH\tPH\t0.85"))
@@ -166,7 +164,7 @@ def test_a_probability_that_was_edited_counts(tmp_path: Path, paper: RuleBook) -
     }
 
 
-def test_a_rule_that_was_removed_leaves_the_others_alone(tmp_path: Path, paper: RuleBook) -> None:
+def test_load_with_removed_rule_keeps_others(tmp_path: Path, paper: RuleBook) -> None:
     """Without DH -> CH, DH -> PH is still .1."""
     path = tmp_path / "rules.tsv"
     paper.save(path)
@@ -192,16 +190,14 @@ def test_a_rule_that_was_removed_leaves_the_others_alone(tmp_path: Path, paper: 
         (f"{HEADER}\nA\tB\t.5\t1\nA\tB\t.5\t1\n", "is there twice"),
     ],
 )
-def test_files_that_are_no_rules(tmp_path: Path, text: str, complaint: str) -> None:
-    """What can't be read is refused with the place and the reason."""
+def test_load_names_line_and_reason(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "rules.tsv"
     path.write_text(text)
     with pytest.raises(InputError, match=complaint):
         RuleBook.load(path)
 
 
-def test_files_that_are_not_there_or_not_text(tmp_path: Path) -> None:
-    """A missing file and a binary one are refused, too."""
+def test_load_missing_and_binary_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read the rules"):
         RuleBook.load(tmp_path / "none.tsv")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
@@ -211,6 +207,5 @@ def test_files_that_are_not_there_or_not_text(tmp_path: Path) -> None:
         RuleBook.load(Path("/dev/zero"))
 
 
-def test_a_rule_in_words() -> None:
-    """A rule is told as the paper writes it."""
+def test_rule_as_text() -> None:
     assert "DH -> CH (0.8)" == str(Rule("DH", "CH", 0.8, 8))

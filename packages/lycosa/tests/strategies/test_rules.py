@@ -1,4 +1,4 @@
-"""Rules that guide a crawl."""
+"""Interclass rules as a strategy."""
 
 import asyncio
 from pathlib import Path
@@ -25,17 +25,17 @@ CLASSES = {"S": "PH", "URL 1": "CH", "URL 2": "DH", "URL 3": "PH", "URL 4": "SP"
 """Figure 3 of the paper: a seed with four links, of which the first, a course page, leads to URL 5."""
 
 SOFT = {"PH": 1.0, "CH": 0.3, "DH": 0.2, "SP": 0.1}
-"""What a classifier might say of the target PH for a page of each class: 1 for PH itself, as in the paper's step 1."""
+"""Relevance to the target PH that a classifier might give each class: 1 for PH itself, as in the paper's step 1."""
 
 
 @pytest.fixture
 def paper() -> RuleBook:
-    """The rules of the paper's table 2."""
+    """Return the rules of the paper's table 2."""
     return paper_rules()
 
 
 class Classes:
-    """A judge that knows the class of each node by name."""
+    """A judge that classifies nodes by name."""
 
     threshold = 0.5
 
@@ -47,7 +47,7 @@ class Classes:
 
 
 class Named(GraphSpace):
-    """A graph whose pages know their names."""
+    """A graph with pages titled by their names."""
 
     async def visit(self, task: Any) -> Page:
         page = await super().visit(task)
@@ -56,7 +56,7 @@ class Named(GraphSpace):
 
 
 def order(estimator: Estimator) -> list[str]:
-    """The order in which the pages of figure 3 are fetched."""
+    """Return the order in which the pages of figure 3 are fetched."""
     space = Named({"S": ["URL 1", "URL 2", "URL 3", "URL 4"], "URL 1": ["URL 5"]})
     engine = Engine(space, Classes(), Greedy(estimator), MemoryLog(), clock=lambda: 0.0, concurrency=1)
 
@@ -68,22 +68,22 @@ def order(estimator: Estimator) -> list[str]:
 
 
 @pytest.mark.paper("rules-figure-3")
-def test_figure_3_rules(paper: RuleBook) -> None:
-    """Once URL 1 is in and known for a course page, URL 5 (.4) comes before URLs 2 to 4 (.3)."""
+def test_crawl_order_figure_3_rules(paper: RuleBook) -> None:
+    """Once URL 1 is fetched and classified as a course page, URL 5 (.4) comes before URLs 2 to 4 (.3)."""
     rules = InterclassRules(paper, ("PH",), depth=1)
     assert ["S", "URL 1", "URL 5", "URL 2", "URL 3", "URL 4"] == order(rules)
 
 
 @pytest.mark.paper("rules-figure-3-baseline")
-def test_figure_3_baseline() -> None:
-    """Soft focus fetches URL 5 only after URLs 2 to 4, which the seed has given its own score of 1."""
+def test_crawl_order_figure_3_baseline() -> None:
+    """Soft focus fetches URL 5 only after URLs 2 to 4, which have the seed's relevance of 1."""
     assert ["S", "URL 1", "URL 2", "URL 3", "URL 4", "URL 5"] == order(BestFirst(page=1.0, anchor=0.0))
 
 
 def learn(
     rules: InterclassRules, table: Table, node: str, targets: list[str], name: str, relevance: float = 0.05
 ) -> list[float]:
-    """Let the rules see a page of a class; the scores of its links."""
+    """Feed a page of a class and return the priorities of its links."""
     if table.row_of.get(node) is None:
         table.add_seed(node)
     data = {"classes": [[name, 0.9]]} if name else {}
@@ -93,8 +93,8 @@ def learn(
 
 
 @pytest.mark.paper("rules-figure-4")
-def test_scores_of_the_paper(paper: RuleBook) -> None:
-    """At depth 2: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42, PH .3, and SP falls back to the page's own score."""
+def test_priority_of_paper_example(paper: RuleBook) -> None:
+    """At depth 2: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42, PH .3, and SP falls back to the page's relevance."""
     scores = {}
     for name in ("DH", "CH", "PH", "SP"):
         rules = InterclassRules(paper, ("PH",), depth=2)
@@ -102,14 +102,13 @@ def test_scores_of_the_paper(paper: RuleBook) -> None:
     assert {"DH": 0.42, "CH": 0.42, "PH": 0.3, "SP": 0.07} == scores
 
 
-def test_a_page_nobody_classified_is_soft_focus(paper: RuleBook) -> None:
-    """Without classes a link is worth what its page is worth."""
+def test_page_without_class_uses_its_relevance(paper: RuleBook) -> None:
     assert [0.6] == learn(InterclassRules(paper, ("PH",)), Table(), "page", ["link"], "", relevance=0.6)
 
 
 @pytest.mark.paper("rules-precomputed")
-def test_several_targets_are_one_class() -> None:
-    """P1 .3 and P2 .3 outweigh C .4 together: the page is of the target, whose pages link to it in 2 of 5 cases."""
+def test_several_targets_are_merged() -> None:
+    """P1 .3 and P2 .3 together outweigh C .4: the page is on target, and 2 of 5 links of target pages stay there."""
     book = RuleBook()
     for source, to, cases in (("P1", "P2", 2), ("P1", "C", 1), ("P2", "C", 2), ("C", "P1", 9), ("C", "C", 1)):
         book.add(source, to, cases)
@@ -122,8 +121,8 @@ def test_several_targets_are_one_class() -> None:
 
 
 @pytest.mark.paper("rules-refine")
-def test_rules_learn_while_they_crawl() -> None:
-    """A -> T was 1 of 10; after ten more A pages have led to T pages it is 11 of 20 for the links found then."""
+def test_refine_updates_rules_during_crawl() -> None:
+    """A -> T was 1 of 10; after ten more A pages that led to T pages it is 11 of 20 for new links."""
     book = RuleBook()
     book.add("A", "T", 1)
     book.add("A", "B", 9)
@@ -135,8 +134,7 @@ def test_rules_learn_while_they_crawl() -> None:
     assert [0.55] == learn(rules, table, "last", ["elsewhere"], "A")
 
 
-def test_no_rule_leads_to_the_target() -> None:
-    """That is said at the start, and the crawl is one by soft focus."""
+def test_target_without_rules_adds_note() -> None:
     book = RuleBook()
     book.add("T", "A")
     rules = InterclassRules(book, ("T",))
@@ -155,16 +153,14 @@ def test_no_rule_leads_to_the_target() -> None:
         ({"file": "nowhere.tsv"}, "cannot read the rules"),
     ],
 )
-def test_rules_that_can_not_be(arguments: dict[str, Any], complaint: str) -> None:
-    """What is missing or unknown is said before the crawl starts."""
+def test_invalid_arguments_are_rejected(arguments: dict[str, Any], complaint: str) -> None:
     book = RuleBook()
     book.add("Science/Physics", "Science/Chemistry")
     with pytest.raises((InputError, ValueError), match=complaint):
         InterclassRules(**{"file": book, "targets": ("Science",), **arguments})
 
 
-def test_checks(tmp_path: Path) -> None:
-    """Rules pass the checks of estimators."""
+def test_rules_pass_estimator_checks(tmp_path: Path) -> None:
     book = RuleBook()
     book.add("A", "T", 3)
     book.add("B", "A", 3)

@@ -1,4 +1,4 @@
-"""What scores are made of: the terms of every strategy add up, and those of the papers' formulas by hand."""
+"""Terms of priorities: they add up for every strategy, and those of the papers' formulas are worked out by hand."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ BY_ITSELF = (
 
 
 @pytest.mark.parametrize("strategy", BY_ITSELF)
-def test_the_terms_of_every_strategy_add_up(strategy: str, tmp_path: Path) -> None:
-    """After three pages each link that waits has reasons, and they are its score; so has a page that was fetched."""
+def test_terms_of_every_strategy_add_up(strategy: str, tmp_path: Path) -> None:
+    """After three pages each open link has terms that add up to its priority; so has a fetched page."""
     space = GraphSpace(LINKS, relevance=SCORES, alpha=PROMISE)
     list(
         lycosa.crawl(
@@ -59,7 +59,7 @@ def test_the_terms_of_every_strategy_add_up(strategy: str, tmp_path: Path) -> No
 
 
 def heard(estimator: Any, visits: list[Visit], node: str = "x") -> dict[str, float]:
-    """The terms of a link after some visits."""
+    """Return the terms of a link after some visits."""
     recorder, table = TermRecorder([node]), seeded(*(visit.node for visit in visits))
     recorder.attach(estimator)
     for visit in visits:
@@ -75,8 +75,8 @@ def page(node: str, *links: str, **more: Any) -> Visit:
     return Visit(node, "page", "ok", 1, links=Links.to(*links), **more)
 
 
-def test_rules_are_told_path_by_path() -> None:
-    """The paper's example: a DH page leads to PH with .1, and by CH with .8 * .4 = .32."""
+def test_terms_of_rules_are_paths() -> None:
+    """The paper's example: a DH page leads to PH with .1, and through CH with .8 * .4 = .32."""
     book = RuleBook()
     for rule in (("DH", "PH", 1), ("DH", "CH", 8), ("DH", "SP", 1), ("CH", "PH", 4), ("CH", "CH", 6)):
         book.add(*rule)
@@ -94,7 +94,9 @@ def test_rules_are_told_path_by_path() -> None:
 
 
 def browsed() -> Browsing:
-    """Three pages at distances 2, 1 and 0, the first two of them alike; steps lead from 2 to 1 twice, from 1 to 0."""
+    """Return three pages at distances 2, 1 and 0, the first two of one cluster; steps lead from 2 to 1 twice, from 1 to
+    0.
+    """
     return Browsing(
         ["list", "reef"],
         Bags.of([([0], [1]), ([0], [2]), ([1], [3])]),
@@ -107,12 +109,11 @@ def browsed() -> Browsing:
     )
 
 
-def test_an_hmm_is_told_state_by_state() -> None:
-    """pi is 1/3 each; from 1 one goes to 0, from 2 to 1, from 0 anywhere.
+def test_terms_of_hmm_are_states() -> None:
+    """pi is 1/3 each; 1 leads to 0, 2 to 1, 0 anywhere. One step on: 1/9 + 1/3 = 4/9 for 0, 4/9 for 1, 1/9 for 2.
 
-    One step on: 1/9 + 1/3 = 4/9 for 0, 4/9 for 1, 1/9 for 2. 'list' is of the first cluster, with .1 pages more .1/1.2
-    of the pages at 0 and 1.1/1.2 of the others: .1 * 4 : 1.1 * 4 : 1.1 * 1 = .4 : 4.4 : 1.1, of 5.9. Of that 0 leads
-    to 0 with 1/3, 1 with 1: .4/17.7 + 4.4/5.9 = .76836.
+    'list' is of the first cluster, with .1 pages more .1/1.2 of the pages at 0 and 1.1/1.2 of the others: .1 * 4 : 1.1
+    * 4 : 1.1 * 1 = .4 : 4.4 : 1.1, of 5.9. Of that 0 leads to 0 with 1/3, 1 with 1: .4/17.7 + 4.4/5.9 = .76836.
     """
     visit = page("s", "x", terms=Terms(np.array([0], np.uint32), np.array([1], np.uint16), ["list"]))
     visit.links.anchors[0] = "the reef"
@@ -124,7 +125,7 @@ def test_an_hmm_is_told_state_by_state() -> None:
     assert pytest.approx(1 / 4) == told["the anchor is"]
 
 
-def test_cash_is_told_giver_by_giver() -> None:
+def test_terms_of_cash_are_givers() -> None:
     """s gives x 1/2 of its 1, t a third of its 1, and as much to s; u is a dead end, and its 1 goes to s and t.
 
     At step 3 s is the richest, with 1/3 + 1/2 = 5/6, and gives x half of that.
@@ -134,8 +135,7 @@ def test_cash_is_told_giver_by_giver() -> None:
     assert {"by One": 0.5, "by Other": pytest.approx(1 / 3), OTHER_PAGES: pytest.approx(5 / 12)} == told
 
 
-def test_a_regression_is_told_feature_by_feature() -> None:
-    """Each weight times its feature, and the intercept."""
+def test_terms_of_regression_are_features() -> None:
     table, lr = seeded("a"), Regression("fl", smooth=False)
     for visit in (
         page("a", "b", "c", relevance=1.0),

@@ -14,25 +14,25 @@ from teaching import see, teach
 
 
 def sums(siblings: Siblings, table: Table, node: str) -> tuple[float, float, float]:
-    """n, e and ne of a node."""
+    """Return n, e and ne of a node."""
     row = table.row_of[node]
     return float(siblings.n[row]), float(siblings.e[row]), float(siblings.ne[row])
 
 
 def first(table: Table, node: str) -> list[float]:
-    """fl_deg, fl_n, fl_e and fl_ne of a node."""
+    """Return fl_deg, fl_n, fl_e and fl_ne of a node."""
     row = np.array([table.row_of[node]], np.int32)
     return [float(FirstLevel(kind, smooth=False).priority(row, table)[0]) for kind in ("deg", "n", "e", "ne")]
 
 
 @pytest.mark.paper("gouriten-sl-n", "gouriten-sl-e", "gouriten-sl-ne")
-def test_six_nodes_by_hand() -> None:
+def test_siblings_six_nodes_by_hand() -> None:
     """Every fl_ and sl_ value of a graph of six nodes, before and after d is crawled.
 
-    s (beta 1/2)  -> a 1/2, b 1/4, c 3/4
-    a (beta 3/4)  -> c 1/2, d 1/8
-    b (beta 1/4)  -> d 1/4, e 1, a 1/2
-    d (beta 1/2)  -> e 1/4, s 1/2
+        s (beta 1/2) -> a 1/2, b 1/4, c 3/4
+        a (beta 3/4) -> c 1/2, d 1/8
+        b (beta 1/4) -> d 1/4, e 1, a 1/2
+        d (beta 1/2) -> e 1/4, s 1/2
     """
     siblings, table = Siblings(), Table()
     assert {"a", "b", "c"} == set(teach(siblings, table, "s", 1 / 2, a=1 / 2, b=1 / 4, c=3 / 4))
@@ -68,8 +68,8 @@ def test_six_nodes_by_hand() -> None:
     assert (3 / 4, 1 / 2, 3 / 8) == sums(siblings, table, "d")
 
 
-def test_a_sibling_counts_once_per_parent() -> None:
-    """w stands beside v on two pages: its beta counts twice, with both alphas."""
+def test_siblings_count_once_per_parent() -> None:
+    """w is beside v on two pages: its beta counts twice, with both alphas."""
     siblings, table = Siblings(), Table()
     teach(siblings, table, "p", 0, v=0.5, w=0.25)
     teach(siblings, table, "q", 0, v=0.5, w=1)
@@ -77,8 +77,8 @@ def test_a_sibling_counts_once_per_parent() -> None:
     assert (2 * 0.5, 0.25 + 1, 0.5 * 0.25 + 0.5 * 1) == sums(siblings, table, "v")
 
 
-def test_a_failure_is_no_sibling() -> None:
-    """A page that could not be fetched is not crawled; once it can be, it is."""
+def test_siblings_exclude_failures() -> None:
+    """A failed page is not crawled until it is fetched."""
     siblings, table = Siblings(), Table()
     teach(siblings, table, "p", 0, v=0.5, w=0.25)
     see(siblings, table, Visit("w", "page", "unreachable", 1, retry_at=1.0))
@@ -87,8 +87,8 @@ def test_a_failure_is_no_sibling() -> None:
     assert (0.5, 0.25, 0.125) == sums(siblings, table, "v")
 
 
-def test_a_redirect_inherits() -> None:
-    """The target of a redirect has the sums of its source, beside its own."""
+def test_siblings_redirect_inherits() -> None:
+    """The target of a redirect adds the sums of its source to its own."""
     siblings, table = Siblings(), Table()
     teach(siblings, table, "p", 0, v=0.5, w=0.25)
     teach(siblings, table, "q", 0, t=0.5, w=1)
@@ -97,8 +97,7 @@ def test_a_redirect_inherits() -> None:
     assert (0.5 + 0.5, 0.25 + 1, 0.125 + 0.5) == sums(siblings, table, "t")
 
 
-def test_a_page_is_no_sibling_of_itself() -> None:
-    """Neither by a link to itself nor on the page that links to it."""
+def test_siblings_exclude_page_itself() -> None:
     siblings, table = Siblings(), Table()
     teach(siblings, table, "p", 0, v=0.5)
     teach(siblings, table, "v", 0.5, v=1, x=1)
@@ -106,8 +105,7 @@ def test_a_page_is_no_sibling_of_itself() -> None:
     assert (0, 0, 0) == sums(siblings, table, "x")
 
 
-def test_a_page_visited_again_is_not_counted_again() -> None:
-    """Neither as a sibling nor as a parent."""
+def test_siblings_revisit_is_not_counted_again() -> None:
     siblings, table = Siblings(), Table()
     teach(siblings, table, "w", 0.5)
     teach(siblings, table, "p", 0, v=0.5, w=0.25)
@@ -126,11 +124,11 @@ VISITS = st.lists(
     ),
     max_size=20,
 )
-"""Visits of eight nodes: how they went, beta in eighths, and links with alphas in eighths."""
+"""Visits of eight nodes: outcome, beta in eighths, and links with alphas in eighths."""
 
 
 def literally(node: str, links: dict[str, dict[str, float]], beta: dict[str, float]) -> Rows:
-    """n, e and ne as the paper writes them, over all parents and all their crawled children."""
+    """Return n, e and ne as in the paper, over all parents and all their crawled children."""
     beside = [
         (beta[other], alpha)
         for parent in links
@@ -143,8 +141,8 @@ def literally(node: str, links: dict[str, dict[str, float]], beta: dict[str, flo
 
 @settings(max_examples=40)
 @given(VISITS)
-def test_the_sums_are_the_definition(visits: list[tuple[str, Any, int, dict[str, int]]]) -> None:
-    """After every visit, the sums of each open row are those of the definition, and only returned rows changed."""
+def test_siblings_equal_definition(visits: list[tuple[str, Any, int, dict[str, int]]]) -> None:
+    """After every visit the sums of open rows equal the definition, and only returned rows changed."""
     siblings, table = Siblings(), Table()
     for node in NODES:
         table.add_seed(node)
@@ -174,8 +172,8 @@ def test_the_sums_are_the_definition(visits: list[tuple[str, Any, int, dict[str,
             before[other] = actual
 
 
-def test_the_estimator_scores_a_column() -> None:
-    """With smoothing the score is the logarithm of one plus the sum; of a row never linked to it is 0."""
+def test_second_level_priority() -> None:
+    """With smoothing it is log(1 + sum); 0 for a row without parents."""
     table, estimator = Table(), SecondLevel("ne")
     teach(estimator.siblings_, table, "p", 0, v=0.5, w=0.25)
     teach(estimator.siblings_, table, "w", 0.5)

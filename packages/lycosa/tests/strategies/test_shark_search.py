@@ -1,4 +1,4 @@
-"""Shark-search: its equations by hand, the fading of what is inherited, and a whole crawl."""
+"""Shark-search: its equations by hand, decay of inherited relevance, and a whole crawl."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def teach(
     anchors: tuple[float, ...] = (),
     contexts: tuple[float, ...] = (),
 ) -> list[float]:
-    """Let it see a page; the scores of its links."""
+    """Feed a page and return the priorities of its links."""
     found = Links.to(*links)
     found.link_relevances = np.array(anchors or [0.0] * len(links), np.float32)
     found.facets = {"context": np.array(contexts or [0.0] * len(links), np.float32)}
@@ -32,21 +32,21 @@ def teach(
 @pytest.mark.parametrize(
     ("anchor", "context", "neighbourhood"),
     [
-        (0.5, 0.25, 0.8 * 0.5 + 0.2 * 1.0),  # an anchor that says something: its context counts as 1
+        (0.5, 0.25, 0.8 * 0.5 + 0.2 * 1.0),  # an anchor with positive relevance: its context counts as 1
         (0.0, 0.25, 0.8 * 0.0 + 0.2 * 0.25),
         (0.0, 0.0, 0.0),
         (1.0, 0.0, 1.0),
     ],
 )
-def test_potential(anchor: float, context: float, neighbourhood: float) -> None:
+def test_shark_search_potential(anchor: float, context: float, neighbourhood: float) -> None:
     """gamma * (delta * sim) + (1 - gamma) * neighbourhood, for a page with sim .6: .5 * .3 + .5 * neighbourhood."""
     shark = SharkSearch(delta=0.5, beta=0.8, gamma=0.5)
     expected = 0.5 * (0.5 * 0.6) + 0.5 * neighbourhood
     assert [pytest.approx(expected)] == teach(shark, seeded("a"), "a", "b", 0.6, (anchor,), (context,))
 
 
-def test_contexts_are_not_rounded_again() -> None:
-    """Contexts come in single precision; from there on it is double: half of (1 - .8) * float32(.1), to 16 digits."""
+def test_shark_search_potential_in_double_precision() -> None:
+    """Contexts are single precision; the rest is double: half of (1 - .8) * float32(.1), to 16 digits."""
     shark, table = SharkSearch(), seeded("a")
     teach(shark, table, "a", "b", 0.0, (0.0,), (0.1,))
     expected = 0.5 * ((1 - 0.8) * float(np.float32(0.1)))
@@ -55,14 +55,14 @@ def test_contexts_are_not_rounded_again() -> None:
     ).tolist()
 
 
-def test_other_weights() -> None:
+def test_shark_search_other_weights() -> None:
     """delta .25, beta .4, gamma .1: .1 * (.25 * .8) + .9 * (.4 * .5 + .6 * 1) = .02 + .72."""
     shark = SharkSearch(delta=0.25, beta=0.4, gamma=0.1)
     assert [pytest.approx(0.74)] == teach(shark, seeded("a"), "a", "b", 0.8, (0.5,))
 
 
-def test_what_is_inherited_fades() -> None:
-    """sim .8, then nothing: inherited .5 * .8 = .4, .2, .1, .05, each times gamma .5; then a depth of 3 is used up."""
+def test_shark_search_inherited_relevance_decays() -> None:
+    """sim .8, then 0: inherited .5 * .8 = .4, .2, .1, .05, each times gamma .5; then a depth of 3 is used up."""
     shark, table = SharkSearch(depth=3), seeded("a")
     scores = [
         teach(shark, table, node, link, 0.8 if node == "a" else 0.0)
@@ -71,8 +71,8 @@ def test_what_is_inherited_fades() -> None:
     assert [[0.2], [0.1], [0.05], [0.025], [PRUNED]] == scores
 
 
-def test_any_similarity_renews() -> None:
-    """A page with sim .1 hands on .5 * .1, though it has inherited more; it counts as a find for the depth."""
+def test_shark_search_any_similarity_resets_depth() -> None:
+    """A page with sim .1 passes on .5 * .1, though it has inherited more; it counts as relevant for the depth."""
     shark, table = SharkSearch(depth=1), seeded("a")
     assert [0.2] == teach(shark, table, "a", "b", 0.8)
     assert [0.025] == teach(shark, table, "b", "c", 0.1)  # .5 * (.5 * .1)
@@ -80,8 +80,8 @@ def test_any_similarity_renews() -> None:
     assert [PRUNED] == teach(shark, table, "d", "e")
 
 
-def test_the_larger_stays() -> None:
-    """x has .5 * (.5 * .4) = .1 from a, .2 from b, and then hands on b's .4 as .2: .5 * .2 = .1."""
+def test_shark_search_larger_potential_is_kept() -> None:
+    """x has .5 * (.5 * .4) = .1 from a, .2 from b, and then passes on b's .4 as .2: .5 * .2 = .1."""
     shark, table = SharkSearch(), seeded("a", "b", "c")
     assert [0.1] == teach(shark, table, "a", "x", 0.4)
     assert [0.2] == teach(shark, table, "b", "x", 0.8)
@@ -89,13 +89,13 @@ def test_the_larger_stays() -> None:
     assert [0.1] == teach(shark, table, "x", "y")
 
 
-def test_a_seed_inherits_nothing() -> None:
-    """The links of a seed without a word of the topic are worth what their surroundings say: .5 * .2 * .5."""
+def test_shark_search_seed_inherits_0() -> None:
+    """The links of a seed with sim 0 have the relevance of their context: .5 * .2 * .5."""
     assert [0.0, 0.05] == teach(SharkSearch(), seeded("a"), "a", "bc", contexts=(0.0, 0.5))
 
 
-def test_a_redirect_hands_on() -> None:
-    """b is worth .2 and redirects to c: c is worth .2, and its links inherit as b's would have: .5 * (.5 * .4)."""
+def test_shark_search_redirect_passes_on() -> None:
+    """b has .2 and redirects to c: c has .2, and its links inherit like those of b: .5 * (.5 * .4)."""
     shark, table = SharkSearch(), seeded("a")
     assert [0.2] == teach(shark, table, "a", "b", 0.8)
     step = table.absorb(Visit("b", "redirect", "redirect", 1, links=Links.to("c")))
@@ -105,8 +105,8 @@ def test_a_redirect_hands_on() -> None:
 
 
 @pytest.mark.paper("rules-fish-search")
-def test_a_crawl() -> None:
-    """Of the seeds b (sim .2) and c (.8), c's dry way d, e comes before b's link g; f is beyond the depth of 1.
+def test_shark_search_crawl_order() -> None:
+    """Of the seeds b (sim .2) and c (.8), c's irrelevant path d, e comes before b's link g; f is beyond the depth of 1.
 
     d has .5 * (.5 * .8) = .2, e .5 * (.25 * .8) = .1, g .5 * (.5 * .2) = .05.
     """

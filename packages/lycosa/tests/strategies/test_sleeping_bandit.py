@@ -1,4 +1,4 @@
-"""The sleeping bandit: paths as vectors, groups, upper bounds, rewards and the classifier of addresses, by hand."""
+"""The sleeping bandit: path vectors, groups, upper bounds, rewards and the URL classifier, by hand."""
 
 import math
 from collections import Counter
@@ -15,20 +15,20 @@ MENU, TEXT = "html body nav ul li a", "html body div#text p a"
 
 
 def page(node: str, beta: float, **paths: str) -> Visit:
-    """A page with links, each with its path."""
+    """Return a page visit with links and their tag paths."""
     made = Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*paths))
     made.links.paths = list(paths.values())
     return made
 
 
 def taught(**parameters: float) -> tuple[Table, SleepingBandit]:
-    """A seed with three links in a menu and two in its text."""
+    """Return a bandit that has seen a seed with three links in a menu and two in its text."""
     table, bandit = seeded("s"), SleepingBandit(threshold=0.5, **parameters)
     see(bandit, table, page("s", 0.0, m1=MENU, m2=MENU, m3=MENU, t1=TEXT, t2=TEXT))
     return table, bandit
 
 
-def test_the_vector_of_a_path() -> None:
+def test_vector_of_path() -> None:
     """`html a`: three pairs, [SOS] html, html a, a [EOS], numbers 0, 1 and 2, each with 1/3, in 0, 3896, 3697.
 
     766245317 mod 2^15 = 31173, and 31173 / 8 = 3896.6; 2 * 31173 mod 2^15 = 29578, and 29578 / 8 = 3697.25.
@@ -39,21 +39,22 @@ def test_the_vector_of_a_path() -> None:
     )
 
 
-def test_pairs_in_the_same_dimension_are_averaged() -> None:
-    """Where two pairs fall into one dimension, a path that has one of them has half its share there."""
+def test_vector_averages_pairs_in_same_dimension() -> None:
+    """If two pairs share a dimension, a path with one of them has half its share there."""
     groups = Groups(0.75)
     groups.vector("html a")
-    groups._shared[3896] += 1  # as if a later pair had fallen there
+    groups._shared[3896] += 1  # as if a later pair had the same dimension
     where, values = groups.vector("html a")
     assert pytest.approx(1 / 6) == values[where.tolist().index(3896)]
-    assert hashed(0) == hashed(1 << 15) == 0  # numbers that differ by 2^15 do
+    assert hashed(0) == hashed(1 << 15) == 0  # numbers that differ by 2^15 share one
 
 
-def test_a_path_joins_the_nearest_group_or_begins_one() -> None:
-    """`html body a` and `html body b`: of four pairs two are shared, a cosine of 2/4; with theta = .5 they are one.
+def test_join_nearest_group_or_new_one() -> None:
+    """`html body a` and `html body b`: of four pairs two are shared, a cosine of 2/4; with theta = .5 they are one
+    group.
 
-    The centre is then the mean: shared pairs 1/4, the others 1/8. `html body a` to it: (2/16 + 2/32) /
-    (1/2 * sqrt(2/16 + 4/64)) = .1875 / (.5 * .4330) = .866.
+    The centre is then the mean: shared pairs 1/4, the others 1/8. `html body a` to it: (2/16 + 2/32) / (1/2 * sqrt(2/16
+    + 4/64)) = .1875 / (.5 * .4330) = .866.
     """
     apart, together = Groups(0.51), Groups(0.5)
     assert [0, 1, 0] == [apart.join(path) for path in ("html body a", "html body b", "html body a")]
@@ -65,8 +66,7 @@ def test_a_path_joins_the_nearest_group_or_begins_one() -> None:
     assert pytest.approx(math.sqrt(3) / 2) == float(centre[where] @ values) / (together.lengths[0] * 0.5)
 
 
-def test_several_in_a_row_join_as_one_after_the_other() -> None:
-    """The mean over three members, whether they come together or not."""
+def test_join_several_equals_one_after_the_other() -> None:
     one, other = Groups(0.1), Groups(0.1)
     for path in ("html body a", "html body b", "html body b"):
         one.join(path)
@@ -76,14 +76,13 @@ def test_several_in_a_row_join_as_one_after_the_other() -> None:
     assert one.members[0] == other.members[0] == 3
 
 
-def test_there_is_an_end_to_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When there are as many as there may be, a path joins the nearest, however far."""
+def test_join_beyond_max_groups_takes_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.strategies.sleeping_bandit.MOST_GROUPS", 2)
     groups = Groups(1.0)
     assert [0, 1, 1] == [groups.join(path) for path in ("html a", "body div b", "body div c")]
 
 
-def test_upper_bounds() -> None:
+def test_upper_bounds_by_hand() -> None:
     """After the seed and three pages, t = 4. Menu: two pulls, no reward: 2.83 sqrt(log 4 / 2) = 2.3548; text: one pull
     with a relevant page: 1 + 2.83 sqrt(log 4 / 1) = 4.3302."""
     table, bandit = taught()
@@ -96,25 +95,26 @@ def test_upper_bounds() -> None:
     assert {f"links at {TEXT}": 1.0, "tried seldom": pytest.approx(text - 1)} == terms
     rows = table.rows()
     assert table.row_of["t2"] == bandit.choose(rows, 1, table)
-    assert table.row_of["m3"] == bandit.choose(rows[rows != table.row_of["t2"]], 1, table)  # the other one sleeps
+    assert table.row_of["m3"] == bandit.choose(rows[rows != table.row_of["t2"]], 1, table)  # the other group is asleep
 
 
-def test_any_link_of_the_best_group() -> None:
-    """Before anything is known, the group found first; each of its three links is as likely."""
+def test_choose_draws_any_link_of_best_group() -> None:
+    """Initially the first group; each of its three links is equally likely."""
     table, bandit = taught()
     drawn = Counter(table.nodes[bandit.choose(table.rows(), number, table)] for number in range(900))
     assert {"m1", "m2", "m3"} == set(drawn)
     assert all(count == pytest.approx(300, abs=60) for count in drawn.values())
 
 
-def test_a_page_that_was_foretold_is_its_finder_s_merit() -> None:
-    """`x` is found on t1 and looks relevant: fetched first, and a reward for the text, not for the menu that it is in.
+def test_reward_of_predicted_page_goes_to_parents_group() -> None:
+    """`x` is found on t1 and classified as relevant: fetched first, and rewarded to the text group, not to its own,
+    menu.
 
-    Text: one pull, one reward; menu: one pull (x is a page, too), none. If it is not relevant, nobody has a reward.
+    Text: one pull, one reward; menu: one pull (x is a page, too), none. If it is irrelevant, there is no reward.
     """
     for beta, rewards in ((1.0, [0.0, 1.0]), (0.0, [0.0, 0.0])):
         table, bandit = taught()
-        bandit.addresses_.steps, bandit.addresses_.intercept = 10, 1.0  # says yes to everything
+        bandit.addresses_.steps, bandit.addresses_.intercept = 10, 1.0  # classifies everything as relevant
         see(bandit, table, page("t1", 0.0, x=MENU))
         assert table.row_of["x"] == bandit.choose(table.rows(), 1, table)
         assert score(bandit, table, "x")[0] > TARGET
@@ -122,8 +122,8 @@ def test_a_page_that_was_foretold_is_its_finder_s_merit() -> None:
         assert ([1.0, 1.0], rewards) == (bandit.groups_.pulls[:2].tolist(), bandit.groups_.rewards[:2].tolist())
 
 
-def test_what_counts() -> None:
-    """Failures are requests and no pulls; a copy has no reward; a page looked at again is nothing at all."""
+def test_failures_copies_and_revisits() -> None:
+    """Failures are requests but not pulls; a copy has no reward; a revisit counts as neither."""
     table, bandit = taught()
     see(bandit, table, Visit("m1", "page", "gone", 1))
     assert (2, 0.0) == (bandit.requests_, bandit.groups_.pulls[0])
@@ -140,15 +140,15 @@ def test_what_counts() -> None:
     assert bandit.group_[table.row_of["moved"]] == bandit.group_[table.row_of["m1"]]
 
 
-def test_pairs_of_letters() -> None:
-    """`Aaa`: aa twice, as case does not count; letters that are not ASCII become question marks."""
+def test_bigrams_ignore_case() -> None:
+    """`Aaa`: aa twice; characters that are not ASCII become question marks."""
     aa = 65 * 95 + 65  # 'a' is 97 - 32
     assert [aa, aa] == bigrams("Aaa").tolist()
     assert [65 * 95 + 31] == bigrams("aé").tolist()  # '?' is 63 - 32
 
 
-def test_a_lesson_of_the_classifier() -> None:
-    """Ten times the address `ab`, relevant. First step: p = 0, the rate 1 / (1e-4 * 1000) = 10, the slope 1/2: 5.
+def test_classifier_batch_by_hand() -> None:
+    """Ten times the URL `ab`, relevant. First step: p = 0, the rate 1 / (1e-4 * 1000) = 10, the slope 1/2: 5.
 
     Second: the weight shrinks by 10 / 1.001 * 1e-4; p = 4.995 + .05; the rest of the slope is 1 / (exp(p) + 1).
     """
@@ -167,16 +167,14 @@ def test_a_lesson_of_the_classifier() -> None:
     assert (12, []) == (model.steps, model.batch)
 
 
-def test_it_tells_addresses_apart() -> None:
-    """After twenty addresses of two kinds it knows others of them."""
+def test_classifier_separates_urls() -> None:
     model = AddressClassifier()
     for number in range(2 * BATCH):
         model.add(f"http://a.example/{('reef', 'news')[number % 2]}/{number}", number % 2 == 0)
     assert model.decision("http://a.example/reef/99") > 0 > model.decision("http://a.example/news/98")
 
 
-def test_without_paths_all_links_are_one_group() -> None:
-    """A space that knows of no tags."""
+def test_links_without_paths_are_one_group() -> None:
     table, bandit = seeded("s"), SleepingBandit()
     see(bandit, table, Visit("s", "page", "ok", 1, links=Links.to("a", "b")))
     assert [1, 1] == bandit.group_[[1, 2]].tolist()

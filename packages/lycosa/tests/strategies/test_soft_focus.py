@@ -1,4 +1,4 @@
-"""Soft focus: the page's beta, and what hubs and the apprentice make of it."""
+"""Soft focus with and without hub distiller and apprentice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from teaching import score
 
 
 def teach(focus: SoftFocus, table: Table, node: str, beta: float, *links: str, kind: Any = "page") -> list[str]:
-    """Let it see a page whose anchors are its links' names; the nodes whose score may have changed."""
+    """Feed a page with anchors equal to its links; return the nodes returned by `learn`."""
     table.add(node, 1)
     outcome: Any = "redirect" if kind == "redirect" else "ok"
     step = table.absorb(Visit(node, kind, outcome, 1, relevance=beta, links=Links.to(*links, anchors=links)))
@@ -31,7 +31,7 @@ def teach(focus: SoftFocus, table: Table, node: str, beta: float, *links: str, k
 
 
 @pytest.mark.paper("rules-soft-focus")
-def test_links_get_the_beta_of_their_pages() -> None:
+def test_soft_focus_merges_relevance_of_parents() -> None:
     """Three pages, .3, .8 and .1, link to x; one of .3 to y."""
     for merge, expected in (("max", 0.8), ("mean", 0.4)):
         focus, table = SoftFocus(merge), Table()  # type: ignore[arg-type]
@@ -42,15 +42,15 @@ def test_links_get_the_beta_of_their_pages() -> None:
 
 
 def distilled(hubs: int = 1) -> tuple[SoftFocus, Table]:
-    """Soft focus with a distiller that looks after every fourth page."""
+    """Return a soft focus with a distiller that runs every fourth page."""
     focus = SoftFocus(distiller=True, hubs=hubs)
     focus.distiller_ = Distiller(period=4)
     return focus, Table()
 
 
 @pytest.mark.paper("rules-distiller")
-def test_links_of_the_best_hub_come_first() -> None:
-    """`list` links to two good pages: its link `rest` rises above all, and `other`, of a better page, does not."""
+def test_soft_focus_boosts_links_of_best_hub() -> None:
+    """`list` links to two good pages: its link `rest` is boosted, and `other`, of a better page, is not."""
     focus, table = distilled()
     teach(focus, table, "list", 0.4, "good 1", "good 2", "rest", "old")
     teach(focus, table, "good 1", 0.9)
@@ -62,8 +62,7 @@ def test_links_of_the_best_hub_come_first() -> None:
     assert [0.4 + BOOST] == score(focus, table, "still moving")
 
 
-def test_a_hub_that_is_outdone_falls_back() -> None:
-    """Once another page is the best hub, the links of the first are worth their beta again."""
+def test_soft_focus_unboosts_links_of_former_hub() -> None:
     focus, table = distilled()
     teach(focus, table, "list", 0.4, "good 1", "rest")
     teach(focus, table, "good 1", 0.9)
@@ -77,16 +76,15 @@ def test_a_hub_that_is_outdone_falls_back() -> None:
     assert [0.4, 0.9 + BOOST] == score(focus, table, "rest", "new")
 
 
-def test_without_hubs_nothing_rises() -> None:
-    """No page is relevant: no page is a hub."""
+def test_soft_focus_boosts_nothing_without_hubs() -> None:
     focus, table = distilled()
     for node in "abcd":
         teach(focus, table, node, 0.0, f"{node} 1")
     assert [0.0] * 4 == score(focus, table, "a 1", "b 1", "c 1", "d 1")
 
 
-def test_the_apprentice_tells_links_of_a_page_apart() -> None:
-    """`coral` links led to pages of .9, `train` links to .1: the score is the mean of beta and its estimate."""
+def test_soft_focus_averages_with_apprentice() -> None:
+    """`coral` links led to pages of .9, `train` links to .1: the priority is the mean of beta and the estimate."""
     focus, table = SoftFocus(apprentice=True), Table()
     focus.apprentice_ = Apprentice(least=2.5)  # three coral pages, and three train pages
     for n in range(3):
@@ -103,8 +101,7 @@ def test_the_apprentice_tells_links_of_a_page_apart() -> None:
     assert good > 0.5 > bad
 
 
-def test_only_without_hubs_are_scores_in_proportion() -> None:
-    """A raised link is no million times better than another, and a crawl should not wait for it."""
+def test_soft_focus_is_proportional_only_without_distiller() -> None:
     assert (True, True, False) == (
         SoftFocus().proportional,
         SoftFocus(apprentice=True).proportional,
@@ -112,9 +109,7 @@ def test_only_without_hubs_are_scores_in_proportion() -> None:
     )
 
 
-def test_checks_pass() -> None:
-    """It passes the checks with all of its options, with hubs looked for and links judged often."""
-
+def test_soft_focus_passes_checks_with_all_options() -> None:
     def make() -> SoftFocus:
         made = estimator("soft-focus,distiller=yes,apprentice=yes,merge=last")
         assert isinstance(made, SoftFocus)

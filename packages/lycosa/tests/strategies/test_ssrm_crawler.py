@@ -1,4 +1,4 @@
-"""Links by a cosine of meanings, equation 9, with idf that grows with the pages seen."""
+"""SsrmStrategy: equation 9, with learned idf."""
 
 from math import exp, log, sqrt, tanh
 from typing import Any
@@ -12,24 +12,23 @@ from lycosa.text.vocabulary import Vocabulary
 from ontology_crawlers import REEFS, teach
 
 ATOLL_REEF = exp(-0.2 * 2) * tanh(0.6 * 1)
-"""Two links, under reef, which is one link below the root."""
 
 
 def ssrm(words: Any = "reef", **options: Any) -> SsrmStrategy:
-    """The strategy, by the small ontology."""
+    """Return the strategy with the small ontology."""
     return SsrmStrategy(words=words, ontology=REEFS, **{"floor": 0.0, **options})
 
 
 @pytest.mark.paper("batsakis-eq9")
-def test_equation_9() -> None:
+def test_ssrm_equation_9() -> None:
     """Anchor 'atoll atoll sea', topic 'reef bleaching', no idf: 2 * .36 / (sqrt(2^2 + 1^2) sqrt(1^2 + 1^2))."""
     scores = teach(ssrm("reef bleaching", idf="none"), Table(), "p", ("a", "atoll, atoll, sea"), ("b", "home"))
     assert pytest.approx(2 * ATOLL_REEF / (sqrt(5) * sqrt(2))) == scores["a"]
     assert 0.0 == scores["b"]
 
 
-def test_idf_is_learned_from_the_pages() -> None:
-    """Two pages have 'sea': N = 2, idf log(3 / 2.5) + 1; 'reef' was never met, log(3 / 1.5) + 1."""
+def test_ssrm_learns_idf_from_pages() -> None:
+    """Two pages have 'sea': N = 2, idf log(3 / 2.5) + 1; 'reef' is on no page, log(3 / 1.5) + 1."""
     guide, table, words = ssrm(), Table(), Vocabulary()
     for number in range(2):
         terms = words.read(Page("ok", marked="sea")).terms
@@ -38,8 +37,8 @@ def test_idf_is_learned_from_the_pages() -> None:
     assert pytest.approx(reef / sqrt(reef**2 + sea**2)) == scores["c1"]
 
 
-def test_words_that_no_strategy_sees_are_numbered() -> None:
-    """A probe brings 5,000 words; 'sea' is on both pages after it, and its idf is log(3 / 2.5) + 1 all the same."""
+def test_ssrm_word_ids_include_probes() -> None:
+    """A probe has 5,000 words; 'sea' is on both pages after it, and its idf is still log(3 / 2.5) + 1."""
     guide, table, words = ssrm(), Table(), Vocabulary()
     probe = words.read(Page("ok", marked=" ".join(f"w{number}" for number in range(5000)))).terms
     table.absorb(Visit("host/nonsense", "probe", "ok", 1, terms=Terms(new=probe.new)))

@@ -1,4 +1,4 @@
-"""Strategies by name."""
+"""The registry of strategies."""
 
 from typing import Any
 
@@ -18,46 +18,40 @@ from lycosa.strategies.baselines import BreadthFirst, Random
 from lycosa.strategies.best_first import BestFirst
 
 
-def test_names() -> None:
-    """Each name makes what it says."""
+def test_estimator_by_name_has_fixed_arguments() -> None:
     assert [repr(BestFirst(0.5, 0.5)), repr(BestFirst(1.0, 0.0)), repr(BestFirst(0.0, 1.0)), repr(Random(7))] == [
         repr(estimator(name, seed=7)) for name in ("best-first", "best-first-page", "best-first-anchor", "random")
     ]
 
 
-def test_all_have_a_summary() -> None:
-    """Each strategy says in a line what it does."""
+def test_entries_have_one_line_summaries() -> None:
     assert all(entry.summary and "\n" not in entry.summary for entry in STRATEGIES.values())
 
 
-def test_each_is_fresh() -> None:
-    """Two of a name share nothing."""
+def test_estimator_returns_new_objects() -> None:
     one, other = estimator("best-first"), estimator("best-first")
     assert one is not other
 
 
-def test_ones_own() -> None:
-    """module:Class is imported and made."""
+def test_estimator_loads_module_and_class() -> None:
     assert isinstance(estimator("lycosa.strategies.baselines:BreadthFirst"), BreadthFirst)
 
 
-def test_unknown_names() -> None:
-    """An unknown name is answered with those that are like it, and with where to find all."""
+def test_estimator_unknown_name_suggests_similar() -> None:
     with pytest.raises(InputError, match=r"there is no strategy 'bestfirst': did you mean best-first or .*strategies"):
         estimator("bestfirst")
     with pytest.raises(InputError, match="there is no strategy 'xyz': 'lycosa list strategies' lists all"):
         estimator("xyz")
 
 
-def test_what_a_name_says_can_not_be_changed() -> None:
-    """fl_deg is fl_deg: that it is of the kind deg is no parameter, neither to be set nor to be shown."""
+def test_parameters_fixed_by_name_are_hidden() -> None:
     with pytest.raises(InputError, match="fl_deg has no parameter 'kind': the name says it already"):
         estimator("fl_deg,kind=n")
     assert ["smooth"] == list(describe("fl_deg"))
 
 
-def test_bandits_show_what_means_something_to_them() -> None:
-    """Each policy has its own parameters, with the values they have unless given: the paper's mab_var-0.2-200."""
+def test_describe_bandits_lists_used_parameters() -> None:
+    """Defaults include the paper's mab_var-0.2-200."""
     told = {
         name: {key: value for key, (_, value) in describe(name).items() if key != "arms"}
         for name in STRATEGIES
@@ -74,8 +68,7 @@ def test_bandits_show_what_means_something_to_them() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name.startswith("mab_")])
-def test_what_bandits_show_they_take(name: str) -> None:
-    """The parameters that are told, typed as they are told, are taken; others are refused."""
+def test_bandits_accept_described_parameters_only(name: str) -> None:
     told = {key: value for key, (_, value) in describe(name).items() if key not in ("arms", "literal")}
     strategy(",".join([name, *(f"{key}={value}" for key, value in told.items())]))
     for key in {"reset", "window"} - told.keys():
@@ -83,15 +76,13 @@ def test_what_bandits_show_they_take(name: str) -> None:
             strategy(f"{name},{key}=5")
 
 
-def test_bandits_are_not_steered() -> None:
-    """A bandit chooses among its arms by itself: it has no batch."""
+def test_bandits_reject_steering_parameters() -> None:
     with pytest.raises(InputError, match="mab_var has no parameter 'batch'"):
         strategy("mab_var,batch=3")
 
 
 @pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.strategies:Nothing"])
-def test_names_that_lead_nowhere(name: str) -> None:
-    """A module or class that is not there is refused with the reason."""
+def test_estimator_missing_module_or_class(name: str) -> None:
     with pytest.raises(InputError, match="cannot load the strategy"):
         estimator(name)
 
@@ -100,24 +91,23 @@ def test_names_that_lead_nowhere(name: str) -> None:
     ("name", "why"),
     [(":Thing", "cannot load the strategy"), ("lycosa.spaces.web_space:WebSpace", "needs transport and")],
 )
-def test_names_that_can_not_be_made(name: str, why: str) -> None:
-    """An empty module name, or a class that needs arguments, is refused as well."""
+def test_estimator_class_with_required_arguments(name: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
         estimator(name)
 
 
 class Broken:
-    """One that can't even be made."""
+    """Fails in its constructor."""
 
     def __init__(self) -> None:
         raise RuntimeError("no luck")
 
 
 class Picks:
-    """One that picks and can do nothing else."""
+    """Has `pick` and nothing else."""
 
     def pick(self) -> None:
-        """Nothing."""
+        pass
 
 
 @pytest.mark.parametrize(
@@ -130,8 +120,7 @@ class Picks:
         ("..:x", "cannot load the strategy"),
     ],
 )
-def test_classes_that_make_no_strategy(name: str, told: str) -> None:
-    """Whatever a class of one's own does, it is found out before the crawl starts, and told in a line."""
+def test_strategy_rejects_invalid_classes(name: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         strategy(name)
 
@@ -156,8 +145,7 @@ def test_classes_that_make_no_strategy(name: str, told: str) -> None:
         "shark-search,delta=1,gamma=1,depth=0",
     ],
 )
-def test_other_parameters_keep_the_promises(text: str) -> None:
-    """What the checks show for each name holds also where other parameters take other ways."""
+def test_parameter_variants_pass_checks(text: str) -> None:
     known: dict[str, Any] = {"file": positives_only()}
     for check in (other_priorities_stay, redirects_pass_on_priority, a_crawl_can_be_resumed, a_page_visited_again):
         assert check.__name__ == passed(check, lambda: estimator(text, **known))

@@ -1,4 +1,4 @@
-"""Equation 10: the mean of page and anchor, both against the widened topic."""
+"""SynsetExpansionStrategy: equation 10."""
 
 from math import hypot, sqrt
 
@@ -12,8 +12,9 @@ from lycosa.text.vocabulary import Vocabulary
 from ontology_crawlers import REEFS, teach
 
 
-def test_equation_10() -> None:
-    """Topic: bleaching, whitening. Page: whitening, sea. Anchor 'bleaching sea', widened: bleaching, whitening, sea."""
+def test_synset_expansion_equation_10() -> None:
+    """Topic: bleaching, whitening. Page: whitening, sea. Anchor 'bleaching sea', expanded: bleaching, whitening, sea.
+    """
     page = 1 / (sqrt(2) * sqrt(2))
     anchor = (1 + 1) / (sqrt(3) * sqrt(2))
     terms = Vocabulary().read(Page("ok", marked="whitening sea")).terms
@@ -24,8 +25,8 @@ def test_equation_10() -> None:
 
 
 @pytest.mark.paper("batsakis-eq10")
-def test_equation_10_with_the_weights_of_the_thesis() -> None:
-    """w = f / max f idf. Page: whitening 3 / 3, sea 1 / 3. Anchor, widened: sea 2 / 2, bleaching and whitening 1 / 2.
+def test_synset_expansion_literal_weights() -> None:
+    """w = f / max f idf. Page: whitening 3 / 3, sea 1 / 3. Anchor, expanded: sea 2 / 2, bleaching and whitening 1 / 2.
 
     Without idf: (1 / (sqrt(2) sqrt(1 + 1/9)) + 1 / (sqrt(2) sqrt(1 + 1/4 + 1/4))) / 2 = (.6708 + .5774) / 2 = .6241.
     """
@@ -38,7 +39,7 @@ def test_equation_10_with_the_weights_of_the_thesis() -> None:
     assert round(damped["a"], 4) == 0.6397  # 1 + log f: (2.0986 / (sqrt(2) 2.3247) + 2 / (sqrt(2) 2.2061)) / 2
 
     of = Background.load().idf
-    bleaching, whitening, sea = of("bleach"), of("bleach"), of("sea")  # a synonym weighs what its term does
+    bleaching, whitening, sea = of("bleach"), of("bleach"), of("sea")  # a synonym has the weight of its term
     page = 3 * of("whiten") * whitening / (hypot(3 * of("whiten"), sea) * hypot(bleaching, whitening))
     anchor = (bleaching**2 + whitening**2) / (hypot(bleaching, whitening, 2 * sea) * hypot(bleaching, whitening))
     guide = SynsetExpansionStrategy("background", literal=True, **made)
@@ -46,8 +47,7 @@ def test_equation_10_with_the_weights_of_the_thesis() -> None:
     assert pytest.approx((page + anchor) / 2) == scores["a"]
 
 
-def test_the_judge_is_not_asked() -> None:
-    """beta and alphas of the judge do not matter: the same page, judged 0 and 1."""
+def test_synset_expansion_ignores_judge() -> None:
     terms = Vocabulary().read(Page("ok", marked="whitening sea")).terms
     both = [
         teach(
@@ -63,8 +63,7 @@ def test_the_judge_is_not_asked() -> None:
     assert both[0] == both[1] > 0
 
 
-def test_words_that_no_strategy_sees_are_numbered() -> None:
-    """A probe brings a word that is new: what comes after it has other numbers, and is taken for what it is."""
+def test_synset_expansion_word_ids_include_probes() -> None:
     table, words = Table(), Vocabulary()
     words.read(Page("ok", marked="sorry"))
     assert table.absorb(Visit("host/nonsense", "probe", "ok", 1, terms=Terms(new=["sorri"]))) is None

@@ -1,4 +1,4 @@
-"""TRES: the tree's splits, the features of a link, the network and its target, and which link is drawn, by hand."""
+"""TRES: splits of the tree, features of a link, the network and its target, and drawn links, by hand."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ from teaching import redirect, score, see, seeded
 
 
 def page(node: str, relevance: float, *links: str, **more: list[float]) -> Visit:
-    """A page with links, and their alphas, and what the judge says of their addresses and contexts."""
+    """Return a page visit with links, their relevances, and facets for URLs and contexts."""
     made = Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))
     made.links.link_relevances[:] = more.get("link_relevances", [0.0] * len(links))
     for name in ("url", "context"):
@@ -21,13 +21,14 @@ def page(node: str, relevance: float, *links: str, **more: list[float]) -> Visit
 
 
 def x_of(tres: Tres, table: Table, node: str) -> list[float]:
-    """The features of a link."""
+    """Return the features of a link."""
     return [pytest.approx(value) for value in tres.x_[table.row_of[node]].tolist()]
 
 
-def test_a_split_is_where_the_variance_falls_most() -> None:
-    """Rewards 0 0 0 1 1 (variance .24). Feature 0 parts them at .2 (a variance of 0 on both sides), feature 1 at 1:
-    0 0 0 1 | 1, which leaves 4/5 * 3/16 = .15."""
+def test_best_split_reduces_variance_most() -> None:
+    """Rewards 0 0 0 1 1 (variance .24). Feature 0 splits them at .2 (a variance of 0 on both sides), feature 1 at 1: 0
+    0 0 1 | 1, which leaves 4/5 * 3/16 = .15.
+    """
     x = np.array([[0.1, 1], [0.2, 1], [0.1, 1], [0.5, 1], [0.6, 2]])
     rewards = np.array([0, 0, 0, 1, 1.0])
     assert (0, 0.2) == best_split(x, rewards)
@@ -36,9 +37,10 @@ def test_a_split_is_where_the_variance_falls_most() -> None:
     assert best_split(x, np.ones(5)) is None
 
 
-def test_what_is_known_of_a_link() -> None:
-    """From a seed, which counts as relevant: parent 1, closeness 1 / 1, path 1 / 1; two irrelevant pages later 0,
-    1 / 3 = .3 in tenths, path 1 / 3. The host: one of two pages relevant, .5."""
+def test_features_of_link() -> None:
+    """From a seed, which counts as relevant: parent 1, closeness 1 / 1, path 1 / 1; two irrelevant pages later 0, 1 / 3
+    = .3 in tenths, path 1 / 3. The host: one of two pages relevant, .5.
+    """
     table, tres = seeded("s"), Tres(threshold=0.5)
     see(tres, table, page("s", 0.0, "a", "b", link_relevances=[0.25, 0.0], url=[0.0, 0.5]))
     assert [1, 1, 1, 0, 1, 0, 0.5, 1, 0.25] == x_of(tres, table, "a")
@@ -50,8 +52,7 @@ def test_what_is_known_of_a_link() -> None:
     assert [0, 0.3, 0.3, 0, 0, 0, 0.3, 0, 0] == x_of(tres, table, "d")
 
 
-def test_an_address_waits_with_the_link_that_promises_most() -> None:
-    """A second page that promises more replaces what is known, one that promises less does not."""
+def test_features_are_of_most_relevant_link() -> None:
     table, tres = seeded("s"), Tres(threshold=0.5)
     see(tres, table, page("s", 0.0, "a", "b", "x", link_relevances=[0.0, 0.0, 0.25]))
     see(tres, table, page("a", 0.0, "x", link_relevances=[0.125]))
@@ -60,11 +61,11 @@ def test_an_address_waits_with_the_link_that_promises_most() -> None:
     assert [0, 0.5, 0.5, 0, 1, 0, 0, 0, 0.5] == x_of(tres, table, "x")
 
 
-def test_a_leaf_of_five_pages_is_split() -> None:
-    """Pages a1 a2 (promised .5) are relevant, b1 b2 (promised 0) are not: with the seed five, and split by the anchor.
+def test_leaf_of_five_pages_is_split() -> None:
+    """Pages a1 a2 (link relevance .5) are relevant, b1 b2 (0) are not: with the seed five, and split by the anchor.
 
-    Links that wait go to the side they are on; the score of each is the mean reward there. The seed (reward 1, a link
-    without features) stands with the b's: 1/3; the a's have 2/2.
+    Open links move to their side and have the mean reward there. The seed (reward 1, without features) is on the side
+    of the b's: 1/3; the a's have 2/2.
     """
     table, tres = seeded("s"), Tres(threshold=0.5)
     see(tres, table, page("s", 0.0, "a1", "a2", "b1", "b2", "a3", "b3", link_relevances=[0.5, 0.5, 0, 0, 0.5, 0]))
@@ -78,8 +79,8 @@ def test_a_leaf_of_five_pages_is_split() -> None:
     assert {"pages with anchor > 0": 1.0} == tres.explain(table.row_of["a3"], table)
 
 
-def test_a_link_of_each_leaf_and_of_these_any_at_first() -> None:
-    """Two leaves with one and nine links: until `start` each leaf is as likely, and within it each link."""
+def test_choose_is_uniform_over_leaves_before_start() -> None:
+    """Two leaves with one and nine links: until `start` each leaf is equally likely, and within it each link."""
     table, tres = seeded("s"), Tres(start=10)
     see(tres, table, page("s", 0.0, *"abcdefghij"))
     tres.feature_ += [-1, -1]
@@ -91,8 +92,7 @@ def test_a_link_of_each_leaf_and_of_these_any_at_first() -> None:
     assert all(drawn[node] == pytest.approx(100, abs=45) for node in "bcdefghij")
 
 
-def test_then_that_with_the_largest_q() -> None:
-    """With a network that returns what the anchor promises, the better leaf's link is taken."""
+def test_choose_takes_largest_q_after_start() -> None:
     table, tres = seeded("s"), Tres(start=0)
     see(tres, table, page("s", 0.0, "a", "b", link_relevances=[0.25, 0.75]))
     tres.feature_ += [-1, -1]
@@ -103,7 +103,7 @@ def test_then_that_with_the_largest_q() -> None:
     assert all(2 == tres.choose(np.array([1, 2]), number, table) for number in range(5))
 
 
-def test_a_leaky_network() -> None:
+def test_network_forward_by_hand() -> None:
     """x = 2 through weights 1, -3 and 1, biases 1, 0 and 5: 2 + 1 = 3, -9 becomes -.9, and 5 - .9 = 4.1."""
     net = QNetwork(0)
     net.weights = [np.zeros_like(weight) for weight in net.weights]
@@ -114,13 +114,13 @@ def test_a_leaky_network() -> None:
     assert pytest.approx([4.1]) == net.value(x).tolist()
 
 
-def test_the_first_step_of_adam() -> None:
-    """The first step moves each weight by the rate against the sign of its slope, .001, and the output towards y."""
+def test_network_first_adam_step() -> None:
+    """The first step moves each weight by the rate, .001, against the sign of its slope, and the output towards y."""
     net, x = QNetwork(1), np.random.default_rng(1).random((4, 9))
     before, y = [weight.copy() for weight in net.weights], np.full(4, 3.0)
     net.train(x, y)
     assert pytest.approx(before[5][0] + 0.001, abs=1e-6) == net.weights[5][0]
-    # by differences: the slope of the mean squared error in one weight of the first layer
+    # numerical slope of the mean squared error in one weight of the first layer
     slopes = []
     for step in (1e-6, -1e-6):
         moved = [weight.copy() for weight in before]
@@ -133,8 +133,8 @@ def test_the_first_step_of_adam() -> None:
     assert net.value(x).mean() == pytest.approx(3.0, abs=0.2)
 
 
-def test_the_target_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """y = r + .99 Q'(the link that is best by Q), the links seen from their page: it is relevant, so r = 1."""
+def test_replay_target_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """y = r + .99 Q'(the best link by Q), with the links' features seen from their page: it is relevant, so r = 1."""
     table, tres = seeded("s"), Tres(start=0, threshold=0.5)
     see(tres, table, page("s", 0.0, "a", "b", "c"))
     see(tres, table, page("b", 0.0))
@@ -144,13 +144,13 @@ def test_the_target_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(net, "train", lambda x, y: told.append(dict(zip(x[:, 8].tolist(), y.tolist(), strict=True))))
     tres.x_[table.row_of["a"], 8] = 0.75
     see(tres, table, page("a", 1.0, "d", "e", link_relevances=[0.5, 0.25]))  # the third page
-    # of `a` (promise .75): its best link is d, and the feature `parent relevant` is 1: 1 + .99 (.5 + .25); of the seed:
-    # its best link is a, which was fetched, seen from a seed, which counts as relevant
+    # of `a` (.75): its best link is d, and the feature `parent relevant` is 1: 1 + .99 (.5 + .25); of the seed: its
+    # best link is a, which was fetched, seen from a seed, which counts as relevant
     assert [{0.75: pytest.approx(1 + GAMMA * 0.75), 0.0: pytest.approx(1 + GAMMA * 0.75)}] == told
 
 
-def test_what_teaches() -> None:
-    """A copy and an irrelevant page have no reward; failures and pages looked at again teach nothing."""
+def test_learn_ignores_copies_failures_and_revisits() -> None:
+    """A copy and an irrelevant page have no reward; failures and revisits are not learned."""
     table, tres = seeded("s"), Tres(threshold=0.5)
     see(tres, table, page("s", 0.0, "a", "b", "c"))
     see(tres, table, Visit("a", "page", "gone", 1))
@@ -164,8 +164,7 @@ def test_what_teaches() -> None:
     assert (1, [2.0, 1.0]) == (tres.steps_, tres.pages_[0].tolist())
 
 
-def test_a_redirect_hands_on_what_is_known() -> None:
-    """Its target stands where its source stood."""
+def test_redirect_passes_on_features() -> None:
     table, tres = seeded("s"), Tres()
     see(tres, table, page("s", 0.0, "a", link_relevances=[0.5]))
     redirect(tres, table, "a", "b")

@@ -1,4 +1,4 @@
-"""Relevant pages behind two off-topic pages of a recognisable kind: who has browsed there before finds them sooner."""
+"""Strategies trained on browsing records, on graphs with relevant pages behind two irrelevant pages of known kinds."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ KINDS = {
     "recipe": "flour butter oven sugar whisk dough spoon vanilla bake cream",
 }
 FILLER = "people year place time group story number line part result question water morning city"
-"""Words that all kinds share; only pages of the reef have words of the query, but for a mention here and there."""
+"""Words of all kinds; apart from a few mentions only target pages have words of the query."""
 
 TUNNELS, NOISE = 12, 300
 
 
 class Island(GraphSpace):
-    """A home page, many pages on other things, and directories that lead by way of a diving school to reefs.
+    """A home page, many irrelevant pages, and directories that lead to targets through a school page.
 
-    A tenth of the other pages mentions corals: they look better than a directory or a school to who goes by words.
+    A tenth of the irrelevant pages mentions corals, so they look better than directories and schools.
     """
 
     def __init__(self, seed: int) -> None:
@@ -65,19 +65,19 @@ class Island(GraphSpace):
         super().__init__(links)
 
     def write(self, name: str, kind: str) -> str:
-        """Give a page a text of its kind."""
+        """Store a text of this kind for a page."""
         words = self.chance.choices(KINDS[kind].split(), k=25) + self.chance.choices(FILLER.split(), k=40)
         self.texts[name] = " ".join(words)
         return name
 
     async def visit(self, task: Task) -> Page:
-        """The page and its text."""
+        """Return the page with its text."""
         return Page("ok", marked=self.texts[task.node], links=Links.to(*self.links[task.node]))
 
 
 @cache
 def browsed(seed: int, sessions: int = 40) -> Browsing:
-    """Someone who has looked for reefs on another island: where they went, and what was a reef."""
+    """Return the record of a user who looked for targets on another island."""
     island = Island(seed)
     chance = random.Random(seed)
     steps: list[tuple[str, str]] = []
@@ -86,7 +86,7 @@ def browsed(seed: int, sessions: int = 40) -> Browsing:
         way = [f"directory {n}", f"school {n}", f"target {n} {chance.randrange(3)}"]
         way.insert(0, next(name for name, links in island.links.items() if way[0] in links and name[0] == "o"))
         for page, after in zip(way, [*way[1:], chance.choice(island.links[way[-1]])], strict=True):
-            steps += [(page, chance.choice(island.links[page])) for _ in range(2)]  # looked at, and back
+            steps += [(page, chance.choice(island.links[page])) for _ in range(2)]  # visit and go back
             steps.append((page, after))
     urls = list(dict.fromkeys(url for step in steps for url in step))
     number = {url: n for n, url in enumerate(urls)}
@@ -103,7 +103,7 @@ def browsed(seed: int, sessions: int = 40) -> Browsing:
 
 
 def engine(name: str, island: Island, events: list[Event] | None = None) -> Engine:
-    """A crawl of the island that begins at home, or where those events end."""
+    """Return the engine of a crawl of the island, resumed from `events` if given."""
     made = Greedy(estimator(name, **({} if name.startswith("b") else {"file": browsed(100)})))
     crawl = Engine(island, VectorJudge(QUERY), made, MemoryLog(), clock=lambda: 0.0, concurrency=4, reader=Vocabulary())
     for event in events or [Seed("home")]:
@@ -113,7 +113,7 @@ def engine(name: str, island: Island, events: list[Event] | None = None) -> Engi
 
 
 def run(crawl: Engine, pages: int) -> list[Visit]:
-    """The visits of so many pages."""
+    """Return the first visits of a crawl."""
 
     async def go() -> list[Visit]:
         found = []
@@ -129,12 +129,12 @@ def run(crawl: Engine, pages: int) -> list[Visit]:
 
 @cache
 def targets(name: str, seed: int, pages: int = 250) -> int:
-    """How many reefs are found within a budget."""
+    """Return the number of targets fetched within a budget."""
     return sum(visit.node.startswith("target") for visit in run(engine(name, Island(seed)), pages))
 
 
 @pytest.mark.parametrize("name", ["hmm", "hybrid-anchor", "context-graph"])
-def test_tunnels_are_found(name: str) -> None:
-    """On two islands that nobody has browsed, it finds reefs where best-first by page finds hardly any."""
+def test_browsing_strategies_find_targets_behind_tunnels(name: str) -> None:
+    """On two islands without browsing record they find targets where best-first by page finds hardly any."""
     seeds = (1, 2)
     assert sum(targets(name, seed) for seed in seeds) >= 10 + sum(targets("best-first-page", seed) for seed in seeds)

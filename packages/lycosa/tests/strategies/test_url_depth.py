@@ -1,4 +1,4 @@
-"""Slashes in the path of an address."""
+"""Slashes in the path of a URL."""
 
 import numpy as np
 import pytest
@@ -28,13 +28,13 @@ from lycosa.strategies.baselines import UrlDepth, slashes
         ("", 0),
     ],
 )
-def test_slashes_of_an_address(node: str, expected: int) -> None:
-    """Those of the path: not of scheme and host, nor of query and fragment; a node that is no URL is all path."""
+def test_slashes_of_url(node: str, expected: int) -> None:
+    """Only those of the path; a node that is not a URL is all path."""
     assert expected == slashes(node)
 
 
 def taught() -> tuple[UrlDepth, Table]:
-    """A page with three links."""
+    """Return an estimator that has seen a page with three links."""
     table, estimator = Table(), UrlDepth()
     table.add_seed("http://a.org/")
     step = table.absorb(
@@ -46,14 +46,13 @@ def taught() -> tuple[UrlDepth, Table]:
 
 
 @pytest.mark.paper("batsakis-url-depth")
-def test_fewer_slashes_come_first() -> None:
-    """Minus the number of slashes, also of rows that were never learned: the seed."""
+def test_url_depth_prefers_fewer_slashes() -> None:
+    """Also for rows that were never learned, such as the seed."""
     estimator, table = taught()
     assert [-1.0, -2.0, -1.0, -2.0] == estimator.priority(np.arange(4, dtype=np.int32), table).tolist()
 
 
-def test_learned_rows_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scoring them is an array access; only the seed is looked at."""
+def test_url_depth_reads_learned_rows_once(monkeypatch: pytest.MonkeyPatch) -> None:
     estimator, table = taught()
     read: list[str] = []
     monkeypatch.setattr(baselines, "slashes", lambda node: read.append(node) or 0)
@@ -70,8 +69,8 @@ def test_learned_rows_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> Non
         ("http://a.org/b", "http://a.org/b/c", -1.0),  # known, with more
     ],
 )
-def test_the_target_of_a_redirect_takes_the_place_of_its_source(source: str, target: str, expected: float) -> None:
-    """It scores as its source did; one that is known already as the better of both."""
+def test_url_depth_redirect_inherits(source: str, target: str, expected: float) -> None:
+    """The target has the priority of its source; a known one the better of both."""
     estimator, table = taught()
     step = table.absorb(Visit(source, "redirect", "redirect", 2, links=Links.to(target)))
     assert step is not None
