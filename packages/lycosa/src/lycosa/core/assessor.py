@@ -107,7 +107,7 @@ class Assessor:
     def _reject(self, task: Task, page: Page) -> None:
         """Empty pages that must not be used: crash-causing ones, endless redirects, and pages listed as sitemaps."""
         if page.outcome == "ok" and self.mark.is_poison(task.node):
-            _discard(page, "unreadable", "the crawl died twice in it: left alone")
+            _discard(page, "unreadable", "skipped: it crashed the crawl twice")
         if page.kind == "redirect" and (task.hops >= MAX_HOPS or (task.follows and page.links.urls == [task.node])):
             itself = task.hops < MAX_HOPS
             page.kind = "page"
@@ -115,7 +115,7 @@ class Assessor:
         nested = task.kind == "sitemap" and task.row >= 0 and (self.table.parent[task.row] >= 0 or task.follows > 0)
         # only a seed may turn out to be a page instead of a sitemap
         if nested and page.kind == "page" and page.outcome == "ok":
-            _discard(page, "unwanted", "named as a source of addresses, but is a page")
+            _discard(page, "unwanted", "listed as a sitemap or feed, but is a page")
 
     def _read(self, visit: Visit, page: Page) -> None:
         if visit.kind == "sitemap" and not visit.follows:
@@ -133,9 +133,9 @@ class Assessor:
     def _judge(self, visit: Visit, judgement: Judgement) -> None:
         visit.judge = self.judge_name
         visit.relevance = float(judgement.relevance) if math.isfinite(judgement.relevance) else 0.0
-        visit.links.link_relevances = _column("alphas", judgement.link_relevances, visit)
+        visit.links.link_relevances = _column("link relevances", judgement.link_relevances, visit)
         for name, column in judgement.facets.items():
-            visit.links.facets[name] = _column(f"numbers of the facet {name!r}", column, visit)
+            visit.links.facets[name] = _column(f"values of the facet {name!r}", column, visit)
         if judgement.data:
             visit.data = {**visit.data, **as_stored(judgement.data)}
 
@@ -156,8 +156,9 @@ def _column(what: str, numbers: Any, visit: Visit) -> NDArray[np.float32]:
     column = np.asarray(numbers, np.float32)
     if len(column) != len(visit.links):
         raise InputError(
-            f"the topic gave {len(column)} {what} for {len(visit.links)} links of {visit.node}: "
-            "lycosa.checks.check_topic tells what a topic has to do"
+            "bad-judge",
+            f"the judge returned {len(column)} {what} for {len(visit.links)} links of {visit.node}: "
+            "see lycosa.checks.check_judge",
         )
     return column if np.isfinite(column).all() else np.nan_to_num(column)
 
@@ -294,9 +295,7 @@ class ModelUpdates:
         self._on_relevance_update(np.array(self._rows, np.int32), self._relevances_now)
 
     def finish(self) -> None:
-        """At the end of a run, learn from the pages since the last update; a judge that `is_waiting` continues in the next
-        run.
-        """
+        """At the end of a run, learn from the pages since the last update, unless the judge waits for examples."""
         if self.tally.pages > self._pages_at_update and not is_waiting(self.judge):
             self.update_model(force=True)
 

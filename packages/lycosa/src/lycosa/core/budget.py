@@ -119,8 +119,8 @@ def format_spending(spent: Mapping[str, int]) -> str:
 def larger_budget_option(ending: str, budget: int, pages: int, requests: int) -> str:
     """Return the option that lets a crawl continue if a budget ended it, else an empty string.
 
-    >>> larger_budget_option(PAGES_SPENT, 10, 10, 13), larger_budget_option(REQUESTS_SPENT, 10, 3, 200), larger_budget_option(STOPPED, 10, 3, 200)
-    (' --budget 20', ' --max-requests 400', '')
+    >>> [larger_budget_option(ending, 10, 10, 200) for ending in (PAGES_SPENT, REQUESTS_SPENT, STOPPED)]
+    [' --budget 20', ' --max-requests 400', '']
     """
     if ending == PAGES_SPENT:
         return f" --budget {2 * max(budget, pages)}"

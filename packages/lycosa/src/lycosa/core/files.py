@@ -35,14 +35,14 @@ def read_input(path: Path, most: int, what: str) -> bytes:
     try:
         return read_whole(path, most)
     except OSError as error:
-        raise InputError(f"cannot read {what} {path}: {error.strerror or error}") from error
+        raise InputError("unreadable-file", f"cannot read {what} {path}: {error.strerror or error}") from error
 
 
 @contextmanager
 def atomic_write(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """Write a file under a temporary name and rename it once it is synced; on error the old file stays."""
     if not path.name:
-        raise InputError(f"{str(path)!r} is not a name of a file")
+        raise InputError("bad-value", f"{str(path)!r} is not a file name")
     temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
     temporary.unlink(missing_ok=True)  # left by a killed process with the same id
     try:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa.core.spec import parse_spec, format_spec
+from lycosa.core.spec import format_spec, parse_spec
 
 FILES = ("file", "scores", "documents", "traits")  # parameters of a strategy or a space that name a file
 
@@ -449,27 +449,30 @@ class Options:
         for name, lower in minimum.items():
             value = getattr(self, name)
             if not lower <= value < float("inf"):
-                raise InputError(f"{flag_of(name)} is {value}: it must be {lower} or more")
+                raise InputError("out-of-range", f"{flag_of(name)} is {value}: it must be {lower} or more")
         if self.respect_opt_outs not in ("", "training", "all"):
-            raise InputError(f"--respect-opt-outs is {self.respect_opt_outs!r}: choose training or all")
+            raise InputError("bad-value", f"--respect-opt-outs is {self.respect_opt_outs!r}: choose training or all")
         if self.choosy > 1:
-            raise InputError(f"choosy is {self.choosy}: it is a share, from 0 to 1")
+            raise InputError("out-of-range", f"choosy is {self.choosy}: it is a share, from 0 to 1")
         if self.explore > 1:
-            raise InputError(f"--explore is {self.explore}: it is a share, from 0 to 1")
+            raise InputError("out-of-range", f"--explore is {self.explore}: it is a share, from 0 to 1")
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,59}", self.warc_prefix, re.ASCII):
             raise InputError(
-                f"--warc-prefix is {self.warc_prefix!r}: up to 60 letters, digits, dots, hyphens and underscores"
+                "bad-value",
+                f"--warc-prefix is {self.warc_prefix!r}: up to 60 letters, digits, dots, hyphens and underscores",
             )
         if not self.operator.isprintable():
-            raise InputError(f"--operator is {self.operator!r}: it must be one line of text")
+            raise InputError("bad-value", f"--operator is {self.operator!r}: it must be one line of text")
         self._check_choices()
         if self.feed_url and not self.feed_url.startswith(("http://", "https://")):
-            raise InputError(f"--feed-url is {self.feed_url!r}: write it like https://example.org/reefs/")
+            raise InputError("bad-url", f"--feed-url is {self.feed_url!r}: write it like https://example.org/reefs/")
 
     def _check_choices(self) -> None:
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
-                raise InputError(f"{flag_of(name)} is {getattr(self, name)!r}: it must be {', '.join(choices)}")
+                raise InputError(
+                    "bad-value", f"{flag_of(name)} is {getattr(self, name)!r}: it must be {', '.join(choices)}"
+                )
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], source: str) -> Options:
@@ -480,7 +483,7 @@ class Options:
             if key not in known:
                 near = get_close_matches(key, known, 1)
                 meant = f"did you mean {near[0]!r}?" if near else f"the options are: {', '.join(sorted(known))}"
-                raise InputError(f"{source}: unknown option {key!r}; {meant}")
+                raise InputError("unknown-option", f"{source}: unknown option {key!r}; {meant}")
             values = {**values, key: _typed(value, kinds[key], f"{source}: {key}")}
         return cls(**values)
 
@@ -491,12 +494,14 @@ class Options:
             with open(path, "rb") as file:
                 text = file.read(MAX_FILE_BYTES + 1)
             if len(text) > MAX_FILE_BYTES:
-                raise InputError(f"{path} has more than {MAX_FILE_BYTES:,} bytes: it is not a file of options")
+                raise InputError(
+                    "too-large", f"{path} has more than {MAX_FILE_BYTES:,} bytes: it is not a file of options"
+                )
             table = tomllib.loads(_flat(text.decode()))
         except OSError as error:
-            raise InputError(f"cannot read {path}: {error.strerror}") from error
+            raise InputError("unreadable-file", f"cannot read {path}: {error.strerror}") from error
         except (ValueError, RecursionError) as error:  # also raised for numbers of thousands of digits and deep nesting
-            raise InputError(f"{path} is not valid TOML: {error}") from error
+            raise InputError("bad-file", f"{path} is not valid TOML: {error}") from error
         return cls.from_mapping(table, str(path))
 
     def to_toml(self) -> str:
@@ -554,11 +559,11 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
             return [str(value)]
         if isinstance(value, Sequence) and all(isinstance(item, str | PurePath) for item in value):
             return list(map(str, value))
-        raise InputError(f"{where} is {value!r}: it must be a list of strings")
+        raise InputError("bad-value", f"{where} is {value!r}: it must be a list of strings")
     if kind is str and isinstance(value, PurePath):
         return str(value)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise InputError(f"{where} is {value!r}: it must be of type {kind.__name__}")
+        raise InputError("bad-value", f"{where} is {value!r}: it must be of type {kind.__name__}")
     return value
 
 

@@ -39,9 +39,11 @@ def parse_spec(text: str) -> tuple[str, dict[str, str]]:
         key, equals, value = (part.strip() for part in pair.partition("="))
         key = key.replace("-", "_")
         if not equals or not key:
-            raise InputError(f"cannot read {pair!r} in {text!r}: write a name, then key=value, with commas in between")
+            raise InputError(
+                "bad-value", f"cannot read {pair!r} in {text!r}: write a name, then key=value, with commas in between"
+            )
         if key in given:
-            raise InputError(f"{key} is given twice in {text!r}")
+            raise InputError("duplicate", f"{key} is given twice in {text!r}")
         given[key] = value
     return name, given
 
@@ -97,17 +99,17 @@ def make_with(maker: Callable[..., Made], given: Mapping[str, str], what: str, *
     for name, text in given.items():
         if name not in takes:
             accepted_names = f"it takes {', '.join(takes)}" if takes else "it takes none"
-            raise InputError(f"{what} has no parameter {name!r}: {accepted_names}")
+            raise InputError("unknown-option", f"{what} has no parameter {name!r}: {accepted_names}")
         arguments[name] = _typed(text, takes[name][0], f"{name} of {what}")
     missing = [
         name for name, (_, default) in takes.items() if default is inspect.Parameter.empty and name not in arguments
     ]
     if missing:
-        raise InputError(f"{what} needs {' and '.join(missing)}: write {what},{missing[0]}=...")
+        raise InputError("missing-option", f"{what} needs {' and '.join(missing)}: write {what},{missing[0]}=...")
     try:
         return maker(**arguments)
     except ValueError as error:
-        raise InputError(f"{what}: {error}") from error
+        raise InputError("bad-value", f"{what}: {error}") from error
 
 
 def import_object(name: str, what: str) -> Any:
@@ -116,7 +118,9 @@ def import_object(name: str, what: str) -> Any:
     try:
         return getattr(import_module(module), attribute)
     except (Exception, SystemExit) as error:  # importing user code may raise anything
-        raise InputError(f"cannot load {what} {name!r}: {error}; write module:Class, on PYTHONPATH") from error
+        raise InputError(
+            "bad-plugin", f"cannot load {what} {name!r}: {error}; write module:Class, on PYTHONPATH"
+        ) from error
 
 
 def check_parts(made: Any, needs: Sequence[str], name: str) -> None:
@@ -124,8 +128,9 @@ def check_parts(made: Any, needs: Sequence[str], name: str) -> None:
     missing = [part for part in needs if not hasattr(made, part)]
     if missing:
         raise InputError(
+            "bad-plugin",
             f"{name} makes {type(made).__name__!r}, which has no {' and no '.join(missing)}: see lycosa.core.protocols "
-            "for what it takes"
+            "for what it takes",
         )
 
 
@@ -161,13 +166,13 @@ def _typed(text: str, kind: Any, what: str) -> Any:
     if typing.get_origin(kind) is Literal:
         choices = {str(choice): choice for choice in typing.get_args(kind)}
         if text not in choices:
-            raise InputError(f"{what} is {text!r}: it must be {describe_type(kind)}")
+            raise InputError("bad-value", f"{what} is {text!r}: it must be {describe_type(kind)}")
         return choices[text]
     if typing.get_origin(kind) is tuple:
         return tuple(part.strip() for part in text.split("+") if part.strip())
     if kind is bool:
         if text.lower() not in _TRUE + _FALSE:
-            raise InputError(f"{what} is {text!r}: it must be yes or no")
+            raise InputError("bad-value", f"{what} is {text!r}: it must be yes or no")
         return text.lower() in _TRUE
     if kind is str:
         return text
@@ -176,7 +181,7 @@ def _typed(text: str, kind: Any, what: str) -> Any:
     except ValueError:
         value = None
     if value is None or not abs(value) < float("inf"):
-        raise InputError(f"{what} is {text!r}: it must be a {describe_type(kind)}")
+        raise InputError("bad-value", f"{what} is {text!r}: it must be a {describe_type(kind)}")
     return value
 
 
@@ -228,7 +233,9 @@ class Registry(dict[str, E]):
         near = difflib.get_close_matches(name, names, 4, 0.4)
         choice = f"'{self.command}' lists all" if self.command else f"choose one of {', '.join(names)}"
         hint = f"did you mean {' or '.join(near)}? " if near else ""
-        raise InputError(f"there is no {self.what} {name!r}: {hint}{choice}; or your own as module:Class")
+        raise InputError(
+            "unknown-name", f"there is no {self.what} {name!r}: {hint}{choice}; or your own as module:Class"
+        )
 
     def added(self) -> dict[str, plugins.Plugin]:
         """Return the plugins of installed packages, without those hidden by built-in names."""
@@ -260,7 +267,9 @@ class Registry(dict[str, E]):
         except LycosaError:
             raise
         except Exception as error:  # from the user's own code
-            raise InputError(f"cannot load the {self.what} {name!r}: {type(error).__name__}: {error}") from error
+            raise InputError(
+                "bad-plugin", f"cannot load the {self.what} {name!r}: {type(error).__name__}: {error}"
+            ) from error
 
     def parameters(self, name: str, hidden: Container[str] = ()) -> dict[str, tuple[Any, Any]]:
         """Return type and default of each parameter that can be typed after a name."""

@@ -574,10 +574,14 @@ class SpillFile:
     def spoilt(self) -> InputError:
         """Return the error for a damaged file."""
         if self.path is None:
-            return InputError("the temporary file of cold rows was changed by somebody else: begin again")
+            return InputError(
+                "bad-file", "the temporary file of spilled rows was changed by another program: start again"
+            )
         if self.readonly:
-            return InputError(f"{self.path} has changed while it was read, as the crawl goes on: ask again")
-        return InputError(f"{self.path} is damaged: remove it, then continue, which takes reading the whole log")
+            return InputError("bad-file", f"{self.path} has changed while it was read: try again")
+        return InputError(
+            "bad-file", f"{self.path} is damaged: remove it, then continue, which takes reading the whole log"
+        )
 
     def flush(self) -> None:
         """Sync the file before a snapshot refers to it."""

@@ -1,8 +1,8 @@
 """Learned state as plain values, so that a fold can continue from it instead of from the first event; array files.
 
 A part may offer `state()` and `restore(state)`. A state is a dict of arrays, plain values (numbers, texts, bytes, lists
-and dicts of these), nested states, and, for append-only data, `AppendOnly` and `TextLines`, of which snapshots only write the
-new items. Derived data (caches, heaps, indices) and visits in flight are not part of it.
+and dicts of these), nested states, and, for append-only data, `AppendOnly` and `TextLines`, of which snapshots only
+write the new items. Derived data (caches, heaps, indices) and visits in flight are not part of it.
 
 A state is exact: a restored part that folds the next events equals one that folded all events. Parts that can't provide
 it raise `StateMismatch`, and the log is folded from its beginning.
@@ -179,7 +179,9 @@ class FileFormat:
                 for part in contents:
                     file.write(part)
         except OSError as error:
-            raise InputError(f"cannot write the {self.noun} {path}: {error.strerror}; choose another --out") from error
+            raise InputError(
+                "unwritable-file", f"cannot write the {self.noun} {path}: {error.strerror}; choose another --out"
+            ) from error
 
     def read(
         self,
@@ -194,41 +196,46 @@ class FileFormat:
         contents = self._contents(path, most)
         remedy = f"copy it again from where it came from, or make a new one with '{self.command}'"
         if contents is None:
-            raise InputError(f"the {self.noun} {path} is damaged or cut short: {remedy}")
+            raise InputError("bad-file", f"the {self.noun} {path} is damaged or cut short: {remedy}")
         try:
             end = contents.find(b"\n", 0, MAX_HEADER_BYTES)
             header = json.loads(contents[:end] if end >= 0 else b"")
             return make(header, _arrays(header["arrays"], memoryview(contents)[end + 1 :]))
         except (ValueError, KeyError, TypeError, IndexError, RecursionError, OverflowError, AttributeError) as error:
-            raise InputError(f"the {self.noun} {path} contradicts itself ({error}): {remedy}") from error
+            raise InputError("bad-file", f"the {self.noun} {path} is inconsistent ({error}): {remedy}") from error
         except MemoryError as error:
-            raise InputError(f"there is not enough memory for the {self.noun} {path}") from error
+            raise InputError("too-large", f"there is not enough memory for the {self.noun} {path}") from error
 
     def _contents(self, path: Path, most: int) -> bytes | None:
         """Return the content after the digest; None if the digest does not match."""
         try:
             about = path.stat()
             if about.st_size > most:
-                raise InputError(f"{path} has {about.st_size:,} bytes: no {self.noun} is that large")
+                raise InputError("too-large", f"{path} has {about.st_size:,} bytes: no {self.noun} is that large")
             if not stat.S_ISREG(about.st_mode) and not path.is_dir():  # reading a pipe might block forever
-                raise InputError(f"cannot read the {self.noun} {path}: it is a pipe or a device, not a file")
+                raise InputError(
+                    "not-a-file", f"cannot read the {self.noun} {path}: it is a pipe or a device, not a file"
+                )
             with open(path, "rb") as file:
                 self._check_first_line(path, file.readline(100))
                 expected_digest, contents = file.readline(100).rstrip(b"\n"), file.read(most)
         except OSError as error:
-            raise InputError(f"cannot read the {self.noun} {path}: {error.strerror}") from error
+            raise InputError("unreadable-file", f"cannot read the {self.noun} {path}: {error.strerror}") from error
         except MemoryError as error:
-            raise InputError(f"there is not enough memory for the {self.noun} {path}") from error
+            raise InputError("too-large", f"there is not enough memory for the {self.noun} {path}") from error
         return contents if digest([contents]).encode() == expected_digest else None
 
     def _check_first_line(self, path: Path, first: bytes) -> None:
         if not first.startswith(self.mark):
-            raise InputError(f"{path} is not a {self.noun} of Lycosa: name a file that '{self.command}' made")
+            raise InputError(
+                "wrong-file", f"{path} is not a {self.noun} of Lycosa: name a file that '{self.command}' made"
+            )
         version = first[len(self.mark) :].rstrip(b"\n")
         if version != str(self.version).encode():
             raise InputError(
+                "bad-version",
                 f"{path} is a {self.noun} of format {version[:20].decode('ascii', 'replace')}, this Lycosa reads "
-                f"{self.version}: use the version of Lycosa that made it, or make it again with '{self.command}'"
+                f"{self.version}: use the version of Lycosa that made it, or make it again with '{self.command}'",
             )
 
 

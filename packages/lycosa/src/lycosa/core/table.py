@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.nodes import RowIndex, Nodes
-from lycosa.core.state import State, StateMismatch, TextLines, state_of_attributes, restore_attributes
+from lycosa.core.nodes import Nodes, RowIndex
+from lycosa.core.state import State, StateMismatch, TextLines, restore_attributes, state_of_attributes
 from lycosa.core.types import InboundLinks, Rows, Step, Visit
 
 if TYPE_CHECKING:

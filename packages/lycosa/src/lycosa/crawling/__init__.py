@@ -206,7 +206,9 @@ class Crawl:
             self._work(True)
             assembly = await assemble(request, files)
             if driven := getattr(assembly.engine.space, "driven", ""):
-                raise InputError(f"{request.path or 'this crawl'} is driven by {driven}: continue with it there")
+                raise InputError(
+                    "driven-crawl", f"{request.path or 'this crawl'} is driven by {driven}: continue with it there"
+                )
             self.engine = assembly.engine
             if request.keeping is not None:
                 self._notifier = self._make_notifier()
@@ -285,7 +287,9 @@ class Crawl:
     def __iter__(self) -> Iterator[Visit]:
         """Run the crawl without asyncio. Nothing is fetched while the loop's body runs, so keep it short."""
         if asyncio._get_running_loop() is not None:
-            raise InputError("an event loop is running here already (a notebook?): write 'async for' in place of 'for'")
+            raise InputError(
+                "event-loop-running", "an event loop is already running (a notebook?): use 'async for' instead of 'for'"
+            )
         with asyncio.Runner() as runner:
             visits = aiter(self)
             turn = list[Visit]()

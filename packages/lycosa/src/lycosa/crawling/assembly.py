@@ -89,7 +89,7 @@ def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -
     )
     if request.owns is not None:
         engine.owns = request.owns
-    large = "this strategy needs every address that was ever seen: all stay in memory, about 500 bytes each"
+    large = "this strategy keeps all known addresses in memory, about 500 bytes each"
     if (
         options.memory_rows
         and engine.spilled is None
@@ -168,7 +168,7 @@ class Assembly:
             for pace in filter(None, (engine.picker.pace, scheduler.pace)):
                 pace.reset()  # the crawl's requests don't count for the watch
         if files.judged_by not in ("", engine.model_updates.judge_name):
-            self.request.notes.append("the pages so far were judged by another topic, judge, model or ontology")
+            self.request.notes.append("the pages so far were judged with another topic, judge, model or ontology")
 
     async def _restored(self) -> int:
         """Restore the snapshot, or make a new engine if it does not fit; return the number of its last event."""
@@ -177,7 +177,7 @@ class Assembly:
             return restore_snapshot(request, self.files, self.engine)
         except StateMismatch as error:
             if request.has_own_parts:
-                raise InputError(f"{error}: remove that directory, then continue") from error
+                raise InputError("bad-snapshot", f"{error}: remove that directory, then continue") from error
             request.notes.append(f"{error}: the whole log was read again")
         await request.discard_parts()
         self.engine, self.probability = _engine(request, self.files, self.learned)
@@ -198,8 +198,8 @@ class Assembly:
         if not node:
             return []
         deaths[node] = deaths.get(node, 0) + 1
-        then = "left alone" if mark.is_poison(node) else "it is read apart from now on"
-        self.request.notes.append(f"the last run died while it read or judged {node}: {then}")
+        then = "skipped from now on" if mark.is_poison(node) else "read in a separate process from now on"
+        self.request.notes.append(f"the last run crashed while reading or judging {node}: {then}")
         return [Setting("deaths", dict(deaths), now)]
 
 
@@ -228,7 +228,9 @@ async def _known_terms(request: CrawlRequest, files: CrawlFiles, space: Space) -
     if known := files.log.setting("learned", {}):
         return known, []
     if files.readonly:
-        raise InputError(f"nothing has been crawled in {request.path} yet: start with 'lycosa resume {request.path}'")
+        raise InputError(
+            "no-pages", f"nothing has been crawled in {request.path} yet: start with 'lycosa resume {request.path}'"
+        )
     return await learn_terms(request, space)
 
 
@@ -277,7 +279,7 @@ def _refresher(request: CrawlRequest, files: CrawlFiles, space: Space, threshold
     if request.keeping is None:
         return None
     if not getattr(space, "has_versions", False) or not isinstance(files.log, SqliteLog):
-        raise InputError(f"{request.path} is not a crawl of the web: only those can be refreshed")
+        raise InputError("not-a-web-crawl", f"{request.path} is not a crawl of the web: only those can be refreshed")
     scheduler = request.keeping.scheduler(options, files.versions(), space, threshold, request.clock())
     if request.is_watch and options.explore:
         scheduler.pace = Pace(options.explore * options.per_hour)
@@ -312,7 +314,7 @@ async def _example(request: CrawlRequest, space: Space, name: str) -> tuple[Page
         return read_example_page(name, whole_text=request.options.whole_text), []
     node = check_seed(name)
     if node is None:
-        raise InputError(f"cannot use the example {name}: it is not a web address")
+        raise InputError("bad-url", f"cannot use the example {name}: it is not a web address")
     _, page, visits = await fetch_page(
         space, node, "example", f"the example {name}", clock=request.clock, patience=request.options.patience
     )

@@ -64,8 +64,9 @@ class CrawlFiles:
             return
         if request.resuming and shard_directories(request.path):
             raise InputError(
+                "shard-directory",
                 f"{request.path} was crawled on a cluster: continue with 'lycosa resume', 'lycosa refresh' or 'lycosa "
-                f"watch {request.path}' on the command line"
+                f"watch {request.path}' on the command line",
             )
         if request.resuming:
             directory = Directory.open(request.path, shard=request.owns is not None)

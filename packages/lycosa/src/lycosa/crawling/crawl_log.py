@@ -70,7 +70,9 @@ class CrawlLog:
             self._open()
             known = self._reconcile()
         except OSError as error:
-            raise InputError(f"cannot write --log-file {self.path}: {error.strerror}; choose another file") from error
+            raise InputError(
+                "unwritable-file", f"cannot write --log-file {self.path}: {error.strerror}; choose another file"
+            ) from error
         end = self.log.end()
         for seq, visit in self.log.numbered(f"seq > ? AND {VISITS}", given=(known,)):
             if isinstance(visit, Visit):
@@ -92,7 +94,9 @@ class CrawlLog:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             self.close()
-            raise InputError(f"another crawl writes --log-file {self.path}: each crawl needs one of its own") from error
+            raise InputError(
+                "conflicting-options", f"another crawl writes --log-file {self.path}: each crawl needs one of its own"
+            ) from error
         self._size = os.fstat(self._file).st_size
 
     def _reconcile(self) -> int:

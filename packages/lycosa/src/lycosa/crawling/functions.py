@@ -19,7 +19,7 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Clock, Estimator, Judge, Space, Strategy
-from lycosa.core.state import State, state_of_attributes, restore_attributes
+from lycosa.core.state import State, restore_attributes, state_of_attributes
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Rows, Step, Task, Visit
 from lycosa.strategies.parents import MergedPriorities, PriorityFromParents
@@ -164,7 +164,9 @@ def as_number(said: Any, function: Callable[..., Any]) -> float:
     except (TypeError, ValueError):
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{function_name(function)}() gave {said!r}: return a number, or True or False")
+        raise InputError(
+            "bad-value", f"{function_name(function)}() returned {said!r}: return a number, or True or False"
+        )
     return value
 
 

@@ -62,9 +62,9 @@ class PageAssets(protocols.VisitScheduler):
         owns: Callable[[str], bool] | None = None,
     ) -> None:
         if not options.archive:
-            raise InputError("--page-assets is for the archive, and this crawl has none: leave one of the two out")
+            raise InputError("conflicting-options", "--page-assets needs the archive: drop it, or --no-archive")
         if not getattr(space, "has_versions", False):
-            raise InputError("--page-assets is for crawls of the web")
+            raise InputError("conflicting-options", "--page-assets only works for crawls of the web")
         self.inner = inner or protocols.VisitScheduler()
         self.refreshes = self.inner.refreshes
         self.ready, self.host_key, self.threshold, self.versions = space.ready, space.host_key, threshold, versions
@@ -326,7 +326,7 @@ def page_urls(source: str, url: str, most: int) -> list[str]:
 def style_sheet_urls(source: str, url: str, most: int) -> list[str]:
     """Return the assets of a style sheet: other sheets, pictures and fonts.
 
-    >>> style_sheet_urls('@import "b.css"; /* url(no.png) */ a { background: url( "c.png" ) }', "http://x.test/a.css", 9)
+    >>> style_sheet_urls('@import "b.css"; /* url(no.png) */ a { background: url("c.png") }', "http://x.test/a.css", 9)
     ['http://x.test/b.css', 'http://x.test/c.png']
     """
     return _addresses(_in_style(source[:MAX_SOURCE_CHARS]), url, url, most)

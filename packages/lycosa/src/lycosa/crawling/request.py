@@ -16,7 +16,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import DEFAULT_STRATEGY, Options
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.protocols import Clock, Estimator, Judge, Space, Strategy
-from lycosa.core.spec import make_with, parse_spec, format_spec
+from lycosa.core.spec import format_spec, make_with, parse_spec
 from lycosa.crawling.seeds import Seeds, check_search, read_seeds
 from lycosa.judges import JUDGES
 from lycosa.judges.factory import BROWSING, TOPIC_OPTIONS, check_request, judge_name, make_judge, takes_ontology
@@ -89,10 +89,13 @@ class CrawlRequest:
         options = self.options
         seeds = read_seeds(options, self.space, self.notes)
         if seeds.outside and not seeds.nodes and not options.search:
-            raise InputError("every seed lies outside the scope: check --host, --domain, --include and --exclude")
+            raise InputError(
+                "out-of-scope", "every seed lies outside the scope: check --host, --domain, --include and --exclude"
+            )
         driven = getattr(self.space, "driven", "")
         if not seeds.nodes and not seeds.sources and not options.search and not driven:
             raise InputError(
+                "no-seeds",
                 "no seed: give a page to start from with --seed URL, a file of seeds with --seeds FILE, or a search "
                 "engine with --search URL",
             )
@@ -103,7 +106,7 @@ class CrawlRequest:
         decides = "pick" if hasattr(self.strategy, "pick") else "priority"  # a strategy, or an estimator
         for part, needs in ((self.own_judge, "judge"), (self.strategy, decides), (self.space, "visit")):
             if part is not None and not hasattr(part, needs):
-                raise InputError(f"{part!r} has no {needs}(): see lycosa.core.protocols for what it takes")
+                raise InputError("bad-plugin", f"{part!r} has no {needs}(): see lycosa.core.protocols")
 
     def _check_judge(self) -> None:
         """Make the judge, or check that it can be made, and note its name in the options."""
@@ -137,8 +140,9 @@ class CrawlRequest:
         names = [parse_spec(arm)[0] for arm in given.get("arms", "").split("+") if arm] if bandit else [guide]
         if not any(map(takes_ontology, [JUDGES.maker(judge), *map(STRATEGIES.maker, names)])):
             raise InputError(
-                f"--ontology says what words mean, but neither the judge {judge} nor the strategy {guide} asks: "
-                "choose one that does, for example --judge ehrig or --strategy ehrig, or leave it out"
+                "conflicting-options",
+                f"neither the judge {judge} nor the strategy {guide} uses --ontology: "
+                "choose one that does, such as --judge ehrig or --strategy ehrig, or drop it",
             )
 
     @property
@@ -206,13 +210,17 @@ class CrawlRequest:
                     steer, {"spread": str(options.spread)}, "--spread", estimator=own, name=options.strategy
                 )
             if options.spread:
-                raise InputError(f"--spread is for strategies that rank by one estimator: {own!r} picks by itself")
+                raise InputError(
+                    "conflicting-options",
+                    f"--spread is for strategies that rank by one estimator: {own!r} picks by itself",
+                )
             return own
         entry = STRATEGIES.get(parse_spec(options.strategy)[0])
         if entry is not None and entry.needs == TAXONOMY and not options.model and self.own_judge is None:
             raise InputError(
+                "missing-model",
                 f"the strategy {options.strategy} needs to know the classes of pages: give it --model FILE, "
-                "as 'lycosa train' makes it"
+                "as 'lycosa train' makes it",
             )
         name, given = parse_spec(options.strategy)
         if options.spread:

@@ -97,7 +97,7 @@ def runner(where: str, what: str = "--cluster") -> Runner:
     added, first = named("runners"), re.split(r"\W", where)[0]
     name = first if first in added else RAY
     if name not in added:
-        raise missing("runners", RAY, what) or InputError(f"there is no runner {RAY}")
+        raise missing("runners", RAY, what) or InputError("missing-package", f"there is no runner {RAY}")
     made: Runner = added[name].load()(where)
     return made
 

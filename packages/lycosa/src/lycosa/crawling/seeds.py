@@ -44,7 +44,9 @@ def node_of(space: Space | None, text: str) -> str | None:
     except InputError:
         raise
     except Exception as error:  # from the user's own code
-        raise InputError(f"{type(space).__name__}.node({text!r}) failed: {type(error).__name__}: {error}") from error
+        raise InputError(
+            "bad-plugin", f"{type(space).__name__}.node({text!r}) failed: {type(error).__name__}: {error}"
+        ) from error
 
 
 def read_seeds(options: Options, space: Space | None, notes: list[str], *, files: bool = True) -> Seeds:
@@ -63,7 +65,7 @@ def _nodes(options: Options, space: Space, notes: list[str], files: bool) -> See
         if node is None:
             entry = SPACES.get(parse_spec(options.space)[0])
             wanted = f": it must be {entry.needs}" if entry is not None else ""
-            raise InputError(f"the seed {text!r} is nothing that {type(space).__name__} can visit{wanted}")
+            raise InputError("bad-seed", f"the seed {text!r} is not valid for {type(space).__name__}{wanted}")
         seeds.nodes.setdefault(node, "page")
     return seeds
 
@@ -77,12 +79,14 @@ def _addresses(options: Options, notes: list[str], files: bool) -> Seeds:
     for text, kind in named:
         url = check_seed(text)
         if url is None:
-            raise InputError(f"the seed {text!r} is not a web address: write it like https://example.org/page")
+            raise InputError(
+                "bad-url", f"the seed {text!r} is not a web address: write it like https://example.org/page"
+            )
         if scope(url, 0):
             seeds.nodes.setdefault(url, kind)
         else:
             seeds.outside += 1
-            notes.append(f"the seed {url} lies outside the scope and is left out")
+            notes.append(f"the seed {url} is out of scope and was skipped")
     return seeds
 
 
@@ -107,10 +111,10 @@ SETTING = "searched"  # setting: results of each search engine
 def check_search(options: Options, space: Space | None) -> None:
     """Raise InputError if a search engine can't be queried."""
     if options.search and space is not None and not getattr(space, "has_addresses", False):
-        raise InputError("--search finds pages of the web: leave it out, or --space")
+        raise InputError("conflicting-options", "--search finds web pages: drop it, or --space")
     for engine in options.search:
         if "{}" in engine and not options.topic:
-            raise InputError(f"--search {engine} needs words to ask for: say the topic in words")
+            raise InputError("missing-topic", f"--search {engine} needs words to ask for: give a topic in words")
         _address(engine, engine.replace("{}", "words"))
 
 
@@ -118,8 +122,9 @@ def _address(engine: str, text: str) -> str:
     url = check_seed(text)
     if url is None:
         raise InputError(
+            "bad-url",
             f"--search {engine} is not a web address: write that of a query with {{}} where the words go, as in "
-            "https://site.example/search?q={}"
+            "https://site.example/search?q={}",
         )
     return url
 
@@ -155,7 +160,7 @@ async def ask_engines(
         answers_of[engine] = within
         asked.seeds += within
         asked.notes.append(
-            f"{len(within)} seeds from {engine}" + (f", {outside} results lie outside the scope" if outside else "")
+            f"{len(within)} seeds from {engine}" + (f", {outside} results out of scope" if outside else "")
         )
     if asked.events:
         asked.events.append(Setting(SETTING, answers_of, clock()))
@@ -189,7 +194,9 @@ class _Conversation:
         return _address(self.engine, self.engine.replace("{}", quote_plus(words)))
 
     def _none(self) -> list[str]:
-        raise InputError(f"--search {self.engine} gave no results: try other words, or name a page with --seed")
+        raise InputError(
+            "no-results", f"--search {self.engine} gave no results: try other words, or name a page with --seed"
+        )
 
     async def _get(self, url: str, may_fail: bool = False) -> tuple[str, bytes, str]:
         """Return final URL, body and content type."""
@@ -207,5 +214,5 @@ class _Conversation:
         try:
             body, _ = inflate(page.exchange.body, page.exchange.header("content-encoding"), answers.MAX_BYTES)
         except BadEncoding as error:
-            raise InputError(f"cannot read {what}: {error}") from error
+            raise InputError("unreadable-response", f"cannot read {what}: {error}") from error
         return node, body, page.exchange.header("content-type")

@@ -1,7 +1,7 @@
 """The trap filter sees every visit and decides which addresses to hold back: fetched last, not never.
 
-It learns by *section*: all similar addresses of one host. A page counts against its section if it is a copy, a soft 404
-or a failure, and for it if it is relevant. Held back are
+It learns by *section*: all similar addresses of one host. Copies, soft 404s and failures count against their section,
+relevant pages for it. Held back are
 
 - repeated paths, once a page has shown that most of its links lead further into the same section; endless lists (sorted,
   filtered, paged) if nearly all links do;
@@ -44,9 +44,9 @@ from lycosa.core.frontier import FREE, HELD, SHUT
 from lycosa.core.state import State, TextLines, restore_attributes
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Held, Rows, Step, Visit
-from lycosa.text.readability import quality, may_be_stuffed
+from lycosa.text.readability import may_be_stuffed, quality
 from lycosa.traps.copies import DuplicateIndex, Soft404Detector
-from lycosa.traps.url_patterns import MIN_LINKS, LISTS, LOOP, MAZE_SHARE, WALLED_SHARE, Address, Suspicion, is_maze
+from lycosa.traps.url_patterns import LISTS, LOOP, MAZE_SHARE, MIN_LINKS, WALLED_SHARE, Address, Suspicion, is_maze
 from lycosa.web.urls import site
 
 MIN_WASTE = 3  # worthless pages after which a section is held if they are the majority
