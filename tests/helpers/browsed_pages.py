@@ -79,7 +79,7 @@ class Walk:
         assert step is not None
         self.estimator.learn(step, self.table)
 
-    def worth(self, *nodes: str) -> list[float]:
+    def priorities(self, *nodes: str) -> list[float]:
         """Return the priorities of some nodes."""
         rows = np.array([self.table.row_of[node] for node in nodes])
         scores: list[float] = self.estimator.priority(rows, self.table).round(9).tolist()

@@ -205,12 +205,9 @@ def test_as_dict_replaces_infinity_by_none(tmp_path: Path) -> None:
     assert (None, "fetched") == (told["fetched"]["priority"], told["state"])
 
 
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Crawl a front page with links to one, old, gone and another host; old redirects to new; a budget leaves some out.
-    """
+    """Crawl a front page with links to one, old, gone and another host; old redirects to new; a budget leaves some out."""
     path = tmp_path_factory.mktemp("made") / "crawl"
     pages: Mapping[str, Any] = {
         FRONT: html(
@@ -254,7 +251,7 @@ def test_why_outside_of_frontier(made: Path) -> None:
     gone = lycosa.why(made, A + "gone").fetched
     assert gone is not None
     assert ("gone", False) == (gone.outcome, gone.is_relevant)
-    assert "errand" == lycosa.why(made, A + "robots.txt").state
+    assert "prerequisite" == lycosa.why(made, A + "robots.txt").state
     outside = lycosa.why(made, "http://b.test/")
     assert ("out of scope", True) == (outside.state, FRONT in outside.note)
 

@@ -248,5 +248,7 @@ def test_large_frontier_is_estimated_in_chunks() -> None:
     school.page("1", 0.9), school.page("2", 0.2)
     chance = np.random.default_rng(1)
     features = chance.choice(np.append(np.flatnonzero(school.apprentice.n_), [0, 77]), (CHUNK + 5, MAX_FEATURES))
-    alone = np.concatenate([school.apprentice._estimate(part.astype(np.uint16)) for part in np.array_split(features, 3)])
+    alone = np.concatenate(
+        [school.apprentice._estimate(part.astype(np.uint16)) for part in np.array_split(features, 3)]
+    )
     assert pytest.approx(alone) == school.apprentice._estimate(features.astype(np.uint16))

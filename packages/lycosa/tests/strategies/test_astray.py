@@ -8,7 +8,9 @@ from lycosa.strategies.personalised import OffTopicDepth
 from teaching import seeded
 
 
-def visit(astray: OffTopicDepth, table: Table, node: str, *links: str, relevance: float = 0.0, kind: str = "page") -> None:
+def visit(
+    astray: OffTopicDepth, table: Table, node: str, *links: str, relevance: float = 0.0, kind: str = "page"
+) -> None:
     """Feed a visit; a page is relevant if its relevance is above 0."""
     outcome = "redirect" if kind == "redirect" else "ok"
     step = table.absorb(Visit(node, kind, outcome, 1, relevance=relevance, links=Links.to(*links)))  # type: ignore[arg-type]

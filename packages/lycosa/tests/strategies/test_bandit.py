@@ -43,8 +43,6 @@ def play(made: Bandit, *stream: tuple[int, float]) -> list[tuple[bool, int]]:
     return told
 
 
-
-
 @pytest.mark.paper("gouriten-mab-first")
 def test_first_explores_once() -> None:
     """floor(.29 * 100) = 29 pulls of any arm, then the best mean, which keeps changing."""
@@ -130,8 +128,6 @@ def test_explores_depends_on_seed_and_number() -> None:
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-
-
 def model(policy: str, epsilon: Fraction, reset: int, budget: int, stream: list[tuple[int, int]]) -> list[Any]:
     """Return "any" for each pull that explores, otherwise the arm to pull, by the definitions."""
     told: list[Any] = []
@@ -191,8 +187,6 @@ def test_window_means_equal_definition(window: int, stream: list[tuple[int, floa
     for arm in range(2):
         rewards = [Fraction(reward) for pulled, reward in stream[-window:] if pulled == arm]
         assert (sum(rewards) / len(rewards) if rewards else 0) == made.mean(arm)
-
-
 
 
 def start(made: Bandit) -> tuple[Table, Frontiers]:
@@ -278,8 +272,6 @@ def test_arms_can_be_objects() -> None:
     assert not made.proportional
 
 
-
-
 @pytest.mark.parametrize("arms", [("fl_n", BestFirst(), BestFirst()), ("fl_n", "fl_n,smooth=yes"), "fl_n", (3,)])
 def test_bandit_rejects_invalid_arms(arms: Any) -> None:
     with pytest.raises(ValueError, match=r"arm"):
@@ -292,8 +284,6 @@ def test_defaults_of_policies() -> None:
     assert list(PAPERS_ARMS) == [arm.name for arm in Bandit().greedy_]
     assert [0.1, 0.1, 0.1, 0.2, 0.1] == [bandit(policy)._epsilon for policy in POLICIES]
     assert [1000, 200] == [bandit("reset").length(), bandit("var").length()]
-
-
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,6 @@ def test_richest_page_among_many_blocks() -> None:
         flow.cash_[richest] = 0.0
 
 
-
 NAMES = st.integers(0, 14).map(lambda n: f"n{n}")
 EVENTS = st.lists(
     st.tuples(
@@ -247,7 +246,7 @@ def test_cash_is_conserved_in_any_sequence(flow: CashFlow, seeds: list[str], eve
     """After any pages, failures, retries, redirects and late seeds: rows + pool = seeds' cash + revisions."""
     crawl = Crawl(flow, *seeds)
     table = crawl.table
-    for what, number, targets, beta, link_relevances in events:
+    for what, number, targets, relevance, link_relevances in events:
         rows = np.flatnonzero((table.state[: len(table)] == OPEN) != (what == "again"))
         if what == "seed":
             table.add_seed(f"n{number}")
@@ -260,7 +259,7 @@ def test_cash_is_conserved_in_any_sequence(flow: CashFlow, seeds: list[str], eve
                 "retry": Visit(node, "page", "timeout", 1, retry_at=1.0),
                 "redirect": Visit(node, "redirect", "redirect", 1, links=Links.to(*targets[:1])),
                 "sitemap": Visit(node, "sitemap", "ok", 1, links=links),
-            }.get(what, Visit(node, "page", "ok", 1, relevance=beta, links=links))
+            }.get(what, Visit(node, "page", "ok", 1, relevance=relevance, links=links))
             before = flow.priority(np.arange(len(table), dtype=np.int32), table)
             step = table.absorb(visit)
             assert step is not None
@@ -281,7 +280,7 @@ def crawl_is_sound(crawl: Crawl) -> None:
     assert crawl.flow.created_ <= seeds * crawl.flow.unit_ + 1e-9
 
 
-def endless(flow: CashFlow, steps: int, beta: Callable[[random.Random], float]) -> Crawl:
+def endless(flow: CashFlow, steps: int, relevance: Callable[[random.Random], float]) -> Crawl:
     """Visit a graph of 400 pages repeatedly."""
     chance = random.Random(2)
     crawl = Crawl(flow, "n0", "n1", "n2")
@@ -291,7 +290,7 @@ def endless(flow: CashFlow, steps: int, beta: Callable[[random.Random], float]) 
         links = Links.to(*chance.sample(names, chance.choice([0, 1, 2, 3, 8])))
         links.link_relevances = np.array([chance.random() for _ in links.urls], np.float32)
         crawl.table.add(name, 1)
-        step = crawl.table.absorb(Visit(name, "page", "ok", 1, relevance=beta(chance), links=links))
+        step = crawl.table.absorb(Visit(name, "page", "ok", 1, relevance=relevance(chance), links=links))
         assert step is not None
         learned.append(step)
     for n in range(steps):
@@ -312,7 +311,7 @@ def test_growing_cash_is_rescaled() -> None:
     for n in range(2000):
         crawl.visit(f"n{n}", f"n{n + 1}", relevance=1.0)
         assert 0 < crawl.flow.cash_[n + 1] <= 2 * UNIT
-    assert 4 == crawl.flow.coins_  # 1.85^2000 = 2^1775, in units of 2^400
+    assert 4 == crawl.flow.rescaled_  # 1.85^2000 = 2^1775, in units of 2^400
     crawl.balance()
 
 

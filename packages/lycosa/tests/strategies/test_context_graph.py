@@ -44,7 +44,7 @@ def test_crawl_order_is_layer_by_layer() -> None:
     graph = ContextGraph(layered(6, 6, 6, 6))
     walk = walked(graph)
     nodes = ["of reef", "of island", "of travel", "of weather", "of nothing"]
-    priority = walk.priority(*nodes)
+    priority = walk.priorities(*nodes)
     assert sorted(priority, reverse=True) == priority
     assert [3, 2, 1, 0, 0] == [int(score) for score in priority]  # 2 + 1 - layer, and the rest
     assert 0.0 == priority[-1]
@@ -58,7 +58,7 @@ def test_priority_is_layer_and_confidence() -> None:
     layer, confidence = graph.layer(step.visit)
     told = graph.model_.probabilities(Bags.of([([1, 4], [1, 1])]))[0]
     assert (1, pytest.approx(told[1])) == (layer, confidence)
-    assert [pytest.approx(2 + 1 - 1 + told[1])] == walk.priority("a")
+    assert [pytest.approx(2 + 1 - 1 + told[1])] == walk.priorities("a")
 
 
 def test_confidence_orders_within_layer() -> None:
@@ -67,7 +67,7 @@ def test_confidence_orders_within_layer() -> None:
     walk.page("p", "island ocean", ["a"])
     walk.page("q", "island island island", ["b"])
     walk.page("r", "reef ocean", ["c"])
-    less, more, before = walk.priority("a", "b", "c")
+    less, more, before = walk.priorities("a", "b", "c")
     assert less < more < before
 
 
@@ -76,11 +76,11 @@ def test_low_confidence_is_other() -> None:
     """With four equal classes no layer reaches `least`: its links come after those of all layers, but not last."""
     graph = ContextGraph(layered(6, 6, 6, 6))
     walk = walked(graph)
-    doubt = walk.priority("of doubt")[0]
-    assert 0.0 < doubt < walk.priority("of travel")[0]
+    doubt = walk.priorities("of doubt")[0]
+    assert 0.0 < doubt < walk.priorities("of travel")[0]
     assert doubt == pytest.approx(0.25, abs=0.01)
-    confidence = walked(ContextGraph(layered(6, 6, 6, 6), least=0.0))
-    assert 1.0 < confidence.priority("of doubt")[0]
+    sure = walked(ContextGraph(layered(6, 6, 6, 6), least=0.0))
+    assert 1.0 < sure.priorities("of doubt")[0]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_layers_defaults_to_all_states(layers: int, expected: list[int], last: i
 def test_too_many_layers_add_note() -> None:
     graph = ContextGraph(layered(6, 6, 6, 6), 7)
     assert [0, 1, 2, OTHER] == graph.layer_
-    assert ["the browsing model tells 3 layers apart, not 8: train one with more states"] == graph.notes
+    assert ["the browsing model has 3 layers, not 8: train one with more states"] == graph.notes
 
 
 def test_small_layer_joins_next_one_out() -> None:
@@ -103,7 +103,7 @@ def test_small_layer_joins_next_one_out() -> None:
     graph = ContextGraph(layered(6, 6, 2, 6))
     assert [0, 1, OTHER] == graph.layer_
     walk = walked(graph)
-    assert [0, 0] == [int(score) for score in walk.priority("of travel", "of weather")]
+    assert [0, 0] == [int(score) for score in walk.priorities("of travel", "of weather")]
     assert [0, 1, 2, OTHER] == ContextGraph(layered(6, 6, 2, 6), fewest=2).layer_
     assert [0, 2, OTHER] == ContextGraph(layered(6, 2, 6, 6)).layer_
     assert [0, 2, OTHER] == ContextGraph(layered(1, 2, 2, 6)).layer_  # relevant pages keep their layer
@@ -113,16 +113,14 @@ def test_two_states_are_one_layer() -> None:
     graph = ContextGraph(layered(6, 6))
     walk = walked(graph)
     assert [0, OTHER] == graph.layer_
-    assert [1, 0] == [int(score) for score in walk.priority("of reef", "of island")]
+    assert [1, 0] == [int(score) for score in walk.priorities("of reef", "of island")]
 
 
 def test_relevant_pages_alone_add_note() -> None:
     graph = ContextGraph(layered(6, 0, 0, 0))
-    assert [
-        "all pages of the browsing model are of one layer: the links of all pages are worth the same"
-    ] == graph.notes
+    assert ["all pages of the browsing model are in one layer, so all links have the same priority"] == graph.notes
     walk = walked(graph)
-    assert walk.priority("of reef") == walk.priority("of doubt")
+    assert walk.priorities("of reef") == walk.priorities("of doubt")
 
 
 def test_training_ignores_pages_without_words() -> None:
@@ -138,4 +136,4 @@ def test_merge_of_two_parents() -> None:
         walk = Walk(ContextGraph(layered(6, 6, 6, 6), merge=merge))  # type: ignore[arg-type]
         walk.page("p", "reef reef ocean", ["a", "of reef"])
         walk.page("q", "island island ocean", ["a", "of island"])
-        assert walk.priority(expected) == walk.priority("a")
+        assert walk.priorities(expected) == walk.priorities("a")

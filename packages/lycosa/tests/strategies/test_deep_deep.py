@@ -14,9 +14,9 @@ from lycosa.strategies.deep_deep import ADDRESS_GRAMS, ANCHOR_GRAMS, INITIAL, SA
 from teaching import redirect, score, see, seeded, teach
 
 
-def page(node: str, beta: float, **anchors: str) -> Visit:
+def page(node: str, relevance: float, **anchors: str) -> Visit:
     """Return a page visit with links and their anchors."""
-    return Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*anchors, anchors=list(anchors.values())))
+    return Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*anchors, anchors=list(anchors.values())))
 
 
 def test_grams_are_distinct_per_text() -> None:
@@ -67,7 +67,7 @@ def test_next_link_is_chosen_by_online_and_valued_by_target() -> None:
     share = 1 / math.sqrt(len(slots[1]))
     q.target_[slots[0]], q.target_[slots[1]] = 9.0, 0.3 / (len(slots[1]) * share)
     hub = np.array([table.row_of["hub"]])
-    assert pytest.approx([0.3]) == q._next(hub, table).tolist()
+    assert pytest.approx([0.3]) == q._next_values(hub, table).tolist()
     q.reward_[hub] = 0.2 / 0.4
     q._replay(table)
     # the only example: `hub` with anchor `list` and its host, all weights 0 before; the anchor's move is .1 * y * x
@@ -146,7 +146,7 @@ def test_full_memory_replaces_random_page(monkeypatch: pytest.MonkeyPatch) -> No
     rows = q.memory_[:3].tolist()
     assert q.size_ == 3
     assert table.row_of["h"] in rows
-    assert sorted(rows) == np.flatnonzero(q.place_).tolist()
+    assert sorted(rows) == np.flatnonzero(q.position_).tolist()
 
 
 def test_strategy_deep_deep_draws() -> None:

@@ -18,11 +18,9 @@ def terms(**counts: int) -> Terms:
     return Terms(np.array(ids, np.uint32), np.array(list(counts.values()), np.uint16))
 
 
-def page(node: str, beta: float, *links: str, **words: int) -> Visit:
+def page(node: str, relevance: float, *links: str, **words: int) -> Visit:
     """Return a page visit with words."""
-    return Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*links), terms=terms(**words))
-
-
+    return Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links), terms=terms(**words))
 
 
 def test_ucb1_values_by_hand() -> None:
@@ -42,8 +40,6 @@ def test_ucb1_reward_updates_mean() -> None:
     bandit.reward(0, 0.1, 1)
     assert [4] == bandit.pulls
     assert [pytest.approx(0.4)] == bandit.means
-
-
 
 
 def test_first_rounds_by_hand() -> None:
@@ -92,8 +88,7 @@ def test_rounds_start_after_all_seeds() -> None:
 
 
 def test_redirects_and_failures_count_in_round() -> None:
-    """The target of a redirect inherits its source's place and counts as one page of the round; so does a failed page.
-    """
+    """The target of a redirect inherits its source's place and counts as one page of the round; so does a failed page."""
     guide, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
     see(guide, table, page("s", 0.5, "a", "b", "c"))
     redirect(guide, table, "a", "new")
@@ -113,8 +108,6 @@ def test_untaken_links_are_fetched_when_operators_run_out() -> None:
     assert [1.0] == score(guide, table, "c")
     see(guide, table, page("c", 0.7, "d"))
     assert [1.0] == score(guide, table, "d")
-
-
 
 
 def like() -> ExampleSimilarity:

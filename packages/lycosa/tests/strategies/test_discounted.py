@@ -25,8 +25,6 @@ def bandit(**given: Any) -> Bandit:
     return Bandit(**{"arms": ARMS, "policy": "discounted", **given})
 
 
-
-
 def test_discounted_sums_by_hand() -> None:
     """Rewards (0: 1), (1: .5), (0: .25): with a discount of .5 each counts half as much after one more pull."""
     made = bandit(discount=0.5)
@@ -112,8 +110,6 @@ def test_discounted_sums_equal_definition(discount: float, stream: list[tuple[in
         assert pytest.approx(sum(weight * reward for weight, reward in own)) == lately.rewards_[arm]
 
 
-
-
 def played(made: Bandit, pulls: int) -> list[int]:
     """Return the arms pulled in a game where arm 0 pays .9 on average and, from pull 200 on, .1; arm 1 always .5."""
     noise, told = random.Random(3), []
@@ -143,8 +139,6 @@ def test_discount_1_does_not_follow_change() -> None:
     assert played(Bandit(("best-first", "fl_n"), "discounted", discount=1.0), 350)[230:].count(1) < 0.3 * 120
 
 
-
-
 def test_default_arms_of_discounted_bandit() -> None:
     assert ("scent", "best-first", "fl_n", "link-context") == STRONG_ARMS
     assert set(STRONG_ARMS) < set(STRATEGIES)
@@ -157,8 +151,6 @@ def test_default_arms_of_discounted_bandit() -> None:
 def _names(made: Strategy) -> list[str]:
     assert isinstance(made, Bandit)
     return [arm.name for arm in made.greedy_]
-
-
 
 
 def test_replayed_visits_give_same_picks() -> None:

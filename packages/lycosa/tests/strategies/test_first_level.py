@@ -1,5 +1,4 @@
-"""fl_deg, fl_n, fl_e, fl_ne: sums over parents. The 6-node graph with every value is in test_first_level_siblings.py.
-"""
+"""fl_deg, fl_n, fl_e, fl_ne: sums over parents. The 6-node graph with every value is in test_first_level_siblings.py."""
 
 from typing import Any
 

@@ -9,7 +9,9 @@ from lycosa.strategies.fish_search import FishSearch
 from teaching import order, seeded
 
 
-def teach(fish: FishSearch, table: Table, node: str, links: str, relevance: float = 0.0, kind: str = "page") -> list[float]:
+def teach(
+    fish: FishSearch, table: Table, node: str, links: str, relevance: float = 0.0, kind: str = "page"
+) -> list[float]:
     """Feed a visit and return the priorities of its links."""
     outcome = "redirect" if kind == "redirect" else "ok"
     step = table.absorb(Visit(node, kind, outcome, 1, relevance=relevance, links=Links.to(*links)))  # type: ignore[arg-type]
@@ -20,7 +22,7 @@ def teach(fish: FishSearch, table: Table, node: str, links: str, relevance: floa
 
 @pytest.mark.paper("batsakis-fish-search")
 @pytest.mark.parametrize(
-    ("width", "factor", "beta", "expected"),
+    ("width", "factor", "relevance", "expected"),
     [
         (2, 1.5, 0.5, [1.0, 1.0, 1.0, 0.0, 0.0]),  # relevant: 1.5 * 2 = 3 likely links
         (2, 1.5, 0.4, [0.5, 0.5, 0.0, 0.0, 0.0]),  # not relevant: 2
@@ -55,7 +57,8 @@ def test_fish_search_relevant_page_resets_depth() -> None:
     """Depth 1: b has 0 but is relevant, so c has 1, d has 0, and e would have -1."""
     fish, table = FishSearch(depth=1, threshold=0.5), seeded("a")
     steps = [
-        teach(fish, table, node, child, relevance) for node, child, relevance in zip("abcd", "bcde", (0, 1, 0, 0), strict=True)
+        teach(fish, table, node, child, relevance)
+        for node, child, relevance in zip("abcd", "bcde", (0, 1, 0, 0), strict=True)
     ]
     assert [[0.5], [1.0], [0.5], [PRUNED]] == steps
 
@@ -83,8 +86,7 @@ def test_fish_search_crawl_order() -> None:
 
 
 def test_fish_search_crawl_stops_at_depth() -> None:
-    """An irrelevant chain is followed for `depth` links from the seed, one with a relevant page c for as many from c.
-    """
+    """An irrelevant chain is followed for `depth` links from the seed, one with a relevant page c for as many from c."""
     links = dict(zip("abcdefgh", "bcdefghi", strict=True))
     assert ["abcd", "abcdefg", "a"] == [
         order("fish-search,depth=3,threshold=.5", links),

@@ -63,7 +63,9 @@ def test_hard_focus_relevant_page_unprunes_link() -> None:
         (0.3, 0.12, {"target": True}, 0.3),
     ],
 )
-def test_hard_focus_default_limits(typed: float | None, threshold: float | None, data: dict[str, Any], limit: float) -> None:
+def test_hard_focus_default_limits(
+    typed: float | None, threshold: float | None, data: dict[str, Any], limit: float
+) -> None:
     """The given limit; otherwise .5 for pages with a class and the judge's threshold for others."""
     focus, table = HardFocus(typed, threshold=threshold), Table()
     teach(focus, table, "on", limit, "x", **data)

@@ -33,8 +33,6 @@ def exact(**more: Any) -> Hmm:
     return Hmm(ten_pages(), **{"smoothing": 0.0, "epsilon": 0.0, **more})
 
 
-
-
 @pytest.mark.paper("batsakis-hidden-state")
 def test_states_are_distances() -> None:
     """Pages 7 to 9 are three steps away or more, which counts as 2."""
@@ -119,8 +117,6 @@ def test_pages_without_cluster() -> None:
     assert [0 / 2, 0 / 2, 2 / 2] == chain(clusterings={"kmeans": cluster}, pages=Bags.of(pages)).b[1].tolist()
 
 
-
-
 @pytest.mark.paper("batsakis-epsilon")
 @given(
     pairs=st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), min_size=2, max_size=2),
@@ -149,9 +145,7 @@ def test_figure_10_prefers_better_second_step() -> None:
         walk = Walk(exact(epsilon=epsilon))
         walk.page("p1", "hub", ["a"])
         walk.page("p2", "reef", ["b"])
-        assert expected == pytest.approx(walk.worth("a", "b"), abs=1e-8)
-
-
+        assert expected == pytest.approx(walk.priorities("a", "b"), abs=1e-8)
 
 
 @pytest.mark.paper("batsakis-crawling")
@@ -163,7 +157,7 @@ def test_values_are_carried_along_path() -> None:
     before = np.array([0.0, 0.4 / 3, 0.092]) / (0.4 / 3 + 0.092)
     now = np.array([0.0, 1 / 3 * before[2] * 0.4, 4 / 5 * (before[1] * 0.2 + before[2] * 0.6)])
     now /= now.sum()
-    assert [pytest.approx(now[1] * 0.8, abs=1e-8)] == walk.worth("b")
+    assert [pytest.approx(now[1] * 0.8, abs=1e-8)] == walk.priorities("b")
 
 
 @pytest.mark.paper("batsakis-figure-9")
@@ -172,7 +166,7 @@ def test_literal_values_shrink() -> None:
     walk = Walk(exact(literal=True))
     walk.page("seed", "hub", ["a"])
     walk.page("a", "news", ["b"])
-    assert [0.106666667, round(1 / 3 * (0.092 * 0.4) * 0.8, 9)] == walk.worth("a", "b")
+    assert [0.106666667, round(1 / 3 * (0.092 * 0.4) * 0.8, 9)] == walk.priorities("a", "b")
 
 
 def test_values_of_long_path_stay_normalised() -> None:
@@ -184,7 +178,7 @@ def test_values_of_long_path_stay_normalised() -> None:
     assert 1.0 == pytest.approx(hmm.forward_.now_[walk.table.row_of["n999"]].sum())
     walk.page("x", "hub", ["of x"])
     walk.page("y", "news", ["of y"])
-    near, far = walk.worth("of x", "of y")
+    near, far = walk.priorities("of x", "of y")
     assert 0.3 < near
     assert 0.01 < far < near / 2
 
@@ -195,19 +189,19 @@ def test_better_parent_becomes_predecessor() -> None:
     alone.page("a", "news", ["b"])
     walk = Walk(exact())
     walk.page("bad", "news", ["a"])
-    poor = walk.worth("a")
+    poor = walk.priorities("a")
     walk.page("good", "hub", ["a"])
     walk.page("other", "news", ["a"])
-    assert poor < walk.worth("a")
+    assert poor < walk.priorities("a")
     walk.page("a", "news", ["b"])
-    assert alone.worth("a", "b") == walk.worth("a", "b")
+    assert alone.priorities("a", "b") == walk.priorities("a", "b")
 
 
 def test_merge_last_takes_last_parent() -> None:
     walk = Walk(exact(merge="last"))
     walk.page("good", "hub", ["a"])
     walk.page("bad", "news", ["a", "b"])
-    assert walk.worth("b") == walk.worth("a")
+    assert walk.priorities("b") == walk.priorities("a")
 
 
 def test_redirect_inherits_priority_and_predecessor() -> None:
@@ -216,21 +210,21 @@ def test_redirect_inherits_priority_and_predecessor() -> None:
     for walk in (plain, moved):
         walk.page("seed", "hub", ["a"])
     moved.redirect("a", "new")
-    assert plain.worth("a") == moved.worth("new")
+    assert plain.priorities("a") == moved.priorities("new")
     plain.page("a", "news", ["b"])
     moved.page("new", "news", ["b"])
-    assert plain.worth("b") == moved.worth("b")
+    assert plain.priorities("b") == moved.priorities("b")
     fresh = Walk(exact())
     fresh.redirect("start", "begin")
     fresh.page("begin", "hub", ["b"])
-    assert fresh.worth("b") == plain.worth("a")
+    assert fresh.priorities("b") == plain.priorities("a")
 
 
 def test_page_without_known_words_uses_equation_6() -> None:
     """pi A = (.34, .2, .46), then .34 * .5 + .2 * .8."""
     walk = Walk(exact())
     walk.page("seed", "nothing that anyone knows", ["a"])
-    assert [pytest.approx(0.34 * 0.5 + 0.2 * 0.8)] == walk.worth("a")
+    assert [pytest.approx(0.34 * 0.5 + 0.2 * 0.8)] == walk.priorities("a")
 
 
 def test_impossible_observation_is_ignored() -> None:
@@ -239,21 +233,19 @@ def test_impossible_observation_is_ignored() -> None:
     walk = Walk(Hmm(ten_pages(steps=steps), smoothing=0.0, epsilon=0.0))
     walk.page("seed", "reef", ["a"])  # certainly in state 0
     walk.page("a", "reef", ["b"])  # then in state 2, which no reef page has
-    assert [0.0, 0.0] == walk.worth("a", "b")
+    assert [0.0, 0.0] == walk.priorities("a", "b")
     walk.page("b", "hub", ["c"])
-    assert np.isfinite(walk.worth("c")).all()
+    assert np.isfinite(walk.priorities("c")).all()
 
 
 def test_failed_page_changes_no_priority() -> None:
     walk = Walk(exact())
     walk.page("seed", "hub", ["a", "b"])
-    before = walk.worth("a", "b")
+    before = walk.priorities("a", "b")
     step = walk.table.absorb(Visit("a", "page", "gone", 2, status=404))
     assert step is not None
     assert 0 == len(walk.estimator.learn(step, walk.table))
-    assert before == walk.worth("a", "b")
-
-
+    assert before == walk.priorities("a", "b")
 
 
 @pytest.mark.paper("batsakis-knn")
@@ -286,8 +278,7 @@ def test_cluster_ties_go_to_larger_cosine() -> None:
 
 
 def test_nearness_is_cosine() -> None:
-    """A page of hub and news: idf(hub) / length with the hub pages, 0 with the reef; unknown words add to the length.
-    """
+    """A page of hub and news: idf(hub) / length with the hub pages, 0 with the reef; unknown words add to the length."""
     browsing = ten_pages()
     pages = Neighbours(browsing, "xmeans")
     hub, news, rare = np.log(10 / 3), np.log(10 / 5), np.log(10)  # 3 pages have hub, 5 news; none has the third word
@@ -324,8 +315,6 @@ def test_word_ids_include_pages_not_learned() -> None:
     assert ([0, 1, 2], [1.0] * 3, []) == (sorted(columns.tolist()), counts.tolist(), others.tolist())
 
 
-
-
 def test_hmm_with_clusters_of_relevant_pages_only() -> None:
     """Only relevant pages are in clusters; links of a relevant-looking page still rank differently from those of
     others.
@@ -336,7 +325,7 @@ def test_hmm_with_clusters_of_relevant_pages_only() -> None:
     walk = Walk(Hmm(positives_only(), smoothing=0.0, epsilon=0.0))
     walk.page("p", "reef", ["a"])
     walk.page("q", "hub", ["b"])
-    assert [0.5, pytest.approx(0.2 / 0.66 * 0.8)] == walk.worth("a", "b")
+    assert [0.5, pytest.approx(0.2 / 0.66 * 0.8)] == walk.priorities("a", "b")
 
 
 def test_missing_clustering_is_reported() -> None:

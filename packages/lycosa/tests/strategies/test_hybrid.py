@@ -30,7 +30,7 @@ def test_hybrid_equation_11() -> None:
     similarity = reef / np.sqrt(hub**2 + reef**2)
     walk = Walk(hybrid())
     walk.page("p", "hub reef hub", ["a"])
-    assert [pytest.approx((similarity + HMM_HUB) / 2, abs=1e-7)] == walk.worth("a")
+    assert [pytest.approx((similarity + HMM_HUB) / 2, abs=1e-7)] == walk.priorities("a")
 
 
 def test_hybrid_equation_12() -> None:
@@ -45,12 +45,11 @@ def test_hybrid_equation_12() -> None:
         HMM_HUB / 2 + page / 4 + anchor / 4,
         HMM_HUB / 2 + page / 4,
         HMM_HUB / 2 + page / 4,
-    ] == pytest.approx(walk.worth("a", "b", "c", "d"), abs=1e-7)
+    ] == pytest.approx(walk.priorities("a", "b", "c", "d"), abs=1e-7)
 
 
 def test_centroid_is_mean_of_relevant_pages() -> None:
-    """Two relevant pages, of reef alone and of reef and hub: the mean of two vectors of length 1, scaled to length 1.
-    """
+    """Two relevant pages, of reef alone and of reef and hub: the mean of two vectors of length 1, scaled to length 1."""
     pages = Bags.of([([2], [5]), ([0, 2], [1, 1])] + [([0], [1])] + [([1], [1])] * 7)
     made = Hybrid(ten_pages(pages=pages), clusters="xmeans")
     hub, reef = np.log(10 / 2), np.log(10 / 2)  # two pages have hub, two reef
@@ -70,7 +69,7 @@ def test_hybrid_equations_with_literal_weights() -> None:
     for anchors, expected in ((False, (page + hmm) / 2), (True, (hmm + (page + anchor) / 2) / 2)):
         walk = Walk(hybrid(anchors=anchors, literal=True))
         walk.page("p", "hub reef hub", ["a"], ["reef news reef"])
-        assert [pytest.approx(expected, abs=1e-6)] == walk.worth("a")
+        assert [pytest.approx(expected, abs=1e-6)] == walk.priorities("a")
     assert [0.3312, 0.4367] == [round((page + hmm) / 2, 4), round((hmm + (page + anchor) / 2) / 2, 4)]
 
 
@@ -87,7 +86,7 @@ def test_precomputed_idf_covers_unseen_words() -> None:
     reef, ocean = map(Background.load().idf, ("reef", "ocean"))
     walk = Walk(hybrid(anchors=True, literal=True, clusters="kmeans"))
     walk.page("p", "reef ocean", ["a", "b"], ["reef ocean", ""])
-    one, other = walk.worth("a", "b")
+    one, other = walk.priorities("a", "b")
     assert pytest.approx(reef / np.hypot(reef, ocean) / 4, abs=1e-7) == one - other
     assert pytest.approx(0.34 * 1 * 0.5 / 2 + reef / np.hypot(reef, ocean) / 4, abs=1e-7) == other
 
@@ -98,14 +97,14 @@ def test_figure_10_prefers_similar_page() -> None:
 
     Hybrid: p1 is (0 + .4734) / 2, p2 is (1 + .5) / 2. The model's arithmetic is in test_hmm.py.
     """
-    worth = []
+    priorities = []
     for made in (Hmm(ten_pages(), smoothing=0.0, epsilon=0.2), hybrid()):
         walk = Walk(made)
         walk.page("p1", "hub", ["of p1"])
         walk.page("p2", "reef", ["of p2"])
-        worth.append(walk.worth("of p1", "of p2"))
-    assert worth[0][0] > worth[0][1]
-    assert [HMM_HUB / 2, 0.75] == pytest.approx(worth[1], abs=1e-7)
+        priorities.append(walk.priorities("of p1", "of p2"))
+    assert priorities[0][0] > priorities[0][1]
+    assert [HMM_HUB / 2, 0.75] == pytest.approx(priorities[1], abs=1e-7)
 
 
 def test_pages_of_one_cluster_differ() -> None:
@@ -114,8 +113,8 @@ def test_pages_of_one_cluster_differ() -> None:
     for each in (walk, model):
         each.page("p", "hub hub hub", ["a"])
         each.page("q", "hub hub reef", ["b"])
-    assert model.worth("a") == model.worth("b")
-    assert walk.worth("a") < walk.worth("b")
+    assert model.priorities("a") == model.priorities("b")
+    assert walk.priorities("a") < walk.priorities("b")
 
 
 def test_unknown_words_reduce_similarity() -> None:
@@ -124,7 +123,7 @@ def test_unknown_words_reduce_similarity() -> None:
     walk.page("q", "reef quibble quorum quiver quartz", ["b"])
     rare = np.log(10)
     similarity = REEF / np.sqrt(REEF**2 + 4 * rare**2)
-    assert [0.75, (similarity + 0.5) / 2] == pytest.approx(walk.worth("a", "b"), abs=1e-7)
+    assert [0.75, (similarity + 0.5) / 2] == pytest.approx(walk.priorities("a", "b"), abs=1e-7)
 
 
 def test_page_without_words_has_similarity_0() -> None:
@@ -132,13 +131,13 @@ def test_page_without_words_has_similarity_0() -> None:
     walk = Walk(hybrid(anchors=True))
     walk.page("p", "", ["a", "b"], ["reef", ""])
     hmm = 0.34 * 0.5 + 0.2 * 0.8
-    assert [hmm / 2 + 1 / 4, hmm / 2] == pytest.approx(walk.worth("a", "b"))
+    assert [hmm / 2 + 1 / 4, hmm / 2] == pytest.approx(walk.priorities("a", "b"))
 
 
 def test_best_anchor_of_several_links_counts() -> None:
     walk = Walk(hybrid(anchors=True))
     walk.page("p", "hub", ["a", "p", "a", "b"], ["hub", "reef", "reef", ""])
-    assert [HMM_HUB / 2 + 1 / 4, HMM_HUB / 2] == pytest.approx(walk.worth("a", "b"), abs=1e-7)
+    assert [HMM_HUB / 2 + 1 / 4, HMM_HUB / 2] == pytest.approx(walk.priorities("a", "b"), abs=1e-7)
 
 
 def test_anchors_use_language_of_page() -> None:
@@ -147,7 +146,7 @@ def test_anchors_use_language_of_page() -> None:
     walk = Walk(Hybrid(browsing, anchors=True, smoothing=0.0))
     walk.page("p", "hub", ["a"], ["Die Häuser"], language="de-AT")
     walk.page("q", "hub", ["b"], ["the Häuser"], language="en")
-    german, english = walk.worth("a", "b")
+    german, english = walk.priorities("a", "b")
     assert pytest.approx(1 / 4, abs=1e-7) == german - english
 
 
@@ -160,4 +159,4 @@ def test_hybrid_predecessor_has_best_priority() -> None:
     walk.page("q", "hub", ["a"], [""])
     walk.page("p", "news", ["a"], ["reef"])
     walk.page("a", "news", ["b"])
-    assert alone.worth("a", "b") == walk.worth("a", "b")
+    assert alone.priorities("a", "b") == walk.priorities("a", "b")

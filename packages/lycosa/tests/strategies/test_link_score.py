@@ -78,8 +78,7 @@ def test_url_optimisation_default_threshold() -> None:
 
 @pytest.mark.paper("personalized-irrelevant-links")
 def test_levels_limit_irrelevant_pages_in_a_row() -> None:
-    """A chain: a is relevant, b and c are not. Follow links of relevant pages only, through one irrelevant page, any.
-    """
+    """A chain: a is relevant, b and c are not. Follow links of relevant pages only, through one irrelevant page, any."""
     links = {"a": "b", "b": "c", "c": "d"}
     assert ["ab", "abc", "abcd"] == [
         order(f"link-score{levels},threshold=.5", links, relevance={"a": 1.0})

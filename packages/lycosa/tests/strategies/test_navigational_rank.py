@@ -122,7 +122,9 @@ def literally(
 @pytest.mark.paper("gouriten-nr")
 @settings(max_examples=60)
 @given(VISITS, st.sampled_from([0.0, 0.2, 0.5, 1.0]), st.integers(1, 3))
-def test_nr_period_1_equals_definition(visits: list[tuple[str, Any, int, list[str]]], eta: float, iterations: int) -> None:
+def test_nr_period_1_equals_definition(
+    visits: list[tuple[str, Any, int, list[str]]], eta: float, iterations: int
+) -> None:
     nr, table = NavigationalRank(eta, iterations, period=1), Table()
     for node in NODES:
         table.add_seed(node)

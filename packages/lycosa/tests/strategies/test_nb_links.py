@@ -122,7 +122,7 @@ def test_priorities_are_updated_in_periods() -> None:
 
 def test_large_frontiers_are_updated_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a limit of one row per page, 80 rows or more are updated after 80 pages, not 20."""
-    monkeypatch.setattr(nb_links, "ROWS_A_PAGE", 1)
+    monkeypatch.setattr(nb_links, "ROWS_PER_PAGE", 1)
     update = Trial(period=20)
     update.page("p1", 1.0, **{f"n{number}": "coral" for number in range(60)})
     is_updated = [number for number in range(2, 78) if "n1" in update.page(f"p{number}", number % 2)]

@@ -99,8 +99,6 @@ def test_priority_of_unknown_nodes_and_redirects() -> None:
         assert [expected] == oracle.priority(oracle.learn(step, table), table).tolist()
 
 
-
-
 def test_read_scores(tmp_path: Path) -> None:
     """Other line breaks and tabs are part of a node's name."""
     path = tmp_path / "scores.tsv"
@@ -132,7 +130,7 @@ def test_read_scores_missing_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("make", [lambda: estimator("oracle"), lambda: strategy("oracle"), Oracle])
 def test_oracle_requires_scores(make: Any) -> None:
-    with pytest.raises(InputError, match=r"graphs and recorded crawls. Write oracle,scores=FILE"):
+    with pytest.raises(InputError, match=r"graphs and recorded crawls: write oracle,scores=FILE"):
         make()
 
 

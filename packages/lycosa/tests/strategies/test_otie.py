@@ -129,8 +129,6 @@ def test_failures_and_sitemaps_are_not_revised() -> None:
     assert 0.0 == otie.revised_
 
 
-
-
 class Spoken:
     """A classifier with three words: P(wanted) is .8 for 'coral', .9 for 'reef', .3 for 'tank'."""
 

@@ -92,9 +92,11 @@ class Crawl:
         for seed in seeds or "a":
             self.table.add_seed(seed)
 
-    def page(self, node: str, beta: float, links: dict[str, float], again: bool = False, **more: Any) -> list[str]:
+    def page(self, node: str, relevance: float, links: dict[str, float], again: bool = False, **more: Any) -> list[str]:
         """Feed a page, or a version of it; return the nodes whose priority may have changed."""
-        visit = Visit(node, "revisit" if again else "page", "ok", 1, relevance=beta, links=Links.to(*links), **more)
+        visit = Visit(
+            node, "revisit" if again else "page", "ok", 1, relevance=relevance, links=Links.to(*links), **more
+        )
         visit.links.link_relevances[:] = list(links.values())
         visit.data = {**visit.data, "follows": 1.0} if again else visit.data
         return self.learn(visit)
@@ -109,7 +111,7 @@ class Crawl:
         rows = [] if step is None else self.estimator.learn(step, self.table).tolist()
         return [self.table.nodes[row] for row in rows]
 
-    def score(self, *nodes: str) -> list[Any]:
+    def priority(self, *nodes: str) -> list[Any]:
         """Return the priorities of some nodes."""
         rows = np.array([self.table.row_of[node] for node in nodes], np.int32)
         return [pytest.approx(score) for score in self.estimator.priority(rows, self.table).tolist()]
@@ -221,7 +223,7 @@ def test_nr_revisit_equals_definition() -> None:
 
 def balanced(flow: CashFlow) -> bool:
     """Return whether rows and pool hold the seeds' cash plus the revisions."""
-    return bool(np.isclose(float(flow.cash_.sum()) + flow.pool_, flow.brought_ + flow.revised_, rtol=1e-12))
+    return bool(np.isclose(float(flow.cash_.sum()) + flow.pool_, flow.created_ + flow.revised_, rtol=1e-12))
 
 
 def test_opic_revisit_gives_to_all_links() -> None:
@@ -375,7 +377,13 @@ def test_scent_revisit_adds_no_outcome() -> None:
     groups = known.groups_.totals.copy()
     links = {"http://a.test/d": 0.1, "http://a.test/e": 0.7}
     assert "http://a.test/e" in crawl.page("http://a.test/b", 0.1, links, again=True, terms=crawl.words("coral", "sea"))
-    assert before == (known.pages_, known.outcome_sum_, known.relevant_pages_, known.weights_.pages, known.outcomes_.pages)
+    assert before == (
+        known.pages_,
+        known.outcome_sum_,
+        known.relevant_pages_,
+        known.weights_.pages,
+        known.outcomes_.pages,
+    )
     assert np.array_equal(groups, known.groups_.totals)
 
 

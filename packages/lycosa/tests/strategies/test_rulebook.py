@@ -73,7 +73,7 @@ def test_chain_rejects_too_many_paths() -> None:
         for to in names:
             book.add(source, to)
     assert 149 + 1 == len(book.chain({"C0"}, depth=3))
-    with pytest.raises(InputError, match="too many paths of 4 links: take a depth of 3"):
+    with pytest.raises(InputError, match="too many paths of 4 links: use depth=3"):
         book.chain({"C0"}, depth=4)
 
 
@@ -113,7 +113,9 @@ def test_probabilities_of_class_sum_to_1(counted: dict[tuple[str, str], int]) ->
 
 @settings(max_examples=60)
 @given(counts, st.sets(classes, min_size=1, max_size=2), st.integers(1, 4), st.sampled_from(["sum", "max"]))
-def test_chain_equals_sum_over_all_paths(counted: dict[tuple[str, str], int], wanted: set[str], depth: int, paths: str) -> None:
+def test_chain_equals_sum_over_all_paths(
+    counted: dict[tuple[str, str], int], wanted: set[str], depth: int, paths: str
+) -> None:
     """The sum (or maximum) over every acyclic path, enumerated one by one."""
     book = book_of(counted)
     p = {(rule.source, rule.to): rule.probability for rule in book}
@@ -182,12 +184,12 @@ def test_load_with_removed_rule_keeps_others(tmp_path: Path, paper: RuleBook) ->
         (f"{HEADER}\nA B 1\n", "line 2: a rule is from, to, probability and count"),
         (f"{HEADER}\nA\tB\tmany\t1\n", "between 0 and 1"),
         (f"{HEADER}\nA\tB\tnan\t1\n", "between 0 and 1"),
-        (f"{HEADER}\n\x1b[31mA\tB\t.5\t1\n", "a character that cannot be shown"),
+        (f"{HEADER}\n\x1b[31mA\tB\t.5\t1\n", "an unprintable character"),
         (f"{HEADER}\nA\tB\t1.5\t1\n", "between 0 and 1"),
         (f"{HEADER}\nA\tB\t.5\tinf\n", "between 0 and 1"),
         (f"{HEADER}\nA\tB\t1\t1e308\nA\tC\t0\t1e308\n", "between 0 and 1"),
         (f"{HEADER}\nA\tB\t.6\t1\nA\tC\t.6\t1\n", "probabilities of A add up to 1.2"),
-        (f"{HEADER}\nA\tB\t.5\t1\nA\tB\t.5\t1\n", "is there twice"),
+        (f"{HEADER}\nA\tB\t.5\t1\nA\tB\t.5\t1\n", "is listed twice"),
     ],
 )
 def test_load_names_line_and_reason(tmp_path: Path, text: str, complaint: str) -> None:

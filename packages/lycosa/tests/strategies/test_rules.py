@@ -138,14 +138,14 @@ def test_target_without_rules_adds_note() -> None:
     book = RuleBook()
     book.add("T", "A")
     rules = InterclassRules(book, ("T",))
-    assert ["no rule leads to T: links are worth what their page is worth"] == rules.notes
+    assert ["no rule leads to T: links have the relevance of their page"] == rules.notes
     assert [0.3] == learn(rules, Table(), "page", ["link"], "A", relevance=0.3)
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ({"targets": ("Phys",)}, "no rule knows the class Phys: there are Science/Physics"),
+        ({"targets": ("Phys",)}, "no rule has the class Phys; similar classes: Science/Physics"),
         ({"targets": ()}, "say which class is wanted with --target"),
         ({"depth": 0}, "a path has 1 to 5 links"),
         ({"period": 0}, "1 page or more"),

@@ -55,7 +55,7 @@ def test_terms_of_every_strategy_add_up(strategy: str, tmp_path: Path) -> None:
     with Reasons(tmp_path / "crawl", judge=SpaceJudge(), space=space) as reasons:
         told = reasons.why(fetched).fetched
         assert told is not None
-        assert pytest.approx(told.expected, abs=1e-6) == sum(told.terms.values())
+        assert pytest.approx(told.priority, abs=1e-6) == sum(told.terms.values())
 
 
 def heard(estimator: Any, visits: list[Visit], node: str = "x") -> dict[str, float]:
@@ -122,7 +122,7 @@ def test_terms_of_hmm_are_states() -> None:
     assert {name: pytest.approx(value) for name, value in ways.items()} == {name: told[name] for name in ways}
     told = heard(Hybrid(browsed(), anchors=True), [visit])  # (.76836 + (0 + 1) / 2) / 2
     assert pytest.approx(4.4 / 5.9 / 2) == told["its page is 1 link away"]
-    assert pytest.approx(1 / 4) == told["the anchor is"]
+    assert pytest.approx(1 / 4) == told["similarity of the anchor"]
 
 
 def test_terms_of_cash_are_givers() -> None:

@@ -29,10 +29,10 @@ def first(table: Table, node: str) -> list[float]:
 def test_siblings_six_nodes_by_hand() -> None:
     """Every fl_ and sl_ value of a graph of six nodes, before and after d is crawled.
 
-        s (beta 1/2) -> a 1/2, b 1/4, c 3/4
-        a (beta 3/4) -> c 1/2, d 1/8
-        b (beta 1/4) -> d 1/4, e 1, a 1/2
-        d (beta 1/2) -> e 1/4, s 1/2
+    s (beta 1/2) -> a 1/2, b 1/4, c 3/4
+    a (beta 3/4) -> c 1/2, d 1/8
+    b (beta 1/4) -> d 1/4, e 1, a 1/2
+    d (beta 1/2) -> e 1/4, s 1/2
     """
     siblings, table = Siblings(), Table()
     assert {"a", "b", "c"} == set(teach(siblings, table, "s", 1 / 2, a=1 / 2, b=1 / 4, c=3 / 4))

@@ -14,9 +14,9 @@ from teaching import redirect, score, see, seeded
 MENU, TEXT = "html body nav ul li a", "html body div#text p a"
 
 
-def page(node: str, beta: float, **paths: str) -> Visit:
+def page(node: str, relevance: float, **paths: str) -> Visit:
     """Return a page visit with links and their tag paths."""
-    made = Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*paths))
+    made = Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*paths))
     made.links.paths = list(paths.values())
     return made
 
@@ -77,7 +77,7 @@ def test_join_several_equals_one_after_the_other() -> None:
 
 
 def test_join_beyond_max_groups_takes_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lycosa.strategies.sleeping_bandit.MOST_GROUPS", 2)
+    monkeypatch.setattr("lycosa.strategies.sleeping_bandit.MAX_GROUPS", 2)
     groups = Groups(1.0)
     assert [0, 1, 1] == [groups.join(path) for path in ("html a", "body div b", "body div c")]
 
@@ -86,8 +86,8 @@ def test_upper_bounds_by_hand() -> None:
     """After the seed and three pages, t = 4. Menu: two pulls, no reward: 2.83 sqrt(log 4 / 2) = 2.3548; text: one pull
     with a relevant page: 1 + 2.83 sqrt(log 4 / 1) = 4.3302."""
     table, bandit = taught()
-    for node, beta in (("m1", 0.0), ("m2", 0.0), ("t1", 1.0)):
-        see(bandit, table, page(node, beta))
+    for node, relevance in (("m1", 0.0), ("m2", 0.0), ("t1", 1.0)):
+        see(bandit, table, page(node, relevance))
     menu, text = score(bandit, table, "m3", "t2")
     assert pytest.approx(2 * math.sqrt(2) * math.sqrt(math.log(4) / 2), rel=1e-5) == menu
     assert pytest.approx(1 + 2 * math.sqrt(2) * math.sqrt(math.log(4)), rel=1e-5) == text
@@ -112,13 +112,13 @@ def test_reward_of_predicted_page_goes_to_parents_group() -> None:
 
     Text: one pull, one reward; menu: one pull (x is a page, too), none. If it is irrelevant, there is no reward.
     """
-    for beta, rewards in ((1.0, [0.0, 1.0]), (0.0, [0.0, 0.0])):
+    for relevance, rewards in ((1.0, [0.0, 1.0]), (0.0, [0.0, 0.0])):
         table, bandit = taught()
         bandit.addresses_.steps, bandit.addresses_.intercept = 10, 1.0  # classifies everything as relevant
         see(bandit, table, page("t1", 0.0, x=MENU))
         assert table.row_of["x"] == bandit.choose(table.rows(), 1, table)
         assert score(bandit, table, "x")[0] > TARGET
-        see(bandit, table, page("x", beta))
+        see(bandit, table, page("x", relevance))
         assert ([1.0, 1.0], rewards) == (bandit.groups_.pulls[:2].tolist(), bandit.groups_.rewards[:2].tolist())
 
 

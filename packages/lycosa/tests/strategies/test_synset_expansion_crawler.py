@@ -13,8 +13,7 @@ from ontology_crawlers import REEFS, teach
 
 
 def test_synset_expansion_equation_10() -> None:
-    """Topic: bleaching, whitening. Page: whitening, sea. Anchor 'bleaching sea', expanded: bleaching, whitening, sea.
-    """
+    """Topic: bleaching, whitening. Page: whitening, sea. Anchor 'bleaching sea', expanded: bleaching, whitening, sea."""
     page = 1 / (sqrt(2) * sqrt(2))
     anchor = (1 + 1) / (sqrt(3) * sqrt(2))
     terms = Vocabulary().read(Page("ok", marked="whitening sea")).terms

@@ -87,7 +87,7 @@ def test_a_crawl_learns_the_same_from_the_file(tmp_path: Path) -> None:
     for file in (ten_pages(), str(tmp_path / "b")):
         walk = Walk(Hybrid(file, anchors=True))
         walk.page("s", "hub news", ["a", "b"], ["reef", "news"])
-        worth.append(walk.worth("a", "b"))
+        worth.append(walk.priorities("a", "b"))
     assert worth[0] == worth[1]
 
 
@@ -112,7 +112,7 @@ def test_a_forged_file_is_an_input_error_or_works(where: int, value: int, writte
         return
     for walk in walks:
         walk.page("s", "hub news", ["a", "b"], ["reef", "news"])
-        assert np.isfinite(walk.worth("a", "b")).all()
+        assert np.isfinite(walk.priorities("a", "b")).all()
 
 
 def test_values_that_cannot_be(written: bytes, tmp_path: Path) -> None:
