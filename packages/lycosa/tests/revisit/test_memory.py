@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lycosa.revisit.memory import TRIALS, Hints
-from lycosa.web.dates import w3c_time
+from lycosa.web.dates import parse_w3c_date
 
 DAY = 86_400.0
 
@@ -32,13 +32,13 @@ def day(number: float) -> str:
 def test_dates_of_sitemaps_are_read_as_the_time_they_may_mean(text: str, first: str, length: float) -> None:
     """From the first to the last second; without a zone it is UTC."""
     begin = datetime.fromisoformat(first).timestamp()
-    assert (begin, begin + length - 1) == w3c_time(text)
+    assert (begin, begin + length - 1) == parse_w3c_date(text)
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "2026-02-30", "2026-00-10", "0001-01-01", "2026-1-1"])
 def test_what_is_no_date_is_none(text: str) -> None:
     """It says nothing."""
-    assert w3c_time(text) is None
+    assert parse_w3c_date(text) is None
     assert not Hints().heard("a", "page", text, now=30_000 * DAY)
 
 

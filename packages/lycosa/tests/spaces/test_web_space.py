@@ -13,7 +13,7 @@ from lycosa.core.types import Kind, Page, Task, Visit
 from lycosa.spaces.web_space import BACKOFF, ROBOTS_HOPS, WebSpace
 from lycosa.web.apart import DecodedAnswer
 from lycosa.web.browser_protocols import Fetch, PageLook, RenderedPage
-from lycosa.web.dates import retry_after
+from lycosa.web.dates import parse_retry_after
 from lycosa.web.fetch import Response
 from lycosa.web.html import ParsedPage, read_body
 from lycosa.web.politeness import Politeness
@@ -123,7 +123,7 @@ class Pool:
     def run(self, *given: Any) -> Any:
         raise AssertionError("asked in the event loop")
 
-    async def while_waiting(self, work: partial[Any]) -> Any:
+    async def run_in_thread(self, work: partial[Any]) -> Any:
         body: bytes = work.args[1]
         self.reading[body] = asyncio.get_running_loop().create_future()
         await self.reading[body]
@@ -174,8 +174,8 @@ def test_answers_go_on_in_the_order_in_which_they_came(
         assert not made._turns
         assert not pool.reading
 
-    monkeypatch.setattr("lycosa.spaces.web_space.LARGE", 4)
-    monkeypatch.setattr("lycosa.spaces.web_space.read_elsewhere", elsewhere)
+    monkeypatch.setattr("lycosa.spaces.web_space.LARGE_BODY", 4)
+    monkeypatch.setattr("lycosa.spaces.web_space.read_in_worker", elsewhere)
     asyncio.run(crawl())
     assert left.split(" ") == ended
 
@@ -281,7 +281,7 @@ def test_pages_beyond_a_limit_are_left_alone() -> None:
 def test_a_body_that_can_not_be_inflated() -> None:
     """An encoding that can't be undone is an invalid answer, and its bytes are kept."""
     page = fetch(space({URL: answer(b"???", content_encoding="compress")}))
-    assert ("invalid", "the content encoding 'compress' is none that can be undone") == (page.outcome, page.note)
+    assert ("invalid", "the content encoding 'compress' is not supported") == (page.outcome, page.note)
     assert page.exchange is not None
 
 
@@ -359,7 +359,7 @@ def test_retry_after(header: str, wait: float) -> None:
 @pytest.mark.parametrize("header", ["-5", "1.5", "Thu, 99 Foo", "Thu, 01 Jan 1970 00:00:01", "٣"])
 def test_retry_after_nonsense(header: str) -> None:
     """What is no number of seconds and no date to come asks for nothing."""
-    assert 0.0 == retry_after(header, 1000.0)
+    assert 0.0 == parse_retry_after(header, 1000.0)
 
 
 def test_a_busy_host_holds_its_lane() -> None:
@@ -661,11 +661,11 @@ class Shows:
     def __init__(self, dom: bytes) -> None:
         self.dom = dom
 
-    def wants(self, node: str, look: PageLook) -> str:
+    def render_reason(self, node: str, look: PageLook) -> str:
         return "shell"
 
     async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
-        return RenderedPage(self.dom, leaves_for=["http://b.test/"])
+        return RenderedPage(self.dom, navigations=["http://b.test/"])
 
 
 NOAI = b'<meta name="robots" content="noai"><p>coral'

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.core.columns import Filed
-from lycosa.core.state import Grown, StateMismatch, Texts
+from lycosa.core.columns import FileArray
+from lycosa.core.state import AppendOnly, StateMismatch, TextLines
 from lycosa.core.types import Label
 from lycosa.store import snapshots as files
 from lycosa.store.log import SqliteLog
@@ -31,10 +31,10 @@ def whole(state: Any) -> Any:
     """A state with collections as they come back, and arrays as something that can be compared."""
     if isinstance(state, dict):
         return {key: whole(value) for key, value in state.items()}
-    if isinstance(state, Texts):
+    if isinstance(state, TextLines):
         return list(state.items)
-    array = state.encode(list(state.items)) if isinstance(state, Grown) else state
-    if isinstance(state, Filed):
+    array = state.encode(list(state.items)) if isinstance(state, AppendOnly) else state
+    if isinstance(state, FileArray):
         array = np.zeros(state.nbytes // state.dtype.itemsize, state.dtype)
         state.file.read(array.view(np.uint8).data, 0)
     return (array.dtype.str, array.tolist()) if isinstance(array, np.ndarray) else array
@@ -53,8 +53,8 @@ def some_state(seed: int = 0) -> dict[str, Any]:
         "column": chance.random(5 * BLOCK // 8 + 3),
         "mostly zeros": np.concatenate([np.zeros(3 * BLOCK, np.uint8), chance.integers(0, 9, 5).astype(np.uint8)]),
         "inner": {"matrix": chance.integers(0, 9, (300, 20)).astype(np.int32), "empty": np.zeros((0, 3), np.float32)},
-        "filed": Grown(list(range(90_000)), lambda some: np.array(some, np.int32), filed=True),
-        "texts": Texts(["http://a.test/", "b\udc80", ""]),
+        "filed": AppendOnly(list(range(90_000)), lambda some: np.array(some, np.int32), filed=True),
+        "texts": TextLines(["http://a.test/", "b\udc80", ""]),
         "numbers": [1, 2.5, None, b"\0", "x"],
         "labels": {-5: True},
     }
@@ -73,7 +73,7 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
     assert read(tmp_path) == whole(some_state())
     found = Snapshots(tmp_path).read(lambda about: True)
     assert found is not None
-    assert isinstance(found[1]["filed"], Filed)
+    assert isinstance(found[1]["filed"], FileArray)
     some = Snapshots(tmp_path).read(lambda about: True, lambda names: names == ("inner", "matrix"))
     assert some is not None
     assert whole(some[1]["inner"]["matrix"]) == whole(some_state()["inner"]["matrix"])
@@ -108,8 +108,8 @@ def test_any_changes_come_back(tmp_path_factory: pytest.TempPathFactory, steps: 
             runs += range(number)
         state = {
             "column": column,
-            "texts": Texts(texts, lambda text: text.upper()),
-            "runs": Grown(runs, lambda some: np.array(some, np.int64)),
+            "texts": TextLines(texts, lambda text: text.upper()),
+            "runs": AppendOnly(runs, lambda some: np.array(some, np.int64)),
         }
         if another:
             snapshots = Snapshots(place)
@@ -121,7 +121,7 @@ def test_any_changes_come_back(tmp_path_factory: pytest.TempPathFactory, steps: 
 def test_only_what_changed_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A block for a changed number, and the last one of what has grown."""
     state, texts, written = some_state(), [f"node {n}" for n in range(9000)], list[int]()
-    state["texts"] = Texts(texts)
+    state["texts"] = TextLines(texts)
     snapshots, pwrite = Snapshots(tmp_path), os.pwrite
     snapshots.write(ABOUT, state)
     size = (tmp_path / NAME / BLOCKS).stat().st_size
@@ -223,7 +223,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
 def test_texts_of_several_lines_can_not_be_told() -> None:
     """They would come back as others."""
     with pytest.raises(StateMismatch):
-        Texts(["a\nb"]).encode(["a\nb"])
+        TextLines(["a\nb"]).encode(["a\nb"])
 
 
 def test_other_values_can_not_be_told(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ class Slow:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
 
-    def wants(self, node: str, look: PageLook) -> str:
+    def render_reason(self, node: str, look: PageLook) -> str:
         """The one page."""
         return "a shell" if look.is_shell else ""
 
