@@ -1,4 +1,4 @@
-"""The best pages of a crawl: one of each group of copies, and not all of one host."""
+"""Tests of the selection of diverse pages."""
 
 from pathlib import Path
 
@@ -12,38 +12,33 @@ from lycosa.store.directory import Directory
 
 
 def page(host: str, number: int, relevance: float, **more: object) -> Visit:
-    """A page of a host."""
     return Visit(f"http://{host}.test/{number}", "page", "ok", number, relevance=relevance, **more)  # type: ignore[arg-type]
 
 
 def hosts(pages: list[tuple[int, Visit]]) -> str:
-    """The letters of their hosts."""
+    """Return the host letters of some pages."""
     return "".join(visit.node[7] for _, visit in pages)
 
 
-def test_three_of_a_host_in_ten() -> None:
-    """A host that has all the best pages leaves room for others that are nearly as good."""
+def test_diversify_limits_pages_per_host() -> None:
     pages = [(n, page("a", n, 0.9)) for n in range(12)] + [(20 + n, page("b", n, 0.8)) for n in range(4)]
     pages += [(40 + n, page("c", n, 0.75)) for n in range(9)]
     assert "aaabbbccca" == hosts(diversify(pages, 10))
     assert "aaabbbcccaaaabccca" == hosts(diversify(pages, 18))
 
 
-def test_others_that_are_worse_do_not_get_in() -> None:
-    """Half as good is not nearly as good; and where there is nobody else, all are of one host."""
+def test_diversify_skips_much_worse_hosts() -> None:
     pages = [(n, page("a", n, 0.9)) for n in range(5)]
     assert "aaaaa" == hosts(diversify([*pages, (9, page("b", 1, 0.4))], 5))
     assert "aaaaab" == hosts(diversify([*pages, (9, page("b", 1, 0.4))], 9))
 
 
-def test_nodes_without_hosts_are_not_spread() -> None:
-    """Names of another space than the web have no host in common."""
+def test_diversify_keeps_nodes_without_hosts() -> None:
     pages = [(n, Visit(f"node {n}", "page", "ok", n, relevance=0.9)) for n in range(6)]
     assert pages == diversify(pages, 9)
 
 
-def test_one_of_each_group_of_copies(tmp_path: Path) -> None:
-    """What repeats another word for word, or nearly, is left out; what has no fingerprint is not compared."""
+def test_best_pages_skips_copies(tmp_path: Path) -> None:
     directory = Directory.create(tmp_path / "crawl", Options(topic="coral"))
     log = directory.log()
     for visit in (

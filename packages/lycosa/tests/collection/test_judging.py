@@ -1,4 +1,4 @@
-"""A crawl judged anew: what would change, what stays if it is kept, and that everyone then tells the same numbers."""
+"""Tests of judging a crawl again."""
 
 import io
 import json
@@ -35,7 +35,7 @@ TRAINS = {f"{FRONT}train{n}": html(f"Train {n}", f"rails engine station{n}") for
 
 @pytest.fixture(scope="module")
 def crawls(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Crawls for coral by a judge that learns and by one that does not: 11 pages, of which 7 have the word."""
+    """Crawls for coral with a judge that learns and one that does not: 11 pages, 7 with the word."""
     path = tmp_path_factory.mktemp("crawls")
     for name in (LEARNS, "vector"):
         crawl(path / name, star(REEFS | RINGS | TRAINS), judge=name, budget=20)
@@ -44,18 +44,18 @@ def crawls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def directory(crawls: Path, tmp_path: Path) -> Path:
-    """That of the judge that learns."""
+    """Copy of the crawl with the judge that learns."""
     return Path(shutil.copytree(crawls / LEARNS, tmp_path / "c"))
 
 
 @pytest.fixture
 def plain(crawls: Path, tmp_path: Path) -> Path:
-    """That of the other."""
+    """Copy of the crawl with the judge that does not learn."""
     return Path(shutil.copytree(crawls / "vector", tmp_path / "c"))
 
 
 def say(path: Path, labels: Mapping[str, bool]) -> None:
-    """Labels, and nobody learns from them yet."""
+    """Append labels to the log without training."""
     log = SqliteLog(path / NAME)
     for node, relevant in labels.items():
         log.append(Label(node, relevant))
@@ -63,7 +63,7 @@ def say(path: Path, labels: Mapping[str, bool]) -> None:
 
 
 def counts(path: Path) -> dict[str, int]:
-    """Relevant pages, as each of those tells them that show a crawl."""
+    """Return the number of relevant pages according to every reader of a crawl."""
     view = CrawlView(path)
     view.catch_up()
     exported = io.BytesIO()
@@ -86,8 +86,7 @@ def counts(path: Path) -> dict[str, int]:
     return told
 
 
-def test_nothing_changes_before_it_is_kept(directory: Path) -> None:
-    """One is told what comes and what goes, best first, and what is near the line; the directory stays as it is."""
+def test_judge_without_keep_changes_nothing(directory: Path) -> None:
     before = {file: file.read_bytes() for file in directory.rglob("*") if file.is_file() and "-shm" not in file.name}
     told = judge(directory, "rails station")
     assert (7, 3, 3, 7, False) == (
@@ -104,8 +103,7 @@ def test_nothing_changes_before_it_is_kept(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["directory", "plain"])
-def test_other_words_are_kept(kind: str, request: pytest.FixtureRequest) -> None:
-    """Everyone who shows the crawl goes by them, and so does it when it goes on; what was logged stays."""
+def test_judge_keeps_other_words(kind: str, request: pytest.FixtureRequest) -> None:
     path = request.getfixturevalue(kind)
     told = judge(path, "jewellery", keep=True)
     assert (3, True) == (told.after.relevant, told.kept)
@@ -123,8 +121,7 @@ def test_other_words_are_kept(kind: str, request: pytest.FixtureRequest) -> None
     assert {3} == set(counts(path).values())
 
 
-def test_a_crawl_that_could_not_go_on_keeps_its_topic(plain: Path) -> None:
-    """Rules go by the classes of a model: other words may be tried, but not kept."""
+def test_judge_refuses_judge_unfit_for_strategy(plain: Path) -> None:
     config = plain / CONFIG
     before = f'strategy = "rules,file=x"\n{re.sub("(?m)^strategy = .*$", "", config.read_text())}'
     config.write_text(before)
@@ -134,8 +131,7 @@ def test_a_crawl_that_could_not_go_on_keeps_its_topic(plain: Path) -> None:
     assert before == config.read_text()
 
 
-def test_another_line(directory: Path) -> None:
-    """A threshold alone judges no page anew; kept, it is the crawl's."""
+def test_judge_with_other_threshold(directory: Path) -> None:
     assert 7 == judge(directory, threshold=0.9).after.relevant
     told = judge(directory, "coral polyps", threshold=0.9, keep=True)
     assert (4, 0.9) == (told.after.relevant, told.threshold)
@@ -146,8 +142,7 @@ def test_another_line(directory: Path) -> None:
     assert 0.4 == Directory.read_options(directory).threshold
 
 
-def test_labels_are_learned_from(directory: Path) -> None:
-    """Without words the judge learns all that there is; a second time there is nothing new."""
+def test_judge_learns_from_labels(directory: Path) -> None:
     say(directory, {f"{FRONT}ring0": False, f"{FRONT}reef0": True})
     told = judge(directory, keep=True)
     assert (7, 4, 3) == (told.before.relevant, told.after.relevant, told.lost_count)
@@ -158,8 +153,7 @@ def test_labels_are_learned_from(directory: Path) -> None:
     assert 4 == judge(directory).after.relevant
 
 
-def test_labels_without_learning(plain: Path) -> None:
-    """A judge that does not learn takes people's word for their own pages, without reading any page again."""
+def test_judge_applies_labels_without_learning(plain: Path) -> None:
     say(plain, {f"{FRONT}ring0": False, f"{FRONT}train0": True})
     for file in (plain / "archive").iterdir():
         file.unlink()
@@ -171,8 +165,7 @@ def test_labels_without_learning(plain: Path) -> None:
     assert f"{FRONT}ring0" not in nodes
 
 
-def test_examples_of_the_crawl_and_in_files(plain: Path, tmp_path: Path) -> None:
-    """Pages that the crawl has are read from its archive, others from files; what has to be fetched is refused."""
+def test_judge_examples_of_crawl_and_files(plain: Path, tmp_path: Path) -> None:
     (tmp_path / "page.txt").write_text("rails engine")
     told = judge(plain, examples=[f"{FRONT}train0", str(tmp_path / "page.txt")], threshold=0.4, keep=True)
     assert {f"Train {n}" for n in range(3)} <= {page.title for page in told.gained}
@@ -183,23 +176,20 @@ def test_examples_of_the_crawl_and_in_files(plain: Path, tmp_path: Path) -> None
         judge(plain, examples=["nowhere.html"])
 
 
-def test_without_an_archive(tmp_path: Path) -> None:
-    """A judge that learns needs none; one that does not says so."""
+def test_judge_without_archive(tmp_path: Path) -> None:
     crawl(tmp_path / "c", star(REEFS | TRAINS), judge=LEARNS, budget=20, archive=False)
     assert 3 == judge(tmp_path / "c", "rails", judge=LEARNS).after.relevant
     with raises_input_error("no-archive"):
         judge(tmp_path / "c", "rails", judge="vector")
 
 
-def test_objects_of_ones_own(plain: Path) -> None:
-    """A topic from Python judges as well; the line is its own."""
+def test_judge_object(plain: Path) -> None:
     told = judge(plain, topic=Learning("lagoon1 coral"), keep=True)
     assert (0.5, 7) == (told.threshold, told.after.relevant)
     assert {7} == {summarise(plain).relevant}
 
 
-def test_while_a_crawl_runs(directory: Path) -> None:
-    """One may look, but not keep."""
+def test_judge_while_crawl_is_running(directory: Path) -> None:
     opened = Directory.open(directory)
     try:
         assert 3 == judge(directory, "rails station").after.relevant
@@ -209,8 +199,7 @@ def test_while_a_crawl_runs(directory: Path) -> None:
         opened.close()
 
 
-def test_a_line_for_once(directory: Path) -> None:
-    """Who shows a crawl may be given another line, which nobody keeps."""
+def test_threshold_override_of_readers(directory: Path) -> None:
     judge(directory, "coral polyps", keep=True)
     assert (7, 4) == (summarise(directory).relevant, summarise(directory, threshold=0.9).relevant)
     out = io.BytesIO()
@@ -222,9 +211,8 @@ def test_a_line_for_once(directory: Path) -> None:
         assert 4 == len(list(collection.relevant()))
 
 
-def test_whom_to_ask(directory: Path) -> None:
-    """Pages nearest to the line that nobody has labelled, not too many of one host."""
-    judge(directory, "coral polyps colony", keep=True)  # rings have a third of it
+def test_questions_are_near_threshold_and_unlabelled(directory: Path) -> None:
+    judge(directory, "coral polyps colony", keep=True)  # rings have a third of the words
     with CrawlDirectory(directory) as collection:
         asked = questions(collection, 3)
     assert {f"{FRONT}ring{n}" for n in range(3)} == {question.url for question in asked}
@@ -234,8 +222,7 @@ def test_whom_to_ask(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["directory", "plain"])
-def test_the_same_numbers_after_everything(kind: str, request: pytest.FixtureRequest) -> None:
-    """Labels, other words, another line, resumed, one after the other: they all agree."""
+def test_readers_agree_after_every_change(kind: str, request: pytest.FixtureRequest) -> None:
     directory = request.getfixturevalue(kind)
 
     def on(budget: int, **more: Any) -> None:
@@ -257,8 +244,7 @@ def test_the_same_numbers_after_everything(kind: str, request: pytest.FixtureReq
     on(16)
 
 
-def test_words_are_tried_out_on_a_sample(tmp_path: Path) -> None:
-    """Of a large crawl some pages from all of it are judged, as if there were no others; what is kept is of all."""
+def test_judge_sample(tmp_path: Path) -> None:
     made = tmp_path / "c"
     crawl(made, star(REEFS | RINGS | TRAINS), judge="probability", budget=20)
     whole, tried = judge(made, "rails station"), judge(made, "rails station", sample=4)
@@ -267,6 +253,6 @@ def test_words_are_tried_out_on_a_sample(tmp_path: Path) -> None:
     assert {page.url for page in [*tried.gained, *tried.lost, *tried.nearest]} <= {FRONT, *REEFS, *RINGS, *TRAINS}
     trains = [page.after for page in tried.nearest if page.url in TRAINS]
     others = [page.after for page in tried.nearest if page.url not in TRAINS]
-    assert min(trains, default=1.0) > max(others, default=0.0)  # the words' numbers are right
+    assert min(trains, default=1.0) > max(others, default=0.0)  # word numbers are those of the whole crawl
     assert 0 == judge(made, "rails station", sample=100).of
     assert 0 == judge(made, "rails station", sample=4, keep=True).of

@@ -1,4 +1,4 @@
-"""What people type: words, phrases, prefixes, exclusions; and whatever else is never an error of syntax."""
+"""Tests of the query syntax."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ from lycosa.core.errors import InputError
         ('""" " coral "" -', ["coral"], []),
     ],
 )
-def test_queries_are_read_as_meant(typed: str, wanted: list[str], unwanted: list[str]) -> None:
-    """Each piece becomes a clause, once, in order."""
+def test_parse_clauses(typed: str, wanted: list[str], unwanted: list[str]) -> None:
     query = parse(typed)
     assert (wanted, unwanted) == ([str(c) for c in query.wanted], [str(c) for c in query.unwanted])
 
@@ -49,15 +48,13 @@ def test_queries_are_read_as_meant(typed: str, wanted: list[str], unwanted: list
         (" ".join(f"w{n}" for n in range(51)), "too-many-words", "more than 50"),
     ],
 )
-def test_what_means_nothing_is_told(typed: str, code: str, message: str) -> None:
-    """A query without anything to look for says so."""
+def test_parse_rejects_queries(typed: str, code: str, message: str) -> None:
     with raises_input_error(code, match=message):
         parse(typed)
 
 
 @given(st.text() | st.text("ab\"“”-*^:(){}+ '\x00\\é珊"))
-def test_nothing_typed_is_an_error_of_syntax(typed: str) -> None:
-    """Anything gives clauses of clean words, or is told to be nothing."""
+def test_parse_accepts_any_text(typed: str) -> None:
     try:
         query = parse(typed)
     except InputError:
@@ -76,13 +73,11 @@ def test_nothing_typed_is_an_error_of_syntax(typed: str) -> None:
         (['"sea level" coral', "reef"], '"sea level" coral reef'),
     ],
 )
-def test_quotes_that_the_shell_took_are_put_back(arguments: list[str], typed: str) -> None:
-    """Several words of the command line, one of them with a blank inside: that one was quoted."""
+def test_join_arguments_restores_quotes(arguments: list[str], typed: str) -> None:
     assert typed == join_arguments(arguments)
 
 
-def test_forms_of_a_word_share_its_stem() -> None:
-    """Only words of the same English stem are forms of each other."""
+def test_word_forms_share_stem() -> None:
     assert ["bleach", "bleached", "bleaching"] == word_forms(
         "bleaching", ["bleach", "bleached", "bleacher", "bleaching"]
     )

@@ -1,4 +1,4 @@
-"""Search over real crawls: what is found, and an index that keeps up, heals, and shares."""
+"""Tests of search over small crawls: results, index updates, recovery from damage, concurrency."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PAGES = {
 
 
 class Counting(Progress):
-    """Remembers what it is told."""
+    """Records the progress callbacks."""
 
     def __init__(self) -> None:
         self.pages: list[int] = []
@@ -50,13 +50,13 @@ class Counting(Progress):
 
 
 def find(path: Path, words: str, **more: Any) -> list[str]:
-    """The addresses found, the best first."""
+    """Return the URLs of the results."""
     with CrawlDirectory(path) as collection, Search(collection) as search:
         return [hit.url for hit in search.find(words, **more)]
 
 
 def everything(path: Path) -> list[dict[str, Any]]:
-    """What some searches say, to the last letter."""
+    """Return the complete results of some searches."""
     with CrawlDirectory(path) as collection, Search(collection) as search:
         return [
             search.find(words).as_dict() for words in ("coral reef", '"coral reef"', "bleach*", "the -coral", "zzz")
@@ -73,14 +73,13 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def searching_small(small: Path) -> Iterator[Search]:
-    """A search of that crawl, open for as long as the tests run."""
     with CrawlDirectory(small) as collection, Search(collection) as search:
         yield search
 
 
 @pytest.fixture(scope="module")
 def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl of sixty pages with words of their own; without an index."""
+    """A crawl of sixty pages with distinct words, not indexed yet."""
     path = tmp_path_factory.mktemp("reefs") / "crawl"
     words = [" ".join(f"word{(n * k) % 97}" for k in range(1, 30)) for n in range(60)]
     pages = {
@@ -93,11 +92,7 @@ def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(reefs: Path, tmp_path: Path) -> Path:
-    """A copy of that crawl, to do things to."""
     return Path(shutil.copytree(reefs, tmp_path / "copy"))
-
-
-# -- what is found -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -109,7 +104,7 @@ def copy(reefs: Path, tmp_path: Path) -> Path:
         ("locomot*", ["trains"]),
         ("reefs", ["reefs"]),
         ("RIFF größe", ["de"]),
-        ("grosse", []),  # ß is not ss
+        ("grosse", []),  # ß is not folded to ss
         ("recif", ["fr"]),
         ("corail récif", ["fr"]),
         ("珊瑚礁", ["zh"]),
@@ -117,14 +112,12 @@ def copy(reefs: Path, tmp_path: Path) -> Path:
         ("瑚珊", []),
     ],
 )
-def test_words_are_found_in_all_languages(words: str, found: list[str], searching_small: Search) -> None:
-    """Words in any case and accent, phrases, beginnings, and pieces of text without blanks."""
+def test_find_words_in_several_languages(words: str, found: list[str], searching_small: Search) -> None:
     results = searching_small.find(words)
     assert found == [hit.url.rpartition("/")[2] for hit in results if not results.loosened]
 
 
-def test_a_hit_tells_what_is_known_of_the_page(small: Path) -> None:
-    """Address, title, passage with its places, scores, host, language and time."""
+def test_find_returns_hit_fields(small: Path) -> None:
     with CrawlDirectory(small) as collection, Search(collection) as search:
         (hit,) = search.find("parrotfish")
     assert (1, "http://a.localhost/fish", "Fish", "a.localhost", "en") == (
@@ -142,8 +135,7 @@ def test_a_hit_tells_what_is_known_of_the_page(small: Path) -> None:
     assert json.loads(json.dumps(hit.as_dict()))["url"] == hit.url
 
 
-def test_filters_narrow_the_search(small: Path) -> None:
-    """Hosts, languages, days and scores, alone and together."""
+def test_find_filters(small: Path) -> None:
     everywhere = {FRONT, *PAGES}
     words = "reef riff recif coral begins"
     with CrawlDirectory(small) as collection, Search(collection) as search:
@@ -156,8 +148,7 @@ def test_filters_narrow_the_search(small: Path) -> None:
         assert all(hit.relevance == best for hit in search.find("coral", score=best))
 
 
-def test_what_can_not_be_asked_is_told_before_anything_is_built(small: Path, tmp_path: Path) -> None:
-    """Bad input leaves no index behind."""
+def test_find_checks_arguments_before_indexing(small: Path, tmp_path: Path) -> None:
     path = tmp_path / "copy"
     crawl(path, star({}))
     with CrawlDirectory(path) as collection, Search(collection) as search:
@@ -177,8 +168,7 @@ def test_what_can_not_be_asked_is_told_before_anything_is_built(small: Path, tmp
 @example(words='coral" OR "reef')
 @example(words='"coral reef" -"')
 @example(words="title:coral NEAR(a b) ^x")
-def test_whatever_is_typed_is_searched_or_refused(words: str, searching_small: Search) -> None:
-    """No input reaches the database as anything but words."""
+def test_find_accepts_or_rejects_any_query(words: str, searching_small: Search) -> None:
     try:
         results = searching_small.find(words)
     except InputError:
@@ -186,11 +176,7 @@ def test_whatever_is_typed_is_searched_or_refused(words: str, searching_small: S
     assert len(results) <= results.total
 
 
-# -- keeping up --------------------------------------------------------------------------------------------------
-
-
-def test_only_what_is_new_is_read(copy: Path) -> None:
-    """The first search reads all pages, the next none, and after one more visit just that one."""
+def test_update_indexes_new_pages_only(copy: Path) -> None:
     counting = Counting()
     with CrawlDirectory(copy) as collection, Search(collection, counting) as search:
         total = search.find("coral", copies=True).pages
@@ -206,8 +192,7 @@ def test_only_what_is_new_is_read(copy: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["page", "revisit"])
-def test_the_newest_content_of_an_address_counts(kind: str, small: Path, tmp_path: Path) -> None:
-    """After a second visit a page is found by what it says now, once."""
+def test_find_searches_newest_content(kind: str, small: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(small, tmp_path / "crawl"))
     assert ["http://a.localhost/fish"] == find(path, "parrotfish")
     visit_again(path, "http://a.localhost/fish", html("Fish", "Now about groupers and coral."), kind=kind)
@@ -220,8 +205,7 @@ def test_the_newest_content_of_an_address_counts(kind: str, small: Path, tmp_pat
     assert ["http://a.localhost/fish"] == find(path, "groupers")
 
 
-def test_copies_are_left_out_unless_asked_for(tmp_path: Path) -> None:
-    """A page that repeats another's content is found with `copies` only, its text read from the original's record."""
+def test_find_excludes_copies_by_default(tmp_path: Path) -> None:
     text = "Corals of the lagoon, counted by hand over many years. " * 20
     path = tmp_path / "crawl"
     pages = {"http://a.localhost/1": html("Lagoon", text), "http://b.localhost/2": html("Lagoon", text)}
@@ -235,8 +219,7 @@ def test_copies_are_left_out_unless_asked_for(tmp_path: Path) -> None:
     assert all("counted by hand" in hit.snippet.text for hit in hits)
 
 
-def test_a_search_beside_a_running_crawl(tmp_path: Path) -> None:
-    """Each page can be found as soon as it is recorded, while the crawl goes on."""
+def test_find_while_crawl_is_running(tmp_path: Path) -> None:
     path = tmp_path / "crawl"
     seen: list[int] = []
 
@@ -247,9 +230,6 @@ def test_a_search_beside_a_running_crawl(tmp_path: Path) -> None:
 
     crawl(path, star(PAGES), each=look)
     assert [3, 6] == seen
-
-
-# -- healing -----------------------------------------------------------------------------------------------------
 
 
 def _deleted(path: Path) -> None:
@@ -285,16 +265,14 @@ def _ahead(path: Path) -> None:
     db.close()
 
 
-def test_a_harmed_index_is_made_anew(copy: Path) -> None:
-    """Whatever happened to the file, the searches say what they said."""
+def test_damaged_index_is_rebuilt(copy: Path) -> None:
     before = everything(copy)
     for harm in (_deleted, _garbage, _holes, _older, _no_places, _ahead):
         harm(copy)
         assert before == everything(copy), harm.__name__
 
 
-def test_a_damaged_log_is_not_the_fault_of_the_index(copy: Path) -> None:
-    """An event that can't be read is told, and what was indexed before it stays."""
+def test_damaged_log_keeps_index(copy: Path) -> None:
     before = everything(copy)
     visit_again(copy, "http://new.localhost/", html("New", "An axolotl among corals."))
     log = sqlite3.connect(copy / LOG)
@@ -311,8 +289,7 @@ def test_a_damaged_log_is_not_the_fault_of_the_index(copy: Path) -> None:
     assert [] == counting.pages
 
 
-def test_harm_that_shows_while_adding(copy: Path) -> None:
-    """An index that can't take in what is new is made anew as well."""
+def test_update_rebuilds_index_without_table(copy: Path) -> None:
     find(copy, "coral")
     db = sqlite3.connect(copy / NAME)
     db.execute("DROP TABLE page")
@@ -322,24 +299,22 @@ def test_harm_that_shows_while_adding(copy: Path) -> None:
     assert len(find(copy, "coral")) > 1
 
 
-def test_a_restored_log_is_noticed(copy: Path, tmp_path: Path) -> None:
-    """An index that knows more than the log, or another past, is not trusted."""
+def test_restored_log_invalidates_index(copy: Path, tmp_path: Path) -> None:
     shutil.copy(copy / LOG, tmp_path / "backup")
     before = everything(copy)
     visit_again(copy, "http://new.localhost/", html("New", "An axolotl among corals."))
     assert ["http://new.localhost/"] == find(copy, "axolotl")
     shutil.copy(tmp_path / "backup", copy / LOG)
-    assert before == everything(copy)  # behind what the index knew
+    assert before == everything(copy)  # before the index's last event
     visit_again(copy, "http://other.localhost/", html("Other", "A newt among corals."))
     find(copy, "newt")
     shutil.copy(tmp_path / "backup", copy / LOG)
     visit_again(copy, "http://third.localhost/", html("Third", "A toad among corals."))
-    assert [] == find(copy, "newt")  # the same number, another event
+    assert [] == find(copy, "newt")  # the same number, but another event
     assert ["http://third.localhost/"] == find(copy, "toad")
 
 
-def test_a_long_lived_search_notices_that_its_file_is_gone(copy: Path) -> None:
-    """Deleting the index under a search that is open costs time, nothing else."""
+def test_open_search_survives_deleted_index(copy: Path) -> None:
     with CrawlDirectory(copy) as collection, Search(collection) as search:
         before = search.find("coral").as_dict()
         (copy / NAME).unlink()
@@ -347,8 +322,7 @@ def test_a_long_lived_search_notices_that_its_file_is_gone(copy: Path) -> None:
         assert (copy / NAME).exists()
 
 
-def test_an_index_of_the_dead_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When most of it is about visits long past, it is built again without them."""
+def test_index_of_mostly_old_versions_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "crawl"
     crawl(path, star({}))
     find(path, "begins")
@@ -362,11 +336,7 @@ def test_an_index_of_the_dead_is_made_anew(tmp_path: Path, monkeypatch: pytest.M
     assert [1] == cleared
 
 
-# -- what can't be read --------------------------------------------------------------------------------------------
-
-
-def test_without_an_archive_titles_are_searched(tmp_path: Path) -> None:
-    """A crawl that kept no bodies is searched by titles, and says so."""
+def test_find_without_archive_searches_titles(tmp_path: Path) -> None:
     path = tmp_path / "crawl"
     crawl(path, star(PAGES), archive=False)
     with CrawlDirectory(path) as collection, Search(collection) as search:
@@ -377,13 +347,12 @@ def test_without_an_archive_titles_are_searched(tmp_path: Path) -> None:
         assert not search.find("parrotfish").hits
 
 
-def test_a_missing_archive_file_costs_its_texts_only(copy: Path) -> None:
-    """Pages whose bytes are gone are found by their titles; a search shows them without a passage."""
+def test_find_with_missing_archive_file(copy: Path) -> None:
     before = find(copy, "coral")
     for file in (copy / "archive").glob("*.warc.gz"):
         file.rename(file.with_suffix(".away"))
     with CrawlDirectory(copy) as collection, Search(collection) as search:
-        hits = search.find("coral").hits  # the index is whole, the archive is not
+        hits = search.find("coral").hits  # the index is complete, the archive is not
         assert before == [hit.url for hit in hits]
         assert {""} == {hit.snippet.text for hit in hits}
     (copy / NAME).unlink()
@@ -392,8 +361,6 @@ def test_a_missing_archive_file_costs_its_texts_only(copy: Path) -> None:
     assert results.pages == results.unread > 0
     assert all("coral" in hit.title.lower() for hit in results)
 
-
-# -- kill -9 -------------------------------------------------------------------------------------------------------
 
 BUILDER = """
 import json, os, signal, sqlite3, sys
@@ -436,8 +403,8 @@ for path, *death in json.loads(sys.argv[1]):
 
 DEATHS = [
     ("CREATE TABLE", 2, ""),
-    ("COMMIT", 1, ""),  # the tables are not there yet
-    ("COMMIT", 1, "behind"),  # nothing but the tables
+    ("COMMIT", 1, ""),  # the tables do not exist yet
+    ("COMMIT", 1, "behind"),  # only the tables exist
     ("INSERT INTO place", 5, ""),
     ("COMMIT", 2, ""),
     ("COMMIT", 2, "behind"),
@@ -445,17 +412,19 @@ DEATHS = [
     ("UPDATE state", 1, "behind"),
     ("COMMIT", 3, "behind"),
 ]
-"""Before which statement to die, the how maniest, or behind it. Each goes on from what the one before has left."""
+"""SQL statement at which the process is killed, its occurrence, and "behind" to kill it afterwards; each continues from
+the state the previous one left.
+"""
 
 
 def build(*deaths: tuple[str, str, int, str]) -> list[int]:
-    """Build indexes, each in a process of its own that dies at a certain statement of SQL; their exit codes."""
+    """Build indexes in processes that are killed at these statements; return their exit codes."""
     command = [sys.executable, "-c", BUILDER, json.dumps(deaths)]
     return [int(code) for code in subprocess.run(command, capture_output=True, check=True).stdout.split()]
 
 
 def contents(path: Path) -> list[list[tuple[Any, ...]]]:
-    """All that an index holds, and that FTS5 finds nothing wrong with its part."""
+    """Return all rows of an index after FTS5's integrity check."""
     db = sqlite3.connect(path / NAME)
     db.execute("INSERT INTO place (place) VALUES ('integrity-check')")
     found = [db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in ("state", "page", "place_docsize")]
@@ -466,8 +435,7 @@ def contents(path: Path) -> list[list[tuple[Any, ...]]]:
     return found
 
 
-def test_a_killed_build_heals(copy: Path, tmp_path: Path) -> None:
-    """Killed around any statement, again and again, the next search finds exactly what an undisturbed one does."""
+def test_index_survives_kill_at_any_statement(copy: Path, tmp_path: Path) -> None:
     twin = Path(shutil.copytree(copy, tmp_path / "twin"))
     codes = build((str(twin), "never", 1, ""), *((str(copy), *death) for death in DEATHS))
     assert [0, *[-signal.SIGKILL] * len(DEATHS)] == codes
@@ -476,8 +444,7 @@ def test_a_killed_build_heals(copy: Path, tmp_path: Path) -> None:
     assert whole == contents(copy)
 
 
-def test_two_builders_at_once(copy: Path, tmp_path: Path) -> None:
-    """Of two first searches one builds and the other waits; both give all answers."""
+def test_concurrent_builders_agree(copy: Path, tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         told = list(pool.map(everything, [copy, copy]))
     assert told[0] == told[1]

@@ -1,4 +1,4 @@
-"""The search index follows what the pages are now."""
+"""Tests of the search index after revisits."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ def found(path: Path, words: str, **filters: object) -> list[str]:
 
 
 def go_on(crawl: Revisited) -> Revisited:
-    """Open a closed crawl again, to add to it."""
+    """Reopen a closed crawl to append to it."""
     crawl._directory = Directory.open(crawl.path)
     crawl.log = crawl._directory.log()
     crawl._archive = crawl._directory.archive(crawl.log, "Lycosa/test", 10**9)
     return crawl
 
 
-def test_a_new_version_takes_the_place_of_the_old(tmp_path: Path) -> None:
-    """Its words, title, score and time are searched; the old words are gone; each page is there once."""
+def test_find_replaces_old_version(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("Old title", "An axolotl among corals."), relevance=0.3)
         crawl.page(B, html("B", "A newt among corals."))
@@ -48,8 +47,7 @@ def test_a_new_version_takes_the_place_of_the_old(tmp_path: Path) -> None:
         assert 2 == search.find("corals").pages
 
 
-def test_pages_that_have_changed(tmp_path: Path) -> None:
-    """`changed` asks for the last change that matters; a cosmetic one after it does not hide it."""
+def test_find_changed_ignores_cosmetic_changes(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         for node in (A, B, C):
             crawl.page(node, html("Page", "About corals and nothing else."))
@@ -62,8 +60,7 @@ def test_pages_that_have_changed(tmp_path: Path) -> None:
     assert {A, B, C} == set(found(crawl.path, "corals"))
 
 
-def test_what_vanished_is_found_and_told(tmp_path: Path) -> None:
-    """A page that is gone is found by its last version, with since when it is."""
+def test_find_returns_vanished_pages(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", "An axolotl."))
         crawl.gone(A, 3)
@@ -72,8 +69,7 @@ def test_what_vanished_is_found_and_told(tmp_path: Path) -> None:
     assert ("vanished", "2026-01-04T00:00:00+00:00") == (hit.standing, hit.as_dict()["since"])
 
 
-def test_a_new_version_may_be_a_copy(tmp_path: Path) -> None:
-    """It is left out unless copies are asked for, as long as it is one."""
+def test_find_excludes_version_that_became_a_copy(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", "An axolotl."))
         crawl.page(B, html("B", "A newt."))
@@ -86,15 +82,13 @@ def test_a_new_version_may_be_a_copy(tmp_path: Path) -> None:
 
 
 def dump(path: Path) -> list[object]:
-    """All that an index holds."""
     with sqlite3.connect(path / NAME) as db:
         tables = [db.execute(f"SELECT * FROM {name}").fetchall() for name in ("state", "page", "word")]
     db.close()
     return list(tables)
 
 
-def test_a_build_that_is_cut_off_ends_as_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stopped before any of its batches is committed, and gone on with: the index is that of a build in one go."""
+def test_interrupted_update_equals_full_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         for node in (A, B, C):
             crawl.page(node, html("Page", f"About corals of {node[-1]}."))
@@ -104,7 +98,7 @@ def test_a_build_that_is_cut_off_ends_as_any_other(tmp_path: Path, monkeypatch: 
     found(crawl.path, "newts")
     whole = dump(crawl.path)
     add = SearchIndex.add
-    for stop in range(3):  # B, C, and A as it is now
+    for stop in range(3):  # B, C, and the current version of A
         (crawl.path / NAME).unlink()
         left = stop
 
@@ -123,8 +117,7 @@ def test_a_build_that_is_cut_off_ends_as_any_other(tmp_path: Path, monkeypatch: 
         assert whole == dump(crawl.path)
 
 
-def test_a_rebuilt_index_holds_no_dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages whose versions have come one by one fill the index with dead; made anew it has the living alone."""
+def test_rebuilt_index_drops_old_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("Page", "About corals 0."))
     for day in range(1, 4):

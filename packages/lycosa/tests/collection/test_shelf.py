@@ -1,4 +1,4 @@
-"""A view that is kept on disk is the one that the log makes, or none."""
+"""Tests of the on-disk cache of views."""
 
 from pathlib import Path
 
@@ -46,8 +46,7 @@ def _folded(directory: Path) -> CrawlView:
     return view
 
 
-def test_a_large_view_is_written_down_and_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What one reader has written down, the next goes on from, lean or whole; labels, changes and more pages count."""
+def test_cached_view_equals_view_from_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shelf, "MIN_NEW_EVENTS", 5)
     directory = tmp_path / "c"
     crawl = Revisited(directory)
@@ -55,7 +54,7 @@ def test_a_large_view_is_written_down_and_taken_up(tmp_path: Path, monkeypatch: 
     _grown(crawl, 0, 8)
     crawl.changed(f"{A}2", html("Page 2", "other words on coral"), 20.0)
     crawl.gone(f"{A}3", 21.0)
-    with CrawlDirectory(directory) as collection:  # asks for no content, but has all to read
+    with CrawlDirectory(directory) as collection:  # without content, but it has to read the whole log
         assert collection.view().content
     assert (directory / shelf.NAME / "map").exists()
     lean, whole = CrawlView(directory, content=False), CrawlView(directory)
@@ -74,13 +73,12 @@ def test_a_large_view_is_written_down_and_taken_up(tmp_path: Path, monkeypatch: 
         crawl.log.store_relevances(np.linspace(0.1, 0.9, 11))
     later = CrawlView(directory, content=False)
     later.catch_up()
-    assert not later.content  # little was new
+    assert not later.content  # few events were new
     _same(later, _folded(directory))
     crawl.close()
 
 
-def test_what_does_not_fit_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of another log, of other code, cut or overwritten: the log is read instead, and nobody notices."""
+def test_invalid_cache_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shelf, "MIN_NEW_EVENTS", 5)
     directory = tmp_path / "c"
     with revisited(directory) as crawl:
@@ -95,7 +93,7 @@ def test_what_does_not_fit_is_not_used(tmp_path: Path, monkeypatch: pytest.Monke
         view = CrawlView(directory, content=False)
         view.catch_up()
         _same(view, reference)
-        assert view.content  # all of it had to be read
+        assert view.content  # it had to read the whole log
     monkeypatch.setattr(shelf, "code_digest", lambda: "other")
     other = CrawlView(directory, content=False)
     other.catch_up()

@@ -1,4 +1,4 @@
-"""Passages: the part of a text that shows why it was found, with the words marked where they stand."""
+"""Tests of search result snippets."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ FILLER = "Nothing of note is said here at all. " * 40
 
 
 def marked(text: str, *marks: Highlight, width: int = 120) -> list[str]:
-    """The marked words of the passage."""
+    """Return the highlighted words of the snippet."""
     found = snippet(text, marks, width)
     return [found.text[start:end] for start, end in found.spans]
 
 
-def test_the_passage_is_where_the_words_are_together() -> None:
-    """A place with all the words beats places with one of them, however many."""
+def test_snippet_prefers_words_together() -> None:
     text = f"Coral coral coral coral. {FILLER} Here a reef of coral stands. {FILLER} Reef reef reef."
     found = snippet(text, [Highlight(("coral",)), Highlight(("reef",), group=1)], 120)
     assert "Here a reef of coral stands." in found.text
@@ -28,8 +27,7 @@ def test_the_passage_is_where_the_words_are_together() -> None:
     assert found.text.endswith(" …")
 
 
-def test_the_rarer_word_decides() -> None:
-    """If the words are never together, the passage is about the one that is worth more."""
+def test_snippet_prefers_rarer_word() -> None:
     text = f"Coral. {FILLER} Zooxanthellae."
     marks = [Highlight(("coral",), 0.5), Highlight(("zooxanthellae",), 5.0, group=1)]
     assert ["Zooxanthellae"] == marked(text, *marks)
@@ -48,20 +46,17 @@ def test_the_rarer_word_decides() -> None:
         ("", Highlight(("coral",)), []),
     ],
 )
-def test_words_are_marked_where_they_stand(text: str, mark: Highlight, words: list[str]) -> None:
-    """Matches are whole words in any case and with any accent, or as the mark has it."""
+def test_snippet_highlights_whole_words(text: str, mark: Highlight, words: list[str]) -> None:
     assert words == marked(text, mark)
 
 
-def test_without_matches_it_is_the_beginning() -> None:
-    """A page found by its title alone shows how it begins."""
+def test_snippet_without_matches_is_beginning() -> None:
     found = snippet(FILLER, [Highlight(("coral",))], 60)
     assert found.text.startswith("Nothing of note")
     assert len(found.text) <= 62
 
 
-def test_what_stands_far_down_is_found() -> None:
-    """A long text is read to its end if its beginning does not have everything."""
+def test_snippet_searches_long_text() -> None:
     text = "coral " * 10_000 + "reef coral"
     assert "reef" in marked(text, Highlight(("coral",)), Highlight(("reef",), group=1))
 
@@ -71,8 +66,7 @@ def test_what_stands_far_down_is_found() -> None:
     st.lists(st.tuples(st.sampled_from(["a", "b", "ab", "e", "珊"]), st.booleans()), min_size=1, max_size=3),
     st.integers(20, 80),
 )
-def test_passages_are_true(text: str, words: list[tuple[str, bool]], width: int) -> None:
-    """A passage is a piece of the text, about as wide as asked, and its spans are the words, apart and in order."""
+def test_snippet_is_part_of_text(text: str, words: list[tuple[str, bool]], width: int) -> None:
     marks = [Highlight((word,), prefix=prefix, group=n) for n, (word, prefix) in enumerate(words)]
     found = snippet(text, marks, width)
     inside = found.text.removeprefix("… ").removesuffix(" …")

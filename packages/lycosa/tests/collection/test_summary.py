@@ -1,4 +1,4 @@
-"""A crawl in figures, read from its log."""
+"""Tests of the crawl summary."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from lycosa.store.log import NAME, Lock, SqliteLog
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """A crawl with four pages of two hosts, two of them relevant at .3, and some that are no pages."""
+    """A crawl with four pages of two hosts, two of them relevant at .3, and events that are not pages."""
     Lock(tmp_path).release()
     (tmp_path / CONFIG).write_text(Options(topic="reefs").to_toml())
     log = SqliteLog(tmp_path / NAME)
@@ -41,23 +41,20 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_pages_and_harvest(directory: Path) -> None:
-    """Pages are counted by beta against the threshold of the log; 2 of 4 is a harvest of .5."""
+def test_summary_pages_and_harvest(directory: Path) -> None:
     summary = summarise(directory)
     assert (4, 2, 0.5, 0.3) == (summary.pages, summary.relevant, summary.harvest, summary.threshold)
     assert [False, True, True, False] == summary.is_relevant
 
 
-def test_sites(directory: Path) -> None:
-    """One relevant page of a and one of b: two sites in four pages; by .5 only b's."""
+def test_summary_sites(directory: Path) -> None:
     summary = summarise(directory)
     assert (2, 0.5) == (summary.sites, summary.site_harvest)
     strict = summarise(directory, threshold=0.5).as_dict()
     assert (1, 0.25) == (strict["sites"], strict["site_harvest"])
 
 
-def test_what_pages_are_worth_now(directory: Path) -> None:
-    """Pages count by what the judge says by now, and by another line if one is given; requests stand beside pages."""
+def test_summary_uses_current_relevance(directory: Path) -> None:
     log = SqliteLog(directory / NAME)
     log.store_relevances(np.array([0.6, 0.2, 0.4, 0.0]))
     log.append(Setting("probability", True))
@@ -69,14 +66,12 @@ def test_what_pages_are_worth_now(directory: Path) -> None:
     assert ["One", "Three", "Two"] == [page["title"] for page in summary.best]
 
 
-def test_best_pages_first(directory: Path) -> None:
-    """The best pages come with title and score; pages with nothing of the topic are left out."""
+def test_summary_best_pages(directory: Path) -> None:
     assert ["Three", "Two", "One"] == [page["title"] for page in summarise(directory).best]
     assert [{"url": "http://b.test:81/3", "relevance": 0.9, "title": "Three"}] == summarise(directory, best=1).best
 
 
-def test_outcomes_and_hosts(directory: Path) -> None:
-    """Outcomes are counted by kind, pages by host with its port."""
+def test_summary_outcomes_and_hosts(directory: Path) -> None:
     summary = summarise(directory)
     assert {
         ("page", "ok"): 4, ("robots", "ok"): 2, ("page", "gone"): 1, ("redirect", "redirect"): 1,
@@ -85,14 +80,12 @@ def test_outcomes_and_hosts(directory: Path) -> None:
     assert {"a.test": 3, "b.test:81": 1} == dict(summary.hosts)
 
 
-def test_what_requests_were_spent_on(directory: Path) -> None:
-    """Whatever was sent is told apart; what was denied, or known from another crawl, was not sent."""
+def test_summary_requests_by_purpose(directory: Path) -> None:
     expected = {"pages": 4, "robots.txt": 1, "dead links": 1, "redirects": 1, "errors": 1, "retries": 1}
     assert expected == dict(summarise(directory).spent) == summarise(directory).as_dict()["spent"]
 
 
-def test_the_ending_is_that_of_the_last_event(directory: Path) -> None:
-    """A crawl says why it ended, unless it has gone on since."""
+def test_summary_ending_is_cleared_by_later_events(directory: Path) -> None:
     assert "page budget spent" == summarise(directory).ending
     log = SqliteLog(directory / NAME)
     log.append(Visit("http://a.test/7", "page", "ok", 7))
@@ -100,37 +93,32 @@ def test_the_ending_is_that_of_the_last_event(directory: Path) -> None:
     assert "" == summarise(directory).ending
 
 
-def test_a_running_crawl_is_seen(directory: Path) -> None:
-    """While someone holds the directory the crawl runs, and can be read."""
+def test_summary_of_running_crawl(directory: Path) -> None:
     assert not summarise(directory).running
     lock = Lock(directory)
     assert summarise(directory).running
     lock.release()
 
 
-def test_a_copy_without_its_lock_can_be_read(directory: Path) -> None:
-    """A crawl that was copied without the lock's file is not running, and can be read."""
+def test_summary_without_lock_file(directory: Path) -> None:
     (directory / "lock").unlink()
     assert (4, False) == (summarise(directory).pages, summarise(directory).running)
 
 
-def test_the_curve_is_short(directory: Path) -> None:
-    """The curve has the relevant pages among the first n, in at most about 200 points, the last included."""
+def test_summary_curve_is_sampled(directory: Path) -> None:
     assert [0, 1, 2, 2] == [point["relevant"] for point in summarise(directory).as_dict()["curve"]]
     curve = Summary(threshold=0.5, is_relevant=[True] * 1999).as_dict()["curve"]
     assert len(curve) <= 201
     assert {"pages": 1999, "relevant": 1999} == curve[-1]
 
 
-def test_nothing_crawled_yet(tmp_path: Path) -> None:
-    """A directory without a log has nothing to show."""
+def test_summary_before_first_crawl(tmp_path: Path) -> None:
     (tmp_path / CONFIG).write_text(Options(topic="reefs").to_toml())
     with raises_input_error("nothing-crawled"):
         summarise(tmp_path)
 
 
-def test_an_empty_crawl(tmp_path: Path) -> None:
-    """A crawl without pages has figures of 0."""
+def test_summary_without_pages(tmp_path: Path) -> None:
     Lock(tmp_path).release()
     (tmp_path / CONFIG).write_text(Options(topic="reefs").to_toml())
     SqliteLog(tmp_path / NAME).close()

@@ -1,4 +1,4 @@
-"""Figures that add up: hosts and their pauses, failures by cause, languages, remarks, runs."""
+"""Tests of the running totals."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ def told(*events: Visit | Setting) -> CrawlTally:
     return tally
 
 
-def test_a_host_adds_up() -> None:
-    """Pages, failures, bytes, the mean answer, and the pauses between answers and requests."""
+def test_host_totals() -> None:
     tally = told(
         page("http://a.test/1", 0.9, started=10.0, ended=12.0, size=100),
         page("http://b.test/", 0.9, started=12.0, ended=13.0, size=7),
@@ -32,8 +31,7 @@ def test_a_host_adds_up() -> None:
     assert ({"pages": 3, "dead links": 1}, 157) == (tally.spent, tally.size)
 
 
-def test_the_time_between_runs_is_no_pause() -> None:
-    """A run begins with its threshold and lasts until its end or its last answer."""
+def test_runs_exclude_time_between() -> None:
     tally = told(
         Setting("threshold", 0.5, 100.0),
         page("http://a.test/1", started=101.0, ended=102.0),
@@ -45,8 +43,7 @@ def test_the_time_between_runs_is_no_pause() -> None:
     assert 0 == tally.hosts["a.test"].pauses
 
 
-def test_runs_to_which_nothing_was_due_are_no_crawls() -> None:
-    """A refresh every hour does not add to how often and how long it was crawled."""
+def test_crawls_exclude_refreshes_without_due_pages() -> None:
     tally = told(
         Setting("threshold", 0.5, 100.0),
         page("http://a.test/1", started=101.0, ended=102.0),
@@ -58,8 +55,7 @@ def test_runs_to_which_nothing_was_due_are_no_crawls() -> None:
     assert [[5.0, 6.0]] == told(Setting("threshold", 0.5, 5.0), Setting("end", {}, 6.0)).crawls
 
 
-def test_what_a_host_asked_for() -> None:
-    """The Crawl-delay of robots.txt, also if the file came from another host, and rests after busy answers."""
+def test_host_crawl_delay_and_rests() -> None:
     rules = {"body": b"User-agent: *\nCrawl-delay: 7"}
     tally = told(
         Visit("http://b.test/r", "robots", "ok", 0, origin="http://a.test/", data=rules, started=1.0, ended=2.0),
@@ -71,8 +67,7 @@ def test_what_a_host_asked_for() -> None:
     assert 0.0 == tally.hosts["b.test"].crawl_delay
 
 
-def test_failures_by_cause() -> None:
-    """Failures are counted by outcome and status; unreadable robots.txt is one cause; absent ones are none."""
+def test_failures_are_grouped_by_cause() -> None:
     tally = told(
         Visit("http://a.test/1", "page", "gone", 1, status=404),
         Visit("http://a.test/2", "page", "gone", 2, status=410),
@@ -93,8 +88,7 @@ def test_failures_by_cause() -> None:
     assert all(cause.advice for cause in tally.causes.values())
 
 
-def test_examples_are_few_and_of_several_hosts() -> None:
-    """Some addresses of each cause, not all from the first host."""
+def test_failure_examples_cover_several_hosts() -> None:
     many = [Visit(f"http://a.test/{i}", "page", "gone", i, note="lost") for i in range(50)]
     others = [Visit(f"http://{i}.test/", "page", "gone", i) for i in range(50)]
     examples = told(*many, *others).causes["page", "gone"].examples
@@ -103,15 +97,13 @@ def test_examples_are_few_and_of_several_hosts() -> None:
     assert len({node.split("/")[2] for node, _ in examples}) > 2
 
 
-def test_languages() -> None:
-    """Languages are counted by their code; nonsense is not told."""
+def test_languages_are_counted_by_code() -> None:
     spoken = ["en", "en-GB", "de, en", "EN", "", "<b>", "klingonese"]
     tally = told(*(page(f"http://a.test/{i}", i / 2, language=code) for i, code in enumerate(spoken)))
     assert {"en": 3, "de": 1, "": 3} == dict(tally.languages)
 
 
-def test_remarks_are_bounded() -> None:
-    """Remarks on pages are counted with an example; a space that invents them without end is cut short."""
+def test_flags_are_bounded() -> None:
     tally = told(
         page("http://a.test/1", flags=["soft-404"]),
         page("http://a.test/2", flags=["soft-404", "odd"]),
@@ -125,13 +117,11 @@ def test_remarks_are_bounded() -> None:
     assert MAX_FLAGS == len(tally.flags)
 
 
-def test_later_attempts() -> None:
-    """Pages that came at a second attempt are counted."""
+def test_recovered_counts_later_attempts() -> None:
     assert 1 == told(page("http://a.test/1", attempt=2), page("http://a.test/2")).recovered
 
 
-def test_nodes_that_are_no_addresses() -> None:
-    """Nodes of other spaces share a host without a name, and time that nobody measured counts as none."""
+def test_nodes_without_host() -> None:
     tally = told(page("notes/reefs", 0.9), page("a://b://c", 0.9), page("", 0.1))
     host = tally.hosts[""]
     assert (3, 0.0, 0) == (host.pages, host.answer, host.pauses)

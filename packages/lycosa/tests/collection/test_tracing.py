@@ -1,4 +1,4 @@
-"""One page: found however it is spelled, with what led to it and where it leads."""
+"""Tests of looking up a page by URL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ A = "http://a.localhost/"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Front page to one and old; old redirects to new; both one and new lead to deep; a budget leaves some out."""
+    """The front page links to one and old; old redirects to new; one and new link to deep; the budget leaves some
+    unfetched.
+    """
     path = tmp_path_factory.mktemp("made") / "crawl"
     pages = {
         FRONT: html("Front", "Begin", (A + "one", "first words"), (A + "old", "moved"), (A + "gone", "dead")),
@@ -41,16 +43,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (A + "unheard-of", Origin("")),
     ],
 )
-def test_the_first_that_led_there(node: str, origin: Origin, made: Path) -> None:
-    """A seed, or the first page or redirect with a link to it; also for what was never fetched."""
+def test_origin_is_first_link(node: str, origin: Origin, made: Path) -> None:
     with CrawlDirectory(made) as collection:
         found = collection.view().origin(collection.log, node)
     assert (origin.kind, origin.parent, origin.parent_title) == (found.kind, found.parent, found.parent_title)
     assert origin.anchor.split() == found.anchor.split()
 
 
-def test_links_tell_how_their_targets_fared(made: Path) -> None:
-    """Each target once, with its first words, and whether it was fetched."""
+def test_links_have_state_of_target(made: Path) -> None:
     with CrawlDirectory(made) as collection:
 
         def states(url: str) -> list[tuple[str, str, str]]:
@@ -67,8 +67,7 @@ def test_links_tell_how_their_targets_fared(made: Path) -> None:
 @pytest.mark.parametrize(
     "typed", [A + "one", "HTTP://A.LOCALHOST:80/one#x", "a.localhost/one", "https://a.localhost/one"]
 )
-def test_an_address_is_known_in_any_spelling(typed: str, made: Path) -> None:
-    """With or without scheme, port or fragment."""
+def test_visits_of_any_spelling(typed: str, made: Path) -> None:
     with CrawlDirectory(made) as collection:
         assert [A + "one"] == [visit.node for visit in visits_of(collection, typed)]
 
@@ -86,14 +85,12 @@ def test_an_address_is_known_in_any_spelling(typed: str, made: Path) -> None:
         ("\ud800", "was not visited"),
     ],
 )
-def test_an_unknown_address_gets_the_nearest(typed: str, message: str, made: Path) -> None:
-    """The error says whether anything links there, and which addresses look alike."""
+def test_visits_of_unknown_url_suggests_similar(typed: str, message: str, made: Path) -> None:
     with CrawlDirectory(made) as collection, raises_input_error("unknown-page", match=message):
         visits_of(collection, typed)
 
 
-def test_the_newest_content_is_shown(tmp_path: Path) -> None:
-    """The last visit that brought something counts, not one that brought nothing new."""
+def test_latest_content_skips_unchanged_visits(tmp_path: Path) -> None:
     path = tmp_path / "crawl"
     crawl(path, {FRONT: html("Front", "old text")})
     visit_again(path, FRONT, html("Front", "new text"), kind="revisit")

@@ -1,3 +1,5 @@
+"""Tests of the view of a crawl."""
+
 from __future__ import annotations
 
 import shutil
@@ -24,7 +26,7 @@ A, B, C, D, GONE = (f"http://reef.test/{name}" for name in ("", "b", "c", "d", "
 
 
 def small(path: Path) -> None:
-    """A seed that leads to two pages, one of which leads to a third by a redirect; one page is gone."""
+    """Write a crawl: a seed links to two pages, one of which leads to a third through a redirect; one page is gone."""
     with revisited(path) as crawl:
         crawl.seed(A)
         crawl.page(A, html("Reefs", "coral reefs and corals"), 0.0, links=[B, C, GONE])
@@ -39,8 +41,7 @@ def nodes(view: CrawlView) -> list[str]:
     return [page.node for page in view.pages()]
 
 
-def test_a_crawl_that_has_not_begun_is_an_empty_shelf(tmp_path: Path) -> None:
-    """A directory that does not exist has no pages, and that is no error."""
+def test_view_of_missing_directory_is_empty(tmp_path: Path) -> None:
     view = CrawlView(tmp_path / "none")
     assert 0 == view.catch_up()
     assert [] == view.pages()
@@ -48,8 +49,7 @@ def test_a_crawl_that_has_not_begun_is_an_empty_shelf(tmp_path: Path) -> None:
     assert 0.0 == view.rate(EPOCH)
 
 
-def test_pages_of_a_crawl(tmp_path: Path) -> None:
-    """Pages stand in the order of the log; those that repeat another are left out unless they are asked for."""
+def test_pages_excludes_copies_by_default(tmp_path: Path) -> None:
     small(tmp_path / "c")
     view = CrawlView(tmp_path / "c")
     assert 8 == view.catch_up()
@@ -61,8 +61,7 @@ def test_pages_of_a_crawl(tmp_path: Path) -> None:
     assert view.page(D + "-old") is None
 
 
-def test_it_is_the_same_whether_read_at_once_or_as_it_grows(tmp_path: Path) -> None:
-    """A view that looks after every event has in the end what one has that reads all at once."""
+def test_incremental_view_equals_view_read_at_once(tmp_path: Path) -> None:
     followed = CrawlView(tmp_path / "c")
     crawl = Revisited(tmp_path / "c")
     crawl.seed(A)
@@ -85,8 +84,7 @@ def test_it_is_the_same_whether_read_at_once_or_as_it_grows(tmp_path: Path) -> N
     assert list(fresh.words) == list(followed.words)
 
 
-def test_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Taking in few events at a time leads to the same pages."""
+def test_small_steps_give_same_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small(tmp_path / "c")
     monkeypatch.setattr(view_module, "EVENTS_PER_STEP", 2)
     view = CrawlView(tmp_path / "c")
@@ -94,8 +92,7 @@ def test_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [A, B, D] == nodes(view)
 
 
-def test_what_became_of_pages(tmp_path: Path) -> None:
-    """The version that stands counts; that a page changed, vanished or moved is known, as the collection has it."""
+def test_pages_have_state_after_revisits(tmp_path: Path) -> None:
     with revisited(tmp_path / "c") as crawl:
         for node in (A, B, C):
             crawl.page(node, html("Reefs", f"coral of {node}"), 0.0)
@@ -117,10 +114,7 @@ def test_what_became_of_pages(tmp_path: Path) -> None:
         assert [collection.fate(page.node) for page in view.pages()] == [page.fate for page in view.pages()]
 
 
-def test_addresses_are_looked_up_while_nobody_takes_in_others(tmp_path: Path) -> None:
-    """A table of addresses that grows gives wrong numbers meanwhile, so whoever asks holds the lock; not while the log
-    is read.
-    """
+def test_address_lookups_hold_the_lock(tmp_path: Path) -> None:
     small(tmp_path / "c")
     view = CrawlView(tmp_path / "c")
     view.catch_up()
@@ -144,8 +138,7 @@ def test_addresses_are_looked_up_while_nobody_takes_in_others(tmp_path: Path) ->
     assert view.way_in(A) < 0 <= view.way_in(B)
 
 
-def test_why_a_page_was_fetched(tmp_path: Path) -> None:
-    """Seed, link with its words, and redirect; also of what was not there."""
+def test_origin_kinds(tmp_path: Path) -> None:
     small(tmp_path / "c")
     view = CrawlView(tmp_path / "c")
     view.catch_up()
@@ -168,8 +161,7 @@ def test_why_a_page_was_fetched(tmp_path: Path) -> None:
     assert [A, B, D + "-old", D] == [view.nodes[vertex] for vertex in view.trail(page.number)]
 
 
-def test_the_curve_is_the_reports(tmp_path: Path) -> None:
-    """Both curves are those of the crawl's report, which reads the whole log for it."""
+def test_harvest_equals_report(tmp_path: Path) -> None:
     small(tmp_path / "c")
     view = CrawlView(tmp_path / "c")
     view.catch_up()
@@ -182,8 +174,7 @@ def test_the_curve_is_the_reports(tmp_path: Path) -> None:
     assert [0, 1, 1, 1, 2] == drawn.breadth == curve.figure.curves[1].y
 
 
-def test_a_curve_has_at_most_as_many_points_as_asked_for(tmp_path: Path) -> None:
-    """A long crawl is drawn with few points, the last page among them."""
+def test_harvest_is_sampled(tmp_path: Path) -> None:
     with revisited(tmp_path / "c", archive=False) as crawl:
         for number in range(30):
             crawl.page(f"{A}{number}", html("Page", "coral"))
@@ -194,8 +185,7 @@ def test_a_curve_has_at_most_as_many_points_as_asked_for(tmp_path: Path) -> None
     assert (30, 30) == (drawn.pages[-1], drawn.found[-1])
 
 
-def test_errors_and_hosts_are_counted(tmp_path: Path) -> None:
-    """What failed is known by its cause."""
+def test_tally_counts_failures_and_hosts(tmp_path: Path) -> None:
     small(tmp_path / "c")
     view = CrawlView(tmp_path / "c")
     view.catch_up()
@@ -203,8 +193,7 @@ def test_errors_and_hosts_are_counted(tmp_path: Path) -> None:
     assert 4 == view.tally.hosts["reef.test"].pages
 
 
-def test_a_directory_made_anew_is_read_anew(tmp_path: Path) -> None:
-    """Nothing of the crawl that was there before is left, and whoever held numbers of it can tell."""
+def test_replaced_directory_resets_view(tmp_path: Path) -> None:
     small(tmp_path / "c")
     view = CrawlView(tmp_path / "c")
     view.catch_up()
@@ -218,8 +207,7 @@ def test_a_directory_made_anew_is_read_anew(tmp_path: Path) -> None:
     assert 1 == before
 
 
-def test_a_damaged_log_is_told(tmp_path: Path) -> None:
-    """An event that can't be read is an error with the file's name; what came before it stays."""
+def test_damaged_log_keeps_earlier_events(tmp_path: Path) -> None:
     small(tmp_path / "c")
     view = CrawlView(tmp_path / "c")
     db = sqlite3.connect(tmp_path / "c" / NAME)
@@ -232,8 +220,7 @@ def test_a_damaged_log_is_told(tmp_path: Path) -> None:
     assert [A] == nodes(view)
 
 
-def test_many_threads_take_in_each_event_once(tmp_path: Path) -> None:
-    """Threads that catch up beside a running writer see every page once, in order."""
+def test_threads_catch_up_once(tmp_path: Path) -> None:
     view = CrawlView(tmp_path / "c")
     crawl = Revisited(tmp_path / "c", archive=False)
     done = threading.Event()
@@ -262,8 +249,7 @@ def test_many_threads_take_in_each_event_once(tmp_path: Path) -> None:
     assert 60 == len(view.pages())
 
 
-def test_what_pages_are_worth_by_now(tmp_path: Path) -> None:
-    """A lesson, or labels, make pages worth something else: those that are there already, too."""
+def test_relevances_are_updated(tmp_path: Path) -> None:
     crawl = Revisited(tmp_path / "c")
     crawl.page(A, html("Reefs", "coral polyps"), 0.0)
     crawl.page(B, html("Shop", "coral jewellery"), 1.0, relevance=0.4)
@@ -288,8 +274,7 @@ def test_what_pages_are_worth_by_now(tmp_path: Path) -> None:
     crawl.close()
 
 
-def test_other_words(tmp_path: Path) -> None:
-    """A crawl that is judged by other words is one whose pages are looked at for these."""
+def test_topic_change_recounts_words(tmp_path: Path) -> None:
     crawl = Revisited(tmp_path / "crawl")
     crawl.page("http://a.test/", html("A", "coral polyps, coral and a train"))
     crawl.close()

@@ -1,4 +1,4 @@
-"""Figures as SVG: what is drawn, where, and that nothing in it is markup of strangers."""
+"""Tests of SVG figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOSTILE = "</title><script>alert(1)</script>\u202e"
 
 
 def parts(figure: Figure, name: str, **given: Any) -> list[ElementTree.Element]:
-    """Elements of a class, as an XML parser reads the drawing."""
+    """Return the elements of a class, parsed as XML."""
     root = ElementTree.fromstring(svg(figure, **given))
     return [each for each in root.iter() if name in each.get("class", "").split()]
 
@@ -24,8 +24,7 @@ def heights(path: str) -> list[float]:
     return [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", path)]
 
 
-def test_svg_lines_rise_to_the_upper_right() -> None:
-    """The first value is at the foot of the plot, the last at its head, and one in the middle between them."""
+def test_svg_lines_rise() -> None:
     (line,) = parts(Figure("f", "F", "pages", "found", [Curve("a", [0, 1, 2], [0, 5, 10])]), "line")
     low, middle, high = heights(line.get("d", ""))
     assert low > middle > high
@@ -33,22 +32,19 @@ def test_svg_lines_rise_to_the_upper_right() -> None:
 
 
 def test_svg_missing_values_are_gaps() -> None:
-    """NaN interrupts a curve."""
     curve = Curve("a", [1, 2, 3, 4], [1.0, float("nan"), 3.0, 4.0])
     (line,) = parts(Figure("f", "F", "x", "y", [curve]), "line")
     assert 2 == line.get("d", "").count("M")
 
 
-def test_svg_bands_are_of_their_curve() -> None:
-    """A band has the colour of its curve, and as many corners as it has bounds."""
+def test_svg_band_has_colour_of_curve() -> None:
     figure = Figure("f", "F", "x", "y", [Curve("a", [1, 2], [2, 3], [1, 2], [3, 4]), Curve("b", [1, 2], [1, 1])])
     groups = [each for each in parts(figure, "curve-1") if each.find("polygon") is not None]
     assert [4] == [len(each.find("polygon").get("points", "").split()) for each in groups]  # type: ignore[union-attr]
     assert not [each for each in parts(figure, "curve-2") if each.find("polygon") is not None]
 
 
-def test_svg_curves_look_different() -> None:
-    """Of 28 curves no two have both the colour and the dashes in common."""
+def test_svg_curves_are_distinct() -> None:
     figure = Figure("f", "F", "x", "y", [Curve(str(number), [0, 1], [0, number]) for number in range(28)])
     root = ElementTree.fromstring(svg(figure))
     groups = [each for each in root.iter() if each.get("class", "").startswith("curve-")]
@@ -57,7 +53,6 @@ def test_svg_curves_look_different() -> None:
 
 
 def test_svg_histogram_stacks_kinds() -> None:
-    """The parts of a bin lie on top of each other, and say how many of each kind there are."""
     curves = [Curve("old", (), [1, 0]), Curve("new", (), [1, 4])]
     chart = Histogram("h", "H", "when", "things", curves, low=0, high=10, palette=[0, 6], marks=[(5, "half"), (7, "")])
     first, second = parts(chart, "bin")
@@ -71,8 +66,7 @@ def test_svg_histogram_stacks_kinds() -> None:
     assert 1 == len(parts(chart, "break"))
 
 
-def test_svg_values_under_the_pointer() -> None:
-    """Each place says the values of all curves there, with their intervals."""
+def test_svg_tooltips() -> None:
     figure = Figure("f", "F", "pages", "y", [Curve("a", [1, 2], [0.5, 0.25], [0, 0], [1, 1]), Curve("b", [2], [3])])
     assert ["pages: 1\na: 0.5 (0 to 1)", "pages: 2\na: 0.25 (0 to 1)\nb: 3"] == [
         each.findtext("title") for each in parts(figure, "at")
@@ -80,8 +74,7 @@ def test_svg_values_under_the_pointer() -> None:
     assert not parts(figure, "at", width=360)
 
 
-def test_svg_values_of_long_curves_are_thinned() -> None:
-    """However many points, the pointer finds the values of 40."""
+def test_svg_tooltips_of_long_curves_are_thinned() -> None:
     assert 40 == len(parts(Figure("f", "F", "x", "y", [Curve("a", range(10_000), range(10_000))]), "at"))
 
 
@@ -94,13 +87,11 @@ def test_svg_values_of_long_curves_are_thinned() -> None:
         Figure("f", "F", "x", "y", [Curve("a", [1, 2], [0, 0])]),
     ],
 )
-def test_svg_of_little_or_nothing(figure: Figure) -> None:
-    """Without curves, values or a span there are still axes."""
+def test_svg_without_values_has_axes(figure: Figure) -> None:
     assert {"x", "y"} <= {each.text for each in ElementTree.fromstring(svg(figure)).iter("text")}
 
 
-def test_svg_shows_markup_as_text() -> None:
-    """Whatever strangers write is text, without characters that turn it around."""
+def test_svg_escapes_markup() -> None:
     curves = [Curve(HOSTILE, [1], [1]), Curve("b", [1], [1])]
     bins = {"low": 0, "high": 1, "palette": [0, 1], "marks": [(0.5, HOSTILE)]}
     words = ("f", HOSTILE, HOSTILE, HOSTILE)
@@ -110,8 +101,7 @@ def test_svg_shows_markup_as_text() -> None:
             assert "\u202e" not in drawn
 
 
-def test_svg_alone_is_a_file() -> None:
-    """A file has a title, its own colours and a theme, and loads nothing."""
+def test_svg_file_is_self_contained() -> None:
     drawn = svg(Figure("f", "A title", "x", "y", []), alone=True, theme="dark")
     root = ElementTree.fromstring(drawn)
     assert "A title" in {each.text for each in root.iter("{http://www.w3.org/2000/svg}text")}

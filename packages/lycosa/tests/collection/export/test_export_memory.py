@@ -1,4 +1,4 @@
-"""Streaming: ten times the pages need the same memory, but for the few bytes a page that are accounted for."""
+"""Tests that exports stream: ten times the pages need the same memory, except for a few bytes per page."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from lycosa.collection.export import export, tables, wacz
 from synthetic_crawl import many
 
 PAGES = 8
-"""Of the smaller crawl; the larger one has ten times as many."""
+"""Pages of the smaller crawl; the larger one has ten times as many."""
 
 SLACK = 100_000
-"""Bytes by which the peaks may differ anyway: buffers, small caches, Python's free lists (65,000 bytes when full)."""
+"""Bytes by which the peaks may differ: buffers, small caches, Python's free lists (65,000 bytes when full)."""
 
 
 @pytest.fixture(scope="module")
 def crawl_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
-    """Crawls of so many pages, each made once; a page has 8,000 characters."""
+    """Return a function that makes a crawl of that many pages of 8,000 characters, cached."""
     path = tmp_path_factory.mktemp("memory")
     return cache(lambda pages: many(path / str(pages), pages, 1_000))
 
 
 def peak(crawl: Path, out: Path) -> int:
-    """The most memory in use at a time during an export: Python's, and Arrow's own."""
+    """Return the peak memory of an export, including Arrow's pool."""
     gc.collect()
     before = pyarrow.default_memory_pool()
     pool = pyarrow.proxy_memory_pool(before)
@@ -48,24 +48,23 @@ def peak(crawl: Path, out: Path) -> int:
     [
         ("t.jsonl", 30),
         ("t.csv", 30),
-        ("t.parquet", 100),  # what is kept of each row group, of 40,000 characters below; else of 8 million
+        ("t.parquet", 100),  # statistics of each row group of 40,000 characters (8 million outside of this test)
         ("t.warc.gz", 0),
         ("t.wacz", 400),  # the lines of its index
         ("t.txt", 40),
     ],
 )
-def test_memory_does_not_grow_with_the_crawl(
+def test_export_memory_does_not_grow(
     crawl_of: Callable[[int], Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     a_page: int,
 ) -> None:
-    """The peak is that of a tenth of the crawl, and so many bytes for each page more."""
-    # Smaller portions, so that both crawls fill them.
+    # small enough that both crawls fill them
     monkeypatch.setattr(tables, "ROW_GROUP_CHARACTERS", 40_000)
     monkeypatch.setattr(wacz, "LINES_PER_BLOCK", 64)
     small, large = crawl_of(PAGES), crawl_of(10 * PAGES)
-    export(small, tmp_path / name)  # modules and caches
+    export(small, tmp_path / name)  # warm up modules and caches
     growth = peak(large, tmp_path / name) - peak(small, tmp_path / name)
     assert growth < a_page * 9 * PAGES + SLACK

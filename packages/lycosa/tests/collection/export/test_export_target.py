@@ -1,4 +1,4 @@
-"""An export is there whole or not at all, and what was there before stays until then."""
+"""Tests of atomic export files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def disk_of(size: int) -> Iterator[None]:
-    """No file may grow beyond a size: to a program that is a full disk. SQLite needs 32 kB of it to read the log."""
+    """Limit the size of files, which acts like a full disk. SQLite needs 32 kB of it to read the log."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -35,8 +35,7 @@ def disk_of(size: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("name", "old"), [*((name, True) for name in NAMES), ("t.jsonl", False)])
-def test_a_full_disk(crawl: Path, tmp_path: Path, name: str, old: bool) -> None:
-    """When no more can be written, the error says so, the part goes, and an older file stays."""
+def test_export_to_full_disk(crawl: Path, tmp_path: Path, name: str, old: bool) -> None:
     if old:
         (tmp_path / name).write_text("before")
     with disk_of(40_000), pytest.raises(StoreError, match=rf"cannot write .*{name}: File too large.*--out"):
@@ -48,8 +47,7 @@ def test_a_full_disk(crawl: Path, tmp_path: Path, name: str, old: bool) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_interrupted(crawl: Path, tmp_path: Path, name: str) -> None:
-    """Ctrl-C in the middle leaves what was there before, and nothing else."""
+def test_export_interrupted(crawl: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("before")
 
     def interrupt(what: str, done: int, total: int) -> None:
@@ -61,8 +59,7 @@ def test_interrupted(crawl: Path, tmp_path: Path, name: str) -> None:
     assert ["before"] == [path.read_text() for path in tmp_path.iterdir()]
 
 
-def test_two_exports_to_one_file(crawl: Path, tmp_path: Path) -> None:
-    """The second is refused while the first one writes; a part that nobody writes any more is taken over."""
+def test_export_locks_its_part(crawl: Path, tmp_path: Path) -> None:
     part = tmp_path / "t.jsonl.part"
     part.write_text("left behind " * 100_000)
     with open(part, "rb") as held:
@@ -76,8 +73,7 @@ def test_two_exports_to_one_file(crawl: Path, tmp_path: Path) -> None:
     assert ["t.jsonl"] == [path.name for path in tmp_path.iterdir()]
 
 
-def test_what_a_link_points_to_is_replaced(crawl: Path, tmp_path: Path) -> None:
-    """A symbolic link stays one."""
+def test_export_replaces_target_of_symlink(crawl: Path, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "t.jsonl").symlink_to(tmp_path / "real" / "t.jsonl")
     export(crawl, tmp_path / "t.jsonl")
@@ -85,8 +81,7 @@ def test_what_a_link_points_to_is_replaced(crawl: Path, tmp_path: Path) -> None:
     assert 60 == (tmp_path / "real" / "t.jsonl").read_bytes().count(b"\n")
 
 
-def test_a_device_is_written_to(crawl: Path) -> None:
-    """What is no file can't be replaced, so it is written to; a full one is an error."""
+def test_export_to_device(crawl: Path) -> None:
     with pytest.raises(StoreError, match="cannot write /dev/full: No space left on device"):
         export(crawl, "/dev/full", "jsonl")
     assert Path("/dev/full").is_char_device()
@@ -101,7 +96,7 @@ def test_a_device_is_written_to(crawl: Path) -> None:
         ("t.csv", "xlsx", "unknown-format", "'xlsx': choose one of jsonl, csv, parquet, warc, wacz, text"),
     ],
 )
-def test_what_can_not_work(crawl: Path, tmp_path: Path, out: str, form: str, code: str, message: str) -> None:
+def test_export_rejects_bad_targets(crawl: Path, tmp_path: Path, out: str, form: str, code: str, message: str) -> None:
     (tmp_path / "folder").mkdir()
     with raises_input_error(code, match=message):
         export(crawl, tmp_path / out, form)
@@ -126,16 +121,14 @@ def test_export_missing_directory(crawl: Path, tmp_path: Path) -> None:
         ("text", "a.corpus", "text"),
     ],
 )
-def test_the_format_is_chosen_by_name(form: str, out: str, expected: str) -> None:
-    """--format wins, then the file's suffix decides."""
+def test_choose_format(form: str, out: str, expected: str) -> None:
     assert expected == choose_format(form, out).name
 
 
 @pytest.mark.parametrize(
     "name", ["log.sqlite", "log.sqlite-wal", "crawl.toml", "archive/lycosa-00001.warc.gz", "archive/x.warc.gz", "."]
 )
-def test_the_crawl_itself_is_not_overwritten(tmp_path: Path, name: str) -> None:
-    """A crawl's own files are refused as a target; other files in its directory are fine."""
+def test_export_protects_crawl_files(tmp_path: Path, name: str) -> None:
     directory = many(tmp_path / "crawl", 3)
     before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
     with raises_input_error("protected-file"):
@@ -145,8 +138,7 @@ def test_the_crawl_itself_is_not_overwritten(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_beside_a_running_crawl(tmp_path: Path, name: str) -> None:
-    """What the crawl records during an export is not in it, and the crawl can go on writing."""
+def test_export_while_crawl_is_running(tmp_path: Path, name: str) -> None:
     running = SyntheticCrawl(tmp_path / "crawl")
     try:
         for i in range(5):
@@ -163,8 +155,7 @@ def test_beside_a_running_crawl(tmp_path: Path, name: str) -> None:
         running.close()
 
 
-def test_a_directory_without_a_crawl(tmp_path: Path) -> None:
-    """What is no crawl is refused; one that has fetched nothing gives an empty export."""
+def test_export_without_crawl(tmp_path: Path) -> None:
     with raises_input_error("not-a-crawl"):
         export(tmp_path, tmp_path / "t.csv")
     with crawled(tmp_path / "crawl"):

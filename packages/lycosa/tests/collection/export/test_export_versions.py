@@ -1,4 +1,4 @@
-"""Pages that have changed, exported: as they are now, or with everything that they were."""
+"""Tests of exports of changed pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ LONG = " ".join(f"coral{n}" for n in range(80))
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Path:
-    """A changes twice, the second time to what B has; B is asked twice in vain and vanishes; C is never relevant."""
+    """Write a crawl: A changes twice, the second time to the content of B; B is revisited and vanishes; C is not
+    relevant.
+    """
     path = tmp_path / "crawl"
     with revisited(path) as made:
         made.page(A, html("First", "An axolotl. " + LONG))
@@ -47,19 +49,17 @@ def table(path: Path, **options: str) -> list[dict[str, object]]:
     return [json.loads(row) for row in out.getvalue().splitlines()]
 
 
-def test_tables_have_the_current_version(crawl: Path) -> None:
-    """A row for each page, with its last text, how many versions it has had, when it changed, whether it stands."""
+def test_tables_have_current_versions(crawl: Path) -> None:
     rows = {str(row["url"]): row for row in table(crawl)}
     assert {A, B, D} == set(rows)
     assert "newt" in str(rows[A]["text"])
     told = {url: [row[name] for name in ("version", "versions", "changed", "standing")] for url, row in rows.items()}
-    assert [3, 3, "2026-01-03T00:00:00.000Z", "stands"] == told[A]  # day 2; the last change was only cosmetic
+    assert [3, 3, "2026-01-03T00:00:00.000Z", "stands"] == told[A]  # day 2; the last change was cosmetic
     assert [1, 1, None, "vanished"] == told[B]
-    assert [A, f"to {D}"] == [rows[D]["parent"], rows[D]["anchor"]]  # of the second version
+    assert [A, f"to {D}"] == [rows[D]["parent"], rows[D]["anchor"]]  # parent on its second version
 
 
-def test_tables_may_have_all_versions(crawl: Path, tmp_path: Path) -> None:
-    """With `all` there is a row for each version, numbered; in every kind of table."""
+def test_tables_with_all_versions(crawl: Path, tmp_path: Path) -> None:
     rows = table(crawl, versions="all")
     assert [("First", 1), ("B", 1), ("Second", 2), ("D", 1), ("B", 3)] == [
         (row["title"], row["version"]) for row in rows
@@ -72,8 +72,7 @@ def test_tables_may_have_all_versions(crawl: Path, tmp_path: Path) -> None:
     assert "stands" == parquet["standing"][0]
 
 
-def test_export_text_current_version(crawl: Path, tmp_path: Path) -> None:
-    """Each page is a text once, as it is now; asking for more is refused with what can do it."""
+def test_text_has_current_versions_only(crawl: Path, tmp_path: Path) -> None:
     export(crawl, tmp_path / "corpus.txt")
     text = (tmp_path / "corpus.txt").read_text()
     assert ("newt" in text, "frog" in text, "axolotl" in text) == (True, True, False)
@@ -84,7 +83,7 @@ def test_export_text_current_version(crawl: Path, tmp_path: Path) -> None:
 
 
 def kinds(path: Path) -> list[tuple[str, str, str]]:
-    """Type, address and profile of the records that answer."""
+    """Return type, URL and profile of the response records."""
     with open(path, "rb") as file:
         return [
             (
@@ -97,8 +96,7 @@ def kinds(path: Path) -> list[tuple[str, str, str]]:
         ]
 
 
-def test_a_warc_keeps_all_versions_and_looks(crawl: Path, tmp_path: Path) -> None:
-    """Every version and every look of the pages, byte for byte; each revisit finds what it refers to in the file."""
+def test_warc_has_all_versions_and_revisits(crawl: Path, tmp_path: Path) -> None:
     done = export(crawl, tmp_path / "w.warc.gz")
     same, unmodified = "identical-payload-digest", "server-not-modified"
     assert [
@@ -127,8 +125,7 @@ def test_a_warc_keeps_all_versions_and_looks(crawl: Path, tmp_path: Path) -> Non
         assert b"newt" in answer.body
 
 
-def test_a_warc_of_the_current_version_stands_alone(crawl: Path, tmp_path: Path) -> None:
-    """With `current` there is one record a page, and one with a body, also where the archive has only a reference."""
+def test_warc_of_current_versions_has_bodies(crawl: Path, tmp_path: Path) -> None:
     done = export(crawl, tmp_path / "w.warc.gz", versions="current")
     assert [("response", B, ""), ("response", D, ""), ("revisit", A, "identical-payload-digest")] == kinds(
         tmp_path / "w.warc.gz"
@@ -136,8 +133,7 @@ def test_a_warc_of_the_current_version_stands_alone(crawl: Path, tmp_path: Path)
     assert (3, []) == (done.pages, done.remarks)
 
 
-def test_a_look_at_what_is_not_archived_is_left_out(tmp_path: Path) -> None:
-    """A record that says "not modified" of a version that nobody kept would refer to nothing."""
+def test_warc_drops_revisit_of_missing_version(tmp_path: Path) -> None:
     with revisited(tmp_path / "kept") as made:
         first = made.page(A, html("A", LONG))
         made.unmodified(A, 1)
@@ -153,12 +149,11 @@ def test_a_look_at_what_is_not_archived_is_left_out(tmp_path: Path) -> None:
     assert [("response", B, "")] == kinds(tmp_path / "x.warc.gz")
 
 
-def test_a_wacz_lists_every_version(crawl: Path, tmp_path: Path) -> None:
-    """Pages to choose from are the versions; the index knows them, and not the looks without content."""
+def test_wacz_lists_all_versions(crawl: Path, tmp_path: Path) -> None:
     export(crawl, tmp_path / "p.wacz")
     with zipfile.ZipFile(tmp_path / "p.wacz") as package:
         pages = [json.loads(row) for row in package.read("pages/pages.jsonl").splitlines()[1:]]
         assert ["First", "B", "Second", "D", "B"] == [page["title"] for page in pages]
         index = gzip.decompress(package.read("indexes/index.cdx.gz")).decode().splitlines()
-    assert 6 == len(index)  # 5 versions, and the look at B that brought the same bytes
+    assert 6 == len(index)  # 5 versions, and the revisit of B that returned the same bytes
     assert not any('"status": "304"' in row for row in index)

@@ -1,4 +1,4 @@
-"""Single pages: why they were fetched, and the ways to the best finds."""
+"""Tests of page cards and paths."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from synthetic_report import page, redirect, write
 
 @contextmanager
 def cards_of(path: Path, *events: Event) -> Iterator[tuple[Cards, dict[str, int]]]:
-    """Cards of a log's vertices, and their numbers by name."""
+    """Yield the cards of a log, and vertices by name."""
     with CrawlDirectory(write(path / "crawl", events)) as collection:
         view = collection.view()
         yield Cards(collection, view.breadth_first()[1]), {node: vertex for vertex, node in enumerate(view.nodes)}
@@ -29,8 +29,7 @@ def why(card: Card) -> tuple[object, ...]:
     return card.origin, card.parent, card.anchor, card.redirected
 
 
-def test_where_pages_came_from(tmp_path: Path) -> None:
-    """A seed is a seed; others were first seen on a page, in a link, through redirects, or in a sitemap."""
+def test_card_origins(tmp_path: Path) -> None:
     sitemap = Visit("map", "sitemap", "ok", 0, links=Links.to("m"))
     with cards_of(
         tmp_path,
@@ -57,16 +56,14 @@ def test_where_pages_came_from(tmp_path: Path) -> None:
         assert 1 == cards.card(number["b"]).parent_number
 
 
-def test_the_most_promising_link_is_told(tmp_path: Path) -> None:
-    """Of several links between two pages, the one that looked best is named."""
+def test_card_shows_best_link(tmp_path: Path) -> None:
     links = Links.to("b", "b", "b", anchors=["here", "coral", ""])
     links.link_relevances = np.array([0.1, 0.9, 0.2], np.float32)
     with cards_of(tmp_path, Seed("a"), page("a", links=links), page("b")) as (cards, number):
         assert "coral" == cards.card(number["b"]).anchor
 
 
-def test_what_strangers_wrote_is_cut(tmp_path: Path) -> None:
-    """Titles and anchors of any length are kept to a bearable one."""
+def test_card_clips_titles_and_anchors(tmp_path: Path) -> None:
     links = Links.to("b", anchors=["y" * 10_000])
     with cards_of(tmp_path, Seed("a"), page("a", links=links, title="x" * 10_000), page("b")) as (cards, number):
         card = cards.card(number["b"])
@@ -80,8 +77,7 @@ def names(branch: PathBranch) -> list[object]:
     ]
 
 
-def test_ways_are_merged(tmp_path: Path) -> None:
-    """Ways to several finds run together as far as they are the same, without redirects, the best find first."""
+def test_tree_merges_paths(tmp_path: Path) -> None:
     with cards_of(
         tmp_path,
         Seed("a"),
@@ -100,8 +96,7 @@ def test_ways_are_merged(tmp_path: Path) -> None:
         assert [3, 1] == [branch.relevant for branch in tree]
 
 
-def test_long_ways_are_shortened(tmp_path: Path) -> None:
-    """Of a way of a hundred pages the ends are kept, the rest is counted, and the middle is folded."""
+def test_tree_shortens_long_paths(tmp_path: Path) -> None:
     chain = [page(f"n{i}", to=[f"n{i + 1}"]) for i in range(100)]
     with cards_of(tmp_path, Seed("n0"), *chain, page("n100", 0.9)) as (cards, number):
         (branch,) = cards.tree([number["n100"]])
@@ -121,13 +116,11 @@ def test_long_ways_are_shortened(tmp_path: Path) -> None:
         (Options(judge="my:Judge", topic="a b"), []),
     ],
 )
-def test_what_marks_a_topic(options: Options, found: list[str]) -> None:
-    """The beginnings of its words, without plurals and single letters; learned terms where there are no words."""
+def test_topic_highlights(options: Options, found: list[str]) -> None:
     assert found == [word for mark in topic_highlights(options, ["kelp", ""]) for word in mark.words]
 
 
-def test_what_marks_a_pattern() -> None:
-    """The words of the first match; nothing if there is none, or if the pattern is broken."""
+def test_pattern_highlights() -> None:
     assert [("bleached", "coral")] == [
         mark.words for mark in pattern_highlights("bleach(ed)? coral", "Bleached coral here")
     ]

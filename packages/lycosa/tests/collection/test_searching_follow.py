@@ -1,4 +1,4 @@
-"""What searches and shows a crawl is brought up to date beforehand, piece by piece, and while it is crawled."""
+"""Tests of indexing in advance: in steps, and while a crawl is running."""
 
 import os
 import subprocess
@@ -28,24 +28,22 @@ def _crawl(directory: Path, pages: int = 12) -> None:
         crawl.changed(f"{A}3", html("Page 3", "kelp"), 20.0)
 
 
-def test_a_search_that_can_not_wait_answers_from_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without patience one piece after the other is indexed, and what is missing is told; with it all is there."""
+def test_find_without_patience_uses_partial_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _crawl(tmp_path / "c")
     with CrawlDirectory(tmp_path / "c") as collection, Search(collection, patience=0.0) as search:
         found = search.find("coral", limit=50)
         assert (1, 1, True) == (found.total, found.pages, found.behind > 0)
         seen = [search.find("coral", limit=50).total for _ in range(20)]
-        assert (sorted(seen), 11, 0) == (seen, seen[-1], search.behind)  # the one that changed has it no more
+        assert (sorted(seen), 11, 0) == (seen, seen[-1], search.behind)  # page 3 no longer contains the word
         assert ["http://a.test/3"] == [hit.url for hit in search.find("kelp")]
-    with index_lock(tmp_path / "c"), CrawlDirectory(tmp_path / "c") as collection:  # somebody is at it, for long
+    with index_lock(tmp_path / "c"), CrawlDirectory(tmp_path / "c") as collection:  # another process holds the lock
         monkeypatch.setattr("lycosa.collection.searching.LOCK_TIMEOUT_SECONDS", 0.01)
         monkeypatch.setattr("lycosa.collection.searching.SMALL_CRAWL_EVENTS", 0)
         with Search(collection, patience=0.0) as search:
             assert 11 == search.find("coral", limit=50).total
 
 
-def test_index_and_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A follower brings up what there is, again after the crawl is over, and is alone."""
+def test_follow_updates_until_crawl_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = tmp_path / "c"
     _crawl(directory)
     monkeypatch.setattr(shelf, "MIN_NEW_EVENTS", 5)
@@ -56,7 +54,7 @@ def test_index_and_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     def sleep(seconds: float) -> None:
         turns.append(seconds)
         if len(turns) == 2:
-            opened.close()  # the crawl is over
+            opened.close()  # the crawl has ended
 
     assert searching.follow(directory, sleep)
     assert [searching.POLL_SECONDS] * 2 == turns
@@ -67,8 +65,7 @@ def test_index_and_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert not searching.follow(directory, sleep)
 
 
-def test_a_large_crawl_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From some page on a process is started, and again when it has died; it is a real one, and ends by itself."""
+def test_background_indexer_restarts_killed_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = tmp_path / "c"
     _crawl(directory)
     monkeypatch.setattr(files, "LARGE_CRAWL", 3)
@@ -89,7 +86,7 @@ def test_a_large_crawl_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not begun
     for _ in range(3):
         follower.visited(page)
-    assert [0] == [process.wait(300) for process in begun]  # nobody crawls here: it is done at once
+    assert [0] == [process.wait(300) for process in begun]  # no crawl is running, so they end at once
     with closing(CrawlDirectory(directory)) as collection, Search(collection, patience=0.0) as search:
         assert 0 == (search.update() and search.behind)
     follower.visited(page)

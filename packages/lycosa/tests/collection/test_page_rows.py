@@ -1,4 +1,4 @@
-"""The current version is what a collection is; and what has become of a page."""
+"""Tests of page states after revisits, and of current versions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONG = "The reef, counted again and again, " + " ".join(f"coral{n}" for n in ran
 
 
 def made(path: Path) -> Path:
-    """Four pages: one that changes twice, one that vanishes, one that moves, one that never does anything."""
+    """Write a crawl with a page that changes twice, one that vanishes, one that moves and one that stays the same."""
     with revisited(path) as crawl:
         crawl.page(A, html("Old", "An axolotl."), relevance=0.1)
         crawl.page(B, html("B", "A newt."))
@@ -30,8 +30,7 @@ def made(path: Path) -> Path:
     return path
 
 
-def test_pages_are_the_last_versions(tmp_path: Path) -> None:
-    """Each page once, with title, score and number of its last version; what vanished or moved keeps its last."""
+def test_pages_yields_current_versions(tmp_path: Path) -> None:
     with CrawlDirectory(made(tmp_path / "crawl")) as collection:
         pages = list(collection.pages())
         assert [("B", 0.5), ("C", 0.5), ("D", 0.5), ("Newest", 0.8)] == [(v.title, v.relevance) for _, v in pages]
@@ -41,8 +40,7 @@ def test_pages_are_the_last_versions(tmp_path: Path) -> None:
         assert "A salamander" in collection.document(pages[-1][1]).marked
 
 
-def test_a_page_that_enters_or_leaves_the_topic_is_a_find_or_not(tmp_path: Path) -> None:
-    """The score of the current version decides."""
+def test_relevant_uses_current_version(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", "Out"), relevance=0.1)
         crawl.page(B, html("B", "In"), relevance=0.9)
@@ -52,8 +50,7 @@ def test_a_page_that_enters_or_leaves_the_topic_is_a_find_or_not(tmp_path: Path)
         assert [A] == [visit.node for visit in collection.relevant()]
 
 
-def test_the_last_word_on_sameness_counts(tmp_path: Path) -> None:
-    """A copy whose new version still repeats another stays one; one that says something of its own is a page."""
+def test_copies_follow_current_version(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", LONG))
         crawl.page(B, html("A", LONG), same_as=A)
@@ -68,8 +65,8 @@ def test_the_last_word_on_sameness_counts(tmp_path: Path) -> None:
         assert [(A, ""), (B, A), (C, ""), (D, A)] == everything
 
 
-def test_a_mirror_that_changes_first_does_not_take_both_away(tmp_path: Path) -> None:
-    """B repeats A; both change alike, B first: then A repeats B, and the content is there once."""
+def test_copies_that_change_alike_keep_one_page(tmp_path: Path) -> None:
+    """B is a copy of A; both change alike, B first: then A is a copy of B."""
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", LONG))
         crawl.page(B, html("A", LONG), same_as=A)
@@ -79,8 +76,7 @@ def test_a_mirror_that_changes_first_does_not_take_both_away(tmp_path: Path) -> 
         assert [B] == [visit.node for _, visit in collection.pages()]
 
 
-def test_fate_tells_what_has_become_of_a_page(tmp_path: Path) -> None:
-    """Stands, vanished or moved, and since when; a look in vain tells nothing, nor does a cosmetic change count."""
+def test_fate_states_and_counts(tmp_path: Path) -> None:
     with CrawlDirectory(made(tmp_path / "crawl")) as collection:
         found = {url: collection.fate(url) for url in (A, B, C, D, "http://a.test/never")}
         assert found["http://a.test/never"] is None
@@ -93,8 +89,7 @@ def test_fate_tells_what_has_become_of_a_page(tmp_path: Path) -> None:
         assert "http://b.test/" == moved.target
 
 
-def test_what_returns_stands_again(tmp_path: Path) -> None:
-    """A page that was gone and comes back stands since then."""
+def test_fate_of_returned_page(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", "Here"))
         crawl.gone(A, 1)

@@ -1,4 +1,4 @@
-"""JSONL, CSV and Parquet: what strangers write into pages must not break a table, nor a spreadsheet."""
+"""Tests of the JSONL, CSV and Parquet exports."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HOSTILE = [
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
-    """A crawl of pages whose titles, texts, anchors and addresses mean no good."""
+    """A crawl of pages with hostile titles, texts, anchors and URLs."""
     with crawled(tmp_path / "crawl") as crawl:
         crawl.seed("http://a.test/0")
         for i, text in enumerate(HOSTILE):
@@ -46,13 +46,11 @@ def hostile(tmp_path: Path) -> Path:
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """A CSV as Python's own reader has it."""
     with open(path, encoding="utf-8", newline="") as file:
         return list(csvlib.DictReader(file, strict=True))
 
 
-def test_hostile_text_comes_back_from_all_tables(hostile: Path, tmp_path: Path) -> None:
-    """Titles with anything in them give as many rows, the same in all tables, without control characters."""
+def test_tables_return_hostile_text(hostile: Path, tmp_path: Path) -> None:
     for name in ("t.jsonl", "t.csv", "t.parquet"):
         assert len(HOSTILE) == export(hostile, tmp_path / name).pages
     titles = pandas.read_parquet(tmp_path / "t.parquet")["title"].tolist()
@@ -65,8 +63,7 @@ def test_hostile_text_comes_back_from_all_tables(hostile: Path, tmp_path: Path) 
     assert titles == [title.removeprefix("'") for title in commas]
 
 
-def test_no_cell_of_a_csv_is_a_formula(hostile: Path, tmp_path: Path) -> None:
-    """No cell begins with a character that makes a spreadsheet calculate, but numbers, which are ours."""
+def test_csv_has_no_formulas(hostile: Path, tmp_path: Path) -> None:
     export(hostile, tmp_path / "t.csv")
     rows = read_rows(tmp_path / "t.csv")
     assert "'=HYPERLINK(1)" == rows[0]["title"] == rows[1]["anchor"]
@@ -76,7 +73,6 @@ def test_no_cell_of_a_csv_is_a_formula(hostile: Path, tmp_path: Path) -> None:
 
 
 def test_csv_is_rfc_4180(hostile: Path, tmp_path: Path) -> None:
-    """Rows end with CR LF, and no bare CR is anywhere else."""
     export(hostile, tmp_path / "t.csv")
     raw = (tmp_path / "t.csv").read_bytes()
     assert raw.startswith(b"url,title,text,relevance,")
@@ -84,8 +80,7 @@ def test_csv_is_rfc_4180(hostile: Path, tmp_path: Path) -> None:
     assert raw.count(b"\r") == raw.count(b"\r\n") == len(HOSTILE) + 1
 
 
-def test_long_text_is_cut_in_csv_only(tmp_path: Path) -> None:
-    """A spreadsheet's cell is not overrun, and the user is told; the other tables have all of the text."""
+def test_csv_cuts_long_text(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl") as crawl:
         crawl.page("http://a.test/", "<p>=" + "reef " * 40_000)
     done = export(tmp_path / "crawl", tmp_path / "t.csv")
@@ -99,8 +94,7 @@ def test_long_text_is_cut_in_csv_only(tmp_path: Path) -> None:
     assert 200_000 == len(pandas.read_parquet(tmp_path / "t.parquet")["text"][0])
 
 
-def test_columns_say_what_is_known(tmp_path: Path) -> None:
-    """Each column comes from where it should; what is not known is empty."""
+def test_columns_of_pages(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl") as crawl:
         crawl.seed("http://a.test/")
         found = [("http://a.test/old", "see reefs", 0.7), ("http://a.test/x", "", 0.0)]
@@ -156,8 +150,7 @@ def test_columns_say_what_is_known(tmp_path: Path) -> None:
     assert ("coral", "text/plain") == (rows[2]["text"], rows[2]["content_type"])
 
 
-def test_copies_are_left_out_unless_asked_for(tmp_path: Path) -> None:
-    """A page that repeats another is exported with --copies only, and says whose copy it is."""
+def test_tables_exclude_copies_by_default(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl") as crawl:
         crawl.page("http://a.test/", html("A", prose(1)))
         crawl.page("http://b.test/", html("A", prose(1)), same_as="http://a.test/")
@@ -172,8 +165,7 @@ def test_copies_are_left_out_unless_asked_for(tmp_path: Path) -> None:
     assert {(False, False): "a", (False, True): "ab", (True, False): "ac", (True, True): "abcd"} == found
 
 
-def test_unreadable_bodies_are_rows_without_text(tmp_path: Path) -> None:
-    """A body in a broken encoding, or of a kind that can't be read, does not stop an export."""
+def test_tables_of_unreadable_bodies(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl") as crawl:
         image = crawl.page("http://a.test/1", b"\x89PNG", headers=[(b"Content-Type", b"image/png")])
         broken = replace(image, node="http://a.test/2")
@@ -183,8 +175,7 @@ def test_unreadable_bodies_are_rows_without_text(tmp_path: Path) -> None:
     assert ["", ""] == [json.loads(line)["text"] for line in out.getvalue().splitlines()]
 
 
-def test_without_an_archive_there_is_no_text(tmp_path: Path) -> None:
-    """A crawl that kept no archive still gives its tables, and the user is told what is missing."""
+def test_tables_without_archive(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl", archive=False) as crawl:
         crawl.page("http://a.test/", html("A", prose(1)))
     for name in ("t.jsonl", "t.csv", "t.parquet"):
@@ -196,8 +187,7 @@ def test_without_an_archive_there_is_no_text(tmp_path: Path) -> None:
     )
 
 
-def test_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parquet's row groups are closed at a size of text, and the file is compressed with zstd."""
+def test_parquet_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "ROW_GROUP_CHARACTERS", 10_000)
     export(many(tmp_path / "crawl", 50), tmp_path / "t.parquet")
     file = pyarrow.parquet.ParquetFile(tmp_path / "t.parquet")
@@ -207,8 +197,7 @@ def test_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "ZSTD" == file.metadata.row_group(0).column(0).compression
 
 
-def test_parquet_names_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without pyarrow the user learns how to install it, and nothing is written."""
+def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many(tmp_path / "crawl", 1)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with raises_input_error("missing-package", match=r"lycosa\[parquet\]"):
@@ -216,8 +205,7 @@ def test_parquet_names_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert ["crawl"] == [path.name for path in tmp_path.iterdir()]
 
 
-def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
-    """No page is no error: the table is there, and the user is told what would find more."""
+def test_tables_without_pages_have_columns(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl") as crawl:
         crawl.page("http://a.test/", html("A", prose(1)), relevance=0.1)
     for name in ("t.jsonl", "t.csv", "t.parquet"):
@@ -227,8 +215,7 @@ def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
     assert list(pandas.read_csv(tmp_path / "t.csv")) == list(pandas.read_parquet(tmp_path / "t.parquet"))
 
 
-def test_nodes_need_not_be_urls(tmp_path: Path) -> None:
-    """A crawl of another space than the web has nodes of any name."""
+def test_tables_of_other_spaces(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl", archive=False) as crawl:
         crawl.seed("notes/a")
         crawl.page("notes/a", "", links=[("b", "to b", 0.5)])
@@ -237,9 +224,7 @@ def test_nodes_need_not_be_urls(tmp_path: Path) -> None:
     assert [("notes/a", ""), ("b", "notes/a")] == [(row["url"], row["parent"]) for row in read_rows(tmp_path / "t.csv")]
 
 
-def test_first_parent_is_kept_and_depth_is_the_least(tmp_path: Path) -> None:
-    """A page found again from nearer the seeds keeps its parent, and its depth gets smaller."""
-
+def test_parent_is_first_and_depth_is_least(tmp_path: Path) -> None:
     def linked(crawl: SyntheticCrawl, node: str, *targets: str) -> None:
         crawl.page(node, links=[(target, f"{node} to {target}", 0.0) for target in targets])
 
@@ -259,8 +244,7 @@ def test_first_parent_is_kept_and_depth_is_the_least(tmp_path: Path) -> None:
     assert "b to c" == rows["c"]["anchor"]
 
 
-def test_a_sitemap_is_a_parent(tmp_path: Path) -> None:
-    """A page that a sitemap named was found by that, one step from the start."""
+def test_parent_may_be_sitemap(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl", archive=False) as crawl:
         source = Visit("http://a.test/map.xml", "sitemap", "ok", 1, links=Links.to("http://a.test/", anchors=["Reefs"]))
         crawl.record(source, b"", [])

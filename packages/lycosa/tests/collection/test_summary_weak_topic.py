@@ -1,4 +1,4 @@
-"""Words that can't tell pages apart: said, and why."""
+"""Tests of the warning about weak topic words."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +11,13 @@ from lycosa.collection.summary import describe_weakness, summarise, weak_topic_w
 
 
 def web(having: int, others: int) -> dict[str, str]:
-    """A front page, pages with both words, pages with one."""
+    """Return a front page, pages with both words and pages with one."""
     pages = {f"{FRONT}a{n}": html(f"A{n}", f"coral reef number{n}") for n in range(having)}
     return pages | {f"{FRONT}b{n}": html(f"B{n}", f"a coral ring number{n}") for n in range(others)}
 
 
 @pytest.mark.parametrize("having", [2, 9])
-def test_told(tmp_path: Path, having: int) -> None:
-    """Too rare or too common, counted on the pages of the crawl."""
+def test_weak_topic_warning(tmp_path: Path, having: int) -> None:
     crawl(tmp_path / "c", star(web(having, 25 - having)), topic="coral reefs", budget=40)
     rare = "name other words, or pages as examples"
     said = {
@@ -36,7 +35,6 @@ def test_told(tmp_path: Path, having: int) -> None:
     assert said["coral reefs"] == summarise(tmp_path / "c").warning
 
 
-def test_many_words() -> None:
-    """Of a topic of many words a page needs three; a page that is alone *has* the word."""
+def test_describe_weakness_of_many_words() -> None:
     assert describe_weakness(1, 26, 1) == "only 1 of 26 pages has the word: name other words, or pages as examples"
     assert describe_weakness(1, 100, 6).startswith("only 1 of 100 pages has 3 of the 6 words")

@@ -1,4 +1,4 @@
-"""Filters as people give them, and the pages that pass."""
+"""Tests of search filters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ PAGES = [
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchIndex]:
-    """An index of these pages."""
     made = SearchIndex(tmp_path_factory.mktemp("index") / NAME)
     made.add(PAGES, "")
     yield made
@@ -38,7 +37,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchIndex]:
     [
         ({}, [1, 2, 3, 4, 5, 6]),
         ({"hosts": ["example.org"]}, [1, 2, 3]),
-        ({"hosts": ["EXAMPLE.org."]}, []),  # with its dot it is another name
+        ({"hosts": ["EXAMPLE.org."]}, []),  # a trailing dot makes another name
         ({"hosts": ["https://example.org/page"]}, [1, 2, 3]),
         ({"hosts": ["*.example.org"]}, [1, 2, 3]),
         ({"hosts": ["www.example.org"]}, [2]),
@@ -59,8 +58,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchIndex]:
         ({"changed": 70.0}, [5]),
     ],
 )
-def test_pages_that_pass(given: dict[str, Any], passing: list[int], index: SearchIndex) -> None:
-    """A host stands for its subdomains and ports, a language for its regions, days are inclusive."""
+def test_filters_select_pages(given: dict[str, Any], passing: list[int], index: SearchIndex) -> None:
     assert passing == index.pages(*Filters.of(**given).where(index))["seq"].tolist()
 
 
@@ -75,7 +73,6 @@ def test_pages_that_pass(given: dict[str, Any], passing: list[int], index: Searc
         ({"languages": [" "]}, "bad-language", "en or pt-br"),
     ],
 )
-def test_bad_filters_are_told(given: dict[str, Any], code: str, message: str) -> None:
-    """What can't be a filter is refused with an example of what can."""
+def test_filters_reject_bad_values(given: dict[str, Any], code: str, message: str) -> None:
     with raises_input_error(code, match=message):
         Filters.of(**given)

@@ -1,4 +1,4 @@
-"""`lycosa report` as a person types it."""
+"""Tests of the `lycosa report` command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def crawl(tmp_path: Path) -> Path:
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    """Run the command in this process; its exit code."""
+    """Run the command in this process; return its exit code."""
     monkeypatch.setattr(sys, "argv", ["lycosa", "report", *words])
     try:
         main()
@@ -28,10 +28,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     return 0
 
 
-def test_the_report_lies_in_the_crawl(
-    crawl: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Without --out the page is DIR/report.html; one line says where, how large, and how to open it."""
+def test_report_default_path(crawl: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 == run(monkeypatch, str(crawl))
     text = (crawl / "report.html").read_text("utf-8")
     assert text.startswith("<!DOCTYPE html>")
@@ -41,8 +38,7 @@ def test_the_report_lies_in_the_crawl(
         assert part in told
 
 
-def test_elsewhere_and_again(crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--out names another file; an older report is replaced; nothing else is left behind."""
+def test_report_out_replaces_file(crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "a report.html"
     target.write_text("old")
     assert 0 == run(monkeypatch, str(crawl), "--out", str(target))
@@ -55,11 +51,10 @@ def test_elsewhere_and_again(crawl: Path, tmp_path: Path, monkeypatch: pytest.Mo
     ("out", "complaint"),
     [("missing/report.html", "choose another file with --out"), (".", "is a directory: give a file with --out")],
 )
-def test_where_nothing_can_be_written(
+def test_report_unwritable_target(
     crawl: Path, tmp_path: Path, out: str, complaint: str,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    """A place that can't be written is one clear line, and an exit code of 2."""
     assert 2 == run(monkeypatch, str(crawl), "--out", str(tmp_path / out))
     error = capsys.readouterr().err
     assert error.startswith("lycosa: ")
@@ -67,16 +62,16 @@ def test_where_nothing_can_be_written(
     assert 1 == error.count("\n")
 
 
-def test_no_crawl_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """A directory without a crawl is named, with what to do instead."""
+def test_report_without_crawl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert 2 == run(monkeypatch, str(tmp_path))
     assert "contains no crawl" in capsys.readouterr().err
 
 
-def test_a_failed_report_leaves_the_old_one(
+def test_failed_report_keeps_old_file(
     crawl: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """If the disk is full the report of last time stays, whole."""
     (crawl / "report.html").write_text("old")
 
     def full(descriptor: int) -> None:

@@ -1,4 +1,4 @@
-"""Every export of a real crawl, read back by a tool that is not ours: its counts are the log's."""
+"""Tests of every export format on a real crawl, read back by third-party tools."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ def events(directory: Path) -> list[object]:
 
 
 def expected(directory: Path, everything: bool = False, copies: bool = False) -> list[Visit]:
-    """The pages that the log says are meant."""
+    """Return the pages that the log says should be exported."""
     threshold = 0.0 if everything else summarise(directory).threshold
     pages = [event for event in events(directory) if isinstance(event, Visit) and event.is_page]
     return [page for page in pages if page.relevance_now >= threshold and (copies or not page.same_as)]
 
 
-def test_the_crawl_is_worth_exporting(reefs: Path) -> None:
-    """There are relevant pages and others, and the default is what the harvest counts."""
+def test_default_selection_is_relevant_pages(reefs: Path) -> None:
     summary = summarise(reefs)
     assert 0 < summary.relevant < summary.pages
     assert summary.relevant == len(expected(reefs))
@@ -49,7 +48,6 @@ def test_the_crawl_is_worth_exporting(reefs: Path) -> None:
     [("t.jsonl", {}), ("t.jsonl.gz", EVERYTHING), ("t.csv", COPIES), ("t.csv.gz", EVERYTHING), ("t.parquet", {})],
 )
 def test_tables_in_pandas(reefs: Path, tmp_path: Path, name: str, scope: dict[str, bool]) -> None:
-    """pandas reads the table: one row a page, in the log's order, with the log's figures and the archive's text."""
     done = export(reefs, tmp_path / name, **scope)
     if "jsonl" in name:
         table = pandas.read_json(tmp_path / name, lines=True, precise_float=True, dtype=TEXT)
@@ -74,7 +72,6 @@ def test_tables_in_pandas(reefs: Path, tmp_path: Path, name: str, scope: dict[st
 
 
 def test_tables_agree(reefs: Path, tmp_path: Path) -> None:
-    """The three tables have the same columns and say the same."""
     for name in ("t.jsonl", "t.csv", "t.parquet"):
         export(reefs, tmp_path / name)
     lines = pandas.read_json(tmp_path / "t.jsonl", lines=True, precise_float=True, dtype=TEXT)
@@ -90,8 +87,7 @@ def test_tables_agree(reefs: Path, tmp_path: Path) -> None:
         pandas.testing.assert_frame_equal(table, parquet, check_dtype=False)
 
 
-def test_lineage_is_what_the_crawl_knew(reefs: Path, tmp_path: Path) -> None:
-    """Depth and parent are those of the crawl's own table; the anchor is one of the parent's links."""
+def test_depth_and_parent_equal_crawl_table(reefs: Path, tmp_path: Path) -> None:
     table, links = Table(), {}
     for event in events(reefs):
         if isinstance(event, Seed):
@@ -113,7 +109,6 @@ def test_lineage_is_what_the_crawl_knew(reefs: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scope", [{}, COPIES])
 def test_warc_in_warcio(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> None:
-    """warcio reads a response or revisit and a request for each page, and every record is a copy from the archive."""
     done = export(reefs, tmp_path / "p.warc.gz", **scope)
     pages = expected(reefs, **scope)
     found: dict[str, list[str]] = {"answer": [], "request": []}
@@ -129,8 +124,7 @@ def test_warc_in_warcio(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> 
 
 
 @pytest.mark.parametrize("scope", [{}, COPIES])
-def test_wacz_has_all_pages(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> None:
-    """The list of pages in a WACZ is the log's."""
+def test_wacz_lists_all_pages(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> None:
     export(reefs, tmp_path / "p.wacz", **scope)
     with ZipFile(tmp_path / "p.wacz") as zipped:
         table = pandas.read_json(zipped.open("pages/pages.jsonl"), lines=True)
@@ -139,8 +133,7 @@ def test_wacz_has_all_pages(reefs: Path, tmp_path: Path, scope: dict[str, bool])
 
 
 @pytest.mark.parametrize("name", ["t.txt", "t.txt.gz"])
-def test_text_is_all_pages_but_near_duplicates(reefs: Path, tmp_path: Path, name: str) -> None:
-    """A blank line stands between two texts; texts and what was left out are together all relevant pages."""
+def test_text_contains_all_distinct_pages(reefs: Path, tmp_path: Path, name: str) -> None:
     done = export(reefs, tmp_path / name)
     raw = (tmp_path / name).read_bytes()
     text = (gzip.decompress(raw) if name.endswith(".gz") else raw).decode()
@@ -150,8 +143,7 @@ def test_text_is_all_pages_but_near_duplicates(reefs: Path, tmp_path: Path, name
     assert "\n\n\n" not in text
 
 
-def test_markdown_is_all_pages_but_near_duplicates(reefs: Path, tmp_path: Path) -> None:
-    """Each page has a title or at least an address, and a rule stands between two."""
+def test_markdown_contains_all_distinct_pages(reefs: Path, tmp_path: Path) -> None:
     done = export(reefs, tmp_path / "t.md")
     pages = (tmp_path / "t.md").read_text("utf-8").split("\n---\n")
     assert done.pages == len(pages) == export(reefs, tmp_path / "t.txt").pages
@@ -159,7 +151,6 @@ def test_markdown_is_all_pages_but_near_duplicates(reefs: Path, tmp_path: Path) 
     assert all(any(f"<{node}>" in page for node in nodes) for page in pages)
 
 
-def test_no_format_is_forgotten() -> None:
-    """The tests above read back every format that there is."""
-    others = {"records"}  # see test_form_records.py
+def test_all_formats_are_tested() -> None:
+    others = {"records"}  # tested in test_text_records.py
     assert {"jsonl", "csv", "parquet", "warc", "wacz", "text", "markdown"} == set(FORMATS) - others

@@ -1,4 +1,4 @@
-"""The page itself: valid, self-contained, and safe whatever strangers write."""
+"""Tests of the report's HTML: valid, self-contained and safe."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ STYLE = (Path(report_module.__file__).parent / "templates" / "style.css").read_t
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFigures:
-    """A report in which everything that a stranger can write is hostile."""
-    evil_node = f"{A}/{EVIL}".replace("\ud800", "")  # a log takes no halves of characters as names
+    """A report in which all untrusted text is hostile."""
+    evil_node = f"{A}/{EVIL}".replace("\ud800", "")  # a log does not accept lone surrogates in names
     links = Links.to(evil_node, "javascript:alert(3)", f"{B}/", anchors=[EVIL, EVIL, EVIL])
     events = [
         Setting("threshold", 0.1, 1_700_000_000.0),
@@ -58,8 +58,7 @@ def tree(text: str) -> turbohtml.Document:
     return turbohtml.parse(text, strict=True)
 
 
-def test_the_page_is_valid(tree: turbohtml.Document) -> None:
-    """A strict parser has nothing to complain of; every id is there once, every inner link leads somewhere."""
+def test_html_is_valid(tree: turbohtml.Document) -> None:
     ids = [element.attrs["id"] for element in tree.select("[id]")]
     assert len(ids) == len(set(ids))
     targets = {str(element.attrs["href"])[1:] for element in tree.select("a[href^='#']")}
@@ -67,8 +66,7 @@ def test_the_page_is_valid(tree: turbohtml.Document) -> None:
     assert 1 == len(tree.select("h1"))
 
 
-def test_nothing_is_loaded_from_elsewhere(tree: turbohtml.Document, text: str) -> None:
-    """No element loads anything: addresses stand only in links that a reader may follow."""
+def test_html_loads_nothing(tree: turbohtml.Document, text: str) -> None:
     for element in tree.select("*"):
         for name, value in element.attrs.items():
             value = str(value)
@@ -85,16 +83,14 @@ def test_nothing_is_loaded_from_elsewhere(tree: turbohtml.Document, text: str) -
     assert "url(" not in STYLE
 
 
-def test_links_to_pages_tell_them_nothing(tree: turbohtml.Document) -> None:
-    """A link to a page sends no referrer and gives no access to the report."""
+def test_html_links_send_no_referrer(tree: turbohtml.Document) -> None:
     outward = tree.select("a[href^='http']")
     assert outward
     for element in outward:
         assert {"noreferrer", "noopener"} <= set(" ".join(element.attrs["rel"]).split())
 
 
-def test_only_our_script_may_run(tree: turbohtml.Document) -> None:
-    """There is one script, and the page's policy names its digest and forbids everything else."""
+def test_csp_allows_own_script_only(tree: turbohtml.Document) -> None:
     (script,) = tree.select("script")
     digest = base64.b64encode(hashlib.sha256(script.text.encode()).digest()).decode()
     (meta,) = tree.select("meta[http-equiv]")
@@ -104,8 +100,7 @@ def test_only_our_script_may_run(tree: turbohtml.Document) -> None:
     assert "unsafe-eval" not in policy
 
 
-def test_strangers_are_quoted_not_obeyed(tree: turbohtml.Document, text: str) -> None:
-    """What pages write is text; what could rearrange or hide the text around it is replaced."""
+def test_html_escapes_hostile_text(tree: turbohtml.Document, text: str) -> None:
     assert EVIL[:20] in tree.find("h1").text  # type: ignore[union-attr]
     assert "alert(1)</script>" not in text
     for hidden in "\u202e\u2066\x00\x1b\ud800":
@@ -113,15 +108,13 @@ def test_strangers_are_quoted_not_obeyed(tree: turbohtml.Document, text: str) ->
     text.encode()
 
 
-def test_only_web_addresses_are_links(tree: turbohtml.Document) -> None:
-    """A node that is no web address, or hides something in it, is shown but leads nowhere."""
+def test_html_links_web_urls_only(tree: turbohtml.Document) -> None:
     assert not [element for element in tree.select("a[href]") if "javascript" in str(element.attrs["href"])]
     assert "javascript:alert(3)" in tree.find("main").text  # type: ignore[union-attr]
     assert "" == href("http://a.test/\u202egnp.exe")
 
 
-def test_two_themes_can_be_read() -> None:
-    """Text has a contrast of 4.5 at least against what lies behind it, in both themes; dark is written twice alike."""
+def test_css_contrast() -> None:
     blocks = [
         dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
         for block in re.findall(r"{([^{}]*--paper:[^{}]*)}", STYLE)
@@ -140,7 +133,7 @@ def test_two_themes_can_be_read() -> None:
 
 
 def contrast(a: str, b: str) -> float:
-    """As the web's guidelines for accessibility define it."""
+    """WCAG contrast ratio."""
 
     def luminance(colour: str) -> float:
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
@@ -151,14 +144,12 @@ def contrast(a: str, b: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_the_report_is_printed_light() -> None:
-    """Dark is for screens only."""
+def test_css_prints_light() -> None:
     assert not re.search(r"^@media \(prefers-color-scheme: dark\)", STYLE, re.MULTILINE)
     assert "@media print" in STYLE
 
 
-def test_words_of_the_page() -> None:
-    """Numbers are told so that they are true: no 100% of what is not all, no 0% of what is not nothing."""
+def test_formats() -> None:
     assert ["0%", "under 0.1%", "12.3%", "99.9%", "100%"] == [percent(x) for x in (0, 0.0001, 0.123, 0.99999, 1)]
     assert ["0.00", "0.12", "0.004", "first"] == [score(x) for x in (0.0, 0.123, 0.004, float("inf"))]
     assert "1 h" == seconds(3600)
@@ -167,16 +158,14 @@ def test_words_of_the_page() -> None:
     assert "a b" == clean("a\tb")
 
 
-def test_singular_and_plural(report: ReportFigures) -> None:
-    """One page is a page."""
+def test_html_singular(report: ReportFigures) -> None:
     one = replace(report, pages=1, estimate=Estimate(1, 1, 1, 1), requests=1)
     single = " ".join(re.sub("<title>.*?</title>", "", render(one), flags=re.DOTALL).split())
     assert "fetched 1 page from" in single
     assert not re.search(r"\b1 (pages|finds|requests|links|copies)\b", single)
 
 
-def test_scores_that_the_space_gave(report: ReportFigures) -> None:
-    """Where whatever scores is a find, nobody is told of a threshold or a topic; a strategy is its name alone."""
+def test_html_of_space_with_relevances(report: ReportFigures) -> None:
     given = " ".join(
         render(replace(report, threshold=1e-9, relevance_chart=None, strategy="hmm,file=strategy.tsv")).split()
     )

@@ -1,4 +1,4 @@
-"""A web that changes, crawled and looked at again by the real thing; then read by everything that reads."""
+"""End-to-end test: a changing web is crawled and refreshed, then read by every reader."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from lycosa.web.politeness import Politeness
 ONE, TWO, THREE, FOUR, FIVE = (f"{FRONT}{name}" for name in ("one", "two", "three", "four", "five"))
 
 
-def test_a_refreshed_crawl_is_what_the_web_is_now(tmp_path: Path) -> None:
-    """Changed, vanished, moved, new and unchanged pages are each told as such, by every reader alike."""
+def test_readers_after_refresh(tmp_path: Path) -> None:
     path = tmp_path / "crawl"
     before = star({url: html(url[-3:], f"All about coral, {url[-3:]}. " * 20) for url in (ONE, TWO, THREE, FOUR)})
     crawl(path, before)
@@ -32,7 +31,7 @@ def test_a_refreshed_crawl_is_what_the_web_is_now(tmp_path: Path) -> None:
     del now[TWO]
 
     async def look_again() -> None:
-        await asyncio.sleep(10 * 86_400)  # of virtual time
+        await asyncio.sleep(10 * 86_400)  # virtual time
         politeness = Politeness(clock, delay=0.1, free=lambda address: True)
         space = WebSpace(SimTransport(Pages(now), seed=1, latency=(0.01, 0.02)), politeness, clock)
         async for _ in refresh(path, space=space, clock=clock, everything=True):
@@ -51,7 +50,7 @@ def test_a_refreshed_crawl_is_what_the_web_is_now(tmp_path: Path) -> None:
         } == states
         assert [ONE] == [hit.url for hit in search.find("salamanders")]
         report = gather(collection)
-    assert 6 == report.pages == summarise(path).pages  # with the front page
+    assert 6 == report.pages == summarise(path).pages  # including the front page
     assert f"lycosa refresh {path}" == report.steps[0][0]
     assert report.freshness is not None
     assert (5, 1, 2) == (report.freshness.revisits, report.freshness.changed, report.freshness.gone_count)

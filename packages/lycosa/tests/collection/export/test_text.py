@@ -1,4 +1,4 @@
-"""A corpus of plain text: prose without menus, and each text once."""
+"""Tests of the plain text export."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ MENU = '<ul><li><a href="/">Home</a><li><a href="/reefs">Coral reefs</a> | <a hr
 
 
 def texts(path: Path) -> list[str]:
-    """The texts of a corpus file."""
     return path.read_text("utf-8").removesuffix("\n").split("\n\n")
 
 
-def test_menus_are_left_out_and_links_in_sentences_stay(tmp_path: Path) -> None:
-    """Lines without a word outside of links are dropped; each other block is one line."""
+def test_text_drops_menus_and_keeps_links_in_sentences(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl") as crawl:
         body = html(
             "Reefs", f'{prose(2, 40)} and   corals\n bleach, see <a href="/why">why</a>.</p><p>{prose(1, 80)}', MENU
@@ -31,8 +29,7 @@ def test_menus_are_left_out_and_links_in_sentences_stay(tmp_path: Path) -> None:
     )
 
 
-def test_near_duplicates_are_left_out(tmp_path: Path) -> None:
-    """Of copies with another menu, another title or a few words changed the first is kept, and the rest is counted."""
+def test_text_drops_near_duplicates(tmp_path: Path) -> None:
     words = prose(1, 400).split()
     edited = [*words[:200], "changed", *words[201:]]
     with crawled(tmp_path / "crawl") as crawl:
@@ -45,8 +42,8 @@ def test_near_duplicates_are_left_out(tmp_path: Path) -> None:
     assert ["Reefs\n" + " ".join(words), "Others\n" + prose(2, 400)] == texts(tmp_path / "t.txt")
 
 
-def test_pages_that_share_their_frequent_words_are_kept(tmp_path: Path) -> None:
-    """The same words in another order have the same fingerprint, but they are another text."""
+def test_text_keeps_pages_with_same_fingerprint(tmp_path: Path) -> None:
+    """The same words in another order have the same fingerprint."""
     words = prose(1, 400).split()
     shuffled = Random(1).sample(words, len(words))
     with crawled(tmp_path / "crawl") as crawl:
@@ -56,8 +53,7 @@ def test_pages_that_share_their_frequent_words_are_kept(tmp_path: Path) -> None:
     assert 2 == export(tmp_path / "crawl", tmp_path / "t.txt").pages
 
 
-def test_short_texts_are_copies_only_word_for_word(tmp_path: Path) -> None:
-    """Of short texts only those are dropped that are the same."""
+def test_text_drops_short_duplicates_only_if_identical(tmp_path: Path) -> None:
     words = prose(1, 40)
     with crawled(tmp_path / "crawl") as crawl:
         for i, body in enumerate([words, words, words + " more", "two words", "two words", "words two"]):
@@ -67,8 +63,7 @@ def test_short_texts_are_copies_only_word_for_word(tmp_path: Path) -> None:
     assert ["left out: 2 near-duplicates"] == done.remarks
 
 
-def test_pages_without_text_are_counted(tmp_path: Path) -> None:
-    """A page of links only, and one that can't be read, are left out; copies that are asked for are no new text."""
+def test_text_counts_pages_without_text(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl") as crawl:
         crawl.page("http://a.test/", MENU)
         crawl.page("http://b.test/", b"\x89PNG", headers=[(b"Content-Type", b"image/png")])
@@ -79,15 +74,13 @@ def test_pages_without_text_are_counted(tmp_path: Path) -> None:
     assert ["left out: 1 near-duplicate", "left out: 2 pages without text"] == done.remarks
 
 
-def test_nearest_fingerprints_come_first() -> None:
-    """Those at a distance of 4 bits or less, by distance, whatever else is known."""
+def test_near_sorts_by_distance() -> None:
     repeats = NearDuplicates(lambda key: "")
     for key, bits in enumerate((0b11111, 0b1111, 0b1, 2**63), 1):
         repeats.is_new(key, bits, f"text {key}")
     assert [3, 4, 2] == repeats.near(0)
 
 
-def test_a_text_without_fingerprint_is_kept() -> None:
-    """Where the crawl took no fingerprints, nothing can be compared, and nothing is lost."""
+def test_is_new_without_fingerprint() -> None:
     repeats = NearDuplicates(lambda key: "")
     assert [True, True] == [repeats.is_new(key, 0, "the same") for key in (1, 2)]

@@ -1,4 +1,4 @@
-"""What the report tells of looks again, and that they distort nothing else."""
+"""Tests of revisits in the report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> ReportFigures:
-    """A crawl of a minute, looked at again over ten days in a second run."""
+    """A crawl of a minute, revisited over ten days in a second run."""
     path = tmp_path_factory.mktemp("freshness") / "crawl"
     with revisited(path) as crawl:
         crawl.seed(A)
@@ -40,8 +40,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> ReportFigures:
         return gather(collection)
 
 
-def test_changes_are_told(told: ReportFigures) -> None:
-    """Looks, kinds, the latest changes first, what is gone by its last title, what changes most often."""
+def test_freshness_figures(told: ReportFigures) -> None:
     fresh = told.freshness
     assert fresh is not None
     assert (8, EPOCH + 10 * DAY, 2) == (fresh.revisits, fresh.last, fresh.changed)
@@ -57,8 +56,7 @@ def test_changes_are_told(told: ReportFigures) -> None:
     assert [("Newest A", 2, 3, EPOCH + 10 * DAY)] == [row[1:] for row in fresh.restless]
 
 
-def test_looks_again_are_no_pages_and_no_failures(told: ReportFigures) -> None:
-    """Pages, finds, hosts, requests for pages and causes are of the crawl; a page that vanished is no failure of it."""
+def test_revisits_do_not_count_as_pages(told: ReportFigures) -> None:
     assert (4, 4, 1) == (told.pages, told.relevant, told.host_count)
     assert 4 == told.hosts[0].pages
     assert 0 == told.hosts[0].failures
@@ -67,14 +65,12 @@ def test_looks_again_are_no_pages_and_no_failures(told: ReportFigures) -> None:
     assert [1, 2, 3, 4] == [card.number for card in told.cards]
 
 
-def test_a_page_found_on_a_new_version_has_its_parent(told: ReportFigures) -> None:
-    """The page that was changed is where the address was first seen."""
+def test_card_parent_on_new_version(told: ReportFigures) -> None:
     card = told.cards[3]
     assert (D, "link", A, 1) == (card.node, card.origin, card.parent, card.parent_number)
 
 
-def test_finds_tell_what_has_become_of_them(told: ReportFigures) -> None:
-    """Changed, vanished or moved, and when."""
+def test_best_pages_have_current_state(told: ReportFigures) -> None:
     assert {
         A: ("changed", EPOCH + 10 * DAY),
         B: ("vanished", EPOCH + 6 * DAY),
@@ -83,8 +79,7 @@ def test_finds_tell_what_has_become_of_them(told: ReportFigures) -> None:
     } == {card.node: (card.since, card.since_when) for card in told.best}
 
 
-def test_a_run_that_only_looked_again_is_not_time_spent_crawling(tmp_path: Path) -> None:
-    """A watch of ten days does not make a crawl of a minute one of ten days."""
+def test_report_excludes_revisit_time(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", "Corals."), 10 / DAY)
         crawl.log.append(Setting("end", {"reason": "done"}, EPOCH + 60))
@@ -97,8 +92,7 @@ def test_a_run_that_only_looked_again_is_not_time_spent_crawling(tmp_path: Path)
     assert (1, 60.0) == (report.runs, report.seconds)
 
 
-def test_the_page_shows_it(told: ReportFigures) -> None:
-    """A section of its own, escaped, with the figure, and the commands that tell more."""
+def test_report_shows_changes(told: ReportFigures) -> None:
     page = render(told)
     assert 'id="changes"' in page
     assert 'href="#changes"' in page
@@ -112,8 +106,7 @@ def test_the_page_shows_it(told: ReportFigures) -> None:
     assert "<b>A</b>" not in page
 
 
-def test_without_looks_again_there_is_nothing_of_it(tmp_path: Path) -> None:
-    """No section, no link, and figures are numbered as ever."""
+def test_report_without_revisits(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", "Corals."))
     with CrawlDirectory(tmp_path / "crawl") as collection:
@@ -122,8 +115,7 @@ def test_without_looks_again_there_is_nothing_of_it(tmp_path: Path) -> None:
     assert "What has changed" not in render(report)
 
 
-def test_stacks_add_up() -> None:
-    """Bins cover the time from end to end; a kind of which there are none has no curve."""
+def test_changes_over_time_stacks() -> None:
     times = np.array([0.0, 0.0, 0.0, 40 * DAY])
     chart = figures.changes_over_time(times, np.array([0, 3, 3, 1]), ["a", "b", "none", "c"], 0.0, 40 * DAY)
     assert chart is not None
@@ -133,4 +125,4 @@ def test_stacks_add_up() -> None:
     assert ([0, 1, 3], 0.0, 40 * DAY) == (chart.palette, chart.low, chart.high)
     assert (
         figures.changes_over_time(times[:3], np.array([0, 2, 2]), ["a", "b", "c"], 0.0, 60.0) is None
-    )  # all within a minute
+    )  # within a minute

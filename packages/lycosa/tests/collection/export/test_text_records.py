@@ -1,4 +1,4 @@
-"""The records of a search form as a table."""
+"""Tests of the records export."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from types import SimpleNamespace
 from lycosa.collection.export.text import write_records
 
 
-def test_titles_are_harmless() -> None:
-    """One line a record, each once, an address and a title without tabs, line ends and escapes."""
+def test_write_records_cleans_titles() -> None:
     told = [["http://a.test/1", "Reefs\x1b[31m of\tthe\nsea\x07"], ["http://a.test/2", "Atolls"]]
     visits = [SimpleNamespace(data={"records": told}), SimpleNamespace(data={"records": told[:1]})]
     out = io.BytesIO()

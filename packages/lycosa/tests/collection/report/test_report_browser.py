@@ -1,4 +1,4 @@
-"""The report in a real browser, without a network: no errors, nothing asked for, nothing wider than the screen."""
+"""Tests of the report in a real browser without a network."""
 
 from __future__ import annotations
 
@@ -46,14 +46,13 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def browser(reports: dict[str, Path]) -> Iterator[Any]:
-    """Started after the crawl: it keeps an event loop of its own running."""
+    """Started after the crawl, because it keeps an event loop running."""
     with browsing.browser() as running:
         yield running
 
 
 @pytest.mark.parametrize(("name", "scheme"), [("web", "light"), ("long", "dark"), ("empty", "light")])
-def test_the_report_in_a_browser(browser: Any, reports: dict[str, Path], name: str, scheme: str) -> None:
-    """On a phone and on a desk, in both themes and with everything unfolded: no errors, no sideways scrolling."""
+def test_report_on_phone_and_desktop(browser: Any, reports: dict[str, Path], name: str, scheme: str) -> None:
     page = browsing.file_page(browser, color_scheme=scheme, offline=True)
     complaints: list[str] = []
     asked: list[str] = []
@@ -75,8 +74,7 @@ def test_the_report_in_a_browser(browser: Any, reports: dict[str, Path], name: s
     page.close()
 
 
-def test_inline_shows_one_width(browser: Any, reports: dict[str, Path]) -> None:
-    """A figure has two widths: a phone shows the narrow one, where its letters are no smaller."""
+def test_figure_shows_one_width(browser: Any, reports: dict[str, Path]) -> None:
     page = browsing.file_page(browser, viewport={"width": 1280, "height": 900})
     page.goto(reports["web"].as_uri())
     drawing = page.locator("#harvest .drawing")
@@ -89,8 +87,7 @@ def test_inline_shows_one_width(browser: Any, reports: dict[str, Path]) -> None:
     page.close()
 
 
-def test_the_report_without_scripts(browser: Any, reports: dict[str, Path]) -> None:
-    """Without JavaScript everything is there to be read, and no button that would do nothing."""
+def test_report_without_scripts(browser: Any, reports: dict[str, Path]) -> None:
     page = browsing.file_page(browser, java_script_enabled=False)
     page.goto(reports["web"].as_uri())
     assert 0 == page.locator("button:visible").count()
@@ -99,8 +96,7 @@ def test_the_report_without_scripts(browser: Any, reports: dict[str, Path]) -> N
     page.close()
 
 
-def test_a_page_of_the_list_is_unfolded(browser: Any, reports: dict[str, Path]) -> None:
-    """Following 'first seen on' opens the list of pages at that page."""
+def test_link_to_page_opens_list(browser: Any, reports: dict[str, Path]) -> None:
     page = browsing.file_page(browser, viewport={"width": 1280, "height": 900})
     page.goto(reports["web"].as_uri())
     link = page.locator(".finds .why a[href^='#p']").first
@@ -111,8 +107,7 @@ def test_a_page_of_the_list_is_unfolded(browser: Any, reports: dict[str, Path]) 
     page.close()
 
 
-def test_the_report_can_be_printed(browser: Any, reports: dict[str, Path]) -> None:
-    """On paper the page is light whatever the screen, has no buttons, and becomes a PDF."""
+def test_report_prints_light(browser: Any, reports: dict[str, Path]) -> None:
     page = browsing.file_page(browser, color_scheme="dark")
     page.goto(reports["web"].as_uri())
     page.emulate_media(media="print", color_scheme="dark")

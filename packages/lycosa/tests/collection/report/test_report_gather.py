@@ -1,4 +1,4 @@
-"""The figures of whole crawls, out of logs made by hand."""
+"""Tests of the figures gathered from whole crawls."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ def report_of(path: Path, *events: Event, **options: object) -> ReportFigures:
         return gather(collection)
 
 
-def test_the_headline(tmp_path: Path) -> None:
-    """Pages, finds, harvest, hosts, bytes, time and ending are those of the log."""
+def test_gather_headline(tmp_path: Path) -> None:
     report = report_of(
         tmp_path,
         Setting("threshold", 0.5, 100.0),
@@ -44,8 +43,7 @@ def test_the_headline(tmp_path: Path) -> None:
     assert ["coral reef", True] == [report.subject, report.worded]
 
 
-def test_breadth_first_order_of_the_same_pages(tmp_path: Path) -> None:
-    """The second curve counts the same finds in breadth-first order: here the finds come last."""
+def test_gather_harvest_curves(tmp_path: Path) -> None:
     report = report_of(
         tmp_path,
         Setting("threshold", 0.5, 1.0),
@@ -62,8 +60,7 @@ def test_breadth_first_order_of_the_same_pages(tmp_path: Path) -> None:
     assert (2, 4) == (report.curve.half, report.curve.half_breadth)
 
 
-def test_best_finds_and_why(tmp_path: Path) -> None:
-    """Finds by score, the earlier first among equals, each with where it was first seen and how far from a seed."""
+def test_gather_best_pages(tmp_path: Path) -> None:
     report = report_of(
         tmp_path,
         Setting("threshold", 0.5, 1.0),
@@ -88,8 +85,7 @@ def test_best_finds_and_why(tmp_path: Path) -> None:
     assert ["a", "b", "c", "d"] == [card.node for card in report.cards]
 
 
-def test_nothing_found(tmp_path: Path) -> None:
-    """Where nothing reaches the threshold, the closest pages are shown, and are no finds."""
+def test_gather_without_relevant_pages(tmp_path: Path) -> None:
     report = report_of(tmp_path, Setting("threshold", 0.5, 1.0), Seed("a"), page("a", 0.1, ["b"]), page("b", 0.2))
     assert (0, ["b", "a"]) == (report.relevant, [card.node for card in report.best])
     assert "Closest pages" in render(report)
@@ -109,31 +105,27 @@ def test_nothing_found(tmp_path: Path) -> None:
     ],
     ids=["empty", "no pages", "only failures", "one page", "no web", "no names", "negative", "huge"],
 )
-def test_small_and_odd_crawls(tmp_path: Path, events: tuple[Event, ...]) -> None:
-    """A crawl with hardly anything in it, or from another space than the web, still has a report."""
+def test_report_of_small_crawls(tmp_path: Path, events: tuple[Event, ...]) -> None:
     report = report_of(tmp_path, *events)
     text = render(report)
     assert "</html>" in text
     assert ("No page has been fetched" in text) == (report.pages == 0)
 
 
-def test_a_crawl_without_an_archive(tmp_path: Path) -> None:
-    """Without an archive there are no excerpts, no search is offered, and the report says so."""
+def test_report_without_archive(tmp_path: Path) -> None:
     report = report_of(tmp_path, Seed(f"{A}/"), page(f"{A}/", 0.9), archive=False)
     assert [] == report.best[0].excerpt
     assert not any("search" in command for command, _ in report.steps)
     assert "nothing was archived" in render(report)
 
 
-def test_an_archive_that_is_missing(tmp_path: Path) -> None:
-    """A log whose archive is gone still has a report, without excerpts."""
+def test_report_of_missing_archive(tmp_path: Path) -> None:
     visit = page(f"{A}/", 0.9)
     visit.place.file, visit.place.length = "lycosa-00001.warc.gz", 100
     assert [] == report_of(tmp_path, Seed(f"{A}/"), visit).best[0].excerpt
 
 
-def test_a_running_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While someone crawls, the report says that it is still running, and what is recorded meanwhile is left out."""
+def test_report_of_running_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "crawl", [Seed(f"{A}/"), page(f"{A}/", 0.9)])
     lock = Lock(path)
     with CrawlDirectory(path) as collection:
@@ -149,8 +141,7 @@ def test_a_running_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert [f"lycosa show {path}"] == [command for command, _ in report.steps[:1]]
 
 
-def test_what_was_held_back(tmp_path: Path) -> None:
-    """Likely traps are listed with their reason, their number and the command that lets them through."""
+def test_report_held_links(tmp_path: Path) -> None:
     held = [Held("calendar", "whats-on.test/events", 1204, 8, f"{A}/2031/")]
     end = {"reason": "page budget spent", "held": 1300, "groups": [asdict(group) for group in held]}
     report = report_of(tmp_path, page(f"{A}/"), Setting("end", end, 9.0), budget=10)
@@ -164,8 +155,7 @@ def test_what_was_held_back(tmp_path: Path) -> None:
     assert "--no-traps" in render(report_of(tmp_path / "off", page(f"{A}/"), traps=False))
 
 
-def test_probes_sitemaps_and_copies_are_told(tmp_path: Path) -> None:
-    """Requests of every kind are counted; a probe that is told 'not found' has not failed; copies name their page."""
+def test_gather_requests_and_copies(tmp_path: Path) -> None:
     report = report_of(
         tmp_path,
         page(f"{A}/", title="Original"),
@@ -180,8 +170,7 @@ def test_probes_sitemaps_and_copies_are_told(tmp_path: Path) -> None:
     assert [("soft-404", 1)] == [(remark.name, remark.count) for remark in report.remarks]
 
 
-def test_the_most_copied_come_first(tmp_path: Path) -> None:
-    """Pages whose content was met most often elsewhere, how often, and the first of those places."""
+def test_gather_most_copied_pages(tmp_path: Path) -> None:
     copies = [page(f"copy {i}", 0.9, same_as="a" if i else "b") for i in range(4)]
     report = report_of(tmp_path, page("a", 0.5), page("b", 0.49), *copies, page("lost", same_as="nowhere"))
     assert [("a", 3, "copy 1"), ("b", 1, "copy 0")] == [
@@ -189,8 +178,7 @@ def test_the_most_copied_come_first(tmp_path: Path) -> None:
     ]
 
 
-def test_options_that_differ(tmp_path: Path) -> None:
-    """Only what differs from the defaults is listed, by the name it has on the command line."""
+def test_gather_changed_options(tmp_path: Path) -> None:
     report = report_of(tmp_path, page(f"{A}/"), delay=2.5, per_host=3, hosts=["a.test", "b.test"])
     told = {flag: value for flag, value, _ in report.options}
     assert {
@@ -202,8 +190,7 @@ def test_options_that_differ(tmp_path: Path) -> None:
     } == told
 
 
-def test_a_large_crawl_has_a_small_report(tmp_path: Path) -> None:
-    """Of many pages, hosts and finds only so many are shown, the rest is counted, and the page stays small."""
+def test_report_of_large_crawl_is_small(tmp_path: Path) -> None:
     report = report_of(tmp_path, *large(800, hosts=200, links=4))
     assert (MAX_BEST, MAX_CARDS, MAX_HOSTS) == (len(report.best), len(report.cards), len(report.hosts))
     assert report.pages > 700
@@ -214,9 +201,7 @@ def test_a_large_crawl_has_a_small_report(tmp_path: Path) -> None:
     assert f"And {report.pages - MAX_CARDS:,} more pages" in text
 
 
-def test_the_longest_names_bound_the_page(tmp_path: Path) -> None:
-    """With addresses, titles and anchors as long as they can be, the page has a few megabytes at most."""
-
+def test_report_of_longest_names_is_bounded(tmp_path: Path) -> None:
     def node(number: int) -> str:
         return f"http://host-{number}.test/{number}/".ljust(2000, "x")
 

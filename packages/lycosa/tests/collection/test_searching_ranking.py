@@ -1,4 +1,4 @@
-"""Ranking: BM25 as the formula has it, by what FTS5 says of each word."""
+"""Tests of BM25 ranking against the formula."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORDS = "coral reef reefs fish sea water warm white".split()
 
 
 def library(path: Path, pages: list[tuple[str, str]]) -> SearchIndex:
-    """An index of these titles and texts."""
+    """Build an index of pages with these titles and texts."""
     index = SearchIndex(path / NAME)
     index.add([IndexedPage(n, str(n), title, text) for n, (title, text) in enumerate(pages, 1)], "")
     return index
@@ -30,7 +30,7 @@ def ask(index: SearchIndex, typed: str, limit: int = 1000) -> SearchResult:
 
 @pytest.fixture(scope="module")
 def written() -> list[tuple[str, str]]:
-    """Pages of words by chance, some common and some rare."""
+    """Random pages of some frequent and some rare words."""
     dice = random.Random(5)
     odds = [8, 6, 2, 5, 4, 3, 1, 1]
     return [
@@ -48,7 +48,7 @@ def index(written: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFacto
 
 
 def bm25(pages: list[tuple[str, str]], forms: list[dict[str, float]]) -> dict[int, float]:
-    """Weights of the pages with all the words, each given as its forms and what they count, by the formula."""
+    """Return the BM25 weights of pages that contain all words; each word is given as its forms and their weights."""
     lengths = [len(title.split()) + len(text.split()) for title, text in pages]
     mean = sum(lengths) / len(pages)
     totals: dict[int, float] = {}
@@ -78,10 +78,9 @@ def bm25(pages: list[tuple[str, str]], forms: list[dict[str, float]]) -> dict[in
         ("ree* warm", [{"reef": 1.0, "reefs": 1.0}, {"warm": 1.0}]),
     ],
 )
-def test_weights_are_those_of_the_formula(
+def test_answer_weights_equal_formula(
     typed: str, forms: list[dict[str, float]], index: SearchIndex, written: list[tuple[str, str]]
 ) -> None:
-    """Every page with all the words is there, the heaviest first, with the weight that BM25 gives it."""
     expected = bm25(written, forms)
     answer = ask(index, typed)
     assert expected == {page: pytest.approx(weight, rel=1e-9) for page, _, weight in answer.best}
@@ -92,8 +91,7 @@ def test_weights_are_those_of_the_formula(
 
 
 @pytest.mark.parametrize("typed", PHRASES)
-def test_phrases_are_words_side_by_side(typed: str, index: SearchIndex, written: list[tuple[str, str]]) -> None:
-    """Exactly the pages come that have all wanted phrases and words, and none of the unwanted phrases."""
+def test_answer_phrases(typed: str, index: SearchIndex, written: list[tuple[str, str]]) -> None:
     query = parse(typed)
 
     def having(clause: Clause) -> set[int]:
@@ -107,8 +105,7 @@ def test_phrases_are_words_side_by_side(typed: str, index: SearchIndex, written:
     assert answer.best[:5] == ask(index, typed, 5).best
 
 
-def test_words_that_must_not_be_there(index: SearchIndex, written: list[tuple[str, str]]) -> None:
-    """A page with an unwanted word is left out, whatever else it has."""
+def test_answer_excludes_unwanted_words(index: SearchIndex, written: list[tuple[str, str]]) -> None:
     pages = {page for page, *_ in ask(index, "coral -fish -white*").best}
     told = {
         n
@@ -118,8 +115,7 @@ def test_words_that_must_not_be_there(index: SearchIndex, written: list[tuple[st
     assert told == pages
 
 
-def test_if_nothing_has_all_some_will_do(tmp_path: Path) -> None:
-    """Pages with some of the words are offered and labelled; those with more of them, or rarer ones, come first."""
+def test_answer_loosens_to_any_word(tmp_path: Path) -> None:
     index = library(tmp_path, [("", "coral sea"), ("", "coral"), ("", "sea fish"), ("", "coral")])
     answer = ask(index, "coral sea whale")
     assert (True, 4) == (answer.loosened, answer.total)
@@ -129,15 +125,13 @@ def test_if_nothing_has_all_some_will_do(tmp_path: Path) -> None:
     index.close()
 
 
-def test_a_title_outweighs_a_text(tmp_path: Path) -> None:
-    """A word in the title makes a page more than the same word in the text."""
+def test_answer_ranks_title_above_text(tmp_path: Path) -> None:
     index = library(tmp_path, [("fish", "coral and more"), ("coral", "fish and more")])
     assert [2, 1] == [page for page, *_ in ask(index, "coral").best]
     index.close()
 
 
-def test_equals_are_told_apart_by_the_topic(tmp_path: Path) -> None:
-    """Of pages with equal weight the one that the topic likes comes first, then the one that came first."""
+def test_answer_breaks_ties_by_relevance(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add([IndexedPage(n, str(n), "", "coral", score=score) for n, score in enumerate([0.1, 0.9, 0.1, 0.5], 1)], "")
     assert [2, 4, 1] == [page for page, *_ in ask(index, "coral", 3).best]
@@ -145,15 +139,13 @@ def test_equals_are_told_apart_by_the_topic(tmp_path: Path) -> None:
     index.close()
 
 
-def test_an_empty_index_has_no_answer(tmp_path: Path) -> None:
-    """No pages, no hits, no division by nothing."""
+def test_answer_of_empty_index(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     assert (0, 0, []) == ((answer := ask(index, 'coral "a b" x*y*')).total, answer.searched, answer.best)
     index.close()
 
 
-def test_what_could_not_be_read_is_counted(tmp_path: Path) -> None:
-    """The answer says how many of the pages searched are known by their titles only."""
+def test_answer_counts_unread_pages(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add([IndexedPage(1, "1", "coral", "", unread=True), IndexedPage(2, "2", "coral", "reef")], "")
     assert (2, 1) == ((answer := ask(index, "coral")).searched, answer.unread)

@@ -1,4 +1,4 @@
-"""The pages of a crawl as a graph: breadth-first order, distances, ways; each worked out by hand."""
+"""Tests of the link graph: breadth-first order, distances and paths, worked out by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Maker = Callable[[Iterable[Event]], tuple[CrawlView, list[str]]]
 
 @pytest.fixture
 def graph_of(tmp_path: Path) -> Maker:
-    """Makes a view of events, and lists the names of its vertices."""
+    """Return a function that builds a view from events and lists its vertices."""
 
     def make(events: Iterable[Event]) -> tuple[CrawlView, list[str]]:
         view = CrawlView(write(tmp_path / "crawl", events), content=False)
@@ -42,8 +42,7 @@ SMALL = [
 ]
 
 
-def test_breadth_first_order(graph_of: Maker) -> None:
-    """Pages come level by level, in the order of links; a redirect stands for its target; the unreachable come last."""
+def test_breadth_first_order_and_depth(graph_of: Maker) -> None:
     graph, names = graph_of(SMALL)
     order, depth = graph.breadth_first()
     assert ["a", "b", "d", "e", "f", "x"] == [names[vertex] for vertex in order]
@@ -51,8 +50,7 @@ def test_breadth_first_order(graph_of: Maker) -> None:
     assert {"a": 0, "b": 1, "d": 1, "e": 2, "f": 2, "x": -1, "c": -1} == distance
 
 
-def test_the_way_is_by_which_a_page_was_first_seen(graph_of: Maker) -> None:
-    """A page's parent is the first page recorded before it that links to it; the way goes back to a seed."""
+def test_trail_follows_first_links(graph_of: Maker) -> None:
     graph, names = graph_of(SMALL)
     ways = {names[v]: [names[stop] for stop in graph.trail(v)] for v in range(len(names))}
     assert ["a", "c", "d", "f"] == ways["f"]
@@ -61,14 +59,12 @@ def test_the_way_is_by_which_a_page_was_first_seen(graph_of: Maker) -> None:
     assert ["a"] == ways["a"]
 
 
-def test_a_page_that_links_later_is_no_parent(graph_of: Maker) -> None:
-    """A link that was recorded after the page it leads to does not explain it."""
+def test_parent_ignores_later_links(graph_of: Maker) -> None:
     graph, _ = graph_of([Seed("a"), page("a"), page("b"), page("c", to=["b", "a"])])
     assert [-1, -1, -1] == graph.column("parent").tolist()
 
 
-def test_a_seed_stays_where_ways_begin(graph_of: Maker) -> None:
-    """The way to a seed is the seed, even if another page links to it."""
+def test_trail_of_seed_is_seed(graph_of: Maker) -> None:
     graph, _ = graph_of([Seed("a"), Seed("b"), page("a", to=["b"]), page("b")])
     assert [1] == graph.trail(1)
 
@@ -82,8 +78,7 @@ def test_a_seed_stays_where_ways_begin(graph_of: Maker) -> None:
         ({"c": "c"}, ["a", "z"]),
     ],
 )
-def test_redirects_are_passed_over(graph_of: Maker, redirects: dict[str, str], order: list[str]) -> None:
-    """Chains of redirects lead to their end, loops and dead ends nowhere."""
+def test_breadth_first_follows_redirects(graph_of: Maker, redirects: dict[str, str], order: list[str]) -> None:
     graph, names = graph_of(
         [Seed("a"), page("a", to=["c"]), *(redirect(node, target) for node, target in redirects.items()), page("z")]
     )
@@ -92,14 +87,12 @@ def test_redirects_are_passed_over(graph_of: Maker, redirects: dict[str, str], o
     assert (1 if "z" in redirects.values() else -1) == depth[names.index("z")]
 
 
-def test_a_seed_that_redirects(graph_of: Maker) -> None:
-    """Breadth-first order begins where a redirecting seed leads."""
+def test_breadth_first_starts_at_target_of_redirecting_seed(graph_of: Maker) -> None:
     graph, names = graph_of([Seed("s"), redirect("s", "a"), page("b"), page("a", to=["b"])])
     assert ["a", "b"] == [names[vertex] for vertex in graph.breadth_first()[0]]
 
 
-def test_sitemaps_are_beginnings(graph_of: Maker) -> None:
-    """What a sitemap names is one step away from it, after what the seeds lead to."""
+def test_breadth_first_starts_at_sitemaps(graph_of: Maker) -> None:
     sitemap = Visit("map", "sitemap", "ok", 0, links=Links.to("m", "b"))
     graph, names = graph_of([Seed("a"), sitemap, page("m"), page("a", to=["b"]), page("b")])
     order, depth = graph.breadth_first()
@@ -108,37 +101,32 @@ def test_sitemaps_are_beginnings(graph_of: Maker) -> None:
     assert ["map", "m"] == [names[stop] for stop in graph.trail(names.index("m"))]
 
 
-def test_a_page_recorded_twice(graph_of: Maker) -> None:
-    """A page that was fetched twice is one page, as its last visit found it."""
+def test_page_recorded_twice_is_one_vertex(graph_of: Maker) -> None:
     graph, names = graph_of([Seed("a"), page("a", to=["b"]), page("b", 0.1), page("b", 0.9, to=["c"]), page("c")])
     assert ["a", "b", "c"] == names
     assert [0.0, 0.9, 0.0] == graph.column("relevance_now").tolist()
     assert [0, 1, 2] == graph.trail(2)
 
 
-def test_failures_are_no_vertices(graph_of: Maker) -> None:
-    """Only what brought a page or a redirect is in the graph."""
+def test_failures_are_not_vertices(graph_of: Maker) -> None:
     graph, names = graph_of([Seed("a"), Visit("a", "page", "gone", 0), page("b")])
     assert ["b"] == names
     assert [] == graph.graph.seed_vertices()
     assert 1 == len(graph)
 
 
-def test_relevant_pages_and_copies(graph_of: Maker) -> None:
-    """A relevant page reaches the threshold and is no copy."""
+def test_relevant_excludes_copies(graph_of: Maker) -> None:
     graph, names = graph_of([page("a", 0.5), page("b", 0.49), page("copy", 0.9, same_as="a")])
     assert ["a"] == [names[vertex] for vertex in graph.relevant(0.5).nonzero()[0]]
 
 
-def test_an_empty_log(graph_of: Maker) -> None:
-    """A crawl without pages has an empty graph."""
+def test_breadth_first_of_empty_log(graph_of: Maker) -> None:
     graph, _ = graph_of([Seed("a")])
     order, depth = graph.breadth_first()
     assert ([], []) == (order.tolist(), depth.tolist())
 
 
-def test_order_equals_a_plain_queue(graph_of: Maker) -> None:
-    """On a graph with many links the order is that of a plain queue."""
+def test_breadth_first_equals_simple_queue(graph_of: Maker) -> None:
     links = {f"n{i}": [f"n{(i * k + k) % 60}" for k in range(1, 8)] for i in range(60)}
     graph, names = graph_of([Seed("n3"), *(page(node, to=to) for node, to in links.items())])
     queue, at = ["n3"], 0
@@ -151,8 +139,7 @@ def test_order_equals_a_plain_queue(graph_of: Maker) -> None:
 
 @settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(0, 3_000).map(str), max_size=60), max_size=40))
-def test_an_address_keeps_its_number(batches: list[list[str]]) -> None:
-    """Numbers are given once, from 0, without gaps, however the table grows."""
+def test_addresses_keep_their_numbers(batches: list[list[str]]) -> None:
     addresses, known = Addresses(), dict[str, int]()
     for batch in batches:
         for name, number in zip(batch, addresses.numbers(batch).tolist(), strict=True):

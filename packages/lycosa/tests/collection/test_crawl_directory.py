@@ -1,4 +1,4 @@
-"""A crawl's directory, read: pages in order, and what the archive holds of each."""
+"""Tests of read access to a crawl's directory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ONE = "http://a.localhost/one"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl with a copy, a redirect, a dead link, and bodies in several encodings."""
+    """A crawl with a copy, a redirect, a dead link and bodies in several encodings."""
     path = tmp_path_factory.mktemp("made") / "crawl"
     pages = star({ONE: html("One", TEXT), COPY: html("One", TEXT)})
     pages[FRONT] = html(
@@ -38,8 +38,7 @@ def visit_of(collection: CrawlDirectory, url: str) -> Visit:
     return collection.history(url)[-1]
 
 
-def test_pages_come_in_the_order_of_the_log(made: Path) -> None:
-    """Pages with their numbers; copies and scores as asked."""
+def test_pages_in_log_order(made: Path) -> None:
     with CrawlDirectory(made) as collection:
         numbered = list(collection.pages(copies=True))
         assert {FRONT, ONE, COPY, FRONT + "br"} == {visit.node for _, visit in numbered}
@@ -49,8 +48,7 @@ def test_pages_come_in_the_order_of_the_log(made: Path) -> None:
         assert {ONE, FRONT + "br"} == {visit.node for visit in collection.relevant()}
 
 
-def test_history_is_every_visit(made: Path, tmp_path: Path) -> None:
-    """All visits of an address in order, however it is spelled."""
+def test_history_returns_every_visit(made: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(made, tmp_path / "copy"))
     visit_again(path, ONE, html("One", "Changed"))
     with CrawlDirectory(path) as collection:
@@ -59,8 +57,7 @@ def test_history_is_every_visit(made: Path, tmp_path: Path) -> None:
         assert [] == collection.history("http://nowhere.localhost/")
 
 
-def test_a_document_is_what_the_page_said(made: Path) -> None:
-    """Title and text are read out of the archive, whatever encoding the body came in."""
+def test_document_from_archived_body(made: Path) -> None:
     with CrawlDirectory(made) as collection:
         assert "Packed corals" in collection.document(visit_of(collection, FRONT + "br")).marked
         read = visit_of(collection, ONE)
@@ -70,8 +67,7 @@ def test_a_document_is_what_the_page_said(made: Path) -> None:
         assert html("One", TEXT).encode() == gzip.decompress(exchange.body)
 
 
-def test_the_body_of_a_revisit_record_is_its_originals(made: Path) -> None:
-    """A page whose bytes were archived under another address is read from there."""
+def test_exchange_of_revisit_has_original_body(made: Path) -> None:
     with CrawlDirectory(made) as collection:
         copied, original = visit_of(collection, COPY), visit_of(collection, ONE)
         assert copied.place.length < original.place.length / 2  # a record without a body
@@ -82,8 +78,7 @@ def test_the_body_of_a_revisit_record_is_its_originals(made: Path) -> None:
         assert "lagoon" in collection.document(copied).marked
 
 
-def test_what_was_not_archived_is_nothing(made: Path, tmp_path: Path) -> None:
-    """A visit without a record gives no exchange, and a document with its title alone."""
+def test_exchange_without_archive(made: Path, tmp_path: Path) -> None:
     path = tmp_path / "crawl"
     crawl(path, star({ONE: html("One", TEXT)}), archive=False)
     with CrawlDirectory(path) as collection:
@@ -93,8 +88,7 @@ def test_what_was_not_archived_is_nothing(made: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", ["missing", "cut", "short", "other", "zeros"])
-def test_a_harmed_archive_is_told(harm: str, made: Path, tmp_path: Path) -> None:
-    """A record that is gone, cut off or not the one that was written is an error with the file's name."""
+def test_exchange_of_damaged_archive(harm: str, made: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(made, tmp_path / "copy"))
     (file,) = (path / "archive").glob("*.warc.gz")
     with CrawlDirectory(path) as collection:
@@ -116,8 +110,7 @@ def test_a_harmed_archive_is_told(harm: str, made: Path, tmp_path: Path) -> None
             collection.exchange(visit)
 
 
-def test_a_directory_without_a_crawl_is_told(tmp_path: Path) -> None:
-    """Nothing to read is said in one line, with what to do."""
+def test_directory_without_crawl(tmp_path: Path) -> None:
     with raises_input_error("not-a-crawl"):
         CrawlDirectory(tmp_path)
     (tmp_path / "crawl.toml").write_text("")
@@ -126,7 +119,6 @@ def test_a_directory_without_a_crawl_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("threshold", [float("nan"), float("inf"), -1.0])
-def test_thresholds_that_no_page_can_have(made: Path, threshold: float) -> None:
-    """They are refused, whoever asks."""
+def test_threshold_out_of_range(made: Path, threshold: float) -> None:
     with raises_input_error("out-of-range", match="threshold"):
         CrawlDirectory(made, threshold)
