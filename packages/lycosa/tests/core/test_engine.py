@@ -1,4 +1,4 @@
-"""The loop on graphs: order, budgets, redirects, failures, errands, and what is recorded."""
+"""Tests of the crawl loop on graphs: order, budgets, redirects, failures, prerequisites and records."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ from lycosa.text.vocabulary import Vocabulary
 
 
 def engine(space: Space, seeds: Iterable[str] = ("a",), *, best: bool = False, **rest: Any) -> Engine:
-    """An engine on a space, with its seeds folded and recorded."""
+    """Engine on a space, with its seeds folded and recorded."""
     log = MemoryLog()
     guide = BestFirst() if best else BreadthFirst()
     made = Engine(space, rest.pop("topic", SpaceJudge()), Greedy(guide, "arm"), log, clock=clock, **rest)
@@ -56,12 +56,11 @@ def run(made: Engine) -> list[Visit]:
 
 
 def nodes(visits: Iterable[Visit]) -> list[str]:
-    """Their names, in a row."""
     return [visit.node for visit in visits]
 
 
 class Scripted(Space):
-    """A space that answers by a table; `slow` nodes take that many seconds."""
+    """Space with scripted pages; `slow` nodes take that many seconds."""
 
     def __init__(self, pages: Mapping[str, Page], slow: Mapping[str, float] | None = None) -> None:
         self.pages = dict(pages)
@@ -79,20 +78,14 @@ class Scripted(Space):
 
 
 def ok(*links: str, size: int = 10) -> Page:
-    """A page with links."""
     return Page("ok", 200, links=Links.to(*links), size=size, data={"alpha": [0.0] * len(links)})
 
 
 def to(target: str) -> Page:
-    """A redirect."""
     return Page("redirect", 301, "redirect", links=Links.to(target))
 
 
-# -- order ---------------------------------------------------------------------------------------------------
-
-
 def test_breadth_first_visits_level_by_level() -> None:
-    """One at a time, breadth-first visits in order of discovery, each node once."""
     space = GraphSpace({"a": ["b", "c"], "b": ["d", "a"], "c": ["e", "d"]})
     made = engine(space, concurrency=1)
     assert ["a", "b", "c", "d", "e"] == nodes(run(made))
@@ -100,14 +93,12 @@ def test_breadth_first_visits_level_by_level() -> None:
 
 
 @pytest.mark.paper("batsakis-figure-5", "gouriten-online")
-def test_best_first_follows_the_better_page() -> None:
-    """Links of the page with the higher beta are visited first, at once after it is judged."""
+def test_best_first_follows_better_page() -> None:
     space = GraphSpace({"a": ["b", "c"], "b": ["b1"], "c": ["c1", "c2"]}, relevance={"c": 1.0, "c2": 0.5})
     assert ["a", "b", "c", "c1", "c2", "b1"] == nodes(run(engine(space, concurrency=1, best=True)))
 
 
-def test_a_visit_carries_what_was_known_at_its_pick() -> None:
-    """Pick number, arm and score at the pick are recorded; a seed's score is infinite."""
+def test_visit_has_pick_arm_and_priority() -> None:
     space = GraphSpace({"a": ["b"]}, relevance={"a": 0.8}, alpha={("a", "b"): 0.4})
     first, second = run(engine(space, best=True, judge_name="judge"))
     assert (1, "arm", float("inf"), 0.8, "judge") == (
@@ -123,31 +114,25 @@ def test_a_visit_carries_what_was_known_at_its_pick() -> None:
 
 
 @pytest.mark.paper("personalized-speed", "rules-threads")
-def test_no_more_are_in_flight_than_allowed() -> None:
-    """The limit on visits at once is used, and kept."""
+def test_concurrency_is_used_and_kept() -> None:
     space = Scripted({"a": ok(*"bcdefghi"), **{node: ok() for node in "bcdefghi"}})
     run(engine(space, concurrency=3))
     assert 3 == space.most
 
 
-def test_answers_are_absorbed_as_they_come() -> None:
-    """A slow page holds up nobody."""
+def test_slow_page_delays_no_other() -> None:
     space = Scripted({"a": ok("b", "c"), "b": ok(), "c": ok("d"), "d": ok()}, slow={"b": 9.0})
     assert ["a", "c", "d", "b"] == nodes(run(engine(space, concurrency=2)))
 
 
-# -- budgets -------------------------------------------------------------------------------------------------
-
-
 def chain(n: int) -> dict[str, Sequence[str]]:
-    """A wide graph: the first node links to all others."""
+    """Graph with links from the first node to all others."""
     return {"a": [f"n{i}" for i in range(n)]}
 
 
 @pytest.mark.paper("otie-end")
 @pytest.mark.parametrize("concurrency", [1, 8])
 def test_page_budget_is_exact(concurrency: int) -> None:
-    """As many pages as the budget says are fetched, not one more, however many are in flight."""
     made = engine(GraphSpace(chain(50)), budget=Budget(pages=7), concurrency=concurrency)
     assert 7 == len(run(made))
     assert "page budget spent" == made.ending
@@ -155,7 +140,6 @@ def test_page_budget_is_exact(concurrency: int) -> None:
 
 @pytest.mark.paper("gouriten-budget")
 def test_page_budget_counts_pages_only() -> None:
-    """Redirects and failures are not pages."""
     space = Scripted({"a": ok("b", "c", "d", "e"), "b": to("x"), "x": ok(), "d": ok(), "e": ok()})
     made = engine(space, budget=Budget(pages=3), concurrency=1)
     assert ["a", "b", "c", "d", "e"] == nodes(run(made))
@@ -163,15 +147,13 @@ def test_page_budget_counts_pages_only() -> None:
 
 
 @pytest.mark.paper("batsakis-expansion")
-def test_byte_budget_ends_the_run() -> None:
-    """No visit starts once the bytes received reach the budget."""
+def test_byte_budget_ends_run() -> None:
     space = Scripted({"a": ok(*"bcde", size=60), **{node: ok(size=60) for node in "bcde"}})
     made = engine(space, budget=Budget(bytes=100), concurrency=1)
     assert (2, "byte budget spent", 120) == (len(run(made)), made.ending, made.tally.bytes)
 
 
-def test_time_budget_ends_the_run() -> None:
-    """No visit starts after the time is up; what is in flight still counts."""
+def test_time_budget_ends_run() -> None:
     space = Scripted({"a": ok(*"bcde"), **{node: ok() for node in "bcde"}}, slow=dict.fromkeys("abcde", 1.0))
     made = engine(space, budget=Budget(seconds=2.5), concurrency=1)
     assert ["a", "b", "c"] == nodes(run(made))
@@ -179,21 +161,19 @@ def test_time_budget_ends_the_run() -> None:
 
 
 class Hosts(GraphSpace):
-    """A graph whose lanes are the first letters."""
+    """Graph with the first letter of a node as host."""
 
     def host_key(self, node: str) -> str:
         return node[0]
 
 
-def test_host_budget_bounds_each_lane() -> None:
-    """No lane gives more pages than its budget; the run ends when only such lanes are left."""
+def test_host_budget_bounds_each_host() -> None:
     made = engine(Hosts({"a": ["a1", "a2", "a3", "b1", "b2", "b3"]}), host_budget=2)
     assert ["a", "a1", "b1", "b2"] == sorted(nodes(run(made)))
     assert "host budgets spent" == made.ending
 
 
-def test_a_budget_is_per_crawl_not_per_run() -> None:
-    """A resumed crawl counts what the log has."""
+def test_page_budget_is_per_crawl() -> None:
     first = engine(GraphSpace(chain(50)), budget=Budget(pages=5))
     run(first)
     second = Engine(
@@ -203,11 +183,7 @@ def test_a_budget_is_per_crawl_not_per_run() -> None:
     assert 3 == len(run(second))
 
 
-# -- how a run ends ------------------------------------------------------------------------------------------
-
-
-def test_what_a_watch_looked_at_again_is_not_paid_for() -> None:
-    """A crawl that goes on after a watch has as many requests left as before it."""
+def test_request_budget_ignores_revisits_of_a_watch() -> None:
     made = engine(GraphSpace({"a": ["b"], "b": []}), budget=Budget(requests=3))
     for number in range(5):
         made.fold(Visit("a", "revisit", "unchanged", number, data={"follows": 1}))
@@ -215,8 +191,7 @@ def test_what_a_watch_looked_at_again_is_not_paid_for() -> None:
     assert (7, 5) == (made.tally.requests, made.tally.spent["looks again"])
 
 
-def test_the_end_is_recorded() -> None:
-    """The last event of a run says why it ended and how many pages there are."""
+def test_end_is_recorded() -> None:
     made = engine(GraphSpace({"a": ["b"]}))
     run(made)
     last = list(made.log)[-1]
@@ -229,7 +204,6 @@ def test_the_end_is_recorded() -> None:
 
 
 def test_requests_are_counted() -> None:
-    """Also those that give no page: dead links, hops of redirects; live and replayed alike."""
     moved = Page("redirect", kind="redirect", links=Links.to("d"))
     space = Scripted({"a": ok("b", "c", "e"), "b": Page("gone"), "c": moved, "d": ok(), "e": Page("unwanted")})
     made = engine(space)
@@ -240,8 +214,7 @@ def test_requests_are_counted() -> None:
     assert made.tally == again.tally
 
 
-def test_stop_lets_arrive_what_is_in_flight() -> None:
-    """After stop() nothing new is picked, and what was under way is still recorded."""
+def test_stop_records_visits_in_flight() -> None:
     space = Scripted({"a": ok(*"bcdefg"), **{node: ok() for node in "bcdefg"}}, slow={"b": 0.5, "c": 1.0, "d": 2.0})
     made = engine(space, concurrency=3)
 
@@ -261,15 +234,13 @@ def test_stop_lets_arrive_what_is_in_flight() -> None:
     assert "stopped" == made.ending
 
 
-def test_stop_before_the_run_is_heard() -> None:
-    """A crawl stopped while it is being opened fetches nothing."""
+def test_stop_before_run_fetches_nothing() -> None:
     made = engine(GraphSpace({"a": ["b"]}))
     made.stop()
     assert [] == run(made)
 
 
-def test_leaving_the_loop_abandons_what_is_in_flight() -> None:
-    """A caller that breaks off leaves no task behind, and what did not arrive is not recorded."""
+def test_breaking_off_cancels_visits_in_flight() -> None:
     space = Scripted({"a": ok("b", "c"), "b": ok(), "c": ok()}, slow={"b": 99.0, "c": 99.0})
     made = engine(space, concurrency=3)
 
@@ -286,7 +257,7 @@ def test_leaving_the_loop_abandons_what_is_in_flight() -> None:
 
 
 class Shy(GraphSpace):
-    """A graph whose lane is ready only after a while."""
+    """Graph with a host that is ready only after a while."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__({"a": ["b"]})
@@ -296,21 +267,17 @@ class Shy(GraphSpace):
         return self.until, "shy"
 
 
-def test_a_lane_is_waited_for() -> None:
-    """A run waits for a lane that becomes ready within its patience."""
+def test_run_waits_for_host_within_patience() -> None:
     assert ["a", "b"] == nodes(run(engine(Shy(200.0), patience=300.0)))
 
 
-def test_a_run_does_not_wait_beyond_its_patience() -> None:
-    """A run ends when every lane left wants to be left alone for longer."""
+def test_run_ends_beyond_patience() -> None:
     made = engine(Shy(400.0), patience=300.0)
     assert [] == run(made)
     assert "the remaining hosts asked to be left alone for now" == made.ending
 
 
-def test_a_run_with_nothing_left_does_not_wait() -> None:
-    """A run ends as soon as there is nothing to fetch, although its lane still rests."""
-
+def test_run_ends_without_waiting_if_nothing_left() -> None:
     class Resting(GraphSpace):
         until = 0.0
 
@@ -330,34 +297,23 @@ def test_a_run_with_nothing_left_does_not_wait() -> None:
     assert run_virtual(seconds()) < 1.0
 
 
-# -- redirects -----------------------------------------------------------------------------------------------
-
-
-def test_a_redirect_goes_through_the_frontier() -> None:
-    """A redirect is a visit of its own, and its target is picked like any node."""
+def test_redirect_target_joins_frontier() -> None:
     visits = run(engine(Scripted({"a": to("b"), "b": ok()})))
     assert [("a", "redirect", 0), ("b", "page", 1)] == [(v.node, v.kind, v.hops) for v in visits]
 
 
-def test_redirects_without_end_are_a_loop() -> None:
-    """After MAX_HOPS redirects in a row the next one is recorded as a loop, and not followed."""
+def test_redirects_beyond_max_hops_are_a_loop() -> None:
     pages = {f"n{i}": to(f"n{i + 1}") for i in range(20)}
     visits = run(engine(Scripted(pages), ["n0"]))
     assert MAX_HOPS + 1 == len(visits)
     assert ("page", "loop", 0) == (visits[-1].kind, visits[-1].outcome, len(visits[-1].links))
 
 
-def test_a_redirect_in_a_circle_ends() -> None:
-    """Two nodes that redirect to each other are visited once each."""
+def test_redirect_circle_ends() -> None:
     assert ["a", "b"] == nodes(run(engine(Scripted({"a": to("b"), "b": to("a")}))))
 
 
-# -- failures ------------------------------------------------------------------------------------------------
-
-
-def test_a_space_that_fails_is_recorded() -> None:
-    """An exception of the space becomes the outcome 'crashed' of that visit, and the crawl goes on."""
-
+def test_exception_of_space_is_recorded() -> None:
     class Buggy(GraphSpace):
         async def visit(self, task: Task) -> Page:
             if task.node == "b":
@@ -370,9 +326,7 @@ def test_a_space_that_fails_is_recorded() -> None:
     )  # fmt: skip
 
 
-def test_a_space_that_fails_at_once_is_recorded() -> None:
-    """An exception before anything is awaited is a crash of that visit, too, not of the crawl."""
-
+def test_synchronous_exception_of_space_is_recorded() -> None:
     class Hasty(GraphSpace):
         def visit(self, task: Task) -> Any:
             raise ZeroDivisionError("oops")
@@ -380,9 +334,7 @@ def test_a_space_that_fails_at_once_is_recorded() -> None:
     assert ["crashed"] == [visit.outcome for visit in run(engine(Hasty({"a": []})))]
 
 
-def test_a_space_that_cancels_itself_is_recorded() -> None:
-    """A visit that ends in a cancellation which the engine did not ask for is a crash, not a wait for ever."""
-
+def test_cancellation_of_space_is_recorded() -> None:
     class Cancelling(GraphSpace):
         async def visit(self, task: Task) -> Page:
             if task.node == "b":
@@ -393,9 +345,7 @@ def test_a_space_that_cancels_itself_is_recorded() -> None:
     assert {"a": "ok", "b": "crashed", "c": "ok"} == visits
 
 
-def test_a_failure_is_tried_again_when_it_says_so() -> None:
-    """A failed node with a time to retry stays in the frontier; attempts are counted up."""
-
+def test_failure_with_retry_time_is_retried() -> None:
     class Flaky(Space):
         async def visit(self, task: Task) -> Page:
             return Page("timeout", retry_at=clock() + 5) if task.attempt < 3 else Page("ok")
@@ -405,27 +355,22 @@ def test_a_failure_is_tried_again_when_it_says_so() -> None:
 
 
 class Plain:
-    """A topic that finds everything relevant."""
-
     threshold = 0.5
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         return Judgement(1.0, np.zeros(len(page.links), np.float32))
 
     def learn(self, visit: Visit) -> None:
-        """Nothing."""
+        pass
 
 
 def test_only_pages_are_judged() -> None:
-    """Failures and redirects get no beta, no terms and no judge."""
     space = Scripted({"a": to("b"), "b": ok()})
     first, second = run(engine(space, topic=Plain(), judge_name="plain"))
     assert (0.0, "", 1.0, "plain") == (first.relevance, first.judge, second.relevance, second.judge)
 
 
-def test_what_is_not_a_number_is_not_learned() -> None:
-    """A topic's NaN is recorded as 0, for beta and for alphas."""
-
+def test_nan_relevance_is_recorded_as_zero() -> None:
     class Confused(Plain):
         def judge(self, page: Page, reading: Any) -> Judgement:
             return Judgement(float("nan"), np.full(len(page.links), np.nan, np.float32))
@@ -435,9 +380,7 @@ def test_what_is_not_a_number_is_not_learned() -> None:
 
 
 @pytest.mark.parametrize("facet", [False, True])
-def test_one_number_for_each_link(facet: bool) -> None:
-    """Alphas and facets that do not fit the links are refused by name, before they can be taken for others'."""
-
+def test_wrong_number_of_link_relevances_is_refused(facet: bool) -> None:
     class Short(Plain):
         def judge(self, page: Page, reading: Any) -> Judgement:
             whole, short = np.zeros(len(page.links), np.float32), np.zeros(1, np.float32)
@@ -448,9 +391,7 @@ def test_one_number_for_each_link(facet: bool) -> None:
         run(engine(GraphSpace({"a": ["b", "c"]}), topic=Short()))
 
 
-def test_beta_is_a_python_float() -> None:
-    """A topic that computes with numpy may return its scalars: what is recorded is a float."""
-
+def test_relevance_is_a_python_float() -> None:
     class Numeric(Plain):
         def judge(self, page: Page, reading: Any) -> Judgement:
             return Judgement(np.float32(0.5), np.zeros(len(page.links), np.float32))  # type: ignore[arg-type]
@@ -458,11 +399,8 @@ def test_beta_is_a_python_float() -> None:
     assert float is type(run(engine(GraphSpace({"a": []}), topic=Numeric()))[0].relevance)
 
 
-# -- refusals and errands ------------------------------------------------------------------------------------
-
-
 class Gated(GraphSpace):
-    """A graph where "b" is denied and "c" needs a key first; like the web, it is busy while it fetches the key."""
+    """Graph where "b" is denied and "c" needs a key first; its host is busy meanwhile."""
 
     def __init__(self) -> None:
         super().__init__({"a": ["b", "c"]})
@@ -497,8 +435,7 @@ class Gated(GraphSpace):
         self.key = self.key or "key" in visit.data
 
 
-def test_a_refusal_is_recorded_and_nothing_is_sent() -> None:
-    """A node that the space refuses gets a visit with the outcome and the reason."""
+def test_refusal_is_recorded_without_request() -> None:
     space = Gated()
     visits = {visit.node: visit for visit in run(engine(space))}
     assert ("denied", "private", "page") == (visits["b"].outcome, visits["b"].note, visits["b"].kind)
@@ -506,8 +443,7 @@ def test_a_refusal_is_recorded_and_nothing_is_sent() -> None:
 
 
 @pytest.mark.parametrize("concurrency", [1, 2, 8])
-def test_an_errand_comes_first(concurrency: int) -> None:
-    """The errand is visited and recorded under its own kind, then the node it was run for; it costs no pick."""
+def test_prerequisite_comes_first(concurrency: int) -> None:
     space = Gated()
     visits = run(engine(space, concurrency=concurrency))
     assert [("page", "a"), ("robots", "key"), ("page", "c")] == space.fetched
@@ -516,9 +452,7 @@ def test_an_errand_comes_first(concurrency: int) -> None:
     assert [1, 2, 3] == [visit.pick for visit in visits if visit.kind == "page"]
 
 
-def test_an_errand_waits_for_its_own_lane() -> None:
-    """An errand to a lane that rests waits for that lane, and the node with it."""
-
+def test_prerequisite_waits_for_its_own_host() -> None:
     async def crawl() -> tuple[list[str], float]:
         space = Gated()
         space.key_ready = clock() + 7.5
@@ -530,15 +464,13 @@ def test_an_errand_waits_for_its_own_lane() -> None:
     assert 0.0 <= late < 1.1
 
 
-def test_an_errand_that_never_succeeds_does_not_spin() -> None:
-    """A lane that is closed for good while an errand fails is not asked over and over."""
-
+def test_failing_prerequisite_does_not_spin() -> None:
     class Closed(Gated):
         def ready(self, host_key: str) -> tuple[float, str]:
             return (NEVER if self.fetched else 0.0), "closed"
 
         def learn(self, visit: Visit) -> None:
-            """Never gets the key."""
+            pass
 
     space = Closed()
     made = engine(space, ["c"])
@@ -546,11 +478,8 @@ def test_an_errand_that_never_succeeds_does_not_spin() -> None:
     assert [("robots", "key")] == space.fetched
 
 
-# -- recording -----------------------------------------------------------------------------------------------
-
-
 class Shelf:
-    """An archive that remembers what it was given, and how long the log was then."""
+    """Archive that notes the length of the log at each record."""
 
     def __init__(self) -> None:
         self.kept: list[str] = []
@@ -560,11 +489,10 @@ class Shelf:
         return ArchivePlace("file", len(self.kept), 1)
 
     def close(self) -> None:
-        """Nothing."""
+        pass
 
 
 def test_bytes_are_archived_before_the_event() -> None:
-    """A visit is recorded with the place of its bytes; one without bytes has none."""
     with_bytes = ok("b")
     with_bytes.exchange = Exchange(b"GET", b"HTTP/1.1 200 OK", [], b"body", b"d" * 32)
     shelf = Shelf()
@@ -576,23 +504,20 @@ def test_bytes_are_archived_before_the_event() -> None:
     )  # fmt: skip
 
 
-def test_every_visit_is_recorded_once_and_in_order() -> None:
-    """What run() yields is what the log holds."""
+def test_each_visit_is_recorded_once_in_order() -> None:
     made = engine(GraphSpace({"a": ["b", "c"], "c": ["d"]}), concurrency=3)
     visits = run(made)
     assert visits == [event for event in made.log if isinstance(event, Visit)]
 
 
-def test_the_reader_is_asked_once_for_a_page() -> None:
-    """Terms and fingerprint of a page are recorded with its visit."""
+def test_reader_reads_each_page_once() -> None:
     space = Scripted({"a": Page("ok", marked="coral reefs", data={"alpha": []})})
     visit = run(engine(space, reader=Vocabulary()))[0]
     assert (["coral", "reef"], [1, 1]) == (visit.terms.new, visit.terms.counts.tolist())
     assert visit.simhash
 
 
-def test_replay_restores_the_tally_and_the_frontier() -> None:
-    """Folding the log again gives the same counts and the same open rows."""
+def test_replay_restores_tally_and_frontier() -> None:
     graph = GraphSpace({"a": [f"n{i}" for i in range(20)], "n3": ["x"]}, relevance={"n1": 1.0, "n3": 0.5})
     live = engine(graph, budget=Budget(pages=9), concurrency=4)
     run(live)
@@ -605,26 +530,19 @@ def test_replay_restores_the_tally_and_the_frontier() -> None:
 
 
 def test_labels_and_settings_are_folded() -> None:
-    """A label changes nothing yet; a setting is remembered by its key."""
     made = engine(GraphSpace({}))
     made.fold(Label("a", True))
     made.fold(Setting("threshold", 0.3))
     assert {"threshold": 0.3} == made.tally.settings
 
 
-def test_a_seed_out_of_scope_is_left_alone() -> None:
-    """A seed that the scope refuses does not join."""
+def test_seed_out_of_scope_does_not_join() -> None:
     made = engine(GraphSpace({"a": ["b"]}), scope=lambda node, depth: False)
     assert [] == run(made)
 
 
-def test_what_arrives_together_is_recorded_together() -> None:
-    """All of it is in the log, in order, before anyone hears of the first, and before the next pick. One by one unless
-    told otherwise: whoever breaks off then has heard of all that is recorded."""
-
+def test_batch_arrivals_records_together() -> None:
     class Prompt(Scripted):
-        """Answers at once, in the order of the questions."""
-
         async def visit(self, task: Task) -> Page:
             return self.pages[task.node]
 

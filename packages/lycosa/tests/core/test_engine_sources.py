@@ -1,4 +1,4 @@
-"""Sources and probes in the loop: sitemaps lead to pages, nonsense is asked for once, and neither counts as a page."""
+"""Tests of sitemaps, feeds and probes in the crawl loop."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROUNDING = 1e-5
 
 
 class Site:
-    """A web that answers from a table of paths or addresses; what is not in it is gone."""
+    """Web with scripted responses by path or URL; others are 404."""
 
     def __init__(self, answers: Mapping[str, ServedResponse | bytes | str]) -> None:
         self.answers = {(A + key if key.startswith("/") else key): answer for key, answer in answers.items()}
@@ -53,24 +53,21 @@ class Site:
 
 
 def urlset(*urls: str) -> bytes:
-    """A sitemap."""
     inner = "".join(f"<url><loc>{A + url if url.startswith('/') else url}</loc></url>" for url in urls)
     return f"<urlset>{inner}</urlset>".encode()
 
 
 def index(*urls: str) -> bytes:
-    """A sitemap index."""
     inner = "".join(f"<sitemap><loc>{A + url if url.startswith('/') else url}</loc></sitemap>" for url in urls)
     return f"<sitemapindex>{inner}</sitemapindex>".encode()
 
 
 def pages(*paths: str) -> dict[str, str]:
-    """Pages without links, each with the words of its path."""
     return {path: f"<title>{path}</title><p>{path.strip('/').replace('-', ' ')}" for path in paths}
 
 
 def made(web: Any, **rest: Any) -> Engine:
-    """An engine over a simulated transport, one request at a time unless told otherwise."""
+    """Engine over a simulated transport, by default with one request at a time."""
     politeness = Politeness(clock, delay=rest.pop("delay", 1.0), free=lambda address: True)
     transport = SimTransport(web, seed=1, latency=(0.05, 0.5))
     space = WebSpace(
@@ -83,7 +80,7 @@ def made(web: Any, **rest: Any) -> Engine:
 
 
 def crawl(web: Any, seeds: Mapping[str, Kind] | Iterable[str], **rest: Any) -> tuple[Engine, list[Visit]]:
-    """A crawl to its end, in virtual time, and its visits; seeds are pages unless told otherwise."""
+    """Visits of a complete crawl in virtual time; seeds are pages unless mapped to another kind."""
     kinds: dict[str, Kind] = dict(seeds) if isinstance(seeds, Mapping) else dict.fromkeys(seeds, "page")
 
     async def run() -> tuple[Engine, list[Visit]]:
@@ -98,22 +95,17 @@ def crawl(web: Any, seeds: Mapping[str, Kind] | Iterable[str], **rest: Any) -> t
 
 
 def told(visits: Iterable[Visit], *kinds: Kind) -> list[str]:
-    """The paths of the visits of some kinds, in order; those of other hosts than A with their host."""
+    """Paths of the visits of some kinds, in order; with the host unless it is A."""
     return [visit.node.removeprefix(A) for visit in visits if visit.kind in (kinds or ("page", "sitemap", "redirect"))]
 
 
 def hits(engine: Engine) -> list[ServedRequest]:
-    """The requests as the server saw them."""
     assert isinstance(engine.space, WebSpace)
     assert isinstance(engine.space.transport, SimTransport)
     return engine.space.transport.log
 
 
-# -- from sources to pages -----------------------------------------------------------------------------------
-
-
-def test_from_an_index_over_sitemaps_to_pages() -> None:
-    """An index leads to its sitemaps, these to their pages, and the pages come in the order of what they promise."""
+def test_sitemap_index_leads_to_pages() -> None:
     web = Site({
         "/index.xml": index("/one.xml", "/two.xml"),
         "/one.xml": urlset("/tax-law", "/coral-island", "/football"),
@@ -128,8 +120,7 @@ def test_from_an_index_over_sitemaps_to_pages() -> None:
     assert (3, 5, 5) == (engine.tally.sources, engine.tally.sourced, engine.tally.pages)
 
 
-def test_links_of_a_source_have_alphas_and_no_beta() -> None:
-    """A sitemap is not relevant itself, however often it names the topic, and its words count for no page."""
+def test_source_links_have_relevance_but_source_has_none() -> None:
     web = Site({"/s.xml": urlset("/coral-reef", "/tax"), **pages("/coral-reef", "/tax")})
     engine, visits = crawl(web, {"/s.xml": "sitemap"})
     sitemap = next(visit for visit in visits if visit.kind == "sitemap")
@@ -142,23 +133,20 @@ def test_links_of_a_source_have_alphas_and_no_beta() -> None:
     assert pytest.approx(0.5 * sitemap.links.link_relevances[0], abs=1e-6) == reef.priority
 
 
-def test_a_feed_and_a_list_are_sources() -> None:
-    """The same for what else names addresses."""
+def test_feeds_and_lists_are_sources() -> None:
     feed = "<rss><channel><item><title>Coral reef</title><link>http://a.localhost/7</link></item></channel></rss>"
     web = Site({"/feed": feed.encode(), "/list.txt": f"{A}/8\n", **pages("/7", "/8")})
     _, visits = crawl(web, {"/feed": "sitemap", "/list.txt": "sitemap"})
     assert (["/feed", "/list.txt"], ["/7", "/8"]) == (told(visits, "sitemap"), told(visits, "page"))
 
 
-def test_compressed_sitemaps() -> None:
-    """A .gz file is read, too."""
+def test_compressed_sitemap_is_read() -> None:
     packed = ServedResponse(200, [("Content-Type", "application/x-gzip")], gzip.compress(urlset("/coral")))
     _, visits = crawl(Site({"/s.xml.gz": packed, **pages("/coral")}), {"/s.xml.gz": "sitemap"})
     assert ["/s.xml.gz", "/coral"] == told(visits)
 
 
-def test_a_sitemap_that_is_an_ordinary_page_is_a_page() -> None:
-    """What was named as a source and is none counts as a page, with its relevance and its links."""
+def test_source_that_is_a_page_counts_as_page() -> None:
     web = Site({"/s": "<title>Coral reef</title><p>coral reef <a href=/coral>coral</a>", **pages("/coral")})
     engine, visits = crawl(web, {"/s": "sitemap"}, pages=2)
     assert (["/s", "/coral"], []) == (told(visits, "page"), told(visits, "sitemap"))
@@ -166,8 +154,7 @@ def test_a_sitemap_that_is_an_ordinary_page_is_a_page() -> None:
     assert (2, 0) == (engine.tally.pages, engine.tally.sources)
 
 
-def test_a_sitemap_that_has_moved() -> None:
-    """The target of a source's redirect is a source."""
+def test_redirected_sitemap_is_a_source() -> None:
     moved = ServedResponse(301, [("Location", f"{A}/new.xml")], b"")
     web = Site({"/old.xml": moved, "/new.xml": urlset("/coral"), **pages("/coral")})
     _, visits = crawl(web, {"/old.xml": "sitemap"})
@@ -176,8 +163,7 @@ def test_a_sitemap_that_has_moved() -> None:
     )  # fmt: skip
 
 
-def test_a_sitemap_that_is_not_there() -> None:
-    """It is a failure like any other, and the crawl goes on with the other seeds."""
+def test_missing_sitemap_is_a_failure() -> None:
     engine, visits = crawl(Site(pages("/coral")), {"/s.xml": "sitemap", "/coral": "page"})
     assert [("/s.xml", "gone"), ("/coral", "ok")] == [
         (visit.node.removeprefix(A), visit.outcome) for visit in visits if visit.kind == "page"
@@ -186,18 +172,13 @@ def test_a_sitemap_that_is_not_there() -> None:
 
 
 def test_sources_do_not_count_as_pages() -> None:
-    """A budget of two pages is spent on two pages, whatever was read to find them."""
     web = Site({"/i.xml": index("/s.xml"), "/s.xml": urlset("/a", "/b", "/c"), **pages("/a", "/b", "/c")})
     engine, visits = crawl(web, {"/i.xml": "sitemap"}, pages=2, concurrency=8)
     assert (2, 2) == (len(told(visits, "page")), len(told(visits, "sitemap")))
     assert "page budget spent" == engine.ending
 
 
-# -- bounds --------------------------------------------------------------------------------------------------
-
-
-def test_no_more_sources_are_read_than_allowed() -> None:
-    """An index of very many sitemaps has the first of them read; the index is one of those that count."""
+def test_max_sources_limits_index() -> None:
     many = [f"/{number}.xml" for number in range(150)]
     web = Site({"/i.xml": index(*many), **{path: urlset(f"{path}.html") for path in many}})
     engine, visits = crawl(web, {"/i.xml": "sitemap"}, pages=1)
@@ -205,17 +186,14 @@ def test_no_more_sources_are_read_than_allowed() -> None:
     assert MAX_SOURCES == engine.tally.sources
 
 
-def test_indexes_that_name_each_other_come_to_an_end() -> None:
-    """Each source is read once, however it is named."""
+def test_cyclic_indexes_are_read_once() -> None:
     web = Site({"/i.xml": index("/j.xml", "/i.xml"), "/j.xml": index("/i.xml", "/j.xml", "/k.xml"), "/k.xml": urlset()})
     engine, visits = crawl(web, {"/i.xml": "sitemap"})
     assert ["/i.xml", "/j.xml", "/k.xml"] == told(visits, "sitemap")
     assert "nothing left to fetch" == engine.ending
 
 
-def test_indexes_without_end_come_to_an_end() -> None:
-    """An index that leads to a new index, and so on, is followed until the bound."""
-
+def test_endless_indexes_end_at_max_sources() -> None:
     class Endless(Site):
         def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
             name = url.rpartition("/")[2].removesuffix(".xml")
@@ -227,8 +205,7 @@ def test_indexes_without_end_come_to_an_end() -> None:
     assert MAX_SOURCES == len(told(visits, "sitemap")) == engine.tally.sources
 
 
-def test_no_more_addresses_are_taken_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All sources together may name so many addresses, in the order in which they are read."""
+def test_max_sourced_urls_limits_all_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assessor, "MAX_SOURCED_URLS", 5)
     web = Site({
         "/i.xml": index("/one.xml", "/two.xml", "/three.xml"),
@@ -241,9 +218,6 @@ def test_no_more_addresses_are_taken_than_allowed(monkeypatch: pytest.MonkeyPatc
     assert {"/1", "/2", "/3", "/4", "/5"} == set(told(visits, "page"))
     assert 5 == engine.tally.sourced
     assert [0, 3, 2, 0] == [len(visit.links.link_relevances) for visit in visits if visit.kind == "sitemap"]
-
-
-# -- robots.txt ----------------------------------------------------------------------------------------------
 
 
 ROBOTS = "User-agent: *\nAllow: /\nSitemap: {}/s.xml\n"
@@ -259,36 +233,31 @@ TWO_HOSTS = Site({
 })  # fmt: skip
 
 
-def test_sitemaps_of_robots_are_read_if_wanted() -> None:
-    """With sitemaps=True, what the robots.txt of a seed's host names is read; of hosts met on the way it is not."""
+def test_robots_sitemaps_of_seed_hosts_only() -> None:
     _, visits = crawl(TWO_HOSTS, ["/"], sitemaps=True)
     assert ["/s.xml"] == told(visits, "sitemap")
     assert {"/", "/coral", f"{B}/"} == set(told(visits, "page"))
     assert {f"{A}/robots.txt", f"{B}/robots.txt"} == {visit.node for visit in visits if visit.kind == "robots"}
 
 
-def test_sitemaps_of_robots_are_not_read_unasked() -> None:
-    """Without, no sitemap is read."""
+def test_robots_sitemaps_need_option() -> None:
     _, visits = crawl(TWO_HOSTS, ["/"])
     assert [] == told(visits, "sitemap")
 
 
-def test_sitemaps_of_two_seeds_hosts() -> None:
-    """Every seed's host may name some, each host once."""
+def test_robots_sitemaps_of_several_seed_hosts() -> None:
     _, visits = crawl(TWO_HOSTS, ["/", f"{B}/", "/coral"], sitemaps=True)
     assert {"/s.xml", f"{B}/s.xml"} == set(told(visits, "sitemap"))
     assert 2 == len(told(visits, "sitemap"))
 
 
-def test_a_seed_that_moved_brings_its_new_hosts_sitemaps() -> None:
-    """The host where a seed is in the end is a seed's host, too."""
+def test_robots_sitemaps_of_redirected_seed_host() -> None:
     web = Site({**TWO_HOSTS.answers, f"{A}/moved": ServedResponse(301, [("Location", f"{B}/")], b"")})
     _, visits = crawl(web, ["/moved"], sitemaps=True)
     assert {"/s.xml", f"{B}/s.xml"} == set(told(visits, "sitemap"))
 
 
-def test_a_sitemap_on_another_host_does_not_bring_that_hosts_sitemaps() -> None:
-    """A seed's host may keep its sitemap elsewhere; what else that place has is not asked for."""
+def test_robots_sitemaps_not_of_sitemap_host() -> None:
     web = Site({
         "/robots.txt": f"Sitemap: {B}/of-a.xml\n",
         f"{B}/robots.txt": ROBOTS.format(B),
@@ -300,19 +269,14 @@ def test_a_sitemap_on_another_host_does_not_bring_that_hosts_sitemaps() -> None:
     assert [f"{B}/of-a.xml"] == told(visits, "sitemap")
 
 
-def test_a_sitemap_that_was_linked_to_before_is_still_a_source() -> None:
-    """That a page linked to the sitemap before robots.txt named it makes no difference."""
+def test_linked_sitemap_is_still_a_source() -> None:
     web = Site({**TWO_HOSTS.answers, f"{A}/": f"<p><a href={B}/s.xml>Sitemap</a>"})
-    _, visits = crawl(web, ["/", f"{B}/"], sitemaps=True, delay=0.0)  # so that A's page is read before B's robots.txt
+    _, visits = crawl(web, ["/", f"{B}/"], sitemaps=True, delay=0.0)  # A's page before B's robots.txt
     assert f"{A}/" == visits[1].node
     assert {"/s.xml", f"{B}/s.xml"} == set(told(visits, "sitemap"))
 
 
-# -- replay --------------------------------------------------------------------------------------------------
-
-
 def learned(engine: Engine) -> dict[str, Any]:
-    """What an engine knows of its rows."""
     table, n = engine.table, len(engine.table)
     is_open = table.rows()
     return {
@@ -326,8 +290,7 @@ def learned(engine: Engine) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("stop", [1, 2, 3, 4, 5, 8, 100])
-def test_resumed_is_as_never_stopped(stop: int) -> None:
-    """After any number of events, the log folded again gives the same table, sources included, and the same picks."""
+def test_resumed_equals_uninterrupted(stop: int) -> None:
     web = Site({**TWO_HOSTS.answers, f"{A}/s.xml": index("/t.xml", "/u.xml"), f"{A}/t.xml": urlset("/coral", "/x")})
     options: dict[str, Any] = {"sitemaps": True, "probe_after": 1, "trap_filter": SectionTrapFilter(0.1)}
 
@@ -363,18 +326,14 @@ def test_resumed_is_as_never_stopped(stop: int) -> None:
     assert {visit.node for visit in straight} == set(whole)
 
 
-# -- probes --------------------------------------------------------------------------------------------------
-
-
 def folder(count: int) -> dict[str, str]:
-    """A host with so many pages, all linked from the first, each with words of its own."""
+    """Host with pages of different words, all linked from the first."""
     links = "".join(f"<a href=/{number}.html>coral reef {number}</a> " for number in range(count))
     words = ("atoll", "lagoon", "polyp", "kelp", "squid", "urchin", "whale", "krill", "crab", "shrimp")
     return {"/": f"<p>coral {links}", **{f"/{n}.html": f"<p>{f'{words[n]} ' * 40}" for n in range(count)}}
 
 
-def test_a_host_is_asked_for_nonsense_once() -> None:
-    """One request an origin, as an errand that is recorded in its own kind and is no page."""
+def test_probe_once_per_host() -> None:
     engine, visits = crawl(Site(folder(9)), ["/"], probe_after=3, pages=8, trap_filter=SectionTrapFilter(0.1))
     probes = [visit for visit in visits if visit.kind == "probe"]
     assert [("gone", f"{A}/")] == [(visit.outcome, visit.origin.rpartition("/")[0] + "/") for visit in probes]
@@ -385,8 +344,7 @@ def test_a_host_is_asked_for_nonsense_once() -> None:
     assert "gone" not in engine.tally.outcomes, "nor is it a failure of the crawl's"
 
 
-def test_each_origin_is_asked() -> None:
-    """Two hosts, two probes; a host with two pages only is left alone."""
+def test_probe_each_origin() -> None:
     web = Site({
         **folder(5), **{f"{B}{path}": text for path, text in folder(5).items()}, "http://c.localhost/": "<p>coral",
     })  # fmt: skip
@@ -395,8 +353,7 @@ def test_each_origin_is_asked() -> None:
     assert {"a.localhost": 1, "b.localhost": 1} == asked
 
 
-def test_nonsense_is_not_asked_for_where_robots_forbids() -> None:
-    """A host whose rules would not allow the probe is never probed, and its pages are fetched all the same."""
+def test_probe_respects_robots() -> None:
     web = Site({**folder(6), "/robots.txt": "User-agent: *\nDisallow: /no-such\n"})
     engine, visits = crawl(web, ["/"], probe_after=3)
     assert [] == [visit for visit in visits if visit.kind == "probe"]
@@ -404,8 +361,7 @@ def test_nonsense_is_not_asked_for_where_robots_forbids() -> None:
     assert not any("no-such" in hit.path for hit in hits(engine))
 
 
-def test_the_words_of_a_probe_count_for_nothing() -> None:
-    """A probe's answer is judged for its words only: no relevance, no page in the vocabulary, no links followed."""
+def test_probe_words_do_not_count() -> None:
     site = folder(6)
 
     class Liar(Site):
@@ -424,8 +380,7 @@ def test_the_words_of_a_probe_count_for_nothing() -> None:
     assert 7 == engine.reader.pages == engine.tally.pages
 
 
-def test_pauses_are_kept_while_probing_and_reading_sitemaps() -> None:
-    """Every request counts, be it for a sitemap or for nonsense."""
+def test_delays_include_probes_and_sitemaps() -> None:
     web = Site({
         **TWO_HOSTS.answers,
         **{A + path: text for path, text in folder(8).items()},
@@ -439,13 +394,10 @@ def test_pauses_are_kept_while_probing_and_reading_sitemaps() -> None:
     assert {"robots", "sitemap", "page", "probe"} <= {visit.kind for visit in visits}
 
 
-# -- files of seeds, through `lycosa.crawl` ------------------------------------------------------------------
-
 LOCAL: dict[str, Any] = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
 
 
 def test_bookmarks_are_seeds(tmp_path: Path) -> None:
-    """The pages of a bookmarks file are fetched first, all of them."""
     web = Web(pages=200, hosts=4, traps=())
     with serve(web):
         urls = list(web.urls())[5:9]
@@ -457,8 +409,7 @@ def test_bookmarks_are_seeds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scope", [{}, {"domains": ["localhost"]}])
-def test_the_pages_of_a_saved_sitemap_are_candidates(tmp_path: Path, scope: dict[str, Any]) -> None:
-    """They wait in the frontier, ranked by their names, and are no seeds; a resumed crawl needs the file no more."""
+def test_saved_sitemap_pages_are_candidates(tmp_path: Path, scope: dict[str, Any]) -> None:
     web = Web(pages=200, hosts=4, traps=())
     with serve(web):
         urls = list(web.urls())[:60]
@@ -477,8 +428,7 @@ def test_the_pages_of_a_saved_sitemap_are_candidates(tmp_path: Path, scope: dict
     assert set() == {visit.node for visit in first} & {visit.node for visit in more}
 
 
-def test_a_sitemap_on_the_web_as_a_seed_file() -> None:
-    """An address given as a seed file is a source."""
+def test_seed_file_url_is_a_source() -> None:
     web = Site({"/s.xml": urlset("/coral", "/tax"), **pages("/coral", "/tax")})
     engine, visits = crawl(web, {"/s.xml": "sitemap"}, pages=1)
     assert ["/coral"] == told(visits, "page")
@@ -486,8 +436,7 @@ def test_a_sitemap_on_the_web_as_a_seed_file() -> None:
     assert (OPEN, False, 1) == (engine.table.state[row], engine.table.is_seed[row], engine.table.depth[row])
 
 
-def test_a_plain_page_has_no_sources() -> None:
-    """A page that happens to carry such data, from a space of one's own, starts nothing."""
+def test_sources_in_data_of_plain_page_are_ignored() -> None:
     from lycosa.judges.space_judge import SpaceJudge
     from lycosa.spaces.graph import GraphSpace
 
@@ -501,8 +450,7 @@ def test_a_plain_page_has_no_sources() -> None:
     assert {"a", "b"} == {visit.node for visit in visits}
 
 
-def test_a_nested_source_that_is_a_page_costs_nothing() -> None:
-    """What an index calls a sitemap and is a page is not wanted: it may neither spend the budget nor come first."""
+def test_nested_source_that_is_a_page_is_unwanted() -> None:
     named = pages(*(f"{A}/{number}" for number in range(5)))
     web = Site({**named, f"{A}/index.xml": index(*named)})
     _, visits = crawl(web, {f"{A}/index.xml": "sitemap"})

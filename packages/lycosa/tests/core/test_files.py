@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Tests of atomic writes and bounded reads."""
 
 import errno
 import os
@@ -11,8 +11,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole, atomic_write
 
 
-def test_a_file_is_replaced_when_it_is_complete(tmp_path: Path) -> None:
-    """Until the block is left, the old content is there; then the new one, and nothing beside it."""
+def test_atomic_write_replaces_when_complete(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"old")
     with atomic_write(path) as file:
@@ -22,8 +21,7 @@ def test_a_file_is_replaced_when_it_is_complete(tmp_path: Path) -> None:
     assert [path] == list(tmp_path.iterdir())
 
 
-def test_an_error_leaves_everything_as_it_was(tmp_path: Path) -> None:
-    """Neither a half file nor its beginnings stay behind."""
+def test_atomic_write_keeps_old_file_on_error(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"old")
     writing = atomic_write(path)
@@ -34,8 +32,7 @@ def test_an_error_leaves_everything_as_it_was(tmp_path: Path) -> None:
     assert [path] == list(tmp_path.iterdir())
 
 
-def test_a_secret_is_never_readable_by_others(tmp_path: Path) -> None:
-    """The mode holds from the first byte on."""
+def test_atomic_write_mode_holds_from_the_start(tmp_path: Path) -> None:
     path = tmp_path / "key"
     with atomic_write(path, 0o600) as file:
         file.write(b"secret")
@@ -43,16 +40,14 @@ def test_a_secret_is_never_readable_by_others(tmp_path: Path) -> None:
     assert 0o600 == path.stat().st_mode & 0o777
 
 
-def test_a_file_is_read_up_to_a_size(tmp_path: Path) -> None:
-    """One of that size is read, a larger one is not."""
+def test_read_whole_limits_size(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")
     assert b"abc" == read_whole(tmp_path / "a", 3)
     with pytest.raises(OSError, match="more than 2 bytes"):
         read_whole(tmp_path / "a", 2)
 
 
-def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
-    """Nobody waits for a pipe that nobody writes to, nor reads a device that never ends."""
+def test_read_whole_refuses_pipes_and_devices(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path, told in (
         (tmp_path / "pipe", "a pipe or a device"),
@@ -63,14 +58,12 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
             read_whole(path, 100)
 
 
-def test_nothing_is_no_name() -> None:
-    """A name that a user left empty is said to be none."""
+def test_atomic_write_refuses_empty_name() -> None:
     with pytest.raises(InputError, match="not a name of a file"), atomic_write(Path("")):
         pass
 
 
-def test_macos_is_asked_for_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is F_FULLFSYNC it is used; where the file system can't do it, or there is none, fsync is."""
+def test_sync_uses_fullfsync_where_supported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(files.os, "fsync", lambda descriptor: asked.append("fsync"))
     with open(tmp_path / "a", "wb") as file:
@@ -87,8 +80,7 @@ def test_macos_is_asked_for_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert asked == ["fsync", 51, "fsync"]
 
 
-def test_fewer_files_where_the_kernel_allows_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """macOS names no limit and refuses 16,384; then it is what it allows, and never an error."""
+def test_allow_many_files_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = []
 
     def choosy(kind: int, pair: tuple[int, int]) -> None:

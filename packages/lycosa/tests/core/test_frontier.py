@@ -1,4 +1,4 @@
-"""The frontier: the best open row of the lanes that are ready, whatever happened before."""
+"""Tests of the frontier: the best open row of the ready hosts."""
 
 import math
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from lycosa.core.table import DONE, OPEN, Table
 
 @pytest.fixture(scope="module", autouse=True)
 def short_heaps() -> Iterator[None]:
-    """Heaps of one row or two: all others wait beside them, as in lanes of hundreds of rows."""
+    """Heaps of one or two rows; all others wait outside of them."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("lycosa.core.frontier.HEAP", 1)
         yield
@@ -25,7 +25,7 @@ LANES, ROWS = 4, 12
 
 
 def frontier(nodes: str, priorities: list[float], **rest: object) -> Frontier:
-    """A frontier of nodes named by lane and number ("a1"), separated by spaces."""
+    """Frontier of nodes named by host and number ("a1"), separated by spaces."""
     table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
     made = Frontier(table, **rest)  # type: ignore[arg-type]
@@ -34,18 +34,15 @@ def frontier(nodes: str, priorities: list[float], **rest: object) -> Frontier:
 
 
 def drain(made: Frontier, now: float = 0.0) -> list[str]:
-    """All that can be taken, in order."""
     return [made.table.nodes[row] for row in iter(lambda: made.take(now), -1)]
 
 
 @pytest.mark.paper("otie-frontier")
-def test_best_first_then_first_discovered() -> None:
-    """Higher scores come first, and of equal ones the row discovered first."""
+def test_take_best_first_then_first_discovered() -> None:
     assert ["b1", "a1", "a2", "c1"] == drain(frontier("a1 a2 b1 c1", [0.5, 0.5, 0.9, -1.0]))
 
 
-def test_seeds_come_before_everything() -> None:
-    """A seed has an infinite score, whatever the estimator says."""
+def test_take_seeds_first() -> None:
     table = Table()
     rows = np.array([table.add("a", 0), table.add_seed("s")], np.int32)
     made = Frontier(table)
@@ -53,8 +50,7 @@ def test_seeds_come_before_everything() -> None:
     assert ["s", "a"] == drain(made)
 
 
-def test_a_score_may_rise_and_fall() -> None:
-    """The last score counts."""
+def test_rank_last_priority_counts() -> None:
     made = frontier("a1 a2 b1", [0.1, 0.2, 0.3])
     made.rank(np.array([0]), np.array([0.9]))
     made.rank(np.array([2]), np.array([0.15]))
@@ -63,8 +59,7 @@ def test_a_score_may_rise_and_fall() -> None:
 
 
 @pytest.mark.paper("rules-busy-queue")
-def test_a_waiting_lane_is_passed_over() -> None:
-    """The best row of a lane that isn't ready waits; the best of the others is taken."""
+def test_take_skips_waiting_host() -> None:
     until = {"a": 5.0, "b": 0.0}
     made = frontier("a1 b1 b2", [0.9, 0.1, 0.5], ready=lambda host_key: (until[host_key], "delay"))
     assert ["b2", "b1"] == drain(made, now=0.0)
@@ -75,8 +70,7 @@ def test_a_waiting_lane_is_passed_over() -> None:
     assert ["a1"] == drain(made, now=5.0)
 
 
-def test_a_parked_lane_waits_to_be_woken() -> None:
-    """A lane that is never ready is looked at again only when something wakes it."""
+def test_parked_host_waits_for_wake() -> None:
     until = {"a": math.inf}
     made = frontier("a1", [0.9], ready=lambda host_key: (until[host_key], "answering"))
     assert [] == drain(made, now=1e9)
@@ -87,8 +81,7 @@ def test_a_parked_lane_waits_to_be_woken() -> None:
     assert ["a1"] == drain(made, now=3.0)
 
 
-def test_what_is_taken_is_not_taken_twice() -> None:
-    """A taken row stays away, even when it is ranked anew, until it comes back open."""
+def test_taken_row_is_not_taken_twice() -> None:
     made = frontier("a1", [0.5])
     assert 0 == made.take(0.0)
     made.rank(np.array([0]), np.array([0.9]))
@@ -100,8 +93,7 @@ def test_what_is_taken_is_not_taken_twice() -> None:
     assert -1 == made.take(0.0)
 
 
-def test_a_postponed_row_holds_up_its_lane() -> None:
-    """A row given back with a time keeps its whole lane waiting until then."""
+def test_postpone_blocks_host() -> None:
     made = frontier("a1 a2 b1", [0.9, 0.8, 0.1])
     row = made.take(0.0)
     made.postpone(row, 2.0, "robots.txt")
@@ -109,42 +101,37 @@ def test_a_postponed_row_holds_up_its_lane() -> None:
     assert ["a1", "a2"] == drain(made, now=2.0)
 
 
-def test_a_lane_stops_at_its_budget() -> None:
-    """A lane gives no more rows than its budget, counting what is in flight."""
+def test_host_budget_counts_rows_in_flight() -> None:
     made = frontier("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], host_budget=2)
     assert ["a1", "a2", "b1"] == drain(made)
     assert ["a"] == [host_key.name for host_key in made.waiting()]
-    made.untake(0)  # it failed: the lane has used up one of its two only
+    made.untake(0)  # it failed: one of two is used up
     made.wake("a")
     assert ["a1"] == drain(made)
 
 
 @pytest.mark.parametrize("odd", [math.nan, -math.inf])
-def test_scores_that_are_no_numbers_come_last(odd: float) -> None:
-    """A row without a proper score neither spoils the order of the others nor is it lost."""
+def test_rank_nan_comes_last(odd: float) -> None:
     assert ["a2", "a3", "a1"] == drain(frontier("a1 a2 a3", [odd, 0.5, -1e9]))
 
 
-def test_waking_strangers_does_nothing() -> None:
-    """A lane that nobody knows can be woken."""
+def test_wake_unknown_host() -> None:
     frontier("a1", [0.5]).wake("nobody")
 
 
 @dataclass
 class Model:
-    """What the frontier should do, said in the slowest way."""
+    """Reference implementation by brute force."""
 
     priorities: dict[int, float] = field(default_factory=dict)
     taken: set[int] = field(default_factory=set)
     done: set[int] = field(default_factory=set)
 
     def best(self, now: float, until: list[float]) -> int:
-        """The open row with the highest score whose lane is ready; the lowest number of equals."""
         rows = [r for r in self.priorities if r not in self.taken | self.done and until[r % LANES] <= now]
         return min(rows, key=lambda r: (-self.priorities[r], r), default=-1)
 
     def promises(self, n: int, at_once: int) -> list[float]:
-        """The highest scores of open rows: of each lane as many as may be taken at once, or all if that is 0."""
         found: list[float] = []
         for host_key in range(LANES):
             rows = [r for r in self.priorities if r not in self.taken | self.done and r % LANES == host_key]
@@ -170,8 +157,6 @@ OPERATIONS = st.lists(
 @settings(max_examples=50, deadline=None)
 @given(OPERATIONS)
 def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> None:
-    """Under any sequence of ranking, taking, finishing and waiting, the best row of the ready lanes is taken, and what
-    rows promise is what they are worth by then, also those that have got worse since."""
     table = Table(host_key=lambda node: f"lane {int(node) % LANES}")
     for number in range(ROWS):
         table.add(str(number), 0)
@@ -183,7 +168,7 @@ def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> N
             made.rank(np.array([number], np.int32), np.array([value]))
             model.priorities[number] = value
         elif name == "take":
-            for at_once in (1, 0, 2) if max(until) <= now else ():  # a lane's rest is noticed when it is to be used
+            for at_once in (1, 0, 2) if max(until) <= now else ():  # a busy host is noticed when it is needed
                 assert made.promises(3, now, at_once) == model.promises(3, at_once)
             expected = model.best(now, until)
             assert expected == made.take(now)
@@ -197,7 +182,7 @@ def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> N
             made.untake(row)
             model.taken.discard(row)
             made.wake(table.host_key(str(row)))
-        elif name == "busy":  # a lane changes when something of it ends: whoever changes it wakes it
+        elif name == "busy":  # whoever changes a host wakes it
             until[number] = now + value
             made.wake(f"lane {number}")
         elif name == "pass":
@@ -213,8 +198,7 @@ def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> N
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 30), st.floats(-1e6, 1e6)), min_size=1, max_size=80))
-def test_draining_sorts_by_last_score(ranks: list[tuple[int, float]]) -> None:
-    """Whatever a row was scored on the way, rows come out by their last score."""
+def test_drain_sorts_by_last_priority(ranks: list[tuple[int, float]]) -> None:
     table = Table()
     for number in range(31):
         table.add(str(number), 0)

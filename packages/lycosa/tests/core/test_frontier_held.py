@@ -1,4 +1,4 @@
-"""The frontier with rows held back, and for a choosy crawl: who waits for whom, and that no one waits for ever."""
+"""Tests of the frontier with held rows, and of choosy crawls: which rows wait, and that none waits for ever."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lycosa.core.table import DONE, Table
 
 @pytest.fixture(scope="module", autouse=True)
 def short_heaps() -> Iterator[None]:
-    """Heaps of one row or two: all others wait beside them, as in lanes of hundreds of rows."""
+    """Heaps of one or two rows; all others wait outside of them."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("lycosa.core.frontier.HEAP", 1)
         yield
@@ -29,7 +29,7 @@ PATIENCE = 2.0
 
 
 def frontier(nodes: str, priorities: list[float], levels: list[int] | None = None, **rest: Any) -> Frontier:
-    """A frontier of nodes named by lane and number ("a1"), separated by spaces."""
+    """Frontier of nodes named by host and number ("a1"), separated by spaces."""
     table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
     made = Frontier(table, **rest)
@@ -39,13 +39,11 @@ def frontier(nodes: str, priorities: list[float], levels: list[int] | None = Non
 
 
 def take(made: Frontier, now: float = 0.0) -> str:
-    """The node taken, or nothing."""
     row = made.take(now)
     return made.table.nodes[row] if row >= 0 else ""
 
 
 def drain(made: Frontier, now: float = 0.0) -> list[str]:
-    """All that can be taken, each ended before the next is asked for."""
     taken = []
     while node := take(made, now):
         taken.append(node)
@@ -54,7 +52,6 @@ def drain(made: Frontier, now: float = 0.0) -> list[str]:
 
 
 def end(made: Frontier, node: str) -> None:
-    """The node's visit is over for good."""
     row = made.table.row_of[node]
     made.table.state[row] = DONE
     made.untake(row)
@@ -62,21 +59,15 @@ def end(made: Frontier, node: str) -> None:
 
 
 def hold(made: Frontier, node: str, level: int) -> None:
-    """Change the level of one node."""
     made.hold(np.array([made.table.row_of[node]], np.int32), np.array([level], np.uint8))
 
 
-# -- held rows -----------------------------------------------------------------------------------------------
-
-
-def test_held_rows_go_behind_all_free_ones() -> None:
-    """First the free by their scores, then the held by theirs."""
+def test_held_come_after_all_free() -> None:
     made = frontier("a1 a2 b1 b2 c1", [0.9, 0.1, 0.8, 0.3, -5.0], [HELD, FREE, HELD, FREE, FREE])
     assert ["b2", "a2", "c1", "a1", "b1"] == drain(made)
 
 
-def test_held_rows_wait_for_free_ones_in_flight() -> None:
-    """While a free page is in flight its links may be free, too: better a pause than a page that nobody wants."""
+def test_held_wait_for_free_in_flight() -> None:
     made = frontier("a1 b1 c1", [0.5, 0.9, 0.8], [FREE, HELD, HELD])
     assert ("a1", "") == (take(made), take(made))
     end(made, "a1")
@@ -84,8 +75,7 @@ def test_held_rows_wait_for_free_ones_in_flight() -> None:
     assert "c1" == take(made), "held pages do not wait for each other"
 
 
-def test_a_free_row_that_fails_is_waited_for_no_longer() -> None:
-    """A visit that has to be repeated is not in flight meanwhile."""
+def test_held_do_not_wait_for_failed_row() -> None:
     until = {"a": 0.0, "b": 0.0}
     made = frontier("a1 b1", [0.5, 0.9], [FREE, HELD], ready=lambda host_key: (until[host_key], ""), patience=PATIENCE)
     assert ("a1", "") == (take(made), take(made))
@@ -95,8 +85,7 @@ def test_a_free_row_that_fails_is_waited_for_no_longer() -> None:
     assert "b1" == take(made)
 
 
-def test_held_rows_wait_for_lanes_with_free_ones() -> None:
-    """A free row whose host will be ready within the patience comes first; one that takes longer is not waited for."""
+def test_held_wait_for_hosts_with_free_rows() -> None:
     until = {"a": 5.0, "b": 0.0}
     made = frontier(
         "a1 b1 b2", [0.1, 0.9, 0.8], [FREE, HELD, HELD], ready=lambda host_key: (until[host_key], ""), patience=2.0
@@ -111,37 +100,32 @@ def test_held_rows_wait_for_lanes_with_free_ones() -> None:
     assert "b2" == take(made, 5.0)
 
 
-def test_held_rows_do_not_wait_for_lanes_with_held_ones() -> None:
-    """A host that rests and has nothing free to give is no reason for others to rest."""
+def test_held_do_not_wait_for_hosts_with_held_rows() -> None:
     until = {"a": 1.0, "b": 0.0}
     made = frontier("a1 b1", [0.9, 0.1], [HELD, HELD], ready=lambda host_key: (until[host_key], ""), patience=PATIENCE)
     assert "b1" == take(made)
 
 
 @pytest.mark.parametrize("why", ["robots.txt", "answering"])
-def test_held_rows_wait_for_lanes_that_are_busy(why: str) -> None:
-    """While robots.txt is fetched for a free row, or a held page of its host, the free row is still the next."""
+def test_held_wait_for_busy_hosts(why: str) -> None:
     until = {"a": math.inf, "b": 0.0}
     made = frontier("a1 b1", [0.9, 0.1], [FREE, HELD], ready=lambda host_key: (until[host_key], why), patience=PATIENCE)
     assert "" == take(made)
 
 
 @pytest.mark.parametrize(("held", "free"), [(1.7e9, 0.5), (0.5, math.nan), (1e300, 1.0)])
-def test_held_rows_go_behind_whatever_the_numbers(held: float, free: float) -> None:
-    """An estimator of one's own may use any numbers, times of day for instance, or have none for a row."""
+def test_held_come_last_whatever_the_priorities(held: float, free: float) -> None:
     assert ["b1", "a1"] == drain(frontier("a1 b1", [held, free], [HELD, FREE]))
 
 
 def test_shut_rows_are_never_taken() -> None:
-    """Shut is shut: nothing is given, and nothing is waited for."""
     made = frontier("a1 b1", [0.9, 0.8], [SHUT, SHUT])
     assert [] == drain(made)
     assert math.inf == made.next_ready()
     assert [] == made.waiting()
 
 
-def test_a_row_that_is_shut_while_its_lane_waits() -> None:
-    """A lane that waited for a row that is shut meanwhile has nothing to give when its time comes."""
+def test_shut_row_of_waiting_host() -> None:
     until = {"a": 5.0}
     made = frontier("a1", [0.9], ready=lambda host_key: (until[host_key], ""))
     assert "" == take(made)
@@ -152,15 +136,13 @@ def test_a_row_that_is_shut_while_its_lane_waits() -> None:
 
 @pytest.mark.parametrize("level", [HELD, SHUT])
 def test_released_rows_come_back(level: int) -> None:
-    """What is let go is taken by its score again, once."""
     made = frontier("a1 a2 b1", [0.9, 0.5, 0.7], [level, FREE, FREE])
     assert "b1" == take(made)
     hold(made, "a1", FREE)
     assert ("a1", "a2", "") == (take(made), take(made), take(made))
 
 
-def test_levels_may_change_back_and_forth() -> None:
-    """The last level counts, however often it changed, also while the row was in flight."""
+def test_last_level_counts() -> None:
     made = frontier("a1 b1", [0.9, 0.5])
     for level in (SHUT, HELD, FREE, HELD, SHUT, FREE) * 3:
         hold(made, "a1", level)
@@ -175,23 +157,20 @@ def test_levels_may_change_back_and_forth() -> None:
     assert "" == take(made)
 
 
-def test_a_held_row_may_be_ranked_anew() -> None:
-    """A better score moves it forward among the held, not among the free."""
+def test_held_row_keeps_level_when_ranked() -> None:
     made = frontier("a1 a2 b1", [0.1, 0.2, 0.0], [HELD, HELD, FREE])
     made.rank(np.array([0], np.int32), np.array([0.9]))
     assert ["b1", "a1", "a2"] == drain(made)
 
 
 def test_seeds_are_never_held() -> None:
-    """A seed comes first although it is held or shut, and no one waits on its behalf."""
     made = frontier("a1 b1 c1", [0.5, 0.5, 0.5], [FREE, HELD, SHUT])
     for node in ("b1", "c1"):
         made.rank(np.array([made.table.add_seed(node)], np.int32), np.array([0.0]))
     assert ["b1", "c1", "a1"] == [take(made), take(made), take(made)]
 
 
-def test_a_held_row_that_becomes_a_seed_is_free() -> None:
-    """Naming an address as a seed is the strongest way to ask for it."""
+def test_held_row_that_becomes_seed_is_free() -> None:
     made = frontier("a1 b1", [0.9, 0.1], [SHUT, FREE])
     made.rank(np.array([made.table.add_seed("a1")], np.int32), np.array([0.0]))
     hold(made, "a1", HELD)
@@ -200,7 +179,6 @@ def test_a_held_row_that_becomes_a_seed_is_free() -> None:
 
 
 def test_levels_of_many_rows() -> None:
-    """Columns grow with the table, and what is held beyond the first thousand rows is held."""
     table = Table()
     made = Frontier(table)
     rows = np.array([table.add(str(number), 0) for number in range(5000)], np.int32)
@@ -210,12 +188,9 @@ def test_levels_of_many_rows() -> None:
     assert [HELD] * 3000 == made.level[2000:5000].tolist()
 
 
-# -- against brute force -------------------------------------------------------------------------------------
-
-
 @dataclass
 class Model:
-    """What should be taken, found by looking at everything."""
+    """Reference implementation by brute force."""
 
     seeds: frozenset[int]
     priorities: dict[int, float] = field(default_factory=dict)
@@ -223,7 +198,7 @@ class Model:
     taken: dict[int, bool] = field(default_factory=dict)
     done: set[int] = field(default_factory=set)
     since: dict[int, float] = field(default_factory=dict)
-    """When each lane was last used."""
+    """Last use of each host."""
 
     def free(self, row: int) -> bool:
         return row in self.seeds or self.levels.get(row, FREE) == FREE
@@ -260,12 +235,10 @@ class Model:
         return -1 if choosy and best > -math.inf and self.priority(row) < best - (1 - choosy) * abs(best) else row
 
     def rests(self, host_key: int, now: float, until: float, worth: float) -> bool:
-        """Whether the lane has not been in use for too long, or will be ready before long."""
         in_use = until == math.inf and any(row % LANES == host_key for row in self.taken)
         return (in_use and now < self.since[host_key] + worth) or now < until <= now + worth
 
     def top(self, host_key: int) -> float:
-        """The best free score of a lane; -inf if it has none, or if it is a seed's."""
         priorities = [self.priority(row) for row in self.candidates(host_key) if self.free(row)]
         return max(priorities) if priorities and max(priorities) < math.inf else -math.inf
 
@@ -299,7 +272,7 @@ def play(
     patience: float = 0.0,
     busy: bool = False,
 ) -> None:
-    """Do the same to a frontier and to its model, and compare each take; `busy` lanes have one visit at a time."""
+    """Apply operations to a frontier and its model, and compare each take."""
     table = Table(host_key=lambda node: f"lane {int(node) % LANES}")
     for number in range(ROWS):
         row = table.add_seed(str(number)) if number in seeds else table.add(str(number), 0)
@@ -341,7 +314,7 @@ def play(
             made.wake(f"lane {number}")
         elif name == "pass":
             now += value
-    # To the end: nothing in flight, and all lanes ready in a moment.
+    # to the end: nothing in flight, and all hosts ready
     for row in list(model.taken):
         made.untake(row)
         del model.taken[row]
@@ -360,25 +333,20 @@ def play(
 
 @settings(max_examples=50, deadline=None)
 @given(WITH_HOLDS, SEEDS)
-def test_order_with_levels_equals_brute_force(operations: list[tuple[str, int, float]], seeds: frozenset[int]) -> None:
-    """Whatever was ranked, held, released, taken and finished: free before held, held never beside a free one."""
+def test_levels_equal_brute_force(operations: list[tuple[str, int, float]], seeds: frozenset[int]) -> None:
     play(operations, seeds=seeds)
 
 
 @settings(max_examples=50, deadline=None)
 @given(OPERATIONS, st.sampled_from([0.3, 0.7, 1.0]), st.booleans())
 def test_choosy_equals_brute_force(operations: list[tuple[str, int, float]], choosy: float, busy: bool) -> None:
-    """A row is taken unless it promises less than the share of the best that rests, and everything is in the end."""
     short = [(name, number, min(value, MAX_WAIT_SECONDS)) for name, number, value in operations]
     play(short, choosy=choosy, patience=300.0, busy=busy)
 
 
 @settings(max_examples=50, deadline=None)
 @given(OPERATIONS, SEEDS, st.booleans())
-def test_a_crawl_that_is_not_choosy_is_as_before(
-    operations: list[tuple[str, int, float]], seeds: frozenset[int], busy: bool
-) -> None:
-    """With choosy = 0 and nothing held, no row ever waits for a better lane."""
+def test_not_choosy_never_waits(operations: list[tuple[str, int, float]], seeds: frozenset[int], busy: bool) -> None:
     play(operations, seeds=seeds, patience=300.0, busy=busy)
 
 
@@ -391,25 +359,21 @@ JUST_IN_TIME = [
     ("rest", 0, 3.0),
     ("take", 0, 0.0),
 ]
-"""At 5.3 s a lane will be ready at 8.3 s: in the three that are worth waiting, though 8.3 - 3 is more than 5.3."""
+"""A host ready at 8.3 s, seen at 5.3 s: 8.3 - 3 is more than 5.3 in floating point."""
 
 
 @settings(max_examples=50, deadline=None)
 @given(WITH_HOLDS, SEEDS, st.sampled_from([0.0, 0.7, 1.0]), st.sampled_from([0.0, 2.0, 300.0]), st.booleans())
 @example(TWO_HELD, frozenset(), 0.0, 300.0, False)
 @example(JUST_IN_TIME, frozenset(), 0.7, 300.0, False)
-def test_all_of_it_equals_brute_force(
+def test_held_and_choosy_equal_brute_force(
     operations: list[tuple[str, int, float]], seeds: frozenset[int], choosy: float, patience: float, busy: bool
 ) -> None:
-    """Held rows wait for free ones wherever these are, as long as the patience lasts; free ones for better ones."""
     play(operations, seeds=seeds, choosy=choosy, patience=patience, busy=busy)
 
 
-# -- a choosy crawl ------------------------------------------------------------------------------------------
-
-
 def choosy(priorities: list[float], until: dict[str, float], share: float = 0.7, **rest: Any) -> Frontier:
-    """A frontier with one row in each of the lanes a, b, c."""
+    """Frontier with one row in each of the hosts a, b, c."""
     nodes = " ".join(f"{host_key}1" for host_key in "abc"[: len(priorities)])
     return frontier(
         nodes, priorities, ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=share, patience=300.0, **rest
@@ -417,22 +381,19 @@ def choosy(priorities: list[float], until: dict[str, float], share: float = 0.7,
 
 
 @pytest.mark.parametrize(("priority", "taken"), [(0.62, ""), (0.63, "b1"), (0.64, "b1"), (0.9, "b1")])
-def test_a_poor_row_waits_for_a_better_lane(priority: float, taken: str) -> None:
-    """A row that promises less than the share of the best that rests is left where it is."""
+def test_choosy_waits_for_better_host(priority: float, taken: str) -> None:
     made = choosy([0.9, priority], {"a": 2.0})
     assert taken == take(made)
     assert 2.0 == made.next_ready()
     assert "a1" == take(made, 2.0)
 
 
-def test_a_lane_that_rests_for_long_is_not_waited_for() -> None:
-    """Some seconds are worth waiting for, an hour is not."""
+def test_choosy_does_not_wait_long() -> None:
     assert "" == take(choosy([0.9, 0.1], {"a": MAX_WAIT_SECONDS}))
     assert "b1" == take(choosy([0.9, 0.1], {"a": MAX_WAIT_SECONDS + 0.1}))
 
 
-def test_a_long_rest_that_is_nearly_over_is_worth_waiting_for() -> None:
-    """When only some seconds of an hour are left, the better lane is waited for."""
+def test_choosy_waits_for_end_of_long_rest() -> None:
     until = {"a": 3600.0}
     made = frontier("a1 b1 b2", [0.9, 0.2, 0.1], ready=lambda x: (until.get(x, 0.0), ""), choosy=0.7, patience=300.0)
     assert "b1" == take(made)
@@ -441,8 +402,7 @@ def test_a_long_rest_that_is_nearly_over_is_worth_waiting_for() -> None:
 
 
 @pytest.mark.parametrize("ends", [True, False])
-def test_a_slow_answer_is_not_waited_for(ends: bool) -> None:
-    """The best lane is answering: it is waited for, but not longer than for one that rests."""
+def test_choosy_limits_wait_for_busy_host(ends: bool) -> None:
     until = {"a": 0.0, "b": 0.0}
     made = frontier(
         "a1 a2 b1", [0.9, 0.8, 0.1], ready=lambda host_key: (until[host_key], ""), choosy=0.7, patience=300.0
@@ -458,8 +418,7 @@ def test_a_slow_answer_is_not_waited_for(ends: bool) -> None:
     assert "b1" == take(made, 100.0 + MAX_WAIT_SECONDS)
 
 
-def test_choosiness_ends_where_patience_ends() -> None:
-    """A crawl that gives up after a second must not refuse a page for the sake of a host that rests for two."""
+def test_choosy_wait_ends_with_patience() -> None:
     until = {"a": 2.0}
     made = frontier(
         "a1 b1", [0.9, 0.1], ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=0.7, patience=1.0
@@ -467,16 +426,14 @@ def test_choosiness_ends_where_patience_ends() -> None:
     assert "b1" == take(made)
 
 
-def test_held_rows_are_not_worth_waiting_for() -> None:
-    """However much a held row promises, free ones do not wait for its lane."""
+def test_choosy_does_not_wait_for_held_rows() -> None:
     made = frontier(
         "a1 b1", [0.9, 0.1], [HELD, FREE], ready=lambda host_key: (2.0 if host_key == "a" else 0.0, ""), choosy=1.0
     )
     assert "b1" == take(made)
 
 
-def test_a_row_that_rises_while_its_lane_rests_is_waited_for() -> None:
-    """What is learned while a lane rests counts, though another lane that rests was better before."""
+def test_choosy_uses_new_priorities_of_resting_hosts() -> None:
     until = {"a": 2.0, "b": 2.0}
     ready = frontier(
         "a1 b1 c1 c2", [0.5, 0.4, 0.4, 0.4], ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=0.7
@@ -488,8 +445,7 @@ def test_a_row_that_rises_while_its_lane_rests_is_waited_for() -> None:
     assert "c2" == take(ready), "and so does what is learned after that"
 
 
-def test_a_seed_that_rests_holds_no_one_up() -> None:
-    """A seed's score is infinite, and no share of it can be asked for."""
+def test_choosy_does_not_wait_for_seeds() -> None:
     made = choosy([0.5, 0.1], {"a": 2.0})
     made.rank(np.array([made.table.add_seed("a1")], np.int32), np.array([0.0]))
     assert "b1" == take(made)
@@ -502,10 +458,9 @@ def test_a_seed_that_rests_holds_no_one_up() -> None:
     st.sampled_from([0.0, PATIENCE, 300.0]),
     st.lists(st.sampled_from([0.0, 0.5, 3.0, 30.0]), min_size=LANES, max_size=LANES),
 )
-def test_no_one_waits_for_ever(
+def test_no_row_waits_for_ever(
     rows: list[tuple[float, int]], share: float, patience: float, rests: list[float]
 ) -> None:
-    """If nothing is in flight and no lane rests, a row is given as long as one is open and not shut."""
     table = Table(host_key=lambda node: f"lane {int(node) % LANES}")
     numbers = np.array([table.add(str(number), 0) for number in range(len(rows))], np.int32)
     until = list(rests)
@@ -515,7 +470,7 @@ def test_no_one_waits_for_ever(
     now, left = 0.0, {number for number, (_, level) in enumerate(rows) if level != SHUT}
     for _ in range(500):
         row = made.take(now)
-        if row >= 0:  # one at a time, and its lane rests afterwards
+        if row >= 0:  # one at a time, and the host rests afterwards
             left.remove(row)
             table.state[row] = DONE
             made.untake(row)
@@ -529,8 +484,7 @@ def test_no_one_waits_for_ever(
     assert set() == left
 
 
-def test_the_heap_of_resting_lanes_stays_small() -> None:
-    """It grows with the lanes and with what is ranked while they rest, not with the takes."""
+def test_resting_heap_stays_small() -> None:
     host_keys, takes = 20, 3000
     until = dict.fromkeys(range(host_keys), 0.0)
     table = Table(host_key=lambda node: str(int(node) % host_keys))
@@ -551,8 +505,7 @@ def test_the_heap_of_resting_lanes_stays_small() -> None:
     assert len(made._resting) <= 4 * host_keys
 
 
-def test_ranking_a_resting_lane_costs_an_entry_at_most() -> None:
-    """A lane whose rows get better and better while it rests has as many entries as it was ranked, and loses them."""
+def test_resting_heap_grows_by_one_entry_per_rank() -> None:
     made = choosy([0.001, 0.5], {"a": 2.0, "b": 2.0})
     assert "" == take(made)
     for number in range(1000):

@@ -1,4 +1,4 @@
-"""Names and their rows: a dictionary for few, fingerprints for many, and the same answers."""
+"""Tests of node names and the hash table from name to row."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from lycosa.core import nodes as module
 from lycosa.core.nodes import EMPTY, Fingerprints, RowIndex, Nodes, fingerprints
 
 
-def test_fingerprints_are_a_dictionary() -> None:
-    """Whatever is put, one by one or many at once, again, in crowded places and while it grows."""
+def test_fingerprints_equal_a_dict() -> None:
     chance = np.random.default_rng(5)
     made, model = Fingerprints(), dict[int, int]()
     for turn in range(60):
@@ -34,8 +33,7 @@ def test_fingerprints_are_a_dictionary() -> None:
 
 
 @pytest.mark.parametrize("collisions", [False, True])
-def test_rows_are_known_by_their_names(monkeypatch: pytest.MonkeyPatch, collisions: bool) -> None:
-    """Before and after the dictionary is given up; also where two of a hundred names have the same fingerprint."""
+def test_row_index_with_dict_hash_table_and_collisions(monkeypatch: pytest.MonkeyPatch, collisions: bool) -> None:
     monkeypatch.setattr(module, "MAX_PLAIN_NAMES", 40)
     if collisions:
         monkeypatch.setattr(module, "fingerprints", lambda texts: fingerprints([text[:-1] for text in texts]))
@@ -57,7 +55,7 @@ def test_rows_are_known_by_their_names(monkeypatch: pytest.MonkeyPatch, collisio
     other_nodes.restore({name: array.copy() for name, array in nodes.state().items()})
     other.restore(known.state())
     assert list(range(len(names))) == other.rows(names)
-    for row in [*range(0, 100, 2)] * 4:  # other names, and longer ones: what they were called before is let go
+    for row in [*range(0, 100, 2)] * 4:  # longer names, so that old ones are freed
         other_nodes[row] = str(row) * 30_000
     monkeypatch.setattr(module, "AT_ONCE", 7)
     expected, used = list(other_nodes), len(other_nodes.state()["bytes"])

@@ -1,4 +1,4 @@
-"""Options: the file that explains itself comes back as it was, and what is wrong is named."""
+"""Tests of options and their TOML file."""
 
 import dataclasses
 from pathlib import Path
@@ -25,15 +25,13 @@ OPTIONS = st.builds(Options, **{name: VALUES[kind] for name, kind in get_type_hi
 
 @settings(max_examples=60, deadline=None)
 @given(OPTIONS)
-def test_toml_round_trip(options: Options) -> None:
-    """What is written as TOML is read back equal, whatever the values."""
+def test_toml_of_round_trip(options: Options) -> None:
     import tomllib
 
     assert options == Options.from_mapping(tomllib.loads(options.to_toml()), "test")
 
 
-def test_defaults_are_commented_out() -> None:
-    """A file of defaults sets nothing, but names every option."""
+def test_to_toml_comments_out_defaults() -> None:
     import tomllib
 
     text = Options().to_toml()
@@ -41,16 +39,14 @@ def test_defaults_are_commented_out() -> None:
     assert all(f"# {item.name} = " in text for item in dataclasses.fields(Options))
 
 
-def test_load_and_save(tmp_path: Path) -> None:
-    """A file on disk gives the options that made it."""
+def test_load_returns_saved_options(tmp_path: Path) -> None:
     path = tmp_path / "crawl.toml"
     options = Options(topic='a "quoted"\ttopic \\ ünï', seeds=["http://a.test/"], budget=5, delay=0.25)
     path.write_text(options.to_toml(), encoding="utf-8")
     assert options == Options.load(path)
 
 
-def test_every_option_has_help_and_group() -> None:
-    """Each option is described: a sentence, a group, a flag."""
+def test_options_have_help_and_group() -> None:
     for name, flag, kind, default, group, help in describe():
         assert help.endswith((".", ".)")), name
         assert group, name
@@ -59,7 +55,6 @@ def test_every_option_has_help_and_group() -> None:
 
 
 def test_option_without_flag(tmp_path: Path) -> None:
-    """It is read from a file, and no command has it."""
     (tmp_path / "crawl.toml").write_text("min_rate = 5.0", "utf-8")
     assert 5.0 == Options.load(tmp_path / "crawl.toml").min_rate
     names = {parameter.name for parameter in crawl_options()}
@@ -68,19 +63,16 @@ def test_option_without_flag(tmp_path: Path) -> None:
 
 
 def test_flags_are_unique() -> None:
-    """No two options share a flag."""
     flags = [flag_of(item.name) for item in dataclasses.fields(Options)]
     assert len(set(flags)) == len(flags)
 
 
 def test_lists_are_not_shared() -> None:
-    """Two sets of options have lists of their own."""
     Options().seeds.append("x")
     assert [] == Options().seeds
 
 
-def test_defaults_pass_the_check() -> None:
-    """The defaults are values that can work."""
+def test_check_accepts_defaults() -> None:
     Options().check()
 
 
@@ -99,16 +91,14 @@ def test_defaults_pass_the_check() -> None:
         ({"seeds": ["a", 7]}, "seeds is ['a', 7]: it must be a list of strings"),
     ],
 )
-def test_wrong_values_are_named(values: dict[str, Any], message: str) -> None:
-    """A wrong key or type is an error that says which, where and what is expected."""
+def test_from_mapping_names_wrong_values(values: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as error:
         Options.from_mapping(values, "crawl.toml")
     assert message in str(error.value)
     assert str(error.value).startswith("crawl.toml: ")
 
 
-def test_lenient_values() -> None:
-    """A whole number will do for a float, and a string for a list of one."""
+def test_from_mapping_converts_types() -> None:
     options = Options.from_mapping({"delay": 2, "seeds": "http://a.test/"}, "test")
     assert (2.0, float, ["http://a.test/"]) == (options.delay, type(options.delay), options.seeds)
 
@@ -120,14 +110,12 @@ def test_lenient_values() -> None:
         ("max_body", 0), ("max_depth", -1), ("delay", float("nan")), ("delay", float("inf")), ("threshold", -0.1),
     ],
 )  # fmt: skip
-def test_values_that_can_not_work(name: str, value: Any) -> None:
-    """A number out of range is refused, by the name it has on the command line."""
+def test_check_refuses_values_out_of_range(name: str, value: Any) -> None:
     with pytest.raises(InputError, match=flag_of(name)):
         Options.from_mapping({name: value}, "test").check()
 
 
-def test_a_file_that_is_missing(tmp_path: Path) -> None:
-    """A file that can't be read is named, with the reason."""
+def test_load_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*nowhere.toml: No such file"):
         Options.load(tmp_path / "nowhere.toml")
 
@@ -143,16 +131,14 @@ def test_a_file_that_is_missing(tmp_path: Path) -> None:
         b"budget = " + b"1" * 5_000,
     ],
 )
-def test_a_file_that_is_not_toml(tmp_path: Path, content: bytes) -> None:
-    """A file that isn't TOML is named as such."""
+def test_load_invalid_toml(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "crawl.toml"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"crawl\.toml is not valid TOML"):
         Options.load(path)
 
 
-def test_a_file_that_is_too_large(tmp_path: Path) -> None:
-    """Nobody writes a megabyte of options."""
+def test_load_too_large_file(tmp_path: Path) -> None:
     path = tmp_path / "crawl.toml"
     path.write_bytes(b"#" * 1_000_001)
     with pytest.raises(InputError, match="more than 1,000,000 bytes"):
@@ -161,7 +147,6 @@ def test_a_file_that_is_too_large(tmp_path: Path) -> None:
 
 @pytest.mark.paper("batsakis-1000-pages")
 def test_default_of_lists() -> None:
-    """The default of a list is an empty list."""
     assert [] == default_of(Options.__dataclass_fields__["seeds"])
     assert 1000 == default_of(Options.__dataclass_fields__["budget"])
 
@@ -178,8 +163,7 @@ def test_default_of_lists() -> None:
         (Options(strategy="best-first,merge=sum", terms="t", seed_files=["s"]), {}),
     ],
 )
-def test_files_that_a_crawl_goes_by(options: Options, files: dict[str, str]) -> None:
-    """Model, statistics and the file of a strategy, wherever they are named; what the log keeps is not among them."""
+def test_files_of_a_crawl(options: Options, files: dict[str, str]) -> None:
     assert files == options.files()
 
 
@@ -192,23 +176,20 @@ def test_files_that_a_crawl_goes_by(options: Options, files: dict[str, str]) -> 
         ("oracle,scores=a=b.tsv", "oracle,scores=new.tsv"),
     ],
 )
-def test_files_in_another_place(strategy: str, changed: str) -> None:
-    """Only the name of the file changes, whatever else is spelled alike."""
+def test_with_files_changes_paths_only(strategy: str, changed: str) -> None:
     options = Options(strategy=strategy, model="m", budget=7)
     assert Options(strategy=changed, model="m", budget=7) == options.with_files({"strategy": "new.tsv"})
     assert Options(strategy=strategy, model="n", budget=7) == options.with_files({"model": "n"})
     assert strategy == options.strategy
 
 
-def test_files_come_back_whatever_they_are_called() -> None:
-    """A directory may have commas and equal signs in its name."""
+def test_with_files_any_file_name() -> None:
     names = {"model": "/a, b/m", "background": "/a=b/c,d", "strategy": "/a, b/x=1,y=2.tsv"}
     options = Options(model="m", background="b", strategy="rules,file=r,refine=yes").with_files(names)
     assert names == options.files()
     assert options == options.with_files(options.files())
 
 
-def test_a_strategy_that_can_not_be_read() -> None:
-    """It is an error of the user's, told as ever."""
+def test_files_of_invalid_strategy() -> None:
     with pytest.raises(InputError, match="cannot read 'file' in 'rules,file'"):
         Options(strategy="rules,file").files()

@@ -1,4 +1,4 @@
-"""The frontier that looks through columns: the same rows as the heaps give, whatever changes at once."""
+"""Tests of the scanning frontier: it returns the same rows as the heaps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LANES, ROWS, LINES = 3, 12, 2
 
 
 def frontier(nodes: str, priorities: list[float], **rest: Any) -> ScanFrontier:
-    """A frontier of nodes named by lane and number ("a1"), separated by spaces."""
+    """Frontier of nodes named by host and number ("a1"), separated by spaces."""
     table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
     made = ScanFrontier(table, **rest)
@@ -30,46 +30,36 @@ def frontier(nodes: str, priorities: list[float], **rest: Any) -> ScanFrontier:
 
 
 def take(made: Frontier, now: float = 0.0) -> str:
-    """The node taken, or nothing."""
     row = made.take(now)
     return made.table.nodes[row] if row >= 0 else ""
 
 
 def drain(made: Frontier, now: float = 0.0) -> list[str]:
-    """All that can be taken, in order."""
     return list(iter(lambda: take(made, now), ""))
 
 
 def end(made: Frontier, node: str) -> None:
-    """The node's visit is over for good."""
     row = made.table.row_of[node]
     made.table.close(row)
     made.untake(row)
     made.wake(made.table.host_key(node))
 
 
-# -- plain scores --------------------------------------------------------------------------------------------
-
-
-def test_best_first_then_first_discovered() -> None:
-    """Higher scores come first, and of equal ones the row discovered first."""
+def test_take_best_first_then_first_discovered() -> None:
     assert ["b1", "a1", "a2", "c1"] == drain(frontier("a1 a2 b1 c1", [0.5, 0.5, 0.9, -1.0]))
 
 
-def test_scores_that_single_precision_can_not_tell_apart() -> None:
-    """The columns are rounded, the order is not."""
+def test_take_beyond_single_precision() -> None:
     assert ["a3", "a2", "a1"] == drain(frontier("a1 a2 a3", [0.5, 0.5 + 1e-12, 0.5 + 2e-12]))
     assert ["a2", "a1", "a3"] == drain(frontier("a1 a2 a3", [1e200, 1e300, -1e200]))
 
 
 @pytest.mark.parametrize("odd", [math.nan, -math.inf])
-def test_scores_that_are_no_numbers_come_last(odd: float) -> None:
-    """A row without a proper score neither spoils the order of the others nor is it lost."""
+def test_rank_nan_comes_last(odd: float) -> None:
     assert ["a2", "a3", "a1"] == drain(frontier("a1 a2 a3", [odd, 0.5, -1e9]))
 
 
-def test_seeds_come_first() -> None:
-    """Seeds go before everything, in the order in which they were named, also one that was ranked before."""
+def test_take_seeds_first() -> None:
     made = frontier("a1 a2 a3", [0.9, 0.1, 0.5])
     for node in ("a3", "a2"):
         made.rank(np.array([made.table.add_seed(node)], np.int32), np.array([0.0]))
@@ -77,7 +67,6 @@ def test_seeds_come_first() -> None:
 
 
 def test_shut_and_pruned_rows_are_not_taken() -> None:
-    """They stay out until they are let go, or get a better score."""
     made = frontier("a1 a2 a3", [PRUNED, 0.5, 0.1])
     made.hold(np.array([1], np.int32), np.array([SHUT], np.uint8))
     assert (["a3"], 1) == (drain(made), made.pruned())
@@ -86,8 +75,7 @@ def test_shut_and_pruned_rows_are_not_taken() -> None:
     assert (["a1", "a2"], 0) == (drain(made), made.pruned())
 
 
-def test_a_row_named_twice_is_there_once() -> None:
-    """An estimator may return a row twice; the last score counts."""
+def test_row_ranked_twice_joins_once() -> None:
     made = frontier("a1 a2", [0.5, 0.1])
     made.rank(np.array([1, 0, 1], np.int32), np.array([0.9, 0.2, 0.3]))
     new = made.table.add("a3", 0)
@@ -95,26 +83,23 @@ def test_a_row_named_twice_is_there_once() -> None:
     assert ["a2", "a3", "a1"] == drain(made)
 
 
-def test_a_lane_stops_at_its_budget() -> None:
-    """A lane gives no more rows than its budget, counting what is in flight."""
+def test_host_budget_counts_rows_in_flight() -> None:
     made = frontier("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], host_budget=2)
     assert ["a1", "a2", "b1"] == drain(made)
     assert ["a"] == [host_key.name for host_key in made.waiting()]
-    made.untake(0)  # it failed: the lane has used up one of its two only
+    made.untake(0)  # it failed: one of two is used up
     made.wake("a")
     assert ["a1"] == drain(made)
 
 
-def test_a_postponed_row_holds_up_its_lane() -> None:
-    """A row given back with a time keeps its whole lane waiting until then."""
+def test_postpone_blocks_host() -> None:
     made = frontier("a1 a2 b1", [0.9, 0.8, 0.1])
     made.postpone(made.take(0.0), 2.0, "robots.txt")
     assert (["b1"], 2.0, ["a"]) == (drain(made, 1.0), made.next_ready(), [host_key.name for host_key in made.waiting()])
     assert ["a1", "a2"] == drain(made, 2.0)
 
 
-def test_rows_closed_by_a_replayed_log_are_gone() -> None:
-    """A replayed log closes rows that nobody took: they are not given, and no lane waits for them."""
+def test_rows_closed_by_replay_are_gone() -> None:
     made = frontier("a1 a2 b1", [0.9, 0.8, 0.1], ready=lambda host_key: (9.0 if host_key == "a" else 0.0, "rests"))
     assert ["b1"] == drain(made)
     made.table.close(0)
@@ -122,23 +107,20 @@ def test_rows_closed_by_a_replayed_log_are_gone() -> None:
     assert ([], []) == (drain(made, 9.0), made.waiting())
 
 
-def test_a_visit_that_ends_does_not_cost_a_look_at_all_rows() -> None:
-    """What was taken here and is closed is known to be in no pool."""
+def test_untake_needs_no_scan() -> None:
     made = frontier("a1 a2", [0.9, 0.8])
     assert "a1" == take(made)
     end(made, "a1")
     assert 1 == made._closed == len(made.table) - made.table.open_rows
 
 
-def test_head_names_lanes_that_may_be_used() -> None:
-    """The lanes to come are those that have rows and do not rest."""
+def test_head_names_ready_hosts() -> None:
     made = frontier("a1 b1 c1", [0.9, 0.5, 0.1], ready=lambda host_key: (9.0 if host_key == "a" else 0.0, "rests"))
     assert "b1" == take(made)
     assert ["c"] == made.head(8)
 
 
 def test_ties_by_hash() -> None:
-    """With another order equal scores are taken in it, in this frontier as in the heaps."""
     table = Table()
     rows = np.array([table.add(str(number), 0) for number in range(50)], np.int32)
     priorities = np.arange(50) // 10 % 2 * 1.0
@@ -148,11 +130,7 @@ def test_ties_by_hash() -> None:
         assert expected == [int(node) for node in drain(made)]
 
 
-# -- weights times features ----------------------------------------------------------------------------------
-
-
-def test_weights_change_every_score() -> None:
-    """What is taken depends on the weights at that time; the score of what is taken can be read."""
+def test_weigh_changes_all_priorities() -> None:
     table = Table()
     rows = np.array([table.add(name, 0) for name in "abc"], np.int32)
     made = ScanFrontier(table, lines=2)
@@ -164,8 +142,7 @@ def test_weights_change_every_score() -> None:
     assert ["c", "a"] == drain(made)
 
 
-def test_a_row_in_flight_keeps_its_features() -> None:
-    """A visit that has to be repeated comes back with the features it had, or got meanwhile."""
+def test_row_in_flight_keeps_features() -> None:
     table = Table()
     rows = np.array([table.add(name, 0) for name in "abc"], np.int32)
     made = ScanFrontier(table, lines=1)
@@ -178,8 +155,7 @@ def test_a_row_in_flight_keeps_its_features() -> None:
     assert ["b", "a", "c"] == drain(made)
 
 
-def test_equal_features_are_equal_wherever_they_stand() -> None:
-    """Among thousands of rows with the best features the first is taken, though products are rounded differently."""
+def test_equal_features_are_ties() -> None:
     table = Table()
     rows = np.array([table.add(str(number), 0) for number in range(9001)], np.int32)
     features = np.repeat(np.array([[0.1], [0.7], [0.3]], np.float32), 9001, axis=1)
@@ -191,8 +167,7 @@ def test_equal_features_are_equal_wherever_they_stand() -> None:
 
 
 @pytest.mark.parametrize("rests", [False, True])
-def test_a_stream_of_pages_equals_brute_force(rests: bool) -> None:
-    """With 9,000 rows, weights that drift, features that change and rows that join, the best is always taken."""
+def test_stream_of_pages_equals_brute_force(rests: bool) -> None:
     rng = np.random.default_rng(5)
     table = Table(host_key=lambda node: str(int(node) % 4))
     until = dict.fromkeys("0123", 0.0)
@@ -227,8 +202,7 @@ def test_a_stream_of_pages_equals_brute_force(rests: bool) -> None:
 @pytest.mark.parametrize("kinds", [1, 3, 32], ids="{} kinds".format)
 @pytest.mark.parametrize("order", [None, shuffled(4)], ids=["first", "random"])
 @pytest.mark.parametrize("rests", [False, True], ids=["all ready", "some rest"])
-def test_a_crowd_at_the_top_equals_brute_force(order: Order | None, kinds: int, rests: bool) -> None:
-    """Where nearly all rows score best, by the same features or by others of the same score, ties go by the order."""
+def test_many_ties_equal_brute_force(order: Order | None, kinds: int, rests: bool) -> None:
     rng = np.random.default_rng(kinds)
     number_of_rows = 30_000
     table = Table(host_key=lambda node: str(int(node) % 4))
@@ -237,7 +211,7 @@ def test_a_crowd_at_the_top_equals_brute_force(order: Order | None, kinds: int, 
     made = ScanFrontier(table, ready=lambda host_key: (until[host_key], "rests"), order=order, lines=3)
     kind = rng.integers(0, kinds, number_of_rows)
     features = np.array([kind, kinds - kind, np.ones(number_of_rows)], np.float32)  # all add up to kinds, and 1
-    features[2, ::10] = rng.random(len(rows[::10]))  # a tenth is worse
+    features[2, ::10] = rng.random(len(rows[::10]))  # a tenth has lower priority
     made.describe(rows, features)
     places = rows if order is None else order(rows)
     is_open = np.ones(number_of_rows, np.bool_)
@@ -256,12 +230,9 @@ def test_a_crowd_at_the_top_equals_brute_force(order: Order | None, kinds: int, 
         end(made, str(expected))
 
 
-# -- against brute force -------------------------------------------------------------------------------------
-
-
 @dataclass
 class Model:
-    """What should be taken, found by looking at everything."""
+    """Reference implementation by brute force."""
 
     seeds: frozenset[int]
     features: dict[int, list[float]] = field(default_factory=dict)
@@ -327,7 +298,6 @@ RANKED = st.lists(st.tuples(NUMBER, NUMBER), min_size=ROWS, max_size=ROWS).map(
     patience=st.sampled_from([0.0, 2.0, 300.0]),
 )
 def test_order_equals_brute_force(linear: bool, operations: list[Any], seeds: frozenset[int], patience: float) -> None:
-    """Ranked, weighed, held, taken, retried, closed behind its back: the best row of the ready lanes is taken."""
     table = Table(host_key=lambda node: f"lane {int(node) % LANES}")
     for number in range(ROWS):
         _ = table.add_seed(str(number)) if number in seeds else table.add(str(number), 0)

@@ -1,4 +1,4 @@
-"""Names with parameters, as people type them."""
+"""Tests of names with parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORDS = st.text("abcxyz._019", min_size=1)
 
 @dataclass
 class Kettle:
-    """Something with every kind of parameter that can be typed."""
+    """Class with every kind of parameter that can be typed."""
 
     litres: float
     cups: int = 4
@@ -38,9 +38,6 @@ class Kettle:
             raise ValueError(f"litres is {self.litres}: it must be more than 0")
 
 
-# -- parse ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -53,36 +50,28 @@ class Kettle:
         ("", ("", {})),
     ],
 )
-def test_a_name_and_its_parameters(text: str, expected: tuple[str, dict[str, str]]) -> None:
-    """A name, then key=value with commas in between; spaces don't matter, and a dash in a key is an underscore."""
+def test_parse_name_and_parameters(text: str, expected: tuple[str, dict[str, str]]) -> None:
     assert expected == parse_spec(text)
 
 
 @pytest.mark.parametrize("text", ["a,b", "a,", "a,=3", "a,b=1,,c=2"])
-def test_what_is_no_pair_is_refused(text: str) -> None:
-    """A part without a key or without an equals sign is named in the message."""
+def test_parse_refuses_malformed_pairs(text: str) -> None:
     with pytest.raises(InputError, match=r"cannot read .* write a name, then key=value"):
         parse_spec(text)
 
 
 @pytest.mark.parametrize("text", ["a,b=1,b=2", "a,max-depth=1,max_depth=2", "a,max_depth=1,max-depth=2"])
-def test_a_key_is_given_once(text: str) -> None:
-    """The same key twice is refused, however it is spelled."""
+def test_parse_refuses_duplicate_keys(text: str) -> None:
     with pytest.raises(InputError, match="given twice"):
         parse_spec(text)
 
 
 @given(WORDS, st.dictionaries(WORDS, WORDS))
-def test_what_was_written_is_read(name: str, pairs: dict[str, str]) -> None:
-    """Any names and values come back as they were written."""
+def test_format_spec_round_trip(name: str, pairs: dict[str, str]) -> None:
     assert (name, pairs) == parse_spec(",".join([name, *(f"{key}={value}" for key, value in pairs.items())]))
 
 
-# -- parameters ----------------------------------------------------------------------------------------------
-
-
-def test_parameters_that_can_be_typed() -> None:
-    """Each with its type and default; what is learned, and what nobody can type, is left out."""
+def test_parameters_with_annotations() -> None:
     assert {
         "litres": (float, NONE),
         "cups": (int, 4),
@@ -95,8 +84,6 @@ def test_parameters_that_can_be_typed() -> None:
 
 
 def test_parameters_without_annotations() -> None:
-    """Where nothing is annotated the default tells the type; text, if there is none."""
-
     def pour(cups=2, strength=0.5, iced=False, into="mug", whom=None):  # type: ignore[no-untyped-def]
         return cups, strength, iced, into, whom
 
@@ -106,9 +93,7 @@ def test_parameters_without_annotations() -> None:
     assert (3, 0.25, True, "7", None) == make_with(pour, given, "pour")
 
 
-def test_parameters_of_a_class_without_any() -> None:
-    """A class without __init__ takes none, and says so."""
-
+def test_parameters_of_class_without_init() -> None:
     class Nothing:
         pass
 
@@ -117,9 +102,7 @@ def test_parameters_of_a_class_without_any() -> None:
         make_with(Nothing, {"a": "1"}, "nothing")
 
 
-def test_further_arguments_are_no_parameters() -> None:
-    """`*args` and `**rest` are neither needed nor offered."""
-
+def test_parameters_ignore_variadic_arguments() -> None:
     def anything(first: int = 1, *args: Any, **rest: Any) -> int:
         return first + len(args) + len(rest)
 
@@ -127,11 +110,7 @@ def test_further_arguments_are_no_parameters() -> None:
     assert 2 == make_with(anything, {"first": "2"}, "anything")
 
 
-# -- build ---------------------------------------------------------------------------------------------------
-
-
-def test_values_get_their_types() -> None:
-    """Numbers, truth, text, choices and names with + in between."""
+def test_make_with_converts_values() -> None:
     given = {"litres": "1.5", "cups": "6", "whistle": "off", "label": "5", "size": "large", "teas": "green + black"}
     made = make_with(Kettle, {**given, "warm": ".5"}, "kettle")
     assert (1.5, 6, False, "5", "large", ("green", "black"), 0.5) == (
@@ -148,8 +127,7 @@ def test_values_get_their_types() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"), [("yes", True), ("TRUE", True), ("1", True), ("No", False), ("0", False)]
 )
-def test_truth(text: str, expected: bool) -> None:
-    """Yes and no, true and false, on and off, 1 and 0, in any case."""
+def test_make_with_booleans(text: str, expected: bool) -> None:
     assert expected is make_with(Kettle, {"litres": "1", "whistle": text}, "kettle").whistle
 
 
@@ -167,46 +145,38 @@ def test_truth(text: str, expected: bool) -> None:
         ("warm", "very", "number"),
     ],
 )
-def test_a_bad_value_is_refused(key: str, text: str, wanted: str) -> None:
-    """The message names the parameter, what was typed, and what it has to be."""
+def test_make_with_refuses_bad_value(key: str, text: str, wanted: str) -> None:
     with pytest.raises(InputError, match=f"{key} of kettle is .* it must be (a )?{wanted}"):
         make_with(Kettle, {"litres": "1", key: text}, "kettle")
 
 
-def test_an_unknown_parameter_is_refused() -> None:
-    """The message lists what there is."""
+def test_make_with_refuses_unknown_parameter() -> None:
     with pytest.raises(InputError, match=r"kettle has no parameter 'lid': it takes litres, cups, .*warm$"):
         make_with(Kettle, {"lid": "1"}, "kettle")
 
 
 @pytest.mark.parametrize("key", ["column_", "shape"])
-def test_what_cannot_be_typed_is_unknown(key: str) -> None:
-    """Arrays and learned attributes can't be set from outside."""
+def test_make_with_refuses_untypable_parameter(key: str) -> None:
     with pytest.raises(InputError, match="has no parameter"):
         make_with(Kettle, {"litres": "1", key: "1"}, "kettle")
 
 
-def test_a_missing_parameter_is_named() -> None:
-    """The message says how to give it."""
+def test_make_with_names_missing_parameter() -> None:
     with pytest.raises(InputError, match="kettle needs litres: write kettle,litres="):
         make_with(Kettle, {}, "kettle")
 
 
-def test_known_facts_are_given_to_those_who_take_them() -> None:
-    """A fact that has a parameter is passed, others are not, and what was typed counts more."""
+def test_make_with_passes_known_arguments() -> None:
     assert 2.5 == make_with(Kettle, {}, "kettle", litres=2.5, seed=7).litres
     assert 1.0 == make_with(Kettle, {"litres": "1"}, "kettle", litres=2.5).litres
 
 
-def test_what_the_class_refuses_is_told() -> None:
-    """A ValueError of the class becomes an InputError with its name."""
+def test_make_with_reports_value_errors() -> None:
     with pytest.raises(InputError, match=r"kettle: litres is -1\.0: it must be more than 0"):
         make_with(Kettle, {"litres": "-1"}, "kettle")
 
 
-def test_choices_that_are_numbers() -> None:
-    """A choice of numbers gives the number, not its text."""
-
+def test_make_with_choices_of_numbers() -> None:
     def level(depth: Literal[1, 2] = 1) -> int:
         return depth
 
@@ -226,12 +196,10 @@ def test_choices_that_are_numbers() -> None:
         (tuple[str, ...], "names with + in between"),
     ],
 )
-def test_types_as_people_read_them(kind: Any, expected: str) -> None:
-    """Each type that can be typed has a name; one that may be left out has the same."""
+def test_describe_type(kind: Any, expected: str) -> None:
     assert expected == describe_type(kind)
 
 
 @given(WORDS, st.dictionaries(st.text("abc_", min_size=1), st.text("ab,=./ \u00e4", max_size=12).map(str.strip)))
-def test_what_is_spelled_is_parsed(name: str, given: dict[str, str]) -> None:
-    """Names of files may have commas and equal signs in them."""
+def test_format_spec_file_names(name: str, given: dict[str, str]) -> None:
     assert (name, given) == parse_spec(format_spec(name, given))

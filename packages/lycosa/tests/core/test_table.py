@@ -1,4 +1,4 @@
-"""The table: rows, columns over parents, redirects, edges."""
+"""Tests of the table: rows, columns over parents and redirects."""
 
 import numpy as np
 import pytest
@@ -9,33 +9,28 @@ from lycosa.core.types import Links, Visit
 
 
 def page(node: str, links: dict[str, float] | None = None, relevance: float = 0.0, **rest: object) -> Visit:
-    """A visit of a page whose links have alphas."""
     columns = Links.to(*(links or {}))
     columns.link_relevances = np.array(list((links or {}).values()), np.float32)
     return Visit(node, "page", "ok", 1, relevance=relevance, links=columns, **rest)  # type: ignore[arg-type]
 
 
 def redirect(node: str, target: str) -> Visit:
-    """A visit that was sent on."""
     return Visit(node, "redirect", "redirect", 1, links=Links.to(target))
 
 
 def column(table: Table, name: str, node: str) -> float:
-    """One cell."""
     return float(getattr(table, name)[table.row_of[node]])
 
 
 @pytest.mark.paper("personalized-visited")
-def test_rows_are_numbered_by_discovery() -> None:
-    """A node gets the next row when it is first seen, and keeps it."""
+def test_add_numbers_rows_by_discovery() -> None:
     table = Table()
     assert [0, 1, 0] == [table.add("a", 0), table.add("b", 1), table.add("a", 5)]
     assert ["a", "b"] == table.nodes
     assert 0 == column(table, "depth", "a")
 
 
-def test_a_node_out_of_scope_has_no_row() -> None:
-    """What the scope refuses does not join, neither as a node nor as a link."""
+def test_add_out_of_scope_has_no_row() -> None:
     table = Table(scope=lambda node, depth: node != "x" and depth < 2)
     assert -1 == table.add("x", 0)
     assert -1 == table.add("deep", 2)
@@ -45,8 +40,7 @@ def test_a_node_out_of_scope_has_no_row() -> None:
     assert ["b"] == [table.nodes[row] for row in step.children]
 
 
-def test_lanes_are_shared_by_nodes() -> None:
-    """Nodes with the same lane have the same lane number."""
+def test_host_numbers_are_shared() -> None:
     table = Table(host_key=lambda node: node[0])
     for node in ("a1", "b1", "a2"):
         table.add(node, 0)
@@ -54,8 +48,8 @@ def test_lanes_are_shared_by_nodes() -> None:
     assert ["a", "b"] == table.hosts
 
 
-def test_sums_and_maxima_over_parents() -> None:
-    """Two parents with beta .8 and .5 and alphas .4 and .6: sums 1.3 and 1.0, products .32 and .30."""
+def test_absorb_sums_and_maxima_over_parents() -> None:
+    """Two parents with relevance .8 and .5 and link relevance .4 and .6: sums 1.3 and 1.0, products .32 and .30."""
     table = Table()
     table.add_seed("p")
     table.add_seed("q")
@@ -68,8 +62,7 @@ def test_sums_and_maxima_over_parents() -> None:
     assert expected == pytest.approx({name: column(table, name, "c") for name in expected}, rel=1e-6)
 
 
-def test_a_link_repeated_counts_once_with_its_best_alpha() -> None:
-    """Several links to one node are one edge with the largest alpha; links to the page itself are none."""
+def test_absorb_repeated_link_counts_once() -> None:
     table = Table()
     table.add_seed("a")
     visit = page("a")
@@ -83,8 +76,7 @@ def test_a_link_repeated_counts_once_with_its_best_alpha() -> None:
     assert ([0, 0], [1, 2]) == (table.edges.parent.tolist(), table.edges.child.tolist())
 
 
-def test_depth_is_the_shortest_known_way() -> None:
-    """A shorter way found later makes a node less deep."""
+def test_absorb_shortest_depth() -> None:
     table = Table()
     table.add_seed("a")
     table.absorb(page("a", {"b": 0.0}))
@@ -96,8 +88,7 @@ def test_depth_is_the_shortest_known_way() -> None:
 
 
 @pytest.mark.paper("gouriten-frontier")
-def test_a_visit_closes_its_row_once() -> None:
-    """A visited row is done; visiting it again does not count it twice."""
+def test_absorb_closes_row_once() -> None:
     table = Table()
     table.add_seed("a")
     table.add("b", 1)
@@ -107,8 +98,7 @@ def test_a_visit_closes_its_row_once() -> None:
     assert [1] == table.rows().tolist()
 
 
-def test_a_visit_to_be_repeated_leaves_its_row_open() -> None:
-    """A failure with a time to retry counts the attempt and keeps the row."""
+def test_absorb_retry_leaves_row_open() -> None:
     table = Table()
     table.add_seed("a")
     table.absorb(Visit("a", "page", "timeout", 1, attempt=2, retry_at=5.0))
@@ -118,21 +108,18 @@ def test_a_visit_to_be_repeated_leaves_its_row_open() -> None:
 
 
 @pytest.mark.parametrize("kind", ["robots", "example", "probe", "search"])
-def test_errands_are_no_steps(kind: str) -> None:
-    """A visit of what is no row changes nothing."""
+def test_absorb_robots_is_no_step(kind: str) -> None:
     table = Table()
     table.add_seed("a")
     assert table.absorb(Visit("a", kind, "ok", 1, links=Links.to("b"))) is None  # type: ignore[arg-type]
     assert ["a"] == table.nodes
 
 
-def test_a_visit_of_a_stranger_is_passed_over() -> None:
-    """A visit of a node without a row, of another scope, is no step."""
+def test_absorb_unknown_node_is_no_step() -> None:
     assert Table().absorb(page("nobody", {"b": 1.0})) is None
 
 
-def test_a_redirect_hands_on_all_columns() -> None:
-    """The target has its source's depth, parent and sums, and is one hop further."""
+def test_redirect_passes_on_all_columns() -> None:
     table = Table()
     table.add_seed("p")
     table.absorb(page("p", {"a": 0.5}, relevance=0.8))
@@ -144,8 +131,7 @@ def test_a_redirect_hands_on_all_columns() -> None:
     assert 1 == column(table, "hops", "b")
 
 
-def test_a_redirect_of_a_seed_is_a_seed() -> None:
-    """The target of a seed's redirect comes before everything, too."""
+def test_redirect_of_seed_is_seed() -> None:
     table = Table()
     table.add_seed("a")
     table.absorb(redirect("a", "b"))
@@ -153,17 +139,17 @@ def test_a_redirect_of_a_seed_is_a_seed() -> None:
     assert 0 == column(table, "depth", "b")
 
 
-def test_a_redirect_to_a_known_node_adds_up() -> None:
-    """What was said of the source is added to what was said of the target."""
+def test_redirect_to_known_node_adds_up() -> None:
     table = Table()
     table.add_seed("p")
     table.absorb(page("p", {"a": 0.5, "b": 0.25}, relevance=1.0))
     table.absorb(redirect("a", "b"))
-    assert (2.0, 0.75, 0.5) == tuple(column(table, name, "b") for name in ("in_degree", "link_relevance_sum", "link_relevance_max"))
+    assert (2.0, 0.75, 0.5) == tuple(
+        column(table, name, "b") for name in ("in_degree", "link_relevance_sum", "link_relevance_max")
+    )
 
 
-def test_a_redirect_to_itself_leads_nowhere() -> None:
-    """A node that redirects to itself is done, without children."""
+def test_redirect_to_itself_leads_nowhere() -> None:
     table = Table()
     table.add_seed("a")
     step = table.absorb(redirect("a", "a"))
@@ -172,8 +158,7 @@ def test_a_redirect_to_itself_leads_nowhere() -> None:
     assert 0 == table.open_rows
 
 
-def test_redirects_end_after_the_last_hop() -> None:
-    """A chain of redirects is followed for MAX_HOPS hops and no further."""
+def test_redirects_end_after_max_hops() -> None:
     table = Table()
     table.add_seed("0")
     for hop in range(MAX_HOPS + 5):
@@ -182,8 +167,7 @@ def test_redirects_end_after_the_last_hop() -> None:
     assert str(MAX_HOPS) == table.nodes[-1]
 
 
-def test_a_seed_found_before_becomes_a_seed() -> None:
-    """A node that is known already, and open, can still become a seed; one that is done stays as it is."""
+def test_add_seed_known_node() -> None:
     table = Table()
     table.add_seed("a")
     table.absorb(page("a", {"b": 0.0}))
@@ -194,7 +178,6 @@ def test_a_seed_found_before_becomes_a_seed() -> None:
 
 
 def test_columns_grow() -> None:
-    """Growing keeps what the columns hold."""
     table = Table()
     table.add_seed("a")
     table.absorb(page("a", {f"n{i}": i / 5000 for i in range(5000)}, relevance=1.0))
@@ -204,20 +187,17 @@ def test_columns_grow() -> None:
 
 
 def test_fit_keeps_values() -> None:
-    """An estimator's own column grows by doubling, and new rows are 0."""
     grown = fit(np.ones(2000), 2001)
     assert (4000, 2000.0) == (len(grown), grown.sum())
 
 
 def test_fit_takes_a_matrix() -> None:
-    """A line for each row: lines are added, none gets longer."""
     grown = fit(np.ones((2, 3), np.uint16), 3, 7)
     assert ((1024, 3), np.uint16) == (grown.shape, grown.dtype)
     assert [[1, 1, 1], [7, 7, 7]] == grown[1:3].tolist()
 
 
-def test_links_of_a_failed_page_without_alphas() -> None:
-    """A space may find links on an error page, which no topic has judged: their alphas count as 0."""
+def test_absorb_unjudged_links() -> None:
     table = Table()
     table.add_seed("a")
     visit = Visit("a", "page", "gone", 1, links=Links(["b"], ["b"], [""], [""], [0]))
@@ -226,8 +206,7 @@ def test_links_of_a_failed_page_without_alphas() -> None:
     assert ["b"] == [table.nodes[row] for row in step.children]
 
 
-def test_of_a_page_visited_again_only_new_links_join() -> None:
-    """A revisit's step has the children that are new; sums over parents count each link once, whatever comes later."""
+def test_revisit_adds_new_links_only() -> None:
     table = Table()
     table.add_seed("a")
     table.absorb(page("a", {"b": 0.5, "c": 0.25}, relevance=0.5))
@@ -247,8 +226,7 @@ def test_of_a_page_visited_again_only_new_links_join() -> None:
     assert [1, 1, 1] == table.in_degree[1:4].tolist()
 
 
-def test_a_page_that_moved_hands_on_what_it_is_worth_once() -> None:
-    """A redirect where a page was inherits to its target; found again, or leading to a known page, it does not."""
+def test_moved_page_passes_on_sums_once() -> None:
     table = Table()
     table.add_seed("s")
     table.absorb(page("s", {"a": 0.5}, relevance=1.0))
@@ -261,8 +239,7 @@ def test_a_page_that_moved_hands_on_what_it_is_worth_once() -> None:
 
 
 @pytest.mark.parametrize("outcome", ["unchanged", "gone", "timeout"])
-def test_a_revisit_that_brings_nothing_is_no_step(outcome: str) -> None:
-    """What is as it was, or can't be had, has no new links: estimators don't hear of it."""
+def test_revisit_without_news_is_no_step(outcome: str) -> None:
     table = Table()
     table.add_seed("a")
     table.absorb(page("a"))

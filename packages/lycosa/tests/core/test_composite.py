@@ -1,4 +1,4 @@
-"""Greedy and its variants: what is picked, when scores count, and that a replayed crawl goes on alike."""
+"""Tests of greedy strategies and their variants: picks, batches and replay."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from lycosa.testweb.simulation import clock, run_virtual
 
 
 class Told:
-    """Scores that a test gives, for each row; `sweeping` or not."""
+    """Estimator with priorities given by the test."""
 
     def __init__(self, priorities: Iterable[float], *, sweeping: bool = False) -> None:
         self.priorities = np.array(list(priorities))
@@ -45,13 +45,11 @@ class Told:
 
 
 class Best(BestFirst):
-    """Best-first whose frontier is a column."""
-
     sweeping = True
 
 
 def ranked(priorities: list[float], sweeping: bool, host_keys: str = "", **rest: Any) -> tuple[Strategy, Frontier]:
-    """A strategy and its frontier, with rows that have these scores, in these lanes."""
+    """Strategy and frontier with rows of these priorities and hosts."""
     made = steer(Told(priorities, sweeping=sweeping), "told", **rest)
     table = Table(host_key=lambda node: host_keys[int(node)] if host_keys else "")
     frontier = made.frontier(table, lambda host_key: (9.0 if host_key == "r" else 0.0, "rests"), 0, 300.0, 0.0)
@@ -61,7 +59,7 @@ def ranked(priorities: list[float], sweeping: bool, host_keys: str = "", **rest:
 
 
 def drawn(made: Strategy, frontier: Frontier, picks: int = 2000) -> Counter[int]:
-    """What is picked, and how often, if each row is given back at once."""
+    """Number of picks of each row, if each is given back at once."""
     found: Counter[int] = Counter()
     for number in range(1, picks + 1):
         row, arm, priority = made.pick(number, frontier, 0.0)
@@ -73,11 +71,8 @@ def drawn(made: Strategy, frontier: Frontier, picks: int = 2000) -> Counter[int]
 
 BOTH = pytest.mark.parametrize("sweeping", [False, True])
 
-# -- greedy --------------------------------------------------------------------------------------------------
 
-
-def test_frontiers_by_estimator() -> None:
-    """Heaps, unless scores change all over; and for a linear estimator one line for each feature."""
+def test_frontier_kind_by_estimator() -> None:
     kinds = []
     for guide in (BreadthFirst(), Told([], sweeping=True), Regression("fl"), Regression("sl")):
         made = Greedy(guide).frontier(Table(), lambda host_key: (0.0, ""))
@@ -87,7 +82,6 @@ def test_frontiers_by_estimator() -> None:
 
 @BOTH
 def test_random_ties(sweeping: bool) -> None:
-    """Equal scores come in an order of their own for each seed, others by their scores; never the same row twice."""
     orders = []
     for seed in (1, 2, 1):
         made, frontier = ranked([0.5] * 9 + [0.9], sweeping, ties="random", seed=seed)
@@ -97,13 +91,9 @@ def test_random_ties(sweeping: bool) -> None:
     assert list(range(9)) != orders[0][1:]
 
 
-# -- altered greedy ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.paper("gouriten-altered-greedy")
 @BOTH
-def test_q_is_the_probability_of_the_best(sweeping: bool) -> None:
-    """With q = .7 and zeta = .5: .7 for the best, and a third of .3 for each row with half its score or more."""
+def test_altered_q_is_probability_of_best(sweeping: bool) -> None:
     found = drawn(*ranked([0.2, 0.5, 1.0, 0.49, 0.8], sweeping, q=0.7, zeta=0.5))
     assert {1, 2, 4} == set(found)
     assert 0.7 + 0.1 == pytest.approx(found[2] / 2000, abs=0.03)
@@ -111,14 +101,12 @@ def test_q_is_the_probability_of_the_best(sweeping: bool) -> None:
 
 
 @pytest.mark.parametrize(("zeta", "rows"), [(1.0, {0, 3}), (0.75, {0, 2, 3}), (0.0, {0, 1, 2, 3})])
-def test_negative_maxima(zeta: float, rows: set[int]) -> None:
-    """With a best score of -4 the bar is at -4, at -5 for zeta = .75, and at -8 for zeta = 0."""
+def test_altered_negative_maxima(zeta: float, rows: set[int]) -> None:
     assert rows == set(drawn(*ranked([-4.0, -7.0, -5.0, -4.0, -9.0], False, q=0.0, zeta=zeta)))
 
 
 @BOTH
-def test_only_what_could_be_taken_is_drawn(sweeping: bool) -> None:
-    """Rows of a resting lane, held and pruned ones and those in flight are not among the candidates."""
+def test_altered_candidates_are_available_rows(sweeping: bool) -> None:
     made, frontier = ranked([0.9, 0.8, 0.7, PRUNED, 0.6, 0.5], sweeping, "abrabb", q=0.0, zeta=0.0)
     frontier.hold(np.array([0], np.int32), np.array([HELD], np.uint8))
     frontier.take_this(4, 0.0)
@@ -126,8 +114,7 @@ def test_only_what_could_be_taken_is_drawn(sweeping: bool) -> None:
 
 
 @BOTH
-def test_held_rows_are_drawn_from_when_no_free_one_is_left(sweeping: bool) -> None:
-    """Then the best held one is the maximum."""
+def test_altered_held_rows_if_no_free_one_is_left(sweeping: bool) -> None:
     made, frontier = ranked([0.9, 0.6, 0.1], sweeping, q=0.0, zeta=0.5)
     frontier.hold(np.array([0, 1, 2], np.int32), np.array([HELD] * 3, np.uint8))
     assert {0, 1} == set(drawn(made, frontier, 200))
@@ -135,16 +122,14 @@ def test_held_rows_are_drawn_from_when_no_free_one_is_left(sweeping: bool) -> No
 
 
 @BOTH
-def test_seeds_are_not_gambled_with(sweeping: bool) -> None:
-    """Seeds come first, in their order."""
+def test_altered_seeds_come_first(sweeping: bool) -> None:
     made, frontier = ranked([0.5] * 6, sweeping, q=0.0)
     for number in (4, 2):
         made.admit(frontier.table.add_seed(str(number)), frontier.table, frontier)
     assert [2, 4] == [made.pick(number, frontier, 0.0).row for number in (1, 2)]
 
 
-def test_chance_depends_on_seed_and_pick_number() -> None:
-    """The same pick number draws alike, whatever was picked before; another seed draws otherwise."""
+def test_altered_random_by_seed_and_pick_number() -> None:
     priorities = [1.0] * 100
     rows = []
     for seed, first in ((1, 1), (1, 41), (2, 1)):
@@ -157,11 +142,8 @@ def test_chance_depends_on_seed_and_pick_number() -> None:
     assert rows[0] == rows[1] != rows[2]
 
 
-# -- batches -------------------------------------------------------------------------------------------------
-
-
 def engine(space: GraphSpace, guide: Strategy, seeds: str = "a", **rest: Any) -> Engine:
-    """An engine on a graph, with its seeds folded and recorded."""
+    """Engine on a graph, with its seeds folded and recorded."""
     made = Engine(space, SpaceJudge(), guide, MemoryLog(), clock=clock, **rest)
     for seed in seeds.split():
         made.log.append(Seed(seed))
@@ -170,8 +152,6 @@ def engine(space: GraphSpace, guide: Strategy, seeds: str = "a", **rest: Any) ->
 
 
 def run(made: Engine) -> list[str]:
-    """The nodes that are visited, in virtual time."""
-
     async def all_of_them() -> list[str]:
         return [visit.node async for visit in made.run()]
 
@@ -188,24 +168,19 @@ GRAPH = GraphSpace(LINKS, alpha={(pair[0], pair[1]): alpha for pair, alpha in AL
 @pytest.mark.parametrize(
     ("batch", "order"),
     [
-        (1, "a b x c z y d"),  # the best of what is known
+        (1, "a b x c z y d"),  # the best known row
         (2, "a bc zx yd"),
         (3, "a bcd zxy"),
         (99, "a bcd zxy"),
     ],
 )
-def test_new_rows_join_at_the_end_of_a_batch(batch: int, order: str, sweeping: bool) -> None:
-    """What a page of a batch links to is not fetched within it. The seed is no page of a batch."""
+def test_batched_new_rows_join_at_end(batch: int, order: str, sweeping: bool) -> None:
     guide = (Best if sweeping else BestFirst)(page=0.0, anchor=1.0)
     assert list(order.replace(" ", "")) == run(engine(GRAPH, steer(guide, batch=batch), concurrency=1))
 
 
 @pytest.mark.paper("gouriten-batch")
-def test_a_dry_batch_goes_on_at_random() -> None:
-    """With dry=random what is found in a batch that has run dry is drawn by chance until the batch ends.
-
-    a's links b, c, d are ranked; of what they link to, x .9, y .2 and z .95, all are drawn in batches of 99.
-    """
+def test_batched_dry_random_draws_new_rows() -> None:
     orders = {
         "".join(run(engine(GRAPH, steer(BestFirst(0.0, 1.0), seed=seed, batch=99, dry="random"), concurrency=1)))
         for seed in range(30)
@@ -216,8 +191,7 @@ def test_a_dry_batch_goes_on_at_random() -> None:
     assert list("abcdzxy") == ranked
 
 
-def test_a_long_batch_remembers_each_row_once() -> None:
-    """What has changed since a batch began takes no more room than two lists of all rows, however often it changed."""
+def test_batched_changed_rows_are_stored_once() -> None:
     made, frontier = ranked([0.5] * 10, sweeping=True, batch=1000)
     assert isinstance(made, Batched)
     table = frontier.table
@@ -229,17 +203,15 @@ def test_a_long_batch_remembers_each_row_once() -> None:
     assert list(range(10)) == made._rows().tolist()
 
 
-def test_a_regression_has_no_dry_batches() -> None:
-    """Its scores are made of features."""
+def test_batched_dry_random_refuses_regression() -> None:
     with pytest.raises(ValueError, match="dry=random is not for a regression"):
         steer(Regression(), batch=5, dry="random")
 
 
 @BOTH
-def test_the_first_batch_is_chosen_from_the_links_of_all_seeds(sweeping: bool) -> None:
-    """Three seeds and batches of two: the third seed's link (.95) comes first, as in the paper's algorithm 1.
-
-    Were seeds pages of a batch, the third would be the first of the second one, and r, s would come before t.
+def test_batched_first_batch_follows_all_seeds(sweeping: bool) -> None:
+    """Three seeds and batches of two: the third seed's link (.95) comes first, as in algorithm 1 of the paper. If seeds
+    were pages of a batch, the third would begin the second batch, and r, s would come before t.
     """
     link_relevances = {("a", "r"): 0.9, ("b", "s"): 0.5, ("c", "t"): 0.95, ("t", "u"): 1.0}
     space = GraphSpace({"a": ["r"], "b": ["s"], "c": ["t"], "t": ["u"]}, alpha=link_relevances)
@@ -247,23 +219,19 @@ def test_the_first_batch_is_chosen_from_the_links_of_all_seeds(sweeping: bool) -
     assert list("abc" + "tr" + "us") == run(engine(space, steer(guide, batch=2), "a b c", concurrency=1))
 
 
-def test_the_last_row_of_a_batch_may_be_in_flight() -> None:
-    """With b, c and d in flight at once the batch ends when the last of them has come in, not when it was picked."""
+def test_batched_ends_with_last_row_in_flight() -> None:
     made = engine(GRAPH, steer(BestFirst(page=0.0, anchor=1.0), batch=99), concurrency=8)
     assert "abcd" == "".join(run(made))[:4]
     assert EXHAUSTED == made.ending
 
 
 @pytest.mark.parametrize("batch", [2, 7])
-def test_a_chain_is_followed_to_its_end(batch: int) -> None:
-    """Where each page has one link each batch ends early."""
+def test_batched_chain_ends_each_batch_early(batch: int) -> None:
     chain = GraphSpace({str(number): [str(number + 1)] for number in range(30)})
     assert 31 == len(run(engine(chain, steer(BreadthFirst(), batch=batch), "0")))
 
 
-def test_a_batch_ends_when_the_hosts_left_are_spent() -> None:
-    """Rows of a host whose budget is spent are not left to be fetched: what was found elsewhere joins."""
-
+def test_batched_ends_when_host_budgets_are_spent() -> None:
     class Hosts(GraphSpace):
         def host_key(self, node: str) -> str:
             return node[0]
@@ -273,9 +241,7 @@ def test_a_batch_ends_when_the_hosts_left_are_spent() -> None:
     assert (["a1", "a2", "b1", "b2"], HOSTS_SPENT) == (run(made), made.ending)
 
 
-def test_a_batch_does_not_wait_for_hosts_that_want_to_be_left_alone() -> None:
-    """When the rest of the batch can't be fetched within our patience, what was found meanwhile is."""
-
+def test_batched_does_not_wait_beyond_patience() -> None:
     class Hosts(GraphSpace):
         def host_key(self, node: str) -> str:
             return node[0]
@@ -287,8 +253,7 @@ def test_a_batch_does_not_wait_for_hosts_that_want_to_be_left_alone() -> None:
     assert ["a1", "a2", "b1", "b2"] == run(engine(space, steer(BreadthFirst(), batch=99), "a1", patience=10.0))
 
 
-def test_a_failure_that_is_tried_again_does_not_count() -> None:
-    """Two pages make a batch of two, whatever fails for now in between."""
+def test_batched_ignores_retried_failures() -> None:
     made = steer(Told([0, 0.5, 0.4, 0.3, 0.9, 0.8]), batch=2)
     table = Table()
     frontier = made.frontier(table, lambda host_key: (0.0, ""), 0, 300.0, 0.0)
@@ -307,8 +272,7 @@ def test_a_failure_that_is_tried_again_does_not_count() -> None:
     assert [0, 1, 2, 3, 4, 5] == visit("c", "f")
 
 
-def test_weights_count_from_the_next_batch_on() -> None:
-    """The regression learns from every page, the frontier hears of it after the batch."""
+def test_batched_weights_count_from_next_batch() -> None:
     guide = Regression("fl")
     made = steer(guide, batch=3)
     table = Table()
@@ -327,8 +291,7 @@ def test_weights_count_from_the_next_batch_on() -> None:
     assert [True, False, False, True] == known
 
 
-def test_an_estimator_may_ask_for_batches() -> None:
-    """Its `batch` counts, unless another is typed."""
+def test_batch_size_of_estimator() -> None:
     own = BestFirst()
     own.batch = 5  # type: ignore[attr-defined]
     sizes = [
@@ -338,11 +301,8 @@ def test_an_estimator_may_ask_for_batches() -> None:
     assert [5, 2, 1] == sizes
 
 
-# -- resuming ------------------------------------------------------------------------------------------------
-
-
 class Shuffled(GraphSpace):
-    """A random graph whose answers come in another order than they were asked for, and some of which fail."""
+    """Random graph with responses out of order and some failures."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -367,8 +327,7 @@ GUIDES: list[Callable[[], Estimator]] = [lambda: BestFirst(merge="sum"), Best, R
 
 @pytest.mark.parametrize("guide", range(len(GUIDES)))
 @pytest.mark.parametrize("rest", [{"batch": 5}, {"q": 0.5, "zeta": 0.3}, {"batch": 16, "q": 0.4, "ties": "random"}])
-def test_a_replayed_crawl_goes_on_as_the_live_one(guide: int, rest: dict[str, Any]) -> None:
-    """Whenever the log ends, with eight visits in flight: the same rows, with the same scores, would come next."""
+def test_replay_equals_live(guide: int, rest: dict[str, Any]) -> None:
     for pages in (1, 40, 150):
         budget = Budget(pages=pages)
         live = engine(Shuffled(pages), steer(GUIDES[guide](), seed=3, **rest), "0", budget=budget, concurrency=8)
@@ -381,18 +340,14 @@ def test_a_replayed_crawl_goes_on_as_the_live_one(guide: int, rest: dict[str, An
 
 
 def to_come(made: Engine) -> list[tuple[int, float]]:
-    """The rows and scores that an engine would pick from here on, if nothing were learned."""
+    """Rows and priorities that the engine would pick from here on."""
     first = made.tally.picks + 1
     picks = (made.strategy.pick(number, made.frontier, 1e9) for number in range(first, first + 400))
     return [(pick.row, pick.priority) for pick in picks if pick.row >= 0]
 
 
-# -- the rest ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.paper("gouriten-get-next-nodes")
-def test_they_go_together() -> None:
-    """Batches of an altered greedy, by name and parameters."""
+def test_batched_and_altered_combine() -> None:
     made = strategy("breadth-first,batch=3,q=.5,zeta=.2,ties=random", seed=4)
     assert isinstance(made, Batched)
     assert isinstance(made.greedy, Altered)
@@ -406,15 +361,13 @@ def test_they_go_together() -> None:
 
 
 @pytest.mark.parametrize("bad", ["batch=0", "batch=-3", "q=1.5", "q=-.1", "zeta=2", "zeta=-1", "ties=last"])
-def test_bad_values(bad: str) -> None:
-    """A value that makes no sense is refused, and what it has to be is told."""
+def test_steer_refuses_bad_values(bad: str) -> None:
     with pytest.raises(InputError, match="must be"):
         strategy(f"breadth-first,{bad}")
 
 
 @BOTH
-def test_what_was_pruned_is_told_at_the_end(sweeping: bool) -> None:
-    """Addresses that the strategy did not want are counted when a run ends, and only if there are any."""
+def test_pruned_rows_are_counted_at_end(sweeping: bool) -> None:
     ends = []
     for worst in (PRUNED, 0.1):
         made = engine(GRAPH, steer(Told([0, 0.5, worst, worst, 0.2, 0.2, 0.2], sweeping=sweeping)), concurrency=1)
@@ -425,8 +378,7 @@ def test_what_was_pruned_is_told_at_the_end(sweeping: bool) -> None:
     assert [(EXHAUSTED, 2), (EXHAUSTED, None)] == ends
 
 
-def test_left_looks_at_what_was_learned_only() -> None:
-    """A row in flight is left, one that is done, shut or pruned is not."""
+def test_left_depends_on_learned_state_only() -> None:
     made, frontier = ranked([0.5, PRUNED], False)
     row = made.pick(1, frontier, 0.0).row
     assert (0, FREE, True) == (row, frontier.level[row], frontier.left())
@@ -435,8 +387,7 @@ def test_left_looks_at_what_was_learned_only() -> None:
 
 
 @BOTH
-def test_rows_of_spent_hosts_are_not_left(sweeping: bool) -> None:
-    """A host's budget counts the pages it gave, not those in flight, which may fail."""
+def test_left_ignores_rows_of_spent_hosts(sweeping: bool) -> None:
     table = Table()
     made = Greedy(Told([0.5, 0.4], sweeping=sweeping)).frontier(table, lambda host_key: (0.0, ""), host_budget=1)
     made.rank(np.array([table.add(node, 0) for node in "ab"], np.int32), np.array([0.5, 0.4]))

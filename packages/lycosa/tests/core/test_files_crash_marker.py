@@ -1,4 +1,4 @@
-"""The page that is worked on, written down for the next run."""
+"""Tests of the crash marker."""
 
 import os
 from pathlib import Path
@@ -8,8 +8,7 @@ import pytest
 from lycosa.core.files import MAX_CRASHES, MARKER_FILE, CrashMarker
 
 
-def test_a_mark_is_there_while_a_page_is_worked_on(tmp_path: Path) -> None:
-    """Before it and after it nothing is marked, and whatever it raises."""
+def test_on_marks_node_while_in_work(tmp_path: Path) -> None:
     mark, other = CrashMarker(tmp_path), CrashMarker(tmp_path)
     assert "" == other.left
     with mark.on("http://a.test/r\u00e9cif"):
@@ -20,8 +19,7 @@ def test_a_mark_is_there_while_a_page_is_worked_on(tmp_path: Path) -> None:
     assert "" == other.left
 
 
-def test_a_shorter_node_after_a_longer_one(tmp_path: Path) -> None:
-    """What is left of the longer one does not count."""
+def test_left_ignores_rest_of_longer_node(tmp_path: Path) -> None:
     mark = CrashMarker(tmp_path)
     mark.on("http://a.test/a-long-one")
     mark.on("http://b.test/")
@@ -29,22 +27,19 @@ def test_a_shorter_node_after_a_longer_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\0", b"\xff" * 100, b"\0\0\0\x05\xff\xff"])
-def test_a_file_that_makes_no_sense(tmp_path: Path, content: bytes) -> None:
-    """It is no node, or some other one: never an error."""
+def test_left_of_damaged_file(tmp_path: Path, content: bytes) -> None:
     (tmp_path / MARKER_FILE).write_bytes(content)
     assert isinstance(CrashMarker(tmp_path).left, str)
 
 
-def test_without_a_file() -> None:
-    """Nothing is marked and nothing fails."""
+def test_marker_without_file() -> None:
     mark = CrashMarker()
     with mark.on("a"):
         assert "" == mark.left
     mark.close()
 
 
-def test_no_room_for_it(tmp_path: Path) -> None:
-    """A crawl goes on without a mark that can't be written."""
+def test_marker_on_full_disk(tmp_path: Path) -> None:
     (tmp_path / MARKER_FILE).mkdir()
     with CrashMarker(tmp_path).on("a"):
         pass
@@ -54,8 +49,7 @@ def test_no_room_for_it(tmp_path: Path) -> None:
         pass
 
 
-def test_suspects_and_poison() -> None:
-    """One death makes a suspect, two make poison."""
+def test_suspect_and_poison() -> None:
     mark = CrashMarker()
     mark.deaths = {"a": 1, "b": MAX_CRASHES}
     assert [(True, False), (True, True), (False, False)] == [(mark.is_suspect(n), mark.is_poison(n)) for n in "abc"]

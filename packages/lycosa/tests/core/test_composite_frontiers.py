@@ -1,4 +1,4 @@
-"""Several rankings of the same rows: what is taken, held, spent and waited for is so in all of them."""
+"""Tests of several rankings over one table."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from lycosa.core.table import DONE, Table
 
 
 class Hosts:
-    """When each lane may be used."""
-
     def __init__(self, **until: float) -> None:
         self.until = until
 
@@ -22,7 +20,7 @@ class Hosts:
 
 
 def frontiers(nodes: str, *rankings: list[float], hosts: Hosts | None = None, host_budget: int = 0) -> Frontiers:
-    """Nodes named by lane and number ("a1"), ranked several times."""
+    """Frontiers of nodes named by host and number ("a1"), ranked several times."""
     table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
     made = Frontiers([Frontier(table, hosts or Hosts(), host_budget) for _ in rankings])
@@ -32,40 +30,35 @@ def frontiers(nodes: str, *rankings: list[float], hosts: Hosts | None = None, ho
 
 
 def take(made: Frontiers, arm: int, now: float = 0.0) -> str:
-    """The node that an arm gives, or nothing."""
     row = made.turn(arm).take(now)
     return made.table.nodes[row] if row >= 0 else ""
 
 
 def end(made: Frontiers, node: str) -> None:
-    """The node's visit is over for good."""
     row = made.table.row_of[node]
     made.table.state[row] = DONE
     made.untake(row)
     made.wake(node[0])
 
 
-def test_what_one_takes_no_other_gives() -> None:
-    """A row in flight is in flight for all, and comes back for all."""
+def test_row_in_flight_is_shared() -> None:
     made = frontiers("a1 b1", [0.9, 0.1], [0.9, 0.1])
     assert ["a1", "b1", ""] == [take(made, 0), take(made, 1), take(made, 0)]
     made.untake(made.table.row_of["a1"])
     assert "a1" == take(made, 1)
 
 
-def test_a_lane_s_budget_is_one_for_all() -> None:
-    """Two pages of a host are two pages, whichever arms took them, in flight or counted."""
+def test_host_budget_is_shared() -> None:
     made = frontiers("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], [0.7, 0.8, 0.9, 0.1], host_budget=2)
     assert ["a1", "a3", "b1", ""] == [take(made, arm) for arm in (0, 1, 0, 1)]
-    made.queue(made.table.host_number["a"]).pages += 1  # a1 was a page, a3 was none
+    made.queue(made.table.host_number["a"]).pages += 1  # a1 was a page, a3 failed
     for node in ("a1", "a3"):
         end(made, node)
     assert [1, 1] == [arm.queue(0).pages for arm in made.arms]
     assert ["a2", ""] == [take(made, 0), take(made, 1)]
 
 
-def test_held_rows_wait_for_free_ones_of_other_arms() -> None:
-    """A free row in flight holds back the held ones of every arm."""
+def test_held_wait_for_free_rows_of_other_arms() -> None:
     made = frontiers("a1 b1 c1", [0.9, 0.5, 0.5], [0.1, 0.8, 0.9])
     rows = np.arange(3, dtype=np.int32)
     made.hold(rows, np.array([FREE, HELD, HELD], np.uint8))
@@ -74,8 +67,7 @@ def test_held_rows_wait_for_free_ones_of_other_arms() -> None:
     assert "c1" == take(made, 1)
 
 
-def test_only_those_asked_say_when_they_are_ready() -> None:
-    """A lane that an arm saw waiting long ago is no reason to look again at once, and again, and again."""
+def test_next_ready_of_asked_arms_only() -> None:
     hosts = Hosts(a=5.0, b=0.0)
     made = frontiers("a1 b1 b2", [0.9, 0.5, 0.4], [0.1, 0.9, 0.8], hosts=hosts)
     assert "b1" == take(made, 0), "arm 0 saw that lane a waits until 5"
@@ -85,8 +77,7 @@ def test_only_those_asked_say_when_they_are_ready() -> None:
     assert 100.0 == made.next_ready()
 
 
-def test_all_are_asked_before_there_is_nothing() -> None:
-    """An arm that has nothing to give is passed over; if all are, the earliest of all their waits counts."""
+def test_first_asks_all_arms() -> None:
     hosts = Hosts(a=7.0, b=9.0)
     made = frontiers("a1 b1", [0.9, 0.5], [0.1, 0.9], hosts=hosts)
     assert (1, -1) == made.first([0, 1], now=0.0)
@@ -96,8 +87,7 @@ def test_all_are_asked_before_there_is_nothing() -> None:
     assert ([1], math.inf) == (made.asked, made.next_ready())
 
 
-def test_a_postponed_row_leaves_its_lane_alone_in_all() -> None:
-    """What one arm gave back is not given by another before its time."""
+def test_postponed_row_blocks_all_arms() -> None:
     made = frontiers("a1 b1", [0.9, 0.1], [0.9, 0.1])
     assert "a1" == take(made, 0)
     made.postpone(0, 3.0, "robots.txt")

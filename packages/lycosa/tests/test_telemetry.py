@@ -1,4 +1,4 @@
-"""Spans of the six steps, heard by the SDK of OpenTelemetry."""
+"""Tests of OpenTelemetry spans."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ def _tracing() -> tuple[TracerProvider, InMemorySpanExporter]:
     return provider, heard
 
 
-def test_each_page_is_a_span_with_its_six_steps(tmp_path: Path) -> None:
-    """In order, within the page's, with what came of it; a replay is not heard, and nothing changes by listening."""
+def test_page_span_has_six_steps(tmp_path: Path) -> None:
     provider, heard = _tracing()
     options = {"space": GRAPH.__getitem__, "strategy": "breadth-first", "concurrency": 1}
     crawl = lycosa.crawl(lambda page: 1.0, ["a"], out=tmp_path / "heard", budget=2, **options)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Arrays in a file: the layout to the byte, and what is refused."""
+"""Tests of array files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ NOTES = FileFormat("lycosa-notes", 3, "notebook", "lycosa note")
 
 
 def taken(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """All that is in a file."""
     return header, arrays
 
 
-def test_the_layout(tmp_path: Path) -> None:
-    """First line, digest, one line of JSON in this order, then the arrays, little-endian: old files stay readable."""
+def test_pack_layout(tmp_path: Path) -> None:
     contents = (
         b'{"kind": "x", "arrays": [["n", "i4", [2]], ["w", "f4", [1, 2]]], "facts": {"pages": 7}}\n'
         b"\x01\x00\x00\x00\xff\xff\xff\xff\x00\x00\x80\x3f\x00\x00\x00\x40"
@@ -34,8 +32,7 @@ def test_the_layout(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["f4", "f8", "i4", "u1", ">f4", ">i4"])
-def test_arrays_come_back(kind: str, tmp_path: Path) -> None:
-    """Numbers of every kind come back as they were, whatever order their bytes were in; so does an empty array."""
+def test_read_returns_arrays(kind: str, tmp_path: Path) -> None:
     arrays = {"some": np.arange(6).reshape(2, 3).astype(kind), "none": np.zeros((0, 2), kind)}
     NOTES.write(tmp_path / "n", pack({}, arrays, {}))
     _, back = NOTES.read(tmp_path / "n", taken)
@@ -43,25 +40,21 @@ def test_arrays_come_back(kind: str, tmp_path: Path) -> None:
     assert (0, 2) == back["none"].shape
 
 
-def test_other_kinds_of_arrays_are_not_written() -> None:
-    """Objects are not kept, nor what would come back as something else."""
+def test_pack_refuses_other_types() -> None:
     for array in (np.array([{}]), np.array(["a"]), np.array([1j]), np.array([1], np.int64)):
         with pytest.raises(ValueError, match="cannot be kept"):
             pack({}, {"a": array}, {})
 
 
-def test_texts_come_back() -> None:
-    """Texts in any script, one of them empty."""
+def test_from_texts_round_trip() -> None:
     assert ["reef", "", "サンゴ"] == to_texts(from_texts(["reef", "", "サンゴ"]))
 
 
-def test_the_digest_is_that_of_the_whole() -> None:
-    """However it is cut into parts."""
+def test_digest_independent_of_parts() -> None:
     assert hashlib.sha256(b"abc").hexdigest() == digest([b"a", b"bc"]) == digest([b"abc"])
 
 
-def test_messages_name_the_thing(tmp_path: Path) -> None:
-    """What the file is called, and what makes one."""
+def test_read_messages_name_noun_and_command(tmp_path: Path) -> None:
     path = tmp_path / "n"
     with pytest.raises(InputError, match=r"cannot read the notebook .*No such file"):
         NOTES.read(path, taken)
@@ -83,16 +76,13 @@ def test_messages_name_the_thing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "header", [{}, [], {"arrays": [["a", "f8", [2**40]]]}, {"arrays": [["a", "f4", [1.5]]]}, {"arrays": [["a"]]}]
 )
-def test_headers_that_lie(header: Any, tmp_path: Path) -> None:
-    """A header that does not describe what follows is refused before anything is made of it."""
+def test_read_refuses_wrong_headers(header: Any, tmp_path: Path) -> None:
     NOTES.write(tmp_path / "n", [json.dumps(header).encode() + b"\n"])
     with pytest.raises(InputError, match="contradicts itself"):
         NOTES.read(tmp_path / "n", taken)
 
 
-def test_what_the_reader_refuses(tmp_path: Path) -> None:
-    """An error of the one who makes something of the arrays is told as the file's."""
-
+def test_read_reports_errors_of_make(tmp_path: Path) -> None:
     def refuse(header: dict[str, Any], arrays: dict[str, Any]) -> None:
         raise ValueError("there are no pages")
 

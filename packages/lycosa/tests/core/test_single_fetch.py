@@ -1,4 +1,4 @@
-"""One page outside a crawl: robots first, pauses kept, redirects followed, failures told in a line."""
+"""Tests of fetching one page outside of a crawl."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ URL = "http://a.localhost/reef"
 
 
 class Scripted(Space):
-    """A space that answers by a table; each answer takes a second, and its lane rests for `rest` more."""
+    """Space with scripted pages; each takes a second, and its host rests for `rest` more."""
 
     def __init__(self, pages: Mapping[str, Page], rest: float = 0.0) -> None:
         self.pages, self.rest = dict(pages), rest
@@ -48,8 +48,6 @@ class Scripted(Space):
 
 
 def fetched(space: Space, node: str = "a", patience: float = 300.0) -> tuple[str, Page, list[Visit]]:
-    """Fetch an example in virtual time."""
-
     async def run() -> tuple[str, Page, list[Visit]]:
         return await fetch_page(space, node, "example", f"the example {node}", clock=clock, patience=patience)
 
@@ -57,15 +55,13 @@ def fetched(space: Space, node: str = "a", patience: float = 300.0) -> tuple[str
 
 
 def to(target: str) -> Page:
-    """A redirect."""
     return Page("redirect", 301, "redirect", links=Links.to(target))
 
 
 OK = Page("ok", 200, title="Reefs", size=7, data={"k": 1}, address="192.0.2.1", note="n", started=1.0, ended=2.0)
 
 
-def test_a_page_is_fetched_with_one_visit() -> None:
-    """Where it is, the page, and a visit of its kind that the space has learned."""
+def test_fetch_page_returns_node_page_and_visit() -> None:
     space = Scripted({"a": OK})
     node, page, visits = fetched(space)
     assert ("a", OK) == (node, page)
@@ -81,8 +77,7 @@ def test_a_page_is_fetched_with_one_visit() -> None:
     assert not visit.is_page, "it is none of the collection"
 
 
-def test_errands_come_first() -> None:
-    """What the space wants to have before the node is visited before it, in its own name."""
+def test_fetch_page_does_prerequisites_first() -> None:
     space = Scripted({"a": OK, "robots": Page("ok", 200, data={"body": b""})})
     space.errands["a"] = [Task("robots", "robots", origin="a", attempt=2)]
     _, _, visits = fetched(space)
@@ -90,8 +85,7 @@ def test_errands_come_first() -> None:
     assert ("a", 2) == (visits[0].origin, visits[0].attempt)
 
 
-def test_a_node_that_may_not_be_fetched() -> None:
-    """A refusal is an error that names the page and says why; nothing is sent."""
+def test_fetch_page_refused_node() -> None:
     space = Scripted({"a": OK})
     space.errands["a"] = [("denied", "http://a/robots.txt does not allow it")]
     with pytest.raises(InputError, match=r"^cannot use the example a: http://a/robots\.txt does not allow it$"):
@@ -99,16 +93,14 @@ def test_a_node_that_may_not_be_fetched() -> None:
     assert [] == space.asked
 
 
-def test_redirects_are_followed() -> None:
-    """The page is told with the address where it is in the end, and each step is a visit."""
+def test_fetch_page_follows_redirects() -> None:
     space = Scripted({"a": to("b"), "b": to("c"), "c": OK})
     node, page, visits = fetched(space)
     assert ("c", OK, ["a", "b", "c"]) == (node, page, [visit.node for visit in visits])
     assert ["redirect", "redirect", "ok"] == [visit.outcome for visit in visits]
 
 
-def test_the_target_of_a_redirect_is_asked_about_anew() -> None:
-    """A redirect to where robots.txt says no is refused there."""
+def test_fetch_page_refused_redirect_target() -> None:
     space = Scripted({"a": to("b"), "b": OK})
     space.errands["b"] = [("denied", "not there")]
     with pytest.raises(InputError, match="cannot use the example a: not there"):
@@ -117,24 +109,21 @@ def test_the_target_of_a_redirect_is_asked_about_anew() -> None:
 
 
 @pytest.mark.parametrize("pages", [{"a": to("a")}, {"a": to("b"), "b": to("a")}])
-def test_redirects_without_end(pages: dict[str, Page]) -> None:
-    """Going round in circles is an error after a bounded number of requests."""
+def test_fetch_page_limits_redirects(pages: dict[str, Page]) -> None:
     space = Scripted(pages)
     with pytest.raises(InputError, match="cannot fetch the example a: too many redirects"):
         fetched(space)
     assert MAX_REQUESTS == len(space.asked)
 
 
-def test_pauses_are_kept() -> None:
-    """Each request waits until its lane is ready."""
+def test_fetch_page_keeps_delays() -> None:
     space = Scripted({"a": to("b"), "b": OK}, rest=5.0)
     fetched(space)
     assert [0.0, 6.0] == pytest.approx([at for _, _, at in space.asked], abs=1e-5)
 
 
 @pytest.mark.parametrize("rest", [301.0, NEVER])
-def test_patience_ends(rest: float) -> None:
-    """A host that wants to be left alone for longer than the patience is an error, at once."""
+def test_fetch_page_gives_up_beyond_patience(rest: float) -> None:
     space = Scripted({"a": to("b"), "b": OK}, rest=rest)
     with pytest.raises(InputError, match="cannot fetch the example a: its host can't be asked now"):
         fetched(space)
@@ -152,19 +141,13 @@ def test_patience_ends(rest: float) -> None:
         (Page("unknown-host"), "unknown-host"),
     ],
 )
-def test_failures_are_told(page: Page, told: str) -> None:
-    """A page that can't be had is an error with its outcome, its status and what was noted."""
+def test_fetch_page_reports_failures(page: Page, told: str) -> None:
     with pytest.raises(InputError) as caught:
         fetched(Scripted({"a": page}))
     assert f"cannot fetch the example a: {told}".split() == str(caught.value).split()
 
 
-# -- over the web --------------------------------------------------------------------------------------------
-
-
 class Site:
-    """A web that answers from a table."""
-
     def __init__(self, answers: Mapping[str, ServedResponse]) -> None:
         self.answers = answers
 
@@ -176,23 +159,19 @@ class Site:
 
 
 def web(answers: Mapping[str, ServedResponse]) -> WebSpace:
-    """The web as a space, over a simulated transport."""
     politeness = Politeness(clock, delay=1.0, free=lambda address: True)
     return WebSpace(SimTransport(Site(answers), seed=1, latency=(0.1, 0.1)), politeness, clock)
 
 
 def html(body: str) -> ServedResponse:
-    """A page."""
     return ServedResponse(200, [("Content-Type", "text/html")], body.encode())
 
 
 def robots(body: str) -> ServedResponse:
-    """A robots.txt."""
     return ServedResponse(200, [("Content-Type", "text/plain")], body.encode())
 
 
-def test_an_example_on_the_web_is_read() -> None:
-    """Its text is there, robots.txt was asked for before, and the pause between the two was kept."""
+def test_example_page_from_web() -> None:
     space = web({URL: html("<title>Reefs</title><p>Corals build reefs.")})
     _, page, visits = fetched(space, URL)
     assert ("Reefs", "Corals build reefs.") == (page.title, page.text)
@@ -202,16 +181,14 @@ def test_an_example_on_the_web_is_read() -> None:
     assert second.started - first.ended >= 1.0 - 1e-5
 
 
-def test_an_example_that_robots_forbids() -> None:
-    """robots.txt binds here, too."""
+def test_example_disallowed_by_robots() -> None:
     base = URL.rpartition("/")[0]
     space = web({URL: html("x"), f"{base}/robots.txt": robots("User-agent: *\nDisallow: /")})
     with pytest.raises(InputError, match=r"cannot use .*robots\.txt does not allow it"):
         fetched(space, URL)
 
 
-def test_an_example_whose_robots_can_not_be_read() -> None:
-    """A robots.txt that fails is asked for again as long as the patience lasts; the page isn't asked for."""
+def test_example_with_unreadable_robots() -> None:
     base = URL.rpartition("/")[0]
     space = web({URL: html("x"), f"{base}/robots.txt": ServedResponse(500, [], b"")})
     with pytest.raises(InputError, match="its host can't be asked now"):
@@ -221,8 +198,7 @@ def test_an_example_whose_robots_can_not_be_read() -> None:
     assert len(space.transport.log) > 1
 
 
-def test_an_example_that_moved_to_another_host() -> None:
-    """The other host's robots.txt is asked for as well."""
+def test_example_moved_to_another_host() -> None:
     there = "http://b.localhost/reef"
     space = web({URL: ServedResponse(301, [("Location", there)], b""), there: html("<p>Reefs")})
     node, page, visits = fetched(space, URL)

@@ -1,4 +1,4 @@
-"""The loop with a keeper: what is new and what is due share one budget, and a revisit is no page."""
+"""Tests of picking new and due visits within one budget."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ from lycosa.testweb.simulation import EPOCH, clock, run_virtual
 
 
 class Scripted(Space):
-    """A space that answers by tables, one for the first visit and one for later ones, after .01 s or so."""
+    """Space with scripted pages for first visits and revisits."""
 
     def __init__(self, first: Mapping[str, Page], later: Mapping[str, Page] | None = None, slow: float = 0.01) -> None:
         self.first, self.later, self.slow = dict(first), dict(later or {}), slow
         self.asked: list[tuple[str, str, float]] = []
 
     async def visit(self, task: Task) -> Page:
-        """Answer."""
         self.asked.append((task.kind, task.node, clock() - EPOCH))
         begun = clock()
         await asyncio.sleep(self.slow)
@@ -39,7 +38,7 @@ class Scripted(Space):
 
 
 class Diary:
-    """A keeper that goes by a list: node and time, from the epoch on. Shares are of visits that were recorded."""
+    """Scheduler with a list of nodes and due times."""
 
     refreshes, completes = True, False
 
@@ -55,11 +54,9 @@ class Diary:
     def reconsider(self, *given: object) -> None: ...
 
     def wants_turn(self) -> bool:
-        """If it has no more than its share with one visit more."""
         return self.kept + 1 <= self.share * (self.total + 1)
 
     def pick(self, number: int, now: float) -> Task | None:
-        """The first whose time has come."""
         for at, node in self.due:
             if at <= now and node in self.row:
                 self.due.remove((at, node))
@@ -72,27 +69,22 @@ class Diary:
         return None
 
     def give_back(self, task: Task, until: float = 0.0) -> None:
-        """Back into the list, unless it was recorded."""
         if self.flying.pop(task.node, None) is not None:
             self.given_back.append((task.node, until))
             self.due.insert(0, (until, task.node))
 
     def next_due(self, now: float) -> float:
-        """When the first of the list is due that can be."""
         return min((at for at, node in self.due if node in self.row), default=NEVER)
 
     def is_same(self, visit: Visit, page: Page) -> bool:
-        """Whether the page is one that never changes."""
         return visit.node == self.same
 
     def compare(self, visit: Visit, page: Page) -> None:
-        """Say what has become of it."""
         if visit.follows and visit.outcome in ("ok", "redirect", "gone"):
             what = {"ok": "changed", "redirect": "moved", "gone": "vanished"}[visit.outcome]
             visit.data["change"] = {"what": what}
 
     def learn(self, visit: Visit, table: Table) -> None:
-        """Know when each node was visited last, and where a page moved."""
         self.total += 1
         self.kept += visit.follows > 0
         self.flying.pop(visit.node, None)
@@ -103,17 +95,14 @@ class Diary:
 
 
 def ok(*links: str, relevance: float = 0.0) -> Page:
-    """A page with links."""
     return Page("ok", 200, links=Links.to(*links), size=10, data={"beta": relevance, "alpha": [0.0] * len(links)})
 
 
 def to(target: str) -> Page:
-    """A redirect where a page was."""
     return Page("redirect", 301, links=Links.to(target))
 
 
 def engine(space: Space, scheduler: Diary, events: Iterable[Event] = (Seed("a"),), **rest: Any) -> Engine:
-    """An engine on a space, where those events end."""
     log = MemoryLog()
     guide = rest.pop("strategy", None) or Greedy(BreadthFirst(), "arm")
     rest.setdefault("concurrency", 1)
@@ -125,7 +114,6 @@ def engine(space: Space, scheduler: Diary, events: Iterable[Event] = (Seed("a"),
 
 
 async def visits_of(made: Engine, most: int = 0) -> list[Visit]:
-    """So many visits of a run, or all."""
     found = []
     visits = made.run()
     async for visit in visits:
@@ -137,20 +125,18 @@ async def visits_of(made: Engine, most: int = 0) -> list[Visit]:
 
 
 def run(made: Engine, most: int = 0) -> list[Visit]:
-    """The same, in virtual time."""
     return run_virtual(visits_of(made, most))
 
 
 def told(visits: Iterable[Visit]) -> list[str]:
-    """What was visited, revisits with an exclamation mark."""
+    """Nodes visited, revisits with an exclamation mark."""
     return [visit.node + "!" * (visit.kind == "revisit") for visit in visits]
 
 
 CHAIN = {"a": ok("b"), "b": ok("c"), "c": ok("d"), "d": ok()}
 
 
-def test_revisits_are_no_pages_but_bring_links() -> None:
-    """A version has its links, its change and what it follows in the log; harvest and pages count first visits."""
+def test_revisits_bring_links_but_are_no_pages() -> None:
     space = Scripted({"a": ok("b", relevance=1.0), "b": ok(), "n": ok()}, {"a": ok("b", "n", relevance=1.0)})
     made = engine(space, Diary(("a", 60)))
     visits = run(made)
@@ -162,8 +148,7 @@ def test_revisits_are_no_pages_but_bring_links() -> None:
     assert EXHAUSTED == made.ending
 
 
-def test_what_is_as_it_was_is_not_read() -> None:
-    """A keeper that knows the content makes it an unchanged one: no links, no judgement, no step."""
+def test_unchanged_page_is_not_judged() -> None:
     space = Scripted({"a": ok()}, {"a": ok("n", relevance=1.0)})
     made = engine(space, Diary(("a", 60), same="a"))
     visits = run(made)
@@ -175,20 +160,18 @@ def test_what_is_as_it_was_is_not_read() -> None:
 @pytest.mark.parametrize(
     ("share", "expected"),
     [
-        (0.5, ["a", "a!", "b", "a!", "c", "a!", "d", "a!"]),  # one for one, the first being new
-        (0.25, ["a", "b", "c", "a!", "d", "a!", "a!", "a!"]),  # when nothing is new, what is due comes all the same
+        (0.5, ["a", "a!", "b", "a!", "c", "a!", "d", "a!"]),  # alternating, starting with a new one
+        (0.25, ["a", "b", "c", "a!", "d", "a!", "a!", "a!"]),  # due ones continue when nothing new is left
         (0.0, ["a", "b", "c", "d", "a!", "a!", "a!", "a!"]),
         (1.0, ["a", "a!", "a!", "a!", "a!", "b", "c", "d"]),
     ],
 )
-def test_exploring_and_keeping_share_the_loop(share: float, expected: list[str]) -> None:
-    """Whose turn it is comes first; the other takes what is left."""
+def test_share_of_revisits_is_kept(share: float, expected: list[str]) -> None:
     scheduler = Diary(*[("a", 0.0)] * 4, share=share)
     assert expected == told(run(engine(Scripted(CHAIN, {"a": ok("b")}), scheduler)))
 
 
-def test_one_that_does_not_explore() -> None:
-    """A refresh fetches what is due and nothing else, also where new links turn up; then it is done."""
+def test_refresh_fetches_due_only() -> None:
     scheduler = Diary(("a", 0.0), explores=False)
     first = engine(Scripted(CHAIN), Diary(), budget=Budget(pages=1))
     run(first)
@@ -198,8 +181,7 @@ def test_one_that_does_not_explore() -> None:
     assert ["b", "n"] == [made.table.nodes[row] for row in made.table.rows()]
 
 
-def test_a_budget_of_requests() -> None:
-    """Pages and revisits count alike, and it is per run: a resumed one may send as many again."""
+def test_request_budget_is_per_run() -> None:
     space = Scripted(CHAIN, {"a": ok("b")})
     first = engine(space, Diary(*[("a", 0.0)] * 9), budget=Budget(requests=3))
     assert ["a", "a!", "b"] == told(run(first))
@@ -208,8 +190,7 @@ def test_a_budget_of_requests() -> None:
     assert ["a!", "c"] == told(run(again))
 
 
-def test_a_pace_for_all_requests() -> None:
-    """At 60 an hour one request a minute is sent, whoever asked for it."""
+def test_pace_limits_all_requests() -> None:
     space = Scripted(CHAIN, {"a": ok("b")})
     run(engine(space, Diary(("a", 0.0), ("a", 0.0)), pace=Pace(60, burst=0)))
     assert [("page", 0), ("revisit", 60), ("page", 120), ("revisit", 180), ("page", 240), ("page", 300)] == [
@@ -217,8 +198,7 @@ def test_a_pace_for_all_requests() -> None:
     ]
 
 
-def test_a_resumed_run_does_not_spend_an_hour_twice() -> None:
-    """The log says when requests were sent: after a break the next one waits for its minute."""
+def test_pace_is_restored_from_log() -> None:
     space = Scripted(CHAIN)
 
     async def twice() -> list[int]:
@@ -231,16 +211,14 @@ def test_a_resumed_run_does_not_spend_an_hour_twice() -> None:
     assert [0, 60, 120, 180] == run_virtual(twice())
 
 
-def test_the_loop_sleeps_until_something_is_due() -> None:
-    """What is due in ten days is visited in ten days, though nothing else is left to do."""
+def test_run_sleeps_until_next_due() -> None:
     space = Scripted({"a": ok()}, {"a": ok()})
     made = engine(space, Diary(("a", 864_000.0)))
     assert ["a", "a!"] == told(run(made))
     assert pytest.approx(864_000.0, abs=0.1) == space.asked[1][2]
 
 
-def test_a_page_that_moved_is_a_page_where_it_is_now() -> None:
-    """The target joins the frontier and is fetched as a page; the source is visited no more by the strategy."""
+def test_moved_page_is_fetched_as_page() -> None:
     space = Scripted({"a": ok("b"), "b": ok(), "z": ok("b")}, {"b": to("z")})
     made = engine(space, Diary(("b", 60)))
     visits = run(made)
@@ -249,15 +227,13 @@ def test_a_page_that_moved_is_a_page_where_it_is_now() -> None:
     assert {"moved": 1} == dict(made.tally.changes)
 
 
-def test_what_vanished_is_no_step() -> None:
-    """Its links stay known, and nothing is taken from the frontier."""
+def test_vanished_page_is_no_step() -> None:
     made = engine(Scripted(CHAIN), Diary(("a", 60)))
     assert ["a", "b", "c", "d", "a!"] == told(run(made))
     assert {"vanished": 1} == dict(made.tally.changes)
 
 
-def test_the_strategy_was_quicker() -> None:
-    """A row that the strategy has in flight is given back to the keeper, to be asked for later, and fetched once."""
+def test_due_row_in_flight_is_postponed() -> None:
     scheduler = Diary(("z", 61), ("b", 60), share=0.0)
     space = Scripted({"a": ok("b"), "b": ok(), "z": ok()}, {"b": to("z")}, slow=5.0)
     made = engine(space, scheduler, concurrency=4)
@@ -266,7 +242,7 @@ def test_the_strategy_was_quicker() -> None:
         found = []
         async for visit in made.run():
             found.append(visit.node)
-            if len(found) == 3:  # z is known now: both want it
+            if len(found) == 3:  # z is known to both now
                 scheduler.due.append((0.0, "z"))
                 scheduler.started.pop("z", None)
             if visit.node == "z":
@@ -278,8 +254,7 @@ def test_the_strategy_was_quicker() -> None:
     assert not made.frontier.taken
 
 
-def test_the_keeper_was_quicker() -> None:
-    """A row that the keeper fetches for the first time is in flight for the strategy, too, and is a page."""
+def test_due_first_visit_is_in_flight_for_strategy() -> None:
     scheduler = Diary(("b", 0.0), share=1.0)
     space = Scripted({"a": ok("b", "c"), "b": ok(), "c": ok()}, slow=5.0)
     made = engine(space, scheduler, concurrency=4)
@@ -298,8 +273,7 @@ def test_the_keeper_was_quicker() -> None:
     assert 3 == made.tally.pages
 
 
-def test_what_is_in_flight_at_the_end_is_given_back() -> None:
-    """A run that is broken off leaves nothing in flight, and the keeper has its task again."""
+def test_interrupted_run_gives_back_tasks() -> None:
     scheduler = Diary(("a", 0.0), ("b", 0.0), share=1.0)
     made = engine(Scripted({"a": ok("b", "c"), "b": ok(), "c": ok()}, {"a": ok()}, slow=5.0), scheduler, concurrency=4)
     visits = run(made, most=2)
@@ -311,8 +285,7 @@ def test_what_is_in_flight_at_the_end_is_given_back() -> None:
     assert sorted(["a", "b", "c", "a!", "b!"]) == sorted(told([*visits, *rest]))
 
 
-def test_stop_lets_arrive_what_is_under_way() -> None:
-    """After stop() nothing is picked, what is due included."""
+def test_stop_picks_no_due_visits() -> None:
     scheduler = Diary(*[("a", 0.0)] * 9)
     made = engine(Scripted(CHAIN, {"a": ok("b")}), scheduler)
 
@@ -331,7 +304,6 @@ def test_stop_lets_arrive_what_is_under_way() -> None:
 
 @pytest.mark.parametrize("name", ["fl_n", "opic", "otie", "lr_sl", "scent,vectors=no", "nr", "mab_window"])
 def test_live_and_resumed_agree(name: str) -> None:
-    """After a crawl with pages that got links, moved, vanished and stayed, the log alone gives the next picks."""
     first = {
         "a": ok("b", "c", relevance=0.5),
         "b": ok("d", relevance=0.9),

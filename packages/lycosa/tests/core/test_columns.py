@@ -1,4 +1,4 @@
-"""Rows beyond those in memory are the same rows, however they are asked for, and after they were told and put back."""
+"""Tests of append-only rows in a temporary file."""
 
 import tempfile
 from pathlib import Path
@@ -14,7 +14,6 @@ from lycosa.core.state import StateMismatch, added
 
 
 def filled(values: np.ndarray, most: int, cuts: list[int]) -> SpilledArray:
-    """Some rows, added in pieces."""
     rows = SpilledArray(values.shape[1:], values.dtype, most)
     for piece in np.split(values, sorted(cut % (len(values) + 1) for cut in cuts)):
         rows.extend(piece) if len(piece) != 1 else rows.append(piece[0])
@@ -22,7 +21,6 @@ def filled(values: np.ndarray, most: int, cuts: list[int]) -> SpilledArray:
 
 
 def filed(values: np.ndarray) -> FileArray:
-    """An array as a snapshot gives a large one back."""
     scratch = Scratch()
     scratch.write(values.reshape(-1).view(np.uint8).data, 0)
     return FileArray(scratch, values.dtype, values.nbytes)
@@ -38,10 +36,9 @@ def filed(values: np.ndarray) -> FileArray:
     begin=st.integers(-45, 45),
     end=st.integers(-45, 45),
 )
-def test_they_are_asked_for_as_those_of_an_array(
+def test_spilled_array_equals_array(
     count: int, most: int, shape: tuple[int, ...], cuts: list[int], picks: list[int], begin: int, end: int
 ) -> None:
-    """By number, slice and array of numbers; told and put back, also over others."""
     values = np.random.default_rng(count).integers(0, 1000, (count, *shape)).astype(np.int32)
     rows = filled(values, most, cuts)
     which = np.array([pick % count for pick in picks] if count else [], np.intp)
@@ -64,15 +61,13 @@ def test_they_are_asked_for_as_those_of_an_array(
         rows[count]
 
 
-def test_rows_of_another_kind_are_not_put_back() -> None:
-    """A state that can't be of these rows."""
+def test_spilled_array_refuses_other_state() -> None:
     for told in (np.zeros(4, np.int64), np.zeros(5, np.int32), filed(np.zeros(5, np.int32))):
         with pytest.raises(StateMismatch):
             SpilledArray((2,), np.int32, 3).restore({"rows": told})
 
 
-def test_a_directory_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is named, and what was added before is there."""
+def test_spilled_array_without_writable_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     rows = SpilledArray((), np.int32, 1)
     rows.append(5)

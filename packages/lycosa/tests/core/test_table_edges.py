@@ -1,4 +1,4 @@
-"""The edges: append-only, walked from either end, held against a plain list."""
+"""Tests of the edge columns, compared with a plain list."""
 
 import numpy as np
 import pytest
@@ -14,23 +14,20 @@ PAGES = st.lists(
     ),
     max_size=15,
 )
-"""Pages as they come in: a row, and its links with alphas in eighths."""
+"""Pages with links in eighths."""
 
 
 def rows(*numbers: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """Row numbers as an array."""
     return np.array(numbers, np.int32)
 
 
 def add(edges: LinkEdges, parent: int, links: dict[int, float]) -> None:
-    """The links of a page."""
     edges.add(parent, rows(*links), np.array(list(links.values()), np.float32))
 
 
 @pytest.mark.paper("gouriten-implementation")
 @given(PAGES)
-def test_edges_are_what_was_added(pages: list[tuple[int, list[tuple[int, int]]]]) -> None:
-    """Columns, children, alphas, parents and out-degrees are those of a plain list of all links."""
+def test_edges_equal_plain_list(pages: list[tuple[int, list[tuple[int, int]]]]) -> None:
     edges = LinkEdges()
     plain: list[tuple[int, int, float]] = []
     own: dict[int, list[int]] = {}
@@ -52,10 +49,7 @@ def test_edges_are_what_was_added(pages: list[tuple[int, list[tuple[int, int]]]]
 
 
 @given(PAGES, st.sets(st.integers(0, 14)))
-def test_ways_in_are_the_same_whenever_someone_asks(
-    pages: list[tuple[int, list[tuple[int, int]]]], asked: set[int]
-) -> None:
-    """Parents may be asked for after any page or after many: they are all that linked to the row until then."""
+def test_into_same_at_any_time(pages: list[tuple[int, list[tuple[int, int]]]], asked: set[int]) -> None:
     edges = LinkEdges()
     plain: list[tuple[int, int]] = []
     for number, (parent, links) in enumerate(pages):
@@ -65,8 +59,7 @@ def test_ways_in_are_the_same_whenever_someone_asks(
             assert [parent for parent, child in plain if child == row] == edges.parents(row).tolist()
 
 
-def test_a_page_visited_again_gets_more_links() -> None:
-    """New links of a later visit join those that the page had, after them, also where several rows are asked for."""
+def test_add_revisit_appends_links() -> None:
     edges = LinkEdges()
     add(edges, 0, {1: 0.5, 2: 0.25})
     add(edges, 1, {2: 0.75})
@@ -78,8 +71,7 @@ def test_a_page_visited_again_gets_more_links() -> None:
     assert [0] == edges.parents(3).tolist()
 
 
-def test_a_page_without_links_adds_nothing() -> None:
-    """A visit that brought no links (a failure, say) leaves those of an earlier one."""
+def test_add_without_links_changes_nothing() -> None:
     edges = LinkEdges()
     add(edges, 0, {1: 0.5})
     add(edges, 0, {})
@@ -88,8 +80,7 @@ def test_a_page_without_links_adds_nothing() -> None:
 
 
 @pytest.mark.parametrize("row", [0, 7, 5_000])
-def test_rows_that_nothing_is_known_of(row: int) -> None:
-    """A row without edges, also one beyond all columns, has no children and no parents."""
+def test_unknown_rows_have_no_edges(row: int) -> None:
     edges = LinkEdges()
     add(edges, 1, {2: 0.5})
     assert [] == edges.children(row).tolist()
@@ -100,21 +91,18 @@ def test_rows_that_nothing_is_known_of(row: int) -> None:
 
 
 def test_no_rows_have_no_edges() -> None:
-    """Asking about no rows gives empty arrays."""
     assert [] == LinkEdges().out_degree(rows()).tolist()
     assert [] == LinkEdges().leaving(rows()).tolist()
 
 
-def test_edges_of_several_rows_at_once() -> None:
-    """`leaving` lists one row's edges after the other's, in the order asked for, also twice."""
+def test_leaving_several_rows() -> None:
     edges = LinkEdges()
     add(edges, 3, {4: 0.5, 5: 0.25})
     add(edges, 1, {4: 0.125})
     assert [2, 0, 1, 2] == edges.leaving(rows(1, 3, 2, 1)).tolist()
 
 
-def test_growth_keeps_everything() -> None:
-    """Many more edges and rows than the first columns hold, and all are found again."""
+def test_add_grows_columns() -> None:
     edges = LinkEdges()
     for parent in range(100):
         add(edges, parent, {2_000 + 37 * link + parent: link / 64 for link in range(64)})
@@ -124,11 +112,10 @@ def test_growth_keeps_everything() -> None:
     assert [2, 39, 76] == sorted(edges.parents(2_000 + 76).tolist())
 
 
-def test_asking_changes_nothing() -> None:
-    """Questions about rows beyond the end leave the columns as they are: scoring is pure."""
+def test_lookups_beyond_the_end_change_nothing() -> None:
     edges = LinkEdges()
     add(edges, 0, {1: 0.5})
-    edges.parents(1)  # the first question chains the edges
+    edges.parents(1)  # the first lookup chains the edges
     before = {name: len(column) for name, column in vars(edges).items() if isinstance(column, np.ndarray)}
     edges.out_degree(rows(9_999))
     edges.leaving(rows(9_999))

@@ -1,4 +1,4 @@
-"""New sites before more of the same: discounts by hand, which rows change, and that a crawl is spread."""
+"""Tests of discounting hosts that have given pages."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ A, B, C = "http://a.test", "http://b.test", "http://c.test:81"
 
 
 class Told:
-    """Scores by node."""
-
     def __init__(self, **priorities: float) -> None:
         self.priorities = priorities
 
@@ -46,8 +44,7 @@ class Told:
         return np.array([self.priorities[table.nodes[row][-1]] for row in np.asarray(rows).tolist()])
 
 
-def test_scores_by_hand() -> None:
-    """After three pages of a: 8 / (1 + 3) ** .5 = 4, and -8 - (1 - 1/2) * 8 = -12. Of others nothing is taken."""
+def test_priority_by_hand() -> None:
     table, spread = Table(), Spread(Told(x=8.0, y=-8.0, z=8.0), 0.5)
     nodes = [f"{A}/1", f"{A}/2", f"{A}/3", f"{A}/x", f"{A}/y", f"{C}/z"]
     rows = np.array([table.add_seed(node) for node in nodes], np.int32)[3:]
@@ -64,8 +61,7 @@ def test_scores_by_hand() -> None:
     assert [] == spread.learn(failed, table).tolist()
 
 
-def test_reasons_add_up() -> None:
-    """An estimator that explains still does, with what was taken; one that does not, does not."""
+def test_explain_adds_discount() -> None:
     table, spread = Table(), Spread(UrlDepth(), 1.0)
     table.add_seed(f"{A}/")
     step = table.absorb(Visit(f"{A}/", "page", "ok", 1, links=Links.to(f"{A}/x/y")))
@@ -78,14 +74,13 @@ def test_reasons_add_up() -> None:
     assert not hasattr(Spread(Told(), 1.0), "explain")
 
 
-def test_it_can_be_resumed_and_replayed() -> None:
-    """Whatever a strategy has to do it does: resumed crawls, failures, redirects and revisits are among it."""
+def test_spread_can_be_resumed_and_replayed() -> None:
     for check in (a_strategy_can_be_resumed, failures_and_redirects, pages_visited_again, picking_is_pure):
         assert check.__name__ == passed(check, lambda: strategy("best-first,spread=.5"))
 
 
 def picks(name: str) -> list[str]:
-    """What a strategy fetches of a page that links to five pages of a, better than those of b and c."""
+    """Picks after a page with five links to host a that are better than those to b and c."""
     links = {"http://s.test/": [f"{A}/1", f"{A}/2", f"{A}/3", f"{A}/4", f"{B}/1", f"{C}/1"]}
     link_relevances = dict(zip(links["http://s.test/"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.45], strict=True))
     space = GraphSpace(links, alpha={("http://s.test/", node): value for node, value in link_relevances.items()})
@@ -101,8 +96,7 @@ def picks(name: str) -> list[str]:
     return asyncio.run(run())[1:]
 
 
-def test_a_crawl_is_spread() -> None:
-    """a: .9, then .8 / 2 = .4, .7 / 3, .6 / 4: b (.5) comes second, c (.45) third."""
+def test_spread_changes_picks() -> None:
     assert [f"{A}/1", f"{A}/2", f"{A}/3", f"{A}/4", f"{B}/1", f"{C}/1"] == picks("fl_e")
     assert [f"{A}/1", f"{B}/1", f"{C}/1", f"{A}/2", f"{A}/3", f"{A}/4"] == picks("fl_e,spread=1")
 
@@ -116,14 +110,12 @@ def test_a_crawl_is_spread() -> None:
         ("mab_var,spread=.5", "has no parameter 'spread'"),
     ],
 )
-def test_what_cannot_be_spread_is_refused(name: str, told: str) -> None:
-    """With a line that says why."""
+def test_spread_refuses_unsuitable_strategies(name: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         strategy(name)
 
 
-def test_the_option_spreads_what_is_named_or_given() -> None:
-    """By name, with what the name says itself first; an estimator of one's own; no strategy that picks by itself."""
+def test_spread_option_by_name_or_estimator() -> None:
     options = Options(topic="coral", seeds=["http://a.test/"], spread=0.25, strategy="best-first")
     assert "best-first,spread=0.25" == getattr(CrawlRequest(options).make_strategy(), "name", "")
     named = replace(options, strategy="best-first,spread=1")

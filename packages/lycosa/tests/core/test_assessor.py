@@ -1,4 +1,4 @@
-"""A judge that learns: when it is asked, what is recorded, what the count of relevant pages is, live and replayed."""
+"""Tests of model updates: when they are made, recorded, counted and replayed."""
 
 from collections.abc import Mapping
 
@@ -28,7 +28,7 @@ TEXTS = {
 
 
 class Pages(Space):
-    """A chain of pages."""
+    """Chain of pages."""
 
     def __init__(self, texts: Mapping[str, str], foreign: str = "") -> None:
         self.texts, self.foreign = texts, foreign
@@ -41,7 +41,6 @@ class Pages(Space):
 
 
 def engine(log: MemoryLog, judge: str = "j", languages: bool = False, foreign: str = "") -> Engine:
-    """An engine with the learning judge."""
     learning = Learning("coral reef")
     return Engine(
         Pages(TEXTS, foreign),
@@ -56,7 +55,6 @@ def engine(log: MemoryLog, judge: str = "j", languages: bool = False, foreign: s
 
 
 def crawled(made: Engine) -> list[Visit]:
-    """Run it from the first page."""
     made.log.append(Seed("a"))
     made.fold(Seed("a"))
 
@@ -66,17 +64,13 @@ def crawled(made: Engine) -> list[Visit]:
     return run_virtual(all_of_them())
 
 
-def test_who_learns() -> None:
-    """A judge that offers lessons is a learner, also where only pages in a language count; others are not."""
+def test_learner_protocol() -> None:
     assert isinstance(Learning(), Learner)
     assert isinstance(LanguageJudge(Learning()), Learner)
     assert not isinstance(SpaceJudge(), Learner)
 
 
-def test_lessons_are_recorded_where_they_were_learned() -> None:
-    """After the page that brought it and at the end of a run, under the judge's name; from there on the pages so far
-    are worth something else.
-    """
+def test_update_is_recorded_after_its_page() -> None:
     log = MemoryLog()
     made = engine(log)
     crawled(made)
@@ -90,12 +84,8 @@ def test_lessons_are_recorded_where_they_were_learned() -> None:
     assert 3 == made.tally.relevant
 
 
-def test_a_lesson_stands_behind_its_pages_where_they_are_recorded_together() -> None:
-    """Pages that arrive together with those of a lesson stand before it or behind it, as they do one by one."""
-
+def test_update_keeps_order_with_batch_arrivals() -> None:
     class Star(Pages):
-        """All pages are linked on the first."""
-
         async def visit(self, task: Task) -> Page:
             links = Links.to(*[name for name in self.texts if name != "a"] if task.node == "a" else ())
             return Page("ok", 200, marked=self.texts[task.node], links=links)
@@ -113,8 +103,7 @@ def test_a_lesson_stands_behind_its_pages_where_they_are_recorded_together() -> 
     assert kinds == [kind for kind, *_ in told[1]]
 
 
-def test_replay_reads_lessons() -> None:
-    """A replayed crawl counts and judges as the live one, without learning anything by itself."""
+def test_replay_adopts_recorded_updates() -> None:
     log = MemoryLog()
     live = engine(log)
     crawled(live)
@@ -127,8 +116,7 @@ def test_replay_reads_lessons() -> None:
     assert vars(live.judge) == vars(again.judge)
 
 
-def test_a_lesson_of_another_topic_is_not_heeded() -> None:
-    """After a change of mind the lessons of before stay in the log, and teach nothing."""
+def test_update_of_another_judge_is_ignored() -> None:
     log = MemoryLog()
     crawled(engine(log))
     other = engine(MemoryLog(), judge="another")
@@ -138,8 +126,7 @@ def test_a_lesson_of_another_topic_is_not_heeded() -> None:
 
 
 @pytest.mark.parametrize("relevant", [True, False])
-def test_labels_are_learned_from_at_the_start_of_a_run(relevant: bool) -> None:
-    """What people said since the last lesson becomes one, and is counted at once."""
+def test_labels_are_learned_at_start_of_run(relevant: bool) -> None:
     log = MemoryLog()
     crawled(engine(log))
     log.append(Label("f", relevant))
@@ -153,8 +140,7 @@ def test_labels_are_learned_from_at_the_start_of_a_run(relevant: bool) -> None:
     assert known == len(log.events)
 
 
-def test_a_running_crawl_hears_labels() -> None:
-    """They are recorded and learned from where they came, between two visits; a replayed crawl knows the same."""
+def test_labels_are_learned_during_run() -> None:
     log = MemoryLog()
     made = engine(log)
     made.log.append(Seed("a"))
@@ -176,8 +162,7 @@ def test_a_running_crawl_hears_labels() -> None:
     assert vars(made.judge) == vars(again.judge)
 
 
-def test_what_was_heard_but_not_recorded_is_in_no_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log could not be written: the engine knows more than it, and says so to whoever wants its state."""
+def test_unrecorded_labels_are_in_no_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
     made = engine(MemoryLog())
 
     def full(event: object) -> None:
@@ -190,12 +175,11 @@ def test_what_was_heard_but_not_recorded_is_in_no_snapshot(monkeypatch: pytest.M
         made.state()
 
 
-def test_a_lesson_that_was_due_when_the_run_was_killed() -> None:
-    """Killed between the page and its lesson: the next run learns it before it picks, so that nothing is otherwise."""
+def test_update_due_at_kill_is_made_in_next_run() -> None:
     whole = MemoryLog()
     crawled(engine(whole))
     killed = MemoryLog()
-    for event in whole.events[:5]:  # the seed and the four pages that the first lesson is learned from
+    for event in whole.events[:5]:  # the seed and the four pages of the first update
         killed.append(event)
     made = engine(killed)
     made.replay(list(killed))
@@ -208,8 +192,7 @@ def test_a_lesson_that_was_due_when_the_run_was_killed() -> None:
     assert known == len(killed.events)
 
 
-def test_pages_in_a_wrong_language_stay_worthless() -> None:
-    """Whatever the judge has learned of them."""
+def test_pages_in_wrong_language_stay_irrelevant() -> None:
     log = MemoryLog()
     made = engine(log, languages=True, foreign="bd")
     visits = crawled(made)
@@ -217,8 +200,7 @@ def test_pages_in_a_wrong_language_stay_worthless() -> None:
     assert 1 == made.tally.relevant
 
 
-def test_others_are_not_asked() -> None:
-    """A judge that does not learn sees labels and lessons pass by."""
+def test_other_judges_get_no_updates() -> None:
     log = MemoryLog()
     made = Engine(Pages(TEXTS), SpaceJudge(), Greedy(BreadthFirst(), "arm"), log, clock=clock)
     events: list[Event] = [Label("a", True), ModelUpdate("j", {})]

@@ -1,4 +1,4 @@
-"""Linear algebra on one thread while a crawl works, and on as many as before afterwards."""
+"""Tests of limiting BLAS to one thread."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from lycosa.spaces.graph import GraphSpace
 
 @pytest.fixture
 def count(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], set[int]]]:
-    """Numpy's BLAS with two threads; how many its libraries have now."""
+    """BLAS with two threads; returns the current numbers of threads."""
     for name in threads._VARIABLES:
         monkeypatch.delenv(name, raising=False)
     with threadpool_limits(2, "blas"):
         yield lambda: {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
 
-def test_begin_nested(count: Callable[[], set[int]]) -> None:
-    """The first begins, the last ends."""
+def test_limit_threads_nested(count: Callable[[], set[int]]) -> None:
     assert {2} == count()
     threads.limit_threads()
     threads.limit_threads()
@@ -36,8 +35,9 @@ def test_begin_nested(count: Callable[[], set[int]]) -> None:
 
 
 @pytest.mark.parametrize("name", threads._VARIABLES)
-def test_begin_variable(count: Callable[[], set[int]], name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A number that a variable sets stays."""
+def test_limit_threads_keeps_environment(
+    count: Callable[[], set[int]], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(name, "4")
     threads.limit_threads()
     assert {2} == count()
@@ -45,8 +45,7 @@ def test_begin_variable(count: Callable[[], set[int]], name: str, monkeypatch: p
     assert {2} == count()
 
 
-def test_crawl_on_one_thread(count: Callable[[], set[int]], tmp_path: Path) -> None:
-    """While it runs, and no longer; also one that is left early, and one that cannot be opened."""
+def test_crawl_limits_threads(count: Callable[[], set[int]], tmp_path: Path) -> None:
     crawl = lycosa.crawl("reef", ["a"], space=GraphSpace({"a": ["b"], "b": []}), budget=2)
     assert [{1}, {1}] == [count() for _ in crawl]
     assert {2} == count()
