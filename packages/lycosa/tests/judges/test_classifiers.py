@@ -1,4 +1,4 @@
-"""Classifiers that scikit-learn trains: what is predicted, is predicted here."""
+"""Classifiers trained with scikit-learn: our predictions equal those of scikit-learn."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import sys
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
-from lycosa.judges.classifiers import LinearSvm, NeuralNetwork, _go_on, _learner, _platt, matrix
+from input_errors import raises_input_error
+from lycosa.judges.classifiers import LinearSvm, NeuralNetwork, _new_network, _platt, _train_round, matrix
 from lycosa.text.bags import Bags, idf, unit
 
 
 def _pages(classes: int, count: int = 90, seed: int = 0) -> tuple[Bags, np.ndarray]:
-    """Each class has five words of its own, and five that are everyone's."""
-    chance = np.random.default_rng(seed)
+    """Return pages with five words per class and five common words."""
+    generator = np.random.default_rng(seed)
     labels = np.arange(count) % classes
     pairs = []
     for label in labels:
-        words = np.concatenate([chance.integers(0, 5, 4) + 5 * label, chance.integers(0, 5, 3) + 5 * classes])
+        words = np.concatenate([generator.integers(0, 5, 4) + 5 * label, generator.integers(0, 5, 3) + 5 * classes])
         terms, counts = np.unique(words, return_counts=True)
         pairs.append((terms, counts.astype(float)))
     return Bags.of(pairs), labels
@@ -26,34 +26,28 @@ def _pages(classes: int, count: int = 90, seed: int = 0) -> tuple[Bags, np.ndarr
 
 @pytest.mark.paper("otie-nn")
 @pytest.mark.parametrize(("kind", "classes"), [(LinearSvm, 2), (LinearSvm, 3), (NeuralNetwork, 2)])
-def test_it_tells_classes_apart(kind: type[LinearSvm] | type[NeuralNetwork], classes: int) -> None:
-    """Words of its own are enough to know a class, and the probabilities say so. Of two, theirs is one output."""
+def test_fit_separates_classes(kind: type[LinearSvm] | type[NeuralNetwork], classes: int) -> None:
     bags, labels = _pages(classes)
     model = kind.fit(bags, labels, classes, 5 * classes + 5)
     test, truth = _pages(classes, seed=1)
-    told = model.probabilities(test)
-    assert (told.argmax(axis=1) == truth).mean() > 0.95
-    assert told[np.arange(len(truth)), truth].mean() > 0.8
-    assert np.allclose(told.sum(axis=1), 1.0)
+    probabilities = model.probabilities(test)
+    assert (probabilities.argmax(axis=1) == truth).mean() > 0.95
+    assert probabilities[np.arange(len(truth)), truth].mean() > 0.8
+    assert np.allclose(probabilities.sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize(("kind", "module"), [(LinearSvm, "sklearn.svm"), (NeuralNetwork, "sklearn.neural_network")])
-def test_without_scikit_learn_the_extra_is_named(
+def test_fit_without_scikit_learn_names_the_extra(
     kind: type[LinearSvm] | type[NeuralNetwork], module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who has not installed it is told how to."""
     monkeypatch.setitem(sys.modules, module, None)
     bags, labels = _pages(2)
-    with pytest.raises(InputError, match=r"pip install 'lycosa\[train\]', or --kind nb"):
+    with raises_input_error("missing-package"):
         kind.fit(bags, labels, 2, 15)
 
 
-# -- support vector machines -------------------------------------------------------------------------------------
-
-
 @pytest.mark.paper("otie-svm")
-def test_distances_are_scikit_learns() -> None:
-    """Our distances are those of LinearSVC, for the same vectors."""
+def test_linear_svm_distances_equal_scikit_learn() -> None:
     from sklearn.svm import LinearSVC
 
     bags, labels = _pages(3)
@@ -65,39 +59,33 @@ def test_distances_are_scikit_learns() -> None:
 
 
 def test_platt_by_hand() -> None:
-    """Two far groups of two: targets are (2+1)/(2+2) = .75 and 1/(2+2) = .25, so A d + B = -log 3 at d = 1."""
+    """Two distant groups of two: targets are (2+1)/(2+2) = .75 and 1/(2+2) = .25, so A d + B = -log 3 at d = 1."""
     a, b = _platt(np.array([-1.0, -1.0, 1.0, 1.0]), np.array([False, False, True, True]))
     assert (a, b) == (pytest.approx(-np.log(3), abs=1e-5), pytest.approx(0.0, abs=1e-6))
 
 
-def test_platt_of_a_class_that_was_never_right() -> None:
-    """A class without a page among those left out gets finite numbers, and a small probability."""
+def test_platt_without_positive_examples() -> None:
     a, b = _platt(np.array([0.5, -0.5, 1.5]), np.array([False, False, False]))
     assert np.isfinite([a, b]).all()
     assert 1 / (1 + np.exp(b)) < 0.5
 
 
-# -- neural networks ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("classes", [2, 3])
-def test_probabilities_are_scikit_learns(classes: int) -> None:
-    """At temperature 1 our probabilities are those of MLPClassifier, for the same weights."""
+def test_neural_network_probabilities_equal_scikit_learn(classes: int) -> None:
     bags, labels = _pages(classes)
     terms = 5 * classes + 5
-    weigh = idf(bags.document_frequency(terms), len(bags))
-    samples = matrix(bags, unit(bags, weigh), terms).astype(np.float32)
-    learner = _learner(90, 0)
+    idf_values = idf(bags.document_frequency(terms), len(bags))
+    samples = matrix(bags, unit(bags, idf_values), terms).astype(np.float32)
+    learner = _new_network(90, 0)
     for _ in range(5):
-        _go_on(learner, samples, labels, classes)
+        _train_round(learner, samples, labels, classes)
     out_weights, out_bias = learner.coefs_[1], learner.intercepts_[1]
     if classes == 2:
         out_weights, out_bias = np.hstack([0 * out_weights, out_weights]), np.append(0.0, out_bias)
-    ours = NeuralNetwork(weigh, learner.coefs_[0], learner.intercepts_[0], out_weights, out_bias, 1.0)
+    ours = NeuralNetwork(idf_values, learner.coefs_[0], learner.intercepts_[0], out_weights, out_bias, 1.0)
     assert np.allclose(learner.predict_proba(samples), ours.probabilities(bags), atol=1e-5)
 
 
-def test_a_handful_of_pages() -> None:
-    """Six pages can be trained on, without a warning."""
+def test_neural_network_fit_on_six_pages() -> None:
     bags, labels = _pages(2, 6)
     assert 2 == NeuralNetwork.fit(bags, labels, 2, 15).probabilities(bags).shape[1]

@@ -1,16 +1,15 @@
-"""Example pages: what they share."""
+"""Centroid of example pages."""
 
 from math import log, sqrt
 
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.types import Page
 from lycosa.judges.examples import TERMS, centroid
 
 
-def test_the_mean_of_unit_vectors() -> None:
-    """coral x2, reef and coral, sea: (1.693 / |v| + .707) / 2 for coral, the rest by hand as well."""
+def test_centroid_is_mean_of_unit_vectors() -> None:
     coral = 1 + log(2)
     length = sqrt(coral**2 + 1)
     expected = {
@@ -22,31 +21,26 @@ def test_the_mean_of_unit_vectors() -> None:
     assert expected == pytest.approx(actual, abs=0.0005)
 
 
-def test_a_term_of_all_pages_beats_one_of_few() -> None:
-    """What the pages share comes first."""
+def test_centroid_prefers_common_terms() -> None:
     pages = [Page("ok", marked=f"coral own{n}x") for n in range(3)]
     assert "coral" == next(iter(centroid(pages)))
 
 
-def test_only_the_heaviest_terms_are_kept() -> None:
-    """The centroid has at most TERMS terms."""
+def test_centroid_keeps_heaviest_terms() -> None:
     page = Page("ok", marked=" ".join(f"word{n}x" for n in range(200)))
     assert TERMS == len(centroid([page]))
 
 
-def test_pages_without_words_are_passed_over() -> None:
-    """An empty page does not pull the mean down."""
+def test_centroid_ignores_pages_without_words() -> None:
     assert {"coral": 1.0} == centroid([Page("ok"), Page("ok", title="Coral")])
 
 
 @pytest.mark.parametrize("pages", [[], [Page("ok"), Page("ok", marked="the of")]])
-def test_no_words_at_all(pages: list[Page]) -> None:
-    """Examples without text are refused."""
-    with pytest.raises(InputError, match="none of the example pages has any text"):
+def test_centroid_without_words(pages: list[Page]) -> None:
+    with raises_input_error("empty-file"):
         centroid(pages)
 
 
-def test_the_order_of_pages_does_not_matter() -> None:
-    """The same pages in another order give the same weights."""
+def test_centroid_is_independent_of_order() -> None:
     pages = [Page("ok", marked=text) for text in ("coral reef", "coral coral sea", "reef")]
     assert centroid(pages) == centroid(pages[::-1])

@@ -1,4 +1,4 @@
-"""Models as files: what is written comes back, and what is damaged, foreign or hostile is an InputError."""
+"""TrainedModel: files are reproducible, and damaged, foreign or hostile files raise InputError."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.errors import InputError
-from lycosa.judges.model import KINDS, TrainedModel, fitted
+from lycosa.judges.model import KINDS, TrainedModel, fit_model
 from lycosa.text.bags import Bags
 
 TERMS = ["coral", "reef", "rail", "サンゴ"]
@@ -28,21 +28,18 @@ CLASSES = ["Sea/Café", "Trains"]
 
 
 def trained(kind: str = "nb") -> TrainedModel:
-    """A small model."""
-    return fitted(kind, BAGS, LABELS, CLASSES, TERMS, 1, {"pages": 7})
+    return fit_model(kind, BAGS, LABELS, CLASSES, TERMS, 1, {"pages": 7})
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A small model as bytes."""
     path = tmp_path_factory.mktemp("model") / "m"
     trained().save(path)
     return path.read_bytes()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_written_comes_back(kind: str, tmp_path: Path) -> None:
-    """A model of each kind predicts the same after it was saved and loaded, to the last bit."""
+def test_save_and_load_round_trip(kind: str, tmp_path: Path) -> None:
     model = trained(kind)
     model.save(tmp_path / "m")
     back = TrainedModel.load(tmp_path / "m")
@@ -53,20 +50,17 @@ def test_what_is_written_comes_back(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["nb", "svm"])
-def test_the_same_pages_give_the_same_file(kind: str, tmp_path: Path) -> None:
-    """There is neither time nor chance in a model."""
+def test_save_is_deterministic(kind: str, tmp_path: Path) -> None:
     for name in ("one", "other"):
         trained(kind).save(tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
-def test_the_digest_names_the_model(tmp_path: Path) -> None:
-    """Other weights, other digest."""
-    assert trained().digest != fitted("nb", BAGS, 1 - LABELS, CLASSES, TERMS, 1, {"pages": 7}).digest
+def test_digest_depends_on_weights(tmp_path: Path) -> None:
+    assert trained().digest != fit_model("nb", BAGS, 1 - LABELS, CLASSES, TERMS, 1, {"pages": 7}).digest
 
 
-def test_a_person_can_read_what_it_is(written: bytes) -> None:
-    """The first lines say the format, and as JSON the kind, the classes and who made it."""
+def test_save_writes_a_readable_header(written: bytes) -> None:
     first, _, third = written.split(b"\n")[:3]
     header = json.loads(third)
     assert b"lycosa-model 1" == first
@@ -76,8 +70,7 @@ def test_a_person_can_read_what_it_is(written: bytes) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(where=st.integers(0, 10**6), bit=st.integers(0, 7))
-def test_any_flipped_bit_is_noticed(where: int, bit: int, written: bytes, tmp_path: Path) -> None:
-    """One bit wrong anywhere is an InputError, and nothing else."""
+def test_load_rejects_flipped_bits(where: int, bit: int, written: bytes, tmp_path: Path) -> None:
     damaged = bytearray(written)
     damaged[where % len(written)] ^= 1 << bit
     (tmp_path / "m").write_bytes(damaged)
@@ -87,8 +80,7 @@ def test_any_flipped_bit_is_noticed(where: int, bit: int, written: bytes, tmp_pa
 
 @settings(max_examples=50, deadline=None)
 @given(end=st.integers(0, 10**6), more=st.binary(max_size=20))
-def test_any_cut_is_noticed(end: int, more: bytes, written: bytes, tmp_path: Path) -> None:
-    """A file that ends early, or goes on with something else, is an InputError."""
+def test_load_rejects_truncated_files(end: int, more: bytes, written: bytes, tmp_path: Path) -> None:
     changed = written[: end % len(written)] + more
     if changed == written:
         return
@@ -98,14 +90,13 @@ def test_any_cut_is_noticed(end: int, more: bytes, written: bytes, tmp_path: Pat
 
 
 def sealed(contents: bytes, first: bytes = b"lycosa-model 1") -> bytes:
-    """A file whose digest is right, whatever is in it."""
+    """Return a file with a valid digest around any contents."""
     return first + b"\n" + hashlib.sha256(contents).hexdigest().encode() + b"\n" + contents
 
 
 @settings(max_examples=50, deadline=None)
 @given(where=st.integers(0, 10**6), value=st.integers(0, 255))
-def test_a_forged_model_is_an_input_error_or_a_model(where: int, value: int, written: bytes, tmp_path: Path) -> None:
-    """With the digest made right again, a changed byte gives an InputError or a model whose predictions are numbers."""
+def test_load_forged_file_raises_or_predicts(where: int, value: int, written: bytes, tmp_path: Path) -> None:
     contents = bytearray(written.split(b"\n", 2)[2])
     contents[where % len(contents)] = value
     (tmp_path / "m").write_bytes(sealed(bytes(contents)))
@@ -113,13 +104,13 @@ def test_a_forged_model_is_an_input_error_or_a_model(where: int, value: int, wri
         model = TrainedModel.load(tmp_path / "m")
     except InputError:
         return
-    told = model.classifier.probabilities(BAGS)
-    assert np.isfinite(told).all()
-    assert (len(BAGS), len(model.classes)) == told.shape
+    probabilities = model.classifier.probabilities(BAGS)
+    assert np.isfinite(probabilities).all()
+    assert (len(BAGS), len(model.classes)) == probabilities.shape
 
 
 def change(written: bytes, edit: Callable[[dict[str, Any]], object], data: bytes | None = None) -> bytes:
-    """A model with another header, and other arrays perhaps."""
+    """Return a model file with an edited header and, if given, other arrays."""
     line, _, arrays = written.split(b"\n", 2)[2].partition(b"\n")
     header = json.loads(line)
     edit(header)
@@ -131,58 +122,53 @@ def _set(key: str, value: Any) -> Callable[[dict[str, Any]], object]:
 
 
 @pytest.mark.parametrize(
-    ("edit", "told"),
+    ("edit", "message"),
     [
-        (_set("kind", "oracle"), "no kind 'oracle'"),
-        (_set("kind", ["nb"]), "contradicts itself"),
-        (_set("kind", "svm"), "its arrays are log_theta"),
-        (_set("classes", ["a"]), "two or more different names"),
-        (_set("classes", ["a", "a"]), "two or more different names"),
-        (_set("classes", ["a", 1]), "two or more different names"),
-        (_set("classes", ["a", "b\x1b[2J"]), "two or more different names"),
-        (_set("classes", ["a", "b", "c"]), "how many pages"),
+        (_set("kind", "oracle"), "unknown kind 'oracle'"),
+        (_set("kind", ["nb"]), "is inconsistent"),
+        (_set("kind", "svm"), "wrong arrays: log_theta"),
+        (_set("classes", ["a"]), "fewer than two classes, or invalid or duplicate"),
+        (_set("classes", ["a", "a"]), "fewer than two classes, or invalid or duplicate"),
+        (_set("classes", ["a", 1]), "fewer than two classes, or invalid or duplicate"),
+        (_set("classes", ["a", "b\x1b[2J"]), "fewer than two classes, or invalid or duplicate"),
+        (_set("classes", ["a", "b", "c"]), "differ in number"),
         (_set("counts", [1, -1]), "not positive"),
         (_set("counts", [1, "1"]), "not positive"),
         (_set("facts", 3), "facts"),
-        (_set("arrays", [["terms", "O", [4]]]), "contradicts itself"),
+        (_set("arrays", [["terms", "O", [4]]]), "is inconsistent"),
         (_set("arrays", [["terms", "u1", [4]]]), "more in it than it says"),
     ],
 )
-def test_a_header_that_lies(
-    edit: Callable[[dict[str, Any]], object], told: str, written: bytes, tmp_path: Path
+def test_load_rejects_inconsistent_headers(
+    edit: Callable[[dict[str, Any]], object], message: str, written: bytes, tmp_path: Path
 ) -> None:
-    """Whatever a header claims against the file's contents is an InputError that says what and what to do."""
     (tmp_path / "m").write_bytes(change(written, edit))
-    with pytest.raises(InputError, match=told) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         TrainedModel.load(tmp_path / "m")
     assert "lycosa train" in str(caught.value)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e30])
-def test_weights_that_are_no_numbers(value: float, written: bytes, tmp_path: Path) -> None:
-    """NaN and infinity would poison every score."""
+def test_load_rejects_non_finite_weights(value: float, written: bytes, tmp_path: Path) -> None:
     arrays = written.split(b"\n", 3)[3]
     data = arrays[:-4] + np.float32(value).tobytes()
     (tmp_path / "m").write_bytes(change(written, lambda header: None, data))
-    with pytest.raises(InputError, match="no numbers"):
+    with pytest.raises(InputError, match="not numbers"):
         TrainedModel.load(tmp_path / "m")
 
 
-def test_shapes_have_to_fit(written: bytes, tmp_path: Path) -> None:
-    """Arrays with as many numbers, but in another shape, are refused."""
-
-    def turned(header: dict[str, Any]) -> None:
+def test_load_rejects_wrong_shapes(written: bytes, tmp_path: Path) -> None:
+    def reverse_shape(header: dict[str, Any]) -> None:
         header["arrays"][1][2].reverse()
 
-    (tmp_path / "m").write_bytes(change(written, turned))
-    with pytest.raises(InputError, match="log_theta is of shape"):
+    (tmp_path / "m").write_bytes(change(written, reverse_shape))
+    with pytest.raises(InputError, match="log_theta has shape"):
         TrainedModel.load(tmp_path / "m")
 
 
-def test_a_header_nested_without_end(tmp_path: Path) -> None:
-    """Brackets ten thousand deep are refused, not a crash."""
+def test_load_rejects_deeply_nested_header(tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(sealed(b"[" * 100_000 + b"\n"))
-    with pytest.raises(InputError, match="contradicts itself"):
+    with pytest.raises(InputError, match="is inconsistent"):
         TrainedModel.load(tmp_path / "m")
 
 
@@ -207,15 +193,13 @@ class _Trap:
 @pytest.mark.parametrize(
     "content", [b"", b"\x00" * 100, b"PK", b"lycosa-mode", _npz(), _zip(), pickle.dumps(_Trap())], ids=range(7)
 )
-def test_foreign_files(content: bytes, tmp_path: Path) -> None:
-    """Other files are no models: empty ones, numpy's with objects in them, zip bombs, pickles that would run."""
+def test_load_rejects_foreign_files(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(content)
     with pytest.raises(InputError, match="not a model of Lycosa: name a file that 'lycosa train' made"):
         TrainedModel.load(tmp_path / "m")
 
 
-def test_no_file(tmp_path: Path) -> None:
-    """A missing file and a directory are told apart from a bad one."""
+def test_load_and_save_report_missing_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read the model .*No such file"):
         TrainedModel.load(tmp_path / "nowhere")
     with pytest.raises(InputError, match=r"cannot read the model .*directory"):
@@ -224,22 +208,20 @@ def test_no_file(tmp_path: Path) -> None:
         trained().save(tmp_path / "nowhere" / "m")
 
 
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    """A model is a file: nothing else is opened."""
+def test_load_does_not_open_pipes(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "m")
     with pytest.raises(InputError, match="a pipe or a device, not a file"):
         TrainedModel.load(tmp_path / "m")
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "told"),
+    ("key", "value", "message"),
     [
         ("classes", ["a" * 1001, "b"], "more than 1,000 characters"),
         ("arrays", [["terms", "u1", [2_000_000_000] * 100_000]], "100000 dimensions"),
     ],
 )
-def test_a_header_that_is_too_much(key: str, value: Any, told: str, written: bytes, tmp_path: Path) -> None:
-    """Endless names would stand in the record of every page, and endless shapes take minutes to multiply."""
+def test_load_rejects_huge_headers(key: str, value: Any, message: str, written: bytes, tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(change(written, _set(key, value)))
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         TrainedModel.load(tmp_path / "m")

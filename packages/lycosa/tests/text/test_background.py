@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa.text import background as module
 from lycosa.text.background import SHIPPED, Background
@@ -113,5 +114,5 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_a_place_that_can_not_be_written(tmp_path: Path) -> None:
     """Where nothing can be written, the message says so."""
-    with pytest.raises(InputError, match="cannot write the word statistics"):
+    with raises_input_error("cannot-write"):
         Background(7, {"haus": 5}).save(tmp_path / "no" / "b")

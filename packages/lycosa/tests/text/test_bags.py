@@ -32,7 +32,7 @@ def test_a_large_product_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
     """Pieces of a product meet without a gap, also where one bag is larger than a piece."""
     weights = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
     whole = BAGS.times(BAGS.counts, weights)
-    monkeypatch.setattr(module, "_AT_ONCE", 2)
+    monkeypatch.setattr(module, "_MAX_PRODUCT_SIZE", 2)
     assert whole.tolist() == BAGS.times(BAGS.counts, weights).tolist() == [[16, 20], [0, 0], [6, 8], [0, 0]]
 
 

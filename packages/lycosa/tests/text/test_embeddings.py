@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.text import embeddings
 from lycosa.text.background import Background
 from lycosa.text.embeddings import DIMENSIONS, unit, vectors, word_vectors
@@ -116,14 +116,16 @@ def test_stop_words_are_those_of_the_language() -> None:
 def test_the_end_of_a_huge_text_is_not_read() -> None:
     """Beyond 200,000 characters nothing counts."""
     start = "coral reef " * 20_000
-    assert vectors([start[: embeddings.LONGEST]])[0] == pytest.approx(vectors([start + "train " * 9999])[0], abs=1e-6)
+    assert vectors([start[: embeddings.MAX_CHARACTERS]])[0] == pytest.approx(
+        vectors([start + "train " * 9999])[0], abs=1e-6
+    )
 
 
 def test_words_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:
     """With more words than may be kept they are met anew, and nothing changes."""
     expected = vectors(["coral reef"])
-    monkeypatch.setattr(embeddings, "REMEMBERED", 10)
-    monkeypatch.setattr(embeddings, "LANGUAGES", 2)
+    monkeypatch.setattr(embeddings, "MAX_CACHED_WORDS", 10)
+    monkeypatch.setattr(embeddings, "MAX_CACHED_LANGUAGES", 2)
     for number in range(5):
         vectors([" ".join(f"word{number}x{n}" for n in range(20))], ("en", "de", "fr", "es", "it")[number])
     assert expected[0] == pytest.approx(vectors(["coral reef"])[0], abs=1e-6)
@@ -194,5 +196,5 @@ def test_broken_files(tmp_path: Path) -> None:
         if rows is not None:
             (place / embeddings.FILES[0]).write_bytes(rows)
         (place / embeddings.FILES[1]).write_bytes(names)
-        with pytest.raises(InputError, match=r"word vectors in .* cannot be read .*: install lycosa again"):
+        with raises_input_error("unreadable-file"):
             embeddings.Pieces.load(place)

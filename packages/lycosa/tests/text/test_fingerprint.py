@@ -5,7 +5,7 @@ import random
 import numpy as np
 
 from lycosa.core.types import Page
-from lycosa.text.fingerprint import NEAR, Signs, distance
+from lycosa.text.fingerprint import NEAR_DUPLICATE_BITS, TermHashes, distance
 from lycosa.text.vocabulary import Vocabulary
 
 
@@ -36,8 +36,13 @@ def test_near_pages_have_near_fingerprints() -> None:
         for place in random.Random(seed).sample(range(len(text)), len(text) // 50):
             changed[place] = f"new{place}"
         first = reader.read(Page("ok", marked=" ".join(text))).simhash
-        near += distance(first, reader.read(Page("ok", marked=" ".join(changed))).simhash) <= NEAR
-        far += distance(first, reader.read(Page("ok", marked=" ".join(words(seed + 100)))).simhash) > NEAR
+        near += (
+            distance(first, reader.read(Page("ok", marked=" ".join(changed))).simhash) <= NEAR_DUPLICATE_BITS
+        )
+        far += (
+            distance(first, reader.read(Page("ok", marked=" ".join(words(seed + 100)))).simhash)
+            > NEAR_DUPLICATE_BITS
+        )
     assert near >= 36
     assert 40 == far
 
@@ -51,7 +56,7 @@ def test_one_word_is_its_hash() -> None:
     """A page of one word has that word's 64 bits: each bit gets all votes or none."""
     import xxhash
 
-    signs = Signs()
+    signs = TermHashes()
     signs.extend(["coral"])
     got = signs.simhash(np.array([0], np.uint32), np.array([3], np.uint16))
     assert xxhash.xxh3_64_intdigest(b"coral") == int.from_bytes(got.to_bytes(8, "big"), "little")
@@ -59,7 +64,7 @@ def test_one_word_is_its_hash() -> None:
 
 def test_signs_grow() -> None:
     """More terms than there was room for keep their votes."""
-    signs, terms = Signs(), [f"t{n}" for n in range(10_000)]
+    signs, terms = TermHashes(), [f"t{n}" for n in range(10_000)]
     signs.extend(terms[:1])
     before = signs.simhash(np.array([0], np.uint32), np.array([1], np.uint16))
     signs.extend(terms)

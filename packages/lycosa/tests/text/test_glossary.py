@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.text import glossary as module
 from lycosa.text.glossary import Glossary, stems_of
 from lycosa.text.ontology import Ontology
@@ -80,22 +80,24 @@ def test_rows_of_likeness() -> None:
     """By equation 3: reef to coral reef one link, to Great Barrier Reef two, to dog two (through 'thing')."""
     texts = ["reefs", "fringing reef", "Great Barrier Reef", "dog", "hot dog", "unicorn"]
     all_of_them, near = (Glossary(LAND, "reef", "ehrig", floor).words() for floor in (0.0, 0.5))
-    assert [1.0, 0.5**1, 0.5**2, 0.5**2, 0.0, 0.0] == all_of_them.alike(all_of_them.bags(texts).columns)[:, 0].tolist()
-    assert [1.0, 0.5, 0.0, 0.0, 0.0, 0.0] == near.alike(near.bags(texts).columns)[:, 0].tolist()
+    assert [1.0, 0.5**1, 0.5**2, 0.5**2, 0.0, 0.0] == all_of_them.similarities(all_of_them.bags(texts).columns)[
+        :, 0
+    ].tolist()
+    assert [1.0, 0.5, 0.0, 0.0, 0.0, 0.0] == near.similarities(near.bags(texts).columns)[:, 0].tolist()
 
 
 def test_unknown_words_are_like_themselves() -> None:
     """A word that the ontology lacks counts where the same stem is, and nowhere else."""
     words = Glossary(LAND, "zooxanthellae reef", "ehrig").words()
     bags = words.bags(["Zooxanthellae", "bleaching"])
-    assert [[1.0, 0.0], [0.0, 0.0]] == words.alike(bags.columns).tolist()
+    assert [[1.0, 0.0], [0.0, 0.0]] == words.similarities(bags.columns).tolist()
 
 
 def test_a_term_of_the_topic_that_is_a_stop_word_elsewhere() -> None:
     """German pages are not about 'die': the other words of the topic count there, and it has no frequency."""
     words = Glossary(LAND, "die reef", "ehrig").words("de")
     assert [0, 0] == words.pages(words.topic, Vocabulary()).tolist()
-    assert [[0.0, 1.0]] == words.alike(words.bags(["die reef"]).columns).tolist()
+    assert [[0.0, 1.0]] == words.similarities(words.bags(["die reef"]).columns).tolist()
 
 
 def test_wordnet_knows_no_other_language(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,26 +108,26 @@ def test_wordnet_knows_no_other_language(monkeypatch: pytest.MonkeyPatch) -> Non
         words = glossary.words(language)
         bags = words.bags(["Great Barrier Reef", "coral reef", "unicorn"])
         at = glossary.topic.index("coral reef")
-        phrase, rows = words.bags(["coral reef"]), words.alike(bags.columns[bags.starts[0] : bags.starts[1]])
+        phrase, rows = words.bags(["coral reef"]), words.similarities(bags.columns[bags.starts[0] : bags.starts[1]])
         assert expected == rows[:, at].max()
-        assert 1.0 == words.alike(phrase.columns)[0, at]
+        assert 1.0 == words.similarities(phrase.columns)[0, at]
 
 
 def test_a_thesaurus_may_be_in_any_language() -> None:
     """An ontology that says nothing of its language is asked for the words of all."""
     words = Glossary(LAND, "reef", "ehrig").words("de")
-    assert [[0.5]] == words.alike(words.bags(["coral reef"]).columns).tolist()
+    assert [[0.5]] == words.similarities(words.bags(["coral reef"]).columns).tolist()
 
 
 def test_it_begins_anew_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     """Words are forgotten when there are too many, and nothing changes but the memory."""
-    monkeypatch.setattr(module, "MOST_WORDS", 50)
+    monkeypatch.setattr(module, "MAX_CACHED_WORDS", 50)
     glossary = Glossary(LAND, "reef", "ehrig")
     first = glossary.words()
     for number in range(10):
         words = glossary.words()
         bags = words.bags([" ".join(f"word{number * 10 + n}" for n in range(10)) + " coral reef"])
-        assert 0.5 == words.alike(bags.columns).max()
+        assert 0.5 == words.similarities(bags.columns).max()
     assert glossary.words() is not first
 
 
@@ -146,7 +148,7 @@ def test_scripts_without_spaces_and_noise() -> None:
     words = Glossary(LAND, "珊瑚 reef", "ehrig").words("zh")
     bags = words.bags(["珊瑚", "🪸 \x00 \x01", "a" * 1000, "é" * 500])
     assert 4 == len(bags)
-    assert words.alike(bags.columns[: bags.starts[1]]).any()
+    assert words.similarities(bags.columns[: bags.starts[1]]).any()
 
 
 def test_it_can_be_sent_elsewhere() -> None:
@@ -156,13 +158,13 @@ def test_it_can_be_sent_elsewhere() -> None:
     copy = pickle.loads(pickle.dumps(glossary))
     for one in (glossary, copy):
         words = one.words()
-        assert np.array_equal([[0.5, 0.0, 1.0]], words.alike(words.bags(["reefs"]).columns))
+        assert np.array_equal([[0.5, 0.0, 1.0]], words.similarities(words.bags(["reefs"]).columns))
 
 
 @each(["", "the of", {"reef": 0.0}, {}])
 def test_a_topic_needs_words(topic: str) -> None:
     """A topic of stop words, or of words that weigh nothing, is refused."""
-    with pytest.raises(InputError, match="has no words to look for"):
+    with raises_input_error("empty-topic"):
         Glossary(LAND, topic)
 
 
@@ -173,8 +175,8 @@ def test_stems_of_phrases() -> None:
 
 def test_a_topic_of_too_many_terms() -> None:
     """Each term is compared with the whole ontology: two hundred have to do."""
-    topic = {f"word{number}": 1.0 for number in range(module.MOST_TERMS + 1)}
-    with pytest.raises(InputError, match=r"has 201 terms, .* keep the 200 that matter most, or judge by vector"):
+    topic = {f"word{number}": 1.0 for number in range(module.MAX_TERMS + 1)}
+    with raises_input_error("too-large"):
         Glossary(Ontology.build({"reef": ["reef"]}, broader=[], source="a thesaurus"), topic)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lycosa.core.types import Page
 from lycosa.text import languages
 from lycosa.text.languages import STEMMERS, Language, code_of, language
-from lycosa.text.tokens import LONGEST, fold, stem_all, stems
+from lycosa.text.tokens import MAX_WORD_LENGTH, fold, stem_all, stems
 from lycosa.text.vocabulary import Vocabulary
 from tables import each
 
@@ -150,7 +150,7 @@ LETTERS = (
 def test_any_text_can_be_cut_in_any_language(text: str, code: str) -> None:
     """No text makes it fail, and no term is empty, has marks of links, or is longer than a word."""
     for term in stems(text, code):
-        assert 0 < len(term) <= LONGEST
+        assert 0 < len(term) <= MAX_WORD_LENGTH
         assert not set(term) & {"\x01", "\x02"}
 
 
@@ -183,7 +183,7 @@ def test_long_words_are_no_words(code: str) -> None:
     """Words without end, and letters with marks without end, are no words."""
     for letter in ("a", "é", "珊" * 2, "\u0301\u0323", "ה", "ی", "ீ"):
         terms = stems("b" + letter * 5_000, code)
-        assert all(len(term) <= LONGEST for term in terms)
+        assert all(len(term) <= MAX_WORD_LENGTH for term in terms)
 
 
 @each(

@@ -63,7 +63,7 @@ def test_relations() -> None:
 def test_depth_is_to_the_nearest_root() -> None:
     """Atolls are two below habitats but one below a root: 1."""
     assert [0, 1, 0, 1, 0] == REEFS.depth.tolist()
-    assert {3: 0, 1: 1, 2: 1, 0: 2} == REEFS.above([3])
+    assert {3: 0, 1: 1, 2: 1, 0: 2} == REEFS.ancestors([3])
 
 
 def test_cycles_are_cut_and_told() -> None:
@@ -86,7 +86,7 @@ def test_many_cycles_make_few_notes() -> None:
     names = [f"{number}{letter}" for number in range(100) for letter in "ab"]
     links = [link for n in range(100) for link in ((f"{n}a", f"{n}b"), (f"{n}b", f"{n}a"))]
     notes = Ontology.build({name: [name] for name in names}, broader=links).notes
-    assert module.MOST_NOTES + 1 == len(notes)
+    assert module.MAX_NOTES + 1 == len(notes)
     assert "95 more IS-A links that close cycles are left out" == notes[-1]
 
 
@@ -121,7 +121,7 @@ def test_pickling_leaves_memories_behind() -> None:
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many words a crawl meets, only so many are remembered, and the answers stay right."""
-    monkeypatch.setattr(module, "MOST_MEMORIES", 10)
+    monkeypatch.setattr(module, "MAX_CACHED_WORDS", 10)
     small = Ontology.build({"a": ["apple"]}, broader=[])
     for number in range(1_000):
         small.concepts(f"word{number}")
@@ -181,7 +181,7 @@ def test_edges_turned_twice_are_the_same(graph: tuple[int, list[tuple[int, int]]
     """Turning loses nothing, and both ways are one way and the other."""
     count, links = graph
     edges = ConceptEdges.between([a for a, _ in links], [b for _, b in links], count)
-    again = edges.turned().turned()
+    again = edges.reverse().reverse()
     assert np.array_equal(edges.starts, again.starts)
     assert np.array_equal(edges.targets, again.targets)
     pairs = {(a, b) for a, b in links if a != b}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lycosa.text.ontology import Ontology, fold
-from lycosa.text.similarity import MEASURES, Likeness, Measure, between, checked, value
+from lycosa.text.similarity import MEASURES, Measure, WordSimilarity, checked_parameters, value, word_similarity
 from tables import each
 
 SEA = Ontology.build(
@@ -43,10 +43,10 @@ thing 0 ── sea life 1 ──────────────────
 """
 
 
-def of(like: Likeness, word: str) -> NDArray[np.float64]:
+def of(like: WordSimilarity, word: str) -> NDArray[np.float64]:
     """How much a word is like each of the given ones; one that the ontology does not know is its own base form."""
     bases, senses = like.ontology.look_up(word)
-    return like.rows([(bases or (fold(word),), senses)], like.near(0))[0]
+    return like.rows([(bases or (fold(word),), senses)], like.near_concepts(0))[0]
 
 
 def test_depths_of_the_example() -> None:
@@ -98,18 +98,20 @@ def test_depths_of_the_example() -> None:
 )
 def test_by_hand(a: str, b: str, measure: Measure, expected: float) -> None:
     """Each measure of L and H as written beside it, either way round, alone and against many words."""
-    assert expected == pytest.approx(between(SEA, a, b, measure), abs=5e-5)
-    assert between(SEA, a, b, measure) == between(SEA, b, a, measure)
-    both = Likeness(SEA, [a, "thing", b], measure)
+    assert expected == pytest.approx(word_similarity(SEA, a, b, measure), abs=5e-5)
+    assert word_similarity(SEA, a, b, measure) == word_similarity(SEA, b, a, measure)
+    both = WordSimilarity(SEA, [a, "thing", b], measure)
     assert expected == pytest.approx(of(both, b)[0], abs=5e-5)
     assert expected == pytest.approx(of(both, a)[2], abs=5e-5)
 
 
 def test_parameters_of_the_formulas() -> None:
     """df, a and b are what the equations call so."""
-    assert 0.9**4 == pytest.approx(between(SEA, "cow", "shark", "ehrig", df=0.9))
-    assert exp(-0.1 * 4) * tanh(0.3 * 2) == pytest.approx(between(SEA, "cow", "shark", "li", a=0.1, b=0.3))
-    assert exp(-0.1 * 4) * tanh(0.3 * 2) == pytest.approx(of(Likeness(SEA, ["cow"], "li", a=0.1, b=0.3), "shark")[0])
+    assert 0.9**4 == pytest.approx(word_similarity(SEA, "cow", "shark", "ehrig", df=0.9))
+    assert exp(-0.1 * 4) * tanh(0.3 * 2) == pytest.approx(word_similarity(SEA, "cow", "shark", "li", a=0.1, b=0.3))
+    assert exp(-0.1 * 4) * tanh(0.3 * 2) == pytest.approx(
+        of(WordSimilarity(SEA, ["cow"], "li", a=0.1, b=0.3), "shark")[0]
+    )
 
 
 @each(
@@ -125,19 +127,19 @@ def test_parameters_of_the_formulas() -> None:
 def test_bad_parameters(measure: Measure, parameters: dict[str, float], told: str) -> None:
     """A measure or number that makes no sense is refused with what to give instead."""
     with pytest.raises(ValueError, match=re.escape(told)):
-        Likeness(SEA, ["cow"], measure, **parameters)
+        WordSimilarity(SEA, ["cow"], measure, **parameters)
     with pytest.raises(ValueError, match=re.escape(told)):
-        between(SEA, "cow", "whale", measure, **parameters)
+        word_similarity(SEA, "cow", "whale", measure, **parameters)
 
 
 def test_of_many_words() -> None:
     """One number for each given word, in their order, also if one is given twice, is unknown, or there are none."""
-    like = Likeness(SEA, ["whale", "unicorn", "whale", "cow"], "ehrig")
+    like = WordSimilarity(SEA, ["whale", "unicorn", "whale", "cow"], "ehrig")
     assert [0.25, 0.0, 0.25, 0.0625] == of(like, "shark").tolist()
     assert [0.0, 1.0, 0.0, 0.0] == of(like, "UNICORN").tolist()
     assert [0.0, 0.0, 0.0, 0.0] == of(like, "x" * 10_000).tolist()
-    assert [] == of(Likeness(SEA, [], "li"), "shark").tolist()
-    assert [0.0] == of(Likeness(Ontology.build({}, broader=[]), ["cow"], "li"), "shark").tolist()
+    assert [] == of(WordSimilarity(SEA, [], "li"), "shark").tolist()
+    assert [0.0] == of(WordSimilarity(Ontology.build({}, broader=[]), ["cow"], "li"), "shark").tolist()
 
 
 @st.composite
@@ -159,7 +161,7 @@ def brute_force(known: Ontology, a: str, b: str, measure: Measure) -> float:
     """Every pair of senses, every concept above both, every way up: the definition, word for word."""
     if a == b:
         return 1.0
-    parameters, best = checked(measure, {}), 0.0
+    parameters, best = checked_parameters(measure, {}), 0.0
     for one in known.concepts(a):
         for other in known.concepts(b):
             if measure == "any-1":
@@ -188,14 +190,14 @@ def _ways_up(known: Ontology, concept: int) -> list[tuple[int, int]]:
 def test_the_sweep_is_the_definition(known: Ontology, measure: Measure) -> None:
     """On any graph, for any pair: symmetric, 1 for the same word, from 0 to 1, and what trying all ways gives."""
     words = list("pqrstuvwxyz")
-    like = Likeness(known, words, measure)
+    like = WordSimilarity(known, words, measure)
     for a in words:
         found = of(like, a)
         assert 1.0 == found[words.index(a)]
         for b in words:
             expected = brute_force(known, a, b, measure)
             assert expected == pytest.approx(found[words.index(b)], abs=1e-12)
-            assert expected == pytest.approx(between(known, a, b, measure), abs=1e-12)
+            assert expected == pytest.approx(word_similarity(known, a, b, measure), abs=1e-12)
             assert found[words.index(b)] == pytest.approx(of(like, b)[words.index(a)], abs=1e-12)
             assert 0.0 <= found[words.index(b)] <= 1.0
 
@@ -233,7 +235,7 @@ def test_dog_and_cat(wordnet: Ontology) -> None:
         "depth": pytest.approx(22 / 26),
         "any-1": 0.0,
         "is-a-2": 0.0,
-    } == {measure: between(wordnet, "dog", "cats", measure) for measure in MEASURES}
+    } == {measure: word_similarity(wordnet, "dog", "cats", measure) for measure in MEASURES}
 
 
 def test_car_and_bicycle(wordnet: Ontology) -> None:
@@ -247,10 +249,10 @@ def test_car_and_bicycle(wordnet: Ontology) -> None:
         *("object.n.01", "physical_entity.n.01", "entity.n.01"),
     )
     assert 7 == len(to_root) - 1
-    assert 0.25 == between(wordnet, "car", "bicycle", "ehrig")
-    assert exp(-0.4) * tanh(0.6 * 7) == pytest.approx(between(wordnet, "car", "bicycle", "li"))
-    assert 14 / 16 == pytest.approx(between(wordnet, "car", "bicycle", "depth"))
-    assert 1.0 == between(wordnet, "car", "bicycle", "is-a-2")
+    assert 0.25 == word_similarity(wordnet, "car", "bicycle", "ehrig")
+    assert exp(-0.4) * tanh(0.6 * 7) == pytest.approx(word_similarity(wordnet, "car", "bicycle", "li"))
+    assert 14 / 16 == pytest.approx(word_similarity(wordnet, "car", "bicycle", "depth"))
+    assert 1.0 == word_similarity(wordnet, "car", "bicycle", "is-a-2")
 
 
 def test_teacher_and_doctor(wordnet: Ontology) -> None:
@@ -261,9 +263,9 @@ def test_teacher_and_doctor(wordnet: Ontology) -> None:
         wordnet,
         *("professional.n.01", "adult.n.01", "person.n.01", "causal_agent.n.01", "physical_entity.n.01", "entity.n.01"),
     )
-    assert exp(-1.0) * tanh(3.0) == pytest.approx(between(wordnet, "teacher", "doctor", "li"))
-    assert 1 / 32 == between(wordnet, "teacher", "doctor", "ehrig")
-    assert 10 / 15 == pytest.approx(between(wordnet, "teacher", "doctor", "depth"))
+    assert exp(-1.0) * tanh(3.0) == pytest.approx(word_similarity(wordnet, "teacher", "doctor", "li"))
+    assert 1 / 32 == word_similarity(wordnet, "teacher", "doctor", "ehrig")
+    assert 10 / 15 == pytest.approx(word_similarity(wordnet, "teacher", "doctor", "depth"))
 
 
 def test_the_most_specific_concept_of_the_real_one(wordnet: Ontology) -> None:
@@ -274,22 +276,26 @@ def test_the_most_specific_concept_of_the_real_one(wordnet: Ontology) -> None:
     assert (3, 6) == (wordnet.depth[person], wordnet.specificity[person])
     chain(wordnet, "child.n.03", "person.n.01")
     chain(wordnet, "worker.n.01", "person.n.01")
-    assert exp(-0.4) * tanh(1.8) == pytest.approx(between(wordnet, "child", "worker", "li"))  # L = 2, H = 3
+    assert exp(-0.4) * tanh(1.8) == pytest.approx(word_similarity(wordnet, "child", "worker", "li"))  # L = 2, H = 3
 
 
 def test_senses_that_say_most(wordnet: Ontology) -> None:
     """Coral and atoll: one pair of senses is nearer (L = 13, H = 1), but by Li's measure another says more (14, 2)."""
-    assert exp(-0.2 * 14) * tanh(0.6 * 2) == pytest.approx(between(wordnet, "coral", "atoll", "li"))
-    assert 0.5**13 == between(wordnet, "coral", "atoll", "ehrig")
+    assert exp(-0.2 * 14) * tanh(0.6 * 2) == pytest.approx(word_similarity(wordnet, "coral", "atoll", "li"))
+    assert 0.5**13 == word_similarity(wordnet, "coral", "atoll", "ehrig")
 
 
 def test_synonyms_and_parts_of_speech(wordnet: Ontology) -> None:
     """car and automobile share a synset ten below entity; a noun and an adverb share nothing; adjectives have no H."""
-    assert tanh(0.6 * 10) == pytest.approx(between(wordnet, "car", "automobile", "li"))
-    assert 1.0 == between(wordnet, "car", "automobile", "ehrig") == between(wordnet, "car", "automobile", "path")
-    assert [0.0] * 3 == [between(wordnet, "quickly", "dog", measure) for measure in ("ehrig", "li", "depth")]
-    assert 1.0 == between(wordnet, "big", "large", "ehrig")
-    assert 0.0 == between(wordnet, "big", "large", "li")
+    assert tanh(0.6 * 10) == pytest.approx(word_similarity(wordnet, "car", "automobile", "li"))
+    assert (
+        1.0
+        == word_similarity(wordnet, "car", "automobile", "ehrig")
+        == word_similarity(wordnet, "car", "automobile", "path")
+    )
+    assert [0.0] * 3 == [word_similarity(wordnet, "quickly", "dog", measure) for measure in ("ehrig", "li", "depth")]
+    assert 1.0 == word_similarity(wordnet, "big", "large", "ehrig")
+    assert 0.0 == word_similarity(wordnet, "big", "large", "li")
 
 
 def test_sweep_and_pairs_agree_on_the_real_one(wordnet: Ontology) -> None:
@@ -297,7 +303,7 @@ def test_sweep_and_pairs_agree_on_the_real_one(wordnet: Ontology) -> None:
     topic = ["coral reef", "bleaching", "ocean", "run"]
     words = "fish dog warm went water_temperature algae glass quickly big economy atolls".split()
     for measure in MEASURES:
-        like = Likeness(wordnet, topic, measure)
+        like = WordSimilarity(wordnet, topic, measure)
         for word in words:
-            expected = [between(wordnet, one, word, measure) for one in topic]
+            expected = [word_similarity(wordnet, one, word, measure) for one in topic]
             assert expected == pytest.approx(of(like, word).tolist())

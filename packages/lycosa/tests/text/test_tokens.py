@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.text.tokens import CLOSE_TOKEN, LONGEST, OPEN_TOKEN, fold, stem_all, stems
+from lycosa.text.tokens import CLOSE_TOKEN, MAX_WORD_LENGTH, OPEN_TOKEN, fold, stem_all, stems
 from tables import each
 
 
@@ -24,7 +24,7 @@ from tables import each
         ("珊瑚、海。", ["珊", "瑚", "海"]),
         ("ﬁsh ﬁshes", ["fish", "fish"]),
         ("ＣＯＲＡＬ", ["coral"]),
-        ("x" * (LONGEST + 1) + " reef", ["reef"]),
+        ("x" * (MAX_WORD_LENGTH + 1) + " reef", ["reef"]),
         ("🪸 coral 🐠", ["coral"]),
         ("coral\x00reef\tpolyp", ["coral", "reef", "polyp"]),
         ("\ud800coral", ["coral"]),
@@ -42,7 +42,7 @@ def test_link_marks_are_tokens() -> None:
     assert [b"a", OPEN_TOKEN, b"coral", CLOSE_TOKEN, b"b"] == fold("a\x01Coral\x02b").split()
 
 
-@each([b"the", b"x", b"", b"\xe2\x80", b"y" * (LONGEST + 1), "é".encode(), b"\x80\x81"])
+@each([b"the", b"x", b"", b"\xe2\x80", b"y" * (MAX_WORD_LENGTH + 1), "é".encode(), b"\x80\x81"])
 def test_noise_has_no_stem(word: bytes) -> None:
     """Stop words, single letters, leftovers of characters and overlong tokens have no stem."""
     assert [""] == stem_all([word])
@@ -55,7 +55,7 @@ def test_any_text_can_be_cut(text: str) -> None:
     for term in stems(text):
         assert term
         assert term == term.strip()
-        assert len(term) <= LONGEST
+        assert len(term) <= MAX_WORD_LENGTH
 
 
 @settings(deadline=None)

@@ -11,10 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tiny_wordnet
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa.text import wordnet as module
 from lycosa.text.ontology import Ontology
-from lycosa.text.wordnet import FILES, find_wordnet, home, read_wordnet, usual_places
+from lycosa.text.wordnet import FILES, find_wordnet, read_wordnet, user_directory, usual_places
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +188,7 @@ def test_empty_cut_and_foreign_files(tmp_path: Path, kind: str) -> None:
     tiny_wordnet.write(tmp_path)
     whole = (tmp_path / f"data.{kind}").read_bytes()
     (tmp_path / f"data.{kind}").write_bytes(whole.replace(b"\n", b"\r\n"))
-    with pytest.raises(InputError, match="bytes before it are lost or added"):
+    with raises_input_error("bad-file"):
         read_wordnet(tmp_path)
 
 
@@ -258,8 +259,10 @@ def test_where_it_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     for name in ("LYCOSA_WORDNET", "WNSEARCHDIR", "WNHOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert tmp_path / "home" / ".local" / "share" / "lycosa" / "wordnet" == home()
-    assert [home(), Path(sys.prefix, "share", "wordnet"), Path("/usr/share/wordnet")] == list(usual_places())[:3]
+    assert tmp_path / "home" / ".local" / "share" / "lycosa" / "wordnet" == user_directory()
+    assert [user_directory(), Path(sys.prefix, "share", "wordnet"), Path("/usr/share/wordnet")] == list(usual_places())[
+        :3
+    ]
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("WNHOME", str(tmp_path / "wnhome"))
@@ -286,7 +289,7 @@ def test_a_distribution_is_found_by_its_root(tmp_path: Path) -> None:
 def test_a_wrong_setting_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """LYCOSA_WORDNET that names nothing is an error, though WordNet may be elsewhere."""
     monkeypatch.setenv("LYCOSA_WORDNET", str(tmp_path / "gone"))
-    with pytest.raises(InputError, match=r"LYCOSA_WORDNET names no directory with WordNet's files.*gone"):
+    with raises_input_error("missing-file"):
         find_wordnet()
 
 

@@ -71,13 +71,13 @@ ENTRIES = {
         "Gouriten, Maniu, Senellart 2014, 2.2",
     ),
 }  # fmt: skip
-TOPICS = Registry("judge", __name__, ENTRIES, group="judges")
+JUDGES = Registry("judge", __name__, ENTRIES, group="judges")
 
 DEFAULT = "probability"
 # constructor parameters that come from options of their own, not from `--judge NAME,key=value`
-TOLD = ("words", "expression", "model", "targets", "stemmed", "background", "ontology", "examples", "file")
+OPTION_PARAMETERS = ("words", "expression", "model", "targets", "stemmed", "background", "ontology", "examples", "file")
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
     """Return the type and the default of each parameter that can be set after the judge's name."""
-    return TOPICS.parameters(name, TOLD)
+    return JUDGES.parameters(name, OPTION_PARAMETERS)

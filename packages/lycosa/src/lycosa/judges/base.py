@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.protocols import Judge, Learner
 from lycosa.core.state import State, restore, state_of
-from lycosa.core.types import Judgement, Label, Links, ModelUpdate, Page, Seed, Visit, settled
-from lycosa.text.tokens import words_of
+from lycosa.core.types import Judgement, Label, Links, ModelUpdate, Page, Seed, Visit, apply_label
+from lycosa.text.tokens import url_words
 
 FACETS = ("context", "url")
 # facet: the judgement of a link's context as if it were a page; differs from "context" only for classifiers
@@ -36,28 +36,28 @@ class StatelessJudge:
         pass
 
 
-def ask(judge: Judge, wants: Sequence[str]) -> None:
+def set_facets(judge: Judge, wanted: Sequence[str]) -> None:
     """Set the facets that a strategy needs, in the judge's own names; does nothing for a judge without facets."""
     if hasattr(judge, "facets"):
-        judge.facets = asked(judge, wants)
+        judge.facets = offered_facets(judge, wanted)
 
 
-def asked(judge: Judge, wants: Sequence[str]) -> tuple[str, ...]:
+def offered_facets(judge: Judge, wanted: Sequence[str]) -> tuple[str, ...]:
     """Translate the facets that a strategy needs into those that the judge offers.
 
     >>> asked(StatelessJudge(), ("context", "context_score", "url"))
     ('context', 'url')
     """
     known = getattr(judge, "offers", FACETS)
-    return tuple(dict.fromkeys("context" if name == CONTEXT_SCORE not in known else name for name in wants))
+    return tuple(dict.fromkeys("context" if name == CONTEXT_SCORE not in known else name for name in wanted))
 
 
 def facet_texts(links: Links, facet: str) -> list[str]:
     """Return the texts that a facet is computed from: the context of each link, or the words of its URL."""
-    return links.contexts if facet == "context" else [words_of(url) for url in links.urls]
+    return links.contexts if facet == "context" else [url_words(url) for url in links.urls]
 
 
-BETAS = "betas"  # key in a model update: relevance of each page version so far
+RELEVANCES = "betas"  # key in a model update: relevance of each page version so far
 
 
 class JudgeWrapper:
@@ -94,7 +94,7 @@ class LanguageJudge(JudgeWrapper):
 
     def __init__(self, judge: Learner) -> None:
         super().__init__(judge)
-        self._right = bytearray()
+        self._is_right_language = bytearray()
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Judge the page and apply the flag; links keep their relevance, since they may lead to the right language."""
@@ -105,15 +105,15 @@ class LanguageJudge(JudgeWrapper):
 
     def learn(self, visit: Visit) -> None:
         if visit.is_version:
-            self._right.append("language" not in visit.flags)
+            self._is_right_language.append("language" not in visit.flags)
         self.inner.learn(visit)
 
     def state(self) -> State:
-        return {"judge": state_of(self.inner), "right": bytes(self._right)}
+        return {"judge": state_of(self.inner), "right": bytes(self._is_right_language)}
 
     def restore(self, state: State) -> None:
         restore(self.inner, state["judge"])
-        self._right = bytearray(state["right"])
+        self._is_right_language = bytearray(state["right"])
 
     def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
         return self.inner.next_update(now, force)
@@ -129,7 +129,7 @@ class LanguageJudge(JudgeWrapper):
 
     def relevances_now(self) -> NDArray[np.floating[Any]]:
         relevances_now: NDArray[np.floating[Any]] = self.inner.relevances_now().copy()
-        relevances_now[~np.frombuffer(self._right, np.bool_)] = 0.0
+        relevances_now[~np.frombuffer(self._is_right_language, np.bool_)] = 0.0
         return relevances_now
 
 
@@ -147,7 +147,7 @@ class LabelledJudge(JudgeWrapper):
 
     def __init__(self, judge: Judge) -> None:
         super().__init__(judge)
-        self._betas = array("d")
+        self._relevances = array("d")
         self._nodes = array("q")  # hashes: the URLs of a million pages would take 100 MB
         self._labels: dict[int, bool] = {}
 
@@ -157,18 +157,23 @@ class LabelledJudge(JudgeWrapper):
     def learn(self, visit: Visit) -> None:
         """Store the page's relevance; the inner judge learns from the first version of a page only."""
         if visit.is_version:
-            self._betas.append(visit.relevance)
-            self._nodes.append(_hash(visit.node))
+            self._relevances.append(visit.relevance)
+            self._nodes.append(_node_hash(visit.node))
         if visit.kind != "revisit":
             self.inner.learn(visit)
 
     def state(self) -> State:
         judge = state_of(self.inner)
-        return {"judge": judge, "betas": np.array(self._betas), "nodes": np.array(self._nodes), "labels": self._labels}
+        return {
+            "judge": judge,
+            "betas": np.array(self._relevances),
+            "nodes": np.array(self._nodes),
+            "labels": self._labels,
+        }
 
     def restore(self, state: State) -> None:
         restore(self.inner, state["judge"])
-        self._betas, self._nodes = array("d", state["betas"].tobytes()), array("q", state["nodes"].tobytes())
+        self._relevances, self._nodes = array("d", state["betas"].tobytes()), array("q", state["nodes"].tobytes())
         self._labels = dict(state["labels"])
 
     def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
@@ -176,37 +181,39 @@ class LabelledJudge(JudgeWrapper):
 
     def said_anew(self, now: float) -> ModelUpdate:
         """Return an update with the relevance of every page, for a log that another judge wrote."""
-        return ModelUpdate("", {BETAS: np.array(self._betas)}, now)
+        return ModelUpdate("", {RELEVANCES: np.array(self._relevances)}, now)
 
     def adopt(self, update: ModelUpdate) -> None:
         """Replace the relevance of the pages so far."""
-        relevances = update.data[BETAS]
-        self._betas[: len(relevances)] = array("d", relevances.tolist())
+        relevances = update.data[RELEVANCES]
+        self._relevances[: len(relevances)] = array("d", relevances.tolist())
 
     def start(self, seed: Seed) -> None:
         """Ignore seeds: the judge does not learn."""
 
     def add_label(self, label: Label) -> None:
         """Store a label; the last one for a page counts, and `relevant=None` removes it."""
-        self._labels.pop(_hash(label.node), None)
+        self._labels.pop(_node_hash(label.node), None)
         if label.relevant is not None:
-            self._labels[_hash(label.node)] = label.relevant
+            self._labels[_node_hash(label.node)] = label.relevant
 
     def relevances_now(self) -> NDArray[np.float64]:
         """Return the relevance of every page version, corrected by labels."""
-        relevances_now = np.array(self._betas)
+        relevances_now = np.array(self._relevances)
         if self._labels:
             nodes = np.array(self._nodes)
             for at in np.flatnonzero(np.isin(nodes, np.array(list(self._labels)))).tolist():
-                relevances_now[at] = settled(float(relevances_now[at]), self._labels[int(nodes[at])], self.threshold)
+                relevances_now[at] = apply_label(
+                    float(relevances_now[at]), self._labels[int(nodes[at])], self.threshold
+                )
         return relevances_now
 
 
-def _hash(node: str) -> int:
+def _node_hash(node: str) -> int:
     """Hash a URL; unlike `hash`, the result is the same in every process."""
     return xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass")) - 2**63
 
 
-def heeding(judge: Judge) -> Learner:
+def with_labels(judge: Judge) -> Learner:
     """Return the judge itself if it learns, else a wrapper that handles labels."""
     return judge if isinstance(judge, Learner) else LabelledJudge(judge)

@@ -38,8 +38,8 @@ class BrowsingJudge(VectorJudge):
 
     def __init__(self, file: str | Browsing = "", threshold: float = 0.0) -> None:
         self.browsing = Browsing.of(file)
-        weights, rarity, likely = _centroid(self.browsing)
-        super().__init__(weights, threshold or likely, idf="background", background=rarity, stemmed=True)
+        weights, rarity, default_threshold = _centroid(self.browsing)
+        super().__init__(weights, threshold or default_threshold, idf="background", background=rarity, stemmed=True)
 
     @property
     def fingerprint(self) -> object:
@@ -54,10 +54,10 @@ def _centroid(browsing: Browsing) -> tuple[dict[str, float], Background, float]:
     values, rows = unit(pages, rarity), pages.rows()
     of_relevant = browsing.relevant[rows]
     total = np.bincount(pages.columns[of_relevant], values[of_relevant], len(browsing.terms))
-    heaviest = np.argsort(-total, kind="stable")[:1000]
-    heaviest = heaviest[total[heaviest] > 0]
-    weights = {browsing.terms[at]: float(total[at] / rarity[at]) for at in heaviest.tolist()}
-    counted = {term: int(met) for term, met in zip(browsing.terms, frequency, strict=True)}
+    kept = np.argsort(-total, kind="stable")[:1000]
+    kept = kept[total[kept] > 0]
+    weights = {browsing.terms[at]: float(total[at] / rarity[at]) for at in kept.tolist()}
+    counted = {term: int(n) for term, n in zip(browsing.terms, frequency, strict=True)}
     if not weights:  # every word is on every page, so idf is 0: weigh all words equally
         weights = dict.fromkeys((browsing.terms[at] for at in np.unique(pages.columns[of_relevant])), 1.0)
         counted = {}
@@ -65,23 +65,23 @@ def _centroid(browsing: Browsing) -> tuple[dict[str, float], Background, float]:
     dots = np.bincount(rows, values * total[pages.columns], count)
     square, own = float(total @ total), np.where(browsing.relevant, np.bincount(rows, values**2, count), 0.0)
     rest = np.sqrt(np.maximum(0.0, square - 2 * np.where(browsing.relevant, dots, 0.0) + own))
-    likeness = np.where(rest > 0, (dots - own) / np.where(rest > 0, rest, 1.0), 0.0)
+    similarity = np.where(rest > 0, (dots - own) / np.where(rest > 0, rest, 1.0), 0.0)
     background = Background(max(2, count), counted, browsing.language)
-    return weights, background, _threshold(likeness, browsing.relevant)
+    return weights, background, _threshold(similarity, browsing.relevant)
 
 
-def _threshold(likeness: NDArray[np.float64], relevant: NDArray[np.bool_]) -> float:
+def _threshold(similarity: NDArray[np.float64], relevant: NDArray[np.bool_]) -> float:
     """Return the threshold with the largest F1, half-way between the two pages that it separates.
 
     >>> _threshold(np.array([.9, .5, .3, .1]), np.array([True, True, False, False]))
     0.4
     """
-    if relevant.all() or not likeness[relevant].any():
+    if relevant.all() or not similarity[relevant].any():
         return 0.2  # nothing to compare with: the threshold for example pages (factory.py)
-    order = np.argsort(-likeness, kind="stable")
-    hits = np.cumsum(relevant[order])
-    f1 = 2 * hits / (np.arange(1, len(order) + 1) + relevant.sum())
-    f1[likeness[order] <= 0] = 0.0
+    order = np.argsort(-similarity, kind="stable")
+    relevant_count = np.cumsum(relevant[order])
+    f1 = 2 * relevant_count / (np.arange(1, len(order) + 1) + relevant.sum())
+    f1[similarity[order] <= 0] = 0.0
     last = int(np.flatnonzero(f1 == f1.max())[-1])
-    below = likeness[order[last + 1]] if last + 1 < len(order) else 0.0
-    return round(float(likeness[order[last]] + below) / 2, 3)
+    below = similarity[order[last + 1]] if last + 1 < len(order) else 0.0
+    return round(float(similarity[order[last]] + below) / 2, 3)

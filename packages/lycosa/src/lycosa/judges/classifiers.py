@@ -18,7 +18,7 @@ from lycosa.text.folds import folds, log_loss, softmax
 MISSING = "--kind {kind} needs scikit-learn: pip install 'lycosa[train]', or use --kind nb"
 
 
-def _trainer(kind: str, name: str) -> Any:
+def _sklearn_class(kind: str, name: str) -> Any:
     module, _, attribute = name.rpartition(".")
     try:
         return getattr(import_module(f"sklearn.{module}"), attribute)
@@ -64,25 +64,27 @@ class LinearSvm(ArrayClassifier):
     @classmethod
     def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> LinearSvm:
         """Fit the probabilities on decision values of held-out pages, then train on all pages."""
-        weigh = idf(bags.document_frequency(terms), len(bags))
-        values = unit(bags, weigh)
+        idf_values = idf(bags.document_frequency(terms), len(bags))
+        values = unit(bags, idf_values)
         distances = np.zeros((len(bags), classes))
-        seen = np.zeros(len(bags), bool)
-        for train, left_out in folds(labels, seed):
+        is_held_out = np.zeros(len(bags), bool)
+        for train, held_out in folds(labels, seed):
             if len(np.unique(labels[train])) < 2:
                 continue
-            weights, bias = _machines(bags, values, train, labels, classes, terms, seed)
-            some = bags.take(left_out)
-            distances[left_out] = some.times(unit(some, weigh), weights) + bias
-            seen[left_out] = True
-        platt = np.array([_platt(distances[seen, c], labels[seen] == c) for c in range(classes)], np.float32)
-        weights, bias = _machines(bags, values, np.arange(len(bags)), labels, classes, terms, seed)
-        return cls(weigh, weights, bias, platt)
+            weights, bias = _fit_machines(bags, values, train, labels, classes, terms, seed)
+            part = bags.take(held_out)
+            distances[held_out] = part.times(unit(part, idf_values), weights) + bias
+            is_held_out[held_out] = True
+        platt = np.array(
+            [_platt(distances[is_held_out, c], labels[is_held_out] == c) for c in range(classes)], np.float32
+        )
+        weights, bias = _fit_machines(bags, values, np.arange(len(bags)), labels, classes, terms, seed)
+        return cls(idf_values, weights, bias, platt)
 
     def probabilities(self, bags: Bags) -> NDArray[np.float64]:
         distance = bags.times(unit(bags, self.idf), self.weights) + self.bias
-        alone = 1.0 / (1.0 + np.exp(np.clip(self.platt[:, 0] * distance + self.platt[:, 1], -500, 500)))
-        shares: NDArray[np.float64] = alone / alone.sum(axis=1, keepdims=True)
+        independent = 1.0 / (1.0 + np.exp(np.clip(self.platt[:, 0] * distance + self.platt[:, 1], -500, 500)))
+        shares: NDArray[np.float64] = independent / independent.sum(axis=1, keepdims=True)
         return shares
 
     @staticmethod
@@ -98,7 +100,7 @@ def matrix(bags: Bags, values: NDArray[np.float64], terms: int) -> Any:
     return csr_matrix((values, bags.columns, bags.starts), shape=(len(bags), terms))
 
 
-def _machines(
+def _fit_machines(
     bags: Bags,
     values: NDArray[np.float64],
     rows: NDArray[np.intp],
@@ -109,7 +111,7 @@ def _machines(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the weights and bias of each class; a class without pages in `rows` gets a decision value of -1."""
     # C: .3 and 1 did equally well on WebKB; on Wikispeedia 1 was two points of accuracy better
-    machine = _trainer("svm", "svm.LinearSVC")(C=1.0, random_state=seed % 2**32, max_iter=5000)
+    machine = _sklearn_class("svm", "svm.LinearSVC")(C=1.0, random_state=seed % 2**32, max_iter=5000)
     machine.fit(matrix(bags, values, terms)[rows], labels[rows])
     weights = np.zeros((terms, classes), np.float32)
     bias = np.full(classes, -1.0, np.float32)
@@ -154,7 +156,7 @@ def _platt(distance: NDArray[np.float64], true: NDArray[np.bool_]) -> tuple[floa
     return a, b
 
 
-MOST_ROUNDS = 60  # large sets need five to ten rounds, small ones fifty
+MAX_ROUNDS = 60  # large sets need five to ten rounds, small ones fifty
 TEMPERATURES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
 
 
@@ -188,21 +190,21 @@ class NeuralNetwork(ArrayClassifier):
     @classmethod
     def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> NeuralNetwork:
         """Find the number of rounds and the temperature on held-out pages, then train on all pages."""
-        weigh = idf(bags.document_frequency(terms), len(bags))
-        samples = matrix(bags, unit(bags, weigh), terms).astype(np.float32)
-        rounds, temperature = MOST_ROUNDS, 1.0
-        for train, left_out in folds(labels, seed):
-            rounds, temperature = _tried(samples, labels, classes, train, left_out, seed)
+        idf_values = idf(bags.document_frequency(terms), len(bags))
+        samples = matrix(bags, unit(bags, idf_values), terms).astype(np.float32)
+        rounds, temperature = MAX_ROUNDS, 1.0
+        for train, held_out in folds(labels, seed):
+            rounds, temperature = _choose_rounds(samples, labels, classes, train, held_out, seed)
             break
-        learner = _learner(len(bags), seed)
+        learner = _new_network(len(bags), seed)
         for _ in range(rounds):
-            _go_on(learner, samples, labels, classes)
+            _train_round(learner, samples, labels, classes)
         weights, out_weights = learner.coefs_
         bias, out_bias = learner.intercepts_
         if out_weights.shape[1] < classes:  # scikit-learn uses a single output unit for two classes
-            out_weights, out_bias = _both(out_weights), _both(out_bias)
+            out_weights, out_bias = _both_logits(out_weights), _both_logits(out_bias)
         parts = [np.ascontiguousarray(part, np.float32) for part in (weights, bias, out_weights, out_bias)]
-        return cls(weigh, parts[0], parts[1], parts[2], parts[3], temperature)
+        return cls(idf_values, parts[0], parts[1], parts[2], parts[3], temperature)
 
     def probabilities(self, bags: Bags) -> NDArray[np.float64]:
         hidden = np.maximum(0.0, bags.times(unit(bags, self.idf), self.weights) + self.bias)
@@ -229,33 +231,33 @@ class NeuralNetwork(ArrayClassifier):
         }
 
 
-def _learner(pages: int, seed: int) -> Any:
+def _new_network(pages: int, seed: int) -> Any:
     # smaller batches for few pages, or a round would be a single step
-    make, batch = _trainer("nn", "neural_network.MLPClassifier"), max(4, min(128, pages // 20))
+    make, batch = _sklearn_class("nn", "neural_network.MLPClassifier"), max(4, min(128, pages // 20))
     return make((32,), batch_size=batch, alpha=1e-4, random_state=seed % 2**32)
 
 
-def _go_on(learner: Any, samples: Any, labels: NDArray[np.intp], classes: int) -> None:
+def _train_round(learner: Any, samples: Any, labels: NDArray[np.intp], classes: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn warns about batches larger than the set
         learner.partial_fit(samples, labels, classes=np.arange(classes))
 
 
-def _tried(
+def _choose_rounds(
     samples: Any,
     labels: NDArray[np.intp],
     classes: int,
     kept: NDArray[np.intp],
-    left_out: NDArray[np.intp],
+    held_out: NDArray[np.intp],
     seed: int,
 ) -> tuple[int, float]:
     """Return the number of rounds and the temperature with the least log loss on held-out pages."""
-    learner = _learner(len(kept), seed)
+    learner = _new_network(len(kept), seed)
     best, setting = np.inf, (1, 1.0)
-    for rounds in range(1, MOST_ROUNDS + 1):
-        _go_on(learner, samples[kept], labels[kept], classes)
-        scores = np.log(np.maximum(learner.predict_proba(samples[left_out]).astype(np.float64), 1e-30))
-        losses = {t: log_loss(softmax(scores / t), labels[left_out]) for t in TEMPERATURES}
+    for rounds in range(1, MAX_ROUNDS + 1):
+        _train_round(learner, samples[kept], labels[kept], classes)
+        scores = np.log(np.maximum(learner.predict_proba(samples[held_out]).astype(np.float64), 1e-30))
+        losses = {t: log_loss(softmax(scores / t), labels[held_out]) for t in TEMPERATURES}
         loss = min(losses.values())
         # The highest temperature close to the optimum: for classes that are never confused, log loss always favours
         # certainty.
@@ -267,11 +269,11 @@ def _tried(
     return setting
 
 
-def _both(column: NDArray[np.float32]) -> NDArray[np.float32]:
+def _both_logits(column: NDArray[np.float32]) -> NDArray[np.float32]:
     """Split the logit of the second of two classes into one logit per class."""
     column = column.reshape(-1, 1)
-    both: NDArray[np.float32] = np.hstack([-column / 2, column / 2])
-    return both if len(column) > 1 else both[0]
+    logits: NDArray[np.float32] = np.hstack([-column / 2, column / 2])
+    return logits if len(column) > 1 else logits[0]
 
 
 @dataclass
@@ -310,22 +312,22 @@ class DecisionTree(ArrayClassifier):
 
     @classmethod
     def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> DecisionTree:
-        make = _trainer(cls.kind, "tree.DecisionTreeClassifier")
-        weigh = idf(bags.document_frequency(terms), len(bags))
+        make = _sklearn_class(cls.kind, "tree.DecisionTreeClassifier")
+        idf_values = idf(bags.document_frequency(terms), len(bags))
         # On WebKB, leaves of 1, 5, 10, 20 pages classified 61.7, 62.4, 63.0, 63.0 % of the pages correctly, and their
         # probabilities were off by 30, 16, 10, 6 %.
-        least = max(1, min(20, len(bags) // 20))
-        learner = make(min_samples_leaf=least, random_state=seed % 2**32)
-        learner.fit(matrix(bags, unit(bags, weigh), terms).astype(np.float32), labels)
-        grown = learner.tree_
-        shares = np.zeros((grown.node_count, classes))
-        shares[:, learner.classes_] = grown.value[:, 0, :]
+        min_leaf = max(1, min(20, len(bags) // 20))
+        learner = make(min_samples_leaf=min_leaf, random_state=seed % 2**32)
+        learner.fit(matrix(bags, unit(bags, idf_values), terms).astype(np.float32), labels)
+        tree = learner.tree_
+        shares = np.zeros((tree.node_count, classes))
+        shares[:, learner.classes_] = tree.value[:, 0, :]
         shares /= shares.sum(axis=1, keepdims=True)  # older versions of scikit-learn store counts, newer ones shares
-        pages = grown.n_node_samples[:, None]
+        pages = tree.n_node_samples[:, None]
         shares = (shares * pages + shares[0]) / (pages + 1)
-        term = np.where(grown.feature < 0, -1, grown.feature)
-        below = [np.maximum(0, part) for part in (grown.children_left, grown.children_right)]
-        return cls(weigh, term, grown.threshold.astype(np.float32), below[0], below[1], shares.astype(np.float32))
+        term = np.where(tree.feature < 0, -1, tree.feature)
+        below = [np.maximum(0, part) for part in (tree.children_left, tree.children_right)]
+        return cls(idf_values, term, tree.threshold.astype(np.float32), below[0], below[1], shares.astype(np.float32))
 
     def probabilities(self, bags: Bags) -> NDArray[np.float64]:
         width = len(self.idf) + 1
@@ -333,15 +335,15 @@ class DecisionTree(ArrayClassifier):
         order = np.argsort(keys, kind="stable")
         keys, values = keys[order], unit(bags, self.idf).astype(np.float32)[order]
         at = np.zeros(len(bags), np.intp)
-        going = np.flatnonzero(self.term[at] >= 0)
-        while len(going):  # one level per pass; ends because children have higher numbers than their parent
-            node = at[going]
-            wanted = going * width + self.term[node]
-            place = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
-            has = keys[place] == wanted if len(keys) else np.zeros(len(going), bool)
-            value = np.where(has, values[place] if len(keys) else 0.0, 0.0)
-            at[going] = np.where(value <= self.cut[node], self.left[node], self.right[node])
-            going = going[self.term[at[going]] >= 0]
+        active = np.flatnonzero(self.term[at] >= 0)
+        while len(active):  # one level per pass; ends because children have higher numbers than their parent
+            node = at[active]
+            searched = active * width + self.term[node]
+            place = np.minimum(np.searchsorted(keys, searched), max(0, len(keys) - 1))
+            is_present = keys[place] == searched if len(keys) else np.zeros(len(active), bool)
+            value = np.where(is_present, values[place] if len(keys) else 0.0, 0.0)
+            at[active] = np.where(value <= self.cut[node], self.left[node], self.right[node])
+            active = active[self.term[at[active]] >= 0]
         shares = self.shares[at].astype(np.float64)
         shares /= shares.sum(axis=1, keepdims=True)
         return shares
@@ -359,11 +361,11 @@ class DecisionTree(ArrayClassifier):
         # node numbers are stored as 32-bit floats, which are exact up to 2^24
         if not 1 <= nodes <= (1 << 24) or any(len(part) != nodes for part in (self.cut, self.left, self.right)):
             raise ValueError("the arrays of the tree differ in length")
-        asks, number = self.term >= 0, np.arange(nodes)
+        is_inner, number = self.term >= 0, np.arange(nodes)
         if (self.term < -1).any() or (self.term >= len(self.idf)).any():
             raise ValueError("a node of the tree has an unknown term")
-        for below in (self.left[asks], self.right[asks]):
-            if (below <= number[asks]).any() or (below >= nodes).any():
+        for below in (self.left[is_inner], self.right[is_inner]):
+            if (below <= number[is_inner]).any() or (below >= nodes).any():
                 raise ValueError("a node of the tree has an invalid child")
         if len(self.shares) != nodes or not ((self.shares >= 0).all() and (self.shares.sum(axis=1) > 0).all()):
             raise ValueError("the shares of a node are not positive")

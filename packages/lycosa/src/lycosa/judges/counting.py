@@ -49,12 +49,12 @@ class Phrases:
 
     def contained(self, text: str) -> float:
         """Return the sum of the weights of the phrases that occur in a folded text."""
-        return float(sum(weight for head, pattern, weight in self._patterns if any(_all(text, head, pattern))))
+        return float(sum(weight for head, pattern, weight in self._patterns if any(_matches(text, head, pattern))))
 
     def places(self, text: str) -> Iterator[tuple[int, int, float]]:
         """Yield start, end and weight of each occurrence in a folded text, phrase by phrase."""
         for head, pattern, weight in self._patterns:
-            for match in _all(text, head, pattern):
+            for match in _matches(text, head, pattern):
                 yield match.start(), match.end(), weight
 
     def links(self, links: Links, names: Iterable[str]) -> dict[str, NDArray[np.float64]]:
@@ -67,7 +67,7 @@ def folded(text: str) -> str:
     return text.replace("\x01", "").replace("\x02", "").casefold()
 
 
-def _all(text: str, head: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+def _matches(text: str, head: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
     """Yield all matches. Searching for the first word with `str.find` is much faster than `finditer`."""
     place = text.find(head)
     while place >= 0:
@@ -131,13 +131,13 @@ class KeywordJudge(StatelessJudge):
         text = _MARK.sub("", marked)
         places = sorted(self.phrases.places(text))
         relevance = math.log1p(self.phrases.count(page.title) + sum(weight for _, _, weight in places))
-        link_relevances = np.log1p(self._windows(marked, len(text), places, links)).astype(np.float32)
+        link_relevances = np.log1p(self._window_counts(marked, len(text), places, links)).astype(np.float32)
         facets = self.phrases.links(links, self.facets)
         return Judgement(
             relevance, link_relevances, facets={name: np.log1p(x).astype(np.float32) for name, x in facets.items()}
         )
 
-    def _windows(
+    def _window_counts(
         self, marked: str, length: int, places: list[tuple[int, int, float]], links: Links
     ) -> NDArray[np.float64]:
         """Count the occurrences in each link's window."""

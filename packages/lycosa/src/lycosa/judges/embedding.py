@@ -80,13 +80,13 @@ class EmbeddingJudge(StatelessJudge):
         self.threshold = threshold or (EXAMPLES_THRESHOLD if examples else THRESHOLD)
         self.link = link
         self.weights = dict(words) if isinstance(words, Mapping) else {words: 1.0} if words.strip() else {}
-        self._words = _of_words(self.weights) if self.weights else None
-        self._examples = _of_examples(examples) if examples else None
+        self._words = _words_vector(self.weights) if self.weights else None
+        self._examples = _examples_vector(examples) if examples else None
         if self._words is None and self._examples is None:
             raise InputError("empty-topic", "the topic is empty: describe it in a few words, or give an --example PAGE")
         self.total_ = PRIOR * np.frombuffer(COMMON, np.int8).astype(np.int64)
         self.pages_ = PRIOR
-        self._now: tuple[int, Vector, Vector] | None = None
+        self._current: tuple[int, Vector, Vector] | None = None
 
     @property
     def fingerprint(self) -> object:
@@ -103,16 +103,16 @@ class EmbeddingJudge(StatelessJudge):
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         language = reading.language if isinstance(reading, PageWords) else code_of(page.language, ENGLISH)
-        mean, topic = self._lens()
+        mean, topic = self._mean_and_topic()
         vector, links = vectors([_text(page)], language)[0], page.links
         relevance = max(0.0, float(unit(vector - mean) @ topic)) if vector.any() else 0.0
-        judgement = Judgement(min(1.0, relevance), np.zeros(len(links), np.float32), {"embedding": packed(vector)})
-        near = {"anchor": links.anchors, "context": links.contexts}
-        judgement.link_relevances = _cosines(near[self.link], language, topic)
+        judgement = Judgement(min(1.0, relevance), np.zeros(len(links), np.float32), {"embedding": pack_vector(vector)})
+        texts_of = {"anchor": links.anchors, "context": links.contexts}
+        judgement.link_relevances = _cosines(texts_of[self.link], language, topic)
         for name in self.facets:
-            known = name == self.link
+            is_computed = name == self.link
             judgement.facets[name] = (
-                judgement.link_relevances if known else _cosines(facet_texts(links, name), language, topic)
+                judgement.link_relevances if is_computed else _cosines(facet_texts(links, name), language, topic)
             )
         return judgement
 
@@ -123,24 +123,24 @@ class EmbeddingJudge(StatelessJudge):
             self.total_ += np.frombuffer(packed, np.int8)
             self.pages_ += 1
 
-    def _lens(self) -> tuple[Vector, Vector]:
+    def _mean_and_topic(self) -> tuple[Vector, Vector]:
         """Return the mean page and the topic vector; cached until another page is learned."""
-        if self._now is None or self._now[0] != self.pages_:
+        if self._current is None or self._current[0] != self.pages_:
             mean = (self.total_ / (self.pages_ * STEPS)).astype(np.float32)
             topic = np.zeros(DIMENSIONS, np.float32)
             if self._words is not None:
                 topic += self._words
             if self._examples is not None:
                 topic += unit(self._examples - mean)
-            self._now = self.pages_, mean, unit(topic)
-        return self._now[1:]
+            self._current = self.pages_, mean, unit(topic)
+        return self._current[1:]
 
 
 def _text(page: Page) -> str:
     return f"{page.title} {page.marked}"
 
 
-def packed(vector: Vector) -> bytes:
+def pack_vector(vector: Vector) -> bytes:
     return np.minimum(np.maximum(np.rint(vector * STEPS), -127), 127).astype(np.int8).tobytes()
 
 
@@ -154,7 +154,7 @@ def _cosines(texts: list[str], language: str, topic: Vector) -> Vector:
     return column
 
 
-def _of_words(weights: Mapping[str, float]) -> Vector:
+def _words_vector(weights: Mapping[str, float]) -> Vector:
     rows = vectors(list(weights)) * np.array(list(weights.values()), np.float32)[:, None]
     vector: Vector = unit(rows.sum(0))
     if not vector.any():
@@ -165,7 +165,7 @@ def _of_words(weights: Mapping[str, float]) -> Vector:
     return vector
 
 
-def _of_examples(examples: Mapping[str, Any]) -> Vector:
+def _examples_vector(examples: Mapping[str, Any]) -> Vector:
     """Validate and return the mean vector that `from_examples` stored in the log."""
     vector = np.array(examples.get("vector", ()), np.float32)
     if vector.shape != (DIMENSIONS,) or not np.isfinite(vector).all() or examples.get("vectors") != digest():

@@ -10,7 +10,7 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
-from lycosa.judges import TOPICS
+from lycosa.judges import JUDGES
 from lycosa.text.vocabulary import Vocabulary
 
 TERMS = 60  # number of terms kept of the centroid
@@ -39,8 +39,8 @@ def centroid(pages: Iterable[Page], terms: int = TERMS) -> dict[str, float]:
     return {term: round(value / read, 3) for term, value in total.most_common(terms)}
 
 
-def learned_from(judge: str, pages: Sequence[Page]) -> dict[str, Any]:
+def learn_examples(judge: str, pages: Sequence[Page]) -> dict[str, Any]:
     """Return the data that a judge stores about example pages; by default their centroid."""
-    own = getattr(TOPICS.maker(judge), "from_examples", None)
+    own = getattr(JUDGES.maker(judge), "from_examples", None)
     learned: dict[str, Any] = own(pages) if own is not None else centroid(pages)
     return learned

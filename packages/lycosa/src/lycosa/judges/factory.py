@@ -12,17 +12,17 @@ from lycosa.core.errors import InputError
 from lycosa.core.files import read_input
 from lycosa.core.options import Options, flag_of
 from lycosa.core.protocols import Judge
-from lycosa.core.spec import check_parts, parse
-from lycosa.judges import DEFAULT, TOLD, TOPICS, describe
+from lycosa.core.spec import check_parts, parse_spec
+from lycosa.judges import DEFAULT, JUDGES, OPTION_PARAMETERS, describe
 from lycosa.judges.vector_judge import THRESHOLD, VectorJudge
 from lycosa.text.background import Background
 
-SOURCES = ("topic", "terms", "examples", "regex", "model")  # options that define the topic
+TOPIC_OPTIONS = ("topic", "terms", "examples", "regex", "model")  # options that define the topic
 BROWSING = "browsing"
 # strategies whose training set can replace a topic; they default to the judge `browsing`
-LEARNING = ("hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph")
+LEARNING_STRATEGIES = ("hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph")
 
-_MADE_FROM = {
+_ACCEPTED_OPTIONS = {
     "words or examples": ("topic", "terms", "examples"),
     "words": ("topic", "terms"),
     "expression": ("regex",),
@@ -42,17 +42,17 @@ _ADVICE = {
 
 def check_request(options: Options) -> None:
     """Raise InputError unless the options define exactly one topic that suits the judge."""
-    asked = [name for name in SOURCES if getattr(options, name)]
-    name, settings = _judge(options)
-    guide = parse(options.strategy)[0]
-    if not asked and not options.judge and name != BROWSING:
+    given = [name for name in TOPIC_OPTIONS if getattr(options, name)]
+    name, settings = _judge_and_settings(options)
+    if not given and not options.judge and name != BROWSING:
+        strategy = parse_spec(options.strategy)[0]
         raise InputError(
             "missing-topic",
             "no topic: describe it in words, or with --terms FILE, --example PAGE, --regex PATTERN or --model FILE"
-            f"{f', or train the strategy with --strategy {guide},file=FILE' if guide in LEARNING else ''}",
+            + (f", or add ,file=FILE to --strategy {strategy}" if strategy in LEARNING_STRATEGIES else ""),
         )
-    if len(asked) > 1 and asked != ["topic", "examples"]:
-        raise InputError("conflicting-options", f"more than one topic ({' and '.join(asked)}): give one of them")
+    if len(given) > 1 and given != ["topic", "examples"]:
+        raise InputError("conflicting-options", f"more than one topic ({' and '.join(given)}): give one of them")
     if options.topic and not options.topic.strip():
         raise InputError(
             "empty-topic", "the topic is empty: describe it in a few words, for example 'coral reef bleaching'"
@@ -61,70 +61,70 @@ def check_request(options: Options) -> None:
         raise InputError("missing-option", "--target needs a model: add --model FILE")
     if options.model and not Path(options.model).is_file():
         raise InputError("missing-file", f"there is no model {options.model}: make one with 'lycosa train'")
-    if name in TOPICS:
-        _check_sources(name, [*asked, *(["file"] if name == BROWSING and _training(options) else [])])
-        if own := [key for key in settings if key in TOLD]:
+    if name in JUDGES:
+        _check_sources(name, [*given, *(["file"] if name == BROWSING and _training_file(options) else [])])
+        if reserved := [key for key in settings if key in OPTION_PARAMETERS]:
             raise InputError(
-                "unknown-option", f"{name} has no parameter {own[0]!r}; available: {', '.join(describe(name))}"
+                "unknown-option", f"{name} has no parameter {reserved[0]!r}; available: {', '.join(describe(name))}"
             )
     elif ":" not in name:
-        TOPICS.maker(name)  # raises InputError with the names that exist
+        JUDGES.maker(name)  # raises InputError with the names that exist
     if options.background:
         _check_background(name, settings)
 
 
 def _check_background(name: str, settings: dict[str, str]) -> None:
-    weighs = name in TOPICS and "background" in inspect.signature(TOPICS.maker(name)).parameters
-    if not weighs or settings.get("idf", "background") != "background":
-        spec = f"{name},idf={settings['idf']}" if weighs else f"{name}, which has no idf"
+    has_idf = name in JUDGES and "background" in inspect.signature(JUDGES.maker(name)).parameters
+    if not has_idf or settings.get("idf", "background") != "background":
+        spec = f"{name},idf={settings['idf']}" if has_idf else f"{name}, which has no idf"
         raise InputError("conflicting-options", f"--background sets the idf, but the judge is {spec}: drop one of them")
 
 
 def make_judge(options: Options, learned: dict[str, Any] | None = None) -> Judge:
     """Make the judge that the options name; `learned` has the terms of a file or of example pages."""
     check_request(options)
-    name, settings = _judge(options)
-    own: dict[str, Any] = {"threshold": options.threshold} if options.threshold else {}
-    own |= _files(options, name)
+    name, settings = _judge_and_settings(options)
+    arguments: dict[str, Any] = {"threshold": options.threshold} if options.threshold else {}
+    arguments |= _file_arguments(options, name)
     if options.regex:
-        own["expression"] = options.regex
+        arguments["expression"] = options.regex
     elif options.terms:
-        own["words"] = learned or read_terms(Path(options.terms))
-    elif options.examples and hasattr(TOPICS.maker(name), "from_examples"):
-        own |= {"words": options.topic, "examples": learned or {}}
+        arguments["words"] = learned or read_terms(Path(options.terms))
+    elif options.examples and hasattr(JUDGES.maker(name), "from_examples"):
+        arguments |= {"words": options.topic, "examples": learned or {}}
     elif options.examples:
         weights = _with_words(dict(learned or {}), options.topic)
         # Long queries match by chance more often. For forty words or more, as examples give, the best threshold is .16
         # in an encyclopaedia and .3 on the test web.
-        likely = min(0.2, THRESHOLD + 0.0025 * len(weights))
-        own = {"threshold": likely, **own, "words": weights, "stemmed": True}
+        default_threshold = min(0.2, THRESHOLD + 0.0025 * len(weights))
+        arguments = {"threshold": default_threshold, **arguments, "words": weights, "stemmed": True}
     elif options.topic:
-        own["words"] = options.topic
-    if name not in TOPICS:
-        return _own(name, settings, own)
-    topic: Judge = TOPICS.make(name, settings, **own)
+        arguments["words"] = options.topic
+    if name not in JUDGES:
+        return _user_judge(name, settings, arguments)
+    topic: Judge = JUDGES.make(name, settings, **arguments)
     return topic
 
 
-def _files(options: Options, name: str) -> dict[str, Any]:
+def _file_arguments(options: Options, name: str) -> dict[str, Any]:
     """Return the constructor arguments that come from files."""
-    own: dict[str, Any] = {}
-    if options.ontology and name in TOPICS:
-        own["ontology"] = options.ontology
+    arguments: dict[str, Any] = {}
+    if options.ontology and name in JUDGES:
+        arguments["ontology"] = options.ontology
     if name == "model":
         from lycosa.judges.model import TrainedModel  # imports all classifiers, so only on demand
 
-        own |= {"model": TrainedModel.load(Path(options.model)), "targets": options.targets}
+        arguments |= {"model": TrainedModel.load(Path(options.model)), "targets": options.targets}
     if name == BROWSING:
-        own["file"] = _training(options)
+        arguments["file"] = _training_file(options)
     if options.background:
-        own |= {"background": Background.load(options.background), "idf": "background"}
-    return own
+        arguments |= {"background": Background.load(options.background), "idf": "background"}
+    return arguments
 
 
-def judge_of(options: Options) -> str:
+def judge_name(options: Options) -> str:
     """Return the name of the judge that the options name or imply."""
-    return _judge(options)[0]
+    return _judge_and_settings(options)[0]
 
 
 def fingerprint(options: Options, topic: Judge) -> str:
@@ -143,7 +143,7 @@ def fingerprint(options: Options, topic: Judge) -> str:
 
 def learning_key(options: Options, judge_name: str) -> str:
     """Return a digest of all options that affect what a judge learns from the same log."""
-    names = (*SOURCES, "judge", "targets", "background", "ontology", "languages")
+    names = (*TOPIC_OPTIONS, "judge", "targets", "background", "ontology", "languages")
     parts = repr((judge_name, [getattr(options, name) for name in names]))
     return xxhash.xxh3_64_hexdigest(parts.encode("utf-8", "replace"))
 
@@ -153,31 +153,31 @@ def takes_ontology(made: Any) -> bool:
     return "ontology" in inspect.signature(made).parameters
 
 
-def _judge(options: Options) -> tuple[str, dict[str, str]]:
+def _judge_and_settings(options: Options) -> tuple[str, dict[str, str]]:
     """Return the name of the judge that the options name or imply, and its parameters as typed."""
     if options.judge:
-        return parse(options.judge)
+        return parse_spec(options.judge)
     if options.regex or options.model:
         return "regex" if options.regex else "model", {}
-    if _training(options) and not any(getattr(options, name) for name in SOURCES):
+    if _training_file(options) and not any(getattr(options, name) for name in TOPIC_OPTIONS):
         return BROWSING, {}
     # only judges with idf can use word statistics
     return "vector" if options.background else DEFAULT, {}
 
 
-def _training(options: Options) -> str:
+def _training_file(options: Options) -> str:
     """Return the browsing file that a learning strategy is trained on, or an empty string."""
-    name, settings = parse(options.strategy)
-    return settings.get("file", "") if name in LEARNING else ""
+    name, settings = parse_spec(options.strategy)
+    return settings.get("file", "") if name in LEARNING_STRATEGIES else ""
 
 
-def _check_sources(name: str, asked: list[str]) -> None:
-    needs = TOPICS[name].needs
-    wrong = [source for source in asked if source not in _MADE_FROM[needs]]
-    if wrong:
-        flag = "a topic in words" if wrong == ["topic"] else flag_of(wrong[0])
+def _check_sources(name: str, given: list[str]) -> None:
+    needs = JUDGES[name].needs
+    unsuitable = [source for source in given if source not in _ACCEPTED_OPTIONS[needs]]
+    if unsuitable:
+        flag = "a topic in words" if unsuitable == ["topic"] else flag_of(unsuitable[0])
         raise InputError("conflicting-options", f"the judge {name} does not take {flag}: {_ADVICE[needs]}")
-    if not asked and needs:
+    if not given and needs:
         raise InputError("missing-topic", f"the judge {name} needs a topic: {_ADVICE[needs]}")
 
 
@@ -190,16 +190,16 @@ def _with_words(weights: dict[str, float], topic: str) -> dict[str, float]:
     return weights
 
 
-def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Judge:
+def _user_judge(name: str, settings: dict[str, str], arguments: dict[str, Any]) -> Judge:
     """Make a user-defined judge (`module:Class`), passing the arguments that its constructor accepts."""
     try:
-        takes = inspect.signature(TOPICS.maker(name)).parameters
+        accepted = inspect.signature(JUDGES.maker(name)).parameters
     except ValueError as error:  # no signature available
         raise InputError("bad-plugin", f"cannot load the judge {name!r}: ValueError: {error}") from error
-    for key, value in own.items():
-        if key not in takes:
+    for key, value in arguments.items():
+        if key not in accepted:
             raise InputError("bad-plugin", f"cannot load the judge {name!r}: it has no parameter {key!r} for {value!r}")
-    topic: Judge = TOPICS.make(name, given, **own)
+    topic: Judge = JUDGES.make(name, settings, **arguments)
     check_parts(topic, ("judge", "learn", "threshold"), name)
     return topic
 

@@ -14,7 +14,7 @@ from lycosa.text import nearness
 from lycosa.text.background import Background, Idf, Rarity
 from lycosa.text.expansion import Expansion
 from lycosa.text.glossary import Glossary
-from lycosa.text.meanings import ontology as ontology_at
+from lycosa.text.meanings import load_ontology
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import PageWords
@@ -23,8 +23,8 @@ from lycosa.text.vocabulary import PageWords
 class OntologyJudge(StatelessJudge):
     """Base class: judges the page as a whole and each link by its anchor; contexts and URLs on request.
 
-    Subclasses define the similarity of texts (`_near`) and may override its use for pages (`_said`). WordNet is
-    English: on pages in other languages only identical words match.
+    Subclasses define the similarity of texts (`_similarities`) and may override its use for pages
+    (`_judge_texts`). WordNet is English: on pages in other languages only identical words match.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class OntologyJudge(StatelessJudge):
     ) -> None:
         self.floor = floor
         self.words, self.threshold = words, threshold
-        self.ontology = ontology if isinstance(ontology, Ontology) else ontology_at(ontology)
+        self.ontology = ontology if isinstance(ontology, Ontology) else load_ontology(ontology)
         self.glossary = Glossary(self.ontology, words, measure, floor, **parameters)
 
     @property
@@ -51,24 +51,24 @@ class OntologyJudge(StatelessJudge):
 
     @property
     def fingerprint(self) -> object:
-        like = self.glossary.likeness
-        return self.weights, like.measure, like.parameters, self.floor, self.ontology.digest
+        similarity = self.glossary.similarity
+        return self.weights, similarity.measure, similarity.parameters, self.floor, self.ontology.digest
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         assert isinstance(reading, PageWords), "the judge needs a reader; pass reader=Vocabulary() to the engine"
-        judgement = Judgement(*self._said(page, reading))
+        judgement = Judgement(*self._judge_texts(page, reading))
         for name in self.facets:
-            judgement.facets[name] = self._near(facet_texts(page.links, name), reading).astype(np.float32)
+            judgement.facets[name] = self._similarities(facet_texts(page.links, name), reading).astype(np.float32)
         return judgement
 
-    def _said(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
+    def _judge_texts(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
         """Return beta and the alphas. Page and anchors go through one call, which takes little longer than the page
         alone.
         """
-        near = self._near(texts_of(page), reading)
-        return float(near[0]), near[1:].astype(np.float32)
+        similarities = self._similarities(texts_of(page), reading)
+        return float(similarities[0]), similarities[1:].astype(np.float32)
 
-    def _near(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
+    def _similarities(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
         raise NotImplementedError
 
 
@@ -77,7 +77,7 @@ def texts_of(page: Page) -> list[str]:
     return [f"{page.title}\n{page.text}", *page.links.anchors]
 
 
-_ALL_ALIKE = Rarity("none")
+_NO_IDF = Rarity("none")
 
 
 class EhrigJudge(OntologyJudge):
@@ -123,16 +123,16 @@ class EhrigJudge(OntologyJudge):
     def fingerprint(self) -> object:
         return super().fingerprint, self.literal
 
-    def _said(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
+    def _judge_texts(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
         if self.literal:
-            return super()._said(page, reading)
+            return super()._judge_texts(page, reading)
         words = self.glossary.words(reading.language)
         bags = words.bags(texts_of(page))
-        weights, query, _ = nearness.tf_idf(bags, words, _ALL_ALIKE, reading.vocabulary)
+        weights, query, _ = nearness.tf_idf(bags, words, _NO_IDF, reading.vocabulary)
         relevance = nearness.ssrm(bags, words, weights, query)[0]
         return float(relevance), nearness.ehrig(bags, words)[1:].astype(np.float32)
 
-    def _near(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
+    def _similarities(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
         words = self.glossary.words(reading.language)
         return nearness.ehrig(words.bags(texts), words)
 
@@ -190,7 +190,7 @@ class SsrmJudge(OntologyJudge):
     def fingerprint(self) -> object:
         return super().fingerprint, self.tf, self.rarity.fingerprint
 
-    def _near(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
+    def _similarities(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
         words = self.glossary.words(reading.language)
         bags = words.bags(texts)
         weights, query, _ = nearness.tf_idf(bags, words, self.rarity, reading.vocabulary, self.tf)
@@ -230,11 +230,11 @@ class SynsetExpansionJudge(OntologyJudge):
     def fingerprint(self) -> object:
         return super().fingerprint, self.expansion.rarity.fingerprint
 
-    def _said(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
+    def _judge_texts(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
         relevance = self.expansion.page(reading.terms, reading.vocabulary, reading.language)
-        return relevance, self._near(page.links.anchors, reading).astype(np.float32)
+        return relevance, self._similarities(page.links.anchors, reading).astype(np.float32)
 
-    def _near(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
+    def _similarities(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
         return self.expansion.anchors(texts, reading.vocabulary, reading.language)
 
 
@@ -287,7 +287,7 @@ class CorleyMihalceaJudge(OntologyJudge):
     def fingerprint(self) -> object:
         return super().fingerprint, self.rarity.fingerprint
 
-    def _near(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
+    def _similarities(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
         words = self.glossary.words(reading.language)
         bags = words.bags(texts)
         _, query, idf = nearness.tf_idf(bags, words, self.rarity, reading.vocabulary)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.state import FileFormat, digest, from_texts, pack, to_texts
 from lycosa.judges.classifiers import DecisionTree, LinearSvm, NeuralNetwork
-from lycosa.judges.taxonomy import LONGEST, path_of
+from lycosa.judges.taxonomy import MAX_PATH_LENGTH, path_of
 from lycosa.text.bags import Bags
 from lycosa.text.naive_bayes import NaiveBayes, PlainNaiveBayes
 from lycosa.version import SOFTWARE
@@ -67,7 +67,7 @@ class TrainedModel:
         return shares
 
     @property
-    def marked(self) -> list[str]:
+    def default_targets(self) -> list[str]:
         """Default targets: the classes or branches marked in the taxonomy."""
         marked = self.facts.get("marked")
         return [name for name in marked if isinstance(name, str)] if isinstance(marked, list) else []
@@ -99,10 +99,10 @@ class TrainedModel:
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read a model; raise InputError if the file is damaged or not a model."""
-        return FORMAT.read(path, cls._made)
+        return FORMAT.read(path, cls._from_contents)
 
     @classmethod
-    def _made(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+    def _from_contents(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Build a model from the contents of a file. Malformed contents raise ValueError, KeyError or TypeError."""
         classes, counts, kind = header["classes"], header["counts"], header["kind"]
         _check_classes(classes, counts)
@@ -111,37 +111,37 @@ class TrainedModel:
         terms = to_texts(arrays.pop("terms"))
         if len(set(terms)) != len(terms):
             raise ValueError("duplicate term")
-        kind_of = KINDS[kind]
-        shapes = kind_of.shapes(len(classes), len(terms))
+        classifier_type = KINDS[kind]
+        shapes = classifier_type.shapes(len(classes), len(terms))
         if set(shapes) != set(arrays):
             raise ValueError(f"it has the wrong arrays: {', '.join(arrays)}")
         for name, array in arrays.items():
-            fits = len(array.shape) == len(shapes[name]) and all(
-                want in (-1, have) for want, have in zip(shapes[name], array.shape, strict=True)
+            is_valid = len(array.shape) == len(shapes[name]) and all(
+                expected in (-1, actual) for expected, actual in zip(shapes[name], array.shape, strict=True)
             )
-            if not fits or array.dtype != np.float32:
+            if not is_valid or array.dtype != np.float32:
                 raise ValueError(f"{name} has shape {array.shape}")
             if not (np.abs(array) < 1e9).all():  # products of larger values might overflow; also rejects NaN
                 raise ValueError(f"{name} has values that are not numbers, or are too large")
         facts = header["facts"]
         if not isinstance(facts, dict):
             raise TypeError("its facts are not a JSON object")
-        return cls(classes, terms, counts, kind_of.from_arrays(arrays), facts)
+        return cls(classes, terms, counts, classifier_type.from_arrays(arrays), facts)
 
 
 def _check_classes(classes: Any, counts: Any) -> None:
-    named = isinstance(classes, list) and all(isinstance(name, str) and name == path_of(name) != "" for name in classes)
-    if not named or len(classes) < 2 or len(set(classes)) != len(classes):
+    is_valid = isinstance(classes, list) and all(isinstance(c, str) and c == path_of(c) != "" for c in classes)
+    if not is_valid or len(classes) < 2 or len(set(classes)) != len(classes):
         raise ValueError("it has fewer than two classes, or invalid or duplicate class names")
-    if max(map(len, classes)) > LONGEST:
-        raise ValueError(f"a class name has more than {LONGEST:,} characters")
+    if max(map(len, classes)) > MAX_PATH_LENGTH:
+        raise ValueError(f"a class name has more than {MAX_PATH_LENGTH:,} characters")
     if not isinstance(counts, list) or len(counts) != len(classes):
         raise ValueError("classes and page counts differ in number")
     if not all(isinstance(count, int) and 0 < count < 2**53 for count in counts):
         raise ValueError("the page count of a class is not positive")
 
 
-def fitted(
+def fit_model(
     kind: str,
     bags: Bags,
     labels: NDArray[np.intp],

@@ -15,7 +15,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page
 from lycosa.judges.base import CONTEXT_SCORE, FACETS, StatelessJudge, facet_texts
 from lycosa.judges.model import TrainedModel
-from lycosa.judges.taxonomy import wanted
+from lycosa.judges.taxonomy import resolve_targets
 from lycosa.text.bags import Bags
 from lycosa.text.model_words import ModelWords
 from lycosa.text.vocabulary import PageWords, Vocabulary
@@ -53,9 +53,9 @@ class ModelJudge(StatelessJudge):
             )
         self.model = model
         self.threshold = threshold
-        self.targets, marks = wanted(model.classes, list(targets) or model.marked)
-        self.wanted = np.array(marks)
-        self.prior = float(model.priors[self.wanted].sum())
+        self.targets, is_target = resolve_targets(model.classes, list(targets) or model.default_targets)
+        self.is_target = np.array(is_target)
+        self.prior = float(model.priors[self.is_target].sum())
         parts = repr((model.digest, sorted(self.targets)))
         self.fingerprint = hashlib.sha256(parts.encode()).hexdigest()
         self._vocabulary: Vocabulary | None = None
@@ -77,36 +77,35 @@ class ModelJudge(StatelessJudge):
         probabilities = self.model.classifier.probabilities(Bags.of([(columns, counts)]))[0]
         best = np.argsort(-probabilities, kind="stable")[:5]  # the five best classes go into the log
         classes = [[self.model.classes[number], round(float(probabilities[number]), 4)] for number in best.tolist()]
-        relevance = min(1.0, float(probabilities[self.wanted].sum()))
+        relevance = min(1.0, float(probabilities[self.is_target].sum()))
         # The target classes count as one: their sum may exceed the likeliest other class.
-        target = relevance >= float(probabilities[~self.wanted].max(initial=0.0))
+        target = relevance >= float(probabilities[~self.is_target].max(initial=0.0))
         return Judgement(relevance, link_relevances, {"classes": classes, "target": target}, facets)
 
     def _link_relevances(self, page: Page, reading: PageWords, columns: NDArray[np.int32]) -> NDArray[np.float32]:
         """Judge the anchors by the words between the link marks of the text."""
         starts, ends = reading.spans()
         if not len(starts):
-            return self._lift(self._of_texts(page.links.anchors, reading.language))
+            return self._lift(self._text_probabilities(page.links.anchors, reading.language))
         positions = np.array(page.links.positions, np.intp)
         marked = np.flatnonzero(positions < len(starts))
         begin = starts[positions[marked]]
-        # nested links could make this quadratic
-        lengths = np.minimum(ends[positions[marked]] - begin, 64)
+        lengths = np.minimum(ends[positions[marked]] - begin, 64)  # nested links could make this quadratic
         ids = reading.ids[runs(begin, lengths)]
         links = np.repeat(marked, lengths)
-        real = ids >= 0
-        mine = columns[ids[real]]
-        return self._lift(self._said(links[real], mine.astype(np.intp), len(page.links)))
+        is_term = ids >= 0
+        known = columns[ids[is_term]]
+        return self._lift(self._link_probabilities(links[is_term], known.astype(np.intp), len(page.links)))
 
     def _facets(
         self, page: Page, language: str, link_relevances: NDArray[np.float32]
     ) -> dict[str, NDArray[np.float32]]:
         """Compute the requested facets; each kind of text is read once."""
         texts = {"context" if name == CONTEXT_SCORE else name for name in self.facets} & set(FACETS)
-        said = {name: self._of_texts(facet_texts(page.links, name), language) for name in texts}
-        facets = {name: self._lift(said[name]) if name in said else link_relevances for name in self.facets}
+        by_text = {name: self._text_probabilities(facet_texts(page.links, name), language) for name in texts}
+        facets = {name: self._lift(by_text[name]) if name in by_text else link_relevances for name in self.facets}
         if CONTEXT_SCORE in facets:
-            facets[CONTEXT_SCORE] = said["context"].astype(np.float32)
+            facets[CONTEXT_SCORE] = by_text["context"].astype(np.float32)
         return facets
 
     def _lift(self, probabilities: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -114,18 +113,20 @@ class ModelJudge(StatelessJudge):
         added = np.clip((probabilities - self.prior) / max(1e-9, 1.0 - self.prior), 0.0, 1.0)
         return added.astype(np.float32)
 
-    def _of_texts(self, texts: list[str], language: str) -> NDArray[np.float64]:
-        return self._said(*self._words.of_texts(texts, language), len(texts))
+    def _text_probabilities(self, texts: list[str], language: str) -> NDArray[np.float64]:
+        return self._link_probabilities(*self._words.of_texts(texts, language), len(texts))
 
-    def _said(self, links: NDArray[np.intp], columns: NDArray[np.intp], count: int) -> NDArray[np.float64]:
+    def _link_probabilities(
+        self, links: NDArray[np.intp], columns: NDArray[np.intp], count: int
+    ) -> NDArray[np.float64]:
         """Return P of each link, from parallel arrays of link and term numbers; 0 without known words."""
-        said = np.zeros(count)
+        by_text = np.zeros(count)
         links, columns = links[columns >= 0], columns[columns >= 0]
         if not len(links):
-            return said
+            return by_text
         keys, counts = np.unique(links * len(self.model.terms) + columns, return_counts=True)
         owners, terms = keys // len(self.model.terms), keys % len(self.model.terms)
-        speaking, starts = np.unique(owners, return_index=True)
+        with_words, starts = np.unique(owners, return_index=True)
         bags = Bags(np.append(starts, len(owners)).astype(np.intp), terms, counts.astype(np.float64))
-        said[speaking] = np.minimum(1.0, self.model.classifier.probabilities(bags)[:, self.wanted].sum(axis=1))
-        return said
+        by_text[with_words] = np.minimum(1.0, self.model.classifier.probabilities(bags)[:, self.is_target].sum(axis=1))
+        return by_text

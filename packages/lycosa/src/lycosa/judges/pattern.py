@@ -11,7 +11,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page
 from lycosa.judges.base import StatelessJudge
 
-READ = 200_000  # characters of a page that are searched; bounds the run time of an expression
+MAX_CHARACTERS = 200_000  # characters of a page that are searched; bounds the run time of an expression
 
 
 class RegexJudge(StatelessJudge):
@@ -36,17 +36,17 @@ class RegexJudge(StatelessJudge):
             raise InputError("bad-pattern", f"the expression {expression!r} matches the empty text, and so every page")
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        find, links = self.expression.search, page.links
-        matches = sum(1 for _ in self.expression.finditer(f"{page.title}\n{page.text}"[:READ]))
+        search, links = self.expression.search, page.links
+        matches = sum(1 for _ in self.expression.finditer(f"{page.title}\n{page.text}"[:MAX_CHARACTERS]))
         link_relevances = np.array(
             [
-                1.0 if find(anchor) else 0.5 if find(context) or find(url) else 0.0
+                1.0 if search(anchor) else 0.5 if search(context) or search(url) else 0.0
                 for anchor, context, url in zip(links.anchors, links.contexts, links.urls, strict=True)
             ],
             np.float32,
         )
         facets = {
-            name: np.array([1.0 if find(text) else 0.0 for text in texts], np.float32)
+            name: np.array([1.0 if search(text) else 0.0 for text in texts], np.float32)
             for name, texts in (("context", links.contexts), ("url", links.urls))
             if name in self.facets
         }

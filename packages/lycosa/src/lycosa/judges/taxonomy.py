@@ -11,10 +11,10 @@ from statistics import median
 
 from lycosa.core.errors import InputError
 
-LEAST = 150  # pages that a leaf needs to be a class of its own, as in the paper
-FEWEST = 3  # fewer pages cannot be learned and evaluated
-LONGEST = 1000  # characters of a path
-WANTED = ("relevant", "yes", "positive", "1")  # class names that are the default target
+MIN_LEAF_PAGES = 150  # pages that a leaf needs to be a class of its own, as in the paper
+MIN_CLASS_PAGES = 3  # fewer pages cannot be learned and evaluated
+MAX_PATH_LENGTH = 1000  # characters of a path
+DEFAULT_TARGETS = ("relevant", "yes", "positive", "1")  # class names that are the default target
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Classes:
     of: dict[str, str] = field(default_factory=dict)  # class of each path; dropped paths are missing
     merged: dict[str, str] = field(default_factory=dict)  # small paths, and the parent that took their pages
     inner: int = 0  # pages of inner nodes, which are classes only with `whole_tree`
-    tiny: dict[str, int] = field(default_factory=dict)  # classes dropped for lack of pages, with their sizes
+    too_small: dict[str, int] = field(default_factory=dict)  # classes dropped for lack of pages, with their sizes
     least: int = 0
 
     @property
@@ -43,7 +43,7 @@ def path_of(text: str) -> str:
     return "/".join(part for part in parts if part)
 
 
-def spellings(counts: Mapping[str, int]) -> dict[str, str]:
+def common_spellings(counts: Mapping[str, int]) -> dict[str, str]:
     """Map each path to the most frequent spelling among those that differ from it only in case.
 
     >>> spellings({"Art": 3, "art": 1, "ART/Music": 1})
@@ -59,7 +59,7 @@ def spellings(counts: Mapping[str, int]) -> dict[str, str]:
     return {path: "/".join(best[prefix.casefold()] for prefix in _prefixes(path)) for path in counts}
 
 
-def classes_of(counts: Mapping[str, int], least: int = 0, *, whole_tree: bool = False) -> Classes:
+def choose_classes(counts: Mapping[str, int], least: int = 0, *, whole_tree: bool = False) -> Classes:
     """Choose the classes of a tree with the given number of pages at each path.
 
     A leaf with fewer than `least` pages is merged into its parent, which may become a leaf in turn, up to the first
@@ -84,18 +84,18 @@ def classes_of(counts: Mapping[str, int], least: int = 0, *, whole_tree: bool = 
             "no-pages",
             "no page has a class: name directories of pages, a table of URLs and classes, or a crawl with labels",
         )
-    chosen = _merged(counts, least or _automatic(counts), whole_tree)
+    chosen = _choose(counts, least or _default_least(counts), whole_tree)
     if len(chosen.names) < 2:
-        raise InputError("too-few-classes", _one_class(counts, chosen, least, whole_tree))
+        raise InputError("too-few-classes", _too_few_classes(counts, chosen, least, whole_tree))
     return chosen
 
 
-def _automatic(counts: Mapping[str, int]) -> int:
+def _default_least(counts: Mapping[str, int]) -> int:
     inner = {prefix for path in counts for prefix in _prefixes(path)[:-1]}
-    return min(LEAST, int(median(count for path, count in counts.items() if path not in inner)) // 2)
+    return min(MIN_LEAF_PAGES, int(median(count for path, count in counts.items() if path not in inner)) // 2)
 
 
-def _merged(counts: Mapping[str, int], least: int, whole_tree: bool) -> Classes:
+def _choose(counts: Mapping[str, int], least: int, whole_tree: bool) -> Classes:
     own: dict[str, list[str]] = {path: [path] for path in counts}  # paths whose pages each node has
     children: Counter[str] = Counter()
     nodes = sorted({prefix for path in counts for prefix in _prefixes(path)})
@@ -116,79 +116,79 @@ def _merged(counts: Mapping[str, int], least: int, whole_tree: bool) -> Classes:
             if leaf:
                 children[parent] -= 1
         elif leaf or whole_tree:
-            if size(node) >= FEWEST:
+            if size(node) >= MIN_CLASS_PAGES:
                 result.of.update(dict.fromkeys(own.get(node, ()), node))
             elif own.get(node):
-                result.tiny[node] = size(node)
+                result.too_small[node] = size(node)
         else:
             result.inner += size(node)
     return result
 
 
-def _one_class(counts: Mapping[str, int], chosen: Classes, least: int, whole_tree: bool) -> str:
+def _too_few_classes(counts: Mapping[str, int], chosen: Classes, least: int, whole_tree: bool) -> str:
     """Return an error message that says why there is only one class, and how to get more."""
-    for lower in sorted({*counts.values(), FEWEST}, reverse=True):
+    for lower in sorted({*counts.values(), MIN_CLASS_PAGES}, reverse=True):
         if lower < chosen.least:
-            other = _merged(counts, lower, whole_tree)
+            other = _choose(counts, lower, whole_tree)
             if len(other.names) > 1:
                 return (
                     f"--least {chosen.least} gives {len(chosen.names)} class(es): "
                     f"--least {lower} gives {len(other.names)} classes"
                 )
-    if chosen.tiny and len(chosen.tiny) + len(chosen.names) > 1:
-        name, count = next(iter(chosen.tiny.items()))
-        return f"the class {name} has only {count} page(s): it needs at least {FEWEST}, and better 50"
+    if chosen.too_small and len(chosen.too_small) + len(chosen.names) > 1:
+        name, count = next(iter(chosen.too_small.items()))
+        return f"the class {name} has only {count} page(s): it needs at least {MIN_CLASS_PAGES}, and better 50"
     if len(counts) > 1 and not whole_tree:
         return "only one class has pages of its own: add --whole-tree to use the upper levels as classes, too"
     name = next(iter(chosen.names or counts))
     return f"all pages are in one class, {name}: add pages of another class"
 
 
-def wanted(classes: Sequence[str], targets: Iterable[str]) -> tuple[list[str], list[bool]]:
+def resolve_targets(classes: Sequence[str], targets: Iterable[str]) -> tuple[list[str], list[bool]]:
     """Return the targets in the model's spelling, and for each class if it is a target or below one.
 
     >>> wanted(["Art", "Science/Biology", "Science/Physics"], ["science"])
     (['Science'], [False, True, True])
     """
-    named = spelled(classes, targets, "the model")
+    named = resolve_classes(classes, targets, "the model")
     if not named:
-        likely = [path for path in classes if path.casefold() in WANTED]
-        if len(classes) != 2 or len(likely) != 1:
+        candidates = [path for path in classes if path.casefold() in DEFAULT_TARGETS]
+        if len(classes) != 2 or len(candidates) != 1:
             raise InputError(
-                "missing-option", f"the model has several classes: choose with --target: {_listed(classes)}"
+                "missing-option", f"the model has several classes: choose with --target: {_join_names(classes)}"
             )
-        named = likely
+        named = candidates
     marks = [any(path == each or path.startswith(each + "/") for each in named) for path in classes]
     if all(marks):
         raise InputError(
             "bad-value",
-            f"--target {', '.join(named)} includes all classes of the model: choose fewer: {_listed(classes)}",
+            f"--target {', '.join(named)} includes all classes of the model: choose fewer: {_join_names(classes)}",
         )
     return list(dict.fromkeys(named)), marks
 
 
-def spelled(paths: Iterable[str], texts: Iterable[str], where: str) -> list[str]:
+def resolve_classes(paths: Iterable[str], texts: Iterable[str], where: str) -> list[str]:
     """Return classes or branches in the spelling of the paths; raise InputError for unknown ones."""
     known = {prefix.casefold(): prefix for path in paths for prefix in _prefixes(path)}
     named: list[str] = []
     for text in texts:
         path = known.get(path_of(text).casefold())
         if path is None:
-            raise InputError("unknown-name", f"{where} has no class {text!r}: {_nearest(path_of(text), known)}")
+            raise InputError("unknown-name", f"{where} has no class {text!r}: {_suggestion(path_of(text), known)}")
         named.append(path)
     return named
 
 
-def _nearest(path: str, known: Mapping[str, str]) -> str:
+def _suggestion(path: str, known: Mapping[str, str]) -> str:
     last = {folded.rpartition("/")[2]: folded for folded in known}
     near = difflib.get_close_matches(path.casefold(), known, 4, 0.6)
     near += [last[part] for part in difflib.get_close_matches(path.casefold().rpartition("/")[2], last, 3, 0.7)]
     if near:
         return f"did you mean {' or '.join(known[each] for each in dict.fromkeys(near))}?"
-    return f"available: {_listed([name for name in known.values() if '/' not in name])}"
+    return f"available: {_join_names([name for name in known.values() if '/' not in name])}"
 
 
-def _listed(names: Sequence[str], most: int = 20) -> str:
+def _join_names(names: Sequence[str], most: int = 20) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(sorted(names)[:most]) + more
 

@@ -23,8 +23,8 @@ from lycosa.text.vocabulary import LinkTexts, PageWords, Vocabulary
 # benchmark (2,100 words a page) and .2 for the test web (500 words). At .1 the precision is two thirds in both, and the
 # recall 19 % and 100 %.
 THRESHOLD = 0.1
-_SKIP, _UNMET = -1, -9
-_NOBODY = np.zeros(0, np.int32)
+_SKIP, _UNKNOWN = -1, -9
+_EMPTY = np.zeros(0, np.int32)
 Column = NDArray[np.float64]
 
 
@@ -81,8 +81,8 @@ class VectorJudge(StatelessJudge):
         self._weights: dict[str, dict[str, float]] = {}
         self.link_words: dict[str, _LinkWords] = {}  # by language; judges of the same pages may share them
         # scratch columns by word number, all zero between calls
-        self._wanted, self._weight = np.zeros(0, bool), np.zeros(0)
-        self.weights = self._in(ENGLISH)
+        self._is_query_term, self._weight_of_term = np.zeros(0, bool), np.zeros(0)
+        self.weights = self._stem_weights(ENGLISH)
         if not self.weights or not any(self.weights.values()):
             raise InputError(
                 "empty-topic",
@@ -95,40 +95,40 @@ class VectorJudge(StatelessJudge):
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         assert isinstance(reading, PageWords), "the judge needs a reader; pass reader=Vocabulary() to the engine"
-        lens = self._lens(reading)
-        places = _places(reading.terms.ids, lens.wanted)
-        judgement = self._links(page, reading, lens)
-        judgement.relevance = self._cosine(page, reading, lens, places)
+        page_query = self._page_query(reading)
+        places = _places(reading.terms.ids, page_query.query_ids)
+        judgement = self._judge_links(page, reading, page_query)
+        judgement.relevance = self._cosine(page, reading, page_query, places)
         return judgement
 
     def judge_links(self, page: Page, reading: PageWords) -> Judgement:
         """Judge the links alone."""
-        return self._links(page, reading, self._lens(reading))
+        return self._judge_links(page, reading, self._page_query(reading))
 
-    def _cosine(self, page: Page, reading: PageWords, lens: _PageQuery, places: NDArray[np.intp]) -> float:
+    def _cosine(self, page: Page, reading: PageWords, page_query: _PageQuery, places: NDArray[np.intp]) -> float:
         """Return the cosine of page and query; `places` are the positions of the query's terms in the page, or -1."""
-        hit = places >= 0
-        if not hit.any():
+        is_hit = places >= 0
+        if not is_hit.any():
             return 0.0
-        idf = self._rarity.of_ids(reading.terms.ids, lens.words, lens.language)
+        idf = self._rarity.of_ids(reading.terms.ids, page_query.words, page_query.language)
         vector = self._frequency(self._counts(page, reading)) * idf
-        length = float(np.sqrt(vector @ vector)) * lens.length
+        length = float(np.sqrt(vector @ vector)) * page_query.length
         # Rounded, since the order of summation depends on the order in which the crawl met the terms.
-        return min(1.0, round(float(vector[places[hit]] @ lens.query[hit]) / length, 12)) if length else 0.0
+        return min(1.0, round(float(vector[places[is_hit]] @ page_query.query[is_hit]) / length, 12)) if length else 0.0
 
-    def _links(self, page: Page, reading: PageWords, lens: _PageQuery) -> Judgement:
+    def _judge_links(self, page: Page, reading: PageWords, page_query: _PageQuery) -> Judgement:
         judgement = Judgement(0.0, np.zeros(len(page.links), np.float32))
-        if lens.length == 0.0:
+        if page_query.length == 0.0:
             judgement.facets = dict.fromkeys(self.facets, judgement.link_relevances)
             return judgement
         if self.link == "anchor" and len(page.links):  # includes links of menus, which are not part of the main text
-            judgement.link_relevances = self._anchors(page, reading, lens)
+            judgement.link_relevances = self._judge_anchors(page, reading, page_query)
         # Contexts first: word numbers depend on the order of reading.
         around = ["context"] if "context" in self.facets or self.link == "context" else []
         names, n = list(dict.fromkeys([*around, *self.facets])), len(page.links)
         if names and n:
-            read = self._read(page.links, reading, lens)
-            scores = self._texts(read, ["context" if name == "context" else "url" for name in names], lens)
+            read = self._read_links(page.links, reading, page_query)
+            scores = self._judge_texts(read, ["context" if name == "context" else "url" for name in names], page_query)
             columns = {name: scores[at * n : (at + 1) * n] for at, name in enumerate(names)}
             if self.link == "context":
                 judgement.link_relevances = columns["context"]
@@ -137,7 +137,7 @@ class VectorJudge(StatelessJudge):
             judgement.facets = dict.fromkeys(self.facets, judgement.link_relevances)
         return judgement
 
-    def _in(self, language: str) -> dict[str, float]:
+    def _stem_weights(self, language: str) -> dict[str, float]:
         """Return the query's stems in a language, with their weights."""
         weights = self._weights.get(language)
         if weights is None:
@@ -148,19 +148,19 @@ class VectorJudge(StatelessJudge):
                     weights[stem] = weights.get(stem, 0.0) + float(weight)
         return weights
 
-    def _lens(self, reading: PageWords) -> _PageQuery:
+    def _page_query(self, reading: PageWords) -> _PageQuery:
         """Return the query in the page's language with the current idf."""
         words, language = reading.vocabulary, reading.language
-        weights, id_of = self._in(language), words.id_of
+        weights, id_of = self._stem_weights(language), words.id_of
         pairs = sorted((id_of[stem], weight) for stem, weight in weights.items() if stem in id_of)
-        wanted = np.array([number for number, _ in pairs], np.uint32)
-        query = np.array([weight for _, weight in pairs]) * self._rarity.of_ids(wanted, words, language)
+        query_ids = np.array([number for number, _ in pairs], np.uint32)
+        query = np.array([weight for _, weight in pairs]) * self._rarity.of_ids(query_ids, words, language)
         square = float(query @ query)
         if len(pairs) < len(weights):  # words that no page has used yet contribute to the query's length
             unused = [stem for stem in weights if stem not in id_of]
             rest = self._rarity.of([(stem,) for stem in unused], words, language) * [weights[stem] for stem in unused]
             square += float(rest @ rest)
-        return _PageQuery(words, language, weights, wanted, query, square**0.5)
+        return _PageQuery(words, language, weights, query_ids, query, square**0.5)
 
     def _counts(self, page: Page, reading: PageWords) -> NDArray[Any]:
         return reading.terms.counts
@@ -169,54 +169,56 @@ class VectorJudge(StatelessJudge):
         """Return tf; the divisor of `max` is left out, since it cancels."""
         return 1.0 + np.log(counts) if self.tf == "log" else counts.astype(np.float64)
 
-    def _anchors(self, page: Page, reading: PageWords, lens: _PageQuery) -> NDArray[np.float32]:
+    def _judge_anchors(self, page: Page, reading: PageWords, page_query: _PageQuery) -> NDArray[np.float32]:
         """Judge the links by their anchors. Only links that contain a query word are computed; the others are 0."""
         starts, ends = reading.spans()
         if not len(starts):
-            read = self._read(page.links, reading, lens)
-            return self._texts(read, ["anchor"], lens)
-        wanted = self._wanted = fit(self._wanted, len(lens.words.terms) + 3)  # three more, for ids that are not terms
-        wanted[lens.wanted] = True
+            read = self._read_links(page.links, reading, page_query)
+            return self._judge_texts(read, ["anchor"], page_query)
+        size = len(page_query.words.terms) + 3  # three more, for ids that are not terms
+        is_wanted = self._is_query_term = fit(self._is_query_term, size)
+        is_wanted[page_query.query_ids] = True
         ids = reading.ids
-        places = wanted.take(ids).nonzero()[0]
-        wanted[lens.wanted] = False
+        places = is_wanted.take(ids).nonzero()[0]
+        is_wanted[page_query.query_ids] = False
         inside = starts.searchsorted(places, side="right") - 1
         inside = inside[(inside >= 0) & (places < ends[inside])]
         if not len(inside):
             return np.zeros(len(page.links), np.float32)
-        hit = np.zeros(len(starts) + 1, bool)  # the last entry is for links without marks
-        hit[inside] = True
+        is_hit = np.zeros(len(starts) + 1, bool)  # the last entry is for links without marks
+        is_hit[inside] = True
         positions = np.minimum(np.array(page.links.positions, np.intp), len(starts))
-        links = hit[positions].nonzero()[0]
+        links = is_hit[positions].nonzero()[0]
         first, lengths = starts[positions[links]], (ends - starts)[positions[links]]
         owners, terms = np.repeat(links, lengths), ids[runs(first, lengths)]
         owners, terms = owners[terms >= 0], terms[terms >= 0]
-        order = np.minimum(lens.wanted.searchsorted(terms), len(lens.wanted) - 1)
-        query = np.where(lens.wanted[order] == terms, lens.query[order], 0.0)
-        idf = self._rarity.of_ids(terms, lens.words, lens.language)
-        return self._cosines(owners, terms, idf, query, lens.length, len(page.links))
+        order = np.minimum(page_query.query_ids.searchsorted(terms), len(page_query.query_ids) - 1)
+        query = np.where(page_query.query_ids[order] == terms, page_query.query[order], 0.0)
+        idf = self._rarity.of_ids(terms, page_query.words, page_query.language)
+        return self._cosines(owners, terms, idf, query, page_query.length, len(page.links))
 
-    def _read(self, links: Links, reading: PageWords, lens: _PageQuery) -> LinkTexts:
-        tokens = reading.head.tokens if reading.head is not None else self._words(lens).tokens
+    def _read_links(self, links: Links, reading: PageWords, page_query: _PageQuery) -> LinkTexts:
+        tokens = reading.head.tokens if reading.head is not None else self._words(page_query).tokens
         read = links.read
         if not isinstance(read, LinkTexts) or read.tokens is not tokens:
             read = links.read = LinkTexts.of(links, tokens)
         return read
 
-    def _words(self, lens: _PageQuery) -> _LinkWords:
-        words = self.link_words.get(lens.language)
+    def _words(self, page_query: _PageQuery) -> _LinkWords:
+        words = self.link_words.get(page_query.language)
         if words is None or len(words.terms) > 50_000:  # limit of the cache
-            words = self.link_words[lens.language] = _LinkWords(lens.language)
+            words = self.link_words[page_query.language] = _LinkWords(page_query.language)
         return words
 
-    def _texts(self, read: LinkTexts, parts: list[str], lens: _PageQuery) -> NDArray[np.float32]:
+    def _judge_texts(self, read: LinkTexts, parts: list[str], page_query: _PageQuery) -> NDArray[np.float32]:
         """Judge the links by texts that are not part of the page's reading, one part after the other."""
         each = [read.starts_of(part) for part in parts]
-        words = self._words(lens)
+        words = self._words(page_query)
         numbers = np.concatenate([read.numbers[starts.item(0) : starts.item(-1)] for starts in each])
         ids = words.ids(read.tokens, numbers)
-        column = self._weight = fit(self._weight, len(words.terms) + 1)  # one more, for tokens that are not terms
-        known = [(words.id_of[stem], value) for stem, value in lens.weights.items() if stem in words.id_of]
+        size = len(words.terms) + 1  # one more, for tokens that are not terms
+        column = self._weight_of_term = fit(self._weight_of_term, size)
+        known = [(words.id_of[stem], value) for stem, value in page_query.weights.items() if stem in words.id_of]
         for number, value in known:
             column[number] = value
         weight = column.take(ids)
@@ -227,24 +229,24 @@ class VectorJudge(StatelessJudge):
         if not len(places):
             return np.zeros(len(lengths), np.float32)
         ends = np.cumsum(lengths)
-        hit = np.zeros(len(ends), bool)
-        hit[ends.searchsorted(places, side="right")] = True
-        texts = hit.nonzero()[0]
+        is_hit = np.zeros(len(ends), bool)
+        is_hit[ends.searchsorted(places, side="right")] = True
+        texts = is_hit.nonzero()[0]
         count = lengths.take(texts)
         at, owners = runs(ends.take(texts) - count, count), texts.repeat(count)
-        counts_here = (ids.take(at) >= 0).nonzero()[0]
-        at, owners = at.take(counts_here), owners.take(counts_here)
+        terms_at = (ids.take(at) >= 0).nonzero()[0]
+        at, owners = at.take(terms_at), owners.take(terms_at)
         ids = ids.take(at)
-        idf = self._rareness(words, ids, lens)
-        return self._cosines(owners, ids, idf, weight.take(at) * idf, lens.length, len(ends))
+        idf = self._link_idf(words, ids, page_query)
+        return self._cosines(owners, ids, idf, weight.take(at) * idf, page_query.length, len(ends))
 
-    def _rareness(self, words: _LinkWords, ids: NDArray[np.int32], lens: _PageQuery) -> Column:
+    def _link_idf(self, words: _LinkWords, ids: NDArray[np.int32], page_query: _PageQuery) -> Column:
         """Return the idf of link words by their numbers."""
-        if self._rarity.is_learned(lens.language):
-            return lens.words.idf_by(words.frequencies(ids, lens.words))
+        if self._rarity.is_learned(page_query.language):
+            return page_query.words.idf_by(words.frequencies(ids, page_query.words))
         distinct, at = np.unique(ids, return_inverse=True)
-        here = [words.terms[number] for number in distinct.tolist()]
-        return self._rarity.of([(stem,) for stem in here], lens.words, lens.language)[at]
+        distinct_stems = [words.terms[number] for number in distinct.tolist()]
+        return self._rarity.of([(stem,) for stem in distinct_stems], page_query.words, page_query.language)[at]
 
     def _cosines(
         self,
@@ -271,22 +273,22 @@ class _PageQuery:
     words: Vocabulary
     language: str
     weights: dict[str, float]  # of all stems of the query
-    wanted: NDArray[np.uint32]  # sorted ids of the stems that some page has used
-    query: Column  # weight times idf of `wanted`
+    query_ids: NDArray[np.uint32]  # sorted ids of the stems that some page has used
+    query: Column  # weight times idf of `query_ids`
     length: float  # |W_q|, over all stems
 
 
-def _places(ids: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the position of each wanted id among sorted ids, or -1.
+def _places(ids: NDArray[Any], query_ids: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the position of each query id among sorted ids, or -1.
 
     >>> _places(np.array([2, 5, 9]), np.array([1, 5, 12])).tolist()
     [-1, 1, -1]
     """
     if not len(ids):
-        return np.full(len(wanted), -1, np.intp)
-    at = np.searchsorted(ids, wanted)
+        return np.full(len(query_ids), -1, np.intp)
+    at = np.searchsorted(ids, query_ids)
     at[at == len(ids)] = 0
-    at[ids[at] != wanted] = -1
+    at[ids[at] != query_ids] = -1
     return at
 
 
@@ -299,26 +301,24 @@ class _LinkWords:
         self.tokens = Tokens(language, bits=16)  # for pages that are not tokenised yet
         self._columns: WeakKeyDictionary[Tokens, NDArray[np.int32]] = WeakKeyDictionary()
         self._vocabulary: Vocabulary | None = None
-        self._numbers = _NOBODY  # number of each term in `_vocabulary`
+        self._numbers = _EMPTY  # number of each term in `_vocabulary`
 
     def frequencies(self, ids: NDArray[np.int32], vocabulary: Vocabulary) -> NDArray[np.uint32]:
-        """Return the number of pages that have each term; numbers of terms that are new to the vocabulary are looked up
-        again.
-        """
+        """Return the number of pages that have each term."""
         if vocabulary is not self._vocabulary:
-            self._vocabulary, self._numbers = vocabulary, _NOBODY
-        self._numbers = column = fit(self._numbers, len(self.terms), _UNMET)
+            self._vocabulary, self._numbers = vocabulary, _EMPTY
+        self._numbers = column = fit(self._numbers, len(self.terms), _UNKNOWN)
         numbers = column.take(ids)
-        if new := new_among(ids, numbers, _UNMET):
-            column[new] = [vocabulary.id_of.get(self.terms[number], _UNMET) for number in new]
+        if new := new_among(ids, numbers, _UNKNOWN):
+            column[new] = [vocabulary.id_of.get(self.terms[number], _UNKNOWN) for number in new]
             numbers = column.take(ids)
         return np.where(numbers >= 0, vocabulary.frequency.take(np.maximum(numbers, 0)), np.uint32(0))
 
     def ids(self, tokens: Tokens, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the term ids of some tokens, in order."""
-        column = fit(self._columns.get(tokens, _NOBODY), len(tokens.names), _UNMET)
+        column = fit(self._columns.get(tokens, _EMPTY), len(tokens.names), _UNKNOWN)
         ids = column.take(numbers)
-        new = new_among(numbers, ids, _UNMET)
+        new = new_among(numbers, ids, _UNKNOWN)
         if new:
             column[new] = self._numbered([tokens.stems[token] for token in new])
             ids = column.take(numbers)

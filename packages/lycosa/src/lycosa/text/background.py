@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from lycosa import zstd
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
-from lycosa.core.files import read_input, replacing
+from lycosa.core.files import atomic_write, read_input
 from lycosa.text.languages import ENGLISH
 from lycosa.text.vocabulary import Vocabulary
 
 FORMAT, VERSION = "lycosa background", 1
 SHIPPED = "english.tsv.zst"  # counted in the 5,448 pages of Wikipedia for Schools (2007) by tools/background.py
-LARGEST = 100_000_000  # bytes, unpacked
+MAX_BYTES = 100_000_000  # bytes, unpacked
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class Background:
         """Read a file; without a path, the statistics of English that come with the package."""
         if path is None:
             return _shipped()
-        return _parse(read_input(Path(path), LARGEST, "the word statistics in"), str(path))
+        return _parse(read_input(Path(path), MAX_BYTES, "the word statistics in"), str(path))
 
     def save(self, path: Path) -> None:
         """Write a file that `load` reads, atomically."""
-        head = {
+        header_line = {
             "format": FORMAT,
             "version": VERSION,
             "documents": self.documents,
@@ -70,10 +70,10 @@ class Background:
             "source": self.source,
         }
         ranked = sorted(self.frequency.items(), key=lambda pair: (-pair[1], pair[0]))
-        lines = [json.dumps(head, ensure_ascii=False), *(f"{stem}\t{count}" for stem, count in ranked)]
+        lines = [json.dumps(header_line, ensure_ascii=False), *(f"{stem}\t{count}" for stem, count in ranked)]
         packed = zstd.compress("\n".join(lines).encode() + b"\n", level=19)
         try:
-            with replacing(path) as file:
+            with atomic_write(path) as file:
                 file.write(packed)
         except OSError as error:
             raise InputError("cannot-write", f"cannot write the word statistics to {path}: {error.strerror}") from error
@@ -87,24 +87,24 @@ def _shipped() -> Background:
 def _parse(packed: bytes, name: str) -> Background:
     remedy = "recreate it with lycosa.training.count_words.measure"
     try:
-        head, _, body = zstd.decompress(packed, LARGEST).decode().partition("\n")
-        facts: dict[str, Any] = json.loads(head)
-        if facts["format"] != FORMAT:
+        header_line, _, body = zstd.decompress(packed, MAX_BYTES).decode().partition("\n")
+        header: dict[str, Any] = json.loads(header_line)
+        if header["format"] != FORMAT:
             raise ValueError("its first line names another format")
-        version = facts["version"]
+        version = header["version"]
         if version == VERSION:
             cells = body.replace("\t", "\n").split("\n")
             counts = list(map(int, cells[1::2]))
             frequency = dict(zip(cells[:-1:2], counts, strict=True))
-            documents = int(facts["documents"])
+            documents = int(header["documents"])
             if (
                 documents >= 2**53
-                or len(frequency) != facts["terms"]
+                or len(frequency) != header["terms"]
                 or cells[-1]
                 or not all(0 < n <= documents for n in (counts or [0]))
             ):
                 raise ValueError("its counts are inconsistent")
-            language, source = str(facts["language"]), str(facts["source"])
+            language, source = str(header["language"]), str(header["source"])
     except (zstd.ZstdError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise InputError(
             "bad-file", f"{name} is not a file of word statistics, or it is damaged ({error}): {remedy}"
@@ -147,8 +147,8 @@ class Rarity:
             background = self.background
             return np.array([max(map(background.idf, stems)) for stems in terms])
         id_of = words.id_of
-        met = [min(int(words.frequency[id_of[stem]]) if stem in id_of else 0 for stem in stems) for stems in terms]
-        return words.idf_by(np.array(met))
+        least = [min(int(words.frequency[id_of[stem]]) if stem in id_of else 0 for stem in stems) for stems in terms]
+        return words.idf_by(np.array(least))
 
     def is_learned(self, language: str = ENGLISH) -> bool:
         """Return true if idf comes from the vocabulary for pages in this language."""
@@ -160,8 +160,8 @@ class Rarity:
             return np.ones(len(ids))
         if self.background is None or self.is_learned(language):
             return words.idf(ids)
-        whose, length, column = self._column
-        if whose is not words:
+        owner, length, column = self._column
+        if owner is not words:
             length = 0
         if length < len(words.terms):  # each word is looked up once
             column = fit(column, len(words.terms))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import runs
 
-_AT_ONCE = 4_000_000  # elements per matrix product; bounds the memory of a batch
+_MAX_PRODUCT_SIZE = 4_000_000  # elements per matrix product; bounds the memory of a batch
 
 
 @dataclass(slots=True)
@@ -70,13 +70,13 @@ class Bags:
             return product
         first = 0
         while first < len(self):
-            room = self.starts[first] + _AT_ONCE // max(1, width)
-            last = max(first + 1, int(np.searchsorted(self.starts, room, side="right")) - 1)
+            limit = self.starts[first] + _MAX_PRODUCT_SIZE // max(1, width)
+            last = max(first + 1, int(np.searchsorted(self.starts, limit, side="right")) - 1)
             begin, end = self.starts[first], self.starts[last]
-            full = np.flatnonzero(np.diff(self.starts[first : last + 1]))  # reduceat cannot handle empty slices
-            if len(full):
+            nonempty = np.flatnonzero(np.diff(self.starts[first : last + 1]))  # reduceat cannot handle empty slices
+            if len(nonempty):
                 terms = weights[self.columns[begin:end]] * values[begin:end, None]
-                product[first + full] = np.add.reduceat(terms, self.starts[first + full] - begin, axis=0)
+                product[first + nonempty] = np.add.reduceat(terms, self.starts[first + nonempty] - begin, axis=0)
             first = last
         return product
 

@@ -18,7 +18,7 @@ from lycosa.version import SOFTWARE
 
 FORMAT = FileFormat("lycosa-browsing", 1, "browsing model", "lycosa train browse")
 
-MOST_STATES = 100
+MAX_STATES = 100
 _CLUSTER = "cluster "  # prefix of array names
 
 
@@ -82,10 +82,10 @@ class Browsing:
         words.
         """
         if name not in self.clusterings:
-            there = " and ".join(self.clusterings) or "none"
+            names = " and ".join(self.clusterings) or "none"
             raise InputError(
                 "missing-clusters",
-                f"the browsing model has no {name} clusters (it has {there}): make it again with 'lycosa train browse'",
+                f"the browsing model has no {name} clusters (it has {names}): make it again with 'lycosa train browse'",
             )
         column = self.clusterings[name]
         return np.where((column < 0) & (np.diff(self.pages.starts) > 0), column.max() + 1, column)
@@ -107,7 +107,7 @@ class Browsing:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a training set; raise InputError if the file is damaged."""
-        return FORMAT.read(Path(path), cls._made)
+        return FORMAT.read(Path(path), cls._from_contents)
 
     def _contents(self) -> list[bytes]:
         header = {"by": SOFTWARE, "states": self.states, "language": self.language}
@@ -125,14 +125,14 @@ class Browsing:
         return pack(header, arrays, self.facts)
 
     @classmethod
-    def _made(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+    def _from_contents(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Build a training set from the contents of a file; checks types and shapes, the constructor checks values."""
-        for name, (kind, sides) in _EXPECTED.items():
-            _check_array(name, arrays[name], kind, sides)
+        for name, (kind, dimensions) in _ARRAY_TYPES.items():
+            _check_array(name, arrays[name], kind, dimensions)
         clusterings = {name[len(_CLUSTER) :]: column for name, column in arrays.items() if name.startswith(_CLUSTER)}
         for name, column in clusterings.items():
             _check_array(f"clusters by {name}", column, "i4", 1)
-        if len(arrays) != len(_EXPECTED) + len(clusterings):
+        if len(arrays) != len(_ARRAY_TYPES) + len(clusterings):
             raise ValueError(f"it has the wrong arrays: {', '.join(arrays)}")
         if arrays["relevant"].max(initial=0) > 1:
             raise ValueError("the relevance of a page is not 0 or 1")
@@ -174,17 +174,19 @@ class Browsing:
 
     def _check_states(self) -> None:
         count = len(self)
-        if not 2 <= self.states <= MOST_STATES:
-            raise ValueError(f"the number of states is {self.states}: it must be 2 to {MOST_STATES}")
-        for name, column, least, most in (
+        if not 2 <= self.states <= MAX_STATES:
+            raise ValueError(f"the number of states is {self.states}: it must be 2 to {MAX_STATES}")
+        for name, column, lowest, limit in (
             ("relevant", self.relevant, 0, 2),
             ("state", self.state, 0, self.states),
             *((f"clusters by {name}", column, -1, 10_000) for name, column in self.clusterings.items()),
         ):
             if column.shape != (count,):
                 raise ValueError(f"{name} has shape {column.shape} for {count} pages")
-            if column.min() < least or column.max() >= most:
-                raise ValueError(f"{name} ranges from {column.min()} to {column.max()}, not from {least} to {most - 1}")
+            if column.min() < lowest or column.max() >= limit:
+                raise ValueError(
+                    f"{name} ranges from {column.min()} to {column.max()}, not from {lowest} to {limit - 1}"
+                )
         if len(self.steps) and not (self.steps.min() >= 0 and self.steps.max() < count):
             raise ValueError(f"a step has a page number outside 0 to {count - 1}")
         if not self.relevant.any():
@@ -195,7 +197,7 @@ class Browsing:
             raise ValueError("states and relevance of pages contradict each other")
 
 
-_EXPECTED: dict[str, tuple[str, int]] = {
+_ARRAY_TYPES: dict[str, tuple[str, int]] = {
     "terms": ("u1", 1),
     "urls": ("u1", 1),
     "starts": ("i4", 1),
@@ -207,8 +209,8 @@ _EXPECTED: dict[str, tuple[str, int]] = {
 }
 
 
-def _check_array(name: str, array: NDArray[Any], kind: str, sides: int) -> None:
-    if array.dtype.str[1:] != kind or array.ndim != sides or (sides == 2 and array.shape[1] != 2):
+def _check_array(name: str, array: NDArray[Any], kind: str, dimensions: int) -> None:
+    if array.dtype.str[1:] != kind or array.ndim != dimensions or (dimensions == 2 and array.shape[1] != 2):
         raise ValueError(f"{name} has shape {array.shape} and type {array.dtype.str[1:]}")
 
 
@@ -222,11 +224,11 @@ def distances(
     >>> distances([False, False, True, False], np.array([[0, 1], [1, 0], [1, 2], [2, 3]]), states=3).tolist()
     [2, 1, 0, 2]
     """
-    marks = np.asarray(relevant, np.bool_)
+    is_relevant = np.asarray(relevant, np.bool_)
     steps = np.asarray(steps, np.intp).reshape(-1, 2)
-    steps_away = np.full(len(marks), states - 1, np.intp)
-    reached = marks.copy()
-    steps_away[marks] = 0
+    steps_away = np.full(len(is_relevant), states - 1, np.intp)
+    reached = is_relevant.copy()
+    steps_away[is_relevant] = 0
     for distance in range(1, states - 1):
         before = steps[reached[steps[:, 1]], 0]
         before = np.unique(before[~reached[before]])

@@ -29,16 +29,18 @@ from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.text.languages import ENGLISH
 from lycosa.text.stopwords import ENGLISH as STOP_WORDS
-from lycosa.text.tokens import LONGEST as LONGEST_WORD
-from lycosa.text.tokens import OPEN_TOKEN, Lexicon, Tokens, fold, fold_all, new_among, stem_all
+from lycosa.text.tokens import MAX_WORD_LENGTH, OPEN_TOKEN, Lexicon, Tokens, fold, fold_all, new_among, stem_all
 
-EARLY = 300  # a word at this place has half the weight
-LONGEST = 200_000  # characters read of a text; later words would have less than a hundredth of the weight
-_WEIGHTS = 1.0 / (1.0 + np.arange(LONGEST) / EARLY)  # by place
-REMEMBERED, LANGUAGES = 200_000, 8  # words whose vectors are cached per language (about 60 MB), and languages
-_SKIP, _BREAK, _UNMET = -1, -2, -9
-_NOBODY = np.zeros(0, np.int32)
-_AT_ONCE = 64  # words whose pieces are looked up in one batch
+HALF_WEIGHT_PLACE = 300  # a word at this place has half the weight
+MAX_CHARACTERS = 200_000  # characters read of a text; later words would have less than a hundredth of the weight
+_WEIGHTS = 1.0 / (1.0 + np.arange(MAX_CHARACTERS) / HALF_WEIGHT_PLACE)  # by place
+MAX_CACHED_WORDS, MAX_CACHED_LANGUAGES = (
+    200_000,
+    8,
+)  # words whose vectors are cached per language (about 60 MB), and languages
+_SKIP, _BREAK, _UNKNOWN = -1, -2, -9
+_EMPTY = np.zeros(0, np.int32)
+_BATCH_SIZE = 64  # words whose pieces are looked up in one batch
 Vectors = NDArray[np.float32]
 
 
@@ -101,7 +103,7 @@ def word_vectors(words: Sequence[str]) -> Vectors:
 
 
 def _is_plain(word: str) -> bool:
-    return word.isascii() and 2 <= len(word) <= LONGEST_WORD and word not in STOP_WORDS
+    return word.isascii() and 2 <= len(word) <= MAX_WORD_LENGTH and word not in STOP_WORDS
 
 
 def unit(rows: NDArray[Any]) -> NDArray[Any]:
@@ -127,20 +129,20 @@ class _Model:
     def words(self, language: str, rare: bool) -> _Words:
         """Return the word cache of a language; emptied when it is too large."""
         words = self._words.pop((language, rare), None)
-        if words is None or words.count > REMEMBERED:
+        if words is None or words.count > MAX_CACHED_WORDS:
             words = _Words(self, language, rare)
-            if len(self._words) >= LANGUAGES:
+            if len(self._words) >= MAX_CACHED_LANGUAGES:
                 del self._words[next(iter(self._words))]
         self._words[language, rare] = words
         return words
 
     def rows(self, words: list[str]) -> NDArray[np.int8]:
         """Return the sum of the pieces of each word, scaled to length STEPS."""
-        if len(words) > _AT_ONCE:
-            return np.concatenate([self.rows(words[at : at + _AT_ONCE]) for at in range(0, len(words), _AT_ONCE)])
+        if len(words) > _BATCH_SIZE:
+            return np.concatenate([self.rows(words[at : at + _BATCH_SIZE]) for at in range(0, len(words), _BATCH_SIZE)])
         pieces = [[self.whole[word]] if word in self.whole else self.pieces.cut(word) for word in words]
-        most, none = max(map(len, pieces), default=1), len(self.pieces.names)
-        padded = np.array([each + [none] * (most - len(each)) for each in pieces], np.intp).reshape(-1, most)
+        most, padding = max(map(len, pieces), default=1), len(self.pieces.names)
+        padded = np.array([each + [padding] * (most - len(each)) for each in pieces], np.intp).reshape(-1, most)
         each = self.pieces.rows.take(padded, axis=0) * self.pieces.lengths.take(padded)[..., None]
         rows = unit(np.add.reduce(each, axis=1))
         rows *= np.float32(STEPS)
@@ -163,25 +165,25 @@ class _Words:
 
     def read(self, texts: Sequence[str]) -> Bags:
         """Return the texts as bags of words, with word weights as counts."""
-        numbers = self._lexicon.ids(fold_all([text[:LONGEST] for text in texts], self.language))
+        numbers = self._lexicon.ids(fold_all([text[:MAX_CHARACTERS] for text in texts], self.language))
         owners = np.cumsum(numbers == _BREAK)
         counted = numbers >= 0
         numbers, owners = numbers[counted].astype(np.int64), owners[counted]
         first = np.searchsorted(owners, np.arange(len(texts)))
         place = np.arange(len(owners)) - first[owners]
         distinct, at = np.unique(owners << 32 | numbers, return_inverse=True)
-        frequency = np.bincount(at, 1.0 / (1.0 + place / EARLY), len(distinct))
+        frequency = np.bincount(at, 1.0 / (1.0 + place / HALF_WEIGHT_PLACE), len(distinct))
         starts = np.searchsorted(distinct >> 32, np.arange(len(texts) + 1))
         return Bags(starts, (distinct & 0xFFFFFFFF).astype(np.intp), np.log1p(frequency))
 
     def read_one(self, text: str) -> NDArray[np.int32]:
-        return self._lexicon.ids(fold(text[:LONGEST].replace("\x01", " "), self.language))
+        return self._lexicon.ids(fold(text[:MAX_CHARACTERS].replace("\x01", " "), self.language))
 
     def numbers_of(self, tokens: Tokens, cut: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the word numbers of tokens that `tokens` has numbered."""
-        column = fit(self._columns.get(tokens, _NOBODY), len(tokens.names), _UNMET)
+        column = fit(self._columns.get(tokens, _EMPTY), len(tokens.names), _UNKNOWN)
         numbers = column.take(cut)
-        new = new_among(cut, numbers, _UNMET)
+        new = new_among(cut, numbers, _UNKNOWN)
         if new:
             # the stems are known, so skip the stemmer
             stem_of = {tokens.names[token]: tokens.stems[token] for token in new}
@@ -265,8 +267,8 @@ class Pieces:
     def load(directory: Path = HERE) -> Pieces:
         """Read the files (cached)."""
         try:
-            told = json.loads((directory / FILES[1]).read_text(encoding="utf-8"))
-            names, lengths, digest = list(map(str, told["pieces"])), told["lengths"], str(told["digest"])
+            header = json.loads((directory / FILES[1]).read_text(encoding="utf-8"))
+            names, lengths, digest = list(map(str, header["pieces"])), header["lengths"], str(header["digest"])
             rows = np.load(directory / FILES[0], allow_pickle=False)
             if rows.dtype != np.int8 or rows.shape != (len(names), DIMENSIONS) or len(lengths) != len(names):
                 raise ValueError("their sizes differ")
@@ -274,22 +276,24 @@ class Pieces:
             raise InputError(
                 "unreadable-file", f"the word vectors in {directory} cannot be read ({error}): install lycosa again"
             ) from error
-        none = np.zeros((1, DIMENSIONS), np.int8)
+        padding = np.zeros((1, DIMENSIONS), np.int8)
         column = np.array([*lengths, 0.0], np.float32)
-        return Pieces(names, np.concatenate([rows, none]), column, digest, {name: at for at, name in enumerate(names)})
+        return Pieces(
+            names, np.concatenate([rows, padding]), column, digest, {name: at for at, name in enumerate(names)}
+        )
 
     def cut(self, word: str) -> list[int]:
         """Return the numbers of a word's pieces; unknown letters are cut into bytes."""
         numbers, parts = self.numbers, [WORD, *word]
-        made = [numbers.get(left + right, _NEVER) for left, right in pairwise(parts)]
-        while made and (first := min(made)) != _NEVER:
-            at = made.index(first)
+        ranks = [numbers.get(left + right, _NEVER) for left, right in pairwise(parts)]
+        while ranks and (first := min(ranks)) != _NEVER:
+            at = ranks.index(first)
             parts[at : at + 2] = [parts[at] + parts[at + 1]]
-            made[at : at + 1] = []
-            if at < len(made):
-                made[at] = numbers.get(parts[at] + parts[at + 1], _NEVER)
+            ranks[at : at + 1] = []
+            if at < len(ranks):
+                ranks[at] = numbers.get(parts[at] + parts[at + 1], _NEVER)
             if at:
-                made[at - 1] = numbers.get(parts[at - 1] + parts[at], _NEVER)
+                ranks[at - 1] = numbers.get(parts[at - 1] + parts[at], _NEVER)
         return [number for part in parts for number in self._of(part)]
 
     def _of(self, part: str) -> list[int]:

@@ -38,12 +38,12 @@ class Expansion:
 
     def __init__(self, glossary: Glossary, rarity: Rarity, literal: bool = False) -> None:
         self.glossary, self.rarity, self.literal = glossary, rarity, literal
-        self._wide: dict[str, _Wide] = {}
+        self._expansions: dict[str, _LanguageExpansions] = {}
 
     def page(self, bag: Terms, vocabulary: Vocabulary, language: str = ENGLISH) -> float:
         """Return the cosine of a page, given as a bag of words, and the expanded topic."""
-        wide = self._in(language)
-        keys, query = self._topic(wide, vocabulary)
+        expansions = self._in(language)
+        keys, query = self._topic(expansions, vocabulary)
         counts = np.array([_count(key, bag, vocabulary) for key in keys], np.float64)
         if not counts.any():
             return 0.0
@@ -56,31 +56,31 @@ class Expansion:
 
     def anchors(self, texts: Sequence[str], vocabulary: Vocabulary, language: str = ENGLISH) -> Numbers:
         """Return the cosine of each expanded text and the expanded topic."""
-        wide = self._in(language)
-        bags = wide.words.bags(texts)
+        expansions = self._in(language)
+        bags = expansions.words.bags(texts)
         distinct, at = np.unique(bags.columns, return_inverse=True)
-        stems = [wide.words.stems[number] for number in distinct.tolist()]
+        stems = [expansions.words.stems[number] for number in distinct.tolist()]
         rarity = self.rarity.of(stems, vocabulary, language)[at]
-        owners, terms, weights = wide.widen(bags.rows(), bags.columns, self._tf(bags.counts) * rarity)
-        keys, query = self._topic(wide, vocabulary)
-        column = np.zeros(len(wide.keys))
-        column[[wide.number[key] for key in keys]] = query
+        owners, terms, weights = expansions.expand(bags.rows(), bags.columns, self._tf(bags.counts) * rarity)
+        keys, query = self._topic(expansions, vocabulary)
+        column = np.zeros(len(expansions.keys))
+        column[[expansions.number[key] for key in keys]] = query
         dots = np.bincount(owners, weights * column[terms], len(bags))
         squares = np.bincount(owners, weights * weights, len(bags)) * float(query @ query)
         cosines: Numbers = np.minimum(1.0, dots / np.where(squares > 0, np.sqrt(squares), 1.0))
         return cosines
 
-    def _in(self, language: str) -> _Wide:
-        words, wide = self.glossary.words(language), self._wide.get(language)
-        if wide is None or wide.words is not words:
-            wide = self._wide[language] = _Wide(words)
-        return wide
+    def _in(self, language: str) -> _LanguageExpansions:
+        words, expansions = self.glossary.words(language), self._expansions.get(language)
+        if expansions is None or expansions.words is not words:
+            expansions = self._expansions[language] = _LanguageExpansions(words)
+        return expansions
 
-    def _topic(self, wide: _Wide, vocabulary: Vocabulary) -> tuple[list[Key], Numbers]:
-        words = wide.words
+    def _topic(self, expansions: _LanguageExpansions, vocabulary: Vocabulary) -> tuple[list[Key], Numbers]:
+        words = expansions.words
         rarity = self.rarity.of([words.stems[number] for number in words.topic.tolist()], vocabulary, words.language)
-        _, terms, weights = wide.widen(np.zeros_like(words.topic), words.topic, self.glossary.weights * rarity)
-        return [wide.keys[number] for number in terms.tolist()], weights
+        _, terms, weights = expansions.expand(np.zeros_like(words.topic), words.topic, self.glossary.weights * rarity)
+        return [expansions.keys[number] for number in terms.tolist()], weights
 
     def _tf(self, counts: NDArray[Any]) -> Numbers:
         if self.literal:
@@ -92,7 +92,7 @@ class Expansion:
         return {**self.__dict__, "_wide": {}}  # drop the cache
 
 
-class _Wide:
+class _LanguageExpansions:
     """Cache of the expansion of each term of a language."""
 
     def __init__(self, words: LanguageTerms) -> None:
@@ -101,17 +101,17 @@ class _Wide:
         self.number: dict[Key, int] = {}
         self._of: dict[int, list[int]] = {}
 
-    def widen(self, owners: NDArray[Any], terms: NDArray[Any], weights: Numbers) -> tuple[Any, Any, Numbers]:
+    def expand(self, owners: NDArray[Any], terms: NDArray[Any], weights: Numbers) -> tuple[Any, Any, Numbers]:
         """Return owners, terms and weights including synonyms; each term of an owner once, with its largest weight."""
-        wider = [self._of.get(term) or self._look(term) for term in terms.tolist()]
-        lengths = np.array([len(some) for some in wider], np.intp)
-        flat = np.array([number for some in wider for number in some], np.int64)
+        expanded = [self._of.get(term) or self._expand_term(term) for term in terms.tolist()]
+        lengths = np.array([len(some) for some in expanded], np.intp)
+        flat = np.array([number for some in expanded for number in some], np.int64)
         pairs, at = np.unique(np.repeat(owners, lengths).astype(np.int64) << 32 | flat, return_inverse=True)
         largest = np.zeros(len(pairs))
         np.maximum.at(largest, at, np.repeat(weights, lengths))
         return pairs >> 32, pairs & 0xFFFFFFFF, largest
 
-    def _look(self, term: int) -> list[int]:
+    def _expand_term(self, term: int) -> list[int]:
         words = self.words
         own = words.stems[term]
         keys = [own, *((stem,) for stem in own)]

@@ -10,10 +10,10 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-NEAR = 4  # bits: near-duplicates differ in at most as many
+NEAR_DUPLICATE_BITS = 4  # bits: near-duplicates differ in at most as many
 
 
-class Signs:
+class TermHashes:
     """Hash of each term, by term id."""
 
     def __init__(self) -> None:

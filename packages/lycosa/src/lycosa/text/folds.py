@@ -14,15 +14,15 @@ def folds(labels: NDArray[np.intp], seed: int, count: int = 3) -> Iterator[tuple
     >>> [left_out.tolist() for _, left_out in folds(np.array([0, 1, 0, 1]), seed=0, count=2)]
     [[0, 1], [2, 3]]
     """
-    chance = np.random.default_rng([seed, 7])
-    dealt = np.zeros(len(labels), np.intp)
+    generator = np.random.default_rng([seed, 7])
+    fold_of_row = np.zeros(len(labels), np.intp)
     for label in np.unique(labels):
         rows = np.flatnonzero(labels == label)
-        dealt[chance.permutation(rows)] = (np.arange(len(rows)) + int(label)) % count
+        fold_of_row[generator.permutation(rows)] = (np.arange(len(rows)) + int(label)) % count
     for number in range(count):
-        train, left_out = np.flatnonzero(dealt != number), np.flatnonzero(dealt == number)
-        if len(train) and len(left_out):
-            yield train, left_out
+        train, held_out = np.flatnonzero(fold_of_row != number), np.flatnonzero(fold_of_row == number)
+        if len(train) and len(held_out):
+            yield train, held_out
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -36,10 +36,10 @@ def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return shares
 
 
-def log_loss(told: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
+def log_loss(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
     """Return the mean of -log of the probability of the true class.
 
     >>> round(log_loss(np.array([[0.5, 0.5]]), np.array([1])), 3)
     0.693
     """
-    return float(-np.log(np.maximum(told[np.arange(len(labels)), labels], 1e-12)).mean())
+    return float(-np.log(np.maximum(probabilities[np.arange(len(labels)), labels], 1e-12)).mean())

@@ -19,17 +19,17 @@ from lycosa.core.errors import InputError
 from lycosa.text.bags import Bags
 from lycosa.text.languages import ENGLISH
 from lycosa.text.ontology import Ontology
-from lycosa.text.similarity import Likeness, Measure
+from lycosa.text.similarity import Measure, WordSimilarity
 from lycosa.text.tokens import OPEN_TOKEN, Lexicon, fold_all, stem_all
 from lycosa.text.vocabulary import Vocabulary
 
-MOST_WORDS, MOST_NUMBERS = 100_000, 10_000_000  # per language; the cache is emptied when it exceeds them
-MOST_TERMS = 200  # each term is compared with the whole ontology, which takes 1 MB for WordNet
+MAX_CACHED_WORDS, MAX_CACHED_VALUES = 100_000, 10_000_000  # per language; the cache is emptied when it exceeds them
+MAX_TERMS = 200  # each term is compared with the whole ontology, which takes 1 MB for WordNet
 _BITS = 20
 _TIMES, _MIX = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(64 - _BITS)
 
-_SLACK = 1e-6  # tolerance of the floor, for rounding
+_TOLERANCE = 1e-6  # tolerance of the floor, for rounding
 _WORDS = 3  # words of a phrase whose frequency counts
 _BREAK = 0  # id of a break between texts
 _NONE, _UNKNOWN = -1, -2  # in place of a term: a stop word, a phrase not looked up yet
@@ -56,7 +56,7 @@ class Glossary:
     >>> bags = words.bags(["Coral reefs, reefs and atolls: bleached!"])
     >>> [words.terms[number] for number in bags.columns], bags.counts.tolist()
     (['bleaching', 'coral reef', 'reef', 'atolls'], [1.0, 1.0, 1.0, 1.0])
-    >>> words.alike(bags.columns).tolist()
+    >>> words.similarities(bags.columns).tolist()
     [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.5], [0.0, 0.5, 0.0, 1.0], [0.0, 0.5, 0.0, 0.25]]
     """
 
@@ -88,19 +88,19 @@ class Glossary:
                 "empty-topic",
                 f"the topic {topic!r} has no words to look for: give it nouns, not only short or common words",
             )
-        if len(self.topic) > MOST_TERMS:
+        if len(self.topic) > MAX_TERMS:
             raise InputError(
                 "too-large",
                 f"the topic has {len(self.topic):,} terms, each of which is compared with all of {ontology.source}: "
-                f"keep the {MOST_TERMS} most important ones, or use --judge vector",
+                f"keep the {MAX_TERMS} most important ones, or use --judge vector",
             )
         self.notes = list(ontology.notes)  # shown to the user before the crawl starts
         if not any(map(ontology.is_word, self.topic)):
             self.notes.append(
                 f"{ontology.source} has no word of the topic ({', '.join(self.topic[:3])}): only equal words match"
             )
-        self.likeness = Likeness(ontology, self.topic, measure, **parameters)
-        self.near = self.likeness.near(floor - _SLACK)
+        self.similarity = WordSimilarity(ontology, self.topic, measure, **parameters)
+        self.near_concepts = self.similarity.near_concepts(floor - _TOLERANCE)
 
     def words(self, language: str = ENGLISH) -> LanguageTerms:
         """Return the cache of terms for pages in a language."""
@@ -137,7 +137,7 @@ class LanguageTerms:
             self._topic.setdefault(stems, []).append(number)
         phrases = _Phrases.of(glossary.ontology, language) if self.known else _Phrases(glossary.topic, language)
         self._phrases = phrases
-        self._of_phrase = np.full(len(phrases.texts), _UNKNOWN, np.int32)
+        self._phrase_terms = np.full(len(phrases.texts), _UNKNOWN, np.int32)
         self._tokens = 0
         # For each raw token: its term as a single word, and its hashes inside and at the end of a phrase.
         self._term = np.zeros(0, np.int32)
@@ -148,7 +148,7 @@ class LanguageTerms:
 
     @property
     def is_full(self) -> bool:
-        return self._tokens > MOST_WORDS or len(self.terms) * len(self.glossary.topic) > MOST_NUMBERS
+        return self._tokens > MAX_CACHED_WORDS or len(self.terms) * len(self.glossary.topic) > MAX_CACHED_VALUES
 
     def bags(self, texts: Sequence[str]) -> Bags:
         """Return the terms of some texts with their frequencies."""
@@ -158,18 +158,18 @@ class LanguageTerms:
         owners = np.cumsum(ids == _BREAK)
         terms = self._term[ids]
         if self._phrases.longest:
-            self._find(ids, terms)
+            self._replace_phrases(ids, terms)
         named = np.flatnonzero(terms >= 0)
         keys, counts = np.unique(owners[named].astype(np.int64) << 32 | terms[named], return_counts=True)
         starts = np.searchsorted(keys, np.arange(len(texts) + 1, dtype=np.int64) << 32)
         return Bags(starts, (keys & 0xFFFFFFFF).astype(np.intp), counts.astype(np.float64))
 
-    def alike(self, terms: NDArray[Any]) -> Numbers:
+    def similarities(self, terms: NDArray[Any]) -> Numbers:
         """Return a row of similarities to the topic's terms for each term; values below the floor are 0."""
         self._rows = fit(self._rows, len(self.terms))
         if self._new:
-            rows = self.glossary.likeness.rows(list(self._new.values()), self.glossary.near)
-            rows[rows < self.glossary.floor - _SLACK] = 0.0
+            rows = self.glossary.similarity.rows(list(self._new.values()), self.glossary.near_concepts)
+            rows[rows < self.glossary.floor - _TOLERANCE] = 0.0
             self._rows[list(self._new)] = rows
             self._new.clear()
         likenesses: Numbers = self._rows[terms].astype(np.float64)
@@ -181,12 +181,12 @@ class LanguageTerms:
             self._vocabulary, self._ids = vocabulary, self._ids[:0]
         self._ids = fit(self._ids, len(self.terms), _NONE)
         ids = self._ids[terms]
-        strange = np.flatnonzero(ids.min(axis=1, initial=0) < 0)
-        if len(strange):
-            new, id_of = terms[strange], vocabulary.id_of
+        unknown = np.flatnonzero(ids.min(axis=1, initial=0) < 0)
+        if len(unknown):
+            new, id_of = terms[unknown], vocabulary.id_of
             stems = [stem for term in new.tolist() for stem in (self.stems[term] * _WORDS)[:_WORDS]]
             numbers = np.array([id_of.get(stem, _NONE) for stem in stems], np.int64)
-            ids[strange] = self._ids[new] = numbers.reshape(-1, _WORDS)
+            ids[unknown] = self._ids[new] = numbers.reshape(-1, _WORDS)
         counts: NDArray[np.int64] = np.where(ids < 0, 0, vocabulary.frequency[ids]).min(axis=1)
         return counts
 
@@ -228,15 +228,15 @@ class LanguageTerms:
                     self._rows[number, self._topic[own]] = 1.0
         return numbers
 
-    def _find(self, ids: NDArray[np.int32], terms: NDArray[np.int32]) -> None:
+    def _replace_phrases(self, ids: NDArray[np.int32], terms: NDArray[np.int32]) -> None:
         """Replace phrases in `terms`: the phrase's number at its first word, _NONE at the others."""
         places, lengths, phrases = self._phrases.find(self._within[ids], self._last[ids])
-        numbers = self._of_phrase[phrases]
+        numbers = self._phrase_terms[phrases]
         if (numbers == _UNKNOWN).any():
             new = np.unique(phrases[numbers == _UNKNOWN]).tolist()
             texts = [self._phrases.texts[phrase] for phrase in new]
-            self._of_phrase[new] = self._add(texts, stems_of(texts, self.language))
-            numbers = self._of_phrase[phrases]
+            self._phrase_terms[new] = self._add(texts, stems_of(texts, self.language))
+            numbers = self._phrase_terms[phrases]
         for more in range(1, int(lengths.max(initial=0))):
             terms[places[lengths > more] + more] = _NONE
         terms[places] = numbers
@@ -285,13 +285,13 @@ class _Phrases:
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """Return start, length and number of the phrases in a text: leftmost first, the longest at each place."""
         matches: list[tuple[NDArray[np.intp], NDArray[np.intp], int]] = []
-        for length, places in self._maybe(within, last):
+        for length, places in self._candidates(within, last):
             places = places[places + length <= len(within)]
             columns = [within[places + n] for n in range(length - 1)]
             keys = _row([*columns, last[places + length - 1]])
             at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-            hit = self._keys[at] == keys
-            matches.append((places[hit], self._order[at[hit]], length))
+            is_match = self._keys[at] == keys
+            matches.append((places[is_match], self._order[at[is_match]], length))
         if not matches:
             return np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.intp)
         places = np.concatenate([some for some, _, _ in matches])
@@ -299,20 +299,24 @@ class _Phrases:
         lengths = np.repeat([length for _, _, length in matches], [len(some) for some, _, _ in matches])
         end, chosen = 0, []
         order = np.argsort(places, kind="stable")  # stable: the longest match of a place comes first
-        ways = zip(order.tolist(), places[order].tolist(), (places + lengths)[order].tolist(), strict=True)
-        for number, start, stop in ways:
+        spans = zip(order.tolist(), places[order].tolist(), (places + lengths)[order].tolist(), strict=True)
+        for number, start, stop in spans:
             if start >= end:
                 chosen.append(number)
                 end = stop
         return places[chosen], lengths[chosen], phrases[chosen]
 
-    def _maybe(self, within: NDArray[np.uint64], last: NDArray[np.uint64]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    def _candidates(
+        self, within: NDArray[np.uint64], last: NDArray[np.uint64]
+    ) -> Iterator[tuple[int, NDArray[np.intp]]]:
         """Yield each length, longest first, with the places where such a phrase may begin."""
         if self.longest > 2 and len(within) > 2:
             two = _row([within[:-2], within[1:-1]])
-            most = np.maximum(self._three[_slots(_row([two, last[2:]]))], self._three[_slots(_row([two, within[2:]]))])
-            for length in range(int(most.max()), 2, -1):
-                yield length, np.flatnonzero(most >= length)
+            max_lengths = np.maximum(
+                self._three[_slots(_row([two, last[2:]]))], self._three[_slots(_row([two, within[2:]]))]
+            )
+            for length in range(int(max_lengths.max()), 2, -1):
+                yield length, np.flatnonzero(max_lengths >= length)
         if len(within) > 1:
             yield 2, np.flatnonzero(self._two[_slots(_row([within[:-1], last[1:]]))])
 

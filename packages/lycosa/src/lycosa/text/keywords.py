@@ -6,9 +6,9 @@ import re
 
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.stopwords import stop_words
-from lycosa.text.tokens import LONGEST
+from lycosa.text.tokens import MAX_WORD_LENGTH
 
-_WORD = re.compile(rf"(?<!\w)[^\W\d_]{{3,{LONGEST}}}(?!\w)")
+_WORD = re.compile(rf"(?<!\w)[^\W\d_]{{3,{MAX_WORD_LENGTH}}}(?!\w)")
 
 
 def keywords(text: str, language: str = "") -> list[str]:

@@ -40,7 +40,7 @@ _ALIASES = dict(
 )
 
 _CODES = {code: code for code in STEMMERS} | {name: code for code, name in STEMMERS.items()} | _ALIASES
-_LITTLE = 0.05  # least share of stop words in a text
+_MIN_STOP_WORD_SHARE = 0.05  # least share of stop words in a text
 _WORD = re.compile(r"[^\W\d_]+")
 _PRIMARY = re.compile(r"\s*([A-Za-z]+)")
 
@@ -61,14 +61,14 @@ def code_of(declared: str, default: str = "") -> str:
     return "" if 2 <= len(name) <= 3 and name not in {"und", "mul", "mis", "zxx"} else default
 
 
-def _marks() -> dict[int, int | str | None]:
+def _optional_signs() -> dict[int, int | str | None]:
     """Return a translation table that deletes optional signs: Hebrew points, Arabic vowels, variation selectors."""
     ranges = "0591-05BD 05BF-05BF 05C1-05C2 05C4-05C5 05C7-05C7 0610-061A 0640-0640 064B-065F 0670-0670 06D6-06DC"
     pairs = [pair.split("-") for pair in f"{ranges} 06DF-06E8 06EA-06ED FE00-FE0F".split()]
     return {number: None for first, last in pairs for number in range(int(first, 16), int(last, 16) + 1)}
 
 
-_MARKS = _marks()
+_OPTIONAL_SIGNS = _optional_signs()
 
 _CYRILLIC = dict(
     zip(
@@ -93,7 +93,7 @@ _LETTERS: dict[str, dict[str, str | None]] = {
 # in every language but English: soft hyphens, joiners, and the Hebrew hyphen
 _TEXTS: list[tuple[str, str]] = [("\xad", ""), ("\u200d", ""), ("\ufeff", ""), ("\u05be", " ")]
 _DOTLESS = re.compile("I(?![\u0300-\u036f])")
-_FLYING_DOT = re.compile("(?<=[Ll])[\u00b7\u2022\u2027\u2219\u22c5](?=[Ll])")
+_MIDDLE_DOT = re.compile("(?<=[Ll])[\u00b7\u2022\u2027\u2219\u22c5](?=[Ll])")
 
 
 @dataclass(slots=True)
@@ -114,10 +114,10 @@ class Language:
         if self.code == "tr":
             text = _DOTLESS.sub("ı", text)
         elif self.code == "ca":
-            text = _FLYING_DOT.sub("", text)
+            text = _MIDDLE_DOT.sub("", text)
         return text
 
-    def tidy(self, word: str) -> str:
+    def normalise(self, word: str) -> str:
         """Return the normal spelling of a folded word."""
         word = word.translate(self.letters)
         if self.code == "el":  # Greek capitals have no accents
@@ -146,7 +146,7 @@ def language(code: str) -> Language:
     ['häuser']
     """
     name = STEMMERS.get(code, "")
-    letters = _MARKS | str.maketrans(_LETTERS.get(code, {}))
+    letters = _OPTIONAL_SIGNS | str.maketrans(_LETTERS.get(code, {}))
     return Language(
         code,
         stop_words(code),
@@ -155,8 +155,8 @@ def language(code: str) -> Language:
     )
 
 
-def sounds_like(text: str, code: str, rather: str) -> bool:
-    """Return true if a text has more stop words of language `code` than of the default language `rather`.
+def sounds_like(text: str, code: str, default: str) -> bool:
+    """Return true if a text has more stop words of language `code` than of the default language `default`.
 
     Non-Latin scripts need no such check. For a language without stop words, the text must have few of the other's.
 
@@ -166,7 +166,12 @@ def sounds_like(text: str, code: str, rather: str) -> bool:
     text = text[:4000]
     if sum(letter > "\u024f" for letter in text) > len(text) / 5:  # beyond the Latin letters
         return True
-    mine, others = language(code), language(rather).stop_words
+    candidate, others = language(code), language(default).stop_words
     words = _WORD.findall(text.casefold())
-    own, other = sum(mine.tidy(word) in mine.stop_words for word in words), sum(word in others for word in words)
-    return own > other and own >= _LITTLE * len(words) if mine.stop_words else other < _LITTLE * len(words)
+    own = sum(candidate.normalise(word) in candidate.stop_words for word in words)
+    other = sum(word in others for word in words)
+    return (
+        own > other and own >= _MIN_STOP_WORD_SHARE * len(words)
+        if candidate.stop_words
+        else other < _MIN_STOP_WORD_SHARE * len(words)
+    )

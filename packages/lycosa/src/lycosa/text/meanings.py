@@ -8,41 +8,41 @@ from pathlib import Path
 from lycosa.text.ontology import Ontology
 
 
-def ontology(place: str = "") -> Ontology:
+def load_ontology(place: str = "") -> Ontology:
     """Load an ontology: WordNet from a directory (default: where it is installed), or a table of relations (TSV).
 
-    Cached per process; a table is read again after it has changed.
+    Cached per process; a table is read rebuild after it has changed.
     """
     if place and not Path(place).is_dir():
-        return _thesaurus(str(Path(place).absolute()), _changed(Path(place)))
+        return _load_thesaurus(str(Path(place).absolute()), _file_version(Path(place)))
     from lycosa.text.wordnet import find_wordnet
 
-    return wordnet(str(find_wordnet(place).absolute()))
+    return load_wordnet(str(find_wordnet(place).absolute()))
 
 
 @cache
-def wordnet(directory: str) -> Ontology:
+def load_wordnet(directory: str) -> Ontology:
     """Load WordNet from a directory."""
     from lycosa.text.wordnet import read_wordnet
 
     source = read_wordnet(Path(directory))
-    source.again = (wordnet, (directory,))
+    source.rebuild = (load_wordnet, (directory,))
     return source
 
 
 @lru_cache(maxsize=8)
-def _thesaurus(file: str, changed: tuple[int, int] = (0, 0)) -> Ontology:
+def _load_thesaurus(file: str, changed: tuple[int, int] = (0, 0)) -> Ontology:
     from lycosa.text.thesaurus import read_thesaurus
 
     source = read_thesaurus(Path(file))
-    source.again = (_thesaurus, (file, changed))
+    source.rebuild = (_load_thesaurus, (file, changed))
     return source
 
 
-def _changed(path: Path) -> tuple[int, int]:
+def _file_version(path: Path) -> tuple[int, int]:
     """Return modification time and size of a file; zeros if it cannot be read, which the reader then reports."""
     try:
-        about = path.stat()
+        status = path.stat()
     except OSError:
         return 0, 0
-    return about.st_mtime_ns, about.st_size
+    return status.st_mtime_ns, status.st_size

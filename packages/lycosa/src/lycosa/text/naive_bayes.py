@@ -65,23 +65,23 @@ class NaiveBayes:
         if len(smoothings) * len(lengths) > 1:
             loss: dict[tuple[float, float], float] = dict.fromkeys(((a, s) for a in smoothings for s in lengths), 0.0)
             tried = 0
-            for train, left_out in folds(labels, seed):
-                left_out = left_out[:: 1 + len(left_out) // 2000]  # more pages would not change the choice
-                tried += len(left_out)
+            for train, held_out in folds(labels, seed):
+                held_out = held_out[:: 1 + len(held_out) // 2000]  # more pages would not change the choice
+                tried += len(held_out)
                 for a in smoothings:
-                    model = cls._counted(bags.take(train), labels[train], classes, terms, a, 1.0)
-                    mean, words = model._means(bags.take(left_out))
+                    model = cls._from_counts(bags.take(train), labels[train], classes, terms, a, 1.0)
+                    mean, words = model._mean_log_likelihood(bags.take(held_out))
                     for s in lengths:
                         posterior = model._posterior(mean, words, s)
-                        loss[a, s] += log_loss(posterior, labels[left_out]) * len(left_out)
+                        loss[a, s] += log_loss(posterior, labels[held_out]) * len(held_out)
             # as log loss; for classes that are never confused, the loss alone would always favour certainty
-            good = min(loss.values()) + 0.01 * tried
-            length, _, smoothing = min((s, posterior, a) for (a, s), posterior in loss.items() if posterior <= good)
+            max_loss = min(loss.values()) + 0.01 * tried
+            length, _, smoothing = min((s, posterior, a) for (a, s), posterior in loss.items() if posterior <= max_loss)
             best = (smoothing, length)
-        return cls._counted(bags, labels, classes, terms, *best)
+        return cls._from_counts(bags, labels, classes, terms, *best)
 
     @classmethod
-    def _counted(
+    def _from_counts(
         cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, smoothing: float, length: float
     ) -> NaiveBayes:
         damped = np.log2(1.0 + bags.counts)
@@ -95,9 +95,9 @@ class NaiveBayes:
 
     def probabilities(self, bags: Bags) -> NDArray[np.float64]:
         """Return P(c | words) for each bag; the priors for an empty one."""
-        return self._posterior(*self._means(bags), self.length_)
+        return self._posterior(*self._mean_log_likelihood(bags), self.length_)
 
-    def _means(self, bags: Bags) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _mean_log_likelihood(self, bags: Bags) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the mean log-likelihood per word of each bag under each class, and the damped number of words."""
         damped = np.log2(1.0 + bags.counts)
         words = bags.totals(damped)[:, None]

@@ -25,8 +25,8 @@ Numbers = NDArray[np.float64]
 
 def ehrig(bags: Bags, words: LanguageTerms) -> Numbers:
     """Equation 8: sum over the text's terms j and the topic's k of sim(j, k) tf_j tf_k. It grows with the text."""
-    near = words.alike(bags.columns) @ words.glossary.weights
-    return _sums(bags, bags.counts * near)
+    similarities = words.similarities(bags.columns) @ words.glossary.weights
+    return _sums(bags, bags.counts * similarities)
 
 
 def ssrm(bags: Bags, words: LanguageTerms, weights: Numbers, query: Numbers) -> Numbers:
@@ -34,7 +34,7 @@ def ssrm(bags: Bags, words: LanguageTerms, weights: Numbers, query: Numbers) -> 
 
     If only equal terms are similar it is the cosine; otherwise it may exceed 1.
     """
-    dots = _sums(bags, weights * (words.alike(bags.columns) @ query))
+    dots = _sums(bags, weights * (words.similarities(bags.columns) @ query))
     lengths = np.sqrt(_sums(bags, weights * weights) * float(query @ query))
     return dots / np.where(lengths > 0, lengths, 1.0)
 
@@ -44,13 +44,13 @@ def corley_mihalcea(bags: Bags, words: LanguageTerms, rarity: Numbers, query: Nu
 
     maxSim is the similarity to the most similar term of the other side; the means are weighted by idf.
     """
-    alike = words.alike(bags.columns)
-    best = alike.max(1, initial=0.0)
+    similarities = words.similarities(bags.columns)
+    best = similarities.max(1, initial=0.0)
     text = _sums(bags, best * rarity) / np.maximum(_sums(bags, rarity), 1e-12)
-    strongest = np.zeros((len(bags), alike.shape[1]))
-    full = np.flatnonzero(np.diff(bags.starts))  # reduceat cannot handle empty slices
-    if len(full):
-        strongest[full] = np.maximum.reduceat(alike, bags.starts[full], axis=0)
+    strongest = np.zeros((len(bags), similarities.shape[1]))
+    nonempty = np.flatnonzero(np.diff(bags.starts))  # reduceat cannot handle empty slices
+    if len(nonempty):
+        strongest[nonempty] = np.maximum.reduceat(similarities, bags.starts[nonempty], axis=0)
     topic = strongest @ query / max(float(query.sum()), 1e-12)
     return (text + topic) / 2
 

@@ -17,9 +17,9 @@ from lycosa.core.columns import runs
 
 Concepts = NDArray[np.int32]
 
-MOST_MEMORIES = 200_000  # cached words; a crawl never stops meeting new ones
-LONGEST_WORD = 200  # characters
-MOST_NOTES = 5  # dropped links that are listed by name
+MAX_CACHED_WORDS = 200_000  # cached words; a crawl never stops meeting new ones
+MAX_WORD_LENGTH = 200  # characters
+MAX_NOTES = 5  # dropped links that are listed by name
 _SPACES = re.compile(r"[\s_]+")
 _STEMMER = Stemmer.Stemmer("english", 0)
 
@@ -40,7 +40,7 @@ class ConceptEdges:
     """Directed links between concepts: those of c lead to `targets[starts[c] : starts[c + 1]]`.
 
     >>> edges = ConceptEdges.between([0, 2, 0], [1, 1, 2], concepts=3)
-    >>> edges.of(0).tolist(), edges.of(1).tolist(), edges.turned().of(1).tolist()
+    >>> edges.of(0).tolist(), edges.of(1).tolist(), edges.reverse().of(1).tolist()
     ([1, 2], [], [0, 2])
     """
 
@@ -70,7 +70,7 @@ class ConceptEdges:
     def sources(self) -> Concepts:
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
 
-    def turned(self) -> ConceptEdges:
+    def reverse(self) -> ConceptEdges:
         """Return the reversed links."""
         return ConceptEdges.between(self.targets, self.sources(), len(self))
 
@@ -159,7 +159,7 @@ class Ontology:
     notes: list[str] = field(default_factory=list, repr=False)  # dropped links, shown to the user
     language: str = ""  # language code of the words; "" matches any language
     # rebuilds it in another process, if that is faster than pickling
-    again: tuple[Callable[..., Ontology], tuple[Any, ...]] | None = field(default=None, repr=False)
+    rebuild: tuple[Callable[..., Ontology], tuple[Any, ...]] | None = field(default=None, repr=False)
     _known: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = field(default_factory=dict, init=False, repr=False)
 
     @staticmethod
@@ -176,14 +176,14 @@ class Ontology:
         """
         numbers = {name: number for number, name in enumerate(labels)}
         above = [(numbers.setdefault(a, len(numbers)), numbers.setdefault(b, len(numbers))) for a, b in broader]
-        beside = [(numbers.setdefault(a, len(numbers)), numbers.setdefault(b, len(numbers))) for a, b in related]
+        related_pairs = [(numbers.setdefault(a, len(numbers)), numbers.setdefault(b, len(numbers))) for a, b in related]
         names = list(numbers)
         words = [list(labels.get(name, ())) for name in names]
-        links = above + beside
+        links = above + related_pairs
         parents, closing = acyclic(ConceptEdges.between([a for a, _ in above], [b for _, b in above], len(names)))
         loops = [(a, a) for a, b in dict.fromkeys(above) if a == b]
         dictionary = Labels(words)
-        content = repr((names, words, above, beside)).encode("utf-8", "surrogatepass")
+        content = repr((names, words, above, related_pairs)).encode("utf-8", "surrogatepass")
         return Ontology(
             names,
             parents,
@@ -193,15 +193,15 @@ class Ontology:
             source,
             xxhash.xxh3_64_hexdigest(content),
             dictionary,
-            left_out(names, loops + closing),
+            dropped_link_notes(names, loops + closing),
         )
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __reduce__(self) -> Any:
-        if self.again is not None:
-            return self.again
+        if self.rebuild is not None:
+            return self.rebuild
         fields = (self.names, self.parents, self.related, self.depth, self.longest, self.source, self.digest)
         return Ontology, (*fields, self.dictionary, self.notes, self.language)
 
@@ -215,14 +215,14 @@ class Ontology:
 
     def look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """Return base forms and senses of a word (cached)."""
-        answer = self._known.get(word)
-        if answer is None:
-            if len(word) > LONGEST_WORD:
+        forms_and_senses = self._known.get(word)
+        if forms_and_senses is None:
+            if len(word) > MAX_WORD_LENGTH:
                 return (), ()
-            if len(self._known) >= MOST_MEMORIES:
+            if len(self._known) >= MAX_CACHED_WORDS:
                 self._known.clear()
-            answer = self._known[word] = self.dictionary.look_up(fold(word))
-        return answer
+            forms_and_senses = self._known[word] = self.dictionary.look_up(fold(word))
+        return forms_and_senses
 
     def is_word(self, text: str) -> bool:
         return bool(self.concepts(text))
@@ -236,7 +236,7 @@ class Ontology:
                 words.setdefault(fold(other), other.replace("_", " "))
         return [written for other, written in words.items() if other not in own]
 
-    def above(self, concepts: Iterable[int]) -> dict[int, int]:
+    def ancestors(self, concepts: Iterable[int]) -> dict[int, int]:
         """Return the concepts and all their ancestors, each with the least number of IS-A links up to it."""
         links_up = dict.fromkeys(concepts, 0)
         level, distance = list(links_up), 0
@@ -251,12 +251,12 @@ class Ontology:
     def specificity(self) -> NDArray[np.int32]:
         """Longest path from a root to each concept; unlike the depth it grows with every IS-A link."""
         longest = np.zeros(len(self), np.int32)
-        for concepts, starts, above in self.downwards:
+        for concepts, starts, above in self.topological_groups:
             longest[concepts] = np.maximum.reduceat(longest[above], starts) + 1
         return longest
 
     @cached_property
-    def downwards(self) -> list[tuple[Concepts, NDArray[np.intp], Concepts]]:
+    def topological_groups(self) -> list[tuple[Concepts, NDArray[np.intp], Concepts]]:
         """All concepts with parents, in topological groups: concepts, offsets into parents, parents."""
         return list(_groups(self.parents))
 
@@ -275,7 +275,7 @@ def depths(parents: ConceptEdges) -> NDArray[np.int32]:
 
 def _groups(parents: ConceptEdges) -> Iterator[tuple[Concepts, NDArray[np.intp], Concepts]]:
     """Yield groups of concepts in topological order; the parents of each are in earlier groups or are roots."""
-    children = parents.turned()
+    children = parents.reverse()
     waiting = np.diff(parents.starts)
     ready = np.flatnonzero(waiting == 0)
     while len(ready):
@@ -300,10 +300,10 @@ def acyclic(parents: ConceptEdges) -> tuple[ConceptEdges, list[tuple[int, int]]]
     >>> closing, [kept.of(concept).tolist() for concept in range(4)]
     ([(2, 0)], [[1], [2], [], [0]])
     """
-    stuck = np.diff(parents.starts) > 0
+    is_in_cycle = np.diff(parents.starts) > 0
     for concepts, _, _ in _groups(parents):
-        stuck[concepts] = False
-    closing = _closing(parents, np.flatnonzero(stuck).tolist())
+        is_in_cycle[concepts] = False
+    closing = _back_edges(parents, np.flatnonzero(is_in_cycle).tolist())
     if closing:
         sources, targets = parents.sources().astype(np.int64), parents.targets
         out = np.isin(sources * len(parents) + targets, [a * len(parents) + b for a, b in closing])
@@ -311,7 +311,7 @@ def acyclic(parents: ConceptEdges) -> tuple[ConceptEdges, list[tuple[int, int]]]
     return parents, closing
 
 
-def _closing(parents: ConceptEdges, concepts: list[int]) -> list[tuple[int, int]]:
+def _back_edges(parents: ConceptEdges, concepts: list[int]) -> list[tuple[int, int]]:
     """Return the back edges of a depth-first search up from these concepts."""
     closing: list[tuple[int, int]] = []
     done: set[int] = set()
@@ -333,12 +333,12 @@ def _closing(parents: ConceptEdges, concepts: list[int]) -> list[tuple[int, int]
     return closing
 
 
-def left_out(names: Sequence[str], links: list[tuple[int, int]]) -> list[str]:
+def dropped_link_notes(names: Sequence[str], links: list[tuple[int, int]]) -> list[str]:
     """Return notes on links that were dropped because they close a cycle."""
     notes = [
         f"dropped an IS-A link that closes a cycle: {names[below]!r} below {names[above]!r}"
-        for below, above in links[:MOST_NOTES]
+        for below, above in links[:MAX_NOTES]
     ]
-    if len(links) > MOST_NOTES:
-        notes.append(f"dropped {len(links) - MOST_NOTES:,} more IS-A links that close cycles")
+    if len(links) > MAX_NOTES:
+        notes.append(f"dropped {len(links) - MAX_NOTES:,} more IS-A links that close cycles")
     return notes

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from lycosa.text.vocabulary import CLOSES, OPENS, SKIP
 
-FEWEST = 60  # words without stop words; shorter texts are never stuffed
+MIN_WORDS = 60  # words without stop words; shorter texts are never stuffed
 # Sample of a page: at most MOST words, from BLOCKS blocks of BLOCK words and link marks.
-MOST, BLOCKS, BLOCK = 512, 4, 384
+MAX_WORDS, BLOCKS, BLOCK = 512, 4, 384
 
 
 def quality(ids: NDArray[np.int32]) -> float:
@@ -39,7 +39,7 @@ def quality(ids: NDArray[np.int32]) -> float:
     >>> read("Too short to progress.")
     1.0
     """
-    if len(ids) < FEWEST:
+    if len(ids) < MIN_WORDS:
         return 1.0
     blocks = ids.reshape(1, -1)
     if len(ids) > BLOCKS * BLOCK:
@@ -52,14 +52,14 @@ def quality(ids: NDArray[np.int32]) -> float:
     depth = deep.ravel()
     outside = ids[(depth <= 0) & (ids >= SKIP)]
     words = outside[outside >= 0]
-    if len(words) < FEWEST:
+    if len(words) < MIN_WORDS:
         outside = ids[ids >= SKIP]
         words = outside[outside >= 0]
-        if len(words) < FEWEST:
+        if len(words) < MIN_WORDS:
             return 1.0
     plain = 1.0 - len(words) / len(outside)
-    if len(words) > MOST:
-        block, step = MOST // BLOCKS, (len(words) - MOST // BLOCKS) // (BLOCKS - 1)
+    if len(words) > MAX_WORDS:
+        block, step = MAX_WORDS // BLOCKS, (len(words) - MAX_WORDS // BLOCKS) // (BLOCKS - 1)
         words = np.concatenate([words[start : start + block] for start in range(0, BLOCKS * step, step)])
     n = len(words)
     counts = _counts(words)
@@ -72,13 +72,13 @@ def quality(ids: NDArray[np.int32]) -> float:
         + 0.75 * math.log(n)
         - 4.28 * math.log(len(counts) / n**0.75)
         - 3.03 * order
-        + 24.0 * max(0.0, _common(ids, depth) - 0.65)
+        + 24.0 * max(0.0, _common_link_word_share(ids, depth) - 0.65)
         + 10.0
     )
     return 1.0 / (1.0 + math.exp(min(stuffed, 50.0)))
 
 
-def repeats(counts: NDArray[np.integer[Any]]) -> bool:
+def may_be_stuffed(counts: NDArray[np.integer[Any]]) -> bool:
     """Return true if word frequencies are high enough for a page to be stuffed; a cheap test before `quality`.
 
     >>> repeats(np.ones(300, np.uint16)), repeats(np.full(30, 10, np.uint16))
@@ -91,7 +91,7 @@ def repeats(counts: NDArray[np.integer[Any]]) -> bool:
     return float(often @ often) - n >= 0.0075 * n * (n - 1.0)
 
 
-def _common(ids: NDArray[np.int32], depth: NDArray[np.int32]) -> float:
+def _common_link_word_share(ids: NDArray[np.int32], depth: NDArray[np.int32]) -> float:
     """Return the share of links that contain the second most frequent link word: 1 if all have the same two words."""
     links = int(np.count_nonzero(ids == OPENS))
     if links < 8:  # few links may share their words by chance

@@ -73,7 +73,7 @@ def is_a_2(L: Any) -> Any:
     return (np.asarray(L, np.float64) <= 2).astype(np.float64)
 
 
-class Likeness:
+class WordSimilarity:
     """Similarity of any word to each of some given words.
 
     `measure` is ehrig (with df), li (with a and b), path, depth, is-a-2, or any-1: 1 for senses that any relation
@@ -90,7 +90,7 @@ class Likeness:
     ...     {"animal": ["animal"], "dog": ["dog"], "cat": ["cat"], "puppy": ["puppy"]},
     ...     broader=[("dog", "animal"), ("cat", "animal"), ("puppy", "dog")])
     >>> like = Likeness(pets, ["dog", "animal"], "ehrig")
-    >>> like.rows([pets.look_up(word) for word in ("puppy", "cats", "stone")], like.near(0)).tolist()
+    >>> like.rows([pets.look_up(word) for word in ("puppy", "cats", "stone")], like.near_concepts(0)).tolist()
     [[0.5, 0.25], [0.25, 0.5], [0.0, 0.0]]
     """
 
@@ -98,37 +98,37 @@ class Likeness:
         self.ontology = ontology
         self.words = tuple(words)
         self.measure: Measure = measure
-        self.parameters = checked(measure, parameters)
-        self._same: dict[str, list[int]] = {}
+        self.parameters = checked_parameters(measure, parameters)
+        self._words_of_form: dict[str, list[int]] = {}
         for number, word in enumerate(self.words):
             for form in dict.fromkeys([fold(word), *ontology.bases(word)]):
-                self._same.setdefault(form, []).append(number)
-        self._alike = _sweep(ontology, [ontology.concepts(word) for word in self.words], measure, self.parameters)
+                self._words_of_form.setdefault(form, []).append(number)
+        self._table = _sweep(ontology, [ontology.concepts(word) for word in self.words], measure, self.parameters)
 
-    def near(self, floor: float) -> set[int]:
+    def near_concepts(self, floor: float) -> set[int]:
         """Return the concepts with a similarity of at least `floor` to any of the given words."""
-        return set(np.flatnonzero(self._alike.max(axis=1, initial=0.0) >= floor).tolist())
+        return set(np.flatnonzero(self._table.max(axis=1, initial=0.0) >= floor).tolist())
 
-    def rows(self, words: Sequence[tuple[Sequence[str], Sequence[int]]], near: set[int]) -> Numbers:
+    def rows(self, words: Sequence[tuple[Sequence[str], Sequence[int]]], near_concepts: set[int]) -> Numbers:
         """Return a row of similarities to the given words for each word, from 0 to 1.
 
-        Words are pairs of base forms and senses, as an ontology looks them up. Words without a sense in `near` get 0.
+        Words are pairs of base forms and senses, as an ontology looks them up. Words without such a sense get 0.
         """
         table = np.zeros((len(words), len(self.words)))
-        some = [number for number, (_, senses) in enumerate(words) if not near.isdisjoint(senses)]
+        some = [number for number, (_, senses) in enumerate(words) if not near_concepts.isdisjoint(senses)]
         if some:
             lengths = np.array([len(words[number][1]) for number in some])
             at = [sense for number in some for sense in words[number][1]]
-            table[some] = np.maximum.reduceat(self._alike[at], np.cumsum(lengths) - lengths, axis=0)
-        same = self._same
+            table[some] = np.maximum.reduceat(self._table[at], np.cumsum(lengths) - lengths, axis=0)
+        words_of_form = self._words_of_form
         for number, (bases, _) in enumerate(words):
             for form in bases:
-                if form in same:
-                    table[number, same[form]] = 1.0
+                if form in words_of_form:
+                    table[number, words_of_form[form]] = 1.0
         return table
 
 
-def between(ontology: Ontology, a: str, b: str, /, measure: Measure = "li", **parameters: float) -> float:
+def word_similarity(ontology: Ontology, a: str, b: str, /, measure: Measure = "li", **parameters: float) -> float:
     """Return the similarity of two words.
 
     >>> from lycosa.text.ontology import Ontology
@@ -136,17 +136,17 @@ def between(ontology: Ontology, a: str, b: str, /, measure: Measure = "li", **pa
     >>> between(pets, "dog", "animal", "path"), between(pets, "dog", "Dogs"), between(pets, "dog", "unicorn")
     (0.5, 1.0, 0.0)
     """
-    settings = checked(measure, parameters)
+    settings = checked_parameters(measure, parameters)
     if {fold(a), *ontology.bases(a)} & {fold(b), *ontology.bases(b)}:
         return 1.0
     first, second = ontology.concepts(a), ontology.concepts(b)
     if measure == "any-1":
-        near = {*first, *(int(other) for sense in first for other in ontology.related.of(sense))}
-        return float(not near.isdisjoint(second))
-    return max((value(measure, two.L, two.H, settings) for two in meetings(ontology, a, b)), default=0.0)
+        near_concepts = {*first, *(int(other) for sense in first for other in ontology.related.of(sense))}
+        return float(not near_concepts.isdisjoint(second))
+    return max((value(measure, two.L, two.H, settings) for two in sense_pairs(ontology, a, b)), default=0.0)
 
 
-class Meeting(NamedTuple):
+class SensePair(NamedTuple):
     """Relation of a sense of one word and a sense of another."""
 
     L: int
@@ -155,17 +155,17 @@ class Meeting(NamedTuple):
     top: int  # most specific common ancestor, at depth H
 
 
-def meetings(ontology: Ontology, a: str, b: str) -> list[Meeting]:
+def sense_pairs(ontology: Ontology, a: str, b: str) -> list[SensePair]:
     """Return all pairs of senses of two words that have a common ancestor."""
     pairs = []
-    others = [ontology.above([sense]) for sense in ontology.concepts(b)]
-    for up in (ontology.above([sense]) for sense in ontology.concepts(a)):
+    others = [ontology.ancestors([sense]) for sense in ontology.concepts(b)]
+    for up in (ontology.ancestors([sense]) for sense in ontology.concepts(a)):
         for other in others:
             tops = sorted(up.keys() & other.keys())
             if tops:
                 turn = min(tops, key=lambda top: (up[top] + other[top], -int(ontology.depth[top])))
                 top = max(tops, key=lambda top: (int(ontology.specificity[top]), int(ontology.depth[top])))
-                pairs.append(Meeting(up[turn] + other[turn], int(ontology.depth[top]), turn, top))
+                pairs.append(SensePair(up[turn] + other[turn], int(ontology.depth[top]), turn, top))
     return pairs
 
 
@@ -180,7 +180,7 @@ def value(measure: Measure, L: int, H: int, parameters: dict[str, float]) -> flo
     return float(path(L) if measure == "path" else is_a_2(L))
 
 
-def checked(measure: str, parameters: dict[str, float]) -> dict[str, float]:
+def checked_parameters(measure: str, parameters: dict[str, float]) -> dict[str, float]:
     """Return all parameters of a measure, with the paper's defaults; raise ValueError for unknown or invalid ones."""
     if measure not in MEASURES:
         raise ValueError(f"unknown measure {measure!r}; available: {', '.join(MEASURES)}")
@@ -209,23 +209,23 @@ def _sweep(
     if measure in ("li", "depth"):
         of_both = li if measure == "li" else depth
         for word, own in enumerate(senses):
-            above = [ontology.above([sense]) for sense in own]
+            above = [ontology.ancestors([sense]) for sense in own]
             if above:
-                L, H = _distances(ontology, above), _tops(ontology, above)
+                L, H = _distances(ontology, above), _ancestor_depths(ontology, above)
                 values = np.where(H >= 0, of_both(np.minimum(L, len(ontology)), np.maximum(H, 0), **parameters), 0.0)
                 table[:, word] = values.max(axis=1)
         return table
-    L = _distances(ontology, [ontology.above(own) for own in senses])
+    L = _distances(ontology, [ontology.ancestors(own) for own in senses])
     return np.asarray({"ehrig": ehrig, "path": path, "is-a-2": is_a_2}[measure](L, **parameters), np.float64)
 
 
-def _tops(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDArray[np.int32]:
+def _ancestor_depths(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDArray[np.int32]:
     """Return the depth of the most specific common ancestor of each concept and each sense; -1 if there is none."""
     keys = ontology.specificity.astype(np.int64) << 32 | ontology.depth
     deepest = np.full((len(ontology), len(above)), -1, np.int64)
     for sense, tops in enumerate(above):
         deepest[list(tops), sense] = keys[list(tops)]
-    for concepts, starts, parents in ontology.downwards:
+    for concepts, starts, parents in ontology.topological_groups:
         deepest[concepts] = np.maximum(deepest[concepts], np.maximum.reduceat(deepest[parents], starts, axis=0))
     return np.where(deepest < 0, -1, deepest & 0xFFFFFFFF).astype(np.int32)
 
@@ -237,7 +237,7 @@ def _distances(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDArray[n
     distances = np.full((len(ontology), len(above)), np.inf, np.float32)
     for word, tops in enumerate(above):
         distances[list(tops), word] = list(tops.values())
-    for concepts, starts, parents in ontology.downwards:
+    for concepts, starts, parents in ontology.topological_groups:
         best = np.minimum.reduceat(distances[parents], starts, axis=0) + np.float32(1)
         distances[concepts] = np.minimum(distances[concepts], best)
     return distances

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_input
-from lycosa.text.ontology import LONGEST_WORD, Ontology, fold
+from lycosa.text.ontology import MAX_WORD_LENGTH, Ontology, fold
 
-LARGEST = 64_000_000  # bytes
+MAX_BYTES = 64_000_000  # bytes
 RELATIONS = ("is-a", "broader", "narrower", "related", "part-of", "synonym")
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<!--.{0,200}?-->", re.DOTALL)
@@ -60,11 +60,11 @@ def words_for(label: str) -> list[str]:
     """
     plain = " ".join(unescape(_TAG.sub(" ", label)).split())
     spellings = dict.fromkeys([plain, _QUALIFIER.sub("", plain)])
-    return [word for word in spellings if len(word) <= LONGEST_WORD and any(letter.isalnum() for letter in word)]
+    return [word for word in spellings if len(word) <= MAX_WORD_LENGTH and any(letter.isalnum() for letter in word)]
 
 
 def _read(path: Path) -> str:
-    raw = read_input(path, LARGEST, "the ontology")
+    raw = read_input(path, MAX_BYTES, "the ontology")
     encoding = "utf-8"
     for mark, name in _BOMS:
         if raw.startswith(mark):
@@ -104,7 +104,7 @@ class _Terms:
 
 def _rows(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
     """Yield term, relation and term of each line, without comments and the header."""
-    begun = False
+    has_rows = False
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -114,7 +114,7 @@ def _rows(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
             raise InputError(
                 "bad-row", f"{where}: {line.strip()[:80]!r} is not a term, a relation and a term separated by tabs"
             )
-        is_title, begun = not begun, True
+        is_title, has_rows = not has_rows, True
         relation = re.sub(r"[\s_]+", "-", cells[1].strip().lower())
         if relation in RELATIONS:
             yield _term(cells[0], where), relation, _term(cells[2], where)
@@ -129,6 +129,6 @@ def _term(cell: str, where: str) -> str:
     if not words:
         raise InputError(
             "bad-value",
-            f"{where}: {cell[:80]!r} is not a term: it has no letters, or more than {LONGEST_WORD} characters",
+            f"{where}: {cell[:80]!r} is not a term: it has no letters, or more than {MAX_WORD_LENGTH} characters",
         )
     return words[0]

@@ -28,7 +28,7 @@ from lycosa.text.languages import language as language_of
 from lycosa.text.stopwords import ENGLISH as STOP_WORDS
 
 OPEN_TOKEN, CLOSE_TOKEN = b"\x01", b"\x02"  # start and end of a link
-LONGEST = 40  # characters of a word
+MAX_WORD_LENGTH = 40  # characters of a word
 _TABLE = bytearray(range(256))
 for _byte in range(128):
     _TABLE[_byte] = ord(chr(_byte).lower()) if chr(_byte).isalnum() else 32
@@ -41,7 +41,7 @@ _HAN = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
 _LEFTOVER = bytes(range(0x80, 0xC0))
 _ENGLISH = Stemmer.Stemmer("english", 0)
 
-_LONGEST_TOKEN = 12 * LONGEST  # bytes: no word in any script is longer, and normalising could be very slow
+_MAX_TOKEN_BYTES = 12 * MAX_WORD_LENGTH  # bytes: no word in any script is longer, and normalising could be very slow
 
 
 def fold(text: str, language: str = ENGLISH) -> bytes:
@@ -81,8 +81,8 @@ def fold_all(texts: Sequence[str], language: str = ENGLISH) -> bytes:
                 return raw.translate(_FOLD)
         elif joined.isascii():
             return fold(joined, language)
-    apart = (fold(text.replace(mark, " ").replace(end, " "), language) for text in texts)
-    return (b" " + OPEN_TOKEN + b" ").join(apart)
+    folded_texts = (fold(text.replace(mark, " ").replace(end, " "), language) for text in texts)
+    return (b" " + OPEN_TOKEN + b" ").join(folded_texts)
 
 
 def stem_all(tokens: list[bytes], language: str = ENGLISH) -> list[str]:
@@ -101,24 +101,24 @@ def stem_all(tokens: list[bytes], language: str = ENGLISH) -> list[str]:
         return [stem if word else "" for word, stem in zip(words, known.stems(words), strict=True)]
     words = [token.decode() if token.isascii() else _fold_any(token) for token in tokens]
     return [
-        (term if 2 <= len(word) <= LONGEST and word not in STOP_WORDS else "") if word.isascii() else word
+        (term if 2 <= len(word) <= MAX_WORD_LENGTH and word not in STOP_WORDS else "") if word.isascii() else word
         for word, term in zip(words, _ENGLISH.stemWords(words), strict=True)
     ]
 
 
 def _word(token: bytes, language: Language) -> str:
     """Normalise a raw token for the language's stemmer; empty for a stop word or noise."""
-    if len(token) > _LONGEST_TOKEN:
+    if len(token) > _MAX_TOKEN_BYTES:
         return ""
     if token.isascii():
-        word = language.tidy(token.decode())
+        word = language.normalise(token.decode())
     else:
         word = unicodedata.normalize("NFKC", _compose(token))  # case folding may decompose letters
         # Some scripts write vowels as marks, which can end a word but not begin it.
         word = word.strip("".join({c for c in word if not c.isalnum() and unicodedata.category(c)[0] != "M"}))
-        word = language.tidy(word.lstrip("".join({c for c in word if not c.isalnum()})))
+        word = language.normalise(word.lstrip("".join({c for c in word if not c.isalnum()})))
     lone = len(word) < 2 and word < "\u3040"
-    return "" if lone or len(word) > LONGEST or word in language.stop_words else word
+    return "" if lone or len(word) > MAX_WORD_LENGTH or word in language.stop_words else word
 
 
 def _compose(token: bytes) -> str:
@@ -127,11 +127,11 @@ def _compose(token: bytes) -> str:
 
 def _fold_any(token: bytes) -> str:
     """Normalise a token beyond ASCII on an English page; empty for noise."""
-    if len(token) > _LONGEST_TOKEN:
+    if len(token) > _MAX_TOKEN_BYTES:
         return ""
     word = _compose(token)
     word = word.strip("".join({c for c in word if not c.isalnum()}))
-    return word if len(word) <= LONGEST and (len(word) > 1 or word >= "\u3040") else ""
+    return word if len(word) <= MAX_WORD_LENGTH and (len(word) > 1 or word >= "\u3040") else ""
 
 
 def stems(text: str, language: str = ENGLISH) -> list[str]:
@@ -153,9 +153,9 @@ def stems(text: str, language: str = ENGLISH) -> list[str]:
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)  # masks that keep the first n bytes of eight
-_LONGEST_BYTES = 4 * LONGEST
-_PAD = b" " * (_LONGEST_BYTES + 16)
-_MOST_TOKENS = 1_000_000
+_MAX_WORD_BYTES = 4 * MAX_WORD_LENGTH
+_PAD = b" " * (_MAX_WORD_BYTES + 16)
+_MAX_TOKENS = 1_000_000
 _BITS = 20
 
 
@@ -173,7 +173,7 @@ class Lexicon:
         self, look_up: Callable[[list[bytes]], list[int]], *, bits: int = _BITS, most: int | None = None
     ) -> None:
         self._look_up = look_up
-        self._most = most if most is not None else _MOST_TOKENS
+        self._max_tokens = most if most is not None else _MAX_TOKENS
         self._shift = np.uint64(64 - bits)
         self._keys = np.zeros(1 << bits, np.uint64)
         self._ids = np.zeros(1 << bits, np.int32)
@@ -189,11 +189,11 @@ class Lexicon:
         keys = _keys(buffer, starts, ends - starts)
         slots = ((keys * _MIX) >> self._shift).view(np.intp)
         ids = self._ids.take(slots)
-        strange = (self._keys.take(slots) != keys).nonzero()[0]
-        if len(strange):
-            pairs = zip(starts[strange].tolist(), ends[strange].tolist(), strict=True)
-            ids[strange] = new_ids = np.array(self.of([buffer[start:end] for start, end in pairs]), np.int32)
-            slots, keys = slots[strange], keys[strange]
+        misses = (self._keys.take(slots) != keys).nonzero()[0]
+        if len(misses):
+            pairs = zip(starts[misses].tolist(), ends[misses].tolist(), strict=True)
+            ids[misses] = new_ids = np.array(self.of([buffer[start:end] for start, end in pairs]), np.int32)
+            slots, keys = slots[misses], keys[misses]
             empty = self._keys[slots] == 0
             self._keys[slots[empty]] = keys[empty]
             # If several new tokens share a slot, the last one has written its key: only its id may be stored.
@@ -204,7 +204,7 @@ class Lexicon:
     def of(self, tokens: list[bytes], look_up: Callable[[list[bytes]], list[int]] | None = None) -> list[int]:
         """Return the ids of some raw tokens, with `look_up` in place of the default one."""
         id_of = self._known
-        if len(id_of) >= self._most:
+        if len(id_of) >= self._max_tokens:
             id_of.clear()
             self._keys[:] = 0
         ids = list(map(id_of.get, tokens))
@@ -229,13 +229,13 @@ class Tokens:
         self.language = language
         self.names: list[bytes] = []
         self.stems: list[str] = []  # empty for stop words, link marks and noise
-        self._lexicon = Lexicon(self._meet, bits=bits)
+        self._lexicon = Lexicon(self._add, bits=bits)
         self.mark = int(self.read(OPEN_TOKEN)[0])  # id of the mark between texts
 
     def read(self, folded: bytes) -> NDArray[np.int32]:
         return self._lexicon.ids(folded)
 
-    def _meet(self, tokens: list[bytes]) -> list[int]:
+    def _add(self, tokens: list[bytes]) -> list[int]:
         before = len(self.names)
         self.names += tokens
         self.stems += stem_all(tokens, self.language)
@@ -258,7 +258,7 @@ def _keys(buffer: bytes, starts: NDArray[np.intp], lengths: NDArray[np.intp]) ->
     keys &= _FIRST.take(lengths, mode="clip")
     long = (lengths > 8).nonzero()[0]
     offset = 8
-    while len(long) and offset <= _LONGEST_BYTES:
+    while len(long) and offset <= _MAX_WORD_BYTES:
         size = lengths.take(long)
         more = words[starts.take(long) + offset]
         more &= _FIRST.take(size - offset, mode="clip")
@@ -271,16 +271,16 @@ def _keys(buffer: bytes, starts: NDArray[np.intp], lengths: NDArray[np.intp]) ->
 # file extensions without a meaning
 _ENDING = re.compile(r"\.(?:[sx]?html?|php\d?|aspx?|jspx?|cgi|do)$", re.IGNORECASE)
 # borders in camelCase; not after one small letter: iPhone, eBay
-_HUMP = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])|(?<=[A-Z][A-Z])(?=[A-Z][a-z])")
+_CAMEL_BORDER = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])|(?<=[A-Z][A-Z])(?=[A-Z][a-z])")
 # letters, with a digit or two among them (mp3, covid19), or a year
 _WORD = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[^\W\d_]+(?:\d{1,2}(?!\d)[^\W\d_]*)*")
 # second labels below a country: co.uk, com.au
 _UNDER_COUNTRIES = frozenset(("ac", "co", "com", "edu", "go", "gob", "gov", "govt", "ne", "net", "or", "org"))
-MOST = 2000  # characters read of a URL
+MAX_URL_LENGTH = 2000  # characters read of a URL
 
 
 @lru_cache(maxsize=1 << 14)  # menu links recur on every page of a site
-def words_of(url: str) -> str:
+def url_words(url: str) -> str:
     """Return the words of a URL's host, path and query, separated by spaces, in original case.
 
     Percent-encoding is decoded; words are split at punctuation, camelCase and long numbers. Dropped are `www` and the
@@ -290,7 +290,7 @@ def words_of(url: str) -> str:
     >>> words_of("https://www.reef-life.co.uk/2016/coralBleaching_part2.html?q=great+barrier&id=80231#top")
     'reef life 2016 coral Bleaching part2 q great barrier id'
     """
-    scheme, mark, rest = url[:MOST].partition("://")
+    scheme, mark, rest = url[:MAX_URL_LENGTH].partition("://")
     if not mark:
         host, rest = "", scheme
     else:
@@ -303,7 +303,7 @@ def words_of(url: str) -> str:
     if "%" in text:
         text = unquote(text)
     if not text.islower():
-        text = _HUMP.sub(" ", text)
+        text = _CAMEL_BORDER.sub(" ", text)
     return " ".join(_WORD.findall(text))
 
 
@@ -319,10 +319,10 @@ def _host(authority: str) -> str:
     names = labels[:-1]
     if len(names) > 1 and len(labels[-1]) == 2 and names[-1] in _UNDER_COUNTRIES:
         names = names[:-1]
-    return " ".join(_spelt(label) for label in names if label != "www")
+    return " ".join(_decode_label(label) for label in names if label != "www")
 
 
-def _spelt(label: str) -> str:
+def _decode_label(label: str) -> str:
     """Decode a punycode label: xn--mnchen-3ya is münchen."""
     if label.startswith("xn--"):
         try:

@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit, runs
 from lycosa.core.errors import DamagedError
-from lycosa.core.state import State, Texts
+from lycosa.core.state import State, TextLines
 from lycosa.core.types import ADDRESS, HEADING, LEAD, MAIN, TITLE, Links, Page, Terms, Visit
-from lycosa.text.fingerprint import Signs
+from lycosa.text.fingerprint import TermHashes
 from lycosa.text.languages import ENGLISH, code_of, sounds_like
-from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, Tokens, fold, fold_all, new_among, words_of
+from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, Tokens, fold, fold_all, new_among, url_words
 
 # ids: stop word or single letter, start of a link, its end, next part of a page
 SKIP, OPENS, CLOSES, BREAK = -1, -2, -3, -4
 HEAD = 2000  # characters of the main part that stand for the topic of a page
 LEXICONS = 8  # languages beside the vocabulary's own whose tokens are cached: 131,072 tokens, 3 MB each
-_UNMET = -9
+_UNKNOWN = -9
 
 _BREAK_TOKEN = b"\x03"  # `fold` leaves none of these in a text
 _MARKS = {OPEN_TOKEN: OPENS, CLOSE_TOKEN: CLOSES, _BREAK_TOKEN: BREAK}
@@ -98,29 +98,29 @@ class Vocabulary:
         self.frequency = np.zeros(4096, np.uint32)  # pages of the log with each term
         self._own = _Language(Tokens(self.language))
         self._others: dict[str, _Language] = {}
-        self.signs = Signs()
+        self.term_hashes = TermHashes()
         self._marked = np.zeros(4096, np.uint8)
 
     def read(self, page: Page) -> PageWords:
         """Tokenise a page. New words get the next free ids."""
         before = len(self.terms)
-        language, every, head = self.numbered(page)
-        breaks = np.flatnonzero(every == BREAK).tolist()
-        ids = every[: breaks[0]]
-        title = _words(every[breaks[0] : breaks[1]])
-        bag = _bag(_words(every[breaks[4] :]), title) if page.main else _bag(_words(ids))
+        language, all_ids, head = self.numbered(page)
+        breaks = np.flatnonzero(all_ids == BREAK).tolist()
+        ids = all_ids[: breaks[0]]
+        title = _words(all_ids[breaks[0] : breaks[1]])
+        bag = _bag(_words(all_ids[breaks[4] :]), title) if page.main else _bag(_words(ids))
         bag.new = self.terms[before:]
         self._fit()
-        bag.marks = self._where(bag, every, breaks, title if page.main else title[:0])
-        self.signs.extend(self.terms)
-        return PageWords(ids, bag, self.signs.simhash(bag.ids, bag.counts), self, language, head)
+        bag.marks = self._part_marks(bag, all_ids, breaks, title if page.main else title[:0])
+        self.term_hashes.extend(self.terms)
+        return PageWords(ids, bag, self.term_hashes.simhash(bag.ids, bag.counts), self, language, head)
 
     def numbered(self, page: Page) -> tuple[str, NDArray[np.int32], Head | None]:
         """Return the page's language, the ids of all its words (the whole page, then part by part), and its head."""
         language = self._language_of(page)
         known = self._known(language)
         # The whole page comes first, so that ids do not depend on the parts.
-        parts = [f"{page.title} {page.marked}", page.title, page.headings, page.lead, words_of(page.node), page.main]
+        parts = [f"{page.title} {page.marked}", page.title, page.headings, page.lead, url_words(page.node), page.main]
         # the cut may split a word, so its terms are not added to the vocabulary
         parts.append(f"{page.title} {(page.main or page.text)[:HEAD]}")
         tokens = known.tokens.read(_BREAK_BETWEEN.join([fold(part, language) for part in parts]))
@@ -129,9 +129,9 @@ class Vocabulary:
 
     def _terms_of(self, tokens: NDArray[np.int32], known: _Language) -> NDArray[np.int32]:
         """Return the term ids of tokens; a new stem gets the next free id."""
-        known.terms = fit(known.terms, len(known.tokens.names), _UNMET)
+        known.terms = fit(known.terms, len(known.tokens.names), _UNKNOWN)
         ids = known.terms.take(tokens)
-        new = new_among(tokens, ids, _UNMET)
+        new = new_among(tokens, ids, _UNKNOWN)
         if not new:
             return ids
         id_of, terms, stems, names = self.id_of, self.terms, known.tokens.stems, known.tokens.names
@@ -148,8 +148,8 @@ class Vocabulary:
         known.terms[new] = numbers
         return known.terms.take(tokens)
 
-    def _where(
-        self, bag: Terms, every: NDArray[np.int32], breaks: list[int], title: NDArray[np.int32]
+    def _part_marks(
+        self, bag: Terms, all_ids: NDArray[np.int32], breaks: list[int], title: NDArray[np.int32]
     ) -> NDArray[np.uint8]:
         """Return the parts in which each term of the bag occurs; `title` has the title words that are not in the main
         part.
@@ -159,9 +159,9 @@ class Vocabulary:
         marked = self._marked
         for bit, start, end in zip(_PARTS, breaks, breaks[1:], strict=False):
             if end > start + 1:
-                marked[_words(every[start:end])] |= bit
+                marked[_words(all_ids[start:end])] |= bit
         marks: NDArray[np.uint8] = marked[bag.ids]
-        marked[_words(every[breaks[0] : breaks[4]])] = 0
+        marked[_words(all_ids[breaks[0] : breaks[4]])] = 0
         if len(title):
             marks[bag.counts > np.bincount(np.searchsorted(bag.ids, title), minlength=len(marks))] |= MAIN
         else:
@@ -191,7 +191,7 @@ class Vocabulary:
             self.frequency[visit.terms.ids] += 1
 
     def state(self) -> State:
-        return {"terms": Texts(self.terms), "pages": self.pages, "frequency": self.frequency}
+        return {"terms": TextLines(self.terms), "pages": self.pages, "frequency": self.frequency}
 
     def restore(self, state: State) -> None:
         self.terms, self.pages, self.frequency = state["terms"], state["pages"], state["frequency"]
@@ -247,7 +247,7 @@ class _Language:
     def __init__(self, tokens: Tokens) -> None:
         self.tokens = tokens
         self.mark = int(tokens.read(_BREAK_TOKEN)[0])
-        self.terms = np.full(1024, _UNMET, np.int32)
+        self.terms = np.full(1024, _UNKNOWN, np.int32)
 
 
 def _words(ids: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -289,7 +289,7 @@ class LinkTexts:
 
     @classmethod
     def of(cls, links: Links, tokens: Tokens) -> LinkTexts:
-        return cls.cut([*links.contexts, *links.anchors, *map(words_of, links.urls)], tokens)
+        return cls.cut([*links.contexts, *links.anchors, *map(url_words, links.urls)], tokens)
 
     @classmethod
     def cut(cls, texts: list[str], tokens: Tokens) -> LinkTexts:

@@ -28,7 +28,7 @@ from lycosa.core.columns import runs
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole
 from lycosa.text.languages import ENGLISH
-from lycosa.text.ontology import ConceptEdges, Ontology, acyclic, depths, left_out
+from lycosa.text.ontology import ConceptEdges, Ontology, acyclic, depths, dropped_link_notes
 
 KINDS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}  # parts of speech, as in file names, and their letters
 REMEDY = "install WordNet again, or name a directory that has its files with --ontology DIR"
@@ -66,7 +66,7 @@ def find_wordnet(place: str = "") -> Path:
     for named, option in ((place, "--ontology"), (os.environ.get("LYCOSA_WORDNET", ""), "LYCOSA_WORDNET")):
         if named:
             existing = next(
-                (directory for directory in (Path(named), Path(named, "dict")) if _is_there(directory)), None
+                (directory for directory in (Path(named), Path(named, "dict")) if _has_wordnet(directory)), None
             )
             if existing is None:
                 raise InputError(
@@ -75,7 +75,7 @@ def find_wordnet(place: str = "") -> Path:
                 )
             return existing
     for directory in usual_places():
-        if _is_there(directory):
+        if _has_wordnet(directory):
             return directory
     raise InputError(
         "missing-package",
@@ -84,7 +84,7 @@ def find_wordnet(place: str = "") -> Path:
     )
 
 
-def home() -> Path:
+def user_directory() -> Path:
     """Return the directory for WordNet in the user's data directory."""
     data = os.environ.get("XDG_DATA_HOME", "")
     return Path(data if os.path.isabs(data) else os.path.expanduser("~/.local/share"), "lycosa", "wordnet")
@@ -96,7 +96,7 @@ def usual_places() -> Iterator[Path]:
         yield Path(named)
     if named := os.environ.get("WNHOME"):
         yield Path(named, "dict")
-    yield home()
+    yield user_directory()
     yield Path(sys.prefix, "share", "wordnet")
     for name in (
         "/usr/share/wordnet",
@@ -110,7 +110,7 @@ def usual_places() -> Iterator[Path]:
         yield Path(name)
 
 
-def _is_there(directory: Path) -> bool:
+def _has_wordnet(directory: Path) -> bool:
     try:
         return (directory / "data.noun").exists()
     except OSError:
@@ -153,7 +153,7 @@ class Lemmas:
             if word in exceptions:
                 forms.update((entries[base], base) for base in exceptions[word] if base in entries)
                 continue
-            base = _detached(word, kind, entries, rules) if last in rules else ""
+            base = _detach(word, kind, entries, rules) if last in rules else ""
             if is_phrase and not base:
                 base = "_".join([_base(part, kind, entries, exceptions, rules) for part in word.split("_")])
             if base and base in entries:
@@ -199,10 +199,10 @@ def _base(word: str, kind: str, entries: dict[str, int], exceptions: dict[str, l
     """Return the base form of a word of a phrase, or the word itself."""
     if word in exceptions:
         return exceptions[word][0]
-    return (_detached(word, kind, entries, rules) if word[-1:] in rules else "") or word
+    return (_detach(word, kind, entries, rules) if word[-1:] in rules else "") or word
 
 
-def _detached(word: str, kind: str, entries: dict[str, int], rules: _Rules) -> str:
+def _detach(word: str, kind: str, entries: dict[str, int], rules: _Rules) -> str:
     """Return the result of the first detachment rule that gives a known word, or an empty string."""
     rest = ""
     if kind == "noun":
@@ -262,11 +262,11 @@ def read_wordnet(directory: Path) -> Ontology:
 
     lemmas = Lemmas(
         entries,
-        ConceptEdges(_running(per_word), np.concatenate(senses).astype(np.int32)),
+        ConceptEdges(_offsets(per_word), np.concatenate(senses).astype(np.int32)),
         exceptions,
         b"".join(synsets.words for synsets in data.values()),
-        _running([synsets.word_lengths for synsets in data.values()]),
-        _running([synsets.word_counts for synsets in data.values()]),
+        _offsets([synsets.word_lengths for synsets in data.values()]),
+        _offsets([synsets.word_counts for synsets in data.values()]),
     )
     names = Names(lemmas, starts, count)
     sources = np.concatenate([synsets.pointer_of + starts[kind] for kind, synsets in data.items()])
@@ -282,12 +282,12 @@ def read_wordnet(directory: Path) -> Ontology:
         f"WordNet {version} in {directory}" if version else f"WordNet in {directory}",
         digest.hexdigest(),
         lemmas,
-        left_out(names, closing),
+        dropped_link_notes(names, closing),
         language=ENGLISH,
     )
 
 
-def _running(counts: list[Positions]) -> NDArray[np.intp]:
+def _offsets(counts: list[Positions]) -> NDArray[np.intp]:
     return np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.intp)
 
 
@@ -336,13 +336,13 @@ class _File:
     def number(self, at: Positions, digits: int) -> tuple[Positions, NDArray[np.bool_]]:
         """Parse the decimal numbers of `digits` digits at some positions; return them with their validity."""
         total = np.zeros(len(at), np.int64)
-        fine = np.ones(len(at), bool)
+        is_valid = np.ones(len(at), bool)
         for column in range(digits):
             # characters below "0" wrap around, and are too large as well
             digit = self.buffer.take(at + column, mode="clip") - np.uint8(48)
-            fine &= digit <= 9
+            is_valid &= digit <= 9
             total = 10 * total + digit
-        return total, fine
+        return total, is_valid
 
     def version(self) -> str:
         """Return the version from the licence, or an empty string."""
@@ -377,16 +377,16 @@ def _read_data(file: _File, kind: str) -> _Synsets:
     first = np.searchsorted(spaces, begins)  # field f of a line ends at spaces[first + f]
     fields = np.searchsorted(spaces, bar) - first
 
-    offsets, fine = file.number(begins, 8)
-    file.check(fine & (buffer[begins + 8] == _SPACE), "it does not start with an eight-digit number")
+    offsets, is_valid = file.number(begins, 8)
+    file.check(is_valid & (buffer[begins + 8] == _SPACE), "it does not start with an eight-digit number")
     file.check(offsets == begins, "its number is not its byte offset, so bytes before it are missing or added")
     high, low = _HEX[buffer[begins + 14]].astype(np.int64), _HEX[buffer[begins + 15]].astype(np.int64)
     words = 16 * high + low
     file.check((high < 16) & (low < 16) & (words > 0), "its word count is not a number")
     file.check(fields >= 5 + 2 * words, "it has fewer words than its word count")
     at = spaces[first + 3 + 2 * words] + 1
-    pointers, fine = file.number(at, 3)
-    file.check(fine & (spaces[first + 4 + 2 * words] == at + 3), "its pointer count is not a number")
+    pointers, is_valid = file.number(at, 3)
+    file.check(is_valid & (spaces[first + 4 + 2 * words] == at + 3), "its pointer count is not a number")
     wanted = 5 + 2 * words + 4 * pointers
     file.check((fields >= wanted) if kind == "verb" else (fields == wanted), "its pointer count is wrong")
 
@@ -401,9 +401,9 @@ def _read_data(file: _File, kind: str) -> _Synsets:
     of, number = _spread(pointers)
     field = first[of] + 5 + 2 * words[of] + 4 * number
     symbol, end = spaces[field - 1] + 1, spaces[field]
-    to, fine = file.number(end + 1, 8)
-    fine &= (symbol < end) & (spaces[field + 1] == end + 9) & (spaces[field + 2] == end + 11)
-    file.check(fine & (spaces[field + 3] == end + 16), "it has an invalid pointer", of)
+    to, is_valid = file.number(end + 1, 8)
+    is_valid &= (symbol < end) & (spaces[field + 1] == end + 9) & (spaces[field + 2] == end + 11)
+    file.check(is_valid & (spaces[field + 3] == end + 16), "it has an invalid pointer", of)
     is_a = (buffer[symbol] == ord("@")) & ((end == symbol + 1) | (buffer[symbol + 1] == ord("i")))
     return _Synsets(file, offsets, words, lengths, text, of, to, buffer[end + 10], is_a)
 
@@ -437,17 +437,17 @@ def _read_index(file: _File, synsets: _Synsets) -> tuple[list[str], Positions, P
     first = np.searchsorted(starts, file.begins)
     fields = np.searchsorted(starts, file.ends) - first
     file.check(fields >= 7, "it has too few fields")
-    senses, fine = _small(file, starts[first + 2], ends[first + 2])
-    pointers, also = _small(file, starts[first + 3], ends[first + 3])
-    file.check(fine & also & (senses > 0), "its sense count is not a number")
+    senses, is_valid = _short_numbers(file, starts[first + 2], ends[first + 2])
+    pointers, is_number = _short_numbers(file, starts[first + 3], ends[first + 3])
+    file.check(is_valid & is_number & (senses > 0), "its sense count is not a number")
     file.check(fields == 6 + pointers + senses, "its sense count is wrong")
     of, number = _spread(senses)
     field = first[of] + 6 + pointers[of] + number
     file.check(ends[field] == starts[field] + 8, "a sense is not an eight-digit number", of)
-    wanted, fine = file.number(starts[field], 8)
+    wanted, is_valid = file.number(starts[field], 8)
     at = np.minimum(np.searchsorted(synsets.offsets, wanted), len(synsets.offsets) - 1)
-    fine &= synsets.offsets[at] == wanted
-    file.check(fine, f"a sense is missing in {synsets.file.path.name}", of)
+    is_valid &= synsets.offsets[at] == wanted
+    file.check(is_valid, f"a sense is missing in {synsets.file.path.name}", of)
     try:
         words = _slices(file.content, starts[first], ends[first])
     except UnicodeDecodeError as error:
@@ -455,8 +455,8 @@ def _read_index(file: _File, synsets: _Synsets) -> tuple[list[str], Positions, P
         raise damaged(file.path, int(file.lines[max(line, 0)]), "it is not UTF-8") from None
     if len(set(words)) != len(words):
         last = {word: number for number, word in enumerate(words)}
-        twice = next(number for number, word in enumerate(words) if last[word] != number)
-        raise damaged(file.path, int(file.lines[twice]), f"duplicate entry {words[twice][:40]!r}")
+        first_duplicate = next(number for number, word in enumerate(words) if last[word] != number)
+        raise damaged(file.path, int(file.lines[first_duplicate]), f"duplicate entry {words[first_duplicate][:40]!r}")
     return words, senses, at
 
 
@@ -467,14 +467,14 @@ def _slices(content: bytes, starts: Positions, ends: Positions) -> list[str]:
     return [content[start:end].decode() for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
-def _small(file: _File, starts: Positions, ends: Positions) -> tuple[Positions, NDArray[np.bool_]]:
+def _short_numbers(file: _File, starts: Positions, ends: Positions) -> tuple[Positions, NDArray[np.bool_]]:
     total = np.zeros(len(starts), np.int64)
-    fine = ends - starts <= 3
+    is_valid = ends - starts <= 3
     for digits in (1, 2, 3):
         some = np.flatnonzero(ends - starts == digits)
         total[some], right = file.number(starts[some], digits)
-        fine[some] &= right
-    return total, fine
+        is_valid[some] &= right
+    return total, is_valid
 
 
 def _read_exceptions(directory: Path, name: str, digest: xxhash.xxh3_64) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""The two cosines of equation 10, worked out by hand."""
+"""SynsetExpansionJudge: the two cosines of equation 10 by hand."""
 
 from math import log, sqrt
 from typing import Any
@@ -19,38 +19,39 @@ FEW = Background(100, {"car": 20, "automobil": 5, "sea": 50}, language="en")
 
 
 def synsets(words: Any = "car", ontology: Any = CARS, **options: Any) -> SynsetExpansionJudge:
-    """The judge, by the small ontology."""
     return SynsetExpansionJudge(words, ontology=ontology, **{"idf": "none", **options})
 
 
-def test_the_topic_is_widened_and_the_page_is_not() -> None:
+def test_synset_expansion_expands_topic_only() -> None:
     """Topic: car, automobile, 'cable car'. Page: automobile twice, sea: (1 + log 2) / (|page| sqrt(3))."""
     automobile, sea = 1 + log(2), 1.0
     expected = automobile * 1 / (sqrt(automobile**2 + sea**2) * sqrt(1 + 1 + 1))
     assert pytest.approx(expected) == judge(synsets(), "an automobile, automobiles, the sea").relevance
 
 
-def test_a_synonym_takes_the_weight_of_its_term() -> None:
+def test_synset_expansion_synonym_has_weight_of_its_term() -> None:
     """idf of car is log 5: the topic is log 5 three times; the page has automobile with its own log 20, and sea."""
     car, automobile, sea = log(100 / 20), log(100 / 5), log(100 / 50)
     expected = automobile * car / (sqrt(automobile**2 + sea**2) * sqrt(3 * car**2))
     assert pytest.approx(expected) == judge(synsets(idf="background", background=FEW), "automobile sea").relevance
 
 
-def test_anchors_are_widened() -> None:
-    """'automobiles' becomes automobile and car: two of the topic's three, 2 / (sqrt(2) sqrt(3)); 'sea' stays alone."""
-    said = judge(synsets(), "", "Automobiles", "the sea", "car", "")
-    assert [pytest.approx(2 / (sqrt(2) * sqrt(3))), 0.0, pytest.approx(1.0), 0.0] == said.link_relevances.tolist()
+def test_synset_expansion_expands_anchors() -> None:
+    """'automobiles' becomes automobile and car: two of the topic's three, 2 / (sqrt(2) sqrt(3)); 'sea' has no synonym."""
+    judgement = judge(synsets(), "", "Automobiles", "the sea", "car", "")
+    assert [pytest.approx(2 / (sqrt(2) * sqrt(3))), 0.0, pytest.approx(1.0), 0.0] == judgement.link_relevances.tolist()
 
 
-def test_phrases() -> None:
-    """'dengue fever' is dengue, fever, itself and 'breakbone fever'; the anchor is the same four, and breakbone."""
-    expected = (1 + 1 + 1) / (sqrt(4) * sqrt(4))  # fever and the two phrases; dengue and breakbone have one side each
-    said = judge(synsets("dengue fever"), "", "Breakbone Fever", "Dengue fevers")
-    assert [pytest.approx(expected), pytest.approx(1.0)] == said.link_relevances.tolist()
+def test_synset_expansion_phrases() -> None:
+    """'dengue fever' becomes dengue, fever, itself and 'breakbone fever'; the anchor becomes the same four, and
+    breakbone.
+    """
+    expected = (1 + 1 + 1) / (sqrt(4) * sqrt(4))  # fever and the two phrases; dengue and breakbone are on one side only
+    judgement = judge(synsets("dengue fever"), "", "Breakbone Fever", "Dengue fevers")
+    assert [pytest.approx(expected), pytest.approx(1.0)] == judgement.link_relevances.tolist()
 
 
-def test_a_page_has_a_phrase_as_often_as_its_rarest_word() -> None:
+def test_synset_expansion_phrase_frequency_is_that_of_rarest_word() -> None:
     """Topic as above; page: breakbone once, fever twice. Vectors: fever, and the phrase once."""
     fever, breakbone, phrase = 1 + log(2), 1.0, 1.0
     expected = (fever + phrase) / (sqrt(fever**2 + breakbone**2 + phrase**2) * sqrt(4))

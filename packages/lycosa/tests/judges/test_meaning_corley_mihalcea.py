@@ -1,4 +1,4 @@
-"""Text similarity both ways, worked out by hand."""
+"""CorleyMihalceaJudge: similarity in both directions by hand."""
 
 from math import exp, log, tanh
 from typing import Any
@@ -13,34 +13,31 @@ FEW = Background(100, {"atol": 5, "reef": 20, "sea": 50, "bleach": 10}, language
 
 
 def corley(words: Any = "reef bleaching", **options: Any) -> CorleyMihalceaJudge:
-    """The judge, by the small ontology."""
     return CorleyMihalceaJudge(words, ontology=REEFS, **{"floor": 0.0, **options})
 
 
 @pytest.mark.paper("batsakis-mihalcea")
-def test_both_ways() -> None:
-    """Text 'atoll sea', topic 'reef bleaching': atoll's best is reef (.36), reef's best is atoll, others have none."""
+def test_corley_mihalcea_both_directions() -> None:
+    """Text 'atoll sea', topic 'reef bleaching': atoll and reef have a similarity of .36, the others of 0."""
     alike = exp(-0.2 * 2) * tanh(0.6 * 1)
     atoll, sea, reef, bleaching = log(100 / 5), log(100 / 50), log(100 / 20), log(100 / 10)
     expected = (alike * atoll / (atoll + sea) + alike * reef / (reef + bleaching)) / 2
-    said = judge(corley(idf="background", background=FEW), "atoll sea", "sea and atoll", "sky", "")
-    assert pytest.approx(expected) == said.relevance
-    assert [pytest.approx(expected), 0.0, 0.0] == said.link_relevances.tolist()
+    judgement = judge(corley(idf="background", background=FEW), "atoll sea", "sea and atoll", "sky", "")
+    assert pytest.approx(expected) == judgement.relevance
+    assert [pytest.approx(expected), 0.0, 0.0] == judgement.link_relevances.tolist()
 
 
-def test_the_topic_itself_is_1() -> None:
-    """Each word finds itself on the other side; how often it is there does not matter."""
+def test_corley_mihalcea_topic_itself_is_1() -> None:
     assert [1.0, 1.0] == judge(
         corley(idf="none"), "", "reef bleaching", "bleaching reefs, reef"
     ).link_relevances.tolist()
 
 
-def test_a_weight_multiplies_idf() -> None:
+def test_corley_mihalcea_weight_multiplies_idf() -> None:
     """Text 'reef', topic reef with weight 3 and bleaching with 1: (1 + 3 / 4) / 2."""
     topic = corley({"reef": 3.0, "bleaching": 1.0}, idf="none")
     assert [0.875] == judge(topic, "", "reef").link_relevances.tolist()
 
 
-def test_the_floor() -> None:
-    """'atoll' and 'reef' are alike by .36."""
+def test_corley_mihalcea_floor() -> None:
     assert [0.0, 1.0] == judge(corley("reef", floor=0.5, idf="none"), "", "atoll", "reef").link_relevances.tolist()

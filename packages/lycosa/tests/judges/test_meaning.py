@@ -1,4 +1,4 @@
-"""Equations 3 and 8 on a small ontology, worked out by hand; what a page is worth, by the formula and by default."""
+"""EhrigJudge: equations 3 and 8 by hand on a small ontology."""
 
 from math import log, sqrt
 from typing import Any
@@ -13,27 +13,24 @@ from reefs import REEFS, judge
 
 
 def ehrig(words: Any = "reef", **options: Any) -> EhrigJudge:
-    """The judge, by the small ontology."""
     return EhrigJudge(words, ontology=REEFS, **options)
 
 
-def test_equations_3_and_8() -> None:
+def test_ehrig_equations_3_and_8() -> None:
     """Topic 'reef island' (tf 1 each), anchor 'atoll, atoll, land': sim = .5^links, tf_atoll = 2, tf_land = 1."""
     atoll_reef, atoll_island = 0.5**2, 0.5**4  # atoll - coral reef - reef - land - island
     land_reef, land_island = 0.5**1, 0.5**1
     expected = atoll_reef * 2 + atoll_island * 2 + land_reef * 1 + land_island * 1
-    said = judge(ehrig("reef island", literal=True), "", "atoll, atoll and land")
-    assert [pytest.approx(expected)] == said.link_relevances.tolist()
+    judgement = judge(ehrig("reef island", literal=True), "", "atoll, atoll and land")
+    assert [pytest.approx(expected)] == judgement.link_relevances.tolist()
 
 
-def test_weights_and_repeated_words_of_the_topic() -> None:
-    """'reef' twice weighs 2; a weight multiplies: sim(atoll, reef) = .25."""
+def test_ehrig_topic_weights_and_repeated_words() -> None:
     assert [0.25 * 2] == judge(ehrig("reef reef", literal=True), "", "atoll").link_relevances.tolist()
     assert [0.25 * 3] == judge(ehrig({"reef": 3.0}, literal=True), "", "atoll").link_relevances.tolist()
 
 
-def test_synonyms_and_equal_words_are_1() -> None:
-    """Words of one concept have no link between them, .5^0; so has a word that the ontology does not know, itself."""
+def test_ehrig_equal_words_and_synonyms_are_1() -> None:
     topic = ehrig("bleaching zooxanthellae")
     assert [1.0, 1.0, 1.0, 0.0] == judge(
         topic, "", "Whitening", "bleachings", "zooxanthellae", "sea"
@@ -49,49 +46,45 @@ def test_synonyms_and_equal_words_are_1() -> None:
         ({"floor": 0.3}, [0.5, 0.0, 0.5, 0.0]),
     ],
 )
-def test_variants(options: dict[str, Any], expected: list[float]) -> None:
-    """From 'fringing reef' to reef 1 link, land 2, atoll 1, coral no IS-A link but a relation."""
+def test_ehrig_parameters(options: dict[str, Any], expected: list[float]) -> None:
+    """From 'fringing reef': reef 1 link, land 2, atoll 1, coral no IS-A link but a relation."""
     topic = EhrigJudge({"fringing reef": 1.0}, ontology=REEFS, **options)
     at = topic.glossary.topic.index("fringing reef")
     words = topic.glossary.words()
-    rows = words.alike(words.bags(["reef", "land", "atoll", "coral"]).columns)
+    rows = words.similarities(words.bags(["reef", "land", "atoll", "coral"]).columns)
     assert [pytest.approx(value) for value in expected] == rows[:, at].tolist()
 
 
-def test_the_formula_for_a_whole_page_grows_with_it() -> None:
-    """literal: ten times the page, ten times the sum; by default, more words of the same kind change little."""
+def test_ehrig_literal_grows_with_page_length() -> None:
     once, ten = (judge(ehrig(literal=True), "reef atoll sea " * n).relevance for n in (1, 10))
     assert pytest.approx(1 + 0.25) == once
     assert pytest.approx(10 * once) == ten
     assert 1 >= judge(ehrig(), "reef atoll sea " * 10).relevance
 
 
-def test_beta() -> None:
+def test_ehrig_relevance_by_hand() -> None:
     """Page 'coral reef' twice, 'sea' once, topic 'reef': sim .5, (1 + log 2) .5 / sqrt((1 + log 2)^2 + 1^2)."""
     twice = 1 + log(2)
     expected = twice * 0.5 / (sqrt(twice**2 + 1**2) * sqrt(1**2))
     assert pytest.approx(expected) == judge(ehrig(), "coral reef, coral reefs, sea").relevance
 
 
-def test_the_title_counts() -> None:
-    """A page is its title and its text."""
+def test_ehrig_reads_title() -> None:
     assert judge(ehrig(), "sea", title="Reefs").relevance > 0
 
 
-def test_facets() -> None:
-    """Contexts and addresses are judged where a strategy wants them."""
+def test_ehrig_facets() -> None:
     topic = ehrig()
     topic.facets = ("context", "url")
     page = Page("ok", marked="x", links=Links.to("http://a.test/coral-reef/atoll", anchors=["sea"]))
     page.links.contexts = ["a reef in the sea"]
-    said = topic.judge(page, Vocabulary().read(page))
+    judgement = topic.judge(page, Vocabulary().read(page))
     assert ([0.0], [1.0], [0.5]) == tuple(
-        column.tolist() for column in (said.link_relevances, said.facets["context"], said.facets["url"])
+        column.tolist() for column in (judgement.link_relevances, judgement.facets["context"], judgement.facets["url"])
     )
 
 
-def test_fingerprints_tell_judges_apart() -> None:
-    """Other parameters, another ontology: another judge for the log."""
+def test_ehrig_fingerprint_depends_on_parameters() -> None:
     one, *others = (
         repr(topic.fingerprint)
         for topic in (ehrig(), ehrig(df=0.4), ehrig(floor=0.1), ehrig(literal=True), ehrig(measure="any-1"))
@@ -101,10 +94,9 @@ def test_fingerprints_tell_judges_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [({"df": 1.5}, "df is 1.5"), ({"floor": 2.0}, "floor is 2"), ({"words": "the"}, "has no words to look for")],
 )
-def test_what_makes_no_sense_is_refused(options: dict[str, Any], told: str) -> None:
-    """A message says what is wrong."""
-    with pytest.raises((ValueError, InputError), match=told):
+def test_ehrig_rejects_invalid_parameters(options: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, InputError), match=message):
         ehrig(**options)

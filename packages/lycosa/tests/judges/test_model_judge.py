@@ -1,4 +1,4 @@
-"""A model as a topic: beta, alphas, facets, what is remembered, and how much work it is."""
+"""ModelJudge: relevance, links, facets, logged classes, and cost."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.types import Judgement, Links, Page
-from lycosa.judges.model import KINDS, TrainedModel, fitted
+from lycosa.judges.model import KINDS, TrainedModel, fit_model
 from lycosa.judges.model_judge import ModelJudge
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
@@ -28,12 +28,10 @@ LABELS = np.array([0, 1, 2] * 4 + [2, 2])
 
 @pytest.fixture(scope="module")
 def model() -> TrainedModel:
-    """A model; what the other kinds say of pages, their own tests show."""
-    return fitted("nb", PAGES, LABELS, CLASSES, TERMS)
+    return fit_model("nb", PAGES, LABELS, CLASSES, TERMS)
 
 
 def page(text: str, *anchors: str, contexts: list[str] | None = None, urls: list[str] | None = None) -> Page:
-    """A page with marked links."""
     links = Links.to(*(urls or [f"http://a.test/{n}" for n in range(len(anchors))]), anchors=list(anchors))
     links.contexts = contexts or [""] * len(anchors)
     return Page("ok", 200, marked=" ".join([text, *(f"\x01{anchor}\x02" for anchor in anchors)]), links=links)
@@ -45,9 +43,8 @@ def judged(topic: ModelJudge, found: Page) -> Judgement:
 
 @pytest.mark.paper("batsakis-classifier")
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_beta_is_the_probability_of_the_wanted_classes_together(kind: str) -> None:
-    """A branch is worth the sum of the classes below it, as the model itself says, of whatever kind."""
-    model = fitted(kind, PAGES, LABELS, CLASSES, TERMS)
+def test_judge_adds_probabilities_of_targets(kind: str) -> None:
+    model = fit_model(kind, PAGES, LABELS, CLASSES, TERMS)
     told = model.probabilities(["coral", "sea", "sea"])
     assert judged(ModelJudge(model, ["Sea"]), page("Coral sea, sea")).relevance == pytest.approx(
         told[0] + told[1], abs=1e-6
@@ -59,8 +56,7 @@ def test_beta_is_the_probability_of_the_wanted_classes_together(kind: str) -> No
     assert both == pytest.approx(told[0] + told[2], abs=1e-6)
 
 
-def test_what_is_remembered(model: TrainedModel) -> None:
-    """The best classes with their probabilities, best first, and whether the best is a wanted one."""
+def test_judge_logs_best_classes(model: TrainedModel) -> None:
     found = judged(ModelJudge(model, ["Sea"]), page("coral coral coral sea")).data
     assert "Sea/Reefs" == found["classes"][0][0]
     assert found["target"] is True
@@ -70,15 +66,14 @@ def test_what_is_remembered(model: TrainedModel) -> None:
 
 
 @pytest.mark.paper("rules-sorted-classes")
-def test_five_classes_at_most_are_remembered() -> None:
-    """Of eight classes the log keeps five."""
+def test_judge_logs_five_classes() -> None:
     bags = Bags.of([([n], [1.0]) for n in range(8)])
-    eight = fitted("nb", bags, np.arange(8), [f"c{n}" for n in range(8)], [f"w{n}" for n in range(8)])
+    eight = fit_model("nb", bags, np.arange(8), [f"c{n}" for n in range(8)], [f"w{n}" for n in range(8)])
     assert 5 == len(judged(ModelJudge(eight, ["c3"]), page("w3 w3")).data["classes"])
 
 
-def test_alpha_is_what_the_anchor_adds_to_the_prior(model: TrainedModel) -> None:
-    """(P - prior) / (1 - prior), not below 0; 0 for anchors without a known word. 8 of 14 pages are of the sea."""
+def test_alpha_is_lift_over_prior(model: TrainedModel) -> None:
+    """(P - prior) / (1 - prior), at least 0; 0 for anchors without a known word. 8 of 14 pages are of Sea."""
     topic = ModelJudge(model, ["Sea"])
     link_relevances = judged(
         topic, page("A page", "coral fish", "train", "nothing known", "", "the coral fish")
@@ -90,16 +85,14 @@ def test_alpha_is_what_the_anchor_adds_to_the_prior(model: TrainedModel) -> None
     assert link_relevances[0] == link_relevances[4]
 
 
-def test_anchors_without_marks_are_read_themselves(model: TrainedModel) -> None:
-    """Where the marks of the text do not pair up, the anchors' own words give the same alphas."""
+def test_alpha_without_marks_reads_anchors(model: TrainedModel) -> None:
     topic, marked = ModelJudge(model, ["Sea"]), page("A page", "coral reef", "train", "sea")
     plain = Page("ok", 200, marked="A page\x01", links=marked.links)
     assert np.allclose(judged(topic, marked).link_relevances, judged(topic, plain).link_relevances)
     assert judged(topic, plain).link_relevances[0] > 0
 
 
-def test_facets_are_judged_as_anchors_are(model: TrainedModel) -> None:
-    """The words around a link and in its address, if the strategy wants them; alphas for a name nobody knows."""
+def test_facets_are_judged_like_anchors(model: TrainedModel) -> None:
     topic = ModelJudge(model, ["Sea"])
     found = page(
         "A page", "coral", "here", contexts=["more on trains", "the coral"],
@@ -116,15 +109,13 @@ def test_facets_are_judged_as_anchors_are(model: TrainedModel) -> None:
     assert all(np.float32 == column.dtype for column in facets.values())
 
 
-def test_a_page_without_a_known_word_is_no_find(model: TrainedModel) -> None:
-    """Nothing is known of it: beta is 0, not the prior."""
+def test_judge_page_without_known_words_is_zero(model: TrainedModel) -> None:
     for text in ("", "Quantum chromodynamics", "日本"):
         found = judged(ModelJudge(model, ["Sea"]), page(text, "colour"))
         assert (0.0, {"classes": [], "target": False}) == (found.relevance, found.data)
 
 
-def test_a_growing_vocabulary_is_followed(model: TrainedModel) -> None:
-    """Words that appear later in a crawl are found, and another vocabulary does not mix with the first."""
+def test_judge_follows_growing_vocabulary(model: TrainedModel) -> None:
     topic, words = ModelJudge(model, ["Sea"]), Vocabulary()
     alone = [
         judged(ModelJudge(model, ["Sea"]), page(text)).relevance for text in ("unknown words", "coral", "train sea")
@@ -137,42 +128,38 @@ def test_a_growing_vocabulary_is_followed(model: TrainedModel) -> None:
     assert alone[1] == topic.judge(page("coral"), other.read(page("coral"))).relevance
 
 
-def test_the_fingerprint_names_model_and_targets(model: TrainedModel) -> None:
-    """Another target or another model is another judge; a threshold is not."""
+def test_fingerprint_depends_on_model_and_targets(model: TrainedModel) -> None:
     one = ModelJudge(model, ["Sea"]).fingerprint
     assert one == ModelJudge(model, ["sea/"], threshold=0.9).fingerprint
     assert one != ModelJudge(model, ["Trains"]).fingerprint
-    assert one != ModelJudge(fitted("nb", PAGES, LABELS, CLASSES, TERMS, facts={"a": 1}), ["Sea"]).fingerprint
+    assert one != ModelJudge(fit_model("nb", PAGES, LABELS, CLASSES, TERMS, facts={"a": 1}), ["Sea"]).fingerprint
 
 
-def test_loading(model: TrainedModel, tmp_path: Path) -> None:
-    """A model in a file, with targets and a threshold of one's own."""
+def test_load(model: TrainedModel, tmp_path: Path) -> None:
     model.save(tmp_path / "m")
     topic = ModelJudge.load(tmp_path / "m", ["Sea"], threshold=0.7)
     assert (0.7, ["Sea"]) == (topic.threshold, topic.targets)
     assert 0.5 == ModelJudge.load(str(tmp_path / "m"), ["Sea"]).threshold
     assert judged(ModelJudge(model, ["Sea"]), page("coral")).relevance == judged(topic, page("coral")).relevance
-    with pytest.raises(InputError, match="no class 'Air'"):
+    with raises_input_error("unknown-name"):
         ModelJudge.load(tmp_path / "m", ["Air"])
 
 
 @pytest.mark.parametrize("threshold", [0.0, -0.1, 1.5, float("nan")])
-def test_a_threshold_is_a_probability(model: TrainedModel, threshold: float) -> None:
-    """Thresholds that no page or every page reaches are refused."""
-    with pytest.raises(InputError, match="it is a probability"):
+def test_threshold_must_be_a_probability(model: TrainedModel, threshold: float) -> None:
+    with raises_input_error("out-of-range"):
         ModelJudge(model, ["Sea"], threshold)
 
 
-def test_nested_links_do_not_cost_quadratic_time(model: TrainedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of ten thousand links inside each other 64 words each are looked at."""
+def test_nested_links_take_linear_time(model: TrainedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[int] = []
-    said = ModelJudge._said
+    link_probabilities = ModelJudge._link_probabilities
 
     def counted(self: ModelJudge, links: NDArray[np.intp], *rest: Any) -> NDArray[np.float32]:
         looked_at.append(len(links))
-        return said(self, links, *rest)
+        return link_probabilities(self, links, *rest)
 
-    monkeypatch.setattr(ModelJudge, "_said", counted)
+    monkeypatch.setattr(ModelJudge, "_link_probabilities", counted)
     links = Links.to(*(f"http://a.test/{n}" for n in range(10_000)), anchors=["x"] * 10_000)
     nested = Page("ok", 200, marked="\x01" * 10_000 + "coral " * 10_000 + "\x02" * 10_000, links=links)
     assert (10_000,) == judged(ModelJudge(model, ["Sea"]), nested).link_relevances.shape
@@ -180,12 +167,12 @@ def test_nested_links_do_not_cost_quadratic_time(model: TrainedModel, monkeypatc
 
 
 @pytest.mark.parametrize("kind", ["nb", "svm"])
-def test_an_ordinary_page_takes_few_calls(kind: str) -> None:
-    """3,500 words and 40 links against 20,000 terms and 10 classes: numpy does it, not a call for each word."""
+def test_judge_makes_few_calls(kind: str) -> None:
+    """3,500 words and 40 links against 20,000 terms and 10 classes must not take a call per word."""
     chance = random.Random(1)
     terms = [f"{a}{b}{c}x" for a in "bcdfghjklm" for b in range(40) for c in range(50)]
     bags = Bags.of((sorted(chance.sample(range(20_000), 100)), [1.0] * 100) for _ in range(60))
-    model = fitted(kind, bags, np.arange(60) % 10, [f"c{n}" for n in range(10)], terms)
+    model = fit_model(kind, bags, np.arange(60) % 10, [f"c{n}" for n in range(10)], terms)
     text = " ".join(chance.choices(terms, k=3500))
     found = page(text, *(" ".join(chance.choices(terms, k=3)) for _ in range(40)))
     topic, reading = ModelJudge(model, ["c1"]), Vocabulary().read(found)

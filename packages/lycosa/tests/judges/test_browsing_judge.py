@@ -1,4 +1,4 @@
-"""The training set as the topic: likeness to its relevant pages, by hand, and a crawl that has no other."""
+"""BrowsingJudge: similarity to the relevant training pages, and crawls without another topic."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import lycosa
 from browsed_pages import ten_pages
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.options import Options
 from lycosa.core.types import Links, Page
 from lycosa.judges.browsing_judge import BrowsingJudge
@@ -19,22 +19,25 @@ from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
 
 
-def test_page_and_anchors_by_hand() -> None:
-    """Ten pages: 3 have hub, 5 news, 2 reef, and the relevant ones reef alone: c_r = (0, 0, 1), idf log(10 / N_j).
+def test_judge_by_hand() -> None:
+    """Of ten pages 3 have hub, 5 news, 2 reef, and the relevant ones reef alone: c_r = (0, 0, 1), idf log(10 / N_j).
 
     Page 'hub reef hub': reef / |page| = 1.6094 / sqrt(1.6094^2 + (1.6931 * 1.2040)^2) = .6197. Anchor 'reef cove': a
-    word that no training page has is as rare as one of a single page, log 10: 1.6094 / sqrt(1.6094^2 + 2.3026^2).
+    word that no training page has counts as if one page had it, log 10: 1.6094 / sqrt(1.6094^2 + 2.3026^2).
     """
     topic = BrowsingJudge(ten_pages())
     page = Page("ok", marked="hub reef hub", links=Links.to("a", "b", anchors=["the reef", "reef cove"]))
-    said = topic.judge(page, Vocabulary().read(page))
+    judgement = topic.judge(page, Vocabulary().read(page))
     hub, reef = (1 + log(2)) * log(10 / 3), log(10 / 2)
-    assert pytest.approx(reef / sqrt(reef**2 + hub**2)) == said.relevance == pytest.approx(0.6197, abs=1e-4)
-    assert [1.0, pytest.approx(log(5) / sqrt(log(5) ** 2 + log(10) ** 2), abs=1e-6)] == said.link_relevances.tolist()
+    assert pytest.approx(reef / sqrt(reef**2 + hub**2)) == judgement.relevance == pytest.approx(0.6197, abs=1e-4)
+    assert [
+        1.0,
+        pytest.approx(log(5) / sqrt(log(5) ** 2 + log(10) ** 2), abs=1e-6),
+    ] == judgement.link_relevances.tolist()
 
 
-def test_the_threshold_tells_the_training_pages_apart() -> None:
-    """Relevant: reef; reef and hub. Each is like the other by reef / hypot = .7071, pages of hub alone are by less.
+def test_threshold_separates_training_pages() -> None:
+    """Relevant: reef; reef and hub. Their similarity is reef / hypot = .7071; pages of hub alone have less.
 
     c_r = (0, 1) + (1, 1) / sqrt(2) = (.7071, 1.7071), both idf log 5: hub alone is .7071 / 1.8478 = .3827. So the
     threshold is (.7071 + .3827) / 2.
@@ -44,16 +47,15 @@ def test_the_threshold_tells_the_training_pages_apart() -> None:
     assert 0.9 == BrowsingJudge(ten_pages(pages=pages), threshold=0.9).threshold
 
 
-def test_where_nothing_can_be_told_apart() -> None:
-    """One relevant page, or the same word on every page: there is a judge, with a threshold of its own."""
+def test_threshold_default_if_pages_are_equal() -> None:
     every = BrowsingJudge(ten_pages(pages=Bags.of([([2], [1])] * 10)))
     page = Page("ok", marked="reef")
     assert (1.0, 0.2) == (every.judge(page, Vocabulary().read(page)).relevance, every.threshold)
 
 
 @pytest.mark.paper("batsakis-input")
-def test_a_crawl_without_another_topic(tmp_path: Path) -> None:
-    """`--strategy hmm,file=FILE` alone: the training set judges, and still does when the crawl is resumed elsewhere."""
+def test_crawl_without_another_topic(tmp_path: Path) -> None:
+    """The training set alone is a topic, also when the crawl is resumed in another directory."""
     ten_pages().save(tmp_path / "reefs.browsing")
     graph = GraphSpace({"a": ["b", "c"], "b": ["d"], "c": []})
     out = tmp_path / "crawl"
@@ -66,12 +68,11 @@ def test_a_crawl_without_another_topic(tmp_path: Path) -> None:
     assert ["c", "d"] == sorted(visit.node for visit in lycosa.resume(moved, space=graph, budget=4))
 
 
-def test_words_still_come_first(tmp_path: Path) -> None:
-    """Whoever says what to hunt is judged by that; without a file there is nothing to go by."""
+def test_make_judge_prefers_words_to_browsing(tmp_path: Path) -> None:
     ten_pages().save(tmp_path / "b")
     strategy = f"hybrid,file={tmp_path / 'b'}"
     assert isinstance(make_judge(Options(strategy=strategy)), BrowsingJudge)
     assert not isinstance(make_judge(Options(topic="reef", strategy=strategy)), BrowsingJudge)
     for options in (Options(judge="browsing"), Options(judge="browsing", strategy="scent")):
-        with pytest.raises(InputError, match=r"the judge browsing has nothing to go by: .*--strategy hmm,file=FILE"):
+        with raises_input_error("missing-topic"):
             make_judge(options)

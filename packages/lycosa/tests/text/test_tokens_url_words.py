@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.text.tokens import MOST, words_of
+from lycosa.text.tokens import MAX_URL_LENGTH, url_words
 from tables import each
 
 
@@ -28,7 +28,7 @@ from tables import each
 )
 def test_hosts(url: str, expected: str) -> None:
     """Of the host the labels count that name it; not www, suffix, port, user or IP address."""
-    assert expected == words_of(url)
+    assert expected == url_words(url)
 
 
 @each(
@@ -52,18 +52,18 @@ def test_hosts(url: str, expected: str) -> None:
 )
 def test_paths_and_queries(path: str, expected: str) -> None:
     """Words are cut at punctuation, camelCase and numbers; years stay, other numbers and page endings go."""
-    assert f"x {expected}".strip() == words_of(f"http://x.y{path}")
+    assert f"x {expected}".strip() == url_words(f"http://x.y{path}")
 
 
 @each([("coral reef 7", "coral reef"), ("n0", "n0"), ("", "")])
 def test_no_address_at_all(node: str, expected: str) -> None:
     """The name of a node that is no URL is read as a path."""
-    assert expected == words_of(node)
+    assert expected == url_words(node)
 
 
 def test_long_addresses() -> None:
     """An address is read for so many characters, not for ever."""
-    assert len(words_of("http://x.y/" + "reef/" * 1_000_000)) <= MOST
+    assert len(url_words("http://x.y/" + "reef/" * 1_000_000)) <= MAX_URL_LENGTH
 
 
 @settings(max_examples=50)
@@ -71,4 +71,4 @@ def test_long_addresses() -> None:
 def test_anything_has_words(text: str) -> None:
     """Whatever is linked to, its words are words: no punctuation is left."""
     for url in (text, f"http://{text}", f"http://x.y/{text}"):
-        assert all(word.isalnum() for word in words_of(url).split(" ") if word)
+        assert all(word.isalnum() for word in url_words(url).split(" ") if word)

@@ -1,4 +1,4 @@
-"""Equations 4 and 9 on a small ontology, worked out by hand."""
+"""SsrmJudge: equations 4 and 9 by hand on a small ontology."""
 
 from math import exp, log, sqrt, tanh
 from typing import Any
@@ -12,48 +12,45 @@ from lycosa.text.vocabulary import Vocabulary
 from reefs import REEFS, judge
 
 ATOLL_REEF = exp(-0.2 * 2) * tanh(0.6 * 1)
-"""Two links, under reef, which is one link below the root."""
 FEW = Background(100, {"atol": 5, "reef": 20, "sea": 50}, language="en")
 
 
 def ssrm(words: Any = "reef", **options: Any) -> SsrmJudge:
-    """The judge, by the small ontology."""
     return SsrmJudge(words, ontology=REEFS, **{"floor": 0.0, **options})
 
 
 @pytest.mark.paper("batsakis-eq4")
-def test_equation_4() -> None:
+def test_ssrm_equation_4() -> None:
     """exp(-a L) tanh(b H): atoll and reef L = 2, H = 1 (reef); island and reef L = 2, H = 0 (land, a root)."""
-    said = judge(ssrm(idf="none"), "", "atoll", "island", "reefs")
-    assert [pytest.approx(ATOLL_REEF), 0.0, 1.0] == said.link_relevances.tolist()
-    said = judge(ssrm(idf="none", a=0.3, b=0.9), "", "atoll")
-    assert [pytest.approx(exp(-0.3 * 2) * tanh(0.9 * 1))] == said.link_relevances.tolist()
+    judgement = judge(ssrm(idf="none"), "", "atoll", "island", "reefs")
+    assert [pytest.approx(ATOLL_REEF), 0.0, 1.0] == judgement.link_relevances.tolist()
+    judgement = judge(ssrm(idf="none", a=0.3, b=0.9), "", "atoll")
+    assert [pytest.approx(exp(-0.3 * 2) * tanh(0.9 * 1))] == judgement.link_relevances.tolist()
 
 
-def test_equation_9() -> None:
+def test_ssrm_equation_9() -> None:
     """Anchor 'atoll atoll sea', topic 'reef bleaching', tf-idf from N = 100: atoll 5, reef 20, sea 50, bleaching 1."""
     atoll, sea = 2 * log(100 / 5), 1 * log(100 / 50)
     reef, bleaching = 1 * log(100 / 20), 1 * log(100 / 1)
-    dots = ATOLL_REEF * atoll * reef  # all other pairs are alike by 0
+    dots = ATOLL_REEF * atoll * reef  # all other pairs have a similarity of 0
     expected = dots / (sqrt(atoll**2 + sea**2) * sqrt(reef**2 + bleaching**2))
     topic = ssrm("reef bleaching", tf="raw", idf="background", background=FEW)
     assert [pytest.approx(expected)] == judge(topic, "", "atoll, atoll, sea").link_relevances.tolist()
 
 
-def test_equal_words_alone_are_the_cosine() -> None:
-    """With no likeness but 1: 'reef sea' and 'reef', 1 / sqrt(2)."""
+def test_ssrm_equal_words_alone_are_the_cosine() -> None:
+    """'reef sea' and 'reef': 1 / sqrt(2)."""
     assert pytest.approx(1 / sqrt(2)) == judge(ssrm(floor=1.0, idf="none"), "reef sea").relevance
 
 
-def test_the_floor_leaves_out_what_is_little_alike() -> None:
-    """sim(atoll, reef) is .36: with a floor of .5 it is 0, for the page and for its links."""
+def test_ssrm_floor() -> None:
     assert 0.35 < ATOLL_REEF < 0.37
-    said = judge(ssrm(floor=0.5), "atoll", "atoll", "reef")
-    assert (0.0, [0.0, 1.0]) == (said.relevance, [round(float(alpha), 6) for alpha in said.link_relevances])
+    judgement = judge(ssrm(floor=0.5), "atoll", "atoll", "reef")
+    assert (0.0, [0.0, 1.0]) == (judgement.relevance, [round(float(alpha), 6) for alpha in judgement.link_relevances])
 
 
-def test_idf_is_learned() -> None:
-    """After 9 pages with 'sea', 'sea' weighs less: log(10 / 9.5) + 1 and, never met, log(10 / 1.5) + 1."""
+def test_ssrm_learned_idf() -> None:
+    """After 9 pages with 'sea': idf of sea log(10 / 9.5) + 1, of the unknown reef log(10 / 1.5) + 1."""
     vocabulary = Vocabulary()
     for _ in range(9):
         reading = vocabulary.read(Page("ok", marked="sea"))
@@ -66,13 +63,12 @@ def test_idf_is_learned() -> None:
 @pytest.mark.parametrize(
     ("measure", "expected"), [("path", 1 / (1 + 2)), ("ehrig", 0.5**2), ("depth", 2 * 1 / (2 + 2 * 1))]
 )
-def test_other_measures(measure: Any, expected: float) -> None:
+def test_ssrm_other_measures(measure: Any, expected: float) -> None:
     """atoll and reef, L = 2, H = 1: 1 / (1 + L), .5^L, 2 H / (L + 2 H)."""
     assert [pytest.approx(expected)] == judge(ssrm(measure=measure, idf="none"), "", "atoll").link_relevances.tolist()
 
 
-def test_another_background_is_another_judge() -> None:
-    """What idf comes from is part of the fingerprint."""
+def test_ssrm_fingerprint_depends_on_parameters() -> None:
     found = {
         repr(topic.fingerprint)
         for topic in (ssrm(), ssrm(idf="none"), ssrm(idf="background"), ssrm(tf="raw"), ssrm(floor=0.9), ssrm(a=0.1))

@@ -1,44 +1,40 @@
-"""Words as a topic: cosines worked out by hand."""
+"""VectorJudge: cosines by hand."""
 
 from math import log, sqrt
 
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.types import Judgement, Links, Page, Visit
 from lycosa.judges.vector_judge import VectorJudge
 from lycosa.text.vocabulary import Vocabulary
 
 
 def page(marked: str, *anchors: str, title: str = "") -> Page:
-    """A page with links: by marks in the text, or by anchors alone."""
     return Page("ok", title=title, marked=marked, links=Links.to(*map(str, range(len(anchors))), anchors=anchors))
 
 
 def judge(topic: VectorJudge, subject: Page, words: Vocabulary | None = None) -> Judgement:
-    """What a topic says of a page, at the start of a crawl."""
     return topic.judge(subject, (words or Vocabulary()).read(subject))
 
 
 def learned(*texts: str) -> Vocabulary:
-    """A vocabulary that has seen some pages."""
+    """Return a vocabulary that has learned some pages."""
     words = Vocabulary()
     for text in texts:
         words.learn(Visit("n", "page", "ok", 1, terms=words.read(page(text)).terms))
     return words
 
 
-def test_a_page_of_the_query_is_one() -> None:
-    """The cosine of a page with the same words as the query is 1."""
+def test_relevance_of_the_query_itself_is_1() -> None:
     assert pytest.approx(1.0) == judge(VectorJudge("coral reef"), page("reefs and corals")).relevance
 
 
-def test_a_page_of_other_words_is_zero() -> None:
-    """A page without any word of the query has beta 0."""
+def test_relevance_without_query_words_is_0() -> None:
     assert 0.0 == judge(VectorJudge("coral reef"), page("trains and timetables")).relevance
 
 
-def test_beta_before_the_first_page() -> None:
+def test_relevance_before_the_first_page() -> None:
     """All idf are equal and cancel: coral x3, reef, sea against coral, reef."""
     coral, reef, sea = 1 + log(3), 1.0, 1.0
     expected = (coral + reef) / (sqrt(coral**2 + reef**2 + sea**2) * sqrt(2))
@@ -48,7 +44,7 @@ def test_beta_before_the_first_page() -> None:
     )
 
 
-def test_beta_with_learned_idf() -> None:
+def test_relevance_with_learned_idf() -> None:
     """After two pages with 'sea' and one with 'coral': idf = ln(3 / (df + .5)) + 1."""
     words = learned("sea coral", "sea")
     sea, coral = log(3 / 2.5) + 1, log(3 / 1.5) + 1
@@ -56,42 +52,35 @@ def test_beta_with_learned_idf() -> None:
     assert pytest.approx(expected, rel=1e-6) == judge(VectorJudge("coral"), page("sea coral"), words).relevance
 
 
-def test_terms_no_page_has_used_count_in_the_length() -> None:
-    """A query of three words of which one occurs: 1 / sqrt(3) for a page of that word alone."""
+def test_unused_terms_count_in_query_length() -> None:
     assert pytest.approx(1 / sqrt(3), rel=1e-6) == judge(VectorJudge("coral atoll lagoon"), page("coral")).relevance
 
 
 def test_weights_multiply() -> None:
-    """coral 3, reef 1 against a page of reef alone: 1 / sqrt(10); of coral alone: 3 / sqrt(10)."""
     topic = VectorJudge({"coral": 3.0, "reef": 1.0})
     assert pytest.approx(1 / sqrt(10), rel=1e-6) == judge(topic, page("reef")).relevance
     assert pytest.approx(3 / sqrt(10), rel=1e-6) == judge(topic, page("coral")).relevance
 
 
-def test_weights_of_the_same_stem_add_up() -> None:
-    """Terms of several words give each word the weight; words with one stem are one term."""
+def test_weights_of_equal_stems_add_up() -> None:
     assert {"coral": 3.0, "reef": 2.0} == VectorJudge({"coral reefs": 2.0, "corals": 1.0}).weights
 
 
-def test_stemmed_words_are_taken_as_they_are() -> None:
-    """Stems are not stemmed again."""
+def test_stemmed_words_are_not_stemmed_again() -> None:
     assert {"reefs": 1.0} == VectorJudge({"reefs": 1.0}, stemmed=True).weights
 
 
-def test_the_title_counts() -> None:
-    """The words of the title belong to the page."""
+def test_title_counts() -> None:
     assert judge(VectorJudge("coral"), page("sea", title="Coral")).relevance > 0
 
 
 @pytest.mark.paper("gouriten-tf-idf")
-def test_alpha_is_the_cosine_of_the_anchor() -> None:
-    """Anchors 'coral reef', 'coral sea' and 'trains' against coral reef: 1, 1/2 and 0."""
+def test_alpha_is_cosine_of_anchor() -> None:
     subject = page("\x01coral reef\x02 on \x01coral sea\x02 by \x01trains\x02", "", "", "")
     assert [1.0, 0.5, 0.0] == pytest.approx(judge(VectorJudge("coral reef"), subject).link_relevances.tolist())
 
 
-def test_alpha_without_marks_is_read_from_the_anchors() -> None:
-    """Where the text has no marks, the links' own words are used."""
+def test_alpha_without_marks_reads_anchors() -> None:
     subject = page("coral reef", "coral reef", "coral sea", "trains", "")
     link_relevances = judge(
         VectorJudge("coral reef"), subject, learned("coral reef sea trains")
@@ -100,28 +89,25 @@ def test_alpha_without_marks_is_read_from_the_anchors() -> None:
     assert 0.0 < link_relevances[1] < 1.0
 
 
-def test_links_are_found_by_position() -> None:
-    """A link that was left out shifts nobody: positions say which pair of marks is whose."""
+def test_alpha_by_position() -> None:
     subject = page("\x01trains\x02 \x01coral\x02", "coral")
     subject.links.positions = [1]
     assert [1.0] == pytest.approx(judge(VectorJudge("coral"), subject).link_relevances.tolist())
 
 
-def test_a_position_beyond_the_marks_scores_nothing() -> None:
-    """A link without marks of its own (a refresh) gets 0, not someone else's score."""
+def test_alpha_beyond_marks_is_0() -> None:
     subject = page("\x01coral\x02", "coral", "")
     subject.links.positions = [0, 1]
     assert [1.0, 0.0] == pytest.approx(judge(VectorJudge("coral"), subject).link_relevances.tolist())
 
 
-def test_a_relevant_anchor_on_an_irrelevant_page() -> None:
-    """Anchors belong to the page's words, so a page with a relevant anchor is never all irrelevant."""
+def test_relevant_anchor_on_irrelevant_page() -> None:
     judgement = judge(VectorJudge("coral"), page("trains \x01coral\x02", "coral"))
     assert judgement.relevance > 0
     assert [1.0] == pytest.approx(judgement.link_relevances.tolist())
 
 
-def test_a_relevant_anchor_in_a_menu() -> None:
+def test_relevant_anchor_in_menu() -> None:
     """The main part has no word of the query, the menu has: the cosine of (coral reef) and (coral), 1 / sqrt 2."""
     page = Page(
         "ok",
@@ -134,19 +120,16 @@ def test_a_relevant_anchor_in_a_menu() -> None:
 
 
 @pytest.mark.parametrize("words", ["", "the of and", "a b c", {}, {"coral": 0.0}, "!?"])
-def test_a_query_needs_words(words: str | dict[str, float]) -> None:
-    """A topic without anything to look for is refused with advice."""
-    with pytest.raises(InputError, match="no words to look for"):
+def test_rejects_query_without_words(words: str | dict[str, float]) -> None:
+    with raises_input_error("empty-topic"):
         VectorJudge(words)
 
 
 def test_other_scripts() -> None:
-    """A query in another script finds pages in it."""
     assert judge(VectorJudge("коралловые рифы"), page("Коралловые рифы и море")).relevance > 0.7
     assert judge(VectorJudge("珊瑚"), page("海の珊瑚")).relevance > 0.5
 
 
-def test_beta_never_exceeds_one() -> None:
-    """Rounding does not lift a cosine above 1."""
+def test_relevance_is_at_most_1() -> None:
     for text in ("coral", "coral " * 7, "coral reef " * 3):
         assert judge(VectorJudge("coral"), page(text), learned("coral reef", "reef")).relevance <= 1.0

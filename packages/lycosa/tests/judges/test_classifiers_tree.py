@@ -1,4 +1,4 @@
-"""Decision trees: what they say, against scikit-learn and by hand, and files that hold none."""
+"""DecisionTree: comparison with scikit-learn, leaves by hand, and invalid files."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from lycosa.text.bags import Bags, unit
 
 
 def some_pages(count: int = 120, terms: int = 30, seed: int = 5) -> tuple[Bags, NDArray[np.intp]]:
-    """Pages of three classes; each class has words of its own, and all have some others."""
-    chance = np.random.default_rng(seed)
+    """Return pages of three classes with words of their own and common words."""
+    generator = np.random.default_rng(seed)
     labels = np.arange(count) % 3
     pairs = []
     for label in labels:
-        counts = chance.poisson(0.4, terms)
-        counts[label * 5 : label * 5 + 5] += chance.poisson(1.2, 5)
+        counts = generator.poisson(0.4, terms)
+        counts[label * 5 : label * 5 + 5] += generator.poisson(1.2, 5)
         columns = np.flatnonzero(counts)
         pairs.append((columns, counts[columns].astype(float)))
     return Bags.of(pairs), labels
 
 
 @pytest.mark.paper("batsakis-decision-tree")
-def test_it_says_what_scikit_learn_says() -> None:
-    """Each page ends in the leaf in which scikit-learn's own tree puts it."""
+def test_decision_tree_equals_scikit_learn() -> None:
     sklearn = pytest.importorskip("sklearn.tree")
     bags, labels = some_pages()
     tree = DecisionTree.fit(bags, labels, 3, 30)
@@ -37,18 +36,18 @@ def test_it_says_what_scikit_learn_says() -> None:
     leaves = theirs.apply(samples)
     assert len(np.unique(leaves)) > 5
     assert tree.shares[leaves] == pytest.approx(tree.probabilities(bags), abs=1e-6)
-    assert (theirs.predict(samples) == tree.probabilities(bags).argmax(axis=1)).mean() > 0.95  # but for smoothed ties
+    # except for ties broken by smoothing
+    assert (theirs.predict(samples) == tree.probabilities(bags).argmax(axis=1)).mean() > 0.95
 
 
-def test_shares_of_a_leaf_by_hand() -> None:
-    """24 pages, 12 of each class, told apart by a word: (12 + .5) / 13 and (0 + .5) / 13 in each leaf."""
+def test_decision_tree_leaf_shares_by_hand() -> None:
+    """24 pages, 12 of each class, separated by a word: (12 + .5) / 13 and (0 + .5) / 13 in each leaf."""
     bags = Bags.of([([0], [1]), ([1], [2])] * 12)
     tree = DecisionTree.fit(bags, np.arange(24) % 2, 2, 2)
     assert [[12.5 / 13, 0.5 / 13], [0.5 / 13, 12.5 / 13]] == pytest.approx(tree.probabilities(bags)[:2], abs=1e-6)
 
 
-def test_one_page_or_many_or_none() -> None:
-    """A bag is judged alike whoever stands beside it."""
+def test_decision_tree_batch_equals_single_pages() -> None:
     bags, labels = some_pages()
     tree = DecisionTree.fit(bags, labels, 3, 30)
     together = tree.probabilities(bags)
@@ -58,23 +57,22 @@ def test_one_page_or_many_or_none() -> None:
     assert together == pytest.approx(DecisionTree.from_arrays(tree.arrays()).probabilities(bags), abs=1e-6)
 
 
-@pytest.mark.parametrize(("change", "told"), [
-    (lambda parts: parts.update(left=np.array([0, 0, 0], np.float32)), "leads up, or nowhere"),
-    (lambda parts: parts.update(right=np.array([3, 0, 0], np.float32)), "leads up, or nowhere"),
-    (lambda parts: parts.update(term=np.array([2, -1, -1], np.float32)), "a term that there is not"),
-    (lambda parts: parts.update(term=np.array([-2, -1, -1], np.float32)), "a term that there is not"),
-    (lambda parts: parts.update(term=np.array([0.5, -1, -1], np.float32)), "not whole"),
-    (lambda parts: parts.update(cut=np.zeros(2, np.float32)), "do not fit together"),
+@pytest.mark.parametrize(("change", "message"), [
+    (lambda parts: parts.update(left=np.array([0, 0, 0], np.float32)), "invalid child"),
+    (lambda parts: parts.update(right=np.array([3, 0, 0], np.float32)), "invalid child"),
+    (lambda parts: parts.update(term=np.array([2, -1, -1], np.float32)), "an unknown term"),
+    (lambda parts: parts.update(term=np.array([-2, -1, -1], np.float32)), "an unknown term"),
+    (lambda parts: parts.update(term=np.array([0.5, -1, -1], np.float32)), "fractional"),
+    (lambda parts: parts.update(cut=np.zeros(2, np.float32)), "differ in length"),
     (lambda parts: parts.update(shares=np.zeros((3, 2), np.float32)), "not positive"),
     (lambda parts: parts.update(shares=np.ones((2, 2), np.float32)), "not positive"),
 ])  # fmt: skip
-def test_what_is_no_tree_is_refused(change: Callable[[dict[str, Any]], None], told: str) -> None:
-    """Circles, ways into nothing, terms that there are not: found when it is read, not while it is walked."""
+def test_decision_tree_from_arrays_rejects_bad_trees(change: Callable[[dict[str, Any]], None], message: str) -> None:
     tree = DecisionTree(
         np.ones(2, np.float32), np.array([1, -1, -1]), np.array([0.5, 0, 0]), np.array([1, 0, 0]),
         np.array([2, 0, 0]), np.full((3, 2), 0.5),
     )  # fmt: skip
     parts = tree.arrays()
     change(parts)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         DecisionTree.from_arrays(parts)

@@ -6,7 +6,7 @@ import numpy as np
 
 from lycosa.core.types import Page
 from lycosa.testweb import Web
-from lycosa.text.readability import FEWEST, MOST, quality
+from lycosa.text.readability import MAX_WORDS, MIN_WORDS, quality
 from lycosa.text.vocabulary import CLOSES, OPENS, Vocabulary
 from lycosa.web.html import extract
 from spam_farm import KINDS, SpamWeb
@@ -39,10 +39,10 @@ def test_each_kind_of_stuffing_is_recognised() -> None:
 
 def test_too_short_to_tell() -> None:
     """One word again and again is no stuffing yet if there is little of it; nor is nothing."""
-    assert quality(np.zeros(FEWEST - 1, np.int32)) == 1.0
+    assert quality(np.zeros(MIN_WORDS - 1, np.int32)) == 1.0
     assert quality(np.zeros(0, np.int32)) == 1.0
     assert quality(np.full(500, -1, np.int32)) == 1.0
-    assert quality(np.zeros(FEWEST, np.int32)) < 0.01
+    assert quality(np.zeros(MIN_WORDS, np.int32)) < 0.01
 
 
 def test_a_list_of_names_passes() -> None:
@@ -62,5 +62,5 @@ def test_words_in_links_count_where_there_are_few_others() -> None:
 def test_stuffing_at_the_end_of_a_long_page_is_seen() -> None:
     """All of a long page is looked at, though not every word of it."""
     draw = random.Random(1)
-    stuffing = draw.choices(range(8), k=20 * MOST)
-    assert quality(np.array([*range(100, 100 + MOST), *stuffing], np.int32)) < 0.5
+    stuffing = draw.choices(range(8), k=20 * MAX_WORDS)
+    assert quality(np.array([*range(100, 100 + MAX_WORDS), *stuffing], np.int32)) < 0.5
