@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import subprocess
-import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -20,8 +16,6 @@ from lycosa.core.options import Options
 from lycosa.crawling import request
 from lycosa.web.browser_protocols import LoggedRequest, RenderedPage
 from lycosa.web.politeness import SharedPoliteness
-from places import ROOT
-from served import wait
 
 MUCH = """<div id=root></div><p id=host></p><p id=said></p>
 <iframe src="http://data.example/frame"></iframe>
@@ -105,52 +99,6 @@ def test_pages_of_all_kinds() -> None:
     assert len(processes) > 3
     assert place is not None
     assert ([], False) == (orphans.processes(str(place)), place.exists())
-
-
-LOOP = """
-import asyncio, sys
-sys.path.insert(0, {tests!r})
-from browser_helpers import Staged, answer, space_of
-from lycosa.browser.finding import find_chromium
-from lycosa.browser.rendering import Rendering
-from lycosa.core.options import Options
-
-async def main():
-    space, rendering = space_of(Staged({{}})), Rendering(Options(render="always"), find_chromium())
-    while True:
-        page = await rendering.render("http://app.example/", answer(b"<script>1</script>x"), space.resources.fetch)
-        print(rendering.browser.directory, flush=True)
-
-asyncio.run(main())
-"""
-
-
-@needs_browser
-def test_kill_9_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the crawl is killed its browser ends, and so does what a dead owner has left when the next one starts."""
-    # In a place of its own: whoever starts a browser meanwhile would sweep here, too.
-    with tempfile.TemporaryDirectory(prefix="lycosa-") as place:
-        monkeypatch.setenv("TMPDIR", place)
-        monkeypatch.setattr(tempfile, "tempdir", None)
-        _kill_9_leaves_nothing_behind()
-
-
-def _kill_9_leaves_nothing_behind() -> None:
-    code = LOOP.format(tests=str(ROOT / "tests" / "helpers"))
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        place = Path(process.stdout.readline().strip())
-        assert orphans.processes(str(place))
-        assert not orphans.is_orphan(place)
-        process.send_signal(signal.SIGKILL)
-    wait(lambda: not orphans.processes(str(place)) and not place.exists(), "something is left")
-    left = orphans.create_directory()  # as if even its keeper had been killed
-    (left / orphans.OWNER).write_text("1 0\n")
-    with subprocess.Popen([sys.executable, "-c", "input()", str(left)], stdin=subprocess.PIPE) as stray:
-        wait(lambda: [stray.pid] == orphans.processes(str(left)), "its arguments can't be seen")
-        assert 1 == orphans.sweep()
-        assert -signal.SIGKILL == stray.wait()
-    assert not left.exists()
 
 
 def test_make_space_limits_the_browsers_of_crawls_in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,27 +133,6 @@ def test_marks_of_the_page_itself_do_no_harm(text: str) -> None:
     assert "\x03" not in document.marked
 
 
-def test_what_a_page_declares() -> None:
-    head = (
-        "<meta name=author content='Ann  Lee'><meta property=og:site_name content=Reefs><link rel=license href=/cc>"
-        "<meta property=article:published_time content=2024-05-03><meta property=article:author content=http://a.test/ann>"
-        '<script type="application/ld+json">{"dateModified": "2024-06-01", "author": {"name": "Bob"}}</script>'
-    )
-    assert extract(f"<head>{head}</head><p>x".encode(), "http://a.test/").about == {
-        "author": "Ann Lee",
-        "site": "Reefs",
-        "licence": "http://a.test/cc",
-        "published": "2024-05-03",
-        "modified": "2024-06-01",
-    }
-
-
-@each(["", "{", "7", "null", '{"author": null}', '{"author": {"name": 7}}', "[[[1]]]", '{"@graph": {}}'])
-def test_data_that_tells_nothing(data: str) -> None:
-    page = f'<script type="application/ld+json">{data}</script><p>x'
-    assert extract(page.encode(), "http://a.test/").about == {}
-
-
 def test_a_table_after_a_paragraph_is_no_furniture() -> None:
     rows = "".join(f"<tr><td>Reef {n}<td>{n * 7} km</tr>" for n in range(100))
     assert "Reef 99 693 km" in main(f"<div><p>{PROSE}</p><p>{MORE}</p></div><div><table>{rows}</table></div>")

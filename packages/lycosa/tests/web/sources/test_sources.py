@@ -8,9 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.sources import MAX_SOURCE_BYTES, MAX_SOURCE_LINKS, Source, decode, read_source, words_of
-from lycosa.web.sources.markup import attributes, pieces, records, unescape
-from lycosa.web.sources.source import brief
+from lycosa.web.sources import MAX_SOURCE_BYTES, Source, decode, read_source
 from tables import each
 
 HOME = "https://reefs.example.org/sitemap.xml"
@@ -166,14 +164,6 @@ def test_a_gzip_bomb_is_cut() -> None:
     assert "first 50 MB" in source.note
 
 
-def test_addresses_beyond_the_cap_are_counted() -> None:
-    """The first 50,000 entries of a source are taken."""
-    body = "\n".join(f"https://reefs.example.org/{n}" for n in range(MAX_SOURCE_LINKS + 7))
-    source = read(body)
-    assert (MAX_SOURCE_LINKS, 7) == (len(source.links), source.skipped)
-    assert f"https://reefs.example.org/{MAX_SOURCE_LINKS - 1}" == source.links.urls[-1]
-
-
 HOSTILE = ["<", "<a ", '<a "', "<a '\"", "<!--", "<![CDATA[", "&#1", "<url>", "<loc>", "</url>", "<url a=", "<?", "]]>"]
 
 
@@ -240,105 +230,3 @@ def test_pieces_in_any_order_never_raise(tokens: list[str], url: str) -> None:
     assert all(address.startswith(("http://", "https://")) for address in [*links.urls, *source.nested])
     assert len(set(links.urls)) == len(links)
     assert len(links) == source.marked.count("\x01") == source.marked.count("\x02")
-
-
-@each(
-    [
-        ("https://example.org/coral-reef/why-corals-bleach.html", "coral reef why corals bleach"),
-        ("https://example.org/wiki/Great_Barrier_Reef", "wiki Great Barrier Reef"),
-        ("https://example.org/korallen%C3%B6kologie", "korallenökologie"),
-        ("https://example.org/2026/03/01/coral", "coral"),
-        ("https://example.org/item/0a1b2c3d4e5f", "item"),
-        ("https://example.org/deadbeef/facade", "deadbeef facade"),
-        ("https://example.org/covid19", "covid19"),
-        ("https://example.org/coral.reef", "coral reef"),
-        ("https://example.org/a.php?page=coral", "a"),
-        ("https://example.org/", ""),
-        ("https://example.org/%E0%A4%A", "A"),
-        ("not a url", "not a url"),
-    ]
-)
-def test_words_of(url: str, words: str) -> None:
-    """An address without a title speaks by the words of its path."""
-    assert words == words_of(url)
-
-
-@each(
-    [
-        ("plain", "plain"),
-        ("a < b > c", "a < b > c"),
-        ("<p class='x'>one</p><p>two</p>", "one two"),
-        ("one<!-- no -->two", "one two"),
-        ("fish &amp;amp; chips", "fish &amp; chips"),
-        ("x\x01y\x02z\x1b[31m", "x y z [31m"),
-        (" ".join(["coral"] * 100), " ".join(["coral"] * 40)),
-        ("x" * 10_000, "x" * 500),
-        ("coral " * 700 + "<a href='" + "x" * 9_000, " ".join(["coral"] * 40)),
-        ("<a href='" + "x" * 9_000, ""),
-    ]
-)
-def test_descriptions_are_brief(text: str, told: str) -> None:
-    """A description is 40 words without markup and without anything that a terminal would obey."""
-    assert told == brief(text)
-
-
-def test_the_marked_text_pairs_with_the_links() -> None:
-    """A topic finds each link's anchor between its own pair of markers."""
-    body = "# Reefs\n- [Coral](/a): on bleaching\n- [Fish](/b)\n"
-    assert "\x01Coral\x02 on bleaching\n\x01Fish\x02" == read(body).marked
-
-
-@each(
-    [
-        ("a &amp; b &lt;c&gt; &#39;d&#x27; &eacute;", "a & b <c> 'd' é"),
-        ("?a=1&copy=2&b", "?a=1&copy=2&b"),
-        ("&unknown; &#99999999999;", "&unknown; &#99999999999;"),
-    ]
-)
-def test_entities(text: str, told: str) -> None:
-    """Those of XML and HTML are known, with a semicolon only; others are left as they are."""
-    assert told == unescape(text)
-
-
-def test_attributes_in_every_spelling() -> None:
-    """Quotes of both kinds, none, blanks around the sign, values that contain what would end a tag."""
-    told = attributes(""" a="1>2" B='x&amp;y' c=3 d = "4" e f=''""")
-    assert {"a": "1>2", "b": "x&y", "c": "3", "d": "4", "f": ""} == told
-
-
-@each(
-    [
-        ("<a/>", [("open", "a", "/"), ("close", "a", "")]),
-        ("<a b='>'>", [("open", "a", " b='>'")]),
-        ("<a b='x>y", [("open", "a", " b='x"), ("text", "", "y")]),
-        ("<![CDATA[<b>&amp;]]>", [("text", "", "<b>&amp;")]),
-        ("<!-- <b> --><b>", [("open", "b", "")]),
-        ("1 < 2", [("text", "", "1 "), ("text", "", "<"), ("text", "", " 2")]),
-        ("<!DOCTYPE a [<!ELEMENT b (c)>]>", [("text", "", "]>")]),
-    ]
-)
-def test_pieces(text: str, expected: list[tuple[str, str, str]]) -> None:
-    """Tags, text and CDATA, in order."""
-    assert expected == list(pieces(text))
-
-
-def test_records_survive_what_is_not_closed() -> None:
-    """A child that is never closed ends with its record, which ends where the next one begins."""
-    text = "<r><i><t>one<i><t>two</t><x><t>not mine</t></x></i><i><b><t>three</t></i>"
-    found = [record.text("t") for record in records(text, {"i"}, {"t"})]
-    assert ["one", "two", ""] == found
-
-
-def test_what_is_repeated_in_each_entry_is_bounded() -> None:
-    """A long base, or folders with long names, make no more of a source than a few times its bytes."""
-    base = "http://reefs.example.org/" + "d/" * 900
-    entries = "".join(f"<entry><link href='{n}'/></entry>" for n in range(5_000))
-    folder = "<outline text='" + "folder " * 30 + "'>"
-    outlines = "".join(f"<outline htmlUrl='http://a.test/{n}'/>" for n in range(5_000))
-    for text in (f"<feed xml:base='{base}'>{entries}</feed>", f"<opml>{folder * 3}{outlines}</opml>"):
-        source = read(text.encode())
-        links = source.links
-        assert 0 < len(links) < 5_000
-        assert sum(map(len, (*links.urls, *links.anchors, *links.contexts))) <= 5 * len(text) + 100_000
-        assert len(links) == len(source.modified)
-        assert 5_000 == len(links) + source.skipped

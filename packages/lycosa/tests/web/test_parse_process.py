@@ -23,6 +23,7 @@ from lycosa.web.parse_process import (
     reparse_page,
 )
 from page_bombs import BOMBS
+from places import ROOT
 
 URL = "http://h.test/a"
 PAGE = b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=me href=/b>coral \xff</a> today</main>"
@@ -40,24 +41,6 @@ def _packed(document: ParsedPage) -> bytes:
     stream = BytesIO()
     write_message(stream, document)
     return stream.getvalue()
-
-
-def test_the_same_here_and_apart(readers: WorkerPool) -> None:
-    """Reading is a pure function: every field is the same wherever it happens."""
-    for body in (PAGE, b"", *(BOMBS[name](5_000) for name in ("everything", "links", "every byte", "utf-16"))):
-        for kind in ("text/html", "text/plain; charset=latin1", ""):
-            given = (body, URL, kind, "lycosa")
-            assert _packed(JOBS["page"].read(*given)) == _packed(readers.run("page", *given))
-
-
-def test_a_source_travels_whole(readers: WorkerPool) -> None:
-    """A sitemap that is read apart is the same, and so is what is none."""
-    body = (
-        b"<urlset><url><loc>http://h.test/reef</loc><lastmod>2026-03-01</lastmod></url><url><loc>x</loc></url></urlset>"
-    )
-    here, apart = JOBS["source"].read(body, URL), readers.run("source", body, URL)
-    assert (here.links.urls, here.modified, here.left_out) == (apart.links.urls, apart.modified, apart.left_out)
-    assert readers.run("source", PAGE, URL) is None
 
 
 def test_processes_are_kept(readers: WorkerPool) -> None:
@@ -100,27 +83,6 @@ def test_a_process_that_died_before_is_replaced(readers: WorkerPool) -> None:
     child.kill()
     child.wait()
     assert "Reefs" == readers.run("page", PAGE, URL, "", "").title
-
-
-def test_memory_is_limited() -> None:
-    """A page that takes more than there may be is told as such, and another can be read."""
-    readers = WorkerPool(1, 20_000_000)
-    with pytest.raises(Unreadable, match="takes more than 20 MB"):
-        readers.run("page", b"<p>coral</p>" * 200_000, URL, "text/html", "")
-    assert "Reefs" == readers.run("page", PAGE, URL, "text/html", "").title
-    readers.close()
-
-
-def test_time_is_limited() -> None:
-    """A process that has used up its CPU time is ended by the system."""
-    code = "from lycosa.web.apart import limit_cpu_time\nlimit_cpu_time(0)\nwhile True: pass"
-    assert -signal.SIGXCPU == subprocess.run([sys.executable, "-c", code], timeout=300).returncode
-
-
-def test_a_bug_is_told_as_what_it_is(readers: WorkerPool) -> None:
-    """An exception there is an exception here, so that it is recorded as our mistake and not as the page's."""
-    with pytest.raises(RuntimeError, match="AttributeError"):
-        readers.run("page", 7, URL, "", "")
 
 
 def test_what_is_large_is_read_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,3 +197,30 @@ def test_processes_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("lycosa.web.parse_process.sys.executable", "/nowhere/python")
     with pytest.raises(FileNotFoundError):
         asyncio.run(_answers(WorkerPool(2), PAGE, PAGE))
+
+
+def test_native_code_never_runs_here() -> None:
+    """Documents are read in another process, small ones and read again ones, too: the library is not even loaded."""
+    code = (
+        "import sys; from lycosa.web.parse_process import read_page;"
+        "from document_bombs import pdf, CATALOG, ONE, PAGE, stream;"
+        "body = pdf(CATALOG, ONE, PAGE, stream(b'BT /F 12 Tf 50 700 Td (Reefs) Tj ET'));"
+        "print(read_page(body, 'http://a.test/', 'application/pdf').text, 'pypdfium2' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT / "tests" / "helpers"
+    )
+    assert "Reefs False" == done.stdout.strip()
+
+
+def test_without_a_process_a_document_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where none can be started a large page is read here, but a document is not."""
+
+    def none(*given: object) -> None:
+        raise OSError(11, "no more processes")
+
+    monkeypatch.setattr("lycosa.web.parse_process._Worker", none)
+    monkeypatch.setattr("lycosa.web.parse_process.WORKERS", WorkerPool(1))
+    assert "Reefs" == read_page(b"<title>Reefs</title>" + b" " * 600_000, "http://a.test/", "text/html").title
+    with pytest.raises(Unreadable, match="no worker process could be started"):
+        read_page(b"{\\rtf1 a}", "http://a.test/", "text/rtf")

@@ -1,0 +1,15 @@
+"""Fixtures of the document tests."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from lycosa.web.parse_process import WorkerPool
+
+
+@pytest.fixture(scope="module")
+def readers() -> Iterator[WorkerPool]:
+    """One worker process; a dead one is replaced."""
+    readers = WorkerPool(1)
+    yield readers
+    readers.close()

@@ -1,0 +1,75 @@
+"""The worker process: results, and limits of memory and CPU time."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from io import BytesIO
+
+import pytest
+
+from lycosa.web.apart import JOBS, write_message
+from lycosa.web.html import ParsedPage
+from lycosa.web.parse_process import (
+    Unreadable,
+    WorkerPool,
+)
+from page_bombs import BOMBS
+
+URL = "http://h.test/a"
+
+
+PAGE = b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=me href=/b>coral \xff</a> today</main>"
+
+
+@pytest.fixture(scope="module")
+def readers() -> Iterator[WorkerPool]:
+    """Processes of our own; what ends one is followed by the next."""
+    readers = WorkerPool(1)
+    yield readers
+    readers.close()
+
+
+def _packed(document: ParsedPage) -> bytes:
+    stream = BytesIO()
+    write_message(stream, document)
+    return stream.getvalue()
+
+
+def test_the_same_here_and_apart(readers: WorkerPool) -> None:
+    """Reading is a pure function: every field is the same wherever it happens."""
+    for body in (PAGE, b"", *(BOMBS[name](5_000) for name in ("everything", "links", "every byte", "utf-16"))):
+        for kind in ("text/html", "text/plain; charset=latin1", ""):
+            given = (body, URL, kind, "lycosa")
+            assert _packed(JOBS["page"].read(*given)) == _packed(readers.run("page", *given))
+
+
+def test_a_source_travels_whole(readers: WorkerPool) -> None:
+    """A sitemap that is read apart is the same, and so is what is none."""
+    body = (
+        b"<urlset><url><loc>http://h.test/reef</loc><lastmod>2026-03-01</lastmod></url><url><loc>x</loc></url></urlset>"
+    )
+    here, apart = JOBS["source"].read(body, URL), readers.run("source", body, URL)
+    assert (here.links.urls, here.modified, here.left_out) == (apart.links.urls, apart.modified, apart.left_out)
+    assert readers.run("source", PAGE, URL) is None
+
+
+def test_memory_is_limited() -> None:
+    """A page that takes more than there may be is told as such, and another can be read."""
+    readers = WorkerPool(1, 20_000_000)
+    with pytest.raises(Unreadable, match="takes more than 20 MB"):
+        readers.run("page", b"<p>coral</p>" * 200_000, URL, "text/html", "")
+    assert "Reefs" == readers.run("page", PAGE, URL, "text/html", "").title
+    readers.close()
+
+
+def test_time_is_limited() -> None:
+    """A process that has used up its CPU time is ended by the system."""
+    code = "from lycosa.web.apart import limit_cpu_time\nlimit_cpu_time(0)\nwhile True: pass"
+    assert -signal.SIGXCPU == subprocess.run([sys.executable, "-c", code], timeout=300).returncode
+
+
+def test_a_bug_is_told_as_what_it_is(readers: WorkerPool) -> None:
+    """An exception there is an exception here, so that it is recorded as our mistake and not as the page's."""
+    with pytest.raises(RuntimeError, match="AttributeError"):
+        readers.run("page", 7, URL, "", "")

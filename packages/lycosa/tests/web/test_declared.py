@@ -1,0 +1,48 @@
+"""Metadata of pages and URLs in plain text."""
+
+from __future__ import annotations
+
+from lycosa.web.declared import MAX_VALUE_LENGTH, find_addresses, read_json_ld
+from lycosa.web.html import extract
+from tables import each
+
+
+def test_what_a_page_declares() -> None:
+    head = (
+        "<meta name=author content='Ann  Lee'><meta property=og:site_name content=Reefs><link rel=license href=/cc>"
+        "<meta property=article:published_time content=2024-05-03><meta property=article:author content=http://a.test/ann>"
+        '<script type="application/ld+json">{"dateModified": "2024-06-01", "author": {"name": "Bob"}}</script>'
+    )
+    assert extract(f"<head>{head}</head><p>x".encode(), "http://a.test/").about == {
+        "author": "Ann Lee",
+        "site": "Reefs",
+        "licence": "http://a.test/cc",
+        "published": "2024-05-03",
+        "modified": "2024-06-01",
+    }
+
+
+@each(["", "{", "7", "null", '{"author": null}', '{"author": {"name": 7}}', "[[[1]]]", '{"@graph": {}}'])
+def test_data_that_tells_nothing(data: str) -> None:
+    page = f'<script type="application/ld+json">{data}</script><p>x'
+    assert extract(page.encode(), "http://a.test/").about == {}
+
+
+@each(
+    [
+        ("See https://a.test/b_(c).", ["https://a.test/b_(c)"]),
+        ("(see www.a.test/x), and http://b.test/?q=1&r=2!", ["www.a.test/x", "http://b.test/?q=1&r=2"]),
+        ("[http://a.test/x]", ["http://a.test/x"]),
+        ("\u201chttp://a.test/x\u201d", ["http://a.test/x"]),
+        ("awww.a.test www. http:// http://...", []),
+    ]
+)
+def test_find_addresses_without_punctuation(text: str, expected: list[str]) -> None:
+    assert expected == [text[start:end] for start, end in find_addresses(text)]
+
+
+def test_read_json_ld_is_bounded() -> None:
+    about: dict[str, str] = {}
+    assert "" == read_json_ld(about, '{"author": "' + "x" * 100_000 + '"}')
+    assert "" == read_json_ld(about, '{"author": "' + "x" * 1_000 + '"}')
+    assert {"author": "x" * MAX_VALUE_LENGTH} == about
