@@ -199,15 +199,15 @@ def test_why_inside_running_event_loop(tmp_path: Path) -> None:
     assert ["waits", "fetched"] == told
 
 
-def test_as_dict_replaces_infinity_by_none(tmp_path: Path) -> None:
+def test_why_as_dict_of_seed(tmp_path: Path) -> None:
     why = ask(hunt(tmp_path / "crawl", "best-first", 1), "a")
-    told: dict[str, Any] = json.loads(json.dumps(why.as_dict(), allow_nan=False))
-    assert (None, "fetched") == (told["fetched"]["priority"], told["state"])
+    data: dict[str, Any] = json.loads(json.dumps(why.as_dict(), allow_nan=False))
+    assert (None, "fetched") == (data["fetched"]["priority"], data["state"])
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Crawl a front page with links to one, old, gone and another host; old redirects to new; a budget leaves some out."""
+    """Crawl a front page with links to one, old (redirects to new), gone and another host; the budget omits some."""
     path = tmp_path_factory.mktemp("made") / "crawl"
     pages: Mapping[str, Any] = {
         FRONT: html(

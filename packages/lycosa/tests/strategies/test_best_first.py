@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.table import Table
-from lycosa.strategies.best_first import BestFirst
+from lycosa.core.types import Links, Visit
+from lycosa.strategies import estimator
+from lycosa.strategies.best_first import BestFirst, NBestFirst
 from teaching import redirect, score, teach
 
 
@@ -85,3 +88,19 @@ def test_best_first_merges_equal_definition(
             told.setdefault(node, []).append(page * beta + anchor * alpha)
     plain = {"max": max, "sum": sum, "mean": lambda said: sum(said) / len(said), "last": lambda said: said[-1]}[merge]
     assert [pytest.approx(plain(said)) for said in told.values()] == score(best, table, *told)
+
+
+def test_n_best_first_priorities_equal_best_first() -> None:
+    """page * beta + anchor * alpha = .25 * .8 + .75 * .4 = .5."""
+    many, table = NBestFirst(page=0.25, anchor=0.75), Table()
+    table.add_seed("a")
+    links = Links.to("b")
+    links.link_relevances = np.array([0.4], np.float32)
+    step = table.absorb(Visit("a", "page", "ok", 1, relevance=0.8, links=links))
+    assert step is not None
+    assert [pytest.approx(0.25 * 0.8 + 0.75 * 0.4)] == many.priority(many.learn(step, table), table).tolist()
+
+
+@pytest.mark.paper("batsakis-n-best-first")
+def test_n_best_first_n_is_batch() -> None:
+    assert [8, 32] == [getattr(estimator(text), "batch", 0) for text in ("n-best-first", "n-best-first,n=32")]

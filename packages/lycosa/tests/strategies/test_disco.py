@@ -88,7 +88,7 @@ def test_rounds_start_after_all_seeds() -> None:
 
 
 def test_redirects_and_failures_count_in_round() -> None:
-    """The target of a redirect inherits its source's place and counts as one page of the round; so does a failed page."""
+    """The target of a redirect inherits its source's place and counts as one page of the round, like a failed page."""
     guide, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
     see(guide, table, page("s", 0.5, "a", "b", "c"))
     redirect(guide, table, "a", "new")

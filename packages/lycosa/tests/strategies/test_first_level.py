@@ -1,4 +1,4 @@
-"""fl_deg, fl_n, fl_e, fl_ne: sums over parents. The 6-node graph with every value is in test_first_level_siblings.py."""
+"""fl_deg, fl_n, fl_e, fl_ne: sums over parents. See test_first_level_siblings.py for a 6-node graph."""
 
 from typing import Any
 

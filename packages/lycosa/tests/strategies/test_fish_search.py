@@ -86,7 +86,7 @@ def test_fish_search_crawl_order() -> None:
 
 
 def test_fish_search_crawl_stops_at_depth() -> None:
-    """An irrelevant chain is followed for `depth` links from the seed, one with a relevant page c for as many from c."""
+    """An irrelevant chain is followed for `depth` links from the seed, or from a relevant page c."""
     links = dict(zip("abcdefgh", "bcdefghi", strict=True))
     assert ["abcd", "abcdefg", "a"] == [
         order("fish-search,depth=3,threshold=.5", links),

@@ -1,4 +1,4 @@
-"""OTIE: each equation by hand."""
+"""OTIE and link-context prediction: each equation by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lycosa.text.vocabulary import Vocabulary
 from teaching import score, see, seeded
 
 
-def teach(otie: Otie, table: Table, node: str, beta: float, **contexts: float) -> None:
+def teach_otie(otie: Otie, table: Table, node: str, beta: float, **contexts: float) -> None:
     """Feed a page with links of these context relevances."""
     links = Links.to(*contexts)
     links.facets["context"] = np.array(list(contexts.values()), np.float32)
@@ -41,7 +41,7 @@ def teach(otie: Otie, table: Table, node: str, beta: float, **contexts: float) -
 def test_revise_equation_3(r: float, factor: float) -> None:
     """cash + cash * a (2r - 1)^d, with a = .85 and d = 3."""
     otie, table = Otie(scale="none"), seeded("s")
-    teach(otie, table, "s", r, x=1.0)
+    teach_otie(otie, table, "s", r, x=1.0)
     assert [pytest.approx(factor)] == score(otie, table, "x")
     assert pytest.approx(factor - 1) == otie.revised_
 
@@ -49,7 +49,7 @@ def test_revise_equation_3(r: float, factor: float) -> None:
 def test_revise_removes_at_most_all_cash() -> None:
     """With a = 2 and r = 0 the change is max(-1, -2) = -1 of the cash."""
     otie, table = Otie(a=2.0, scale="none"), seeded("s")
-    teach(otie, table, "s", 0.0, x=1.0)
+    teach_otie(otie, table, "s", 0.0, x=1.0)
     assert [0.0] == score(otie, table, "x")
 
 
@@ -57,7 +57,7 @@ def test_revise_removes_at_most_all_cash() -> None:
 def test_revise_even_power_keeps_sign() -> None:
     """d = 2, r = .25: (2r - 1)^2 is taken as -(.5^2) = -.25."""
     otie, table = Otie(a=1.0, d=2.0, scale="none"), seeded("s")
-    teach(otie, table, "s", 0.25, x=1.0)
+    teach_otie(otie, table, "s", 0.25, x=1.0)
     assert [pytest.approx(1 - 0.25)] == score(otie, table, "x")
 
 
@@ -65,7 +65,7 @@ def test_revise_even_power_keeps_sign() -> None:
 def test_weights_of_unfetched_pages() -> None:
     """beta = .5 changes nothing; sim' of x is .25 * .5 + .75 * .8 = .725, of y .25 * .5 + .75 * .1 = .2 (eq. 1, 4)."""
     otie, table = Otie(scale="none"), seeded("s")
-    teach(otie, table, "s", 0.5, x=0.8, y=0.1)
+    teach_otie(otie, table, "s", 0.5, x=0.8, y=0.1)
     assert pytest.approx([0.725 / 0.925, 0.2 / 0.925]) == score(otie, table, "x", "y")
 
 
@@ -75,32 +75,32 @@ def test_weights_of_fetched_page() -> None:
     2).
     """
     otie, table = Otie(scale="none", period=0), seeded("s", "t")
-    teach(otie, table, "s", 0.5, x=0.1)  # 1 to x
-    teach(otie, table, "x", 0.6, z=0.1)  # 1 + .85 * .2^3 = 1.0068 to z
-    teach(otie, table, "t", 0.5, x=1.0, y=1.0)
+    teach_otie(otie, table, "s", 0.5, x=0.1)  # 1 to x
+    teach_otie(otie, table, "x", 0.6, z=0.1)  # 1 + .85 * .2^3 = 1.0068 to z
+    teach_otie(otie, table, "t", 0.5, x=1.0, y=1.0)
     assert pytest.approx([0.6 / 1.475, 0.875 / 1.475, 1.0068]) == score(otie, table, "x", "y", "z")
 
 
 def test_weights_are_equal_if_all_are_0() -> None:
     """beta and all contexts are 0: .15 of the cash is left, half of it for each."""
     otie, table = Otie(scale="none"), seeded("s")
-    teach(otie, table, "s", 0.0, x=0.0, y=0.0)
+    teach_otie(otie, table, "s", 0.0, x=0.0, y=0.0)
     assert pytest.approx([0.075, 0.075]) == score(otie, table, "x", "y")
 
 
 def test_running_scale_divides_by_largest() -> None:
     """.2/.2, then .1/.2 = .5, then .05/.4 after a page with .4."""
     otie, table = Otie(), seeded("a", "b", "c", "d")
-    teach(otie, table, "a", 0.2, x=1.0)
-    teach(otie, table, "b", 0.1, y=1.0)
-    teach(otie, table, "c", 0.4, z=1.0)
-    teach(otie, table, "d", 0.05, w=1.0)
+    teach_otie(otie, table, "a", 0.2, x=1.0)
+    teach_otie(otie, table, "b", 0.1, y=1.0)
+    teach_otie(otie, table, "c", 0.4, z=1.0)
+    teach_otie(otie, table, "d", 0.05, w=1.0)
     assert pytest.approx([1.85, 1.0, 1.85, 1 + 0.85 * (0.25 - 1) ** 3]) == score(otie, table, "x", "y", "z", "w")
 
 
 def test_revise_nothing_while_all_pages_are_0() -> None:
     otie, table = Otie(), seeded("a")
-    teach(otie, table, "a", 0.0, x=1.0)
+    teach_otie(otie, table, "a", 0.0, x=1.0)
     assert [1.0] == score(otie, table, "x")
 
 
@@ -112,9 +112,9 @@ def test_second_giving_by_hand() -> None:
     gives x 1.85, and x gives 1.85^2 at once.
     """
     otie, table = Otie(scale="none", period=3), seeded("s", "t")
-    teach(otie, table, "s", 1.0, x=1.0)
-    teach(otie, table, "x", 1.0, z=0.4, w=0.8)
-    teach(otie, table, "t", 1.0, x=1.0)
+    teach_otie(otie, table, "s", 1.0, x=1.0)
+    teach_otie(otie, table, "x", 1.0, z=0.4, w=0.8)
+    teach_otie(otie, table, "t", 1.0, x=1.0)
     each = 1.85**2
     expected = [0.0, 2 * each * 0.55 / 1.4, 2 * each * 0.85 / 1.4]
     assert pytest.approx(expected) == score(otie, table, "x", "z", "w")
@@ -180,3 +180,58 @@ def test_lift_without_prior_changes_nothing() -> None:
     topic = VectorJudge("coral reef")
     set_facets(topic, Otie.wants)
     assert ("context",) == topic.facets
+
+
+def teach_context(guide: LinkContext, table: Table, node: str, beta: float, links: Links) -> list[float]:
+    """Feed a page and return the priorities of its links."""
+    table.add_seed(node)
+    step = table.absorb(Visit(node, "page", "ok", 1, relevance=beta, links=links))
+    assert step is not None
+    return list(guide.priority(guide.learn(step, table), table).tolist())
+
+
+def around(urls: str, contexts: list[float], link_relevances: list[float] | None = None) -> Links:
+    """Return links with these context and link relevances."""
+    links = Links.to(*urls)
+    links.link_relevances = np.array(link_relevances or [0.0] * len(urls), np.float32)
+    links.facets = {"context": np.array(contexts, np.float32)}
+    return links
+
+
+@pytest.mark.paper("otie-link-context", "otie-eq4")
+@pytest.mark.parametrize(
+    ("page", "expected"), [(0.25, 0.25 * 0.8 + 0.75 * 0.4), (0.5, 0.5 * 0.8 + 0.5 * 0.4), (0.0, 0.4), (1.0, 0.8)]
+)
+def test_link_context_equation_4(page: float, expected: float) -> None:
+    """page * .8 + (1 - page) * .4, for beta .8 and a context of .4; the link relevance of 1 is ignored."""
+    guide = LinkContext(page)
+    assert [pytest.approx(expected)] == teach_context(guide, Table(), "p", 0.8, around("c", [0.4], [1.0]))
+
+
+@pytest.mark.paper("otie-beta")
+def test_link_context_default_weight_is_a_quarter() -> None:
+    assert (0.25, ("context", "context_score")) == (LinkContext().page, LinkContext().wants)
+
+
+def test_link_context_takes_best_of_several_links() -> None:
+    """A page with two links to a URL: .25 * .8 + .75 * max(.2, .6) = .65."""
+    guide = LinkContext()
+    assert [pytest.approx(0.65), pytest.approx(0.2)] == teach_context(
+        guide, Table(), "p", 0.8, around("cdc", [0.2, 0.0, 0.6])
+    )
+
+
+def test_link_context_falls_back_to_link_relevance() -> None:
+    """.25 * .8 + .75 * .4."""
+    links = Links.to("c")
+    links.link_relevances = np.array([0.4], np.float32)
+    assert [pytest.approx(0.5)] == teach_context(LinkContext(), Table(), "p", 0.8, links)
+
+
+def test_link_context_merges_parents() -> None:
+    """Three parents: .25 * .8 + .75 * .4 = .5, .25 * .8 + 0 = .2 and .25 * .4 + .75 * .4 = .4."""
+    for merge, expected in (("max", 0.5), ("mean", 1.1 / 3)):
+        guide, table = LinkContext(merge=merge), Table()  # type: ignore[arg-type]
+        teach_context(guide, table, "p", 0.8, around("c", [0.4]))
+        teach_context(guide, table, "q", 0.8, around("c", [0.0]))
+        assert [pytest.approx(expected)] == teach_context(guide, table, "r", 0.4, around("c", [0.4]))
