@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lycosa_lab.corpus_index import CorpusIndex
 
-SHOWN = 12  # topics printed
+MAX_TOPICS_SHOWN = 12  # topics printed
 
 
 def corpus_statistics(index: CorpusIndex) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def statistics_lines(found: dict[str, Any]) -> Iterator[str]:
     if found["labelled"]:
         part = found["labelled"] / some
         yield f"topics: {found['labelled']:,} pages have a class ({part:.0%}); same-topic links (by chance):"
-        top = [topic for topic in found["topics"] if "/" not in topic["name"]][:SHOWN]
+        top = [topic for topic in found["topics"] if "/" not in topic["name"]][:MAX_TOPICS_SHOWN]
         for topic in top:
             yield f"  {topic['name']}: {topic['pages']:,} pages, {topic['share']:.3f} ({topic['base']:.3f})"
         if more := len(found["topics"]) - len(top):

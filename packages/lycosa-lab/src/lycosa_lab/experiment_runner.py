@@ -87,30 +87,30 @@ def run(
     out = Path(out)
     experiment.check()
     index = experiment.open() if index is None else index
-    hunted = list(subjects) if subjects is not None else subjects_of(
+    chosen = list(subjects) if subjects is not None else subjects_of(
         index, experiment.subjects, count=experiment.subject_count, least=experiment.least, most=experiment.most,
         random_seed=experiment.random_seed, examples=experiment.examples, progress=progress,
     )  # fmt: skip
-    experiment, remarks = _settled(experiment, index, hunted)
+    experiment, remarks = _adjusted(experiment, index, chosen)
     out.mkdir(parents=True, exist_ok=True)
     with atomic_write(out / "experiment.toml") as file:
         corpus = str(index.path.resolve()) if index.path else experiment.corpus
         file.write(replace(experiment, corpus=corpus).as_toml().encode())
-    shop = TrialRunner(experiment, index, Path(work or out), progress)
+    runner = TrialRunner(experiment, index, Path(work or out), progress)
     if experiment.judge and learning_reason(experiment.judge):
-        _ = shop.readings  # built once, before worker processes would all build it
-    starts = _prepared(shop, hunted, workers, remarks)
-    trials = _trials(shop, starts)
-    reasons = _run_all(shop, trials, workers)
-    results = ExperimentResults(experiment, index, shop.subjects, remarks=remarks, kept=shop.work)
+        _ = runner.readings  # built once, before worker processes would all build it
+    seeds_by_subject = _prepare_subjects(runner, chosen, workers, remarks)
+    trials = _trials(runner, seeds_by_subject)
+    reasons = _run_all(runner, trials, workers)
+    results = ExperimentResults(experiment, index, runner.subjects, remarks=remarks, kept=runner.work)
     for trial in trials:
-        trace = None if trial in reasons else read_trace(shop.path(trial))
+        trace = None if trial in reasons else read_trace(runner.path(trial))
         if trace is not None:
             results.outcomes.append(replace(trial, trace=trace))
         elif trial not in reasons:
-            reasons[trial] = FAILED, f"its file {shop.path(trial)} can't be read back"
+            reasons[trial] = FAILED, f"its file {runner.path(trial)} can't be read back"
     results.failed = [str(trial) for trial, (kind, _) in reasons.items() if kind == FAILED]
-    results.remarks += _why(trials, reasons)
+    results.remarks += _failure_remarks(trials, reasons)
     if not results.outcomes:
         raise InputError("nothing-to-do", f"no trial has a result. {' '.join(results.remarks)}")
     results.remarks += results.notable()
@@ -118,7 +118,7 @@ def run(
     return results
 
 
-def _settled(
+def _adjusted(
     experiment: Experiment, index: CorpusIndex, subjects: Sequence[HuntSubject]
 ) -> tuple[Experiment, list[str]]:
     """Return the experiment as it can run on a corpus, and remarks on the differences.
@@ -203,8 +203,8 @@ class TrialRunner:
             if judge and learning_reason(judge):
                 self.guides[key] = learning_judgements(self.index, subject, told, judge, self.readings)
             else:
-                asked = wants(plan.strategies)
-                self.guides[key] = judgements_for(self.index, subject, told, judge, asked, self.work, self.progress)
+                facets = wants(plan.strategies)
+                self.guides[key] = judgements_for(self.index, subject, told, judge, facets, self.work, self.progress)
         return self.guides[key]
 
     def _guide_of(self, strategy: str, subject: HuntSubject) -> Judgements | LearningJudgements:
@@ -236,54 +236,54 @@ class TrialRunner:
         plan, text = self.experiment, trial.strategy
         guide = self._guide_of(text, subject)
         if plan.mode == AS_PUBLISHED:  # also for the oracle, which knows the truth that counts
-            said = self.guide(subject, plan.told)
-            assert isinstance(said, Judgements)
-            subject = as_published(subject, said)
+            judgements = self.guide(subject, plan.told)
+            assert isinstance(judgements, Judgements)
+            subject = as_published(subject, judgements)
         seed, seen = plan.random_seed + trial.repetition, subject.seen if len(subject.seen) else None
         if links := look_ahead_links(text):
             return look_ahead(self.index, subject.truth, trial.seeds, plan.budget, links=links, seen=seen)
-        hunts = make_trial_strategy(
+        strategy = make_trial_strategy(
             text, self.index, subject, guide, budget=plan.budget, random_seed=seed, told=plan.told
         )
-        if not isinstance(hunts, ExternalStrategy):
-            return simulate(guide, hunts, trial.seeds, plan.budget, seen=seen)
+        if not isinstance(strategy, ExternalStrategy):
+            return simulate(guide, strategy, trial.seeds, plan.budget, seen=seen)
         try:
-            trace = simulate(guide, hunts, trial.seeds, plan.budget, seen=seen)
+            trace = simulate(guide, strategy, trial.seeds, plan.budget, seen=seen)
         finally:
-            hunts.close()
-        trace.ending, trace.seconds = hunts.ending or trace.ending, trace.seconds + hunts.seconds
+            strategy.close()
+        trace.ending, trace.seconds = strategy.ending or trace.ending, trace.seconds + strategy.seconds
         return trace
 
 
-def _prepared(
-    shop: TrialRunner, hunted: Sequence[HuntSubject], workers: int, remarks: list[str]
+def _prepare_subjects(
+    runner: TrialRunner, chosen: Sequence[HuntSubject], workers: int, remarks: list[str]
 ) -> dict[str, list[list[int]]]:
     """Prepare all subjects (of a graph in this process); return the seeds of the usable ones."""
-    workers = workers if shop.index.has_text else 1
-    starts = {}
+    workers = workers if runner.index.has_text else 1
+    seeds_by_subject = {}
     notes = []
     for subject, seeds, reason in map_parallel(
-        TrialRunner.prepare, hunted, workers, "preparing topics", shop.progress, shop
+        TrialRunner.prepare, chosen, workers, "preparing topics", runner.progress, runner
     ):
         if reason:
             remarks.append(f"{LEFT_OUT}: {subject.name}: {reason}")
             continue
-        shop.subjects[subject.name], starts[subject.name] = subject, seeds
+        runner.subjects[subject.name], seeds_by_subject[subject.name] = subject, seeds
         notes += [note if subject.name in note else f"{subject.name}: {note}" for note in subject.notes]
-    if not starts:
+    if not seeds_by_subject:
         raise InputError("nothing-to-do", f"no subject is left: {'; '.join(remarks)}")
     remarks += notes
-    return starts
+    return seeds_by_subject
 
 
-def _trials(shop: TrialRunner, starts: dict[str, list[list[int]]]) -> list[Trial]:
+def _trials(runner: TrialRunner, seeds_by_subject: dict[str, list[list[int]]]) -> list[Trial]:
     """Return all trials, in the order of their results."""
-    plan = shop.experiment
-    how = digest(corpus_digest(shop.index), plan.told, code_digest(plan.judge), plan.mode, plan.budget)
+    plan = runner.experiment
+    how = digest(corpus_digest(runner.index), plan.told, code_digest(plan.judge), plan.mode, plan.budget)
     marks = {
         name: digest(one.name, one.words, one.examples, one.targets, one.truth, one.seen, one.model or "",
                      one.browsing or "", one.rules or "")
-        for name, one in shop.subjects.items()
+        for name, one in runner.subjects.items()
     }  # fmt: skip
     return [
         Trial(
@@ -291,33 +291,35 @@ def _trials(shop: TrialRunner, starts: dict[str, list[list[int]]]) -> list[Trial
             key=digest(mark, marks[name], how, list(map(int, seeds)), plan.random_seed + repetition),
         )
         for text, mark in ((text, code_digest(text)) for text in plan.strategies)
-        for name, sets in starts.items()
+        for name, sets in seeds_by_subject.items()
         for number, seeds in enumerate(sets)
         for repetition in range(plan.repetitions)
     ]  # fmt: skip
 
 
-def _run_all(shop: TrialRunner, trials: Sequence[Trial], workers: int) -> dict[Trial, tuple[str, str]]:
+def _run_all(runner: TrialRunner, trials: Sequence[Trial], workers: int) -> dict[Trial, tuple[str, str]]:
     """Run the missing trials ordered by subject, so that few judgements are in memory; return the failed ones with
     reasons.
     """
-    names = list(shop.subjects)
-    missing = sorted((one for one in trials if not _is_done(shop, one)), key=lambda one: names.index(one.subject))
+    names = list(runner.subjects)
+    missing = sorted((one for one in trials if not _is_done(runner, one)), key=lambda one: names.index(one.subject))
     ended = dict(
         zip(
-            missing, map_parallel(TrialRunner.run, missing, workers, "running trials", shop.progress, shop), strict=True
+            missing,
+            map_parallel(TrialRunner.run, missing, workers, "running trials", runner.progress, runner),
+            strict=True,
         )
     )
     return {trial: ended[trial] for trial in trials if ended.get(trial, ("", ""))[0]}
 
 
-def _is_done(shop: TrialRunner, trial: Trial) -> bool:
+def _is_done(runner: TrialRunner, trial: Trial) -> bool:
     """Return whether a trial has a result; a trial forfeited by an external program is run again."""
-    kept = read_trace(shop.path(trial))
+    kept = read_trace(runner.path(trial))
     return kept is not None and not kept.ending.startswith(FORFEITED)
 
 
-def _why(trials: Sequence[Trial], reasons: dict[Trial, tuple[str, str]]) -> list[str]:
+def _failure_remarks(trials: Sequence[Trial], reasons: dict[Trial, tuple[str, str]]) -> list[str]:
     """Return one remark per strategy and reason."""
     alike: dict[tuple[str, str, str], list[Trial]] = {}
     for trial, (kind, reason) in reasons.items():

@@ -32,7 +32,7 @@ from lycosa_lab.simulation import IndexedTable
 PROTOCOL = 1
 
 # Seconds for the first answer, for any other, and to exit.
-STARTING, ANSWERING, LEAVING = 30.0, 10.0, 1.0
+START_TIMEOUT, ANSWER_TIMEOUT, EXIT_TIMEOUT = 30.0, 10.0, 1.0
 
 MAX_LINE_BYTES = 65_536  # of an answer
 MAX_TEXT = 20_000  # characters of a page's text in an event
@@ -70,8 +70,8 @@ class ExternalStrategy:
         self.words, self.examples, self.budget, self.seed = words, example_pages, budget, seed
         self.ending = ""  # how its trial ended, if the program ended it
         self.seconds = 0.0  # CPU time, known after close()
-        self._talk: ProgramProcess | None = None
-        self._asked: set[str] = set()
+        self._program: ProgramProcess | None = None
+        self._wanted: set[str] = set()
 
     def frontier(
         self, table: Table, ready: Ready, host_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
@@ -86,7 +86,7 @@ class ExternalStrategy:
         if self.ending:
             return
         try:
-            self._started(table).say(self._page(step, table))
+            self._running_program(table).send(self._page_event(step, table))
         except ForfeitError as error:
             self._forfeit(error)
 
@@ -96,9 +96,9 @@ class ExternalStrategy:
         if row >= 0 or self.ending or not frontier.table.open_rows:
             return Pick(row, "")
         try:
-            talk = self._started(frontier.table)
-            talk.say({"event": "pick", "number": number})
-            row = self._chosen(talk.hear(ANSWERING), frontier.table)
+            program = self._running_program(frontier.table)
+            program.send({"event": "pick", "number": number})
+            row = self._picked_row(program.receive(ANSWER_TIMEOUT), frontier.table)
         except ForfeitError as error:
             self._forfeit(error)
         if row < 0:
@@ -107,58 +107,58 @@ class ExternalStrategy:
         return Pick(frontier.take(now), "")
 
     def close(self) -> None:
-        if self._talk is not None:
-            self.seconds += self._talk.close(self.ending or "the crawl is over")
-            self._talk = None
+        if self._program is not None:
+            self.seconds += self._program.close(self.ending or "the crawl is over")
+            self._program = None
 
     def _forfeit(self, error: ForfeitError) -> None:
         self.ending = f"{FORFEITED}: {error}"
         self.close()
 
-    def _started(self, table: Table) -> ProgramProcess:
+    def _running_program(self, table: Table) -> ProgramProcess:
         """Return the running program; the first call starts it and sends the topic."""
-        if self._talk is not None:
-            return self._talk
-        talk = self._talk = ProgramProcess(self.command)
+        if self._program is not None:
+            return self._program
+        program = self._program = ProgramProcess(self.command)
         topic = self.words if isinstance(self.words, str) else " ".join(self.words)
-        talk.say(
+        program.send(
             {
                 "event": "start", "protocol": PROTOCOL, "topic": topic, "examples": len(self.examples),
                 "budget": self.budget, "random_seed": self.seed,
             }
         )  # fmt: skip
-        answer = talk.hear(STARTING)
+        answer = program.receive(START_TIMEOUT)
         if answer.get("protocol") != PROTOCOL:
-            raise ForfeitError(f"it speaks protocol {shown(answer.get('protocol'))}, not {PROTOCOL}")
+            raise ForfeitError(f"it speaks protocol {quoted(answer.get('protocol'))}, not {PROTOCOL}")
         wants = answer.get("wants", [])
         if not isinstance(wants, list) or any(want not in WANTS for want in wants):
-            raise ForfeitError(f"it wants {shown(wants)}: there is {' and '.join(WANTS)}")
-        self._asked = set(wants)
+            raise ForfeitError(f"it wants {quoted(wants)}: there is {' and '.join(WANTS)}")
+        self._wanted = set(wants)
         if isinstance(table, IndexedTable):
             for url in self.examples:
                 page = table.index.page(table.index.number_of[url])
-                text = {"text": page.text[:MAX_TEXT]} if "text" in self._asked else {}
-                talk.say({"event": "example", "url": url, "title": page.title, **text})
-        return talk
+                text = {"text": page.text[:MAX_TEXT]} if "text" in self._wanted else {}
+                program.send({"event": "example", "url": url, "title": page.title, **text})
+        return program
 
-    def _page(self, step: Step, table: Table) -> dict[str, Any]:
+    def _page_event(self, step: Step, table: Table) -> dict[str, Any]:
         visit, links = step.visit, step.visit.links
         rows = [{"url": url, "anchor": anchor} for url, anchor in zip(links.urls, links.anchors, strict=True)]
-        if "context" in self._asked:
+        if "context" in self._wanted:
             for row, context in zip(rows, links.contexts, strict=True):
                 row["context"] = context
         event = {
             "event": "page", "url": visit.node, "seed": bool(table.is_seed[step.row]),
             "relevance": round(float(visit.relevance), 6), "title": visit.title, "links": rows,
         }  # fmt: skip
-        if "text" in self._asked and isinstance(table, IndexedTable):
+        if "text" in self._wanted and isinstance(table, IndexedTable):
             event["text"] = table.index.page(int(table.node_at[step.row])).text[:MAX_TEXT]
         return event
 
-    def _chosen(self, answer: dict[str, Any], table: Table) -> int:
+    def _picked_row(self, answer: dict[str, Any], table: Table) -> int:
         """Return the row that an answer names, -1 if the program gives up."""
         if "pick" not in answer:
-            raise ForfeitError(f"it was asked for a pick and said {shown(answer)}")
+            raise ForfeitError(f"it was asked for a pick and said {quoted(answer)}")
         url, row = answer["pick"], -1
         if url is None:
             self.ending = GAVE_UP
@@ -167,13 +167,13 @@ class ExternalStrategy:
             node = table.index.number_of.get(url)
             row = -1 if node is None else int(table.row_at[node])
         if row < 0:
-            raise ForfeitError(f"it picked {shown(url)}, which is not a link that it was shown")
+            raise ForfeitError(f"it picked {quoted(url)}, which is not a link that it was shown")
         if table.state[row] != OPEN:
-            raise ForfeitError(f"it picked {shown(url)} a second time")
+            raise ForfeitError(f"it picked {quoted(url)} a second time")
         return row
 
 
-def shown(value: Any) -> str:
+def quoted(value: Any) -> str:
     """Return a value written by a program, shortened and without control characters."""
     try:
         text = clean(value if isinstance(value, str) else json.dumps(value))
@@ -193,7 +193,7 @@ class ProgramProcess:
                 start_new_session=True, bufsize=0,
             )  # fmt: skip
         except (OSError, ValueError) as error:
-            raise InputError("cannot-start", f"cannot start {shown(shlex.join(command))}: {error}") from error
+            raise InputError("cannot-start", f"cannot start {quoted(shlex.join(command))}: {error}") from error
         self._guard = subprocess.Popen(  # its stdin is closed when this process ends, even if it is killed
             ["sh", "-c", 'read -r _; kill -s KILL -- "-$0"', str(self._process.pid)],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -202,12 +202,12 @@ class ProgramProcess:
         self._in, self._out, self._err = (pipe.fileno() if pipe is not None else -1 for pipe in pipes)
         for number in (self._in, self._out, self._err):
             os.set_blocking(number, False)
-        self._heard, self._complaint = b"", b""
+        self._received, self._stderr_tail = b"", b""
 
-    def say(self, event: Mapping[str, Any]) -> None:
+    def send(self, event: Mapping[str, Any]) -> None:
         """Write an event as a line."""
         left = memoryview(_line(event))
-        until = monotonic() + ANSWERING
+        until = monotonic() + ANSWER_TIMEOUT
         while left:
             self._wait(self._in, selectors.EVENT_WRITE, until, "it does not read what it is told")
             try:
@@ -215,29 +215,29 @@ class ProgramProcess:
             except BlockingIOError:
                 continue
             except OSError:
-                raise ForfeitError(self._how_it_ended("input")) from None
+                raise ForfeitError(self._exit_reason("input")) from None
 
-    def hear(self, seconds: float) -> dict[str, Any]:
+    def receive(self, seconds: float) -> dict[str, Any]:
         """Read an answer of one line."""
         until = monotonic() + seconds
-        while b"\n" not in self._heard and len(self._heard) <= MAX_LINE_BYTES:
+        while b"\n" not in self._received and len(self._received) <= MAX_LINE_BYTES:
             self._wait(self._out, selectors.EVENT_READ, until, f"it said nothing for {seconds:g} seconds")
             try:
                 more = os.read(self._out, MAX_LINE_BYTES)
             except BlockingIOError:
                 continue
             if not more:
-                raise ForfeitError(self._how_it_ended("output"))
-            self._heard += more
-        line, _, self._heard = self._heard.partition(b"\n")
+                raise ForfeitError(self._exit_reason("output"))
+            self._received += more
+        line, _, self._received = self._received.partition(b"\n")
         if len(line) > MAX_LINE_BYTES:
             raise ForfeitError(f"it wrote a line of more than {MAX_LINE_BYTES:,} bytes")
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError):
-            raise ForfeitError(f"it wrote {shown(line.decode('utf-8', 'replace'))}, which is not JSON") from None
+            raise ForfeitError(f"it wrote {quoted(line.decode('utf-8', 'replace'))}, which is not JSON") from None
         if not isinstance(answer, dict):
-            raise ForfeitError(f"it wrote {shown(answer)}, which is not a JSON object")
+            raise ForfeitError(f"it wrote {quoted(answer)}, which is not a JSON object")
         return answer
 
     def _wait(self, number: int, event: int, until: float, why: str) -> None:
@@ -248,7 +248,7 @@ class ProgramProcess:
                 ready.register(self._err, selectors.EVENT_READ)
             while True:
                 ready_fds = [key.fd for key, _ in ready.select(max(0.0, until - monotonic()))]
-                if self._err in ready_fds and not self._read_complaint():
+                if self._err in ready_fds and not self._read_stderr():
                     ready.unregister(self._err)
                     self._err = -1
                 if number in ready_fds:
@@ -256,7 +256,7 @@ class ProgramProcess:
                 if monotonic() >= until:
                     raise ForfeitError(why)
 
-    def _read_complaint(self) -> bool:
+    def _read_stderr(self) -> bool:
         """Keep the end of stderr; return False once it is closed."""
         try:
             more = os.read(self._err, MAX_LINE_BYTES)
@@ -264,23 +264,23 @@ class ProgramProcess:
             return True
         except OSError:
             return False
-        self._complaint = (self._complaint + more)[-MAX_LINE_BYTES:]
+        self._stderr_tail = (self._stderr_tail + more)[-MAX_LINE_BYTES:]
         return bool(more)
 
-    def _how_it_ended(self, closed: str) -> str:
-        ended = self._ended()
+    def _exit_reason(self, closed: str) -> str:
+        ended = self._wait_for_exit()
         if self._err >= 0:
-            self._read_complaint()
-        lines = self._complaint.decode("utf-8", "replace").strip().splitlines()
-        said = f": {shown(lines[-1])}" if lines else ""
+            self._read_stderr()
+        lines = self._stderr_tail.decode("utf-8", "replace").strip().splitlines()
+        said = f": {quoted(lines[-1])}" if lines else ""
         if ended is None:
             return f"it closed its {closed}{said}"
         how = "ended with exit code" if ended.si_code == os.CLD_EXITED else "was killed by signal"
         return f"it {how} {ended.si_status}{said}"
 
-    def _ended(self) -> os.waitid_result | None:
+    def _wait_for_exit(self) -> os.waitid_result | None:
         """Wait briefly for the program to exit. It is not reaped, so that its process group id stays reserved."""
-        until = monotonic() + LEAVING
+        until = monotonic() + EXIT_TIMEOUT
         while True:
             ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
             if ended is not None or monotonic() >= until:
@@ -295,7 +295,7 @@ class ProgramProcess:
         with suppress(OSError):
             if process.stdin is not None:
                 process.stdin.close()
-        self._ended()
+        self._wait_for_exit()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         self._guard.kill()  # before the group id can be reused

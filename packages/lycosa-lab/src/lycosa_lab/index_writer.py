@@ -43,7 +43,7 @@ class RecordedPage:
 @contextmanager
 def unfinished_index(out: Path) -> Iterator[Path]:
     """Yield a temporary directory beside an index to write it into; it is removed on failure."""
-    _refuse(out)
+    _require_index_or_empty(out)
     beside = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
         shutil.rmtree(beside, ignore_errors=True)
@@ -57,18 +57,18 @@ def unfinished_index(out: Path) -> Iterator[Path]:
         shutil.rmtree(beside, ignore_errors=True)  # unless it was moved to `out`
 
 
-def _refuse(out: Path) -> None:
+def _require_index_or_empty(out: Path) -> None:
     """Raise InputError if the directory, which will be replaced, contains anything but an index."""
     if (out.exists() or out.is_symlink()) and not (out / FACTS).is_file():
         raise InputError(
             "file-exists", f"{out} already exists and is not an index: choose another directory with --out"
         )
     own = {FACTS, NAMES, TEXTS, STEMS, *(f"{name}.npy" for name in COLUMNS)}
-    strange = sorted(held.name for held in out.iterdir() if held.name not in own) if out.exists() else []
-    if strange:
+    foreign = sorted(held.name for held in out.iterdir() if held.name not in own) if out.exists() else []
+    if foreign:
         raise InputError(
             "file-exists",
-            f"{out} contains {strange[0]}, which is not part of an index: move it, or choose another "
+            f"{out} contains {foreign[0]}, which is not part of an index: move it, or choose another "
             "directory with --out",
         )
 
@@ -192,7 +192,7 @@ def _linked(read: _IndexInput, progress: ProgressCallback) -> tuple[dict[str, ND
     """Resolve links to nodes: redirects followed, dead links and self-links dropped; children are unique."""
     nodes: dict[int, int] = dict(read.node_of)
     for number in read.leads:
-        end = _end(number, read)
+        end = _redirect_target(number, read)
         if end >= 0:
             nodes.setdefault(number, end)
     known = np.fromiter(nodes.keys(), np.uint64, len(nodes))
@@ -229,7 +229,7 @@ def _linked(read: _IndexInput, progress: ProgressCallback) -> tuple[dict[str, ND
     }, counts
 
 
-def _end(number: int, read: _IndexInput) -> int:
+def _redirect_target(number: int, read: _IndexInput) -> int:
     """Return the node where a redirect ends; -1 outside the corpus or in a loop."""
     seen: set[int] = set()
     while number in read.leads and number not in seen and number not in read.node_of:
@@ -288,7 +288,7 @@ def save_index(
     digest.update("\n".join(facts.get("classes", [])).encode("utf-8", "replace"))
     header = {"format": FORMAT, "fingerprint": digest.hexdigest(), **facts}
     (beside / FACTS).write_text(json.dumps(header, indent=1), encoding="utf-8")
-    _refuse(out)
+    _require_index_or_empty(out)
     old = beside.with_suffix(".old")
     if out.exists():
         out.rename(old)  # processes that have it open can go on reading it

@@ -173,9 +173,9 @@ class LearningJudgements:
     @cached_property
     def relevance(self) -> NDArray[np.floating[Any]]:
         """Relevance of each page by the judge after it has seen all of them, which no crawl knows."""
-        guiding = self.begin(())
-        said = np.array([guiding.visit(node, node + 1).relevance for node in range(len(self.index))])
-        relevances_now = guiding.teach(force=True)
+        judge = self.begin(())
+        said = np.array([judge.visit(node, node + 1).relevance for node in range(len(self.index))])
+        relevances_now = judge.apply_update(force=True)
         return said if relevances_now is None else relevances_now
 
 
@@ -219,7 +219,7 @@ class TrialJudge:
         self.seconds += process_time() - began
         return visit
 
-    def teach(self, force: bool = False) -> NDArray[np.floating[Any]] | None:
+    def apply_update(self, force: bool = False) -> NDArray[np.floating[Any]] | None:
         """Apply a pending model update; return the relevance of all pages in the order of visits, or None."""
         if self._learner is None:
             return None

@@ -76,80 +76,82 @@ class _Crawl:
     def __init__(self, index: CorpusIndex, truth: Floats, links: int, seen: NDArray[np.bool_] | None) -> None:
         self.index, self.links = index, links
         self.free = np.zeros(len(index), np.bool_) if seen is None else seen
-        self.worth = np.where(self.free, 0.0, np.maximum(truth, 0.0))
+        self.gains = np.where(self.free, 0.0, np.maximum(truth, 0.0))
         self.hidden = np.ones(len(index), np.bool_)
-        self.mean, self.size = self.worth.copy(), np.where(self.free, 0.0, 1.0)
-        self.waiting: list[tuple[float, int, int]] = []
-        self.place: dict[int, int] = {}
+        self.mean, self.size = self.gains.copy(), np.where(self.free, 0.0, 1.0)
+        self.heap: list[tuple[float, int, int]] = []
+        self.discovery: dict[int, int] = {}
         """Discovery number of each frontier node, for ties."""
         self.found = 0
 
     def open(self, node: int) -> None:
         """Fetch a node: its hidden children join the frontier."""
-        self.place.pop(node, None)
+        self.discovery.pop(node, None)
         children = self.index.children(node)
         for child in children[self.hidden[children]].tolist():
-            self.place[child] = self.found = self.found + 1
-            heappush(self.waiting, (-self._bid(child), self.place[child], child))
+            self.discovery[child] = self.found = self.found + 1
+            heappush(self.heap, (-self._priority(child), self.discovery[child], child))
         self.hidden[children] = False
 
     def pick(self) -> int:
         """Return the frontier's node with the best mean, or -1. Means only fall, so few entries are re-evaluated."""
-        while self.waiting:
-            _, place, node = heappop(self.waiting)
-            now = -self._now(node)
-            if not self.waiting or (now, place) <= self.waiting[0][:2]:
+        while self.heap:
+            _, discovery, node = heappop(self.heap)
+            now = -self._current_mean(node)
+            if not self.heap or (now, discovery) <= self.heap[0][:2]:
                 return node
-            heappush(self.waiting, (now, place, node))
+            heappush(self.heap, (now, discovery, node))
         return -1
 
-    def _bid(self, node: int) -> float:
+    def _priority(self, node: int) -> float:
         return np.inf if self.free[node] else float(self.mean[node])
 
-    def _now(self, node: int) -> float:
+    def _current_mean(self, node: int) -> float:
         """Return the mean of a node over the nodes still hidden behind it."""
         if self.free[node]:
             return np.inf
-        worth = float(self.worth[node])
+        gains = float(self.gains[node])
         if not self.links:
-            return worth
+            return gains
         children = self.index.children(node)
         children = children[self.hidden[children]]
         means = self.mean[children]
-        better = means > worth
+        better = means > gains
         if not better.any():
-            return worth
+            return gains
         children, means = children[better], means[better]
         order = np.argsort(-means, kind="stable")
         sizes = self.size[children[order]]
-        values = worth + np.cumsum(means[order] * sizes)
-        return max(worth, float((values / (1.0 + np.cumsum(sizes))).max()))
+        values = gains + np.cumsum(means[order] * sizes)
+        return max(gains, float((values / (1.0 + np.cumsum(sizes))).max()))
 
     def survey(self) -> None:
         """Recompute the best means over the hidden nodes, one link deeper per pass."""
         own = np.where(self.free, 0.0, 1.0)
-        mean, size = self.worth.copy(), own.copy()
-        if self.worth[self.hidden].any():
+        mean, size = self.gains.copy(), own.copy()
+        if self.gains[self.hidden].any():
             parent, child = self._links_to_hidden()
             for _ in range(self.links):
-                good = mean[child] > self.worth[parent]  # others would only lower the mean
-                mean, size = self._farther(parent[good], child[good], mean, size, own)
+                good = mean[child] > self.gains[parent]  # others would only lower the mean
+                mean, size = self._extend(parent[good], child[good], mean, size, own)
         else:  # all relevant nodes are in the frontier
             self.links = 0
         self.mean, self.size = mean, size
-        self.waiting = [(-self._bid(node), place, node) for node, place in self.place.items()]
-        heapify(self.waiting)
+        self.heap = [(-self._priority(node), discovery, node) for node, discovery in self.discovery.items()]
+        heapify(self.heap)
 
     def _links_to_hidden(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return parents and children of all links from unfetched to hidden nodes."""
         start = self.index.child_start
-        nodes = np.concatenate([np.flatnonzero(self.hidden), np.fromiter(self.place, np.int64, len(self.place))])
+        nodes = np.concatenate(
+            [np.flatnonzero(self.hidden), np.fromiter(self.discovery, np.int64, len(self.discovery))]
+        )
         child = targets(start, self.index.child, nodes)
         parent = np.repeat(nodes, start[nodes + 1] - start[nodes])
         within = self.hidden[child]
         return parent[within], child[within]
 
-    def _farther(
+    def _extend(
         self, parent: NDArray[Any], child: NDArray[Any], mean: Floats, size: Floats, own: Floats
     ) -> tuple[Floats, Floats]:
         """Return means and sizes extended by the trees of these children, best mean first."""
@@ -163,13 +165,13 @@ class _Crawl:
         heads, lengths = parent[first], np.diff(first, append=len(parent))
         values, sizes = np.cumsum(mean[child] * size[child]), np.cumsum(size[child])
         before = np.repeat(first, lengths)
-        values += self.worth[parent] - (values[before] - (mean[child] * size[child])[before])
+        values += self.gains[parent] - (values[before] - (mean[child] * size[child])[before])
         sizes += own[parent] - (sizes[before] - size[child][before])
         means = np.divide(values, sizes, out=np.zeros(len(values)), where=sizes > 0)
         best = np.maximum.reduceat(means, first)
         at = np.flatnonzero(means == np.repeat(best, lengths))
         at = at[np.diff(parent[at], prepend=-1) != 0]  # the shortest of equals
-        grown = best > self.worth[heads]
-        mean, size = self.worth.copy(), own.copy()
+        grown = best > self.gains[heads]
+        mean, size = self.gains.copy(), own.copy()
         mean[heads[grown]], size[heads[grown]] = best[grown], sizes[at][grown]
         return mean, size

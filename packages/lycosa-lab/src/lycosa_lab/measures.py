@@ -200,7 +200,7 @@ def extended(curve: ArrayLike, length: int = 0) -> Floats:
     return np.concatenate([known[:length], np.full(max(0, length - len(known)), last)])
 
 
-def better(one: ArrayLike, other: ArrayLike) -> Floats:
+def best_of_both(one: ArrayLike, other: ArrayLike) -> Floats:
     """Return the gains whose running sum is the maximum of that of two crawls.
 
     >>> better([0, 3, 0], [1, 1]).tolist()      # running sums 0, 3, 3 and 1, 2, 2

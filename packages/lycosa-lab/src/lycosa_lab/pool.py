@@ -15,15 +15,20 @@ from lycosa.core import blas_threads as threads
 from lycosa.core.errors import LycosaError
 from lycosa.core.progress import ProgressCallback
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _shared: tuple[Any, ...]  # arguments common to all items, set when a worker starts
 
 
 def map_parallel(
-    work: Callable[..., Made], items: Sequence[Given], workers: int, what: str, progress: ProgressCallback, *shared: Any
-) -> list[Made]:
+    work: Callable[..., Result],
+    items: Sequence[Item],
+    workers: int,
+    what: str,
+    progress: ProgressCallback,
+    *shared: Any,
+) -> list[Result]:
     """Return `work(*shared, item)` for each item in order; `workers` 0 means one per core, 1 runs in this process.
 
     `shared` is sent to each process only once.
@@ -60,7 +65,7 @@ def map_parallel(
     return [future.result() for future in futures]
 
 
-def _work(work: Callable[..., Made], item: Any) -> Made:
+def _work(work: Callable[..., Result], item: Any) -> Result:
     return work(*_shared, item)
 
 
@@ -71,10 +76,10 @@ def _start(*shared: Any) -> None:
 
     threads.limit_threads()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: only the parent handles it
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 
-def _leave_with_parent() -> None:
+def _exit_with_parent() -> None:
     """Exit with the parent; a worker whose parent was killed would wait for work forever."""
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -16,7 +16,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +37,8 @@ from lycosa_lab.cache import corpus_digest, digest
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.subjects import HuntSubject, labelled, seeded_random
 
-OPEN = 0.25  # share of the pages that a model and rules may learn from
-BROWSED = 0.4  # share of the relevant pages that browsing sessions may visit
+TRAINING_SHARE = 0.25  # share of the pages that a model and rules may learn from
+BROWSING_SHARE = 0.4  # share of the relevant pages that browsing sessions may visit
 SAMPLE, MOST = 0.2, 4000  # share of the labelled pages that a model is trained on, and their maximum number
 SESSIONS = 60  # browsing sessions
 
@@ -67,12 +66,12 @@ def prepare(
             try:
                 if not index.has_text:
                     raise InputError("no-text", f"the corpus has no text to train {' and '.join(sorted(wanted))} on")
-                path, looked = _kept(out, work, need, make)
+                path, read_nodes = _cached(out, work, need, make)
             except InputError as error:
                 done.lacking[need] = str(error)
                 continue
             setattr(done, need, path / need)
-            done.seen[looked] = True
+            done.seen[read_nodes] = True
             if need == "model":
                 done.targets = (subject.name,)
     return done
@@ -93,12 +92,12 @@ class _Work:
     def open(self) -> NDArray[np.bool_]:
         """Mask of the nodes that a model and rules may read: a share of the relevant ones and of the others."""
         relevant = self.subject.truth > 0
-        return self._first(relevant, OPEN) | self._first(~relevant, OPEN)
+        return self._first(relevant, TRAINING_SHARE) | self._first(~relevant, TRAINING_SHARE)
 
     def browsed(self) -> NDArray[np.bool_]:
         """Mask of the nodes that browsing may visit: a larger share of the relevant ones, and all others."""
         relevant = self.subject.truth > 0
-        return self._first(relevant, BROWSED) | self._first(~relevant, 1.0)
+        return self._first(relevant, BROWSING_SHARE) | self._first(~relevant, 1.0)
 
     def _first(self, part: NDArray[np.bool_], share: float) -> NDArray[np.bool_]:
         """Select a share of the nodes: example pages first, the others at random."""
@@ -107,12 +106,12 @@ class _Work:
         rank[list(subject.examples)] = -len(rank) - 1
         nodes = np.flatnonzero(part)
         nodes = nodes[np.argsort(rank[nodes], kind="stable")]
-        may = np.zeros(len(self.index), np.bool_)
-        may[nodes[: max(int(share * len(nodes)), int(part[list(subject.examples)].sum()))]] = True
-        return may
+        allowed = np.zeros(len(self.index), np.bool_)
+        allowed[nodes[: max(int(share * len(nodes)), int(part[list(subject.examples)].sum()))]] = True
+        return allowed
 
 
-def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set[int]]) -> tuple[Path, list[int]]:
+def _cached(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set[int]]) -> tuple[Path, list[int]]:
     """Build something in a temporary directory and move it into place, or reuse an earlier result.
 
     Returns its directory and the pages that were read. Concurrent processes build the same contents, so any of them may
@@ -126,8 +125,8 @@ def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set[i
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
         try:
-            looked = make(work, beside)
-            (beside / "looked.json").write_text(json.dumps(sorted(looked)), encoding="utf-8")
+            read_nodes = make(work, beside)
+            (beside / "looked.json").write_text(json.dumps(sorted(read_nodes)), encoding="utf-8")
             with suppress(OSError):  # another process was first
                 beside.rename(path)
         finally:
@@ -151,18 +150,18 @@ class TrackedPages:
     """The pages of an index, for trainers; records which pages were read."""
 
     index: CorpusIndex
-    may: NDArray[np.bool_]
-    looked: set[int] = field(default_factory=set)
+    allowed: NDArray[np.bool_]
+    read_nodes: set[int] = field(default_factory=set)
 
     def __call__(self, urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         """Yield the permitted pages in order, with their links in `address` form."""
         for number, url in enumerate(urls, 1):
             progress("reading pages", number, len(urls))
             node = node_of(url)
-            if not 0 <= node < len(self.index) or not self.may[node]:
+            if not 0 <= node < len(self.index) or not self.allowed[node]:
                 account.left_out["not to be looked at"] += 1
                 continue
-            self.looked.add(node)
+            self.read_nodes.add(node)
             yield url, self.page(node)
 
     def page(self, node: int) -> Page:
@@ -186,11 +185,11 @@ def trained_on(
     progress: ProgressCallback = no_progress,
 ) -> Trained:
     """Train a classifier of any kind on a table of nodes and their classes."""
-    look = TrackedPages(index, np.ones(len(index), np.bool_))
+    pages = TrackedPages(index, np.ones(len(index), np.bool_))
     return train(
         [str(table)],
         out,
-        look,
+        pages,
         kind=kind,
         least=MIN_CLASS_PAGES,
         whole_tree=True,
@@ -202,15 +201,15 @@ def trained_on(
 
 def classified(index: CorpusIndex, model: TrainedModel, name: str, nodes: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return the probability of a class for the selected nodes; 0 for other nodes and those without known words."""
-    words, said = ModelWords(model.column_of), np.zeros(len(index))
+    words, result = ModelWords(model.column_of), np.zeros(len(index))
     words.follow(index.stems)
     wanted = model.classes.index(name)
     for node in np.flatnonzero(nodes).tolist():
         columns, counts, _ = words.of(index.terms(node))
         if len(columns):
             order = np.argsort(columns, kind="stable")
-            said[node] = model.classifier.probabilities(Bags.of([(columns[order], counts[order])]))[0][wanted]
-    return said
+            result[node] = model.classifier.probabilities(Bags.of([(columns[order], counts[order])]))[0][wanted]
+    return result
 
 
 def _model(work: _Work, folder: Path) -> set[int]:
@@ -233,14 +232,14 @@ def _sampled(work: _Work) -> dict[int, str]:
     label_of = _class_of_each(work)
     share = min(SAMPLE, MOST / max(1, len(label_of)))
     sizes = Counter(label_of.values())
-    may = work.open()
+    allowed = work.open()
     rank = work.seeded_random("sample").permutation(len(index))
     rank[list(subject.examples)] = -1
     taken: Counter[str] = Counter()
     chosen: dict[int, str] = {}
     for node in sorted(label_of, key=lambda node: int(rank[node])):
         label = label_of[node]
-        if may[node] and taken[label] < max(2 * MIN_CLASS_PAGES, share * sizes[label]):
+        if allowed[node] and taken[label] < max(2 * MIN_CLASS_PAGES, share * sizes[label]):
             taken[label] += 1
             chosen[node] = label
     _merge(chosen, subject.name)
@@ -282,23 +281,23 @@ def _rules(work: _Work, folder: Path) -> set[int]:
     if model is None:
         raise InputError("lacking", work.subject.lacking["model"])
     labels = {node_of(url): label for url, label in table_rows(model.with_name("labels.tsv"))}
-    look = TrackedPages(work.index, work.open())
+    pages = TrackedPages(work.index, work.open())
     table = table_of(labels, folder / "labels.tsv")
-    learned = train_rules(str(table), TrainedModel.load(model), look, seed=work.random_seed, progress=work.progress)
+    learned = train_rules(str(table), TrainedModel.load(model), pages, seed=work.random_seed, progress=work.progress)
     learned.book.save(folder / "rules")
-    return look.looked | set(labels)
+    return pages.read_nodes | set(labels)
 
 
 def _browsing(work: _Work, folder: Path) -> set[int]:
     index, subject = work.index, work.subject
     relevant = subject.truth > 0
-    may = work.browsed()
-    starts = np.flatnonzero(~relevant & may & (np.diff(index.child_start) > 0))
+    allowed = work.browsed()
+    starts = np.flatnonzero(~relevant & allowed & (np.diff(index.child_start) > 0))
     order = work.seeded_random("browsing").permutation(starts)
 
     def links(url: str) -> list[str]:
         children = index.children(node_of(url))
-        return [address(child) for child in children[may[children]].tolist()]
+        return [address(child) for child in children[allowed[children]].tolist()]
 
     walked = sessions(
         links, lambda url: bool(relevant[node_of(url)]), map(address, order.tolist()), random_seed=work.random_seed
@@ -306,9 +305,9 @@ def _browsing(work: _Work, folder: Path) -> set[int]:
     lines: list[str] = []
     done = 0
     for done, walk in enumerate(islice(walked, SESSIONS), 1):
-        for look in walk:
-            visit: dict[str, Any] = {"url": look.url, "referrer": look.referrer}
-            lines.append(json.dumps({**visit, "relevant": bool(relevant[node_of(look.url)])}))
+        for view in walk:
+            relevance = bool(relevant[node_of(view.url)])
+            lines.append(json.dumps({"url": view.url, "referrer": view.referrer, "relevant": relevance}))
         work.progress("browsing", done, SESSIONS)
     if not done:
         raise InputError(
@@ -318,7 +317,7 @@ def _browsing(work: _Work, folder: Path) -> set[int]:
         )
     record = folder / "record.jsonl"
     record.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    looking = TrackedPages(index, may)
-    train_browse(record, folder / "browsing", looking, seed=work.random_seed, progress=work.progress)
-    walked_over = {node_of(json.loads(line)["url"]) for line in lines}
-    return walked_over | looking.looked
+    pages = TrackedPages(index, allowed)
+    train_browse(record, folder / "browsing", pages, seed=work.random_seed, progress=work.progress)
+    visited = {node_of(json.loads(line)["url"]) for line in lines}
+    return visited | pages.read_nodes

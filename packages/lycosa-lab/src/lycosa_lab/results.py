@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.files import atomic_write
-from lycosa_lab import confidence as certainty
+from lycosa_lab import confidence as confidence
 from lycosa_lab import measures
 from lycosa_lab.cache import corpus_digest, load, save
 from lycosa_lab.confidence import Floats
@@ -130,7 +130,7 @@ class ExperimentResults:
         subject, truth = self.subjects[outcome.subject], self.truth(outcome.subject, mode)
         own = measures.gains(outcome.trace, subject, truth)
         greedy = self.greedy.get(outcome.start) if look_ahead_links(outcome.strategy) else None
-        return own if greedy is None else measures.better(own, measures.gains(greedy.trace, subject, truth))
+        return own if greedy is None else measures.best_of_both(own, measures.gains(greedy.trace, subject, truth))
 
     @cached_property
     def greedy(self) -> dict[Start, Trial]:
@@ -205,11 +205,11 @@ class ExperimentResults:
         """Return a strategy's value for each subject and seed set, averaged over repetitions."""
         return unit_means(self.rows_of.get((strategy, budget), []), column)
 
-    def interval(self, strategy: str, budget: int, column: str = "harvest") -> certainty.Interval:
+    def interval(self, strategy: str, budget: int, column: str = "harvest") -> confidence.Interval:
         """Return the mean over subjects and seed sets with its interval."""
         units = self.units(strategy, budget, column)
         groups = [subject for subject, _ in units]
-        return certainty.interval(list(units.values()), random_seed=self.experiment.random_seed, groups=groups)
+        return confidence.interval(list(units.values()), random_seed=self.experiment.random_seed, groups=groups)
 
     def mean(self, strategy: str, budget: int, column: str = "harvest") -> float:
         """Return the mean over subjects of the means over seed sets."""

@@ -47,10 +47,10 @@ def seed_sets(
                 f"too few nodes for {number + 1} disjoint sets of {kind} seeds: reduce the number of sets",
             )
         if kind == "random":
-            seeds = _any(index, subject, nodes, most, random_seed, number)
+            seeds = _random_seeds(index, subject, nodes, most, random_seed, number)
         else:
             order = seeded_random(random_seed, subject.name, kind, number).permutation(nodes)
-            seeds = _leading(index, subject, order, most) if kind == "on-topic" else order[:most].tolist()
+            seeds = _on_topic_seeds(index, subject, order, most) if kind == "on-topic" else order[:most].tolist()
         if len(seeds) < count:
             subject.note(f"{kind} seeds: there are {len(seeds)} only, {count} were asked for")
         chosen.append(seeds)
@@ -59,7 +59,7 @@ def seed_sets(
     return chosen
 
 
-def _leading(index: CorpusIndex, subject: HuntSubject, order: NDArray[np.int64], count: int) -> list[int]:
+def _on_topic_seeds(index: CorpusIndex, subject: HuntSubject, order: NDArray[np.int64], count: int) -> list[int]:
     """Return the first relevant nodes that lead to another relevant one."""
     seeds: list[int] = []
     for node in order.tolist():
@@ -76,7 +76,7 @@ def _leading(index: CorpusIndex, subject: HuntSubject, order: NDArray[np.int64],
     return seeds
 
 
-def _any(
+def _random_seeds(
     index: CorpusIndex, subject: HuntSubject, nodes: NDArray[np.int64], count: int, random_seed: int, number: int
 ) -> list[int]:
     """Draw random nodes, repeatedly if no other node with a score can be reached from them."""
@@ -105,19 +105,19 @@ def _candidates(index: CorpusIndex, subject: HuntSubject, kind: str, hops: int) 
         )
     if kind == "on-topic":
         lonely = f"no node that is relevant to {subject.name!r} leads to another one: take off-topic seeds"
-        return _some(among & reaching, lonely)
+        return _nonempty(among & reaching, lonely)
     if kind == "cold":
         near = f"no node is two links from what is relevant to {subject.name!r}: take off-topic seeds"
-        return _some(distance == 2, near)
+        return _nonempty(distance == 2, near)
     farthest = int(distance[reaching].max())
     far = (
         f"no node is {hops} links or more from all that is relevant to {subject.name!r}: the farthest that lead there "
         f"are {farthest} away: ask for fewer hops, or take on-topic seeds"
     )
-    return _some(reaching & (distance >= hops), far)
+    return _nonempty(reaching & (distance >= hops), far)
 
 
-def _some(nodes: NDArray[np.bool_], otherwise: str) -> NDArray[np.int64]:
+def _nonempty(nodes: NDArray[np.bool_], otherwise: str) -> NDArray[np.int64]:
     if not nodes.any():
         raise InputError("unreachable", otherwise)
     return np.flatnonzero(nodes)

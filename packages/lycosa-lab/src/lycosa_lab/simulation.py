@@ -64,8 +64,8 @@ def simulate(
     ['c', 'b']
     """
     distinct = _distinct(guide.index, seeds)
-    table, guiding = IndexedTable(guide.index), guide.begin(seeds, strategy.wants)
-    table.stems = guiding.words
+    table, judge = IndexedTable(guide.index), guide.begin(seeds, strategy.wants)
+    table.stems = judge.words
     frontier = strategy.frontier(table, always_ready, 0, 300.0, 0.0)
     trap_filter = TrapFilter()
     estimator = spillable_estimator(strategy, frontier, trap_filter) if memory_rows else None
@@ -83,27 +83,27 @@ def simulate(
             ending = EXHAUSTED
             break
         node = table.node_at.item(row)
-        step = table.visited(guiding.visit(node, len(fetched) + 1, arm, score), row, guiding.link_relevances(node))
+        step = table.visited(judge.visit(node, len(fetched) + 1, arm, score), row, judge.link_relevances(node))
         pages.pages += 1
         strategy.learn(step, table, frontier)
         frontier.untake(row)
         if spilled is not None:
             spilled.settle()
         fetched.append(node)
-        if isinstance(guiding, TrialJudge):
-            _teach(guiding, strategy, fetched, table, frontier)
+        if isinstance(judge, TrialJudge):
+            _apply_update(judge, strategy, fetched, table, frontier)
         if named:
             arms.append(arm)
         if seen is None or not seen[node] or len(fetched) <= distinct:
             left -= 1
-    seconds = process_time() - began - guiding.seconds
+    seconds = process_time() - began - judge.seconds
     return Trace(np.array(fetched, np.int32), min(distinct, len(fetched)), ending, seconds, arms)
 
 
-def _teach(
-    guiding: TrialJudge, strategy: Strategy, fetched: list[int], table: IndexedTable, frontier: Frontier
+def _apply_update(
+    judge: TrialJudge, strategy: Strategy, fetched: list[int], table: IndexedTable, frontier: Frontier
 ) -> None:
-    relevances_now, reconsider = guiding.teach(), getattr(strategy, "reconsider", None)
+    relevances_now, reconsider = judge.apply_update(), getattr(strategy, "reconsider", None)
     if relevances_now is not None and reconsider is not None:
         reconsider(table.row_at[fetched].astype(np.int32), relevances_now, table, frontier)
 

@@ -27,8 +27,8 @@ from lycosa_lab.experiments import AS_PUBLISHED, EXAMPLES
 if TYPE_CHECKING:
     from lycosa_lab.judgements import Judgements
 
-STANDING_OUT = 4  # words of example pages added to a class name to make a query
-LISTED = 12  # classes in a message
+MAX_DISTINCTIVE_WORDS = 4  # words of example pages added to a class name to make a query
+MAX_LISTED = 12  # classes in a message
 SCORE = "score"
 
 
@@ -87,7 +87,7 @@ def subjects_of(
     """
     if not index.classes:
         return [_of_scores(index, names)]
-    chosen = [_known(index, name) for name in names] or _drawn(index, count, least, most, random_seed)
+    chosen = [_spelt_class(index, name) for name in names] or _random_classes(index, count, least, most, random_seed)
     subjects = []
     missing = len(index) - int(np.count_nonzero(labelled(index)))
     for number, name in enumerate(chosen, 1):
@@ -135,7 +135,7 @@ def _of_scores(index: CorpusIndex, names: Sequence[str]) -> HuntSubject:
     return HuntSubject(SCORE, truth, seen=seen, truth_by="scores of the graph")
 
 
-def _known(index: CorpusIndex, name: str) -> str:
+def _spelt_class(index: CorpusIndex, name: str) -> str:
     """Return a class or branch as spelt in the corpus."""
     branches = index.branches()
     spelt = {branch.casefold(): branch for branch in branches}
@@ -155,7 +155,7 @@ def _known(index: CorpusIndex, name: str) -> str:
     return known
 
 
-def _drawn(index: CorpusIndex, count: int, least: int, most: int, random_seed: int) -> list[str]:
+def _random_classes(index: CorpusIndex, count: int, least: int, most: int, random_seed: int) -> list[str]:
     """Return random classes of a fitting size, in alphabetical order."""
     sizes = index.sizes()
     wanted = {name: size for name, size in sizes.items() if name.casefold() not in NO}
@@ -164,7 +164,7 @@ def _drawn(index: CorpusIndex, count: int, least: int, most: int, random_seed: i
     if not fitting and not most and wanted:  # a corpus with a single topic, or with yes/no labels
         fitting = [name for name, size in wanted.items() if least <= size < len(index)]
     if not fitting:
-        largest = ", ".join(f"{name} ({size:,})" for name, size in Counter(sizes).most_common(LISTED))
+        largest = ", ".join(f"{name} ({size:,})" for name, size in Counter(sizes).most_common(MAX_LISTED))
         raise InputError(
             "too-few-pages",
             f"no class of the corpus has {least:,} to {highest:,} pages: it has {largest}. Change least or "
@@ -177,8 +177,8 @@ def _drawn(index: CorpusIndex, count: int, least: int, most: int, random_seed: i
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(names[:LISTED]) + more
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    return ", ".join(names[:MAX_LISTED]) + more
 
 
 def _with_examples(index: CorpusIndex, subject: HuntSubject, random_seed: int, examples: int = EXAMPLES) -> HuntSubject:
@@ -191,13 +191,13 @@ def _with_examples(index: CorpusIndex, subject: HuntSubject, random_seed: int, e
     subject.examples = tuple(chosen.tolist())
     subject.seen = np.zeros(len(index), np.bool_)
     subject.seen[chosen] = True
-    subject.words = _typed(index, subject.name) or " ".join(
-        dict.fromkeys([*_name_words(subject.name), *standing_out(index, subject.examples, subject.name)])
+    subject.words = _embedded_query(index, subject.name) or " ".join(
+        dict.fromkeys([*_name_words(subject.name), *distinctive_words(index, subject.examples, subject.name)])
     )
     return subject
 
 
-def _typed(index: CorpusIndex, name: str) -> str:
+def _embedded_query(index: CorpusIndex, name: str) -> str:
     if not str(index.facts.get("source", "")).startswith("embedded"):
         return ""
     from lycosa.testweb.prose import TOPICS, query
@@ -218,7 +218,7 @@ def _name_words(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[^\W_]+", apart)]
 
 
-def standing_out(index: CorpusIndex, nodes: Sequence[int], name: str = "") -> list[str]:
+def distinctive_words(index: CorpusIndex, nodes: Sequence[int], name: str = "") -> list[str]:
     """Return distinctive words of some pages in their most frequent spelling, without those of the name.
 
     Words are ranked by the mean of the pages' unit vectors (1 + log tf) times log((N + 1) / (N_j + .5)) + 1.
@@ -243,7 +243,7 @@ def standing_out(index: CorpusIndex, nodes: Sequence[int], name: str = "") -> li
     words: list[str] = []
     for term in np.argsort(-weight * idf, kind="stable").tolist():
         stem = index.stems[term]
-        if len(words) == STANDING_OUT or not weight[term]:
+        if len(words) == MAX_DISTINCTIVE_WORDS or not weight[term]:
             break
         if stem in written and stem not in named:
             words.append(min(written[stem].items(), key=lambda pair: (-pair[1], pair[0]))[0])

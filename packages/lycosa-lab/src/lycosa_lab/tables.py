@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from lycosa.version import __version__
-from lycosa_lab import confidence as certainty
+from lycosa_lab import confidence as confidence
 from lycosa_lab.cache import corpus_digest
 from lycosa_lab.comparison import CrawlComparison, grid, harvest_by
 from lycosa_lab.confidence import PairedDifference
@@ -77,8 +77,8 @@ def differences(
             shared = [unit for unit in base if unit in own]
             ours, theirs = ([units[unit] for unit in shared] for units in (own, base))
             groups = [subject for subject, _ in shared]
-            apart[text] = certainty.paired(ours, theirs, results.experiment.random_seed, groups=groups)
-        lines += [(text, budget, one) for text, one in certainty.corrected(apart).items() if one.n]
+            apart[text] = confidence.paired(ours, theirs, results.experiment.random_seed, groups=groups)
+        lines += [(text, budget, one) for text, one in confidence.corrected(apart).items() if one.n]
     return lines
 
 

@@ -72,15 +72,15 @@ def maker(name: str) -> Any:
 
 def make(text: str, **facts: Any) -> Strategy:
     """Build a strategy from its spec, with the facts of the crawl that it needs."""
-    name, given_group = parse_spec(text)
-    return make_with(maker(name), given_group, name, **facts) if name == PROGRAM else strategy_by_name(text, **facts)
+    name, parameters = parse_spec(text)
+    return make_with(maker(name), parameters, name, **facts) if name == PROGRAM else strategy_by_name(text, **facts)
 
 
 def check(text: str, budget: int = 1) -> None:
     """Raise InputError unless the strategy exists and accepts these parameters."""
-    name, given_group = parse_spec(text)
+    name, parameters = parse_spec(text)
     maker(name)
-    if not given_group and name != PROGRAM:
+    if not parameters and name != PROGRAM:
         return
     facts = {"seed": 0, "budget": budget, "threshold": 0.5, "words": "topic"}
     try:
@@ -100,8 +100,8 @@ def label(text: str) -> str:
     >>> label("program,command=python mine.py"), label("oracle,ahead=6"), label("best-first,merge=sum")
     ('python mine.py', 'look-ahead', 'best-first,merge=sum')
     """
-    name, given_group = parse_spec(text)
-    return given_group.get("command", text) if name == PROGRAM else "look-ahead" if text == LOOK_AHEAD else text
+    name, parameters = parse_spec(text)
+    return parameters.get("command", text) if name == PROGRAM else "look-ahead" if text == LOOK_AHEAD else text
 
 
 def look_ahead_links(text: str) -> int:
@@ -110,12 +110,12 @@ def look_ahead_links(text: str) -> int:
     >>> look_ahead_links("oracle,ahead=6"), look_ahead_links("oracle"), look_ahead_links("oracle,ahead=6,batch=2")
     (6, 0, 0)
     """
-    name, given_group = parse_spec(text)
-    if name != ORACLE or set(given_group) != {"ahead"}:
+    name, parameters = parse_spec(text)
+    if name != ORACLE or set(parameters) != {"ahead"}:
         return 0
-    if not given_group["ahead"].isdecimal() or not 1 <= int(given_group["ahead"]) <= MOST_LINKS:
+    if not parameters["ahead"].isdecimal() or not 1 <= int(parameters["ahead"]) <= MOST_LINKS:
         raise InputError("bad-value", f"{text}: ahead must be a number of links, 1 to {MOST_LINKS}")
-    return int(given_group["ahead"])
+    return int(parameters["ahead"])
 
 
 def needs(text: str) -> set[str]:
@@ -195,29 +195,29 @@ def kind(text: str) -> str:
 
 def _parts(text: str) -> list[str]:
     """Return the strategy, or the arms of a bandit."""
-    name, given_group = parse_spec(text)
+    name, parameters = parse_spec(text)
     if name not in STRATEGIES or STRATEGIES[name].module != "bandit":
         return [text]
-    if "arms" not in given_group:
+    if "arms" not in parameters:
         return list(settings(STRATEGIES[name].arguments["policy"])["arms"])
-    return [arm.strip() for arm in given_group["arms"].split("+") if arm.strip()]
+    return [arm.strip() for arm in parameters["arms"].split("+") if arm.strip()]
 
 
 def _with_files(text: str, subject: HuntSubject) -> str:
     """Add the training file to the parameters of a strategy or of a bandit's arms."""
-    name, given_group = parse_spec(text)
+    name, parameters = parse_spec(text)
     parts = _parts(text)
     if parts != [text]:
         if needs(text):
-            given_group["arms"] = "+".join(_with_files(part, subject) for part in parts)
-        return format_spec(name, given_group)
+            parameters["arms"] = "+".join(_with_files(part, subject) for part in parts)
+        return format_spec(name, parameters)
     file = {TAXONOMY: subject.rules, BROWSING: subject.browsing}.get(kind(text))
-    if kind(text) in _PREPARED and "file" not in given_group:
+    if kind(text) in _PREPARED and "file" not in parameters:
         if file is None:
             raise InputError(
                 "untrained",
                 f"{name} needs training before the crawl: prepare {subject.name!r} (needs "
                 f"{' and '.join(sorted(needs(text)))})",
             )
-        given_group["file"] = str(file)
-    return format_spec(name, given_group)
+        parameters["file"] = str(file)
+    return format_spec(name, parameters)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from places import ROOT
 
 from commands import run
 from lycosa.core.errors import InputError
@@ -21,10 +20,10 @@ from lycosa_lab.benchmark.corpora import (
     AvailableCorpus,
     BenchmarkCorpus,
     checksum,
-    dealt,
-    frozen,
     half_of,
     open_corpora,
+    pinned_topics,
+    topics_of_half,
 )
 from lycosa_lab.comparison import CrawlComparison
 from lycosa_lab.corpus_index import CorpusIndex
@@ -33,6 +32,7 @@ from lycosa_lab.measures import polite
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.subjects import HuntSubject
 from lycosa_lab.trial_strategies import make_trial_strategy
+from places import ROOT
 
 EXAMPLES = ROOT / "examples"
 
@@ -55,11 +55,11 @@ def test_half_of_webkb_classes() -> None:
 def test_dealt_splits_topics_by_name_and_size() -> None:
     sizes = {"a": 30, "b": 24, "c": 40, "d/e": 30, "d/f": 26, "g": 650, "h": 1500}
     index = classified(sizes, 3000)
-    both = {half: dealt(index, half) for half in (DEVELOPMENT, REPORT)}
+    both = {half: topics_of_half(index, half) for half in (DEVELOPMENT, REPORT)}
     for half, names in both.items():
         assert all(half_of(name) == half for name in names)
         assert not {"b", "h"} & set(names)  # 24 pages; more than a third
-        assert names == dealt(index, half)
+        assert names == topics_of_half(index, half)
     every = both[DEVELOPMENT] + both[REPORT]
     assert {"a", "c", "g"} <= set(every)
     assert both[half_of("g")][-1] == "g"
@@ -68,10 +68,10 @@ def test_dealt_splits_topics_by_name_and_size() -> None:
 def test_frozen_rejects_changed_topics() -> None:
     index = classified({"a": 30, "c": 40}, 300)
     half = half_of("a")
-    names = dealt(index, half)
-    assert frozen(index, half, "mine", checksum(names)) == names
+    names = topics_of_half(index, half)
+    assert pinned_topics(index, half, "mine", checksum(names)) == names
     with pytest.raises(InputError, match=f"checksum is {checksum(names)}, it was 0123"):
-        frozen(index, half, "mine", "0123")
+        pinned_topics(index, half, "mine", "0123")
 
 
 def test_open_corpora_rejects_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,7 +202,7 @@ def test_shown_value_too_deep_for_json() -> None:
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]
-    assert "something too deep" in external.shown(deep)
+    assert "something too deep" in external.quoted(deep)
 
 
 def test_program_ends_with_killed_parent() -> None:

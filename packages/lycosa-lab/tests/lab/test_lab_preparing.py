@@ -15,7 +15,7 @@ from lycosa.strategies.rulebook import RuleBook
 from lycosa.text.browsing import Browsing
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.index_writer import RecordedPage, write_index
-from lycosa_lab.preparation import BROWSED, OPEN, address, node_of, prepare
+from lycosa_lab.preparation import BROWSING_SHARE, TRAINING_SHARE, address, node_of, prepare
 from lycosa_lab.subjects import HuntSubject, subjects_of
 
 EVERYTHING = ("examples", "model", "rules", "browsing")
@@ -54,7 +54,7 @@ def test_prepare_marks_browsed_pages_as_seen(prepared: Prepared) -> None:
 
 def test_prepare_leaves_most_relevant_pages_unseen(prepared: Prepared) -> None:
     _, done, _, _ = prepared
-    assert done.truth[done.seen].sum() <= BROWSED * done.truth.sum()
+    assert done.truth[done.seen].sum() <= BROWSING_SHARE * done.truth.sum()
 
 
 @pytest.mark.paper("rules-sizes")
@@ -62,8 +62,8 @@ def test_prepare_reads_at_most_a_quarter_for_rules(web: CorpusIndex, tmp_path: P
     (subject,) = subjects_of(web, ["railways"])
     done = prepare(web, subject, ["rules"], tmp_path)
     relevant = done.truth > 0
-    assert done.seen[relevant].sum() <= OPEN * relevant.sum()
-    assert done.seen[~relevant].sum() <= OPEN * (~relevant).sum()
+    assert done.seen[relevant].sum() <= TRAINING_SHARE * relevant.sum()
+    assert done.seen[~relevant].sum() <= TRAINING_SHARE * (~relevant).sum()
     assert done.model is not None
     assert done.browsing is None
 

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 import browsing
 from lycosa_lab.findings import Claim, Curve, Findings, ReportFigure, ReportTable, plain
-from lycosa_lab.report import BADGE, shown, write_report
+from lycosa_lab.report import BADGE, format_cell, write_report
 
 HOSTILE = "</script><script>alert('x')</script><img src=x onerror=alert(1)>"
 
@@ -145,7 +145,7 @@ def test_write_report_interrupted_keeps_old_page(tmp_path: Path, monkeypatch: py
 
 
 def test_shown_small_numbers() -> None:
-    assert ["0.000", "1.2e-05", "yes", "∞"] == [shown(cell) for cell in (0.0, 0.000012, True, float("inf"))]
+    assert ["0.000", "1.2e-05", "yes", "∞"] == [format_cell(cell) for cell in (0.0, 0.000012, True, float("inf"))]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from lycosa.core.types import Page
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.index_writer import RecordedPage, write_index
 from lycosa_lab.subjects import (
-    standing_out,
+    distinctive_words,
     subjects_of,
 )
 
@@ -51,7 +51,7 @@ def test_subjects_of_words_of_name_and_examples(tmp_path: Path) -> None:
 
 def test_standing_out_prefers_rare_words(tmp_path: Path) -> None:
     index = corpus(tmp_path / "i", [("water reefs", []), ("water reefs", []), ("water trains", []), ("water", [])])
-    assert ["reefs", "water"] == standing_out(index, [0, 1])
+    assert ["reefs", "water"] == distinctive_words(index, [0, 1])
 
 
 def test_subjects_of_examples_are_seen_and_seeded(web: CorpusIndex) -> None:

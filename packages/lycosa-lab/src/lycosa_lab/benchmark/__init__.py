@@ -135,12 +135,12 @@ def _polite(one: Trial, results: ExperimentResults, budgets: Sequence[int]) -> F
 class BenchmarkRun:
     """Crawls, figures and remarks of a benchmark, cell by cell."""
 
-    places: list[AvailableCorpus]
+    available: list[AvailableCorpus]
     size: BenchmarkSize
     entrants: list[str]
     cells: dict[BenchmarkCell, CrawlComparison] = field(default_factory=dict)
     figures: list[ReportFigure] = field(default_factory=list)
-    hunted: dict[str, list[str]] = field(default_factory=dict)
+    topics_used: dict[str, list[str]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
 
     @property
@@ -161,15 +161,15 @@ def mean(crawls: CrawlComparison, entrant: str, measure: Measure) -> TableCell:
 
 
 def benchmark(
-    bench: Bench, places: Sequence[AvailableCorpus], size: BenchmarkSize, entrants: Sequence[str]
+    bench: Bench, available: Sequence[AvailableCorpus], size: BenchmarkSize, entrants: Sequence[str]
 ) -> BenchmarkRun:
     """Run the missing crawls of every corpus and setting, and collect all results."""
-    made = BenchmarkRun(list(places), size, list(entrants))
-    for place in places:
+    run = BenchmarkRun(list(available), size, list(entrants))
+    for place in available:
         wanted = len(place.topics) if size.subject_count < 0 else size.subject_count or place.usual
-        topics = made.hunted[place.name] = place.topics[:wanted]
+        topics = run.topics_used[place.name] = place.topics[:wanted]
         if len(topics) < wanted:
-            made.remarks.append(f"{place.name}: {len(topics)} topics only, {wanted} were wanted: it has no more.")
+            run.remarks.append(f"{place.name}: {len(topics)} topics only, {wanted} were wanted: it has no more.")
         done: dict[BenchmarkSetting, ExperimentResults] = {}
         for setting in size.settings:
             title = f"{place.name}, {setting.title}"
@@ -183,15 +183,15 @@ def benchmark(
             try:
                 results = bench.run(plan, where, index=place.index, subjects=subjects, title=title)
             except InputError as error:
-                made.remarks.append(f"Left out: {title}: {error}")
+                run.remarks.append(f"Left out: {title}: {error}")
                 continue
             done[setting] = results
             lines = [line for line in results.remarks if line.startswith(("Left out", "Failed", "Forfeited"))]
-            made.remarks += [f"{title}: {line}" for line in lines]
-        _take(made, place, done)
-    if not made.cells:
-        raise InputError("nothing-to-do", f"no benchmark crawl could run. {' '.join(made.remarks)}")
-    return made
+            run.remarks += [f"{title}: {line}" for line in lines]
+        _take(run, place, done)
+    if not run.cells:
+        raise InputError("nothing-to-do", f"no benchmark crawl could run. {' '.join(run.remarks)}")
+    return run
 
 
 def subjects_told(index: CorpusIndex, topics: Sequence[str], told: str) -> list[HuntSubject]:
@@ -204,21 +204,21 @@ def subjects_told(index: CorpusIndex, topics: Sequence[str], told: str) -> list[
     return [replace(subject, words="") for subject in subjects_of(index, topics, examples=EXAMPLES)]
 
 
-def _take(made: BenchmarkRun, place: AvailableCorpus, done: Mapping[BenchmarkSetting, ExperimentResults]) -> None:
+def _take(run: BenchmarkRun, place: AvailableCorpus, done: Mapping[BenchmarkSetting, ExperimentResults]) -> None:
     """Add the crawls on a corpus to the cells, and draw their curves."""
-    labels = {text: label(text) for text in made.entrants}
+    labels = {text: label(text) for text in run.entrants}
     for setting, results in done.items():
         for budget in results.experiment.budgets:
             crawls = CrawlComparison.of(labels, [results], [budget], [SHARE, *COLUMNS, CPU])
             topics = [f"{place.name}: {topic}" for topic in crawls.topics]
-            made.cells[BenchmarkCell(place.name, setting, budget)] = replace(crawls, topics=topics)
+            run.cells[BenchmarkCell(place.name, setting, budget)] = replace(crawls, topics=topics)
     if done:
-        steps = _steps(made.size.budgets_for(len(place.index))[-1])
+        steps = _steps(run.size.budgets_for(len(place.index))[-1])
         rest = {text: name for text, name in labels.items() if text != ORACLE}
         crawls = CrawlComparison.pooled(
             [CrawlComparison.of(rest, [results], steps, [SHARE]) for results in done.values()]
         )
-        made.figures.append(
+        run.figures.append(
             crawls.figure(
                 f"benchmark-figure-{place.name}", f"Share on {place.name}", "share", SHARE,
                 note="Of what the oracle finds that looks ahead, in trials where it has something after a page.",
@@ -244,9 +244,9 @@ class CellComparison:
     ruling: Ruling  # on the claim that the rival is not better
 
 
-def compared(made: BenchmarkRun) -> list[CellComparison]:
+def compared(run: BenchmarkRun) -> list[CellComparison]:
     """Return all cells that have a rival, with p corrected for the number of cells."""
-    known = {cell: one for cell, crawls in made.cells.items() if (one := _compared(cell, crawls)) is not None}
+    known = {cell: one for cell, crawls in run.cells.items() if (one := _compared(cell, crawls)) is not None}
     ahead = corrected({cell: one.ahead for cell, one in known.items()})
     return [replace(one, ahead=ahead[cell]) for cell, one in known.items()]
 
@@ -284,9 +284,9 @@ def table_cells(known: Sequence[CellComparison]) -> ReportTable:
     )  # fmt: skip
 
 
-def table_all(made: BenchmarkRun, budget: int) -> ReportTable:
+def table_all(run: BenchmarkRun, budget: int) -> ReportTable:
     """Return the table of all entrants over all corpora and settings at a budget, best share first."""
-    crawls = made.pooled(budget)
+    crawls = run.pooled(budget)
     shares = {text: of[:, -1] for text, of in crawls.values[SHARE].items() if np.isfinite(of).any()}
     tested = [text for text in shares if kind(text) != "oracle" and SCENT in shares and text != SCENT]
     differences = corrected({text: paired(shares[text], shares[SCENT], groups=crawls.topics) for text in tested})
@@ -307,24 +307,24 @@ def table_all(made: BenchmarkRun, budget: int) -> ReportTable:
     )  # fmt: skip
 
 
-def table_cpu(made: BenchmarkRun) -> ReportTable:
-    columns = {name: made.pooled(budget, name) for name, budget in made.corpora.items()}
+def table_cpu(run: BenchmarkRun) -> ReportTable:
+    columns = {name: run.pooled(budget, name) for name, budget in run.corpora.items()}
     return ReportTable(
         "benchmark-cpu", "Milliseconds of CPU a step", ["entrant", *columns],
-        [[label(text), *(mean(crawls, text, CPU) for crawls in columns.values())] for text in made.entrants],
+        [[label(text), *(mean(crawls, text, CPU) for crawls in columns.values())] for text in run.entrants],
         timed=True,
         note="Of picking and learning a page, without the judge; of a program all that it took, its start included. "
         "They differ from machine to machine, and with what else it does.",
     )  # fmt: skip
 
 
-def table_corpus(made: BenchmarkRun, corpus: str) -> ReportTable:
+def table_corpus(run: BenchmarkRun, corpus: str) -> ReportTable:
     """Return the table of every entrant in every cell of a corpus."""
-    columns = {f"{cell.setting.title}, {cell.budget:,}": of for cell, of in made.cells.items() if cell.corpus == corpus}
+    columns = {f"{cell.setting.title}, {cell.budget:,}": of for cell, of in run.cells.items() if cell.corpus == corpus}
     return ReportTable(
         f"benchmark-{corpus}", f"All entrants on {corpus}: share of the optimum, as far as it is known",
         ["entrant", *columns],
-        [[label(text), *(mean(crawls, text, SHARE) for crawls in columns.values())] for text in made.entrants],
+        [[label(text), *(mean(crawls, text, SHARE) for crawls in columns.values())] for text in run.entrants],
         note=NOTE,
     )  # fmt: skip
 
@@ -344,24 +344,24 @@ def nowhere_behind(known: Sequence[CellComparison]) -> Ruling:
 
 
 def findings(
-    bench: Bench, places: Sequence[AvailableCorpus], size: BenchmarkSize, entrants: Sequence[str], half: str
+    bench: Bench, available: Sequence[AvailableCorpus], size: BenchmarkSize, entrants: Sequence[str], half: str
 ) -> Findings:
     """Run the benchmark and return its tables, figures, claim and the facts needed to repeat it."""
-    made = benchmark(bench, places, size, entrants)
-    known = compared(made)
+    run = benchmark(bench, available, size, entrants)
+    known = compared(run)
     parts: list[ReportTable | ReportFigure] = [table_cells(known)] if known else []
-    parts += [table_all(made, budget) for budget in sorted({cell.budget for cell in made.cells})]
-    parts += [*(table_corpus(made, name) for name in made.corpora), *made.figures, table_cpu(made)]
-    last = (made.pooled(budget, name) for name, budget in made.corpora.items())
+    parts += [table_all(run, budget) for budget in sorted({cell.budget for cell in run.cells})]
+    parts += [*(table_corpus(run, name) for name in run.corpora), *run.figures, table_cpu(run)]
+    last = (run.pooled(budget, name) for name, budget in run.corpora.items())
     crawls = sum(int(np.isfinite(of).sum()) for every in last for of in every.values[CPU].values())
     claims = [nowhere_behind(known)] if known else []
-    topics = sum(map(len, made.hunted.values()))
+    topics = sum(map(len, run.topics_used.values()))
     return Findings(
         "benchmark", "Benchmark of focused crawlers", parts, claims,
-        f"{many(len(made.entrants) - 1, 'entrant')} beside the oracle, {many(topics, 'topic')} of the {half} half "
-        f"of {', '.join(made.corpora)}, {many(len(made.size.settings), 'setting')}: {crawls:,} crawls. "
-        f"All are guided by the judge {made.size.judge}; labels that no entrant sees say what was found.",
-        {"version": __version__, "half": half, "size": asdict(made.size), "entrants": list(made.entrants)},
-        {place.name: place.facts(made.hunted[place.name]) for place in made.places},
-        list(dict.fromkeys(made.remarks)),
+        f"{many(len(run.entrants) - 1, 'entrant')} beside the oracle, {many(topics, 'topic')} of the {half} half "
+        f"of {', '.join(run.corpora)}, {many(len(run.size.settings), 'setting')}: {crawls:,} crawls. "
+        f"All are guided by the judge {run.size.judge}; labels that no entrant sees say what was found.",
+        {"version": __version__, "half": half, "size": asdict(run.size), "entrants": list(run.entrants)},
+        {place.name: place.facts(run.topics_used[place.name]) for place in run.available},
+        list(dict.fromkeys(run.remarks)),
     )  # fmt: skip

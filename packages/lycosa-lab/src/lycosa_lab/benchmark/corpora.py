@@ -81,11 +81,11 @@ class AvailableCorpus:
     files: dict[str, str] = field(default_factory=dict)  # digests of its source files
     usual: int = 8
 
-    def facts(self, hunted: Sequence[str]) -> dict[str, Any]:
+    def facts(self, topics_used: Sequence[str]) -> dict[str, Any]:
         """Return the facts needed to repeat a run on this corpus."""
         return {
             "source": self.index.facts.get("source"), "files": self.files, "fingerprint": self.index.fingerprint,
-            "pages": len(self.index), "links": self.index.facts.get("links"), "topics": list(hunted),
+            "pages": len(self.index), "links": self.index.facts.get("links"), "topics": list(topics_used),
             "topics of the half": len(self.topics), "checksum of the half": checksum(self.topics),
         }  # fmt: skip
 
@@ -134,7 +134,9 @@ def _known(name: str, corpora: Path | None, half: str, keep: Path, progress: Pro
                     f"{known[:12]}; to use it anyway, index it and name the index with --corpus",
                 )
     index = open_corpus(source, keep, progress, labels=labels)
-    return AvailableCorpus(name, index, frozen(index, half, name, corpus.halves.get(half, "")), files, corpus.topics)
+    return AvailableCorpus(
+        name, index, pinned_topics(index, half, name, corpus.halves.get(half, "")), files, corpus.topics
+    )
 
 
 def _own(name: str, half: str) -> AvailableCorpus:
@@ -146,7 +148,9 @@ def _own(name: str, half: str) -> AvailableCorpus:
     index = CorpusIndex.open(name)
     if not index.has_text or not index.classes:
         raise InputError("no-text", f"{name} has no text or no classes: the benchmark needs both")
-    return AvailableCorpus(Path(name).resolve().name.removesuffix(".index"), index, frozen(index, half, name, ""))
+    return AvailableCorpus(
+        Path(name).resolve().name.removesuffix(".index"), index, pinned_topics(index, half, name, "")
+    )
 
 
 def half_of(name: str) -> str:
@@ -158,12 +162,12 @@ def half_of(name: str) -> str:
     return REPORT if zlib.crc32(name.encode()) % 2 else DEVELOPMENT
 
 
-def within(name: str, other: str) -> bool:
+def is_within(name: str, other: str) -> bool:
     """Return whether a class equals another one or lies below it."""
     return name == other or name.startswith(f"{other}/")
 
 
-def dealt(index: CorpusIndex, half: str) -> list[str]:
+def topics_of_half(index: CorpusIndex, half: str) -> list[str]:
     """Return the topics of a half in hash order, none within another one.
 
     Topics with LEAST to MOST pages come first, then larger ones (up to LARGEST) that contain none of them.
@@ -174,7 +178,7 @@ def dealt(index: CorpusIndex, half: str) -> list[str]:
     larger = [name for name in order if MOST < sizes[name] <= LARGEST * len(index)]
     chosen: list[str] = []
     for name in [*fitting, *larger]:
-        if not any(within(name, other) or within(other, name) for other in chosen):
+        if not any(is_within(name, other) or is_within(other, name) for other in chosen):
             chosen.append(name)
     return chosen
 
@@ -188,9 +192,9 @@ def checksum(names: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(sorted(names)).encode()).hexdigest()[:16]
 
 
-def frozen(index: CorpusIndex, half: str, name: str, pinned: str) -> list[str]:
+def pinned_topics(index: CorpusIndex, half: str, name: str, pinned: str) -> list[str]:
     """Return the topics of a half; raise InputError if their checksum differs from the pinned one."""
-    names = dealt(index, half)
+    names = topics_of_half(index, half)
     if not names:
         raise InputError(
             "too-few-pages", f"no class in the {half} half of {name} has {LEAST} pages or more: choose another corpus"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lycosa.core.spec import parse_spec
 from lycosa.strategies import STRATEGIES, TRUTH
-from lycosa_lab import trial_strategies as hunters
+from lycosa_lab import trial_strategies as trial_strategies
 from lycosa_lab.trial_strategies import ORACLE, PROGRAM
 
 SCENT = "scent"
@@ -52,5 +52,5 @@ def entrants(
     usual = ["best-first", "breadth-first"] if quick else [*(PUBLISHED if full else BEST), *modern]
     texts = list(dict.fromkeys([ORACLE, SCENT, *(only or usual), *also]))
     for text in texts:
-        hunters.check(text)
+        trial_strategies.check(text)
     return texts

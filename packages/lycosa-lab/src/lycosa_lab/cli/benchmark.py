@@ -16,7 +16,7 @@ from lycosa.core.errors import InputError
 from lycosa_lab import benchmark as lab
 from lycosa_lab.benchmark.corpora import DEVELOPMENT, REPORT, open_corpora
 from lycosa_lab.benchmark.entrants import entrants
-from lycosa_lab.cli.printing import kept, parts
+from lycosa_lab.cli.printing import printed_parts, report_interrupt
 from lycosa_lab.cli.run import settings
 from lycosa_lab.experiments import one_of
 from lycosa_lab.papers import QUICK, Bench
@@ -65,11 +65,13 @@ def benchmark(
     size = replace(size, **{name: value for name, value in flags.items() if value})
     compared = entrants(only, also or [], quick=quick, full=full)
     half = DEVELOPMENT if develop else REPORT
-    with kept(out), show_progress(quiet or json) as progress:
+    with report_interrupt(out), show_progress(quiet or json) as progress:
         there = open_corpora(corpus or [], corpora, half, out / "corpora", quick=quick, full=full, progress=progress)
         bench = Bench(there[0].index, out / "work", quick, workers=workers, progress=progress)
         known = lab.findings(bench, there, size, compared, half)
     page = write_report(known, out / "report", command=shlex.join(["lycosa", *sys.argv[1:]]))
-    shown = parts(known, "benchmark-cells", *(f"benchmark-{number}" for number in size.budgets), "benchmark-cpu")
+    shown = printed_parts(
+        known, "benchmark-cells", *(f"benchmark-{number}" for number in size.budgets), "benchmark-cpu"
+    )
     told = [*shown, f"The page: {page}", *([QUICK] if quick else [])]
     print_result({"report": page, **known.as_dict()}, told, json=json, quiet=quiet)

@@ -14,10 +14,10 @@ from rich.table import Column
 from lycosa.cli.commands import one_line
 from lycosa.cli.printing import Part, listing, squeezed
 from lycosa_lab.findings import AS_PUBLISHED, Findings, ReportTable
-from lycosa_lab.report import BADGE, in_figures, shown
+from lycosa_lab.report import BADGE, format_cell, numeric_columns
 
 
-def parts(found: Findings, *keys: str) -> Iterator[Part]:
+def printed_parts(found: Findings, *keys: str) -> Iterator[Part]:
     """Yield the tables with these keys, then remarks, claims and the summary."""
     yield from (_table(part) for part in found.parts if isinstance(part, ReportTable) and part.key in keys)
     yield from (f"- {one_line(remark)}" for remark in found.remarks)
@@ -28,15 +28,15 @@ def parts(found: Findings, *keys: str) -> Iterator[Part]:
 def _table(part: ReportTable) -> Part:
     columns = [
         Column(escape(title), justify="right" if figures else "left", overflow="fold")
-        for title, figures in zip(part.columns, in_figures(part), strict=True)
+        for title, figures in zip(part.columns, numeric_columns(part), strict=True)
     ]
-    rows = ([one_line(shown(cell, part.digits)) for cell in row] for row in part.rows)
+    rows = ([one_line(format_cell(cell, part.digits)) for cell in row] for row in part.rows)
     title = f"{part.title}, {BADGE}" if part.mode == AS_PUBLISHED else part.title
     return listing(columns, rows, title=escape(one_line(title)), show_edge=True, pad_edge=False)
 
 
 @contextmanager
-def kept(out: Path) -> Iterator[None]:
+def report_interrupt(out: Path) -> Iterator[None]:
     """Report on Ctrl-C that finished crawls are kept."""
     try:
         yield

@@ -18,7 +18,7 @@ from lycosa.cli.progress_bar import show_progress
 from lycosa.core.errors import InputError
 from lycosa_lab import experiment_runner as running
 from lycosa_lab.cache import corpus_digest
-from lycosa_lab.cli.printing import kept, parts
+from lycosa_lab.cli.printing import printed_parts, report_interrupt
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.experiments import Experiment
 from lycosa_lab.findings import plain
@@ -84,13 +84,13 @@ def run(
         raise InputError(
             "file-exists", f"{out} already exists and is not an experiment: choose another directory with --out"
         )
-    with kept(out), show_progress(quiet or json) as progress:
+    with report_interrupt(out), show_progress(quiet or json) as progress:
         results = running.run(plan, out, index=index, workers=workers, progress=progress)
     found = findings(results, against, before)
     page = write_report(found, out / "report", shlex.join(["lycosa", *sys.argv[1:]]))
     again = shlex.quote(str(out / "experiment.toml"))
     told = [
-        *parts(found, f"{found.key}-harvest", f"{found.key}-differences"),
+        *printed_parts(found, f"{found.key}-harvest", f"{found.key}-differences"),
         f"All numbers: {out / 'results.csv'}",
         f"The report:  {page}",
         f"Next: change {again}, then 'lycosa lab run {again} --out another --against {shlex.quote(str(out))}'",

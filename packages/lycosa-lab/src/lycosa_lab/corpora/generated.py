@@ -79,12 +79,12 @@ def generate(
         raise InputError("unknown-name", f"unknown kind of graph {like!r}: choose one of {', '.join(KINDS)}")
     kind = KINDS[like].of(nodes)
     with unfinished_index(out) as beside:
-        columns, facts = _Made(kind, random_seed).write(beside, progress)
+        columns, facts = _GraphGenerator(kind, random_seed).write(beside, progress)
         source = f"generated, like {like}: {kind.nodes:,} nodes, {kind.edges:,} links, random seed {random_seed}"
         return save_index(beside, out, columns, [], [], {"source": source, "pages": kind.nodes, **facts})
 
 
-class _Made:
+class _GraphGenerator:
     """Generator of one graph. Each node has a place; the nodes of a community have adjacent places, most popular first.
 
     Every random generator is seeded by the random seed, a purpose and a chunk number.
@@ -98,22 +98,22 @@ class _Made:
         self.community = np.repeat(np.arange(len(size), dtype=np.int32), size)
         self.degree = self._degrees()
         self.by_rank = self._popularity(size)
-        self.node_of = self._chance(2).permutation(n).astype(np.int32)
+        self.node_of = self._rng(2).permutation(n).astype(np.int32)
         self.place_of = np.empty(n, np.int32)
         self.place_of[self.node_of] = np.arange(n, dtype=np.int32)
         self.score = self._scores(len(size))
 
-    def _chance(self, *purpose: int) -> np.random.Generator:
+    def _rng(self, *purpose: int) -> np.random.Generator:
         return np.random.default_rng((self._seed, *purpose))
 
     def _communities(self) -> NDArray[np.int64]:
         """Return the start of each community: sizes from 20 up, heavy-tailed, at most a twentieth of all nodes."""
         n = self.kind.nodes
-        chance, most = self._chance(0), max(5, n // 20)
+        rng, most = self._rng(0), max(5, n // 20)
         sizes: list[NDArray[np.int64]] = []
         total = 0
         while total < n:
-            drawn = np.minimum(20 * chance.random(4096) ** (-1 / 1.2), most).astype(np.int64)
+            drawn = np.minimum(20 * rng.random(4096) ** (-1 / 1.2), most).astype(np.int64)
             sizes.append(drawn)
             total += int(drawn.sum())
         ends = np.cumsum(np.concatenate(sizes))
@@ -122,7 +122,7 @@ class _Made:
     def _degrees(self) -> NDArray[np.int64]:
         """Return the out-degree of each place, heavy-tailed, with the configured total."""
         n, tail = self.kind.nodes, self.kind.tail
-        drawn = self._chance(1).random(n) ** (-1 / tail) - 1
+        drawn = self._rng(1).random(n) ** (-1 / tail) - 1
         most = min(self.kind.longest, n // 4) * drawn.mean() * n / max(1, self.kind.edges)
         drawn = np.minimum(drawn, max(most, drawn.mean()))
         ends = np.cumsum(drawn)
@@ -135,15 +135,15 @@ class _Made:
         """Return the places in order of global popularity: the first places of large communities come first."""
         rank = np.arange(self.kind.nodes) - self.start[self.community]
         known = np.log(size[self.community]) - np.log(rank + 2.0)
-        known += self._chance(3).standard_normal(self.kind.nodes)
+        known += self._rng(3).standard_normal(self.kind.nodes)
         return np.argsort(-known, kind="stable").astype(np.int32)
 
     def _scores(self, communities: int) -> NDArray[np.float32]:
         """Return the score of each node, above 0 for the configured share."""
         n = self.kind.nodes
-        chance = self._chance(4)
-        topical = 1.5 * chance.standard_normal(communities)[self.community]
-        topical += chance.standard_normal(n) + 0.3 * np.log1p(self.degree)
+        rng = self._rng(4)
+        topical = 1.5 * rng.standard_normal(communities)[self.community]
+        topical += rng.standard_normal(n) + 0.3 * np.log1p(self.degree)
         count = min(n, max(1, round(self.kind.share * n)))
         best = np.argpartition(-topical, count - 1)[:count]
         excess = topical[best] - topical[best].min()
@@ -167,9 +167,9 @@ class _Made:
         with open(place / "child.spool", "wb") as children, open(place / "alpha.spool", "wb") as link_relevances:
             for chunk, (first, last) in enumerate(pairwise(bounds.tolist())):
                 nodes = np.arange(first, last)
-                chance = self._chance(6, chunk)
-                source, target = self._links(nodes, degree[first:last], chance)
-                alpha = self._link_relevances(nodes[source], target, scale, chance)
+                rng = self._rng(6, chunk)
+                source, target = self._links(nodes, degree[first:last], rng)
+                alpha = self._link_relevances(nodes[source], target, scale, rng)
                 linked[first:last] = np.bincount(source, minlength=last - first)
                 scored += int(np.count_nonzero(alpha))
                 target.tofile(children)
@@ -193,7 +193,7 @@ class _Made:
         return columns, facts
 
     def _links(
-        self, nodes: NDArray[np.int64], degree: NDArray[np.int64], chance: np.random.Generator
+        self, nodes: NDArray[np.int64], degree: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Draw the links of some nodes without duplicates or self-links; return the position of each source and its
         target.
@@ -206,9 +206,9 @@ class _Made:
         source = np.repeat(np.arange(len(nodes)), drawn)
         anywhere = np.arange(len(source)) - np.repeat(np.cumsum(drawn) - drawn, drawn) >= popular[source]
         from_place = self.place_of[nodes][source]
-        u = chance.random(len(source))
+        u = rng.random(len(source))
         room = np.minimum(1, np.diff(self.start)[self.community[self.place_of[nodes]]] / (4 * degree + 1))
-        local = (chance.random(len(source), np.float32) < 0.55 * room[source]) & ~anywhere
+        local = (rng.random(len(source), np.float32) < 0.55 * room[source]) & ~anywhere
         target = np.empty(len(source), np.int32)
         community = self.community[from_place[local]]
         begin = self.start[community]
@@ -228,20 +228,20 @@ class _Made:
         enough = place < degree[source]
         return source[enough], target[enough]
 
-    def _promise(self, source: NDArray[np.int64], target: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _link_probability(self, source: NDArray[np.int64], target: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return the unscaled probability that each link has a score."""
         likely: NDArray[np.float32] = self.score[source] * (1 + 6 * self.score[target])
         return likely
 
     def _scale(self) -> float:
         """Return the factor that gives the configured share of links a score, calibrated on a sample of nodes."""
-        chance = self._chance(5)
+        rng = self._rng(5)
         n = self.kind.nodes
-        nodes = np.arange(n) if n <= 4 * SAMPLED else np.sort(chance.integers(0, n, SAMPLED))
+        nodes = np.arange(n) if n <= 4 * SAMPLED else np.sort(rng.integers(0, n, SAMPLED))
         degree = self.degree[self.place_of[nodes]]
         drawn = np.cumsum(degree) <= 2 * CHUNK  # a few long pages suffice
-        source, target = self._links(nodes[drawn], degree[drawn], chance)
-        promise = self._promise(nodes[drawn][source], target)
+        source, target = self._links(nodes[drawn], degree[drawn], rng)
+        promise = self._link_probability(nodes[drawn][source], target)
         low, high = 0.0, 1e6
         for _ in range(100):
             middle = (low + high) / 2
@@ -252,13 +252,13 @@ class _Made:
         return high
 
     def _link_relevances(
-        self, source: NDArray[np.int64], target: NDArray[np.int32], scale: float, chance: np.random.Generator
+        self, source: NDArray[np.int64], target: NDArray[np.int32], scale: float, rng: np.random.Generator
     ) -> NDArray[np.float32]:
         """Return the score of each link: log(1 + y), where y counts a word around it that its page has at least as
         often.
         """
-        chosen = np.flatnonzero(chance.random(len(source), np.float32) < scale * self._promise(source, target))
-        more = chance.standard_exponential(len(chosen), np.float32) * (0.2 + 0.4 * self.score[target[chosen]])
+        chosen = np.flatnonzero(rng.random(len(source), np.float32) < scale * self._link_probability(source, target))
+        more = rng.standard_exponential(len(chosen), np.float32) * (0.2 + 0.4 * self.score[target[chosen]])
         alpha = np.zeros(len(source), np.float32)
         alpha[chosen] = np.minimum(np.log1p(1 + np.floor(more)), self.score[source[chosen]])
         return alpha

@@ -19,7 +19,7 @@ from lycosa.training.sources import labelled
 from lycosa_lab.corpora import public
 from lycosa_lab.corpora.generated import generate
 from lycosa_lab.corpora.graph import TABLES, write_graph
-from lycosa_lab.corpora.recorded import Keep, archive, crawl, embedded, tree
+from lycosa_lab.corpora.recorded import UrlFilter, archive, crawl, embedded, tree
 from lycosa_lab.corpus_index import FACTS, CorpusIndex
 from lycosa_lab.index_writer import RecordedPage, write_index
 
@@ -61,7 +61,7 @@ def make_index(
         raise InputError("missing-option", "--column names a column of --labels: give both")
     account = Account()
     known = read_labels(labels, account, column) if labels is not None else None
-    keep = choosing(exclude, account)
+    keep = url_filter(exclude, account)
     pages = chain.from_iterable(
         _pages(source, kind, account, keep, known is not None, progress)
         for source, kind in zip(sources, kinds, strict=True)
@@ -133,7 +133,7 @@ def _kind_of_directory(path: Path) -> str:
     return "archive" if held else "tree"
 
 
-def choosing(exclude: Sequence[str], account: Account) -> Keep:
+def url_filter(exclude: Sequence[str], account: Account) -> UrlFilter:
     """Return a filter that rejects URLs that contain, or with * or ? match, one of the patterns, and counts them."""
     if "" in exclude:
         raise InputError("bad-pattern", "--exclude '' would leave out every page: give a part of an address")
@@ -158,7 +158,7 @@ def _typed(source: str) -> tuple[str, dict[str, str]]:
 
 
 def _pages(
-    source: str, kind: str, account: Account, keep: Keep, table: bool, progress: ProgressCallback
+    source: str, kind: str, account: Account, keep: UrlFilter, table: bool, progress: ProgressCallback
 ) -> Iterator[RecordedPage]:
     path = Path(source)
     if kind == "crawl":

@@ -33,13 +33,13 @@ DAMAGED, TORN = "damaged records", "records cut off at the end of a file"
 
 BASE = "http://files.invalid/"  # no such host, so no real link can point to it
 
-Keep = Callable[[str], bool]  # whether to take the page of a URL
+UrlFilter = Callable[[str], bool]  # whether to take the page of a URL
 
 _KINDS = frozenset({""}) | html.HTML | web_space.TEXT
 
 
 def archive(
-    paths: Sequence[Path], account: Account, keep: Keep, progress: ProgressCallback = no_progress
+    paths: Sequence[Path], account: Account, keep: UrlFilter, progress: ProgressCallback = no_progress
 ) -> Iterator[RecordedPage]:
     """Yield the pages and redirects of WARC files and directories of them, in file order.
 
@@ -65,7 +65,7 @@ def archive(
                     yield recorded
 
 
-def recorded_of(answer: RecordedAnswer, account: Account, keep: Keep) -> RecordedPage | None:
+def recorded_of(answer: RecordedAnswer, account: Account, keep: UrlFilter) -> RecordedPage | None:
     """Return a recorded answer as a page or a redirect, or None (and count the reason)."""
     url = canonical(answer.url)
     if url is None:
@@ -121,7 +121,7 @@ def _count_rest(held: ArchiveFile, account: Account) -> None:
         account.notes.append(f"{held.path.name}: its last {size - whole:,} bytes are no whole record")
 
 
-def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -> Iterator[RecordedPage]:
+def crawl(path: Path, account: Account, keep: UrlFilter, *, labelled: bool = False) -> Iterator[RecordedPage]:
     """Yield the pages of a crawl's directory in the order of their visits.
 
     Pages labelled with `lycosa label` get the class relevant or irrelevant, by their last label. A note reports missing
@@ -159,7 +159,7 @@ def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -
             account.notes.append(f"{path} has no labels: give some with 'lycosa label', or name a table with --labels")
 
 
-def tree(root: Path, account: Account, keep: Keep) -> Iterator[RecordedPage]:
+def tree(root: Path, account: Account, keep: UrlFilter) -> Iterator[RecordedPage]:
     """Yield all HTML and text files below a directory, parents before subdirectories.
 
     The URL of a file is file:/// and its path below the root; its class is its directory. Links to a directory lead to

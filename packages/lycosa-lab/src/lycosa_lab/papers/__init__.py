@@ -115,7 +115,7 @@ class Bench:
         )  # fmt: skip
 
 
-def kept(path: Path, of: Mapping[str, Any], make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+def cached(path: Path, of: Mapping[str, Any], make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
     """Return the plain values cached in a file for the key `of`, or make and store them."""
     before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if before.get("of") != of:

@@ -201,7 +201,7 @@ def _family(of: Mapping[str, ExperimentResults]) -> ReportTable:
             row: list[Cell] = [label, where]
             for by in HARVESTS.values():
                 row += interval([by.of(one, results, [budget])[-1] for one in runs], groups=topics)[:3]
-            rows.append([*row, _dry(results, name), len(runs)])
+            rows.append([*row, _exhausted_count(results, name), len(runs)])
     return ReportTable(
         "rules-family", f"Soft focus, rules and hard focus after {budget:,} pages",
         (
@@ -214,7 +214,7 @@ def _family(of: Mapping[str, ExperimentResults]) -> ReportTable:
     )  # fmt: skip
 
 
-def _dry(results: ExperimentResults, name: str) -> int:
+def _exhausted_count(results: ExperimentResults, name: str) -> int:
     return sum(len(results.gains(one)) < results.experiment.budget for one in results.select(name))
 
 

@@ -40,7 +40,7 @@ BADGE = "as published: judged by the guide itself"  # of tables and pictures
 VERDICTS: dict[Verdict, tuple[str, str]] = {HOLDS: ("holds", "✓"), FAILS: ("fails", "✗"), UNTESTED: ("open", "?")}
 
 
-def need(*packages: str) -> None:
+def require_packages(*packages: str) -> None:
     """Raise InputError for missing packages of a report before its experiments run for hours."""
     for package in packages:
         if find_spec(package) is None:
@@ -57,7 +57,7 @@ def write_report(findings: Findings, out: Path, command: str) -> Path:
         "made": datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC"), "command": command, "versions": _versions(),
     }  # fmt: skip
     known = json.dumps(plain({**made, **findings.as_dict()}), indent=1, allow_nan=False)
-    templates = environment("lycosa_lab.report", shown, in_figures, tally, flat, described)
+    templates = environment("lycosa_lab.report", format_cell, numeric_columns, tally, setting_texts, alt_text)
     page = templates.get_template("report.html").render(
         {"AS_PUBLISHED": AS_PUBLISHED, "BADGE": BADGE, "VERDICTS": VERDICTS, "WARNING": WARNING},
         found=findings, **made,
@@ -94,7 +94,7 @@ def tally(claims: Iterable[Claim]) -> str:
     return ", ".join(f"{count[one]} {one if count[one] == 1 else many}" for one, many in several.items() if count[one])
 
 
-def flat(values: Any) -> list[tuple[str, str]]:
+def setting_texts(values: Any) -> list[tuple[str, str]]:
     """Return settings as pairs of name and text.
 
     >>> flat({"a": {"b": 1}, "c": [1, 2], "d": None, "e": "it"})
@@ -102,7 +102,7 @@ def flat(values: Any) -> list[tuple[str, str]]:
     """
 
     def text(value: Any) -> str:
-        return value if isinstance(value, str) else shown(None) if value is None else json.dumps(value)
+        return value if isinstance(value, str) else format_cell(None) if value is None else json.dumps(value)
 
     return [
         (name, ", ".join(map(text, value)) if isinstance(value, list) else text(value))
@@ -110,13 +110,13 @@ def flat(values: Any) -> list[tuple[str, str]]:
     ]
 
 
-def described(figure: ReportFigure) -> str:
+def alt_text(figure: ReportFigure) -> str:
     """Return the alternative text of a figure."""
     names = ", ".join(curve.label for curve in figure.curves)
     return clip(f"Curves of {figure.y_label} by {figure.x_label}: {names}.", 600)
 
 
-def shown(cell: Any, digits: int = 3) -> str:
+def format_cell(cell: Any, digits: int = 3) -> str:
     """Format a cell for people.
 
     >>> shown(-0.004, 1)
@@ -141,7 +141,7 @@ def shown(cell: Any, digits: int = 3) -> str:
     return text
 
 
-def in_figures(table: ReportTable) -> list[bool]:
+def numeric_columns(table: ReportTable) -> list[bool]:
     """Return for each column if it is numeric and thus right-aligned: only numbers and empty cells.
 
     >>> in_figures(ReportTable("t", "T", ["name", "n"], [["a", 1], ["b", None]]))

@@ -13,7 +13,7 @@ from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.findings import Findings
 from lycosa_lab.index_writer import write_index
 from lycosa_lab.papers import BY_TOPICS, EXPERIMENTS, NO_CORPUS, QUICK, Bench, findings
-from lycosa_lab.report import WARNING, need, write_report
+from lycosa_lab.report import WARNING, require_packages, write_report
 
 EMBEDDED = 3000  # pages of the embedded web, the default corpus
 
@@ -37,7 +37,7 @@ def publish(
             raise InputError("unknown-name", f"unknown paper {name!r}: choose one of {', '.join(EXPERIMENTS)}, or all")
     if wanted.get("topics") and not set(names) & set(BY_TOPICS):
         raise InputError("conflicting-options", f"{names[0]} has fixed topics: --topics is for {', '.join(BY_TOPICS)}")
-    need("pyarrow", "sklearn")
+    require_packages("pyarrow", "sklearn")
     alone = NO_CORPUS.issuperset(names)
     if corpus and alone:
         raise InputError("conflicting-options", f"{', '.join(names)} generates its own web: omit --corpus")

@@ -16,7 +16,7 @@ from lycosa.testweb.changing import ChangingWeb
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.version import SOFTWARE
 from lycosa.web.html import read_body
-from lycosa_lab.papers import kept
+from lycosa_lab.papers import cached
 from lycosa_lab.papers.freshness.revisit_trials import FreshnessScenario
 
 DAY, HOUR = 86_400.0, 3600.0
@@ -129,7 +129,7 @@ def detect_world(world: FreshnessScenario, count: int, out: Path) -> dict[str, D
     def judge() -> dict[str, list[tuple[bool, bool]]]:
         return {name: one.said for name, one in detect(drawn(world.grow(), count, world.seed, world.days)).items()}
 
-    made = kept(out / "detections" / f"{world.key}-{count}.json", {"software": SOFTWARE}, judge)
+    made = cached(out / "detections" / f"{world.key}-{count}.json", {"software": SOFTWARE}, judge)
     return {name: Detection([(real, seen) for real, seen in said]) for name, said in made.items()}
 
 

@@ -22,7 +22,7 @@ from lycosa.testweb.embedded_web import Web
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.version import SOFTWARE
 from lycosa.web.politeness import Politeness
-from lycosa_lab.papers import kept
+from lycosa_lab.papers import cached
 from lycosa_lab.papers.freshness.upkeep import DAY, PageCheck, Upkeep, measure, timeline
 
 AUTOMATIC = "automatic"
@@ -76,7 +76,7 @@ class CrawledPages(NamedTuple):
 def crawl_scenario(world: FreshnessScenario, out: Path) -> CrawledPages:
     """Crawl a web once; the result is cached."""
     place = out / "crawls" / world.key
-    made = kept(place / "watched.json", {"world": asdict(world)}, lambda: _crawl(world, place / "crawl")._asdict())
+    made = cached(place / "watched.json", {"world": asdict(world)}, lambda: _crawl(world, place / "crawl")._asdict())
     return CrawledPages(**made)
 
 
@@ -108,7 +108,7 @@ def _crawl(world: FreshnessScenario, place: Path) -> CrawledPages:
 def run_revisit_trial(trial: RevisitTrial, out: Path) -> Upkeep:
     """Run a watch and measure it; the result is cached."""
     of = {"software": SOFTWARE, "trial": asdict(trial)}
-    return Upkeep(**kept(out / "watches" / f"{trial.key}.json", of, lambda: asdict(_watch(trial, out))))
+    return Upkeep(**cached(out / "watches" / f"{trial.key}.json", of, lambda: asdict(_watch(trial, out))))
 
 
 def _watch(trial: RevisitTrial, out: Path) -> Upkeep:
