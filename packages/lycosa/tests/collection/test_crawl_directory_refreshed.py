@@ -39,8 +39,8 @@ def test_readers_after_refresh(tmp_path: Path) -> None:
 
     run_virtual(look_again())
     with CrawlDirectory(path) as collection, Search(collection) as search:
-        told = {url: collection.fate(url) for url in (ONE, TWO, THREE, FOUR, FIVE)}
-        states = {url: (fate.state, fate.versions) for url, fate in told.items() if fate is not None}
+        fates = {url: collection.fate(url) for url in (ONE, TWO, THREE, FOUR, FIVE)}
+        states = {url: (fate.state, fate.versions) for url, fate in fates.items() if fate is not None}
         assert {
             ONE: ("stands", 2),
             TWO: ("vanished", 1),

@@ -10,14 +10,14 @@ from lycosa.collection.estimate import by_uncertainty, estimate
 
 def test_estimate_interval_by_hand() -> None:
     """100 pages of .9 and 100 of .2: 100 at the threshold, 110 expected, margin 1.64 sqrt(9 + 16) = 8.2."""
-    told = estimate(np.array([0.9] * 100 + [0.2] * 100), 0.5, 210, probability=True)
-    assert (100, 91, 119) == (told.relevant, told.low, told.high)
-    assert "about 100 of 210 pages relevant (91-119)" == told.description
+    result = estimate(np.array([0.9] * 100 + [0.2] * 100), 0.5, 210, probability=True)
+    assert (100, 91, 119) == (result.relevant, result.low, result.high)
+    assert "about 100 of 210 pages relevant (91-119)" == result.description
 
 
 def test_estimate_without_probabilities_is_exact() -> None:
-    told = estimate(np.array([0.3, 0.2, 0.05]), 0.1, 4, probability=False)
-    assert (2, 2, 2, "2 of 4 pages relevant") == (told.relevant, told.low, told.high, told.description)
+    result = estimate(np.array([0.3, 0.2, 0.05]), 0.1, 4, probability=False)
+    assert (2, 2, 2, "2 of 4 pages relevant") == (result.relevant, result.low, result.high, result.description)
 
 
 def test_estimate_of_no_pages() -> None:
@@ -26,8 +26,8 @@ def test_estimate_of_no_pages() -> None:
 
 @given(st.lists(st.floats(0, 1), max_size=50), st.floats(0, 1))
 def test_estimate_interval_contains_count(chances: list[float], line: float) -> None:
-    told = estimate(np.array(chances), line, len(chances), probability=True)
-    assert 0 <= told.low <= told.relevant <= told.high <= len(chances)
+    result = estimate(np.array(chances), line, len(chances), probability=True)
+    assert 0 <= result.low <= result.relevant <= result.high <= len(chances)
 
 
 @pytest.mark.parametrize(("probability", "first"), [(True, [2, 1, 0]), (False, [0, 1, 2])])

@@ -54,7 +54,7 @@ def plain(crawls: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(crawls / "vector", tmp_path / "c"))
 
 
-def say(path: Path, labels: Mapping[str, bool]) -> None:
+def append_labels(path: Path, labels: Mapping[str, bool]) -> None:
     """Append labels to the log without training."""
     log = SqliteLog(path / NAME)
     for node, relevant in labels.items():
@@ -69,7 +69,7 @@ def counts(path: Path) -> dict[str, int]:
     exported = io.BytesIO()
     export(path, stdout=exported)
     with CrawlDirectory(path) as collection:
-        told = {
+        result = {
             "summary": summarise(path).relevant,
             "report": gather(collection).relevant,
             "collection": len(list(collection.relevant())),
@@ -82,22 +82,22 @@ def counts(path: Path) -> dict[str, int]:
         }
         with Search(collection) as search:
             words = "reef or ring or train"
-            told["search"] = search.find(words, score=collection.threshold, limit=50).pages
-    return told
+            result["search"] = search.find(words, score=collection.threshold, limit=50).pages
+    return result
 
 
 def test_judge_without_keep_changes_nothing(directory: Path) -> None:
     before = {file: file.read_bytes() for file in directory.rglob("*") if file.is_file() and "-shm" not in file.name}
-    told = judge(directory, "rails station")
+    result = judge(directory, "rails station")
     assert (7, 3, 3, 7, False) == (
-        told.before.relevant,
-        told.after.relevant,
-        told.gained_count,
-        told.lost_count,
-        told.kept,
+        result.before.relevant,
+        result.after.relevant,
+        result.gained_count,
+        result.lost_count,
+        result.kept,
     )
-    assert [f"Train {n}" for n in range(3)] == sorted(page.title for page in told.gained)
-    assert {(1.0, 0.0)} == {(page.before, page.after) for page in told.lost}
+    assert [f"Train {n}" for n in range(3)] == sorted(page.title for page in result.gained)
+    assert {(1.0, 0.0)} == {(page.before, page.after) for page in result.lost}
     assert before == {file: file.read_bytes() for file in before}
     assert {7} == set(counts(directory).values())
 
@@ -105,19 +105,19 @@ def test_judge_without_keep_changes_nothing(directory: Path) -> None:
 @pytest.mark.parametrize("kind", ["directory", "plain"])
 def test_judge_keeps_other_words(kind: str, request: pytest.FixtureRequest) -> None:
     path = request.getfixturevalue(kind)
-    told = judge(path, "jewellery", keep=True)
-    assert (3, True) == (told.after.relevant, told.kept)
+    result = judge(path, "jewellery", keep=True)
+    assert (3, True) == (result.after.relevant, result.kept)
     assert {3} == set(counts(path).values())
     assert "jewellery" == Directory.read_options(path).topic
     log = SqliteLog(path / NAME, readonly=True)
     relevances = [event.relevance for event in log if isinstance(event, Visit) and event.is_page]
     log.close()
     assert 7 == sum(relevance > 0 for relevance in relevances)
-    crawl_on = lycosa.resume(path, budget=12)
-    list(crawl_on)
-    assert crawl_on.engine is not None
-    assert 3 == crawl_on.engine.tally.relevant
-    assert not [note for note in crawl_on.notes if "another" in note]
+    resumed = lycosa.resume(path, budget=12)
+    list(resumed)
+    assert resumed.engine is not None
+    assert 3 == resumed.engine.tally.relevant
+    assert not [note for note in resumed.notes if "another" in note]
     assert {3} == set(counts(path).values())
 
 
@@ -133,19 +133,19 @@ def test_judge_refuses_judge_unfit_for_strategy(plain: Path) -> None:
 
 def test_judge_with_other_threshold(directory: Path) -> None:
     assert 7 == judge(directory, threshold=0.9).after.relevant
-    told = judge(directory, "coral polyps", threshold=0.9, keep=True)
-    assert (4, 0.9) == (told.after.relevant, told.threshold)
+    result = judge(directory, "coral polyps", threshold=0.9, keep=True)
+    assert (4, 0.9) == (result.after.relevant, result.threshold)
     assert {4} == set(counts(directory).values())
-    told = judge(directory, threshold=0.4, keep=True)
-    assert (4, 7, 0.4) == (told.before.relevant, told.after.relevant, told.threshold)
+    result = judge(directory, threshold=0.4, keep=True)
+    assert (4, 7, 0.4) == (result.before.relevant, result.after.relevant, result.threshold)
     assert {7} == set(counts(directory).values())
     assert 0.4 == Directory.read_options(directory).threshold
 
 
 def test_judge_learns_from_labels(directory: Path) -> None:
-    say(directory, {f"{FRONT}ring0": False, f"{FRONT}reef0": True})
-    told = judge(directory, keep=True)
-    assert (7, 4, 3) == (told.before.relevant, told.after.relevant, told.lost_count)
+    append_labels(directory, {f"{FRONT}ring0": False, f"{FRONT}reef0": True})
+    result = judge(directory, keep=True)
+    assert (7, 4, 3) == (result.before.relevant, result.after.relevant, result.lost_count)
     assert {4} == set(counts(directory).values())
     log = SqliteLog(directory / NAME, readonly=True)
     assert isinstance(next(log.events(order="seq DESC LIMIT 1")), ModelUpdate)
@@ -154,11 +154,11 @@ def test_judge_learns_from_labels(directory: Path) -> None:
 
 
 def test_judge_applies_labels_without_learning(plain: Path) -> None:
-    say(plain, {f"{FRONT}ring0": False, f"{FRONT}train0": True})
+    append_labels(plain, {f"{FRONT}ring0": False, f"{FRONT}train0": True})
     for file in (plain / "archive").iterdir():
         file.unlink()
-    told = judge(plain, keep=True)
-    assert (7, 7, 1, 1) == (told.before.relevant, told.after.relevant, told.gained_count, told.lost_count)
+    result = judge(plain, keep=True)
+    assert (7, 7, 1, 1) == (result.before.relevant, result.after.relevant, result.gained_count, result.lost_count)
     with CrawlDirectory(plain) as collection:
         nodes = {visit.node for visit in collection.relevant()}
     assert f"{FRONT}train0" in nodes
@@ -167,8 +167,8 @@ def test_judge_applies_labels_without_learning(plain: Path) -> None:
 
 def test_judge_examples_of_crawl_and_files(plain: Path, tmp_path: Path) -> None:
     (tmp_path / "page.txt").write_text("rails engine")
-    told = judge(plain, examples=[f"{FRONT}train0", str(tmp_path / "page.txt")], threshold=0.4, keep=True)
-    assert {f"Train {n}" for n in range(3)} <= {page.title for page in told.gained}
+    result = judge(plain, examples=[f"{FRONT}train0", str(tmp_path / "page.txt")], threshold=0.4, keep=True)
+    assert {f"Train {n}" for n in range(3)} <= {page.title for page in result.gained}
     assert f"{FRONT}train0" in Directory.read_options(plain).examples
     with raises_input_error("unknown-page", match="judging fetches nothing"):
         judge(plain, examples=["http://elsewhere.test/"])
@@ -184,8 +184,8 @@ def test_judge_without_archive(tmp_path: Path) -> None:
 
 
 def test_judge_object(plain: Path) -> None:
-    told = judge(plain, topic=Learning("lagoon1 coral"), keep=True)
-    assert (0.5, 7) == (told.threshold, told.after.relevant)
+    result = judge(plain, topic=Learning("lagoon1 coral"), keep=True)
+    assert (0.5, 7) == (result.threshold, result.after.relevant)
     assert {7} == {summarise(plain).relevant}
 
 
@@ -214,9 +214,9 @@ def test_threshold_override_of_readers(directory: Path) -> None:
 def test_questions_are_near_threshold_and_unlabelled(directory: Path) -> None:
     judge(directory, "coral polyps colony", keep=True)  # rings have a third of the words
     with CrawlDirectory(directory) as collection:
-        asked = questions(collection, 3)
-    assert {f"{FRONT}ring{n}" for n in range(3)} == {question.url for question in asked}
-    say(directory, {f"{FRONT}ring1": False})
+        pages_to_label = questions(collection, 3)
+    assert {f"{FRONT}ring{n}" for n in range(3)} == {question.url for question in pages_to_label}
+    append_labels(directory, {f"{FRONT}ring1": False})
     with CrawlDirectory(directory) as collection:
         assert f"{FRONT}ring1" not in {question.url for question in questions(collection, 9)}
 
@@ -226,20 +226,20 @@ def test_readers_agree_after_every_change(kind: str, request: pytest.FixtureRequ
     directory = request.getfixturevalue(kind)
 
     def on(budget: int, **more: Any) -> None:
-        crawl_on = lycosa.resume(directory, budget=budget, **more)
-        list(crawl_on)
-        assert crawl_on.engine is not None
-        told = counts(directory)
-        assert {crawl_on.engine.tally.relevant} == set(told.values()), told
+        resumed = lycosa.resume(directory, budget=budget, **more)
+        list(resumed)
+        assert resumed.engine is not None
+        result = counts(directory)
+        assert {resumed.engine.tally.relevant} == set(result.values()), result
 
     on(12)
-    say(directory, {f"{FRONT}train1": True})
+    append_labels(directory, {f"{FRONT}train1": True})
     on(13)
     judge(directory, "gold0 station1", keep=True)
     on(14)
     judge(directory, threshold=0.3, keep=True)
     on(15)
-    say(directory, {f"{FRONT}reef1": False, f"{FRONT}reef2": True})
+    append_labels(directory, {f"{FRONT}reef1": False, f"{FRONT}reef2": True})
     judge(directory, keep=True)
     on(16)
 

@@ -12,7 +12,7 @@ A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
 LONG = "The reef, counted again and again, " + " ".join(f"coral{n}" for n in range(80))
 
 
-def made(path: Path) -> Path:
+def write_crawl(path: Path) -> Path:
     """Write a crawl with a page that changes twice, one that vanishes, one that moves and one that stays the same."""
     with revisited(path) as crawl:
         crawl.page(A, html("Old", "An axolotl."), relevance=0.1)
@@ -31,7 +31,7 @@ def made(path: Path) -> Path:
 
 
 def test_pages_yields_current_versions(tmp_path: Path) -> None:
-    with CrawlDirectory(made(tmp_path / "crawl")) as collection:
+    with CrawlDirectory(write_crawl(tmp_path / "crawl")) as collection:
         pages = list(collection.pages())
         assert [("B", 0.5), ("C", 0.5), ("D", 0.5), ("Newest", 0.8)] == [(v.title, v.relevance) for _, v in pages]
         numbers = {seq for seq, visit in collection.log.numbered() if isinstance(visit, Visit) and visit.is_version}
@@ -77,11 +77,16 @@ def test_copies_that_change_alike_keep_one_page(tmp_path: Path) -> None:
 
 
 def test_fate_states_and_counts(tmp_path: Path) -> None:
-    with CrawlDirectory(made(tmp_path / "crawl")) as collection:
+    with CrawlDirectory(write_crawl(tmp_path / "crawl")) as collection:
         found = {url: collection.fate(url) for url in (A, B, C, D, "http://a.test/never")}
         assert found["http://a.test/never"] is None
-        told = {url: (s.state, (s.since - EPOCH) / DAY, s.versions, s.looks) for url, s in found.items() if s}
-        assert {A: ("stands", 4, 3, 2), B: ("vanished", 1, 1, 2), C: ("moved", 2, 1, 1), D: ("stands", 0, 1, 1)} == told
+        states = {url: (s.state, (s.since - EPOCH) / DAY, s.versions, s.looks) for url, s in found.items() if s}
+        assert {
+            A: ("stands", 4, 3, 2),
+            B: ("vanished", 1, 1, 2),
+            C: ("moved", 2, 1, 1),
+            D: ("stands", 0, 1, 1),
+        } == states
         one, moved = found[A], found[C]
         assert one is not None
         assert moved is not None

@@ -439,16 +439,16 @@ def test_index_survives_kill_at_any_statement(copy: Path, tmp_path: Path) -> Non
     twin = Path(shutil.copytree(copy, tmp_path / "twin"))
     codes = build((str(twin), "never", 1, ""), *((str(copy), *death) for death in DEATHS))
     assert [0, *[-signal.SIGKILL] * len(DEATHS)] == codes
-    whole, said = contents(twin), everything(twin)
-    assert said == everything(copy)
+    whole, answers = contents(twin), everything(twin)
+    assert answers == everything(copy)
     assert whole == contents(copy)
 
 
 def test_concurrent_builders_agree(copy: Path, tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
-        told = list(pool.map(everything, [copy, copy]))
-    assert told[0] == told[1]
-    assert told[0][0]["hits"]
+        answers = list(pool.map(everything, [copy, copy]))
+    assert answers[0] == answers[1]
+    assert answers[0][0]["hits"]
     twin = Path(shutil.copytree(copy, tmp_path / "twin", ignore=shutil.ignore_patterns("search.*")))
     everything(twin)
     assert contents(twin) == contents(copy)

@@ -24,19 +24,19 @@ def library(path: Path, pages: list[tuple[str, str]]) -> SearchIndex:
     return index
 
 
-def ask(index: SearchIndex, typed: str, limit: int = 1000) -> SearchResult:
+def answer_to(index: SearchIndex, typed: str, limit: int = 1000) -> SearchResult:
     return IndexRanking(index).answer(parse(typed), limit)
 
 
 @pytest.fixture(scope="module")
 def written() -> list[tuple[str, str]]:
     """Random pages of some frequent and some rare words."""
-    dice = random.Random(5)
+    rng = random.Random(5)
     odds = [8, 6, 2, 5, 4, 3, 1, 1]
     return [
         (
-            " ".join(dice.choices(WORDS, odds, k=dice.randrange(3))),
-            " ".join(dice.choices(WORDS, odds, k=dice.randrange(40))),
+            " ".join(rng.choices(WORDS, odds, k=rng.randrange(3))),
+            " ".join(rng.choices(WORDS, odds, k=rng.randrange(40))),
         )
         for _ in range(200)
     ]
@@ -57,8 +57,8 @@ def bm25(pages: list[tuple[str, str]], forms: list[dict[str, float]]) -> dict[in
             sum(value * (TITLE * title.split().count(word) + text.split().count(word)) for word, value in words.items())
             for title, text in pages
         ]
-        having = sum(count > 0 for count in times)
-        idf = math.log(1 + (len(pages) - having + 0.5) / (having + 0.5))
+        matching = sum(count > 0 for count in times)
+        idf = math.log(1 + (len(pages) - matching + 0.5) / (matching + 0.5))
         weights = {
             page: idf * count * (K1 + 1) / (count + K1 * (1 - B + B * lengths[page - 1] / mean))
             for page, count in enumerate(times, 1)
@@ -82,71 +82,71 @@ def test_answer_weights_equal_formula(
     typed: str, forms: list[dict[str, float]], index: SearchIndex, written: list[tuple[str, str]]
 ) -> None:
     expected = bm25(written, forms)
-    answer = ask(index, typed)
+    answer = answer_to(index, typed)
     assert expected == {page: pytest.approx(weight, rel=1e-9) for page, _, weight in answer.best}
     assert len(expected) == answer.total
     weights = [weight for *_, weight in answer.best]
     assert sorted(weights, reverse=True) == weights
-    assert answer.best[:7] == ask(index, typed, 7).best
+    assert answer.best[:7] == answer_to(index, typed, 7).best
 
 
 @pytest.mark.parametrize("typed", PHRASES)
 def test_answer_phrases(typed: str, index: SearchIndex, written: list[tuple[str, str]]) -> None:
     query = parse(typed)
 
-    def having(clause: Clause) -> set[int]:
+    def matching(clause: Clause) -> set[int]:
         phrase = f" {' '.join(clause.words)} "
         return {n for n, page in enumerate(written, 1) if any(phrase in f" {part} " for part in page)}
 
-    expected = set.intersection(*map(having, query.wanted)).difference(*map(having, query.unwanted))
-    answer = ask(index, typed)
+    expected = set.intersection(*map(matching, query.wanted)).difference(*map(matching, query.unwanted))
+    answer = answer_to(index, typed)
     assert expected == {page for page, *_ in answer.best}
     assert len(expected) == answer.total
-    assert answer.best[:5] == ask(index, typed, 5).best
+    assert answer.best[:5] == answer_to(index, typed, 5).best
 
 
 def test_answer_excludes_unwanted_words(index: SearchIndex, written: list[tuple[str, str]]) -> None:
-    pages = {page for page, *_ in ask(index, "coral -fish -white*").best}
-    told = {
+    pages = {page for page, *_ in answer_to(index, "coral -fish -white*").best}
+    expected = {
         n
         for n, page in enumerate(written, 1)
         if "coral" in (w := " ".join(page).split()) and not {"fish", "white"} & {*w}
     }
-    assert told == pages
+    assert expected == pages
 
 
 def test_answer_loosens_to_any_word(tmp_path: Path) -> None:
     index = library(tmp_path, [("", "coral sea"), ("", "coral"), ("", "sea fish"), ("", "coral")])
-    answer = ask(index, "coral sea whale")
+    answer = answer_to(index, "coral sea whale")
     assert (True, 4) == (answer.loosened, answer.total)
     assert 1 == answer.best[0][0]
-    assert not ask(index, "whale").loosened
-    assert (True, 2) == ((backwards := ask(index, '"fish sea"')).loosened, backwards.total)
+    assert not answer_to(index, "whale").loosened
+    assert (True, 2) == ((backwards := answer_to(index, '"fish sea"')).loosened, backwards.total)
     index.close()
 
 
 def test_answer_ranks_title_above_text(tmp_path: Path) -> None:
     index = library(tmp_path, [("fish", "coral and more"), ("coral", "fish and more")])
-    assert [2, 1] == [page for page, *_ in ask(index, "coral").best]
+    assert [2, 1] == [page for page, *_ in answer_to(index, "coral").best]
     index.close()
 
 
 def test_answer_breaks_ties_by_relevance(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add([IndexedPage(n, str(n), "", "coral", score=score) for n, score in enumerate([0.1, 0.9, 0.1, 0.5], 1)], "")
-    assert [2, 4, 1] == [page for page, *_ in ask(index, "coral", 3).best]
-    assert [2, 4, 1, 3] == [page for page, *_ in ask(index, "coral", 9).best]
+    assert [2, 4, 1] == [page for page, *_ in answer_to(index, "coral", 3).best]
+    assert [2, 4, 1, 3] == [page for page, *_ in answer_to(index, "coral", 9).best]
     index.close()
 
 
 def test_answer_of_empty_index(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
-    assert (0, 0, []) == ((answer := ask(index, 'coral "a b" x*y*')).total, answer.searched, answer.best)
+    assert (0, 0, []) == ((answer := answer_to(index, 'coral "a b" x*y*')).total, answer.searched, answer.best)
     index.close()
 
 
 def test_answer_counts_unread_pages(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add([IndexedPage(1, "1", "coral", "", unread=True), IndexedPage(2, "2", "coral", "reef")], "")
-    assert (2, 1) == ((answer := ask(index, "coral")).searched, answer.unread)
+    assert (2, 1) == ((answer := answer_to(index, "coral")).searched, answer.unread)
     index.close()

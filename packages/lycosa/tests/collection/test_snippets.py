@@ -14,17 +14,17 @@ FILLER = "Nothing of note is said here at all. " * 40
 
 def marked(text: str, *marks: Highlight, width: int = 120) -> list[str]:
     """Return the highlighted words of the snippet."""
-    found = snippet(text, marks, width)
-    return [found.text[start:end] for start, end in found.spans]
+    passage = snippet(text, marks, width)
+    return [passage.text[start:end] for start, end in passage.spans]
 
 
 def test_snippet_prefers_words_together() -> None:
     text = f"Coral coral coral coral. {FILLER} Here a reef of coral stands. {FILLER} Reef reef reef."
-    found = snippet(text, [Highlight(("coral",)), Highlight(("reef",), group=1)], 120)
-    assert "Here a reef of coral stands." in found.text
+    passage = snippet(text, [Highlight(("coral",)), Highlight(("reef",), group=1)], 120)
+    assert "Here a reef of coral stands." in passage.text
     assert ["reef", "coral"] == marked(text, Highlight(("coral",)), Highlight(("reef",), group=1))
-    assert found.text.startswith("… ")
-    assert found.text.endswith(" …")
+    assert passage.text.startswith("… ")
+    assert passage.text.endswith(" …")
 
 
 def test_snippet_prefers_rarer_word() -> None:
@@ -51,9 +51,9 @@ def test_snippet_highlights_whole_words(text: str, mark: Highlight, words: list[
 
 
 def test_snippet_without_matches_is_beginning() -> None:
-    found = snippet(FILLER, [Highlight(("coral",))], 60)
-    assert found.text.startswith("Nothing of note")
-    assert len(found.text) <= 62
+    passage = snippet(FILLER, [Highlight(("coral",))], 60)
+    assert passage.text.startswith("Nothing of note")
+    assert len(passage.text) <= 62
 
 
 def test_snippet_searches_long_text() -> None:
@@ -68,13 +68,13 @@ def test_snippet_searches_long_text() -> None:
 )
 def test_snippet_is_part_of_text(text: str, words: list[tuple[str, bool]], width: int) -> None:
     marks = [Highlight((word,), prefix=prefix, group=n) for n, (word, prefix) in enumerate(words)]
-    found = snippet(text, marks, width)
-    inside = found.text.removeprefix("… ").removesuffix(" …")
+    passage = snippet(text, marks, width)
+    inside = passage.text.removeprefix("… ").removesuffix(" …")
     assert inside in " ".join(text.split())
-    assert len(found.text) <= width + 40
+    assert len(passage.text) <= width + 40
     last = 0
-    for start, end in found.spans:
-        assert last <= start < end <= len(found.text)
+    for start, end in passage.spans:
+        assert last <= start < end <= len(passage.text)
         last = end
-        folded = fold(found.text[start:end])
+        folded = fold(passage.text[start:end])
         assert any(folded == mark.words[0] or (mark.prefix and folded.startswith(mark.words[0])) for mark in marks)

@@ -10,29 +10,29 @@ from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.summary import describe_weakness, summarise, weak_topic_warning
 
 
-def web(having: int, others: int) -> dict[str, str]:
+def web(matching: int, others: int) -> dict[str, str]:
     """Return a front page, pages with both words and pages with one."""
-    pages = {f"{FRONT}a{n}": html(f"A{n}", f"coral reef number{n}") for n in range(having)}
+    pages = {f"{FRONT}a{n}": html(f"A{n}", f"coral reef number{n}") for n in range(matching)}
     return pages | {f"{FRONT}b{n}": html(f"B{n}", f"a coral ring number{n}") for n in range(others)}
 
 
-@pytest.mark.parametrize("having", [2, 9])
-def test_weak_topic_warning(tmp_path: Path, having: int) -> None:
-    crawl(tmp_path / "c", star(web(having, 25 - having)), topic="coral reefs", budget=40)
+@pytest.mark.parametrize("matching", [2, 9])
+def test_weak_topic_warning(tmp_path: Path, matching: int) -> None:
+    crawl(tmp_path / "c", star(web(matching, 25 - matching)), topic="coral reefs", budget=40)
     rare = "name other words, or pages as examples"
-    said = {
-        "coral reefs": f"only 2 of 26 pages have both words: {rare}" if having == 2 else "",
+    warnings = {
+        "coral reefs": f"only 2 of 26 pages have both words: {rare}" if matching == 2 else "",
         "coral": "25 of 26 pages have the word: it does not tell pages apart",
         "coral -reefs": "25 of 26 pages have the word: it does not tell pages apart",
         "number1": f"only 2 of 26 pages have the word: {rare}",
         "dinosaur eggs nest": f"none of 26 pages has all words: {rare}",
     }
     with CrawlDirectory(tmp_path / "c") as collection:
-        for topic, expected in said.items():
+        for topic, expected in warnings.items():
             collection.options = replace(collection.options, topic=topic)
             assert expected == weak_topic_warning(collection, 26)
         assert "" == weak_topic_warning(collection, 5)
-    assert said["coral reefs"] == summarise(tmp_path / "c").warning
+    assert warnings["coral reefs"] == summarise(tmp_path / "c").warning
 
 
 def test_describe_weakness_of_many_words() -> None:

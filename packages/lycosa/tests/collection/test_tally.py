@@ -7,7 +7,7 @@ from lycosa.core.types import Setting, Visit
 from synthetic_report import page
 
 
-def told(*events: Visit | Setting) -> CrawlTally:
+def tally_of(*events: Visit | Setting) -> CrawlTally:
     tally = CrawlTally("Lycosa")
     for event in events:
         if isinstance(event, Setting):
@@ -18,7 +18,7 @@ def told(*events: Visit | Setting) -> CrawlTally:
 
 
 def test_host_totals() -> None:
-    tally = told(
+    tally = tally_of(
         page("http://a.test/1", 0.9, started=10.0, ended=12.0, size=100),
         page("http://b.test/", 0.9, started=12.0, ended=13.0, size=7),
         page("http://a.test/2", 0.1, started=13.0, ended=14.0, size=50),
@@ -32,7 +32,7 @@ def test_host_totals() -> None:
 
 
 def test_runs_exclude_time_between() -> None:
-    tally = told(
+    tally = tally_of(
         Setting("threshold", 0.5, 100.0),
         page("http://a.test/1", started=101.0, ended=102.0),
         Setting("end", {"reason": "stopped"}, 103.0),
@@ -44,7 +44,7 @@ def test_runs_exclude_time_between() -> None:
 
 
 def test_crawls_exclude_refreshes_without_due_pages() -> None:
-    tally = told(
+    tally = tally_of(
         Setting("threshold", 0.5, 100.0),
         page("http://a.test/1", started=101.0, ended=102.0),
         Setting("end", {"reason": "stopped"}, 103.0),
@@ -52,12 +52,12 @@ def test_crawls_exclude_refreshes_without_due_pages() -> None:
         Setting("end", {"reason": "nothing more is due"}, 901.0),
     )
     assert [[100.0, 103.0]] == tally.crawls
-    assert [[5.0, 6.0]] == told(Setting("threshold", 0.5, 5.0), Setting("end", {}, 6.0)).crawls
+    assert [[5.0, 6.0]] == tally_of(Setting("threshold", 0.5, 5.0), Setting("end", {}, 6.0)).crawls
 
 
 def test_host_crawl_delay_and_rests() -> None:
     rules = {"body": b"User-agent: *\nCrawl-delay: 7"}
-    tally = told(
+    tally = tally_of(
         Visit("http://b.test/r", "robots", "ok", 0, origin="http://a.test/", data=rules, started=1.0, ended=2.0),
         Visit("http://a.test/", "page", "busy", 1, data={"rest": 130.0}, started=3.0, ended=10.0),
         Visit("http://a.test/", "page", "busy", 2, data={"rest": 40.0}, started=20.0, ended=30.0),
@@ -68,7 +68,7 @@ def test_host_crawl_delay_and_rests() -> None:
 
 
 def test_failures_are_grouped_by_cause() -> None:
-    tally = told(
+    tally = tally_of(
         Visit("http://a.test/1", "page", "gone", 1, status=404),
         Visit("http://a.test/2", "page", "gone", 2, status=410),
         Visit("http://a.test/3", "redirect", "gone", 3, status=404),
@@ -91,20 +91,20 @@ def test_failures_are_grouped_by_cause() -> None:
 def test_failure_examples_cover_several_hosts() -> None:
     many = [Visit(f"http://a.test/{i}", "page", "gone", i, note="lost") for i in range(50)]
     others = [Visit(f"http://{i}.test/", "page", "gone", i) for i in range(50)]
-    examples = told(*many, *others).causes["page", "gone"].examples
+    examples = tally_of(*many, *others).causes["page", "gone"].examples
     assert MAX_EXAMPLES == len(examples)
     assert ("http://a.test/0", "lost") == examples[0]
     assert len({node.split("/")[2] for node, _ in examples}) > 2
 
 
 def test_languages_are_counted_by_code() -> None:
-    spoken = ["en", "en-GB", "de, en", "EN", "", "<b>", "klingonese"]
-    tally = told(*(page(f"http://a.test/{i}", i / 2, language=code) for i, code in enumerate(spoken)))
+    languages = ["en", "en-GB", "de, en", "EN", "", "<b>", "klingonese"]
+    tally = tally_of(*(page(f"http://a.test/{i}", i / 2, language=code) for i, code in enumerate(languages)))
     assert {"en": 3, "de": 1, "": 3} == dict(tally.languages)
 
 
 def test_flags_are_bounded() -> None:
-    tally = told(
+    tally = tally_of(
         page("http://a.test/1", flags=["soft-404"]),
         page("http://a.test/2", flags=["soft-404", "odd"]),
         Visit("http://a.test/3", "page", "unwanted", 3, flags=["truncated:unwanted"]),
@@ -118,10 +118,10 @@ def test_flags_are_bounded() -> None:
 
 
 def test_recovered_counts_later_attempts() -> None:
-    assert 1 == told(page("http://a.test/1", attempt=2), page("http://a.test/2")).recovered
+    assert 1 == tally_of(page("http://a.test/1", attempt=2), page("http://a.test/2")).recovered
 
 
 def test_nodes_without_host() -> None:
-    tally = told(page("notes/reefs", 0.9), page("a://b://c", 0.9), page("", 0.1))
+    tally = tally_of(page("notes/reefs", 0.9), page("a://b://c", 0.9), page("", 0.1))
     host = tally.hosts[""]
     assert (3, 0.0, 0) == (host.pages, host.answer, host.pauses)

@@ -53,9 +53,9 @@ def test_tables_have_current_versions(crawl: Path) -> None:
     rows = {str(row["url"]): row for row in table(crawl)}
     assert {A, B, D} == set(rows)
     assert "newt" in str(rows[A]["text"])
-    told = {url: [row[name] for name in ("version", "versions", "changed", "standing")] for url, row in rows.items()}
-    assert [3, 3, "2026-01-03T00:00:00.000Z", "stands"] == told[A]  # day 2; the last change was cosmetic
-    assert [1, 1, None, "vanished"] == told[B]
+    columns = {url: [row[name] for name in ("version", "versions", "changed", "standing")] for url, row in rows.items()}
+    assert [3, 3, "2026-01-03T00:00:00.000Z", "stands"] == columns[A]  # day 2; the last change was cosmetic
+    assert [1, 1, None, "vanished"] == columns[B]
     assert [A, f"to {D}"] == [rows[D]["parent"], rows[D]["anchor"]]  # parent on its second version
 
 

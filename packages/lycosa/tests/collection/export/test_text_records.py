@@ -9,8 +9,8 @@ from lycosa.collection.export.text import write_records
 
 
 def test_write_records_cleans_titles() -> None:
-    told = [["http://a.test/1", "Reefs\x1b[31m of\tthe\nsea\x07"], ["http://a.test/2", "Atolls"]]
-    visits = [SimpleNamespace(data={"records": told}), SimpleNamespace(data={"records": told[:1]})]
+    records = [["http://a.test/1", "Reefs\x1b[31m of\tthe\nsea\x07"], ["http://a.test/2", "Atolls"]]
+    visits = [SimpleNamespace(data={"records": records}), SimpleNamespace(data={"records": records[:1]})]
     out = io.BytesIO()
     done = write_records(SimpleNamespace(pages=lambda: enumerate(visits)), out)  # type: ignore[arg-type]  # all it asks for
     assert (2, []) == (done.pages, done.remarks)

@@ -32,10 +32,10 @@ def test_report_default_path(crawl: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert 0 == run(monkeypatch, str(crawl))
     text = (crawl / "report.html").read_text("utf-8")
     assert text.startswith("<!DOCTYPE html>")
-    told = capsys.readouterr().out
-    assert 1 == told.count("\n")
+    output = capsys.readouterr().out
+    assert 1 == output.count("\n")
     for part in (str(crawl / "report.html"), " kB", (crawl / "report.html").as_uri()):
-        assert part in told
+        assert part in output
 
 
 def test_report_out_replaces_file(crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

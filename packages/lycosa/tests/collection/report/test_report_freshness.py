@@ -17,7 +17,7 @@ A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> ReportFigures:
+def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFigures:
     """A crawl of a minute, revisited over ten days in a second run."""
     path = tmp_path_factory.mktemp("freshness") / "crawl"
     with revisited(path) as crawl:
@@ -40,8 +40,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> ReportFigures:
         return gather(collection)
 
 
-def test_freshness_figures(told: ReportFigures) -> None:
-    fresh = told.freshness
+def test_freshness_figures(report: ReportFigures) -> None:
+    fresh = report.freshness
     assert fresh is not None
     assert (8, EPOCH + 10 * DAY, 2) == (fresh.revisits, fresh.last, fresh.changed)
     assert [("topic", 1), ("text", 1), ("vanished", 1), ("moved", 1), ("cosmetic", 1)] == fresh.sorts
@@ -56,27 +56,27 @@ def test_freshness_figures(told: ReportFigures) -> None:
     assert [("Newest A", 2, 3, EPOCH + 10 * DAY)] == [row[1:] for row in fresh.restless]
 
 
-def test_revisits_do_not_count_as_pages(told: ReportFigures) -> None:
-    assert (4, 4, 1) == (told.pages, told.relevant, told.host_count)
-    assert 4 == told.hosts[0].pages
-    assert 0 == told.hosts[0].failures
-    assert {"pages": (4, 0), "pages again": (8, 1)} == {name: (asked, failed) for name, asked, failed in told.kinds}
-    assert [("Revisit: timeout", 1)] == [(cause.name, cause.count) for cause in told.causes]
-    assert [1, 2, 3, 4] == [card.number for card in told.cards]
+def test_revisits_do_not_count_as_pages(report: ReportFigures) -> None:
+    assert (4, 4, 1) == (report.pages, report.relevant, report.host_count)
+    assert 4 == report.hosts[0].pages
+    assert 0 == report.hosts[0].failures
+    assert {"pages": (4, 0), "pages again": (8, 1)} == {name: (asked, failed) for name, asked, failed in report.kinds}
+    assert [("Revisit: timeout", 1)] == [(cause.name, cause.count) for cause in report.causes]
+    assert [1, 2, 3, 4] == [card.number for card in report.cards]
 
 
-def test_card_parent_on_new_version(told: ReportFigures) -> None:
-    card = told.cards[3]
+def test_card_parent_on_new_version(report: ReportFigures) -> None:
+    card = report.cards[3]
     assert (D, "link", A, 1) == (card.node, card.origin, card.parent, card.parent_number)
 
 
-def test_best_pages_have_current_state(told: ReportFigures) -> None:
+def test_best_pages_have_current_state(report: ReportFigures) -> None:
     assert {
         A: ("changed", EPOCH + 10 * DAY),
         B: ("vanished", EPOCH + 6 * DAY),
         C: ("moved", EPOCH + 7 * DAY),
         D: ("", 0.0),
-    } == {card.node: (card.since, card.since_when) for card in told.best}
+    } == {card.node: (card.since, card.since_when) for card in report.best}
 
 
 def test_report_excludes_revisit_time(tmp_path: Path) -> None:
@@ -92,15 +92,15 @@ def test_report_excludes_revisit_time(tmp_path: Path) -> None:
     assert (1, 60.0) == (report.runs, report.seconds)
 
 
-def test_report_shows_changes(told: ReportFigures) -> None:
-    page = render(told)
+def test_report_shows_changes(report: ReportFigures) -> None:
+    page = render(report)
     assert 'id="changes"' in page
     assert 'href="#changes"' in page
     assert "8 revisits, the last on 11 January 2026, 00:00 UTC." in page
     assert "2 changes in the content of pages; 1 only cosmetic." in page
     assert "1 new page was discovered since." in page
-    assert f"lycosa changes {told.place} URL" in page
-    assert f"<b>Figure {told.figure('changes')}.</b> Changes by the time" in page
+    assert f"lycosa changes {report.place} URL" in page
+    assert f"<b>Figure {report.figure('changes')}.</b> Changes by the time" in page
     assert "topic 1" in page
     assert "Vanished since 7 January 2026." in page
     assert "<b>A</b>" not in page

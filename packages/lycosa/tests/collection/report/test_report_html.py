@@ -16,7 +16,7 @@ from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import Estimate
 from lycosa.collection.report import ReportFigures, gather, render
 from lycosa.core.types import Held, Links, Seed, Setting, Visit
-from lycosa.drawing.formats import clean, href, percent, score, seconds, when
+from lycosa.drawing.formats import href
 from synthetic_report import page, write
 
 A, B = "http://a.test", "http://b.test"
@@ -147,15 +147,6 @@ def contrast(a: str, b: str) -> float:
 def test_css_prints_light() -> None:
     assert not re.search(r"^@media \(prefers-color-scheme: dark\)", STYLE, re.MULTILINE)
     assert "@media print" in STYLE
-
-
-def test_formats() -> None:
-    assert ["0%", "under 0.1%", "12.3%", "99.9%", "100%"] == [percent(x) for x in (0, 0.0001, 0.123, 0.99999, 1)]
-    assert ["0.00", "0.12", "0.004", "first"] == [score(x) for x in (0.0, 0.123, 0.004, float("inf"))]
-    assert "1 h" == seconds(3600)
-    assert "1 January 1970, 00:01 UTC" == when(60.0)
-    assert "at an unknown time" == when(1e300)
-    assert "a b" == clean("a\tb")
 
 
 def test_html_singular(report: ReportFigures) -> None:
