@@ -1,4 +1,4 @@
-"""Crawls that keep few addresses in memory: the log decides what is hot, and nothing is lost on disk."""
+"""Tests of crawls with few rows in memory."""
 
 from __future__ import annotations
 
@@ -53,7 +53,6 @@ LATER = 10_000.0
 
 
 def known(engine: Engine) -> dict[str, Any]:
-    """What an engine knows, wherever on disk it keeps it."""
     table, spilled, n = engine.table, engine.spilled, len(engine.table)
     assert isinstance(spilled, SpilledRows)
     places = np.flatnonzero(spilled._kind[: spilled._end] == ROW)
@@ -73,8 +72,6 @@ def known(engine: Engine) -> dict[str, Any]:
 def crawled(
     out: Path, memory_rows: int, snapshots: tuple[int, ...] = (), web: Remembered = WEB, **more: Any
 ) -> tuple[dict[str, Any], list[Any]]:
-    """A crawl of some pages, and what it knew in the end; with snapshots of it beside it."""
-
     async def run() -> tuple[dict[str, Any], list[Any]]:
         crawl = lycosa.crawl(
             web.web.query(TOPIC),
@@ -99,8 +96,6 @@ def crawled(
 
 
 def resumed(out: Path, **changes: Any) -> tuple[dict[str, Any], list[Any], Engine]:
-    """What a resumed crawl knows, and what it fetches then."""
-
     async def run() -> tuple[dict[str, Any], list[Any], Engine]:
         crawl: Crawl = lycosa.resume(out, space=sim_space(WEB), clock=clock, **changes)
         await crawl.open()
@@ -112,11 +107,10 @@ def resumed(out: Path, **changes: Any) -> tuple[dict[str, Any], list[Any], Engin
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_hot_is_a_fold_of_the_log(kind: str, tmp_path: Path) -> None:
-    """Live, folded again, and from snapshots of two moments: the same rows at the same places, the same picks."""
+def test_rows_in_memory_follow_from_the_log(kind: str, tmp_path: Path) -> None:
     place = tmp_path / "crawl"
     live, _ = crawled(place, 30, SEVERAL, budget=PAGES, **KINDS[kind])
-    assert len(live["cold"]) > 3 * 30  # most of the frontier is cold
+    assert len(live["cold"]) > 3 * 30  # most rows are spilled
     shutil.rmtree(place / NAME, ignore_errors=True)
     found = []
     for visits_before in (0, *SEVERAL):
@@ -130,8 +124,7 @@ def test_what_is_hot_is_a_fold_of_the_log(kind: str, tmp_path: Path) -> None:
     assert len(found[0][1]) >= MORE
 
 
-def test_everything_is_fetched_in_the_end(tmp_path: Path) -> None:
-    """However few are hot, no address is lost and none is fetched twice; with room for all, nothing is ever cold."""
+def test_every_row_is_fetched_in_the_end(tmp_path: Path) -> None:
     fetched = []
     for memory_rows in (10_000, 25):
         left, visits = crawled(
@@ -152,8 +145,7 @@ def test_everything_is_fetched_in_the_end(tmp_path: Path) -> None:
     assert len(fetched[0]) > 80
 
 
-def test_a_file_that_is_lost_cut_or_damaged(tmp_path: Path) -> None:
-    """Lost or cut, it is made again from the log; what was written over is noticed, and said."""
+def test_lost_or_damaged_spill_file(tmp_path: Path) -> None:
     place = tmp_path / "crawl"
     live, _ = crawled(place, 30, (40,), budget=PAGES)
     shutil.rmtree(place / NAME, ignore_errors=True)
@@ -175,8 +167,7 @@ def test_a_file_that_is_lost_cut_or_damaged(tmp_path: Path) -> None:
         resumed(place, budget=PAGES + 400)
 
 
-def test_what_is_remembered_of_pages_may_be_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The judge's evidence and the words of pages: the same crawl as with all of it in memory, also when resumed."""
+def test_page_data_in_file_gives_same_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_memory = crawled(tmp_path / "memory", 30, budget=PAGES)
     monkeypatch.setattr(evidence, "IN_MEMORY", 7)
     monkeypatch.setattr(page_outcomes, "IN_MEMORY", 500)
@@ -189,8 +180,7 @@ def test_what_is_remembered_of_pages_may_be_in_a_file(tmp_path: Path, monkeypatc
     assert found[0] == found[1]
 
 
-def test_why_of_a_cold_address(tmp_path: Path) -> None:
-    """Whoever asks of one is told as of any other, and the crawl's own file stays as it is."""
+def test_why_of_spilled_row(tmp_path: Path) -> None:
     place = tmp_path / "crawl"
     live, _ = crawled(place, 30, (40,), budget=PAGES)
     before = (place / COLD).read_bytes()
@@ -202,8 +192,7 @@ def test_why_of_a_cold_address(tmp_path: Path) -> None:
     assert before == (place / COLD).read_bytes()
 
 
-def test_the_lab_keeps_few_rows_as_a_crawl_does() -> None:
-    """With room for all the picks are the same; with little of it, everything is fetched in the end."""
+def test_lab_spills_like_a_crawl() -> None:
     chance = np.random.default_rng(3)
     links = {f"n{node}": [f"n{at}" for at in chance.integers(0, 300, 8)] for node in range(300)}
     index = CorpusIndex.of(links, score={f"n{node}": float(chance.random()) for node in range(0, 300, 7)})
@@ -216,9 +205,7 @@ def test_the_lab_keeps_few_rows_as_a_crawl_does() -> None:
     assert whole.tolist() != few.tolist()
 
 
-def test_cold_rows_are_worth_what_they_would_be_had_they_stayed() -> None:
-    """Neighbours that turned out, or gave no page, words that led somewhere, and new weights: all of it is heard."""
-
+def test_spilled_rows_keep_their_priorities() -> None:
     def worth(away: bool) -> list[float]:
         scent, table = Scent(words="coral reef", vectors=False), Table()
         urls = [f"http://a.test/{number}" for number in range(9)]
@@ -247,7 +234,6 @@ def test_cold_rows_are_worth_what_they_would_be_had_they_stayed() -> None:
 
 
 def an_engine(trap_filter: SectionTrapFilter) -> Engine:
-    """One that keeps few rows in memory, and has a seed."""
     made = Engine(
         GraphSpace({}),
         SpaceJudge(),
@@ -262,7 +248,6 @@ def an_engine(trap_filter: SectionTrapFilter) -> Engine:
 
 
 def hear(engine: Engine, number: int, ends: Iterable[object]) -> SpilledRows:
-    """Links of a page that another shard has fetched."""
     links = Links.to(*(f"http://b{number}.test/{end}" for end in ends))
     visit = Visit(node=f"http://c.test/{number}", pick=1, kind="page", outcome="ok", links=links)
     engine.take_in([InboundLinks(1, number, visit)])
@@ -270,8 +255,7 @@ def hear(engine: Engine, number: int, ends: Iterable[object]) -> SpilledRows:
     return engine.spilled
 
 
-def test_links_of_other_shards_are_sorted_out_too() -> None:
-    """A shard may hear a lot from others before it fetches anything itself, and nothing that is hot may be left."""
+def test_links_of_other_shards_are_spilled() -> None:
     engine = an_engine(TrapWarden(0.5))
     for number in range(1, 200):
         spilled = hear(engine, number, range(10))
@@ -280,8 +264,7 @@ def test_links_of_other_shards_are_sorted_out_too() -> None:
     engine.fold(Setting(RECALL, spilled.count))
 
 
-def test_a_file_is_as_long_as_a_snapshot_says() -> None:
-    """Also where it ends with what is left of a long name: else each resume would read the whole log."""
+def test_spill_file_has_length_of_snapshot() -> None:
     engine = an_engine(TrapWarden(0.5))
     for number in range(1, 60):
         spilled = hear(engine, number, ("x" * (37 * at) for at in range(10)))
@@ -290,7 +273,6 @@ def test_a_file_is_as_long_as_a_snapshot_says() -> None:
     assert spilled.count > 500
 
 
-def test_a_warden_that_tells_nothing_of_rows_keeps_all_of_them() -> None:
-    """That of Scrapy's crawls knows rows by number."""
+def test_trap_filter_without_leave_spills_nothing() -> None:
     assert an_engine(SectionTrapFilter()).spilled is not None
     assert an_engine(Priorities(TrapWarden(0.5), ScrapySpace())).spilled is None

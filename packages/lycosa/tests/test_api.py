@@ -1,4 +1,4 @@
-"""What `lycosa` offers to programs: names, functions as parts, collections, and errors that speak Python."""
+"""Tests of the public Python API."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAGES = {
 
 
 def _found(url: str) -> lycosa.Page:
-    """A page with its bytes, as the archive keeps it."""
+    """Page with its bytes, for the archive."""
     title, text, urls = PAGES[url]
     links = "".join(f"<a href='{link}'>more on reefs</a>" for link in urls)
     body = f"<html lang=en><title>{title}</title><body><main><p>{text}{links}</p></main></body>".encode()
@@ -44,7 +44,7 @@ def _about_reefs(page: lycosa.Page) -> bool:
 
 @pytest.fixture(scope="module")
 def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl with functions of one's own, with an archive."""
+    """Crawl with plain functions and an archive."""
     out = tmp_path_factory.mktemp("api") / "reefs"
     visits = list(lycosa.crawl(_about_reefs, "http://a.test/", space=_found, out=out))
     assert [(visit.node, visit.outcome, visit.relevance) for visit in visits] == [
@@ -52,13 +52,11 @@ def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("http://a.test/reefs", "ok", 1.0),
         ("http://a.test/none", "gone", 0.0),
     ]
-    assert visits[0].links.link_relevances.tolist() == [1.0, 1.0]  # a link is judged by its words
+    assert visits[0].links.link_relevances.tolist() == [1.0, 1.0]  # links are judged by their words
     return out
 
 
-def test_every_name_is_there_and_importing_them_is_quick() -> None:
-    """All public names can be imported, and `import lycosa` loads neither numpy nor aiohttp; what shows a crawl does
-    without aiohttp, too."""
+def test_public_names_import_quickly() -> None:
     for name in (*lycosa.__all__, "open"):
         assert getattr(lycosa, name) is not None
         assert name in dir(lycosa)
@@ -74,7 +72,6 @@ def test_every_name_is_there_and_importing_them_is_quick() -> None:
 
 
 def test_functions_pass_the_checks() -> None:
-    """A function as topic, estimator or space behaves as a class of one's own has to."""
     assert check_judge(lambda: FunctionJudge(lambda page: page.text.count("reef") / 10))
     assert check_estimator(lambda: FunctionEstimator(lambda link: link.alpha + link.source.relevance - link.depth))
     assert check_space(FunctionSpace(lambda node: {"a": ["b", "c"]}.get(node, [])), "a")
@@ -84,8 +81,7 @@ def _last_name_first(link: lycosa.Link) -> float:
     return ord(link.url)
 
 
-def test_functions_say_what_they_want() -> None:
-    """A topic may give a Judgement or a threshold; a space nodes, nothing, or be async; the best link comes first."""
+def test_functions_may_return_several_types() -> None:
     graph = {"a": ["b", "c"], "c": ["d"], "b": [], "d": []}
 
     async def visited(node: str) -> list[str] | None:
@@ -106,8 +102,7 @@ def test_functions_say_what_they_want() -> None:
     assert (visit.relevance, visit.links.link_relevances.tolist()) == (pytest.approx(0.7), [0.25, 0.25])
 
 
-def test_wrong_answers_are_told() -> None:
-    """What a function must not give ends the crawl with its name, or is a visit that says so."""
+def test_wrong_results_of_functions_are_reported() -> None:
     space = {"a": ["b"], "b": []}.__getitem__
     for said in (None, "much", float("nan")):
         with pytest.raises(lycosa.InputError, match=r"<lambda>\(\) gave .*: return a number, or True or False"):
@@ -116,16 +111,14 @@ def test_wrong_answers_are_told() -> None:
     assert (visit.outcome, "gave a text" in visit.note) == ("crashed", True)
 
 
-def test_a_changed_function_is_another_judge() -> None:
-    """The judge's name goes by the code of a function, not by where it stands."""
+def test_changed_function_is_another_judge() -> None:
     one, two = FunctionJudge(lambda page: 1.0), FunctionJudge(lambda page: 0.5)
     again = FunctionJudge(eval("\n\nlambda page: 1.0".strip()))
     assert one.fingerprint != two.fingerprint
     assert again.fingerprint.endswith(one.fingerprint.partition("lambda>'")[2])
 
 
-def test_a_collection(reefs: Path) -> None:
-    """Pages with their text, one page, Markdown, search, a table and a file."""
+def test_open_returns_collection(reefs: Path) -> None:
     collection = lycosa.open(str(reefs))
     assert (len(collection), collection.threshold, collection.options.space) == (1, 0.5, "web")
     (page,) = collection
@@ -134,7 +127,7 @@ def test_a_collection(reefs: Path) -> None:
     assert {item.name for item in fields(page)} == set(page.as_dict()) == set(COLUMNS)
     assert [page.url for page in collection.pages(everything=True)] == list(PAGES)
     (bare,) = collection.pages(text=False)
-    assert (bare.text, bare.content_type, bare.score) == ("", "", page.score)
+    assert (bare.text, bare.content_type, bare.relevance) == ("", "", page.relevance)
     assert collection.page("http://a.test/reefs") == page
     assert collection.read("http://a.test/reefs").startswith("# Reefs\n\n<http://a.test/reefs>\n\nCoral reefs bleach")
     (hit,) = collection.search("bleaching", width=100)
@@ -148,7 +141,6 @@ def test_a_collection(reefs: Path) -> None:
 
 
 def test_errors_name_options(reefs: Path, tmp_path: Path) -> None:
-    """What a program did wrong is told as on the command line; what it misspelt, with what was meant."""
     graph = GraphSpace({"a": []})
     for calling, told in (
         (lambda: lycosa.crawl(), r"no topic: say what|no seed: give a page"),
@@ -173,14 +165,12 @@ def test_errors_name_options(reefs: Path, tmp_path: Path) -> None:
             calling()
 
 
-def test_options_are_typed() -> None:
-    """Lists may be one text, tuples or paths."""
+def test_options_are_converted() -> None:
     made = Options.from_mapping({"hosts": ("a.test", "b.test"), "terms": Path("terms.tsv"), "include": "a"}, "crawl()")
     assert (made.hosts, made.terms, made.include) == (["a.test", "b.test"], "terms.tsv", ["a"])
 
 
-def test_the_docs_show_the_programs_as_they_are() -> None:
-    """docs/python.md has each program of examples/programs, word for word: mypy reads those, tests run these."""
+def test_docs_show_the_example_programs() -> None:
     told = (ROOT / "docs" / "python.md").read_text("utf-8")
     programs = sorted((ROOT / "examples" / "programs").glob("*.py"))
     assert len(programs) == 5
@@ -190,9 +180,7 @@ def test_the_docs_show_the_programs_as_they_are() -> None:
         assert len([line for line in source.split("\n") if line.strip()]) <= 12, program.name
 
 
-def test_a_task_is_what_a_space_gets() -> None:
-    """A class of one's own needs no import beyond `lycosa`."""
-
+def test_task_is_public() -> None:
     class Echo(lycosa.Space):
         async def visit(self, task: lycosa.Task) -> lycosa.Page:
             return lycosa.Page("ok", title=task.node)

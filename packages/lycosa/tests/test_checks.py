@@ -1,4 +1,4 @@
-"""The shipped checks: all that is in the package passes, and what is broken fails by the right name."""
+"""Tests of the shipped checks: everything in the package passes, broken parts fail the right check."""
 
 import asyncio
 import random
@@ -33,11 +33,11 @@ from lycosa.core.frontier import PRUNED, Frontier
 from lycosa.core.protocols import Estimator, Judge, Space, Strategy
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, ModelUpdate, Page, Pick, Priorities, Rows, Step, Task, Visit
-from lycosa.judges.base import FACETS, LanguageJudge, StatelessJudge, heeding
+from lycosa.judges.base import FACETS, LanguageJudge, StatelessJudge, with_labels
 from lycosa.judges.browsing_judge import BrowsingJudge
 from lycosa.judges.counting import KeywordJudge, WordFrequencyJudge
 from lycosa.judges.meaning import CorleyMihalceaJudge, EhrigJudge, SsrmJudge, SynsetExpansionJudge
-from lycosa.judges.model import TrainedModel, fitted
+from lycosa.judges.model import TrainedModel, fit_model
 from lycosa.judges.model_judge import ModelJudge
 from lycosa.judges.pattern import RegexJudge
 from lycosa.judges.space_judge import SpaceJudge
@@ -62,17 +62,16 @@ REEFS = Ontology.build(
     broader=[("coral reef", "reef")],
     related=[("coral", "coral reef")],
 )
-"""What those that go by the meaning of words are made with."""
+"""Arguments of strategies that use word meanings."""
 
 
 @cache
 def two_classes() -> TrainedModel:
-    """A model that tells two classes apart."""
-    return fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.array([0, 1]), ["Sea", "Trains"], ["coral", "rail"])
+    return fit_model("nb", Bags.of([([0], [2]), ([1], [2])]), np.array([0, 1]), ["Sea", "Trains"], ["coral", "rail"])
 
 
 def wanting(topic: StatelessJudge) -> StatelessJudge:
-    """A judge that is asked all that strategies want to know of links."""
+    """Judge that provides all link facets."""
     topic.facets = FACETS
     return topic
 
@@ -93,7 +92,7 @@ TOPICS: dict[str, Callable[[], Judge]] = {
     "word-frequency": lambda: wanting(WordFrequencyJudge("coral", count="lines", match="anywhere")),
     "weighted-content": lambda: wanting(WeightedContentJudge("coral reef", title=7.5, body=0.5)),
     "model": lambda: wanting(ModelJudge(two_classes(), ["Sea"])),
-    "in-language": lambda: LanguageJudge(heeding(VectorJudge("coral reef"))),
+    "in-language": lambda: LanguageJudge(with_labels(VectorJudge("coral reef"))),
 }
 
 BROWSED = Browsing(
@@ -106,41 +105,38 @@ BROWSED = Browsing(
     {"kmeans": np.array([0, 1, 1]), "xmeans": np.array([0, 0, 1])},
     states=3,
 )
-"""What those that learn from someone's browsing are made with."""
+"""Arguments of strategies that learn from browsing."""
 
 NEED_FILES = ("oracle", "craw4llm", "rules")
-"""Made with a file that has to be there: their own tests run the checks."""
+"""Strategies that need files; their own tests run the checks."""
 
 WHOLE = [name for name in STRATEGIES if name not in NEED_FILES]
 ESTIMATORS = [name for name in WHOLE if STRATEGIES[name].module != "bandit"]
-"""All are checked; of the strategies that are made of them, one of each kind."""
+"""Strategies checked as a whole, one of each kind."""
 
 
 def taught(name: str) -> dict[str, Any]:
-    """What a strategy needs to be made, beside its name."""
     needs = STRATEGIES[name.partition(",")[0]].needs
     return {"file": BROWSED} if needs == BROWSING else {"words": "coral", "ontology": REEFS} if needs == WORDS else {}
 
 
-def test_checks_are_listed_with_a_sentence() -> None:
-    """CHECKS names each check once, with one sentence that ends in a full stop."""
+def test_checks_have_a_description() -> None:
     assert {"topic", "estimator", "strategy", "space"} == set(CHECKS)
     for checks in CHECKS.values():
         assert all(sentence.endswith(".") and "\n" not in sentence for sentence in checks.values())
 
 
 SOONER = {"deep-deep": "deep-deep,sample=2,switch=20", "tres": "tres,start=40,switch=30"}
-"""Those that wait before they learn, or learn much of each page: within the few pages of the checks."""
+"""Parameters that make strategies learn within the few pages of the checks."""
 
 
 DEAR = (a_crawl_with_revisits_can_be_resumed, a_page_with_ten_thousand_links, memory_is_bounded)
-"""What depends on the code of an estimator, not on its parameters: one of each module shows it."""
+"""Slow checks that depend on an estimator's code only, so one of each module is enough."""
 
 
 @pytest.mark.paper("gouriten-score-frontier")
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_passes(name: str) -> None:
-    """Each estimator that --strategy accepts passes every check."""
     first = next(other for other in ESTIMATORS if STRATEGIES[other].module == STRATEGIES[name].module)
     for check in ESTIMATOR_CHECKS:
         if name == first or check not in DEAR:
@@ -163,50 +159,38 @@ def test_every_estimator_passes(name: str) -> None:
     ],
 )
 def test_every_kind_of_strategy_passes(name: str) -> None:
-    """Strategies with arms pass every check as a whole, and so does each way to be greedy: by heap, by scan, pruning,
-    in batches, by chance; and those that draw what they fetch. Which estimator it is greedy over makes no difference.
-
-    That a greedy one does not grow its estimator has shown; of those with arms the one that keeps most shows it here.
-    All of these reach every page by the same code: one shows that, too.
-    """
     once = (a_strategy_does_not_grow, all_that_can_be_reached_is_picked, failures_and_redirects)
     for check in STRATEGY_CHECKS:
         if name == "mab_window" or check not in once[: 3 if name.startswith("mab_") else 1]:
             assert check.__name__ == passed(check, lambda: strategy(name, seed=1, budget=300, **taught(name)))
 
 
-def test_the_usual_strategy_passes() -> None:
-    """All checks, as a user runs them."""
+def test_default_strategy_passes() -> None:
     assert list(CHECKS["strategy"]) == check_strategy(lambda: strategy("best-first", seed=1, budget=300))
 
 
 @pytest.mark.parametrize("merge", ["sum", "mean", "last"])
 def test_every_merge_passes(merge: Any) -> None:
-    """Best-first passes under each way to merge what several parents say."""
     for check in ESTIMATOR_CHECKS:
         assert check in DEAR or check.__name__ == passed(check, lambda: BestFirst(merge=merge))
 
 
 def test_random_passes_with_any_seed() -> None:
-    """The random order passes whatever number it is seeded with."""
     for check in ESTIMATOR_CHECKS:
         assert check in DEAR or check.__name__ == passed(check, lambda: estimator("random", seed=-1))
 
 
 @pytest.mark.paper("gouriten-alpha-beta")
 @pytest.mark.parametrize("name", TOPICS)
-def test_every_topic_passes(name: str) -> None:
-    """Each topic of the package passes every check."""
+def test_every_judge_passes(name: str) -> None:
     assert list(CHECKS["topic"]) == check_judge(TOPICS[name])
 
 
-def test_the_graph_space_passes() -> None:
-    """A graph in memory passes every check for spaces."""
+def test_graph_space_passes() -> None:
     assert list(CHECKS["space"]) == check_space(GraphSpace({"a": ["b", "c"], "b": ["a"]}, {"a": 1.0}), "a")
 
 
-def test_the_web_space_passes() -> None:
-    """The web, served on loopback, passes every check for spaces."""
+def test_web_space_passes() -> None:
     web, clock = Web(seed=7, pages=200, hosts=4, traps=()), wall_clock()
     with serve(web):
         politeness = Politeness(clock, delay=0.0)
@@ -215,11 +199,8 @@ def test_the_web_space_passes() -> None:
         assert list(CHECKS["space"]) == check_space(space, next(web.urls()))
 
 
-# -- what is broken ----------------------------------------------------------------------------------------
-
-
 class Broken:
-    """The base of estimators that do one thing wrong: the best parent and link count."""
+    """Base of estimators with one mistake each."""
 
     def __init__(self) -> None:
         self.page = 0.5
@@ -233,47 +214,47 @@ class Broken:
         self.priority_[step.children] = np.maximum(self.priority_[step.children], value)
         return step.children
 
-    def score(self, rows: Rows, table: Table) -> Priorities:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         return fit(self.priority_, len(table))[rows]
 
 
 class Impure(Broken):
-    """Counts how often it was asked."""
+    """Counts its calls."""
 
     asked = 0
 
-    def score(self, rows: Rows, table: Table) -> Priorities:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         self.asked += 1
         return super().priority(rows, table)
 
 
 class Unsteady(Broken):
-    """Scores differently each time."""
+    """Different priorities each time."""
 
     asked = 0
 
-    def score(self, rows: Rows, table: Table) -> Priorities:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         type(self).asked += 1
         return super().priority(rows, table) + type(self).asked
 
 
 class NotANumber(Broken):
-    """Divides by zero for pages that say nothing."""
+    """Divides by zero for pages without relevance."""
 
-    def score(self, rows: Rows, table: Table) -> Priorities:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         with np.errstate(all="ignore"):
             return table.product_sum[rows] / table.relevance_sum[rows]
 
 
 class WrongLength(Broken):
-    """Scores the whole table whatever is asked for."""
+    """Priorities of the whole table instead of the rows."""
 
-    def score(self, rows: Rows, table: Table) -> Priorities:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         return np.zeros(len(table))
 
 
 class Unseeded(Broken):
-    """Draws its weights from a global generator."""
+    """Uses a global random generator."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -281,7 +262,7 @@ class Unseeded(Broken):
 
 
 class Raising(Broken):
-    """Expects every page to have links."""
+    """Fails for pages without links."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         rows = super().learn(step, table)
@@ -290,21 +271,21 @@ class Raising(Broken):
 
 
 class OutOfTable(Broken):
-    """Returns a row that is not there yet."""
+    """Returns a row beyond the table."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         return np.append(super().learn(step, table), len(table)).astype(np.int32)
 
 
 class Forgetful(Broken):
-    """Does not return the last link of a page."""
+    """Omits the last link of a page."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         return super().learn(step, table)[:-1]
 
 
 class Silent(Broken):
-    """Changes the scores of rows that it does not return."""
+    """Changes priorities of rows that it does not return."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         rows = super().learn(step, table)
@@ -313,7 +294,7 @@ class Silent(Broken):
 
 
 class NoHeir(Broken):
-    """Knows nothing of redirects."""
+    """Ignores redirects."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         if step.visit.kind == "redirect":
@@ -322,7 +303,7 @@ class NoHeir(Broken):
 
 
 class Hoarder(Broken):
-    """Keeps everything it ever saw."""
+    """Keeps everything."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -334,7 +315,7 @@ class Hoarder(Broken):
 
 
 class Peeking(Broken):
-    """Remembers what was asked for, and lets that change what is learned."""
+    """Learns from the calls of priority()."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -351,7 +332,6 @@ LIVE = [0.0]
 
 
 def named(name: str, checks: Iterable[Callable[[Any], None]]) -> Callable[[Any], None]:
-    """The check of that name."""
     return next(check for check in checks if check.__name__ == name)
 
 
@@ -372,7 +352,6 @@ def named(name: str, checks: Iterable[Callable[[Any], None]]) -> Callable[[Any],
     ],
 )
 def test_broken_estimators_fail(make: Callable[[], Estimator], check: str) -> None:
-    """An estimator that does one thing wrong fails by the name of the check that looks for it."""
     with pytest.raises(CheckFailed) as failure:
         passed(named(check, ESTIMATOR_CHECKS), make)
     assert check == failure.value.check
@@ -380,8 +359,7 @@ def test_broken_estimators_fail(make: Callable[[], Estimator], check: str) -> No
 
 
 @pytest.mark.parametrize("kind", ["topics", "estimators", "strategies"])
-def test_who_takes_too_long_fails(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """CPU time counts, which is the same on a busy machine; here no time at all is allowed."""
+def test_slow_estimator_fails(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"lycosa.checks.{kind}.SECONDS", 0.0)
     made = {"topics": lambda: VectorJudge("coral"), "estimators": BestFirst, "strategies": lambda: Greedy(BestFirst())}
     checks = {"topics": (ten_thousand_links,), "estimators": ESTIMATOR_CHECKS, "strategies": STRATEGY_CHECKS}[kind]
@@ -390,51 +368,45 @@ def test_who_takes_too_long_fails(kind: str, monkeypatch: pytest.MonkeyPatch) ->
         passed(check, made[kind])
 
 
-def test_a_crawl_that_can_not_be_resumed_fails() -> None:
-    """An estimator whose learning depends on what happened outside of the log can't be resumed."""
+def test_estimator_that_can_not_be_resumed_fails() -> None:
     with pytest.raises(CheckFailed, match="first difference"):
         a_crawl_can_be_resumed(Peeking)
 
 
 class Sweeping(Silent):
-    """Changes scores all over the frontier, and says so, but not which rows to rank again."""
+    """Changes many priorities without returning the rows."""
 
     sweeping = True
 
 
 class Pruning(Broken):
-    """Wants every second row not fetched."""
+    """Prunes every second row."""
 
-    def score(self, rows: Rows, table: Table) -> Priorities:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         return np.where(rows % 2 == 1, super().priority(rows, table), PRUNED)
 
 
-def test_only_a_linear_one_need_not_return_what_changed() -> None:
-    """The scores of a regression are multiplied out at each pick; all others are ranked when they are returned."""
+def test_only_linear_estimators_may_omit_changed_rows() -> None:
     passed(other_priorities_stay, Regression)
     with pytest.raises(CheckFailed, match="learn\\(\\) did not return it"):
         passed(other_priorities_stay, Sweeping)
 
 
 def test_rows_may_be_pruned() -> None:
-    """PRUNED is a score like others, and rows that have it are not missed at the end of a crawl."""
     passed(named("scores_are_finite", ESTIMATOR_CHECKS), Pruning)
     for check in STRATEGY_CHECKS:
         assert check is a_strategy_does_not_grow or passed(check, lambda: Greedy(Pruning()))
 
 
-# -- whole strategies ----------------------------------------------------------------------------------------
-
-
 class Wrong(Greedy):
-    """The base of strategies that do one thing wrong."""
+    """Base of strategies with one mistake each."""
 
     def __init__(self) -> None:
         super().__init__(BestFirst(), "wrong")
 
 
 class Wanting(Wrong):
-    """Does not say what it wants."""
+    """Does not declare its facets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -445,20 +417,20 @@ class Seedless(Wrong):
     """Does not rank seeds."""
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
-        """Nothing."""
+        pass
 
 
 class Picky(Wrong):
-    """Never ranks what looks poor."""
+    """Never ranks poor rows."""
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         rows = self.estimator.learn(step, table)
-        scores = self.estimator.priority(rows, table)
-        frontier.rank(rows[scores > 0.3], scores[scores > 0.3])
+        priorities = self.estimator.priority(rows, table)
+        frontier.rank(rows[priorities > 0.3], priorities[priorities > 0.3])
 
 
 class Repeating(Wrong):
-    """Gives every fifth pick back at once, so that it is picked again."""
+    """Returns every fifth pick at once."""
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
         pick = super().pick(number, frontier, now)
@@ -469,7 +441,7 @@ class Repeating(Wrong):
 
 
 class Diced(Wrong):
-    """Throws dice that nobody can throw again."""
+    """Uses unseeded randomness."""
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
         first = frontier.take(now)
@@ -483,7 +455,7 @@ class Diced(Wrong):
 
 
 class Alternating(Wrong):
-    """Takes the second best at every other pick, and counts the picks by itself."""
+    """Takes the second best at every other pick, counting by itself."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -500,7 +472,7 @@ class Alternating(Wrong):
 
 
 class Timely(Wrong):
-    """Learns from how many were in flight, which the log does not tell."""
+    """Learns from the number of rows in flight."""
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         rows = self.estimator.learn(step, table)
@@ -509,14 +481,14 @@ class Timely(Wrong):
 
 
 class Spending(Wrong):
-    """Leaves the budgets of hosts alone."""
+    """Ignores host budgets."""
 
     def frontier(self, table: Table, ready: Any, *rest: Any, **more: Any) -> Frontier:
         return Frontier(table, ready)
 
 
 class Unheld(Wrong):
-    """Ranks by itself, and holds nothing back."""
+    """Ignores levels."""
 
     def frontier(self, table: Table, ready: Any, host_budget: int = 0, *rest: Any, **more: Any) -> Frontier:
         frontier = Frontier(table, ready, host_budget)
@@ -525,7 +497,7 @@ class Unheld(Wrong):
 
 
 class Growing(Wrong):
-    """Keeps everything it ever saw."""
+    """Keeps everything."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -552,14 +524,13 @@ class Growing(Wrong):
     ],
 )
 def test_broken_strategies_fail(make: Callable[[], Strategy], check: str) -> None:
-    """A strategy that does one thing wrong fails by the name of the check that looks for it."""
     with pytest.raises(CheckFailed) as failure:
         passed(named(check, STRATEGY_CHECKS), make)
     assert check == failure.value.check
 
 
 class Topical:
-    """The base of topics that do one thing wrong."""
+    """Base of judges with one mistake each."""
 
     threshold = 0.5
 
@@ -567,7 +538,7 @@ class Topical:
         return Judgement(0.5, np.zeros(len(page.links), np.float32))
 
     def learn(self, visit: Visit) -> None:
-        """Nothing."""
+        pass
 
 
 class NoThreshold(Topical):
@@ -641,7 +612,7 @@ class OkOnly(Topical):
 
 
 class Facetted(Topical):
-    """Says more of links, where wanted."""
+    """Adds facets where wanted."""
 
     facets: tuple[str, ...] = ()
 
@@ -673,13 +644,12 @@ class MovingBeta(Facetted):
         return judgement
 
 
-def test_facets_are_looked_at_where_there_are_any() -> None:
-    """A topic with facets passes if each is there when wanted, one number per link."""
+def test_facets_are_checked_if_present() -> None:
     assert list(CHECKS["topic"]) == check_judge(Facetted)
 
 
 class OfReefs(Learning):
-    """A topic that learns."""
+    """Judge that learns."""
 
     def __init__(self) -> None:
         super().__init__("coral reef")
@@ -706,8 +676,7 @@ class Secretive(OfReefs):
         super().adopt(ModelUpdate(update.judge, {**update.data, "common": [] if self.next < 0 else ["coral", "reef"]}))
 
 
-def test_a_topic_that_learns_passes() -> None:
-    """Its lessons are all that changes it."""
+def test_learning_judge_passes() -> None:
     assert list(CHECKS["topic"]) == check_judge(OfReefs)
 
 
@@ -740,15 +709,14 @@ class Trusting(Topical):
         (Secretive, "model_updates_are_exact"),
     ],
 )
-def test_broken_topics_fail(make: Callable[[], Judge], check: str) -> None:
-    """A topic that does one thing wrong fails by the name of the check that looks for it."""
+def test_broken_judges_fail(make: Callable[[], Judge], check: str) -> None:
     with pytest.raises(CheckFailed) as failure:
         passed(named(check, JUDGE_CHECKS), make)
     assert check == failure.value.check
 
 
 class Odd(GraphSpace):
-    """The base of spaces that do one thing wrong."""
+    """Base of spaces with one mistake each."""
 
     def __init__(self) -> None:
         super().__init__({"a": ["b", "c"]})
@@ -825,19 +793,17 @@ class Errant(Odd):
     ],
 )
 def test_broken_spaces_fail(make: Callable[[], Space], check: str) -> None:
-    """A space that does one thing wrong fails by the name of the check that looks for it."""
     with pytest.raises(CheckFailed) as failure:
         check_space(make(), "a")
     assert check == failure.value.check
 
 
-def test_a_space_may_say_that_it_changes() -> None:
-    """Links may differ from visit to visit where the space says so."""
+def test_space_may_declare_changing_links() -> None:
     assert list(CHECKS["space"]) == check_space(Honest(), "a")
 
 
 class Deaf(BestFirst):
-    """Numbers words by the visits that it sees, and forgets that probes have words, too."""
+    """Numbers words itself and forgets those of probes."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         self.__dict__.setdefault("words_", Vocabulary()).learn(step.visit)
@@ -845,6 +811,5 @@ class Deaf(BestFirst):
 
 
 def test_words_of_probes_are_part_of_the_trials() -> None:
-    """An estimator that numbers words by itself gets lost: `table.stems` has those of all visits."""
     with pytest.raises(CheckFailed, match=r"it raised DamagedError: .* has words that no visit brought"):
         check_estimator(Deaf)

@@ -1,4 +1,4 @@
-"""A day of `benchmarks/soak.py`: the server with ten people and a watch, killed, without room, by wrong clocks."""
+"""Test of one day of `benchmarks/soak.py`: a server with ten people and a watch under failures."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pathlib import Path
 from places import ROOT
 
 
-def test_a_day(tmp_path: Path) -> None:
-    """Everything holds at the end; and when everything is spoilt afterwards, every check complains."""
+def test_soak_day(tmp_path: Path) -> None:
     command = [sys.executable, "benchmarks/soak.py", "--days", "1", "--load", "0.1", "--seed", "19", "--prove"]
     command += ["--out", str(tmp_path / "soak"), "--figure", str(tmp_path / "soak.svg")]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)

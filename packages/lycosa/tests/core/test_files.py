@@ -8,7 +8,7 @@ import pytest
 
 from lycosa.core import files
 from lycosa.core.errors import InputError
-from lycosa.core.files import read_whole, atomic_write
+from lycosa.core.files import atomic_write, read_whole
 
 
 def test_atomic_write_replaces_when_complete(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.core.files import MAX_CRASHES, MARKER_FILE, CrashMarker
+from lycosa.core.files import MARKER_FILE, MAX_CRASHES, CrashMarker
 
 
 def test_on_marks_node_while_in_work(tmp_path: Path) -> None:

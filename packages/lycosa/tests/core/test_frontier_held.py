@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lycosa.core.frontier import FREE, HELD, SHUT, MAX_WAIT_SECONDS, Frontier
+from lycosa.core.frontier import FREE, HELD, MAX_WAIT_SECONDS, SHUT, Frontier
 from lycosa.core.table import DONE, Table
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lycosa.core import nodes as module
-from lycosa.core.nodes import EMPTY, Fingerprints, RowIndex, Nodes, fingerprints
+from lycosa.core.nodes import EMPTY, Fingerprints, Nodes, RowIndex, fingerprints
 
 
 def test_fingerprints_equal_a_dict() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.core.errors import InputError
-from lycosa.core.spec import make_with, describe_type, parameters, parse_spec, format_spec
+from lycosa.core.spec import describe_type, format_spec, make_with, parameters, parse_spec
 
 NONE = inspect.Parameter.empty
 

@@ -1,4 +1,4 @@
-"""Budgets hold whatever the web does: pages of nothing but dead links, redirects, archives, broken hosts."""
+"""Tests of budgets on webs of dead links, redirects and broken hosts."""
 
 from collections import Counter
 from itertools import pairwise
@@ -31,7 +31,7 @@ CASES: dict[str, tuple[list[str], dict[str, Says], str]] = {
     "zip files": (ZIPS, {url: Says(b"PK", type="application/zip") for url in ZIPS}, "unwanted types"),
     "broken robots.txt": (HOSTS, {f"{url}robots.txt": Says(b"", 500) for url in HOSTS}, "robots.txt"),
 }
-"""The links of one page, what is said at each, and what requests for them are spent on."""
+"""Links of one page, their responses, and the purposes of the requests."""
 
 
 def _script(links: list[str], said: dict[str, Says]) -> Script:
@@ -45,8 +45,7 @@ def _crawl(path: Path, script: Script, **options: Any) -> Told:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_requests_are_bounded_and_accounted_for(tmp_path: Path, case: str) -> None:
-    """Ten pages wanted, 400 links that give none: no more requests than stated, and all who tell, tell where to."""
+def test_request_budget_is_kept_and_reported(tmp_path: Path, case: str) -> None:
     links, said, waste = CASES[case]
     script = _script(links, said)
     told = _crawl(tmp_path / "crawl", script, budget=10)
@@ -64,8 +63,7 @@ def test_requests_are_bounded_and_accounted_for(tmp_path: Path, case: str) -> No
 
 
 @pytest.mark.parametrize("concurrency", [1, 16])
-def test_a_stated_budget_of_requests_is_exact_also_when_resumed(tmp_path: Path, concurrency: int) -> None:
-    """Not one more, however many are in flight; the log's count; a larger one goes on where it ended."""
+def test_request_budget_is_exact_after_resume(tmp_path: Path, concurrency: int) -> None:
     links, said, _ = CASES["dead links"]
     script = _script(links, said)
     out, options = tmp_path / "crawl", {"max_requests": 37, "concurrency": concurrency, "budget": 10}
@@ -78,8 +76,7 @@ def test_a_stated_budget_of_requests_is_exact_also_when_resumed(tmp_path: Path, 
     assert 50 == len(script.requests)
 
 
-def test_an_ordinary_crawl_is_far_from_it(tmp_path: Path) -> None:
-    """Every page on a host of its own, none by https: two requests a page, and all pages come."""
+def test_ordinary_crawl_stays_within_default_budget(tmp_path: Path) -> None:
     pages = {url: Says(html(links=[after])) for url, after in pairwise(HOSTS[:40])}
     told = _crawl(tmp_path / "crawl", _script([HOSTS[0]], pages), budget=30)
     assert told.crawl.engine is not None
@@ -89,8 +86,7 @@ def test_an_ordinary_crawl_is_far_from_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "outcome"), [(Says(fails="timeout"), "timeout"), (Says(b"", 500), "broken"), (Says(b"", 503), "busy")]
 )
-def test_a_host_that_only_fails_is_given_up(tmp_path: Path, said: Says, outcome: str) -> None:
-    """After some failures in a row it is left alone for an hour; others are crawled as ever."""
+def test_failing_host_is_given_up(tmp_path: Path, said: Says, outcome: str) -> None:
     bad = [f"http://bad.test/{number}" for number in range(200)]
     good = [f"http://good.test/{number}" for number in range(30)]
     pages = {**dict.fromkeys(bad, said), **dict.fromkeys(good, Says())}
@@ -106,8 +102,7 @@ def test_a_host_that_only_fails_is_given_up(tmp_path: Path, said: Says, outcome:
     ]
 
 
-def test_a_host_that_answers_now_and_then_is_not_given_up(tmp_path: Path) -> None:
-    """One good answer in eight is enough."""
+def test_unreliable_host_is_not_given_up(tmp_path: Path) -> None:
     links = [f"http://moody.test/{number}" for number in range(60)]
     pages = {url: Says() if number % 8 == 7 else Says(b"", 500) for number, url in enumerate(links)}
     script = _script(links, pages)
@@ -115,8 +110,7 @@ def test_a_host_that_answers_now_and_then_is_not_given_up(tmp_path: Path) -> Non
     assert set(links) <= {url for _, url, _ in script.requests}
 
 
-def test_what_a_resumed_crawl_knows_of_failures(tmp_path: Path) -> None:
-    """Failures are in the log: the next run asks a host that was given up once more, after an hour, and not before."""
+def test_resumed_crawl_knows_failures(tmp_path: Path) -> None:
     bad = [f"http://bad.test/{number}" for number in range(40)]
     script = _script(bad, dict.fromkeys(bad, Says(b"", 500)))
     out = tmp_path / "crawl"
@@ -127,7 +121,6 @@ def test_what_a_resumed_crawl_knows_of_failures(tmp_path: Path) -> None:
         assert before + asked == len(script.requests), hours
 
 
-def test_a_negative_budget_of_requests() -> None:
-    """Is refused in one line."""
+def test_negative_request_budget_is_refused() -> None:
     with pytest.raises(InputError, match="--max-requests is -1: it must be 0 or more"):
         make_crawl("coral", [START], max_requests=-1)

@@ -1,4 +1,4 @@
-"""Damaged logs and archives: what is wrong with them is said, and `lycosa check` saves what can be saved."""
+"""Tests of `lycosa check` on damaged logs and archives."""
 
 from __future__ import annotations
 
@@ -28,14 +28,13 @@ FLIPS = 30
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Server]:
-    """A small web."""
     with serve(world(150)) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def finished(served: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl of 25 pages, its log in one file."""
+    """Crawl of 25 pages, with its log in one file."""
     directory = tmp_path_factory.mktemp("finished") / "crawl"
     _crawl(served, directory)
     return directory
@@ -51,7 +50,6 @@ def _crawl(served: Server, directory: Path, **options: object) -> None:
 
 @pytest.fixture
 def crawl(finished: Path, tmp_path: Path) -> Path:
-    """A copy, to be damaged."""
     shutil.copytree(finished, tmp_path / "crawl")
     return tmp_path / "crawl"
 
@@ -62,7 +60,6 @@ def events(directory: Path) -> list[tuple[int, Event]]:
 
 
 def exact(numbered: list[tuple[int, Event]]) -> list[tuple[int, str, bytes]]:
-    """To the last bit."""
     return [
         (seq, str(event.place), encode_visit(event)) if isinstance(event, Visit) else (seq, "", encode_other(event))
         for seq, event in numbered
@@ -76,13 +73,11 @@ def change(directory: Path, statement: str, *given: object) -> None:
         database.execute("PRAGMA journal_mode=DELETE")
 
 
-def test_check_reads_the_shards_of_a_cluster(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each log by itself, and it is the whole crawl that is to be resumed; whoever names a shard to write in it is told
-    which that is."""
+def test_check_reads_shards(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shards = [crawl / "shards" / f"{number:03d}" for number in range(3)]
     for shard in shards[:2]:
         shutil.copytree(crawl, shard, ignore=shutil.ignore_patterns("shards"))
-    shards[2].mkdir()  # one that has recorded nothing
+    shards[2].mkdir()  # without any event
     change(shards[1], "UPDATE event SET body = x'00ff' WHERE seq = (SELECT MIN(seq) FROM event WHERE kind = 'page')")
     assert complaint(shards[1])
     ended = run("check", str(crawl))
@@ -98,10 +93,7 @@ def test_check_reads_the_shards_of_a_cluster(crawl: Path, capsys: pytest.Capture
     assert (shards[0] / NAME).read_bytes() == before
 
 
-def test_flipped_bytes(crawl: Path) -> None:
-    """Wherever a byte is flipped, reading either gives what was recorded or says what to do; after a check, all is
-    read, and little that was not touched is lost.
-    """
+def test_check_flipped_bytes(crawl: Path) -> None:
     whole, before = (crawl / NAME).read_bytes(), events(crawl)
     chance = Random(19)
     found = saved = 0
@@ -118,7 +110,7 @@ def test_flipped_bytes(crawl: Path) -> None:
         assert "lycosa check" in told or "format" in told, told
         try:
             done = check(crawl)
-        except StoreError:  # the first page of the file, without which SQLite finds nothing
+        except StoreError:  # the first page of the file, which SQLite needs
             assert at < 4096
             continue
         assert not complaint(crawl)
@@ -133,7 +125,7 @@ def test_flipped_bytes(crawl: Path) -> None:
 
 
 def complaint(directory: Path) -> str:
-    """What is said of a log that is looked at as `show` does it, then read as `resume` does."""
+    """Error of a log as read by `show`, then by `resume`."""
     try:
         with closing(SqliteLog(directory / NAME, readonly=True)) as log:
             log.check()
@@ -155,7 +147,6 @@ def complaint(directory: Path) -> str:
     ],
 )
 def test_check_rebuilds_damaged_columns(crawl: Path, statement: str, what: str) -> None:
-    """`show` and `resume` name the event and what to do; nothing of it is lost by a check."""
     before = events(crawl)
     seq = next(seq for seq, event in before if isinstance(event, Visit) and event.is_page)
     change(crawl, statement, seq)
@@ -164,13 +155,12 @@ def test_check_rebuilds_damaged_columns(crawl: Path, statement: str, what: str) 
     assert what in told
     assert told.endswith(f"lycosa check {crawl}")
     assert check(crawl).faults[0] == "log: 1 events had damaged columns; rebuilt from their contents"
-    if "file" in statement:  # nothing else tells where it is
+    if "file" in statement:  # nothing else has its position
         dict(before)[seq].place = ArchivePlace()  # type: ignore[union-attr]
     assert exact(before) == exact(events(crawl))
 
 
-def test_a_log_that_somebody_reads_is_not_damaged(crawl: Path) -> None:
-    """Who has it open is to close it; nothing is changed until then."""
+def test_check_locked_log_is_not_damaged(crawl: Path) -> None:
     SqliteLog(crawl / NAME).close()  # as a crawl leaves it
     with closing(SqliteLog(crawl / NAME, readonly=True)) as log:
         reading = log.numbered()
@@ -182,7 +172,6 @@ def test_a_log_that_somebody_reads_is_not_damaged(crawl: Path) -> None:
 
 
 def test_check_lost_page(crawl: Path) -> None:
-    """Words are numbered in their order: behind a lost page they cannot be known, and everything else stays."""
     before = events(crawl)
     pages = [seq for seq, event in before if isinstance(event, Visit) and event.is_page]
     change(crawl, "UPDATE event SET body = x'00' WHERE seq = ?", pages[3])
@@ -201,7 +190,6 @@ def test_check_lost_page(crawl: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["cut", "zeros", "gone"])
 def test_check_damaged_archive(crawl: Path, served: Server, damage: str) -> None:
-    """Visits whose records are gone are not archived any more, the others are; the crawl can be resumed."""
     file = next((crawl / "archive").glob("*.warc.gz"))
     data = file.read_bytes()
     end = len(data) // 2 if damage == "cut" else len(data)
@@ -219,7 +207,6 @@ def test_check_damaged_archive(crawl: Path, served: Server, damage: str) -> None
 
 
 def test_check_missing_indexes(crawl: Path) -> None:
-    """The index of a WARC file and the search index are rebuilt; a damaged search index is named."""
     index = next((crawl / "archive").glob("*.cdxj"))
     whole = index.read_bytes()
     check(crawl)
@@ -235,7 +222,6 @@ def test_check_missing_indexes(crawl: Path) -> None:
 
 
 def test_check_log_cut_off(crawl: Path, served: Server) -> None:
-    """The end of the log is lost, what was archived behind it is moved aside, and the crawl goes on."""
     data = (crawl / NAME).read_bytes()
     (crawl / NAME).write_bytes(data[: len(data) * 3 // 4])
     told = run("show", str(crawl)).complaint

@@ -1,4 +1,4 @@
-"""crawl.log: a line for each request, which others' tools read, in the order of the crawl's own log."""
+"""Tests of crawl.log."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS = ["at", "status", "size", "url", "path", "via", "type", "thread", "bega
 
 
 def crawled(out: Path, **options: Any) -> list[Visit]:
-    """A crawl of the embedded web, with redirects and dead links; the visits that its log has."""
+    """Crawl of the embedded web, with redirects and dead links; returns the visits in its log."""
     with serve(Web(pages=500, traps=("redirects", "dead")), record=False) as server:
         fast = {
             "delay": 0.0,
@@ -41,26 +41,22 @@ def crawled(out: Path, **options: Any) -> list[Visit]:
 
 
 def visits_in(out: Path) -> list[Visit]:
-    """The visits that a log has."""
     with closing(SqliteLog(out / "log.sqlite", readonly=True)) as log:
         return list(log.visits(VISITS))
 
 
 def events_in(*files: Path) -> list[tuple[int, str]]:
-    """The events that files tell of."""
     return [parse_line(line) for file in files for line in file.read_bytes().splitlines(keepends=True)]
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl with a log of text."""
     out = tmp_path_factory.mktemp("crawl") / "reefs"
     crawled(out, budget=150)
     return out
 
 
-def test_others_read_the_columns(made: Path) -> None:
-    """pandas and awk find twelve columns in each line, and what the crawl's log has in each of them."""
+def test_columns_are_read_by_other_tools(made: Path) -> None:
     file, visits = made / "crawl.log", visits_in(made)
     table = pandas.read_csv(file, sep=r"\s+", names=COLUMNS, header=None)
     assert len(visits) == len(table)
@@ -84,8 +80,7 @@ def test_others_read_the_columns(made: Path) -> None:
     assert sum(visit.status == 404 for visit in visits) == int(answered.stdout) > 0
 
 
-def test_paths_of_discovery(tmp_path: Path) -> None:
-    """A redirect's target says where it came from; long paths are cut at their beginning; what a sitemap names, M."""
+def test_discovery_paths(tmp_path: Path) -> None:
     table = Table()
     table.add_seed("s")
     for source, target, outcome in [("s", "a", "ok"), ("a", "b", "redirect"), ("b", "c", "ok")]:
@@ -108,8 +103,7 @@ def test_paths_of_discovery(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_what_is_missing_is_written_when_the_crawl_goes_on(made: Path, tmp_path: Path) -> None:
-    """Lines that were lost, torn or never written are there after a resume, once each; others' lines are kept aside."""
+def test_resume_writes_missing_lines(made: Path, tmp_path: Path) -> None:
     whole = events_in(made / "crawl.log")
     lines = (made / "crawl.log").read_bytes().splitlines(keepends=True)
     stranger = b'127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.0" 200 2326\n'
@@ -135,8 +129,7 @@ def test_what_is_missing_is_written_when_the_crawl_goes_on(made: Path, tmp_path:
         assert ([stranger] if content == stranger else []) == kept, name
 
 
-def test_what_can_not_be(tmp_path: Path) -> None:
-    """A file in a place that can't be written is an error; addresses can't break a line."""
+def test_unwritable_file_and_odd_urls(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"cannot write .*log.file"):
         crawled(tmp_path / "b", log_file=str(tmp_path / "file" / "x.log"), budget=2)

@@ -1,4 +1,4 @@
-"""Full disks, damaged files, restored backups: what went wrong and what to do in a line, and nothing lost."""
+"""Tests of full disks, damaged files and restored backups: one line of error, and nothing lost."""
 
 import hashlib
 import json
@@ -29,14 +29,12 @@ TOPIC = "marine biology/coral reefs"
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Server]:
-    """A web that all tests of the module crawl; each looks at its own part of the server's log."""
     with serve(world(600)) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def finished(served: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl of 60 pages that ended well."""
     directory = tmp_path_factory.mktemp("finished") / "crawl"
     ended = run(*arguments(served, TOPIC, directory, "--budget", "60", "--rotate", "80000"))
     assert ended.code == 0, ended.err
@@ -45,13 +43,12 @@ def finished(served: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def crawl(finished: Path, tmp_path: Path) -> Path:
-    """A copy of the finished crawl, to be damaged."""
     shutil.copytree(finished, tmp_path / "crawl")
     return tmp_path / "crawl"
 
 
 def _resumed(directory: Path, server: Server, budget: int, scratch: Path) -> None:
-    """Resume to a budget; nothing recorded is fetched again, and all of it is there in the end."""
+    """Resume up to a budget; check that nothing is fetched twice and everything is there."""
     recorded = {v.node for v in visits_of(events_of(directory, scratch)) if not v.retry_at}
     seen = len(server.log)
     ended = run("resume", str(directory), "--budget", str(budget), "--quiet")
@@ -67,7 +64,6 @@ def _resumed(directory: Path, server: Server, budget: int, scratch: Path) -> Non
 
 
 def _files(directory: Path) -> dict[str, str]:
-    """What is in a directory, to see whether it changes."""
     return {
         str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(directory.rglob("*"))
@@ -75,20 +71,16 @@ def _files(directory: Path) -> dict[str, str]:
     }
 
 
-# -- no room -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("fault", "rotate"),
     [
         ("full-archive:100000", "1000000"),
-        ("full-archive:20300", "1"),  # a file a page: full while one is begun, or nearly so
+        ("full-archive:20300", "1"),  # one file per page: the disk is full when one is created, or nearly so
         ("full-log:45", "1000000"),
-        ("limit:150000", "40000"),  # the log outgrows what a file may be
+        ("limit:150000", "40000"),  # the log exceeds the maximum file size
     ],
 )
-def test_a_full_disk_is_one_line_and_nothing_is_lost(served: Server, tmp_path: Path, fault: str, rotate: str) -> None:
-    """Without room the crawl ends with a line that names its directory and the remedy; then it goes on."""
+def test_full_disk(served: Server, tmp_path: Path, fault: str, rotate: str) -> None:
     directory = tmp_path / "crawl"
     learning = ["--judge", "probability", "--strategy", "scent"] if fault.startswith("full-log") else []
     ended = run(*arguments(served, TOPIC, directory, "--budget", "60", "--rotate", rotate, *learning), sabotage=fault)
@@ -96,16 +88,12 @@ def test_a_full_disk_is_one_line_and_nothing_is_lost(served: Server, tmp_path: P
     assert str(directory) in ended.complaint
     assert "room" in ended.complaint or "space" in ended.complaint
     assert f"lycosa resume {directory}" in ended.complaint
-    if fault.startswith("full-archive"):  # what could be written is whole
+    if fault.startswith("full-archive"):  # complete records only
         check_warcs(directory)
     _resumed(directory, served, 60, tmp_path / "scratch")
 
 
-# -- others at the same files ------------------------------------------------------------------------------
-
-
-def test_a_locked_log_is_a_clear_error(served: Server, crawl: Path, tmp_path: Path) -> None:
-    """A log that another program keeps locked is an error that says so; when it lets go, all is well."""
+def test_locked_log(served: Server, crawl: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(crawl / "log.sqlite", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         ended = run("resume", str(crawl), "--budget", "70", "--quiet", sabotage="impatient:50")
@@ -116,8 +104,7 @@ def test_a_locked_log_is_a_clear_error(served: Server, crawl: Path, tmp_path: Pa
     _resumed(crawl, served, 70, tmp_path / "scratch")
 
 
-def test_a_log_locked_in_mid_crawl(tmp_path: Path) -> None:
-    """A program that locks the log of a running crawl ends it with a clear error, and loses nothing."""
+def test_log_locked_during_crawl(tmp_path: Path) -> None:
     directory = tmp_path / "crawl"
     with serve(world(), latency=0.01) as server:
         process = lycosa(*arguments(server, TOPIC, directory, "--budget", "300"), sabotage="impatient:50")
@@ -130,8 +117,7 @@ def test_a_log_locked_in_mid_crawl(tmp_path: Path) -> None:
         _resumed(directory, server, 100, tmp_path / "scratch")
 
 
-def test_two_crawls_cannot_share_a_directory(tmp_path: Path) -> None:
-    """While a crawl runs, a second one in its directory is refused in a line, and `show` works."""
+def test_directory_is_locked_by_crawl(tmp_path: Path) -> None:
     directory = tmp_path / "crawl"
     with serve(world(), latency=0.03) as server:
         first = lycosa(*arguments(server, TOPIC, directory, "--budget", "100000", "--concurrency", "2"))
@@ -152,16 +138,12 @@ def test_two_crawls_cannot_share_a_directory(tmp_path: Path) -> None:
         _resumed(directory, server, pages + 5, tmp_path / "scratch")
 
 
-# -- archives that do not fit the log ----------------------------------------------------------------------
-
-
 def _last(directory: Path) -> Path:
     return max((directory / "archive").glob("*.warc.gz"))
 
 
 @pytest.mark.parametrize("tail", [b"\x1f\x8b\x08\x00half a member", bytes(100_000)], ids=["torn", "zeros"])
-def test_a_tail_beyond_the_log_is_moved_aside(served: Server, crawl: Path, tmp_path: Path, tail: bytes) -> None:
-    """What a torn write left at the end of the archive is kept under aside/, and the file is whole again."""
+def test_archive_tail_beyond_log_is_moved_aside(served: Server, crawl: Path, tmp_path: Path, tail: bytes) -> None:
     last = _last(crawl)
     size = last.stat().st_size
     with open(last, "ab") as file:
@@ -172,8 +154,7 @@ def test_a_tail_beyond_the_log_is_moved_aside(served: Server, crawl: Path, tmp_p
     assert last.read_bytes()[size : size + 2] in (b"\x1f\x8b", b"")
 
 
-def test_what_was_moved_aside_is_told(served: Server, crawl: Path) -> None:
-    """Unless it is told to be quiet, a resumed crawl says what it moved aside, and where to."""
+def test_moved_archive_tail_is_reported(served: Server, crawl: Path) -> None:
     last = _last(crawl)
     with open(last, "ab") as file:
         file.write(b"garbage")
@@ -183,8 +164,7 @@ def test_what_was_moved_aside_is_told(served: Server, crawl: Path) -> None:
     assert f"{last.name}.from-" in ended.out + ended.err
 
 
-def test_an_archive_shorter_than_the_log_knows(served: Server, crawl: Path, tmp_path: Path) -> None:
-    """Records that are missing from the archive are an error with a remedy, and nothing is touched."""
+def test_truncated_archive_is_refused(served: Server, crawl: Path, tmp_path: Path) -> None:
     last = _last(crawl)
     whole = last.read_bytes()
     for left in (whole[:-1], None):
@@ -199,8 +179,7 @@ def test_an_archive_shorter_than_the_log_knows(served: Server, crawl: Path, tmp_
     _resumed(crawl, served, 65, tmp_path / "scratch")
 
 
-def test_an_older_log_restored(tmp_path: Path) -> None:
-    """Behind a restored older log everything is moved aside, byte for byte; its pages are fetched again."""
+def test_restored_older_log(tmp_path: Path) -> None:
     directory, old = tmp_path / "crawl", tmp_path / "old.sqlite"
     with serve(world(), latency=0.004) as server:
         process = lycosa(*arguments(server, TOPIC, directory, "--budget", "120", "--rotate", "60000"))
@@ -236,11 +215,7 @@ def test_an_older_log_restored(tmp_path: Path) -> None:
         check_warcs(directory)
 
 
-# -- logs that are not what they should be -----------------------------------------------------------------
-
-
-def test_a_directory_without_a_log(served: Server, crawl: Path, tmp_path: Path) -> None:
-    """With crawl.toml alone a crawl starts anew from its seeds; an archive that is there is moved aside."""
+def test_directory_without_log(served: Server, crawl: Path, tmp_path: Path) -> None:
     content = {path.name: path.read_bytes() for path in (crawl / "archive").glob("*.warc.gz")}
     (crawl / "log.sqlite").unlink()
     told = run("show", str(crawl))
@@ -250,8 +225,7 @@ def test_a_directory_without_a_log(served: Server, crawl: Path, tmp_path: Path) 
         assert (crawl / "archive" / "aside" / f"{name}.from-0").read_bytes() == data
 
 
-def test_a_directory_without_a_crawl(tmp_path: Path) -> None:
-    """A directory that holds no crawl is named, with what to do."""
+def test_directory_without_crawl(tmp_path: Path) -> None:
     for command in ("resume", "show"):
         ended = run(command, str(tmp_path))
         assert f"{tmp_path} contains no crawl" in ended.complaint
@@ -301,8 +275,7 @@ def _short_event(log: Path) -> None:
         (_short_event, ["log.sqlite", "backup"]),
     ],
 )
-def test_a_log_that_is_not_what_it_should_be(crawl: Path, damage: Callable[[Path], None], messages: list[str]) -> None:
-    """Another version's, another program's, a damaged one: each is refused in a line, not misread, and left alone."""
+def test_foreign_or_damaged_log_is_refused(crawl: Path, damage: Callable[[Path], None], messages: list[str]) -> None:
     damage(crawl / "log.sqlite")
     before = _files(crawl)
     for command in ("resume", "show"):
@@ -311,8 +284,7 @@ def test_a_log_that_is_not_what_it_should_be(crawl: Path, damage: Callable[[Path
         assert _files(crawl) == before
 
 
-def test_a_configuration_that_is_damaged(crawl: Path) -> None:
-    """A crawl.toml that can't be read is named, with what is wrong in it."""
+def test_damaged_configuration_is_refused(crawl: Path) -> None:
     (crawl / "crawl.toml").write_text("topic = 'half a line\n")
     assert "crawl.toml is not valid TOML" in run("resume", str(crawl)).complaint
     (crawl / "crawl.toml").write_text("colour = 'green'\n")

@@ -1,4 +1,4 @@
-"""Every judge by name, with parameters, judges a crawl of the embedded web; its directory has all it needs."""
+"""Tests of every judge by name on the embedded web."""
 
 import shutil
 from collections.abc import Sequence
@@ -50,11 +50,11 @@ JUDGES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("", {"strategy": "hybrid-anchor,file={browsing}"}),
 )
 WANTING = {"link-context": {"context"}, "otie": {"context"}, "shark-search": {"context"}, "link-score": {"url"}}
-"""Strategies that want to know more of a link than its alpha."""
+"""Strategies that need link facets."""
 
 
 class World:
-    """A web, and the files that crawls of it may go by."""
+    """A web, and the files that crawls of it may use."""
 
     def __init__(self, place: Path) -> None:
         self.web = Web(pages=500, hosts=30, traps=("redirects", "dead"))
@@ -69,7 +69,7 @@ class World:
         (place / "example.html").write_text("<title>Coral reefs</title><p>coral reef polyp coral reef algae lagoon")
 
     def options(self, given: dict[str, Any], place: Path) -> dict[str, Any]:
-        """Options with the names of copies of the files, in a place of their own."""
+        """Options with copies of the files in another directory."""
         shutil.copytree(self.place, place)
         names = {
             "model": place / "topics.model", "rules": place / "rules.tsv", "background": place / "background.zst",
@@ -80,7 +80,7 @@ class World:
         def filled(value: Any) -> Any:
             if isinstance(value, list):
                 return [filled(item) for item in value]
-            # Not str.format: a regular expression has braces of its own.
+            # no str.format, as regular expressions contain braces
             for name, path in names.items() if isinstance(value, str) else ():
                 value = value.replace(f"{{{name}}}", str(path))
             return value
@@ -88,8 +88,6 @@ class World:
         return {name: filled(value) for name, value in given.items()}
 
     def crawl(self, out: Path | None = None, *, start: float = 0.0, **options: Any) -> list[Visit]:
-        """The visits of a new crawl in virtual time."""
-
         async def run() -> list[Visit]:
             crawl = lycosa.crawl(
                 seeds=self.web.seeds(TOPIC), out=out, space=sim_space(self.replies), clock=clock, **options
@@ -99,8 +97,6 @@ class World:
         return run_virtual(run(), start=start)
 
     def resume(self, out: Path, **changes: Any) -> list[Visit]:
-        """The visits of a resumed one, an hour later."""
-
         async def run() -> list[Visit]:
             return [visit async for visit in lycosa.resume(out, space=sim_space(self.replies), clock=clock, **changes)]
 
@@ -109,12 +105,10 @@ class World:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """One web for all judges."""
     return World(tmp_path_factory.mktemp("world") / "files")
 
 
 def check_numbers(visits: Sequence[Visit]) -> None:
-    """Whatever was judged is a number, one for each link."""
     for visit in visits:
         assert np.isfinite(visit.relevance)
         assert visit.relevance >= 0
@@ -125,14 +119,12 @@ def check_numbers(visits: Sequence[Visit]) -> None:
             assert np.isfinite(facet).all()
 
 
-def test_none_is_left_out() -> None:
-    """Every judge that has a name is tried here, but for the one whose space has to know the scores."""
+def test_every_judge_is_tested() -> None:
     assert set(JUDGES) - {"given"} == {judge.partition(",")[0] for judge, _ in JUDGES} - {""}
 
 
 @pytest.mark.parametrize(("judge", "given"), JUDGES)
-def test_a_directory_stands_on_its_own(world: World, judge: str, given: dict[str, Any], tmp_path: Path) -> None:
-    """Moved, its files gone, a crawl is judged by the same judge as before, and goes on where it was."""
+def test_directory_is_self_contained(world: World, judge: str, given: dict[str, Any], tmp_path: Path) -> None:
     options = world.options({**given, "judge": judge}, tmp_path / "files")
     first = world.crawl(tmp_path / "crawl", budget=18, archive=False, **options)
     shutil.rmtree(tmp_path / "files")
@@ -157,13 +149,12 @@ def test_a_directory_stands_on_its_own(world: World, judge: str, given: dict[str
         ("model", "link-score"),
     ],
 )
-def test_facets_are_there_when_they_are_wanted(world: World, judge: str, strategy: str, tmp_path: Path) -> None:
-    """What a strategy wants to know of links, every judge tells, and the log keeps."""
+def test_facets_are_computed_and_logged(world: World, judge: str, strategy: str, tmp_path: Path) -> None:
     given = dict(next(given for name, given in JUDGES if name.partition(",")[0] == judge))
     options = world.options({**given, "judge": judge}, tmp_path / "files")
     visits = world.crawl(tmp_path / "crawl", strategy=strategy, budget=5, archive=False, **options)
     check_numbers(visits)
-    # What a classifier says of a context as of a page is another number than what the context adds to the prior.
+    # a classifier rates a context as a page differently than as an addition to the prior
     beside = {"context_score"} if (judge, strategy) == ("model", "link-context") else set()
     for visit in visits:
         if visit.is_page and len(visit.links):
@@ -177,20 +168,17 @@ def test_facets_are_there_when_they_are_wanted(world: World, judge: str, strateg
                 assert facet.tolist() == kept[visit.node].links.facets[name].tolist()
 
 
-def test_facets_are_left_out_where_no_one_wants_them(world: World) -> None:
-    """They take time and room, so best-first gets none."""
+def test_facets_are_left_out_unless_needed(world: World) -> None:
     visits = world.crawl(topic="coral reef", budget=10, strategy="best-first")
     assert {()} == {tuple(visit.links.facets) for visit in visits}
 
 
-def test_facets_survive_a_wish_for_a_language(world: World) -> None:
-    """A judge that looks at the language first tells the facets of the one inside."""
+def test_facets_with_language_judge(world: World) -> None:
     visits = world.crawl(topic="coral reef", strategy="link-context", languages=["en"], budget=10)
     assert {("context",)} == {tuple(visit.links.facets) for visit in visits if visit.is_page and len(visit.links)}
 
 
-def test_rules_are_kept_with_the_model(world: World, tmp_path: Path) -> None:
-    """A crawl by rules has copies of model and rules; gone and moved, it goes on, and the strategy is as it was."""
+def test_rules_are_copied_with_the_model(world: World, tmp_path: Path) -> None:
     given = {**MODEL, "strategy": "rules,file={rules},depth=3"}
     options = world.options(given, tmp_path / "files")
     first = world.crawl(tmp_path / "crawl", budget=14, archive=False, **options)
@@ -207,8 +195,7 @@ def test_rules_are_kept_with_the_model(world: World, tmp_path: Path) -> None:
     assert f"rules,file={COPIED_FILES['strategy']},depth=3" == Directory.read_options(moved).strategy
 
 
-def test_another_background_is_another_judge(world: World, tmp_path: Path) -> None:
-    """Scores by other statistics can't be compared, so the log tells them apart."""
+def test_background_changes_judge_name(world: World, tmp_path: Path) -> None:
     Background(50, {"coral": 3, "reef": 20}).save(tmp_path / "other.zst")
     judges = [
         {visit.judge for visit in world.crawl(topic="coral reef", budget=3, background=str(file)) if visit.is_page}
@@ -233,8 +220,7 @@ def test_another_background_is_another_judge(world: World, tmp_path: Path) -> No
         ({"topic": "coral", "strategy": "oracle,scores=nowhere.tsv"}, "nowhere.tsv"),
     ],
 )
-def test_files_that_do_not_fit_leave_nothing(world: World, options: dict[str, Any], told: str, tmp_path: Path) -> None:
-    """What is wrong with a file is told before a directory is made."""
+def test_unfit_files_leave_no_directory(world: World, options: dict[str, Any], told: str, tmp_path: Path) -> None:
     given = world.options(options, tmp_path / "files")
     with pytest.raises(InputError, match=told):
         world.crawl(tmp_path / "crawl", budget=5, **given)

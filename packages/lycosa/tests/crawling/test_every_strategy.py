@@ -1,4 +1,4 @@
-"""Strategies of every kind crawl the embedded web, several requests in flight, and goes on from its log as if alone."""
+"""Tests of every kind of strategy on the embedded web, with several requests in flight and after resuming."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ KINDS = (
     "hybrid,file={browsing},clusters=xmeans,k=1",
     "rules,file={rules},refine=yes,period=10",
 )
-"""One for each kind of frontier (heaps, batches, scans, arms), and for each kind of knowledge that a strategy needs."""
+"""One strategy for each kind of frontier (heaps, batches, scans, arms) and each kind of required knowledge."""
 
 VARIANTS = (
     "mab_discounted",
@@ -58,16 +58,14 @@ VARIANTS = (
     "rules,file={rules},depth=3,paths=max,merge=mean,q=.7,zeta=.5",
 )
 PRUNING = ("hard-focus", "url-optimisation", "personalised", "fish-search", "shark-search")
-"""These may run out of links that they are willing to follow."""
+"""Strategies that may run out of links to follow."""
 
 PAGES = {strategy: 45 if strategy.startswith("mab_") else 27 for strategy in (*KINDS, *VARIANTS)}
-"""How many pages each reads before it stops: no multiple of a batch. That all others can be replayed, `lycosa.checks`
-proves.
-"""
+"""Pages until the interruption, not a multiple of a batch."""
 
 
 class World:
-    """A web, what was learned of it, and the crawls that were made there."""
+    """A web, the files learned from it, and the crawls made there."""
 
     def __init__(self, place: Path) -> None:
         self.web = Web(pages=300, hosts=20, traps=("redirects", "dead", "failing", "duplicates"))
@@ -82,7 +80,6 @@ class World:
         self.model = ModelJudge.load(model, [TOPIC]).model
 
     def engine(self, strategy: str, log: Any = None, pages: int = 0) -> Engine:
-        """An engine for this strategy; judged by a classifier if it wants to know classes, else by words."""
         entry = STRATEGIES[strategy.partition(",")[0]]
         by_class = entry.needs in (MODEL, TAXONOMY)
         topic = ModelJudge(self.model, [TOPIC]) if by_class else VectorJudge(self.web.query(TOPIC))
@@ -91,12 +88,10 @@ class World:
         return sim_engine(self.replies, topic, log, strategy=text, pages=pages, **facts)
 
     def seeds(self, strategy: str) -> list[str]:
-        """A portal; it alone leads nowhere for those who prune."""
         on_topic = sorted(self.web.relevant(TOPIC))[:2] if strategy.partition(",")[0] in PRUNING else []
         return [*self.web.seeds(TOPIC), *on_topic]
 
     async def crawl(self, strategy: str, pages: int) -> Engine:
-        """An engine that has read so many pages, and has others in flight."""
         engine = self.engine(strategy)
         plant(engine, self.seeds(strategy))
         async for _ in engine.run():
@@ -107,21 +102,15 @@ class World:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """One web for all strategies."""
     return World(tmp_path_factory.mktemp("world"))
 
 
 def pages_of(events: Sequence[Event]) -> list[Visit]:
-    """The pages that were read."""
     return [visit for visit in visits_of(events) if visit.is_page]
 
 
 @pytest.mark.parametrize("strategy", PAGES)
-def test_its_log_is_all_that_it_needs(world: World, strategy: str, tmp_path: Path) -> None:
-    """Stopped in the middle, its log read back from SQLite gives the same scores, bit for bit, and the same picks as
-    the events folded in process. Nothing is fetched twice, and every number is one.
-    """
-
+def test_log_restores_the_strategy(world: World, strategy: str, tmp_path: Path) -> None:
     async def lived() -> tuple[list[Event], dict[str, Any]]:
         engine = await world.crawl(strategy, PAGES[strategy])
         return list(engine.log), state_of(engine)
@@ -132,7 +121,7 @@ def test_its_log_is_all_that_it_needs(world: World, strategy: str, tmp_path: Pat
     final = Counter(v.node for v in visits_of(events) if v.kind in ("page", "redirect") and not v.retry_at)
     assert {1} == set(final.values())
     for visit in visits_of(events):
-        assert np.isfinite(visit.priority) or visit.priority == np.inf  # a seed's
+        assert np.isfinite(visit.priority) or visit.priority == np.inf  # a seed
         assert np.isfinite(visit.relevance)
         assert np.isfinite(visit.links.link_relevances).all()
     if strategy.startswith("mab_"):
@@ -158,8 +147,7 @@ def test_its_log_is_all_that_it_needs(world: World, strategy: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("strategy", [*KINDS[::3], "fish-search", "oracle,scores={truth}"])
-def test_it_resumes_in_its_directory(world: World, strategy: str, tmp_path: Path) -> None:
-    """Put together as a user's crawl is, with traps and a choosy frontier: broken off, moved, and resumed."""
+def test_resume_in_directory(world: World, strategy: str, tmp_path: Path) -> None:
     entry = STRATEGIES[strategy.partition(",")[0]]
     by_class = entry.needs in (MODEL, TAXONOMY)
     topic = (
@@ -204,7 +192,6 @@ def test_it_resumes_in_its_directory(world: World, strategy: str, tmp_path: Path
 
 
 def logged(path: Path) -> list[str]:
-    """Where the visits of a crawl's log went."""
     log = SqliteLog(path / NAME, readonly=True)
     try:
         return [visit.node for visit in visits_of(list(log))]
@@ -213,9 +200,7 @@ def logged(path: Path) -> list[str]:
 
 
 @pytest.mark.paper("batsakis-priority", "gouriten-right-system")
-def test_it_finds_its_topic(world: World) -> None:
-    """What aims hits: more pages on the topic than in order of discovery, though there are only a few in this web."""
-
+def test_finds_more_than_breadth_first(world: World) -> None:
     def on_topic(strategy: str) -> int:
         engine = run_virtual(world.crawl(strategy, 60))
         return sum(world.web.topic(visit.node) == TOPIC for visit in pages_of(list(engine.log)))

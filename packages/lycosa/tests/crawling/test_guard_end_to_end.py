@@ -1,4 +1,4 @@
-"""No seed, link, redirect, robots.txt or name server leads a crawl to this machine unless the user allows it."""
+"""Tests of the address guard in crawls: local addresses are never contacted unless allowed."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from lycosa.testweb import ServedResponse, Server, serve
 from lycosa.web.guard import DnsCache
 from lycosa.web.urls import check_seed
 
-# Ways to spell an address of this machine, or of the metadata service of a cloud.
+# spellings of local addresses and of cloud metadata services
 SPELLINGS = [
     *["127.0.0.1", "127.1", "127.0.1", "127.0.0.2", "127.255.255.254", "2130706433", "017700000001"],
     *["0x7f000001", "0x7f.1", "0x7F.0x0.0x0.0x1", "0177.0.0.1", "0177.0.0.01", "127.0.0.1.", "127。0。0。1"],
@@ -32,7 +32,7 @@ SPELLINGS = [
 
 
 class Trapdoor:
-    """A port on several loopback addresses that nobody may knock at."""
+    """Port on several loopback addresses that must see no connection."""
 
     def __init__(self) -> None:
         self.listeners: list[socket.socket] = []
@@ -55,7 +55,6 @@ class Trapdoor:
             self.listeners.append(listener)
 
     def knocks(self) -> int:
-        """How many connections have been made: the system has accepted them, whether we look or not."""
         count = 0
         for listener in self.listeners:
             with contextlib.suppress(BlockingIOError):
@@ -67,7 +66,6 @@ class Trapdoor:
 
 @pytest.fixture
 def trapdoor() -> Iterator[Trapdoor]:
-    """A port that must see no connection while the test runs."""
     made = Trapdoor()
     try:
         yield made
@@ -85,16 +83,14 @@ def _pages(visits: list[Visit]) -> dict[str, str]:
     return {visit.node: visit.outcome for visit in visits if visit.kind == "page"}
 
 
-def test_the_trapdoor_notices(trapdoor: Trapdoor) -> None:
-    """The proof itself works: a connection to the port is seen."""
+def test_trapdoor_notices_connections(trapdoor: Trapdoor) -> None:
     for listener in trapdoor.listeners:
         with socket.create_connection(listener.getsockname()[:2], timeout=60):
             pass
     assert trapdoor.knocks() == len(trapdoor.listeners)
 
 
-def test_no_seed_reaches_this_machine(trapdoor: Trapdoor) -> None:
-    """Fifty spellings of local addresses as seeds are all refused, and the reason says what would allow them."""
+def test_seeds_on_local_addresses_are_refused(trapdoor: Trapdoor) -> None:
     seeds = [f"http://{spelling}:{trapdoor.port}/x" for spelling in SPELLINGS]
     nodes = {check_seed(seed) for seed in seeds}
     assert None not in nodes
@@ -106,8 +102,7 @@ def test_no_seed_reaches_this_machine(trapdoor: Trapdoor) -> None:
     assert any("--allow-network 127.0.0.0/8" in visit.note for visit in visits)
 
 
-def test_the_command_line_is_guarded(trapdoor: Trapdoor, tmp_path: Path) -> None:
-    """The same through the command: without --allow-network it says why nothing could be fetched."""
+def test_command_line_is_guarded(trapdoor: Trapdoor, tmp_path: Path) -> None:
     out = str(tmp_path / "crawl")
     seeds = [part for name in ("127.0.0.1", "localhost") for part in ("--seed", f"http://{name}:{trapdoor.port}/")]
     ended = run("crawl", "coral reef", *seeds, "--out", out, "--delay", "0")
@@ -119,7 +114,7 @@ def test_the_command_line_is_guarded(trapdoor: Trapdoor, tmp_path: Path) -> None
 
 
 class Deceiver:
-    """A web on an allowed address that does its best to lead elsewhere."""
+    """Web on an allowed address with links and redirects to local ones."""
 
     port = 0
 
@@ -137,7 +132,7 @@ class Deceiver:
             return ServedResponse(404, [], b"")
         if path.startswith("/to/"):
             status = (301, 302, 303, 307, 308)[int(path[4:]) % 5]
-            # Raw UTF-8, as careless servers send it: headers go out as Latin-1.
+            # raw UTF-8, as sent by careless servers: headers are encoded as Latin-1
             target = self.targets[int(path[4:])].encode().decode("latin-1")
             return ServedResponse(status, [("Location", target)], b"")
         if path != "/":
@@ -155,8 +150,7 @@ def _deceiving(targets: list[str], robots: str = "", port: int = 0) -> Iterator[
         yield server
 
 
-def test_no_link_and_no_redirect_reaches_this_machine(trapdoor: Trapdoor) -> None:
-    """From a page on an allowed address, links and redirects to any other local one are refused."""
+def test_links_and_redirects_to_local_addresses_are_refused(trapdoor: Trapdoor) -> None:
     names = [name for name in SPELLINGS if name != "127.0.0.2"]
     targets = [f"http://{name}:{trapdoor.port}/{number}" for number, name in enumerate(names)]
     with _deceiving(targets) as server:
@@ -170,8 +164,7 @@ def test_no_link_and_no_redirect_reaches_this_machine(trapdoor: Trapdoor) -> Non
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]", "0x7f.1"])
-def test_no_robots_redirect_reaches_this_machine(trapdoor: Trapdoor, name: str) -> None:
-    """A robots.txt that redirects to a local address is refused there, and its host stays closed."""
+def test_robots_redirects_to_local_addresses_are_refused(trapdoor: Trapdoor, name: str) -> None:
     robots = f"http://{name}:{trapdoor.port}/robots.txt"
     with _deceiving([f"http://127.0.0.1:{trapdoor.port}/"], robots) as server:
         visits = _crawled([server.url("127.0.0.2")], allow_network=["127.0.0.2/32"])
@@ -181,7 +174,7 @@ def test_no_robots_redirect_reaches_this_machine(trapdoor: Trapdoor, name: str) 
 
 
 def _named(monkeypatch: pytest.MonkeyPatch, answers: Mapping[str, list[str]]) -> None:
-    """Let a name server answer as we say."""
+    """Replace the responses of the name server."""
 
     async def lookup(name: str) -> list[str]:
         return answers[name]
@@ -189,8 +182,7 @@ def _named(monkeypatch: pytest.MonkeyPatch, answers: Mapping[str, list[str]]) ->
     monkeypatch.setattr(lycosa.spaces.making, "DnsCache", lambda clock: DnsCache(clock, lookup))
 
 
-def test_no_name_leads_to_this_machine(trapdoor: Trapdoor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names that resolve to local addresses, in any family and any number, are refused."""
+def test_names_of_local_addresses_are_refused(trapdoor: Trapdoor, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = {
         "loopback.example": ["127.0.0.1"],
         "sixth.example": ["::1"],
@@ -210,8 +202,7 @@ def test_no_name_leads_to_this_machine(trapdoor: Trapdoor, monkeypatch: pytest.M
     assert {visit.outcome for visit in visits} == {"refused"}
 
 
-def test_a_name_with_one_allowed_address_uses_that(trapdoor: Trapdoor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of several addresses of a name only those that may be dialled are: the others see nothing."""
+def test_name_uses_its_allowed_address_only(trapdoor: Trapdoor, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:  # the trapdoor has another port
         other.setblocking(False)
         _named(monkeypatch, {"mixed.example": ["127.0.0.1", "127.0.0.2"]})
@@ -224,15 +215,14 @@ def test_a_name_with_one_allowed_address_uses_that(trapdoor: Trapdoor, monkeypat
 
 
 class Rebinding(DnsCache):
-    """A name that is global when it is checked and local when it is dialled."""
+    """Name with a public address when checked and a local one when dialled."""
 
     async def resolve(self, name: str) -> list[str]:
         self.asked = getattr(self, "asked", 0) + 1
         return ["93.184.216.34"] if self.asked % 2 else ["127.0.0.1"]
 
 
-def test_a_name_that_changes_its_mind_is_refused(trapdoor: Trapdoor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """DNS rebinding: what counts is the address that is dialled, not the one that was looked at before."""
+def test_dns_rebinding_is_refused(trapdoor: Trapdoor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lycosa.spaces.making, "DnsCache", Rebinding)
     seed = f"http://rebinding.example:{trapdoor.port}/"
     visits = _crawled([seed])

@@ -1,4 +1,4 @@
-"""A crawl that is killed again and again ends as if it had never been: nothing fetched again, nothing lost."""
+"""Tests of crawls killed repeatedly: nothing is fetched twice, nothing is lost."""
 
 import http.client
 import json
@@ -45,13 +45,13 @@ DEATHS = (
     "unlogged:24",
     "write:1",
 )
-"""Where to die: points of the saboteur, or after so many more requests as the server sees them ("hits").
-
-Rotation happens about every twenty pages."""
+"""Places to die: code points, or a number of requests seen by the server ("hits"). Rotation happens about every twenty
+pages.
+"""
 
 
 class Witness:
-    """Compares, after each death, what the server saw with what the crawl knows."""
+    """Compares the server's requests with the crawl's records after each death."""
 
     def __init__(self, server: Server, directory: Path, scratch: Path) -> None:
         self.server, self.directory, self.scratch = server, directory, scratch
@@ -64,7 +64,6 @@ class Witness:
         self.valid: set[tuple[str, int]] = set()
 
     def look(self) -> None:
-        """Check one run: its requests against what was recorded before, its record against its requests."""
         self._settle()
         new = self.server.log[self.seen :]
         self.seen += len(new)
@@ -89,7 +88,7 @@ class Witness:
         self._check_copy(whole=len(self.unrecorded) % 5 == 0)
 
     def _settle(self) -> None:
-        """Wait until the server has dealt with all that the dead client has sent, in whatever queue it stands."""
+        """Wait until the server has handled all requests of the dead client."""
         knock = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=120)
         knock.request("GET", "/")
         knock.getresponse().read()
@@ -97,7 +96,7 @@ class Witness:
         until(lambda: not self.server.connections, "the server to notice that its client is gone")
 
     def _check_copy(self, *, whole: bool) -> None:
-        """On a copy, so that this crawl has to clean up by itself: opened again, everything is in order."""
+        """Open a copy, so that the crawl has to repair itself, and check it."""
         if not (self.directory / "crawl.toml").exists():
             return
         copy = self.scratch / "copy"
@@ -133,18 +132,15 @@ class Witness:
 
 
 def _trace(event: Event) -> object:
-    """An event, to the last bit."""
     return (encode_visit(event), event.place) if isinstance(event, Visit) else event
 
 
 def _bytes_of(directory: Path) -> int:
-    """How much the archive holds, what was moved aside included; indexes are made of it."""
     files = (path for path in (directory / "archive").rglob("*") if path.is_file() and path.suffix != ".cdxj")
     return sum(path.stat().st_size for path in files)
 
 
 def check_crawl_log(directory: Path) -> None:
-    """crawl.log has a whole line for each visit, in the order of the log."""
     lines = (directory / "crawl.log").read_bytes().splitlines(keepends=True)
     with closing(SqliteLog(directory / "log.sqlite", readonly=True)) as log:
         visits = list(log.rows("seq, node", VISITS))
@@ -152,7 +148,6 @@ def check_crawl_log(directory: Path) -> None:
 
 
 def _let_die(command: list[str], death: str, server: Server) -> None:
-    """Run a command until it dies in the way that is foreseen for it."""
     point, _, number = death.partition(":")
     seen = len(server.log)
     process = lycosa(*command, sabotage="" if point == "hits" else death)
@@ -165,7 +160,6 @@ def _let_die(command: list[str], death: str, server: Server) -> None:
 
 
 def test_killed_at_any_moment(tmp_path: Path) -> None:
-    """Killed at any moment, inside writes, commits and rotations too, a crawl gets everything just once."""
     directory = tmp_path / "crawl"
     with serve(world(800), latency=0.004) as server:
         witness = Witness(server, directory, tmp_path / "scratch")

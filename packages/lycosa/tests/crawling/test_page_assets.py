@@ -1,4 +1,4 @@
-"""`--page-assets`: what relevant pages need to be shown is fetched as politely as pages, archived, and never judged."""
+"""Tests of page assets."""
 
 from __future__ import annotations
 
@@ -30,12 +30,11 @@ HEAD = f'<link rel=stylesheet href="{STYLE[16:].replace("&", "&amp;")}">{TRACKER
 
 
 def picture(name: str) -> Says:
-    """Bytes that differ by name."""
     return Says(b"\x89PNG" + name.encode() * 50, type="image/png")
 
 
 def site() -> Script:
-    """A page on the topic and one that is not; files on two hosts, one of them closed in part by its robots.txt."""
+    """Relevant and irrelevant pages with files on two hosts, one partly closed by robots.txt."""
     shown = f'<img src=a.png srcset="{MOVED} 2x"><img src="http://cdn.test/private/c.png"><img src=/gone.png>'
     pages = {
         FRONT: [Says(html(head=HEAD, foot=shown, links=[OFF, LATER]))],
@@ -53,7 +52,6 @@ def site() -> Script:
 
 
 def page_assets(told: Told) -> dict[str, str]:
-    """What was asked for beside pages, and what came of it: each once."""
     found = [visit for visit in told.visits if visit.kind == "asset"]
     assert len(found) == len({visit.node for visit in found})
     return {visit.node: visit.outcome for visit in found}
@@ -63,11 +61,10 @@ ALL = {
     STYLE: "ok", PICTURE: "ok", MOVED: "redirect", LARGE: "ok", "http://cdn.test/private/c.png": "denied",
     "http://reef.test/gone.png": "gone", PRINT: "ok", FONT: "ok", "http://reef.test/atoll.png": "ok",
 }  # fmt: skip
-"""Of the relevant pages alone, without the tracker."""
+"""Assets of the relevant pages, without the tracker."""
 
 
-def test_relevant_pages_get_what_they_need(tmp_path: Path) -> None:
-    """Each once, also what style sheets name and redirects lead to; robots.txt, pauses and the page budget hold."""
+def test_assets_of_relevant_pages_are_fetched(tmp_path: Path) -> None:
     script = site()
     told = crawl(tmp_path / "reefs", script, [FRONT], page_assets=True, budget=3)
     assert ALL == page_assets(told)
@@ -78,13 +75,13 @@ def test_relevant_pages_get_what_they_need(tmp_path: Path) -> None:
         for visit in told.visits
         if visit.kind == "asset"
     )
-    # The front page is complete, as far as its host goes, before another page of the host is asked for.
+    # the assets of the front page on its host come before the next page
     order = [url for _, url, _ in script.requests if url.startswith("http://reef.test/")]
     assert order.index(PRINT) < order.index(OFF)
     assert order.count("http://reef.test/robots.txt") == 1
     times = [at for at, url, _ in script.requests if url.startswith("http://reef.test/")]
     assert min(after - before for before, after in pairwise(times)) >= 0.1
-    # Summary, crawl.log and archive tell of them.
+    # summary, crawl.log and archive include them
     summary = summarise(tmp_path / "reefs")
     assert (3, 8) == (summary.pages, summary.spent["page assets"])
     lines = [line.split() for line in (tmp_path / "reefs" / "crawl.log").read_text().splitlines()]
@@ -107,9 +104,7 @@ def test_relevant_pages_get_what_they_need(tmp_path: Path) -> None:
     }
 
 
-def test_a_crawl_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
-    """After whichever visit it was killed, the rest is fetched, nothing twice. Pages of a crawl that did not ask for
-    it get theirs when it is asked for, and so do those that turn out to be relevant later."""
+def test_resumed_crawl_fetches_missing_assets(tmp_path: Path) -> None:
     crawl(tmp_path / "whole", site(), [FRONT], page_assets=True, budget=3)
     with closing(SqliteLog(tmp_path / "whole" / "log.sqlite", readonly=True)) as log:
         ends = [seq for seq, event in log.numbered(VISITS) if isinstance(event, Visit)]
@@ -133,7 +128,6 @@ def test_a_crawl_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 async def _reconsidered(out: Path) -> None:
-    """Tell a crawl that a page is relevant after all."""
     crawl = lycosa.resume(out, space=site().space(), clock=clock)
     engine = await crawl.open()
     scheduler = engine.scheduler
@@ -152,8 +146,7 @@ async def _reconsidered(out: Path) -> None:
     await crawl.close()
 
 
-def test_budgets_and_what_cannot_be(tmp_path: Path) -> None:
-    """So many a page, so many bytes in all; a refresh fetches what a new version needs; no archive, no requisites."""
+def test_asset_limits_and_conflicts(tmp_path: Path) -> None:
     assert 2 == len(
         page_assets(crawl(tmp_path / "two", site(), [FRONT], page_assets=True, budget=1, max_page_assets=2))
     )

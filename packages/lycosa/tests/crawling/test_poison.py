@@ -1,4 +1,4 @@
-"""A page that ends the process: known at resume, tried once more in a process of its own, then left alone."""
+"""Tests of pages that crash the process: retried in a separate process, then skipped."""
 
 import os
 import signal
@@ -25,10 +25,7 @@ POISON = f"{BASE}poison"
 
 
 class Site:
-    """Twenty pages on coral; nothing is wrong with any of them but what the tests do."""
-
     def response(self, url: str, *, headers: object = None, version: int = 0) -> ServedResponse:
-        """A page with links to all others."""
         if url.endswith("robots.txt"):
             return ServedResponse(200, [("Content-Type", "text/plain")], b"User-agent: *\nAllow: /")
         links = "".join(f"<p><a href=/{name}>coral reef {name}</a>" for name in ["poison", *range(20)])
@@ -36,17 +33,14 @@ class Site:
         return ServedResponse(200, [("Content-Type", "text/html")], page.encode())
 
     def counts(self, url: str) -> bool:
-        """No page changes."""
         return False
 
 
 def die(*_: object) -> None:
-    """As by `kill -9`, or by the kernel where memory is short."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def dies_reading() -> None:
-    """Reading the poison here ends the process."""
     read = JOBS["page"].read
 
     def deadly(body: bytes, url: str, *more: str) -> Any:
@@ -56,7 +50,6 @@ def dies_reading() -> None:
 
 
 def dies_judging() -> None:
-    """Judging it does."""
     assess = Assessor.assess
 
     def deadly(self: Assessor, task: Any, page: Any) -> Any:
@@ -66,7 +59,6 @@ def dies_judging() -> None:
 
 
 def dies_unpacking() -> None:
-    """Inflating it does, before anything is read."""
     inflate = web_space.inflate
 
     def deadly(body: bytes, *more: Any) -> Any:
@@ -76,7 +68,6 @@ def dies_unpacking() -> None:
 
 
 def run(directory: Path, sabotage: Callable[[], None]) -> int:
-    """Begin or go on in a process of its own; the signal that ended it."""
     child = os.fork()
     if not child:
         try:
@@ -103,7 +94,6 @@ def run(directory: Path, sabotage: Callable[[], None]) -> int:
 
 
 def visits(directory: Path) -> dict[str, list[Visit]]:
-    """All visits of pages, by node."""
     log = SqliteLog(directory / "log.sqlite", readonly=True)
     found: dict[str, list[Visit]] = {}
     for event in log:
@@ -118,7 +108,6 @@ def visits(directory: Path) -> dict[str, list[Visit]]:
     [(dies_reading, 1, "ok"), (dies_judging, 2, "unreadable"), (dies_unpacking, 2, "unreadable")],
 )
 def test_no_crash_loop(tmp_path: Path, sabotage: Callable[[], None], deaths: int, outcome: str) -> None:
-    """The process dies in the page, and dies again at most once; then the crawl goes on to its end without it."""
     directory = tmp_path / "crawl"
     ends = [run(directory, sabotage) for _ in range(4)]
     assert [signal.SIGKILL] * deaths + [0] * (4 - deaths) == ends
@@ -136,8 +125,6 @@ def test_no_crash_loop(tmp_path: Path, sabotage: Callable[[], None], deaths: int
 
 
 def test_no_crash_loop_in_robots_txt(tmp_path: Path) -> None:
-    """A robots.txt that ends the process closes its host, like one that can't be had."""
-
     def sabotage() -> None:
         def deadly(*_: Any) -> Any:
             return die()
@@ -149,20 +136,18 @@ def test_no_crash_loop_in_robots_txt(tmp_path: Path) -> None:
     assert {} == visits(directory)
 
 
-def test_killed_from_outside_a_page_is_not_lost(tmp_path: Path) -> None:
-    """Someone kills a crawl while it judges a page that is as good as any other: it is recorded as such."""
+def test_page_of_killed_crawl_is_not_lost(tmp_path: Path) -> None:
     directory = tmp_path / "crawl"
     assert signal.SIGKILL == run(directory, dies_judging)
     assert POISON == CrashMarker(directory).left
     assert 0 == run(directory, lambda: None)
     poison = visits(directory)[POISON][0]
     assert ("ok", True, True) == (poison.outcome, poison.relevance > 0.0, poison.data["apart"])
-    with CrawlDirectory(directory) as collection:  # and it is read apart whenever it is read again
+    with CrawlDirectory(directory) as collection:  # and read in a separate process from now on
         assert "Coral poison" == collection.document(poison).title
 
 
-def test_what_a_person_is_told(tmp_path: Path) -> None:
-    """The note names the page, and what is done about it."""
+def test_note_names_page(tmp_path: Path) -> None:
     directory = tmp_path / "crawl"
     run(directory, dies_judging)
 

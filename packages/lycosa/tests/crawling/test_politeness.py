@@ -1,4 +1,4 @@
-"""Politeness as the server sees it: never too soon, never too many at once, whatever else goes on."""
+"""Tests of politeness as seen by the server."""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import MAX_SLOW_PAUSE, Politeness
 
 TOPIC = "marine biology/coral reefs"
-ROUNDING = 1e-5  # the time of day, as a float, has steps of a quarter of a microsecond
+ROUNDING = 1e-5  # floats of the current time have steps of a quarter of a microsecond
 TRAPS = ("redirects", "failing", "robots", "dead")
 
 
@@ -35,13 +35,10 @@ def _too_many(hits: Iterable[ServedRequest], limit: int) -> dict[str, int]:
     return {host: most for host, most in most_at_once(hits).items() if most > limit}
 
 
-# -- seen from a real server -------------------------------------------------------------------------------
-
-
 def _seen(web: Web, **options: Any) -> tuple[list[ServedRequest], list[Visit]]:
-    """What a real server sees of a crawl that may have 64 requests in flight, and what the crawl knows of it."""
+    """Requests seen by a real server during a crawl with 64 requests in flight, and the visits of the crawl."""
     more = {"concurrency": 64, "patience": 1.0, "choosy": 0.0, "judge": "vector", "strategy": "best-first", **options}
-    with serve(web, latency=0.01) as server:  # from here on addresses have its port
+    with serve(web, latency=0.01) as server:  # later addresses have its port
         traps = [url for trap in ("failing", "robots", "redirects") if trap in web.traps for url in web.trap_urls(trap)]
         by_host = {host: [url for url in traps if host in url] for host in {url.split("/")[2] for url in traps}}
         seeds = [*web.seeds(TOPIC), *(url for host in sorted(by_host) for url in by_host[host][:3])]
@@ -49,11 +46,7 @@ def _seen(web: Web, **options: Any) -> tuple[list[ServedRequest], list[Visit]]:
         return list(server.log), visits
 
 
-def test_one_at_a_time_and_a_pause_between() -> None:
-    """With 64 in flight over hosts on one address, each gets one request at a time, a delay apart.
-
-    How soon an answer is read depends on how busy the machine is, and only makes pauses longer.
-    """
+def test_one_request_at_a_time_with_delay() -> None:
     web = Web(pages=400, hosts=8, traps=TRAPS)
     hits, visits = _seen(web, delay=0.05, budget=150)
     assert not _too_close(hits, 0.05)
@@ -62,25 +55,20 @@ def test_one_at_a_time_and_a_pause_between() -> None:
     assert len(hits) > 150
     assert set(web.hosts) <= set(asked)
     assert any(300 <= hit.status < 400 for hit in hits)
-    # A connection that breaks off is not tried again behind the pause's back: each request is one that we know of.
-    # A slow machine may come to the second attempt, which is due later; and the end may find one unrecorded.
+    # a broken connection is not retried without a delay: each request is known to the crawl
     hung_up = [visit for visit in visits if "//hang-up.localhost" in visit.node]
     told = sum(visit.outcome not in ("denied", "refused") for visit in hung_up)
     assert 2 <= told <= asked["hang-up.localhost"] <= told + 1
 
 
-def test_no_more_at_once_than_allowed() -> None:
-    """With three allowed at once a host gets three and never four."""
+def test_per_host_limit() -> None:
     hits, visits = _seen(Web(pages=200, hosts=3, traps=("redirects",)), budget=60, per_host=3, delay=0.0)
     assert not _too_many(hits, 3)
-    # The server can't tell how many were under way: where it is quick and the crawl is kept waiting by others, it sees
-    # one after the other. Those that a crawl starts together always are.
+    # A quick server sees them one after the other if the crawl is delayed by other processes; those started together
+    # always overlap.
     sent = [visit for visit in visits if visit.outcome not in ("denied", "refused")]
     spans = [ServedRequest(visit.node.split("/")[2], "", 0, visit.started, visit.ended, "", "", 0) for visit in sent]
     assert max(most_at_once(spans).values()) == 3
-
-
-# -- in virtual time, where retries and long pauses cost nothing -------------------------------------------
 
 
 async def _crawled(web: Any, seeds: Iterable[str], query: str = "coral reef", **options: Any) -> Engine:
@@ -91,8 +79,7 @@ async def _crawled(web: Any, seeds: Iterable[str], query: str = "coral reef", **
     return engine
 
 
-def test_many_hosts_get_one_at_a_time_each() -> None:
-    """With 64 in flight over 200 hosts each gets one request at a time, a delay apart; and many are under way."""
+def test_many_hosts_in_parallel() -> None:
     web = Web(pages=900, hosts=200, traps=("redirects", "dead"))
     hits = hits_of(run_virtual(_crawled(web, web.seeds(TOPIC), web.query(TOPIC), concurrency=64, pages=150)))
     assert not _too_close(hits, 1.0)
@@ -101,8 +88,7 @@ def test_many_hosts_get_one_at_a_time_each() -> None:
     assert most_at_once([replace(hit, host="all") for hit in hits])["all"] > 30
 
 
-def test_one_host_gets_one_at_a_time() -> None:
-    """A crawl that may not leave its host asks it for one page at a time, whatever else is allowed in flight."""
+def test_one_host_sequentially() -> None:
     hits = hits_of(run_virtual(_crawled(Plain(pages=25), ["http://a.localhost/"], concurrency=64)))
     assert len(hits) > 25
     assert not _too_close(hits, 1.0)
@@ -110,8 +96,7 @@ def test_one_host_gets_one_at_a_time() -> None:
 
 
 @pytest.mark.parametrize("per_host", [1, 3])
-def test_retries_and_redirects_keep_the_pause(per_host: int) -> None:
-    """Every request counts, be it for robots.txt, along a redirect or another attempt."""
+def test_retries_and_redirects_keep_the_delay(per_host: int) -> None:
     web = Web(pages=200, hosts=12, traps=(*TRAPS, "slow"))
     seeds = [*web.seeds(TOPIC), *web.trap_urls("failing"), *web.trap_urls("robots"), *web.trap_urls("slow")]
     engine = run_virtual(_crawled(web, seeds, concurrency=64, per_host=per_host, pages=500))
@@ -124,8 +109,7 @@ def test_retries_and_redirects_keep_the_pause(per_host: int) -> None:
     assert {"busy", "unreachable", "denied"} <= {visit.outcome for visit in visits}
 
 
-def test_several_at_once_are_several() -> None:
-    """Who allows three at once gets more than one, though there is a delay between their starts."""
+def test_per_host_requests_are_concurrent() -> None:
     options: dict[str, Any] = {"delay": 0.05, "per_host": 3, "latency": (0.3, 0.3)}
     hits = hits_of(run_virtual(_crawled(Plain(pages=20), ["http://a.localhost/"], **options)))
     assert not _too_close(hits, 0.05)
@@ -133,8 +117,7 @@ def test_several_at_once_are_several() -> None:
     assert most_at_once(hits)["a.localhost"] > 1
 
 
-def test_a_crawl_delay_is_honoured() -> None:
-    """A host that asks for a second between requests gets it, though we would have waited less."""
+def test_crawl_delay_is_kept() -> None:
     web = Web(pages=300, hosts=10, traps=("robots",))
     seeds = [url for url in web.trap_urls("robots") if "slow-lane" in url]
     assert len(seeds) > 3
@@ -146,7 +129,7 @@ def test_a_crawl_delay_is_honoured() -> None:
 
 
 class Plain:
-    """A web of one-word hosts under .localhost, each with some pages that link to each other."""
+    """Web of one-word hosts under .localhost, with a few interlinked pages each."""
 
     def __init__(
         self, pages: int = 5, robots: str = "", busy: Mapping[str, str] | None = None, delay: float = 0.0
@@ -167,8 +150,7 @@ class Plain:
         return ServedResponse(200, [("Content-Type", "text/html")], page, self.delay)
 
 
-def test_retry_after_in_seconds_is_honoured() -> None:
-    """A host that says when to come back is not asked for anything before."""
+def test_retry_after_in_seconds() -> None:
     engine = run_virtual(_crawled(Plain(busy={"/2": "77"}), ["http://a.localhost/"]))
     hits = hits_of(engine)
     at = next(number for number, hit in enumerate(hits) if hit.status == 503)
@@ -176,8 +158,7 @@ def test_retry_after_in_seconds_is_honoured() -> None:
     assert [hit.status for hit in hits if hit.path == "/2"] == [503, 200]
 
 
-def test_retry_after_as_a_date_is_honoured() -> None:
-    """The same for a host that names a time of day: 22:15:00 is 100 s after the virtual epoch."""
+def test_retry_after_as_date() -> None:
     web = Plain(busy={"/2": "Tue, 14 Nov 2023 22:15:00 GMT"})
     hits = hits_of(run_virtual(_crawled(web, ["http://a.localhost/"])))
     at = next(number for number, hit in enumerate(hits) if hit.status == 503)
@@ -185,15 +166,13 @@ def test_retry_after_as_a_date_is_honoured() -> None:
     assert hits[at + 1].started >= 100.0 - ROUNDING
 
 
-def test_a_retry_after_beyond_patience_ends_the_run() -> None:
-    """A run does not wait an hour for its last host; what is left stays for another run."""
+def test_retry_after_beyond_patience_ends_run() -> None:
     engine = run_virtual(_crawled(Plain(busy={"/2": "3600"}), ["http://a.localhost/"]))
     assert engine.ending == "the remaining hosts asked to be left alone for now"
     assert engine.table.open_rows > 0
 
 
-def test_a_slow_host_gets_longer_pauses() -> None:
-    """A host that takes four seconds to answer rests for eight; one that is quick only for the delay."""
+def test_slow_host_gets_longer_delays() -> None:
     slow = hits_of(run_virtual(_crawled(Plain(delay=4.0), ["http://a.localhost/"], latency=(0.0, 0.0))))
     rests = [later.started - earlier.ended for earlier, later in pairwise(slow)]
     assert rests[-1] > rests[1] > 2.0  # the average rises towards twice the four seconds
@@ -201,9 +180,6 @@ def test_a_slow_host_gets_longer_pauses() -> None:
     quick = hits_of(run_virtual(_crawled(Plain(), ["http://a.localhost/"], latency=(0.1, 0.1))))
     rests = [later.started - earlier.ended for earlier, later in pairwise(quick)]
     assert rests == pytest.approx([1.0] * len(rests), abs=0.01)
-
-
-# -- resuming ----------------------------------------------------------------------------------------------
 
 
 def _space(web: Any) -> WebSpace:
@@ -217,7 +193,7 @@ def _hits(space: WebSpace) -> list[ServedRequest]:
 
 
 def _broken_and_resumed(path: Path, web: Any, seeds: list[str], turns: int, pause: float) -> tuple[float, Any, Any]:
-    """Crawl for so many visits, break off, resume after a pause: when, and the requests before and after."""
+    """Crawl for some visits, break off, resume after a pause; return the time and requests before and after."""
 
     async def first() -> tuple[float, list[ServedRequest]]:
         space = _space(web)
@@ -226,7 +202,7 @@ def _broken_and_resumed(path: Path, web: Any, seeds: list[str], turns: int, paus
             for _ in range(turns):
                 await anext(running)
             await leave(running)
-        else:  # break off while the very first requests are under way
+        else:  # break off while the very first requests are in flight
             step = asyncio.ensure_future(anext(running))  # type: ignore[arg-type]
             await asyncio.sleep(0.1)
             step.cancel()
@@ -260,8 +236,7 @@ SEEDS = [f"http://{name}.localhost/" for name in "abcdef"]
     ],
     ids=["at once", "soon", "later", "before anything is recorded", "with the clock set back"],
 )
-def test_a_resumed_crawl_starts_with_a_pause(tmp_path: Path, turns: int, pause: float) -> None:
-    """Who was asked last is not known after a death: every host gets a delay before its first request."""
+def test_resumed_crawl_starts_with_delay(tmp_path: Path, turns: int, pause: float) -> None:
     start, before, after = _broken_and_resumed(tmp_path / "crawl", Plain(), SEEDS, turns, pause)
     assert before
     assert min(hit.started for hit in after) >= start + 1.0 - ROUNDING
@@ -269,8 +244,7 @@ def test_a_resumed_crawl_starts_with_a_pause(tmp_path: Path, turns: int, pause: 
         assert not _too_close([*before, *after], 1.0)
 
 
-def test_a_resumed_crawl_keeps_a_crawl_delay(tmp_path: Path) -> None:
-    """A host that asked for ten seconds gets them across a death and a resume, too."""
+def test_resumed_crawl_keeps_crawl_delay(tmp_path: Path) -> None:
     web = Plain(robots="User-agent: *\nCrawl-delay: 10\n")
     _, before, after = _broken_and_resumed(tmp_path / "crawl", web, SEEDS, 20, 0.0)
     assert before
@@ -278,11 +252,8 @@ def test_a_resumed_crawl_keeps_a_crawl_delay(tmp_path: Path) -> None:
     assert not _too_close([*before, *after], 10.0)
 
 
-# -- many hosts on one address -----------------------------------------------------------------------------
-
-
 class OverAddresses(HttpTransport):
-    """The real transport, with its guard, names and pauses, but for the exchange itself."""
+    """The real transport with guard, names and delays, without the exchange itself."""
 
     def __init__(self, web: Any, politeness: Politeness, addresses: Mapping[str, str], allow: Iterable[str] = ()):
         async def lookup(name: str) -> list[str]:
@@ -322,8 +293,7 @@ def _smallest(starts: list[float]) -> float:
     return min(later - earlier for earlier, later in pairwise(sorted(starts)))
 
 
-def test_an_address_has_a_pause_of_its_own() -> None:
-    """Fifty hosts on one global address get together four requests a second, not fifty."""
+def test_address_delay() -> None:
     hosts = {f"site{number}.example": "93.184.216.34" for number in range(50)}
     transport, visits = run_virtual(_over_addresses(hosts))
     assert _smallest(transport.starts["93.184.216.34"]) >= 0.25 - ROUNDING
@@ -331,8 +301,7 @@ def test_an_address_has_a_pause_of_its_own() -> None:
     assert {visit.outcome for visit in visits} == {"ok"}
 
 
-def test_addresses_do_not_wait_for_each_other() -> None:
-    """The pause is the address's: hosts on ten addresses are asked ten times as often."""
+def test_address_delay_is_per_address() -> None:
     one = run_virtual(_over_addresses({f"s{n}.example": "93.184.216.34" for n in range(40)}))
     ten = run_virtual(_over_addresses({f"s{n}.example": f"93.184.216.{n % 10}" for n in range(40)}))
     lasted = [max(max(times) for times in transport.starts.values()) - EPOCH for transport, _ in (one, ten)]
@@ -341,38 +310,30 @@ def test_addresses_do_not_wait_for_each_other() -> None:
         assert _smallest(times) >= 0.25 - ROUNDING
 
 
-def test_an_allowed_network_has_no_pause_per_address() -> None:
-    """Inside a network that the user allowed by name only the hosts' own pauses count."""
+def test_allowed_network_has_no_address_delay() -> None:
     hosts = {f"s{number}.intern": "10.0.0.7" for number in range(40)}
     transport, visits = run_virtual(_over_addresses(hosts, allow=["10.0.0.0/8"]))
     assert _smallest(transport.starts["10.0.0.7"]) < 0.25
     assert {visit.outcome for visit in visits} == {"ok"}
 
 
-def test_waiting_for_an_address_is_no_timeout() -> None:
-    """However many hosts share an address, none fails because of the queue that we make them stand in."""
+def test_waiting_for_address_is_no_timeout() -> None:
     hosts = {f"s{number}.example": "93.184.216.34" for number in range(200)}
     _, visits = run_virtual(_over_addresses(hosts, concurrency=150, pages=200))
     assert Counter(visit.outcome for visit in visits).keys() == {"ok"}
 
 
-def test_waiting_for_an_address_does_not_make_a_host_slow() -> None:
-    """A host's pause grows with its own answering time only, not with our queue for its address."""
+def test_waiting_for_address_does_not_slow_host() -> None:
     hosts = {f"s{number}.example": "93.184.216.34" for number in range(64)}
 
     async def pauses() -> list[float]:
         transport, _ = await _over_addresses(hosts)
         return [known.latency for known in transport.politeness._hosts.values()]
 
-    assert max(run_virtual(pauses())) < 0.5  # an answer takes 0.1 s
+    assert max(run_virtual(pauses())) < 0.5  # a response takes 0.1 s
 
 
-# -- the keeper of the pauses by itself --------------------------------------------------------------------
-
-
-def test_turns_at_an_address_are_a_pause_apart() -> None:
-    """Requests that come together enter one after the other, in the order in which they came."""
-
+def test_turns_at_address_are_spaced() -> None:
     async def wait_for_address() -> list[tuple[float, int]]:
         politeness = Politeness(clock, delay=1.0, address_delay=0.25)
         entered: list[tuple[float, int]] = []
@@ -394,9 +355,7 @@ def test_turns_at_an_address_are_a_pause_apart() -> None:
     assert [at for at, _ in entered] == pytest.approx([0.25 * number for number in range(8)], abs=ROUNDING)
 
 
-def test_the_longest_of_all_pauses_counts() -> None:
-    """A host rests for the longest of our delay, its Crawl-delay, twice its answering time, its Retry-After."""
-
+def test_longest_delay_counts() -> None:
     async def pauses() -> None:
         def politeness() -> Politeness:
             made = Politeness(clock, delay=1.0)
@@ -424,14 +383,12 @@ def test_the_longest_of_all_pauses_counts() -> None:
     run_virtual(pauses())
 
 
-def test_several_at_once_are_spaced_from_request_to_request() -> None:
-    """Where three at once are allowed the next may start a delay after the last one started."""
-
+def test_per_host_requests_are_spaced() -> None:
     async def start() -> None:
         politeness = Politeness(clock, delay=1.0, at_once=3)
         for number in range(3):
             politeness.begin("h")
-            assert politeness.ready("h")[0] > clock()  # it is not on the wire yet
+            assert politeness.ready("h")[0] > clock()  # not on the wire yet
             politeness.sent("h")
             if number < 2:
                 assert politeness.ready("h")[0] == clock() + 1.0
@@ -443,8 +400,7 @@ def test_several_at_once_are_spaced_from_request_to_request() -> None:
     run_virtual(start())
 
 
-def test_waiting_hosts_are_not_forgotten() -> None:
-    """A crawl that waits for its only host goes on when the pause is over, to the last page."""
+def test_waiting_host_is_resumed() -> None:
     engine = run_virtual(_crawled(Plain(pages=30), ["http://a.localhost/"]))
     assert engine.ending == "nothing left to fetch"
     assert engine.tally.pages == 31

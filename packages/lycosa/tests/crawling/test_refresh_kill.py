@@ -1,4 +1,4 @@
-"""Refresh and watch, killed at any moment: every change is recorded once, every version is there, everyone is told."""
+"""Tests of refresh and watch killed at any moment: each change is recorded and reported once."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ from crawl_helpers import Process, check_kept, check_warcs, events_of, lycosa, r
 from held_port import held_port
 from lycosa.core.types import Visit
 from lycosa.revisit.change import change_of
-from lycosa.revisit.ledger import counts
+from lycosa.revisit.ledger import format_counts
 from lycosa.store.log import SqliteLog
 from lycosa.store.versions import Versions
 from lycosa.testweb import Server, serve
@@ -26,18 +26,18 @@ from lycosa.testweb.reply import ServedDocument, ServedResponse, finish
 from receiving import receiving
 
 HOSTS, PAGES = 4, 8
-"""So many hosts with so many pages each, and a front page that links to all of them."""
+"""Hosts, and pages of each; a front page links to all."""
 
 
 class Reefs:
-    """Pages about reefs. In phase 1 a third has other words, some are gone, some have moved; in phase 2 others have."""
+    """Pages about reefs: a third changes, vanishes or moves in phase 1, others in phase 2."""
 
     def __init__(self) -> None:
         self.phase = 0
         self.port = 0
         self.answers = 0
         self.slow_after = 1 << 30
-        """From so many answers on, each takes its time: who is to be killed by then can't have ended before."""
+        """Number of responses after which each takes longer, so that the client can't have ended."""
 
     def url(self, host: int, page: int | str) -> str:
         return f"http://h{host}.localhost:{self.port}/{page}"
@@ -46,7 +46,7 @@ class Reefs:
     def front(self) -> str:
         return self.url(0, "front")
 
-    def counts(self, url: str) -> bool:
+    def format_counts(self, url: str) -> bool:
         return False
 
     def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> ServedResponse:
@@ -89,7 +89,7 @@ class Reefs:
         return f"<title>Reef {path}</title><body><p>The coral reef {path} of coast {host}: {words}, and coral grows."
 
     def expected(self, phase: int) -> Counter[tuple[str, str]]:
-        """What is to be told, once each, when all is seen in every phase so far."""
+        """Expected changes, once each, after all phases so far."""
         told: Counter[tuple[str, str]] = Counter()
         for host in range(HOSTS):
             for page in range(PAGES):
@@ -103,14 +103,12 @@ class Reefs:
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Server]:
-    """The reefs, on loopback."""
     with serve(Reefs(), latency=0.002) as server:  # type: ignore[arg-type]
         yield server
 
 
 @pytest.fixture(scope="module")
 def finished(served: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl of all of them, in phase 0."""
     web, directory = _web(served), tmp_path_factory.mktemp("finished") / "crawl"
     web.phase = 0
     fast = ["--delay", "0", "--per-host", "4", "--concurrency", "8", "--allow-network", "127.0.0.0/8"]
@@ -136,7 +134,6 @@ def finished(served: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def crawl(served: Server, finished: Path, tmp_path: Path) -> Path:
-    """A copy of it, and phase 1."""
     shutil.copytree(finished, tmp_path / "crawl")
     _web(served).phase = 1
     return tmp_path / "crawl"
@@ -149,13 +146,11 @@ def _web(server: Server) -> Reefs:
 
 
 def _told(directory: Path) -> Counter[tuple[str, str]]:
-    """Each change of the log, and how often it is there; a copy is read."""
     visits = visits_of(events_of(directory, directory.parent / "scratch"))
     return Counter((visit.node, change.what) for visit in visits if (change := change_of(visit)) is not None)
 
 
 def _check(directory: Path, web: Reefs, phase: int) -> None:
-    """Nothing lost, nothing twice, and all versions as they were sent."""
     assert web.expected(phase) == _told(directory)
     log = SqliteLog(directory / "log.sqlite")
     try:
@@ -184,7 +179,6 @@ def _plain(versions: Versions, visit: Visit) -> str:
 
 @contextlib.contextmanager
 def _under_way(command: list[str], hits: int, server: Server) -> Iterator[Process]:
-    """A command that the server has given so many answers, and gives no more before the block is left but slowly."""
     web, seen = _web(server), len(server.log)
     web.slow_after = web.answers + hits
     process = lycosa(*command)
@@ -194,7 +188,6 @@ def _under_way(command: list[str], hits: int, server: Server) -> Iterator[Proces
 
 
 def _let_die(command: list[str], death: str, server: Server) -> None:
-    """Run a command until it is killed in the way that is foreseen for it."""
     point, _, number = death.partition(":")
     if point == "hits":
         with _under_way(command, int(number), server) as process:
@@ -206,7 +199,6 @@ def _let_die(command: list[str], death: str, server: Server) -> None:
 
 
 def test_refresh_killed(served: Server, crawl: Path) -> None:
-    """A refresh that is killed inside writes and commits, and given again, records each change once."""
     command = ["refresh", str(crawl), "--all", "--quiet"]
     before: Counter[tuple[str, str]] = Counter()
     for death in ("write:3", "unlogged:5", "uncommitted:7", "hits:12"):
@@ -222,7 +214,6 @@ def test_refresh_killed(served: Server, crawl: Path) -> None:
 
 
 def test_watch_killed(served: Server, crawl: Path) -> None:
-    """The same for a watch, over two phases; SIGTERM ends it well."""
     web = _web(served)
     command = ["watch", str(crawl), "--now", ".", "--per-hour", "1000000", "--quiet"]
     for death in ("hits:20", "uncommitted:9"):
@@ -243,8 +234,7 @@ def test_watch_killed(served: Server, crawl: Path) -> None:
         _check(crawl, web, phase)
 
 
-def test_interrupted(served: Server, crawl: Path) -> None:
-    """Ctrl-C ends a refresh well; the same command goes on, and each change is there once."""
+def test_refresh_interrupted(served: Server, crawl: Path) -> None:
     with _under_way(["refresh", str(crawl), "--all", "--quiet"], 15, served) as process:
         process.send_signal(signal.SIGINT)
         ended = process.wait()
@@ -256,8 +246,7 @@ def test_interrupted(served: Server, crawl: Path) -> None:
     _check(crawl, _web(served), 1)
 
 
-def test_a_full_disk(served: Server, crawl: Path) -> None:
-    """Without room a refresh ends with a line that says so; given again, with room, it gets everything once."""
+def test_refresh_on_full_disk(served: Server, crawl: Path) -> None:
     with contextlib.closing(sqlite3.connect(crawl / "log.sqlite")) as log:
         pages = log.execute("PRAGMA page_count").fetchone()[0]
     ended = run("refresh", str(crawl), "--all", "--quiet", sabotage=f"full-log:{pages + 1}")
@@ -271,16 +260,14 @@ def test_a_full_disk(served: Server, crawl: Path) -> None:
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """A port where nobody listens, for a while."""
     with held_port() as port:
         yield port
 
 
-def test_refresh_notify_after_a_kill(served: Server, crawl: Path, port: int) -> None:
-    """An address that was down while the refresh was killed gets all changes in one message in the end."""
+def test_refresh_notifies_after_kill(served: Server, crawl: Path, port: int) -> None:
     command = ["refresh", str(crawl), "--all", "--quiet", "--notify", f"json://127.0.0.1:{port}/hook"]
     _let_die(command, "committed:20", served)
-    ended = run(*command)  # nobody listens yet
+    ended = run(*command)  # no listener yet
     assert 0 == ended.code, ended.err
     with receiving(port) as got:
         for _ in range(2):
@@ -290,7 +277,7 @@ def test_refresh_notify_after_a_kill(served: Server, crawl: Path, port: int) -> 
     found = Counter[str]()
     for (_, what), count in expected.items():
         found[what] += count
-    assert [counts(found)] == [message["title"].partition(":")[0] for message in got]
+    assert [format_counts(found)] == [message["title"].partition(":")[0] for message in got]
     _check(crawl, _web(served), 1)
     entries = ElementTree.parse(crawl / "changes.atom").getroot().findall("{*}entry")
     assert expected.total() == len({entry.findtext("{*}id") for entry in entries}) == len(entries)

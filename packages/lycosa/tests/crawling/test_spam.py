@@ -1,4 +1,4 @@
-"""A default crawl beside a spam farm, and among mazes: where its requests go, and what it counts as best."""
+"""Tests of a default crawl next to a spam farm, and among mazes."""
 
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl
@@ -22,8 +22,7 @@ def _pages(web: Web, seeds: list[str], budget: int) -> list[Visit]:
     return run_virtual(crawled())
 
 
-def test_a_farm_gets_hardly_any_request() -> None:
-    """Fewer than a twentieth, though its links promise more than all others; also from a page that is full of them."""
+def test_spam_farm_gets_few_requests() -> None:
     web = SpamWeb(traps=())
     linking = [url for url in web.relevant(TOPIC) if any(web.farm.names[n] in _body(web, url) for n in range(50))]
     pages = _pages(web, [*web.seeds(TOPIC), *linking], 80)
@@ -38,7 +37,6 @@ def _body(web: Web, url: str) -> str:
 
 
 def test_mazes_are_not_among_the_best() -> None:
-    """Their pages have a few lines full of the topic's words, and a judge alone takes them for the best there are."""
     web = Web()
     pages = _pages(web, web.seeds(TOPIC), 130)
     mazes = {page.node for page in pages if web.trap(page.node) in ("calendar", "loops", "facets", "soft404")}

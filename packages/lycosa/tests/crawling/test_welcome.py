@@ -1,4 +1,4 @@
-"""Manners, end to end: walls are no pages, opt-outs are noted or heeded, requests are signed."""
+"""Tests of walls, opt-outs and signed requests in a crawl."""
 
 import http.server
 import threading
@@ -32,7 +32,7 @@ FILES = {
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """A host with wishes."""
+    """Host with walls and opt-outs."""
 
     asked: ClassVar[list[tuple[str, str | None]]] = []
 
@@ -60,17 +60,15 @@ def site() -> Iterator[str]:
 
 
 def crawl(base: str, out: Path, **more: Any) -> dict[str, Visit]:
-    """What was visited, by path."""
     options: dict[str, Any] = {"delay": 0.0, "patience": 1.0, "attempts": 1, "allow_network": ["127.0.0.0/8"], **more}
     crawled = lycosa.crawl("coral reefs", [f"{base}/"], out=out, strategy="best-first", traps=False, **options)
     return {visit.node[len(base) :]: visit for visit in crawled}
 
 
 def test_walls_and_opt_outs_are_noted(tmp_path: Path) -> None:
-    """A wall has an outcome of its own, is neither judged nor archived, and its host rests; opt-outs are exported."""
     with site() as base:
         visits = crawl(base, tmp_path / "noted")
-        for path in ("/check", "/login"):  # each makes the host rest, so that one of them may wait for the next run
+        for path in ("/check", "/login"):  # each makes the host rest, so one of them may wait for the next run
             assert path not in visits or visits[path].outcome in ("challenge", "login"), path
         walls = [visit for visit in visits.values() if visit.outcome in ("challenge", "login")]
         assert walls
@@ -88,8 +86,7 @@ def test_walls_and_opt_outs_are_noted(tmp_path: Path) -> None:
         assert not {f"{base}/check", f"{base}/login"} & archived
 
 
-def test_opt_outs_are_heeded_and_requests_signed(tmp_path: Path) -> None:
-    """Those known before are not fetched, those of a page not kept; an export leaves out what was noted."""
+def test_opt_outs_are_respected_and_requests_signed(tmp_path: Path) -> None:
     file = tmp_path / "me.json"
     Identity.new("https://crawler.example.org").save(file)
     walls = {path: PAGES.pop(path) for path in ("/check", "/login")}

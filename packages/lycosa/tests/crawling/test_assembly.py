@@ -1,4 +1,4 @@
-"""The log is the crawl: what is replayed is what was lived, on a simulated transport and clock."""
+"""Tests of replaying the log on a simulated transport and clock."""
 
 import asyncio
 import gc
@@ -28,13 +28,13 @@ TOPIC = "marine biology/coral reefs"
 
 @pytest.fixture(scope="module")
 def web() -> Web:
-    """A web with enough trouble in it for retries, redirects, denials and dropped connections."""
+    """Web that needs retries, redirects, denials and reconnects."""
     return Web(pages=500, hosts=30, traps=TRAPS)
 
 
 @pytest.fixture(scope="module")
 def lived(web: Web) -> dict[str, list[Event]]:
-    """For each strategy the log of a crawl that ran to its budget."""
+    """Log of a complete crawl for each strategy."""
     return {strategy: run_virtual(_crawl(web, strategy=strategy)) for strategy in STRATEGIES}
 
 
@@ -47,16 +47,16 @@ async def _crawl(web: Web, log: Any = None, *, pages: int = 120, **options: Any)
     return list(engine.log)
 
 
-def test_the_same_inputs_give_the_same_crawl(web: Web, lived: dict[str, list[Event]]) -> None:
-    """Two crawls with the same seed do the same visits in the same order, answers overtaking each other."""
+def test_same_seed_gives_same_crawl(web: Web, lived: dict[str, list[Event]]) -> None:
     again = run_virtual(_crawl(web, strategy="random"))
     assert picks(list(visits_of(again))) == picks(list(visits_of(lived["random"])))
     pages = [visit.pick for visit in visits_of(again) if visit.kind != "robots"]
     assert pages != sorted(pages), "no answer overtook another: the test proves nothing"
 
 
-def test_readers_change_nothing(web: Web, lived: dict[str, list[Event]], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever reads the pages, the log is the same; a reader that dies costs its page one more reading."""
+def test_reader_processes_change_nothing(
+    web: Web, lived: dict[str, list[Event]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     ask, asked = _Process.ask, list[tuple[Any, ...]]()
 
     def deadly(process: _Process, job: str, given: tuple[Any, ...]) -> dict[str, Any]:
@@ -74,8 +74,7 @@ def test_readers_change_nothing(web: Web, lived: dict[str, list[Event]], monkeyp
     assert 1 == len(asked) - len(set(asked))
 
 
-def test_another_seed_gives_another_order(web: Web, lived: dict[str, list[Event]]) -> None:
-    """Latencies are drawn from the seed, so that another one shuffles the completions differently."""
+def test_other_seed_gives_other_order(web: Web, lived: dict[str, list[Event]]) -> None:
     other = run_virtual(_crawl(web, seed=2))
     assert picks(list(visits_of(other))) != picks(list(visits_of(lived["best-first"])))
 
@@ -84,7 +83,6 @@ def test_another_seed_gives_another_order(web: Web, lived: dict[str, list[Event]
 def test_resuming_picks_what_folding_in_process_picks(
     web: Web, lived: dict[str, list[Event]], strategy: str, tmp_path: Path
 ) -> None:
-    """From any prefix of the log, an engine replayed from SQLite goes on as one folded in process."""
     events = lived[strategy]
     cuts = random.Random(strategy).sample(range(4, len(events)), 2)
     for cut in [3, *cuts]:
@@ -116,8 +114,6 @@ def test_resuming_picks_what_folding_in_process_picks(
 
 
 def test_live_state_is_the_fold_of_the_log(web: Web, tmp_path: Path) -> None:
-    """At every 30th event the running engine equals one that replays the log up to there, bit for bit."""
-
     async def compare() -> int:
         log = SqliteLog(tmp_path / "log.sqlite")
         engine = sim_engine(web, web.query(TOPIC), log, pages=130)
@@ -137,9 +133,8 @@ def test_live_state_is_the_fold_of_the_log(web: Web, tmp_path: Path) -> None:
 
 
 class Auditor:
-    """Checks each take against a scan of all rows: nothing open, free and ready may score higher.
-
-    A host whose answer has come in but has not been read yet may be passed over: its robots.txt, say.
+    """Compares each take with a scan of all rows: no open, free and ready row may have a higher priority. A host with
+    an unread response may be passed over.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -202,9 +197,7 @@ class Auditor:
         ("random", {"delay": 0.0}),
     ],
 )
-def test_the_page_fetched_is_the_best_of_the_ready(web: Web, strategy: str, options: dict[str, Any]) -> None:
-    """Each pick is the best-scored open row whose host was ready, ties going to the first discovered."""
-
+def test_page_fetched_is_the_best_of_the_ready(web: Web, strategy: str, options: dict[str, Any]) -> None:
     async def audit() -> Auditor:
         engine = sim_engine(web, web.query(TOPIC), strategy=strategy, pages=80, **options)
         auditor = Auditor(engine)
@@ -219,7 +212,7 @@ def test_the_page_fetched_is_the_best_of_the_ready(web: Web, strategy: str, opti
 
 
 class OneBusyPage:
-    """A web of one host whose first page answers 503 for a while, with a Retry-After."""
+    """Web of one host with a first page that answers 503 with Retry-After for a while."""
 
     front = "http://one.localhost/"
 
@@ -237,8 +230,7 @@ class OneBusyPage:
         return ServedResponse(200, [("Content-Type", "text/html")], b"<title>Reef</title>coral <a href=/x>reef</a>")
 
 
-def test_a_retry_after_survives_a_resume(tmp_path: Path) -> None:
-    """A page whose host asked for two minutes is not picked before they are over, resumed or not."""
+def test_retry_after_survives_resume(tmp_path: Path) -> None:
     web = OneBusyPage("120")
 
     async def first() -> float:
@@ -270,13 +262,12 @@ def test_a_retry_after_survives_a_resume(tmp_path: Path) -> None:
         return hits_of(engine)
 
     hits = run_virtual(second(), start=20.0)
-    assert [hit.path for hit in hits] == ["/", "/x"]  # and robots.txt is not asked for again
+    assert [hit.path for hit in hits] == ["/", "/x"]  # robots.txt is not requested again
     assert EPOCH + hits[0].started >= retry_at
 
 
 @pytest.mark.paper("batsakis-synchronisation", "rules-seen-urls")
 def test_no_recorded_page_is_fetched_again(web: Web, tmp_path: Path) -> None:
-    """However often a crawl is broken off and resumed, a node that is done is never asked for again."""
     path, start = tmp_path / "log.sqlite", 0.0
     turns = random.Random(5)
     done: Counter[str] = Counter()
@@ -313,8 +304,7 @@ def test_no_recorded_page_is_fetched_again(web: Web, tmp_path: Path) -> None:
     assert twice > 0, "nothing was in flight at a break: the test proves nothing"
 
 
-def test_what_is_recorded_once_is_recorded_once(lived: dict[str, list[Event]]) -> None:
-    """Within one crawl no node has two final visits, and every retry is of a node that failed."""
+def test_each_node_has_one_final_visit(lived: dict[str, list[Event]]) -> None:
     for events in lived.values():
         final = Counter(
             visit.node for visit in visits_of(events) if visit.kind in ("page", "redirect") and not visit.retry_at
@@ -328,8 +318,7 @@ def test_what_is_recorded_once_is_recorded_once(lived: dict[str, list[Event]]) -
         }
 
 
-def test_the_space_knows_the_rules_after_a_replay(web: Web, lived: dict[str, list[Event]]) -> None:
-    """Robots rules come from the log: a replayed crawl asks no host for them again within a day."""
+def test_robots_rules_survive_replay(web: Web, lived: dict[str, list[Event]]) -> None:
     events = lived["random"]
     known = {visit.origin for visit in visits_of(events) if visit.kind == "robots" and "body" in visit.data}
     start = max(visit.ended for visit in visits_of(events)) - EPOCH + 5.0
@@ -346,9 +335,7 @@ def test_the_space_knows_the_rules_after_a_replay(web: Web, lived: dict[str, lis
     run_virtual(ask(), start=start)
 
 
-def test_breaking_off_leaves_no_loose_ends(web: Web) -> None:
-    """A crawl that is broken off while visits are under way ends without a warning."""
-
+def test_breaking_off_leaves_no_warning(web: Web) -> None:
     async def brief() -> None:
         engine = sim_engine(web, web.query(TOPIC))
         plant(engine, web.seeds(TOPIC))
@@ -367,9 +354,7 @@ def test_breaking_off_leaves_no_loose_ends(web: Web) -> None:
     assert [str(warning.message) for warning in caught] == []
 
 
-def test_never_more_unrecorded_than_concurrency(web: Web) -> None:
-    """No more requests are unrecorded than may be in flight, even if whoever reads the visits dawdles."""
-
+def test_unrecorded_visits_are_limited_by_concurrency(web: Web) -> None:
     async def count() -> int:
         engine = sim_engine(
             web,
@@ -402,8 +387,7 @@ def test_never_more_unrecorded_than_concurrency(web: Web) -> None:
 
 
 @pytest.mark.parametrize("options", [{"delay": 0.0}, {"delay": 0.05, "per_host": 3}], ids=["no delay", "three at once"])
-def test_rules_are_asked_for_once(options: dict[str, Any]) -> None:
-    """However answers fall together, each host is asked for its robots.txt once in a run."""
+def test_robots_is_requested_once(options: dict[str, Any]) -> None:
     web = Web(pages=400, hosts=40, traps=())
 
     async def count() -> Counter[str]:
@@ -419,7 +403,7 @@ def test_rules_are_asked_for_once(options: dict[str, Any]) -> None:
 
 
 class Unreadable(OneBusyPage):
-    """A web whose robots.txt makes the reader of it fail."""
+    """Web with a robots.txt that crashes its reader."""
 
     def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
         if url.endswith("/robots.txt"):
@@ -427,9 +411,7 @@ class Unreadable(OneBusyPage):
         return super().response(url, headers=headers, version=1)
 
 
-def test_a_crash_over_robots_txt_does_not_open_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If reading a robots.txt fails in a way nobody foresaw, its host stays closed: it may have said no."""
-
+def test_crash_in_robots_keeps_host_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     def crash(*args: Any) -> None:
         raise ArithmeticError("a bug")
 

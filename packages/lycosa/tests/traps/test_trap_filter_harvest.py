@@ -1,4 +1,4 @@
-"""The contract: traps cost a hunt next to nothing, though without a warden they would cost it nearly half."""
+"""Tests of the cost of traps: close to none with a trap filter, close to half of the harvest without."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ HUNTS = (
     (7, "marine biology/coral reefs"),
     (3, "railways/night trains"),
 )
-"""Which web, and what is looked for on it."""
 
 BUDGET = 150
 
 
 def hunt(web: Web, topic: str, *, trap_filter: bool) -> list[Visit]:
-    """A hunt over a simulated transport, best first, with the trap handling or without."""
+    """Best-first crawl over a simulated transport, with or without trap filter."""
 
     async def run() -> list[Visit]:
         politeness = Politeness(clock, delay=0.01, free=lambda address: True)
@@ -56,7 +55,7 @@ def hunt(web: Web, topic: str, *, trap_filter: bool) -> list[Visit]:
 
 @cache
 def harvest(seed: int, topic: str, *, traps: bool, trap_filter: bool) -> int:
-    """How many different pages on the topic were fetched, under whatever address."""
+    """Number of different relevant pages fetched."""
     web = Web(seed=seed, traps="all" if traps else (), slowness=0.05)
     pages = [visit.node for visit in hunt(web, topic, trap_filter=trap_filter) if visit.is_page]
     assert BUDGET == len(pages)
@@ -64,12 +63,10 @@ def harvest(seed: int, topic: str, *, traps: bool, trap_filter: bool) -> int:
 
 
 def total(*, traps: bool, trap_filter: bool) -> int:
-    """The harvest of all hunts."""
     return sum(harvest(seed, topic, traps=traps, trap_filter=trap_filter) for seed, topic in HUNTS)
 
 
-def test_traps_cost_next_to_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """With every trap on, 95 % of what the same budget finds without traps; unguarded, less than 75 %."""
+def test_traps_cost_little(capsys: pytest.CaptureFixture[str]) -> None:
     clean, guarded = total(traps=False, trap_filter=False), total(traps=True, trap_filter=True)
     unguarded = total(traps=True, trap_filter=False)
     with capsys.disabled():
@@ -81,15 +78,13 @@ def test_traps_cost_next_to_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert unguarded < 0.75 * clean
 
 
-def test_the_warden_costs_nothing_where_there_are_no_traps() -> None:
-    """On the same webs without traps, a guarded hunt finds what an unguarded one finds, give or take one in twenty."""
+def test_trap_filter_costs_little_without_traps() -> None:
     assert total(traps=False, trap_filter=True) >= 0.95 * total(traps=False, trap_filter=False)
 
 
-def test_a_crawl_over_a_real_server_stays_out_of_the_endless_ones() -> None:
-    """With traps=True a crawl probes its hosts and leaves the mazes after a few pages; with traps=False it stays."""
+def test_crawl_leaves_mazes() -> None:
     topic = "marine biology/coral reefs"
-    # One at a time: which page comes next must not hang on how busy the machine is.
+    # one at a time, so that the order does not depend on the machine's load
     options: dict[str, Any] = {"delay": 0.0, "concurrency": 1, "allow_network": ["127.0.0.0/8"], "budget": 80}
     options |= {"judge": "vector", "strategy": "best-first"}
     web = Web(pages=400, hosts=12, traps=("calendar", "loops", "facets", "soft404"))

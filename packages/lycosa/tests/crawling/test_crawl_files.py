@@ -1,4 +1,4 @@
-"""A crawl ends in order before there is no more room, and goes on when there is."""
+"""Tests of disk limits."""
 
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,7 @@ from lycosa.testweb import Web, serve
 TOPIC = "marine biology/coral reefs"
 
 
-def test_a_directory_as_large_as_allowed(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--max-disk ends a crawl soon after it is reached, all of it is recorded, and a larger one goes on."""
+def test_max_disk_ends_the_crawl(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "CHECK_VISITS", 5)
     place = tmp_path / "c"
     given: dict[str, Any] = {"budget": 60, "delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
@@ -37,8 +36,7 @@ def test_a_directory_as_large_as_allowed(tmp_path: Path, command: Command, monke
     assert found.sizes["archive"] == sum(file.stat().st_size for file in (place / "archive").iterdir())
 
 
-def test_a_disk_that_fills_up(tmp_path: Path) -> None:
-    """Somebody looks at once, then now and then, also after many bytes; a directory that is gone is not its matter."""
+def test_disk_guard_checks_regularly(tmp_path: Path) -> None:
     left = [10**12]
     looked: list[int] = []
 
@@ -56,7 +54,7 @@ def test_a_disk_that_fills_up(tmp_path: Path) -> None:
     assert "" == DiskGuard(tmp_path / "none").lacking()
 
 
-def test_without_room_for_a_page_no_host_is_said_to_wait_for_nothing(tmp_path: Path, command: Command) -> None:
+def test_full_disk_names_no_waiting_host(tmp_path: Path, command: Command) -> None:
     with serve(Web(pages=60), record=False) as server:
         words = ["--allow-network", "127.0.0.0/8", "--delay", 0, "--per-host", 4, "--max-disk", 1]
         said = command("crawl", "coral", "--seed", server.web.seeds(TOPIC)[0], *words, "--out", tmp_path / "c")

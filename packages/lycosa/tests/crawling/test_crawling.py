@@ -1,4 +1,4 @@
-"""`lycosa.crawl` and `lycosa.resume`: what a crawl keeps, and how it is left."""
+"""Tests of `lycosa.crawl` and `lycosa.resume`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,10 @@ def server() -> Iterator[Server]:
 
 
 def pages(crawl: lycosa.Crawl) -> list[Visit]:
-    """The pages of a crawl, run to its end."""
     return [visit for visit in crawl if visit.is_page]
 
 
-def test_a_resumed_crawl_needs_its_directory_only(server: Server, tmp_path: Path) -> None:
-    """The files that named seeds and terms may go: the log has what they said."""
+def test_resume_needs_directory_only(server: Server, tmp_path: Path) -> None:
     web = server.web
     seeds, terms = tmp_path / "seeds.txt", tmp_path / "terms.tsv"
     seeds.write_text("\n".join(web.seeds(TOPIC)))
@@ -45,31 +43,26 @@ def test_a_resumed_crawl_needs_its_directory_only(server: Server, tmp_path: Path
     assert 10 == len(pages(lycosa.resume(tmp_path / "crawl", budget=20)))
 
 
-def test_a_narrowed_scope_does_not_stop_a_resume(server: Server, tmp_path: Path) -> None:
-    """A crawl whose seeds lie outside its new scope goes on with what it knows inside."""
+def test_resume_with_narrower_scope(server: Server, tmp_path: Path) -> None:
     web = server.web
     assert pages(lycosa.crawl("coral reef", web.seeds(TOPIC), out=tmp_path / "crawl", budget=10, **LOCAL))
     resumed = lycosa.resume(tmp_path / "crawl", budget=20, exclude=["open-directory|index-of|town-portal"])
     assert all("open-directory" not in visit.url for visit in pages(resumed))
 
 
-def test_two_topics_are_refused_before_anything_is_written(tmp_path: Path) -> None:
-    """A request that contradicts itself leaves no directory behind."""
+def test_two_topics_are_refused_early(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="more than one topic"):
         lycosa.crawl(seeds=["http://a.test/"], examples=["x.html"], regex="x", out=tmp_path / "crawl")
     assert not (tmp_path / "crawl").exists()
 
 
-def test_an_example_that_can_not_be_read_leaves_nothing(tmp_path: Path) -> None:
-    """An example is read before the directory is made."""
+def test_unreadable_example_leaves_no_directory(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read the example"):
         list(lycosa.crawl(seeds=["http://a.test/"], examples=[str(tmp_path / "no.html")], out=tmp_path / "crawl"))
     assert not (tmp_path / "crawl").exists()
 
 
-def test_leaving_the_loop_early_lets_go_of_the_directory(server: Server, tmp_path: Path) -> None:
-    """After a break inside `async with`, the crawl can be resumed at once."""
-
+def test_breaking_async_loop_releases_directory(server: Server, tmp_path: Path) -> None:
     async def brief() -> int:
         async with lycosa.crawl("coral reef", server.web.seeds(TOPIC), out=tmp_path / "c", budget=50, **LOCAL) as crawl:
             async for _ in crawl:
@@ -79,15 +72,13 @@ def test_leaving_the_loop_early_lets_go_of_the_directory(server: Server, tmp_pat
     assert asyncio.run(brief()) >= 9
 
 
-def test_leaving_a_plain_loop_early_lets_go_of_the_directory(server: Server, tmp_path: Path) -> None:
-    """The same without asyncio, where leaving the loop is enough."""
+def test_breaking_plain_loop_releases_directory(server: Server, tmp_path: Path) -> None:
     for _ in lycosa.crawl("coral reef", server.web.seeds(TOPIC), out=tmp_path / "c", budget=50, **LOCAL):
         break
     assert len(pages(lycosa.resume(tmp_path / "c", budget=10))) >= 9
 
 
-def test_data_of_a_judge_is_learned_as_it_is_stored(tmp_path: Path) -> None:
-    """What a topic wants to remember comes live as it will come from the log: lists, plain numbers."""
+def test_judge_data_is_converted_as_stored(tmp_path: Path) -> None:
     import numpy as np
 
     class Noting(SpaceJudge):
@@ -100,9 +91,7 @@ def test_data_of_a_judge_is_learned_as_it_is_stored(tmp_path: Path) -> None:
     assert [{"beta": 0.0, "alpha": [], "pair": [1, 0.5], "row": [0, 1, 2]}] == [visit.data for visit in crawl]
 
 
-def test_a_flood_of_refusals_leaves_others_their_turn() -> None:
-    """While thousands of nodes are refused one after the other, the event loop keeps turning."""
-
+def test_refusals_do_not_block_event_loop() -> None:
     class Refusing(GraphSpace):
         def prerequisite(self, node: str) -> Any:
             return None if node == "a" else ("denied", "no")
@@ -126,8 +115,7 @@ def test_a_flood_of_refusals_leaves_others_their_turn() -> None:
     assert asyncio.run(most_between_turns()) > 25
 
 
-def test_a_host_that_asks_for_rest_gets_it_even_after_the_last_attempt() -> None:
-    """Retry-After holds the host, whether or not the page itself is tried again."""
+def test_retry_after_holds_host_after_last_attempt() -> None:
     from lycosa.spaces.web_space import WebSpace
     from lycosa.web.fetch import Response
     from lycosa.web.politeness import Politeness
@@ -156,8 +144,7 @@ async def _visited(space: Any, task: Task) -> Page:
     return page
 
 
-def test_another_judge_of_the_same_crawl_is_told(tmp_path: Path) -> None:
-    """Where the ontology has changed since the last run, a note says that the pages so far were judged otherwise."""
+def test_changed_judge_is_noted(tmp_path: Path) -> None:
     (tmp_path / "reefs.tsv").write_text("atoll\tis-a\treef\n")
     web = GraphSpace({"a": ["b", "c"], "b": ["d"], "c": ["e"]})
     options = {"judge": "ehrig", "ontology": str(tmp_path / "reefs.tsv"), "archive": False}
@@ -171,14 +158,14 @@ def test_another_judge_of_the_same_crawl_is_told(tmp_path: Path) -> None:
 
 
 class Unmade(GraphSpace):
-    """A space of a user's own that can't be made."""
+    """Space that can't be made."""
 
     def __init__(self) -> None:
         raise RuntimeError("no map")
 
 
 class Lost(GraphSpace):
-    """One that does not know its nodes."""
+    """Space without nodes."""
 
     def __init__(self) -> None:
         super().__init__({"a": ["b"]})
@@ -188,7 +175,7 @@ class Lost(GraphSpace):
 
 
 class Half:
-    """One that can't be visited."""
+    """Space without visit()."""
 
 
 @pytest.mark.parametrize(
@@ -200,15 +187,13 @@ class Half:
         ("TOPIC", "cannot load the space"),
     ],
 )
-def test_a_space_of_ones_own_that_fails(name: str, told: str) -> None:
-    """What goes wrong in a user's class is told in a line that names it."""
+def test_failing_own_space_is_reported(name: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         lycosa.crawl(SpaceJudge(), ["a"], space=f"{__name__}:{name}")
 
 
 @pytest.mark.paper("gouriten-seed-set")
-def test_seeds_of_another_space_come_from_files_as_well(tmp_path: Path) -> None:
-    """One node a line; when the crawl is resumed the file is not needed again."""
+def test_seed_files_of_another_space(tmp_path: Path) -> None:
     (tmp_path / "nodes.txt").write_text("# mine\nb\n\nc\n")
     web = GraphSpace({"a": ["d"], "b": ["e"], "c": []})
     options = {"seed_files": [str(tmp_path / "nodes.txt")], "strategy": "breadth-first", "archive": False}
@@ -221,8 +206,7 @@ def test_seeds_of_another_space_come_from_files_as_well(tmp_path: Path) -> None:
         lycosa.crawl(SpaceJudge(), [], space=web, seed_files=[str(tmp_path / "nodes.txt")])
 
 
-def test_a_plain_loop_does_not_write_its_visits_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A runner looks at its signal handlers at every turn: with its visit, that was half of the time."""
+def test_plain_loop_does_not_format_visits(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[Visit] = []
     monkeypatch.setattr(Visit, "__repr__", lambda visit: str(written.append(visit)))
     graph = GraphSpace({"a": ["b"], "b": []})
@@ -232,8 +216,7 @@ def test_a_plain_loop_does_not_write_its_visits_out(monkeypatch: pytest.MonkeyPa
     assert not written
 
 
-def test_readers_of_a_crawl(server: Server, tmp_path: Path) -> None:
-    """Processes read its pages over a real connection, and are gone with it; the option is kept, and can be changed."""
+def test_reader_processes_end_with_crawl(server: Server, tmp_path: Path) -> None:
     crawl = lycosa.crawl("coral reef", server.web.seeds(TOPIC), out=tmp_path / "crawl", budget=10, readers=2, **LOCAL)
     assert all(visit.outcome == "ok" and visit.title for visit in pages(crawl))
     assert isinstance(crawl.request.space, WebSpace)

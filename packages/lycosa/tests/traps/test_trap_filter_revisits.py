@@ -1,4 +1,4 @@
-"""Traps and pages that are visited again: what has become a soft 404, what is no copy, what is not counted."""
+"""Tests of traps and revisited pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CORAL = (
 
 
 class Hunt:
-    """A crawl told visit by visit, as the engine tells it: read, recognised, absorbed, learned."""
+    """A crawl visit by visit, in the order of the engine: read, recognise, absorb, learn."""
 
     def __init__(self) -> None:
         self.words, self.table, self.trap_filter = Vocabulary(), Table(host_key), SectionTrapFilter(0.1)
@@ -37,7 +37,6 @@ class Hunt:
     def visit(
         self, node: str, text: str, *links: str, kind: Kind = "page", outcome: Outcome = "ok", **more: Any
     ) -> Visit:
-        """One visit."""
         if kind == "page":
             self.table.add(node, 1)
         page = Page("ok", title=more.pop("title", ""), marked=text)
@@ -55,16 +54,13 @@ class Hunt:
         return visit
 
     def again(self, node: str, text: str, *links: str, **more: Any) -> Visit:
-        """A revisit."""
         return self.visit(node, text, *links, kind="revisit", **more)
 
     def counts(self) -> list[tuple[int, int, int]]:
-        """Of each section its pages, finds and waste."""
         return [(part.pages, part.relevant, part.waste) for part in self.trap_filter.sections]
 
 
-def test_a_page_that_has_become_a_soft_404() -> None:
-    """A page that now has the face of the host's answer to nonsense is flagged; it and its links promise nothing."""
+def test_page_becomes_soft404() -> None:
     hunt = Hunt()
     hunt.visit(PROBE, SORRY, kind="probe")
     assert [] == hunt.visit(f"{A}/corals.html", CORAL).flags
@@ -72,15 +68,13 @@ def test_a_page_that_has_become_a_soft_404() -> None:
     assert (["soft-404"], 0.0, [0.0]) == (visit.flags, visit.relevance, visit.links.link_relevances.tolist())
 
 
-def test_a_title_that_says_so() -> None:
-    """Also without a probe, a version whose title says that there is nothing is no page."""
+def test_version_with_soft404_title() -> None:
     hunt = Hunt()
     hunt.visit(f"{A}/corals.html", CORAL)
     assert ["soft-404"] == hunt.again(f"{A}/corals.html", SORRY, title="404 Not Found").flags
 
 
-def test_a_version_is_no_copy_of_the_one_before() -> None:
-    """A page with a word changed is itself, also when it is as it was at first; another one with it is a copy."""
+def test_version_is_no_copy_of_earlier_version() -> None:
     hunt = Hunt()
     hunt.visit(f"{A}/corals.html", CORAL)
     assert "" == hunt.again(f"{A}/corals.html", f"{CORAL} Today.").same_as
@@ -88,8 +82,7 @@ def test_a_version_is_no_copy_of_the_one_before() -> None:
     assert f"{A}/corals.html" == hunt.visit(f"{A}/mirror.html", CORAL).same_as
 
 
-def test_a_version_that_repeats_another_page() -> None:
-    """What a page says now may be what another one said first, and what it said first is known to others."""
+def test_version_may_copy_another_page() -> None:
     hunt = Hunt()
     hunt.visit(f"{A}/corals.html", CORAL)
     hunt.visit(f"{A}/other.html", SORRY)
@@ -99,8 +92,7 @@ def test_a_version_that_repeats_another_page() -> None:
     assert f"{A}/corals.html" == hunt.visit(f"{A}/third.html", news).same_as
 
 
-def test_a_page_that_moved_is_no_copy_of_what_it_was() -> None:
-    """Where it is now it says the same; its section and host are not blamed for it, and it may move on."""
+def test_moved_page_is_no_copy() -> None:
     hunt = Hunt()
     hunt.visit(f"{A}/old.html", CORAL)
     hunt.again(f"{A}/old.html", "", f"{A}/new.html", outcome="redirect")
@@ -111,8 +103,7 @@ def test_a_page_that_moved_is_no_copy_of_what_it_was() -> None:
     assert f"{A}/old.html" == hunt.visit(f"{A}/mirror.html", CORAL).same_as
 
 
-def test_a_revisit_counts_for_nobody() -> None:
-    """Pages, finds and waste of sections and host stay as they were, whatever has become of the page."""
+def test_revisits_do_not_count() -> None:
     hunt = Hunt()
     hunt.visit(f"{A}/reefs/corals.html", CORAL)
     before, pages, host = hunt.counts(), hunt.trap_filter.pages, hunt.trap_filter.hosts["a.test"].pages
@@ -121,8 +112,7 @@ def test_a_revisit_counts_for_nobody() -> None:
     assert (before, pages, host) == (hunt.counts(), hunt.trap_filter.pages, hunt.trap_filter.hosts["a.test"].pages)
 
 
-def test_new_links_of_a_revisit_are_judged_as_addresses() -> None:
-    """One that repeats itself is held back at once, as it is on a first visit."""
+def test_new_links_of_revisits_are_classified() -> None:
     hunt = Hunt()
     hunt.visit(f"{A}/", CORAL)
     looping, plain = f"{A}/x/y/x/y/x/y/x/y/x/y/", f"{A}/reefs/fish.html"
@@ -131,8 +121,7 @@ def test_new_links_of_a_revisit_are_judged_as_addresses() -> None:
     assert {looping: HELD, plain: 0} == levels
 
 
-def test_a_page_that_changes_all_the_time_is_remembered_twice() -> None:
-    """Its first version and its last: what others said is not driven out by it."""
+def test_changing_page_is_remembered_twice() -> None:
     copies = DuplicateIndex()
 
     def version(node: str, number: int, again: bool) -> Visit:
@@ -156,7 +145,6 @@ def test_a_page_that_changes_all_the_time_is_remembered_twice() -> None:
 
 
 def test_words_of_versions_are_counted_once() -> None:
-    """The vocabulary of a crawl gets to know the words of a new version, but a page is one document."""
     hunt = Hunt()
     hunt.visit(f"{A}/corals.html", "coral reef")
     hunt.again(f"{A}/corals.html", "coral bleaching")

@@ -1,4 +1,4 @@
-"""Seeds from a search engine: asked politely, in any form of answer, once."""
+"""Tests of seeds from search engines."""
 
 from __future__ import annotations
 
@@ -21,29 +21,26 @@ NONSENSE = "zq"
 
 
 def script(**answers: Says) -> Script:
-    """The engine's pages by their path, and three pages that it may name."""
+    """Result pages of the engine, and three pages that it lists."""
     pages: dict[str, Any] = {url: [Says(html())] for url in [*FOUND, PAGE]}
     return Script(pages | {f"{ENGINE}{path}": [said] for path, said in answers.items()})
 
 
 def as_json(*urls: str) -> Says:
-    """An answer of the engine."""
     return Says(json.dumps({"results": [{"url": url, "title": "x"} for url in urls]}), type="application/json")
 
 
 @pytest.mark.paper("batsakis-search-seeds")
-def test_the_first_results_are_seeds(tmp_path: Path) -> None:
-    """The engine is asked for the topic's words, after its robots.txt; the first two results are where it begins."""
+def test_first_results_are_seeds(tmp_path: Path) -> None:
     web = script(**{"/search?q=coral+reef": as_json(*FOUND)})
     told = crawl(tmp_path / "c", web, (), search=[f"{ENGINE}/search?q={{}}"], search_results=2)
     assert FOUND[:2] == [visit.node for visit in told.visits if visit.is_page]
     assert [f"{ENGINE}/robots.txt", ASKED] == [url for _, url, _ in web.requests[:2]]
-    assert web.requests[1][0] - web.requests[0][0] >= 0.1  # the pause of every host
+    assert web.requests[1][0] - web.requests[0][0] >= 0.1  # the delay of every host
     assert "2 seeds from http://find.test/search?q={}" in told.crawl.notes
 
 
-def test_it_is_asked_once(tmp_path: Path) -> None:
-    """What came of it is in the log: resuming asks nobody, and a second engine only itself."""
+def test_engine_is_queried_once(tmp_path: Path) -> None:
     web = script(**{"/search?q=coral+reef": as_json(*FOUND), "/other?q=coral+reef": as_json(PAGE)})
     first = crawl(tmp_path / "c", web, (), search=[f"{ENGINE}/search?q={{}}"], budget=1)
     assert first.crawl.engine is not None
@@ -56,11 +53,10 @@ def test_it_is_asked_once(tmp_path: Path) -> None:
     assert ([], 1) == (web.requests[asked:], sum(url == ASKED for _, url, _ in web.requests))
 
 
-def test_a_page_of_results(tmp_path: Path) -> None:
-    """Its furniture is what it has for nonsense, too; a robots.txt that forbids asking is obeyed."""
+def test_html_results(tmp_path: Path) -> None:
     bar = [f"{ENGINE}/about", "http://ads.test/"]
     web = script(**{"/search?q=coral+reef": Says(html(links=[*bar, *FOUND]))})
-    web.missing = Says(html(links=bar))  # for whatever else
+    web.missing = Says(html(links=bar))  # other queries
     web.pages["http://reef.test/robots.txt"] = [GONE]
     told = crawl(tmp_path / "c", web, (), search=[f"{ENGINE}/search?q={{}}"], budget=3)
     assert FOUND == [visit.node for visit in told.visits if visit.is_page]
@@ -73,16 +69,14 @@ def test_a_page_of_results(tmp_path: Path) -> None:
     assert not (tmp_path / "d").exists()
 
 
-def test_words_are_escaped(tmp_path: Path) -> None:
-    """What a person types can't add parameters of its own."""
+def test_query_words_are_escaped(tmp_path: Path) -> None:
     web = script(**{"/search?q=reefs+%26+atolls%231": as_json(*FOUND)})
     made = {"topic": "reefs & atolls#1", "search": [f"{ENGINE}/search?q={{}}"], "budget": 3}
     told = run(lambda: lycosa.crawl(space=web.space(), clock=clock, out=tmp_path / "c", **made))
     assert FOUND == [visit.node for visit in told.visits if visit.is_page]
 
 
-def test_an_answer_that_someone_has_asked_for(tmp_path: Path) -> None:
-    """The address of an answer as it is: no words are needed, so a topic of another kind goes with it."""
+def test_saved_query_needs_no_words(tmp_path: Path) -> None:
     web = script(**{"/found?q=corals": as_json(*FOUND, "http://elsewhere.test/")})
     made = {
         "regex": "coral",
@@ -103,8 +97,7 @@ def test_an_answer_that_someone_has_asked_for(tmp_path: Path) -> None:
     ({"search": [f"{ENGINE}/?q={{}}"], "search_results": 0}, "search_results is 0"),
     ({"search": [f"{ENGINE}/?q={{}}"], "space": GraphSpace({"a": []})}, "search finds pages of the web"),
 ])  # fmt: skip
-def test_what_is_wrong_is_said_first(tmp_path: Path, options: dict[str, Any], message: str) -> None:
-    """In one line, before anything is written."""
+def test_invalid_search_is_refused_early(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     web = script(**{"/empty?q=coral+reef": as_json()})
     given = {"topic": "coral reef", "clock": clock, "out": tmp_path / "c", **options}
     with pytest.raises(InputError, match=message):

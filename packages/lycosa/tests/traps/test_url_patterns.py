@@ -1,10 +1,10 @@
-"""What an address alone gives away: tables of addresses as the web has them, and what must hold for all."""
+"""Tests of suspicious URLs and sections: tables of real addresses, and properties of all."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.traps.url_patterns import CALENDAR, MAX_FOLDERS, LISTS, LONG, MAX_LENGTH, LOOP, Address
+from lycosa.traps.url_patterns import CALENDAR, LISTS, LONG, LOOP, MAX_FOLDERS, MAX_LENGTH, Address
 from lycosa.web.urls import canonical, host_key
 
 HOST = "http://a.test"
@@ -26,10 +26,7 @@ URLS = st.builds(
     st.lists(SEGMENTS, max_size=9),
     st.lists(PARAMETERS, max_size=4),
 ).filter(lambda url: url is not None)
-"""Canonical URLs, with a liking for dates, numbers and repetition."""
-
-
-# -- suspicion -----------------------------------------------------------------------------------------------
+"""Canonical URLs with many dates, numbers and repetitions."""
 
 
 @pytest.mark.parametrize(
@@ -52,8 +49,7 @@ URLS = st.builds(
         ("/cal.php?id=3&DAY=12", "/cal.php"),
     ],
 )
-def test_what_looks_like_a_calendar(path: str, stem: str) -> None:
-    """A date that nothing but numbers follow, or a parameter that names one, is one of endlessly many."""
+def test_suspicion_calendar(path: str, stem: str) -> None:
     assert (CALENDAR, stem) == Address(HOST + path).suspicion()
 
 
@@ -67,8 +63,7 @@ def test_what_looks_like_a_calendar(path: str, stem: str) -> None:
         ("/a/b/c/b/d.html?page=2", "/a"),
     ],
 )
-def test_what_looks_like_a_loop(path: str, stem: str) -> None:
-    """A folder that comes back in its own path is what relative links gone wrong make."""
+def test_suspicion_repeated_path(path: str, stem: str) -> None:
     assert (LOOP, stem) == Address(HOST + path).suspicion()
 
 
@@ -81,8 +76,7 @@ def test_what_looks_like_a_loop(path: str, stem: str) -> None:
         ("/list?id=3&sort=name&dir=asc", "/list"),
     ],
 )
-def test_what_looks_like_an_endless_list(path: str, stem: str) -> None:
-    """Parameters that only arrange what is shown, all of them or two at least, make many addresses of one list."""
+def test_suspicion_endless_list(path: str, stem: str) -> None:
     assert (LISTS, stem) == Address(HOST + path).suspicion()
 
 
@@ -120,47 +114,38 @@ def test_what_looks_like_an_endless_list(path: str, stem: str) -> None:
         "/?17",
     ],
 )
-def test_what_looks_like_an_ordinary_page(path: str) -> None:
-    """Articles under their date, content managers and forums: nothing to be wary of."""
+def test_suspicion_none_for_ordinary_pages(path: str) -> None:
     assert None is Address(HOST + path).suspicion()
 
 
 @pytest.mark.parametrize("path", ["/scrapy/scrapy/issues", "/curl/curl", "/scrapy/scrapy/blob/master/README.rst"])
-def test_a_project_named_like_its_owner_is_no_loop(path: str) -> None:
-    """Two equal segments side by side are a name; a loop has something between them, or a third."""
+def test_suspicion_none_for_adjacent_repetition(path: str) -> None:
     assert None is Address(HOST + path).suspicion()
 
 
 @pytest.mark.parametrize(
     "path", ["/news/31026588", "/news/31026588/", "/2019/04/12/57.html", "/2019/04/1234.html", "/20190412/17.html"]
 )
-def test_articles_by_number_are_no_calendar(path: str) -> None:
-    """A number that is no month and no day is an article's."""
+def test_suspicion_none_for_numbered_articles(path: str) -> None:
     assert None is Address(HOST + path).suspicion()
 
 
 @pytest.mark.parametrize("path", ["/?p=17", "/index.php?page=about", "/?page=contact", "/list?page=2", "/?view=reefs"])
-def test_one_parameter_may_name_the_page(path: str) -> None:
-    """What is a page of a list on one site is the page itself on the next: by the address alone, who knows."""
+def test_suspicion_none_for_one_parameter(path: str) -> None:
     assert None is Address(HOST + path).suspicion()
 
 
 @pytest.mark.parametrize("path", ["/scrapy/scrapy/blob/master/scrapy/http.py", "/numpy/numpy/tree/main/numpy/core"])
-def test_a_package_named_like_its_project_is_no_monster(path: str) -> None:
-    """A loop goes round at a steady pace."""
+def test_monstrous_needs_even_spacing(path: str) -> None:
     assert "" == Address(HOST + path).monstrous()
 
 
 @pytest.mark.parametrize("base", ["http://a.test:8080", "https://[::1]", "http://[2001:db8::7]:81", "http://192.0.2.1"])
-def test_any_kind_of_host(base: str) -> None:
-    """Ports and numeric addresses belong to the host, not to the path."""
+def test_address_host_with_port(base: str) -> None:
     address = Address(f"{base}/events/2019/04/")
     assert (base.partition("//")[2], "/events/2019/04/", "") == (address.host, address.path, address.query)
     assert (CALENDAR, "/events") == address.suspicion()
     assert "/events/#/#/" == address.section()
-
-
-# -- monsters ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -181,12 +166,8 @@ def test_any_kind_of_host(base: str) -> None:
         ("", ""),
     ],
 )
-def test_what_no_one_would_write(path: str, why: str) -> None:
-    """A folder three times over, too many folders, or too long: held at sight; all else is not."""
+def test_monstrous_long_deep_or_repeated(path: str, why: str) -> None:
     assert why == Address(HOST + path).monstrous()
-
-
-# -- sections ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -208,8 +189,7 @@ def test_what_no_one_would_write(path: str, why: str) -> None:
         ("/a?", "/*"),
     ],
 )
-def test_sections(path: str, section: str) -> None:
-    """Numbers, names and values go; folders, endings and the names of parameters stay."""
+def test_section_placeholders(path: str, section: str) -> None:
     assert section == Address(HOST + path).section()
 
 
@@ -221,20 +201,15 @@ def test_sections(path: str, section: str) -> None:
         ("/list?f1=a", "/list?f2=a"),
     ],
 )
-def test_numbers_make_no_new_sections(one: str, other: str) -> None:
-    """Addresses that differ in numbers only are of one section, wherever the numbers stand."""
+def test_section_ignores_numbers(one: str, other: str) -> None:
     assert Address(HOST + one).section() == Address(HOST + other).section()
-
-
-# -- what must always hold -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "node",
     ["a", "", "a/b", "file:x.xml", "file:///x.xml", "http://", "//", "/", "?", "http://a.test?x=1", "a:b/c/2019/"],
 )
-def test_nodes_that_are_no_web_addresses(node: str) -> None:
-    """A graph's nodes may have any names."""
+def test_address_of_other_nodes(node: str) -> None:
     address = Address(node)
     address.suspicion()
     assert "" == address.monstrous()
@@ -243,8 +218,7 @@ def test_nodes_that_are_no_web_addresses(node: str) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(URLS)
-def test_every_canonical_url_can_be_read(url: str) -> None:
-    """Whatever the address, it has a host and a section, and a stem that its path begins with."""
+def test_address_of_any_canonical_url(url: str) -> None:
     address = Address(url)
     assert host_key(url) == address.host
     assert url.partition("//")[2] == address.host + address.path + ("?" + address.query if "?" in url else "")
@@ -256,16 +230,14 @@ def test_every_canonical_url_can_be_read(url: str) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(URLS)
-def test_sections_have_no_digits(url: str) -> None:
-    """The folder and the name of a section are free of numbers."""
+def test_section_has_no_digits(url: str) -> None:
     folder = Address(url).section().partition("?")[0].rpartition("/")[0]
     assert not any(character.isdigit() for character in folder)
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.text("abc", min_size=1, max_size=2), min_size=1, max_size=4, unique=True), st.integers(1, 5))
-def test_repeated_folders_collapse(folders: list[str], times: int) -> None:
-    """However deep a loop leads, its pages are of one section."""
+def test_section_collapses_repeated_folders(folders: list[str], times: int) -> None:
     once = f"{HOST}/{'/'.join(folders)}/x.html"
     again = f"{HOST}/{'/'.join(folders * times)}/x.html"
     assert Address(once).section() == Address(again).section()
@@ -273,15 +245,13 @@ def test_repeated_folders_collapse(folders: list[str], times: int) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.text("abc", min_size=1, max_size=3), max_size=5, unique=True), st.text("xyz-", min_size=1))
-def test_an_article_is_not_suspicious_for_its_date(folders: list[str], slug: str) -> None:
-    """A date with a name after it is an article, wherever it stands."""
+def test_suspicion_none_for_dated_articles(folders: list[str], slug: str) -> None:
     base = HOST + "".join(f"/{folder}" for folder in folders)
     assert None is Address(f"{base}/2019/04/12/{slug}").suspicion()
     assert None is Address(f"{base}/2019/04/{slug}.html").suspicion()
 
 
-def test_a_hostile_path_is_not_looked_at_for_long() -> None:
-    """A path of a thousand folders is a monster whatever they are; nobody compares each of them with all others."""
+def test_hostile_path_is_fast() -> None:
     address = Address("http://a.test/" + "/".join(f"{number:x}g" for number in range(600)) + "/x/x/y")
     assert LONG == address.monstrous()
     assert address.suspicion() is None

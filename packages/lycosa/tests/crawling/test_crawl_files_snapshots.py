@@ -1,4 +1,4 @@
-"""A crawl that goes on from a snapshot is the one that has folded its whole log, to the last bit."""
+"""Tests of resuming from snapshots: equal to folding the whole log."""
 
 from __future__ import annotations
 
@@ -41,11 +41,10 @@ KINDS = {
 }
 PAGES, SEVERAL = 45, (9, 38)
 LATER = 10_000.0
-"""Virtual seconds after which a crawl is resumed."""
+"""Virtual seconds until a crawl is resumed."""
 
 
 def plain(value: Any) -> Any:
-    """A state as something that can be compared."""
     if isinstance(value, dict):
         return {key: plain(each) for key, each in value.items()}
     if isinstance(value, AppendOnly | TextLines):
@@ -54,13 +53,11 @@ def plain(value: Any) -> Any:
 
 
 def state(crawl: Crawl) -> dict[str, Any]:
-    """All that an opened crawl has learned."""
     assert crawl.engine is not None
     return {"engine": plain(crawl.engine.state()), "files": plain(crawl._files.state())}
 
 
 def begun(out: Path, each: Callable[[int, Crawl], None], **more: Any) -> None:
-    """A crawl of some pages; somebody looks on."""
     seeds, topic = WEB.web.seeds(TOPIC), WEB.web.query(TOPIC)
 
     async def run() -> None:
@@ -74,7 +71,7 @@ def begun(out: Path, each: Callable[[int, Crawl], None], **more: Any) -> None:
 
 
 def taken_up(out: Path, turns: int = 0, **changes: Any) -> tuple[dict[str, Any], list[tuple[str, int, float]]]:
-    """What a resumed crawl knows, and what it picks then."""
+    """State and picks of a resumed crawl."""
 
     async def run() -> tuple[dict[str, Any], list[tuple[str, int, float]]]:
         crawl = lycosa.resume(out, space=sim_space(WEB), clock=clock, budget=PAGES + turns, **changes)
@@ -89,7 +86,7 @@ def taken_up(out: Path, turns: int = 0, **changes: Any) -> tuple[dict[str, Any],
 
 @pytest.fixture(scope="module", params=KINDS)
 def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A crawl that was killed, with snapshots of it at several moments: the directories 9 and 38."""
+    """Killed crawl with snapshots of several moments: the directories 9 and 38."""
     place = tmp_path_factory.mktemp("crawls")
 
     def look(visits: int, crawl: Crawl) -> None:
@@ -105,15 +102,14 @@ def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def copy_of(crawled: Path, visits: int, to: Path) -> Path:
-    """The crawl, with the snapshot that was taken after so many visits; 0: none."""
+    """Copy of the crawl with the snapshot after some visits; 0: none."""
     shutil.copytree(crawled / "crawl", to)
     if visits:
         shutil.copytree(crawled / str(visits), to / NAME)
     return to
 
 
-def test_the_same_state_and_the_same_picks(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whenever the snapshot was taken, while others were in flight: restored, and shown the rest of the log."""
+def test_snapshot_gives_same_state_and_picks(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folded: list[Any] = []
     fold = Engine.fold
     monkeypatch.setattr(Engine, "fold", lambda engine, event: folded.append(event) or fold(engine, event))
@@ -126,10 +122,7 @@ def test_the_same_state_and_the_same_picks(crawled: Path, tmp_path: Path, monkey
         assert events - visits - 30 < len(folded) <= events - visits
 
 
-def test_feedback_goes_on_from_the_snapshot(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What pages are worth after some labels is the same with a snapshot, at any moment, and without; judged by other
-    words all pages are looked at.
-    """
+def test_labels_after_snapshot(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events, seen = SqliteLog.events, list[int]()
 
     def noted(log: SqliteLog, where: str = "", *rest: Any, **more: Any) -> Iterator[Any]:
@@ -147,7 +140,7 @@ def test_feedback_goes_on_from_the_snapshot(crawled: Path, tmp_path: Path, monke
                 learn(opened, log, LATER)
             told.append([*log.rows(f"node, {RELEVANCE_NOW}", VERSIONS)])
     assert told[0] == told[1] == told[2]
-    if "vector" == Directory.read_options(copy).judge:  # which does not learn: nothing has to be folded at all
+    if "vector" == Directory.read_options(copy).judge:  # it does not learn, so nothing has to be folded
         assert [] == seen
         return
     assert [0, 0] == seen[:2]
@@ -157,7 +150,7 @@ def test_feedback_goes_on_from_the_snapshot(crawled: Path, tmp_path: Path, monke
 
 
 class Looking:
-    """Whether a snapshot is used: how many events are left to be folded."""
+    """Counts the events folded after the snapshot."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.known = -1
@@ -172,7 +165,6 @@ class Looking:
 
 @pytest.fixture(scope="module")
 def as_it_comes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl without options, and its last snapshot."""
     out = tmp_path_factory.mktemp("crawls") / "crawl"
 
     def look(visits: int, crawl: Crawl) -> None:
@@ -185,8 +177,7 @@ def as_it_comes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_what_does_not_fit_is_not_used(as_it_comes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another crawl's snapshot, one of other code, one of other options; a budget or a header makes no difference."""
+def test_unfit_snapshot_is_ignored(as_it_comes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looking = Looking(monkeypatch)
     shutil.copytree(as_it_comes, tmp_path / "own")
     known, _ = taken_up(tmp_path / "own", headers=["a.test X-Key: secret"], render_time=9.0)
@@ -209,8 +200,7 @@ def test_what_does_not_fit_is_not_used(as_it_comes: Path, tmp_path: Path, monkey
     assert again == known
 
 
-def test_what_is_damaged_is_not_used(as_it_comes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log is folded then."""
+def test_damaged_snapshot_is_ignored(as_it_comes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looking = Looking(monkeypatch)
     out = shutil.copytree(as_it_comes, tmp_path / "crawl")
     content = bytearray((out / NAME / MAP).read_bytes())
@@ -220,8 +210,7 @@ def test_what_is_damaged_is_not_used(as_it_comes: Path, tmp_path: Path, monkeypa
     assert looking.known == 0
 
 
-def test_a_log_that_was_changed_is_noticed(as_it_comes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A snapshot is of this log, up to an event; what comes after that may be new."""
+def test_snapshot_of_changed_log_is_ignored(as_it_comes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looking = Looking(monkeypatch)
     out = shutil.copytree(as_it_comes, tmp_path / "crawl")
     log = SqliteLog(out / "log.sqlite")
@@ -242,8 +231,7 @@ def test_a_log_that_was_changed_is_noticed(as_it_comes: Path, tmp_path: Path, mo
     assert looking.known == 0
 
 
-def test_a_made_up_snapshot_is_one_line(as_it_comes: Path, tmp_path: Path) -> None:
-    """One that claims to be of this crawl and is of nothing: what to do is said."""
+def test_forged_snapshot_is_refused(as_it_comes: Path, tmp_path: Path) -> None:
     out = shutil.copytree(as_it_comes, tmp_path / "crawl")
     about = dict[str, Any]()
     found = Snapshots(out)
@@ -253,8 +241,7 @@ def test_a_made_up_snapshot_is_one_line(as_it_comes: Path, tmp_path: Path) -> No
         taken_up(out)
 
 
-def test_who_only_looks_reads_what_that_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """With a snapshot of the end, `why` does without judge and copies, and says the same; pages need the judge."""
+def test_readers_restore_required_parts_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(files, "FOLDING", 1.0)
     out, told = tmp_path / "crawl", list[Any]()
     begun(out, lambda visits, crawl: None)
@@ -272,11 +259,8 @@ def test_who_only_looks_reads_what_that_takes(monkeypatch: pytest.MonkeyPatch, t
     assert told[0] == told[1]
 
 
-# -- what it costs --------------------------------------------------------------------------------------------
-
-
 class Stub:
-    """A crawl whose snapshots take so many seconds each."""
+    """Crawl with snapshots that take some seconds each."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, out: Path, seconds: float) -> None:
         self.now, self.written, self.seconds = 0.0, list[int](), seconds
@@ -289,37 +273,32 @@ class Stub:
         self.writer = files.SnapshotWriter(Any, self.files, engine, lambda: self.now)  # type: ignore[arg-type]
 
     def write(self, about: Any, state: Any) -> None:
-        """Take some time."""
         self.now += self.seconds
         self.written.append(self.visits)
 
     def remove(self) -> None:
-        """Nothing is left of it."""
         self.written.clear()
 
     def go(self, visits: int, each: float) -> None:
-        """So many visits, which take so much time each."""
         for _ in range(visits):
             self.visits += 1
             self.now += each
             self.writer.visited(lycosa.crawling.Visit("a", "page", "ok", 1))
 
 
-def test_snapshots_take_two_hundredths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """20,000 visits of 5 ms take 100 s; of snapshots that take .1 s there can be 20: 2 s."""
+def test_snapshots_take_two_percent_of_cpu_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     crawl = Stub(monkeypatch, tmp_path, 0.1)
     crawl.go(20_000, 0.005)
-    assert crawl.written[0] == files.MIN_VISITS  # what it takes is not known yet
+    assert crawl.written[0] == files.MIN_VISITS  # the cost is unknown yet
     assert 17 <= len(crawl.written) <= 20
     assert files.SnapshotWriter.spent <= files.MAX_CPU_SHARE * crawl.now + 0.1
     crawl.files.log.close()
 
 
 @pytest.mark.parametrize(("visits", "expected"), [(700, [250, 700]), (300, [250])])
-def test_the_last_one_is_written_where_folding_takes_longer(
+def test_last_snapshot_if_folding_takes_longer(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, visits: int, expected: list[int]
 ) -> None:
-    """One of .5 s takes as long as folding 250 visits: 450 are worth it, 50 are not."""
     crawl = Stub(monkeypatch, tmp_path, 0.5)
     crawl.go(visits, 0.005)
     crawl.writer.finish()
@@ -327,8 +306,7 @@ def test_the_last_one_is_written_where_folding_takes_longer(
     crawl.files.log.close()
 
 
-def test_where_there_is_no_room_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The crawl goes on."""
+def test_no_snapshots_on_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     crawl = Stub(monkeypatch, tmp_path, 0.1)
     monkeypatch.setattr(crawl, "write", lambda *given: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     crawl.written.append(1)
@@ -338,12 +316,7 @@ def test_where_there_is_no_room_there_are_none(monkeypatch: pytest.MonkeyPatch, 
     crawl.files.log.close()
 
 
-# -- parts ----------------------------------------------------------------------------------------------------
-
-
-def test_a_class_that_learns_otherwise_has_a_state_of_its_own() -> None:
-    """What it inherits says nothing of what it has learned; a part without one is folded."""
-
+def test_overriding_class_needs_its_own_state() -> None:
     class Own(BestFirst):
         def learn(self, step: Any, table: Any) -> Any:
             self.more = step
@@ -356,8 +329,7 @@ def test_a_class_that_learns_otherwise_has_a_state_of_its_own() -> None:
         state_of(object())
 
 
-def test_code_that_can_not_be_read_is_another_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A class from a notebook may have changed since; one of ours is known by the code of its room."""
+def test_unreadable_code_never_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     own = type("Own", (), {"__module__": "notebook"})()
     assert files._source(own) != files._source(own)
     monkeypatch.setitem(sys.modules, "notebook", ModuleType("notebook"))
@@ -365,14 +337,12 @@ def test_code_that_can_not_be_read_is_another_each_time(monkeypatch: pytest.Monk
     assert ["", ""] == [files._source(part) for part in (None, BestFirst())]
 
 
-def test_a_part_that_is_gone_does_not_fit() -> None:
-    """Word vectors, say: what they had learned is not put in their place."""
+def test_missing_part_does_not_fit() -> None:
     with pytest.raises(StateMismatch, match="does not fit"):
         restore_attributes(SimpleNamespace(meaning=None), {"meaning": {"lines": 1}})
 
 
-def test_strategies_without_a_state_are_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bandit has none: no snapshot is written, and it goes on as ever."""
+def test_strategy_without_state_is_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = list[bool]()
 
     def look(visits: int, crawl: Crawl) -> None:
@@ -386,12 +356,8 @@ def test_strategies_without_a_state_are_folded(tmp_path: Path, monkeypatch: pyte
     assert not (tmp_path / "crawl" / NAME / MAP).exists()
 
 
-# -- those who only look --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("crawled", ["as it comes"], indirect=True)
-def test_why_says_the_same(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What comes next, why something waits and why something was fetched: by the snapshot or by the whole log."""
+def test_why_equals_with_and_without_snapshot(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, out = copy_of(crawled, 0, tmp_path / "0"), copy_of(crawled, SEVERAL[-1], tmp_path / "1")
     before = sorted(file.stat().st_mtime_ns for file in (out / NAME).iterdir())
     looking, known = Looking(monkeypatch), list[int]()
@@ -407,15 +373,14 @@ def test_why_says_the_same(crawled: Path, tmp_path: Path, monkeypatch: pytest.Mo
         with Reasons(place) as reasons:
             answers.append(reasons.why(first))
             known.append(looking.known)
-        told.append(repr(answers))  # what is not a number is not equal to itself
+        told.append(repr(answers))  # NaN differs from itself
     assert told[0] == told[1]
-    assert known == [0, 0, 0, known[3], known[3], 0]  # what was thought of the last page is older than the snapshot
+    assert known == [0, 0, 0, known[3], known[3], 0]  # the last page was rated before the snapshot
     assert known[3] > SEVERAL[-1]
     assert before == sorted(file.stat().st_mtime_ns for file in (out / NAME).iterdir())
 
 
-def test_how_far_it_is(as_it_comes: Path, tmp_path: Path) -> None:
-    """The snapshot in megabytes, then the events that are left."""
+def test_restore_reports_progress(as_it_comes: Path, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     out = shutil.copytree(as_it_comes, tmp_path / "crawl")
     for snapshot in (True, False):

@@ -1,4 +1,4 @@
-"""The warden: what it holds back and why, what it lets go, and what it must leave alone."""
+"""Tests of the trap filter: held addresses, released ones, and those never held."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from lycosa.store import codec
 from lycosa.store.log import MemoryLog
 from lycosa.strategies import estimator
 from lycosa.testweb import ServedResponse, Web
-from lycosa.testweb.simulation import AnyWeb, SimTransport, clock, run_virtual
+from lycosa.testweb.simulation import SimTransport, WebProtocol, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps.trap_filter import (
     ALLOWANCE,
     FRUITLESS,
     FRUITLESS_SITE,
-    MIRROR,
     MAX_WASTE,
-    MIN_WASTE,
-    POOR_SECTION,
     MIN_RELEVANT_ELSEWHERE,
+    MIN_WASTE,
+    MIRROR,
+    POOR_SECTION,
     STUFFED,
     STUFFED_PAGES,
     SUSPECT,
@@ -47,7 +47,7 @@ TOPIC = "coral reef bleaching"
 
 
 class Hunt:
-    """A crawl told page by page: a table, a warden, and the levels that the warden has told so far."""
+    """A crawl page by page: a table, a trap filter, and the levels returned so far."""
 
     def __init__(self, trust: Iterable[str] = ()) -> None:
         self.table = Table(host_key)
@@ -57,7 +57,7 @@ class Hunt:
         self._bodies = 0
 
     def fetch(self, node: str, links: Sequence[str] = (), *, find: bool = False, like: str = "", **rest: Any) -> Visit:
-        """A page with a text of its own, or one `like` another's; only a `find` is on the topic."""
+        """Fetch a page with its own text, or `like` another; relevant if `find`."""
         if node not in self.table.row_of:
             self.table.add(node, 1)
         source = next(visit for visit in self.events if visit.node == like) if like else None
@@ -78,12 +78,12 @@ class Hunt:
         return visit
 
     def prove(self) -> None:
-        """The judge shows that it can tell: it finds pages on a host of their own."""
+        """Relevant pages on another host."""
         for number in range(MIN_RELEVANT_ELSEWHERE):
             self.fetch(f"http://proof.test/{number}/x.html", find=True)
 
     def learn(self, visit: Visit) -> None:
-        """What the engine does with the warden's word; it must be the whole of it."""
+        """Apply the returned levels like the engine."""
         step = self.table.absorb(visit)
         self.frontier.hold(*self.trap_filter.learn(visit, step, self.table))
         rows = np.arange(len(self.table), dtype=np.int32)
@@ -91,27 +91,22 @@ class Hunt:
         assert levels.tolist() == self.frontier.level[rows].tolist()
 
     def level(self, node: str) -> int:
-        """A node's level; it joins if it is new."""
+        """Level of a node, added if new."""
         if node not in self.table.row_of:
             self.table.add(node, 1)
             self.learn(Visit("http://errand.test/robots.txt", "robots", "ok", 0))
         return int(self.frontier.level[self.table.row_of[node]])
 
     def reasons(self) -> set[str]:
-        """Why something is held."""
         return {group.reason for group in self.trap_filter.held_back(self.table)}
 
 
 def months(base: str, first: int = 1, count: int = 12, folder: str = "/events") -> list[str]:
-    """A calendar's addresses."""
+    """Addresses of a calendar."""
     return [f"{base}{folder}/{2019 + month // 12}/{month % 12 + 1:02d}/" for month in range(first, first + count)]
 
 
-# -- mazes ---------------------------------------------------------------------------------------------------
-
-
-def test_a_calendar_is_held_after_its_first_worthless_page() -> None:
-    """A month that leads to other months mostly, and another that says the same; the rest of the host is free."""
+def test_calendar_is_held_after_worthless_page() -> None:
     hunt = Hunt()
     hunt.fetch(f"{A}/", [*months(A, count=1), f"{A}/x", f"{A}/y"])
     assert FREE == hunt.level(months(A)[0])
@@ -123,8 +118,7 @@ def test_a_calendar_is_held_after_its_first_worthless_page() -> None:
     assert {CALENDAR} == hunt.reasons()
 
 
-def test_two_wasted_pages_are_enough_for_a_calendar() -> None:
-    """Even if its pages have hardly any links, a calendar that repeats itself is held."""
+def test_calendar_is_held_after_two_wasted_pages() -> None:
     hunt = Hunt()
     hunt.fetch(months(A)[0])
     for number in (1, 2):
@@ -133,22 +127,19 @@ def test_two_wasted_pages_are_enough_for_a_calendar() -> None:
     assert HELD == hunt.level(months(A)[9])
 
 
-def test_a_few_links_prove_nothing() -> None:
-    """A page with two links, both into the calendar, is no maze yet."""
+def test_few_links_make_no_maze() -> None:
     hunt = Hunt()
     hunt.fetch(f"{A}/", months(A, 1, 2))
     assert FREE == hunt.level(months(A)[0])
 
 
-def test_links_to_another_hosts_calendar_prove_nothing() -> None:
-    """What a host is, only its own pages can show."""
+def test_links_to_calendar_of_other_host_do_not_count() -> None:
     hunt = Hunt()
     hunt.fetch(f"{B}/", months(A, 1, 12))
     assert FREE == hunt.level(months(A)[0])
 
 
-def test_a_dated_archive_of_articles_is_not_held() -> None:
-    """Months that lead to articles, and articles under their dates, are what a journal is made of."""
+def test_dated_archive_is_not_held() -> None:
     hunt = Hunt()
     for number, month in enumerate(months(A, folder="/blog")):
         articles = [f"{month}how-reef-{number}-{slug}-grew" for slug in range(8)]
@@ -158,8 +149,7 @@ def test_a_dated_archive_of_articles_is_not_held() -> None:
     assert [] == hunt.trap_filter.held_back(hunt.table)
 
 
-def test_relative_links_gone_wrong_are_held_after_one_page() -> None:
-    """A page that leads ever deeper into its own path is a maze."""
+def test_repeated_path_is_held_after_one_page() -> None:
     hunt = Hunt()
     here = f"{A}/halls/reefs/more/"
     hunt.fetch(here, [f"{here}reefs/{room}/" for room in ("more", "related", "archive")])
@@ -170,8 +160,7 @@ def test_relative_links_gone_wrong_are_held_after_one_page() -> None:
 
 
 @pytest.mark.parametrize("path", ["/a/b/a/b/a/b/", "/" + "x" * 700, "/" + "/".join("abcdefghijklmnopqrs")])
-def test_monsters_are_held_at_sight(path: str) -> None:
-    """What no one would write is held before anything of it was seen."""
+def test_monstrous_addresses_are_held_at_once(path: str) -> None:
     hunt = Hunt()
     hunt.fetch(f"{A}/", [A + path, f"{A}/x"])
     assert (HELD, FREE) == (hunt.level(A + path), hunt.level(f"{A}/x"))
@@ -179,13 +168,12 @@ def test_monsters_are_held_at_sight(path: str) -> None:
 
 
 def facets(base: str, first: int = 0, count: int = 8) -> list[str]:
-    """One list in many orders."""
+    """Orders of one list."""
     orders = ("name", "date", "price", "size")
     return [f"{base}/shop/?order={orders[n % 4]}&view=grid&page={n // 4}" for n in range(first, first + count)]
 
 
-def test_a_list_is_held_when_a_page_of_it_repeats_another() -> None:
-    """A list in another order says the same as before: the other orders can wait."""
+def test_list_is_held_after_copy() -> None:
     hunt = Hunt()
     articles = [f"{A}/shop/{name}.html" for name in ("brain", "fire", "horn", "table")]
     hunt.fetch(facets(A)[0], [*facets(A, 1, 4), *articles])
@@ -196,16 +184,14 @@ def test_a_list_is_held_when_a_page_of_it_repeats_another() -> None:
     assert {LISTS} == hunt.reasons()
 
 
-def test_a_list_that_leads_nowhere_else_is_held_after_one_page() -> None:
-    """A page of a list whose links are orders of the list, and hardly anything besides, is walled in."""
+def test_list_linking_to_itself_is_held() -> None:
     hunt = Hunt()
     hunt.fetch(facets(A)[0], [*facets(A, 1, 9), f"{A}/shop/brain.html"])
     assert {HELD} == {hunt.level(node) for node in facets(A, 1, 20)}
     assert FREE == hunt.level(f"{A}/shop/brain.html")
 
 
-def test_a_maze_known_on_two_hosts_is_held_at_sight_on_a_third() -> None:
-    """What two hosts have under one name, the next one will have, too: held before any of it is fetched."""
+def test_maze_of_two_hosts_is_held_on_third() -> None:
     hunt = Hunt()
     hunt.fetch(f"{C}/", [*months(C, 1, 1), f"{C}/x", f"{C}/y"])
     for base in (A, B):
@@ -218,8 +204,7 @@ def test_a_maze_known_on_two_hosts_is_held_at_sight_on_a_third() -> None:
     assert FREE == hunt.level("http://d.test/events/")
 
 
-def test_two_calendars_of_one_host_warn_no_other() -> None:
-    """It takes two hosts."""
+def test_two_calendars_of_one_host_do_not_warn() -> None:
     hunt = Hunt()
     for folder in ("/events/coral", "/events/kelp"):
         hunt.fetch(months(A, folder=folder)[0], months(A, 2, 8, folder=folder))
@@ -227,20 +212,15 @@ def test_two_calendars_of_one_host_warn_no_other() -> None:
     assert FREE == hunt.level(months(B, folder="/events/squid")[0])
 
 
-def test_a_list_without_a_name_warns_of_nothing() -> None:
-    """That the front pages of two hosts come in many orders says nothing of a third's."""
+def test_unnamed_list_does_not_warn() -> None:
     hunt = Hunt()
     for base in (A, B):
         hunt.fetch(f"{base}/?sort=1&view=1", [f"{base}/?sort={number}&view=1" for number in range(2, 9)])
     assert FREE == hunt.level(f"{C}/?sort=2&view=1")
 
 
-# -- what came of it -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("how", ["copies", "failures", "soft 404s"])
-def test_a_section_of_waste_is_held(how: str) -> None:
-    """Copies, failures and soft 404s count against a section; three of them and hardly anything else, and it waits."""
+def test_section_of_waste_is_held(how: str) -> None:
     hunt = Hunt()
     hunt.fetch(f"{A}/original.html")
     for number in range(MIN_WASTE):
@@ -257,8 +237,7 @@ def test_a_section_of_waste_is_held(how: str) -> None:
     assert {POOR_SECTION} == hunt.reasons()
 
 
-def test_a_section_with_as_many_pages_as_copies_is_free() -> None:
-    """Some waste is everywhere."""
+def test_section_with_half_copies_is_free() -> None:
     hunt = Hunt()
     hunt.fetch(f"{A}/original.html")
     for number in range(10):
@@ -268,7 +247,6 @@ def test_a_section_with_as_many_pages_as_copies_is_free() -> None:
 
 @pytest.mark.parametrize("outcome", ["gone", "broken", "timeout", "unreachable", "invalid"])
 def test_failures_count_as_waste(outcome: str) -> None:
-    """A page that can't be had is no better than one that nobody wants."""
     hunt = Hunt()
     for name in "abc":
         hunt.fetch(f"{A}/dead/{name}.html", outcome=outcome)
@@ -276,8 +254,7 @@ def test_failures_count_as_waste(outcome: str) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["denied", "refused"])
-def test_refusals_count_for_nothing(outcome: str) -> None:
-    """What robots.txt or the address guard forbids was never sent: no one has wasted anything."""
+def test_refusals_do_not_count(outcome: str) -> None:
     hunt = Hunt()
     for number in range(2 * ALLOWANCE):
         hunt.fetch(f"{A}/private/{number}.html", outcome=outcome)
@@ -285,8 +262,7 @@ def test_refusals_count_for_nothing(outcome: str) -> None:
     assert FREE == hunt.level(f"{A}/else/where.html")
 
 
-def test_a_failure_that_will_be_tried_again_counts_for_nothing() -> None:
-    """What may come yet is not held against anyone."""
+def test_retried_failures_do_not_count() -> None:
     hunt = Hunt()
     for attempt in range(1, 10):
         hunt.fetch(f"{A}/busy/{attempt}.html", outcome="busy", retry_at=100.0)
@@ -296,8 +272,7 @@ def test_a_failure_that_will_be_tried_again_counts_for_nothing() -> None:
     assert HELD == hunt.level(f"{A}/busy/99.html"), "what has failed for good is"
 
 
-def test_redirects_and_errands_count_for_nothing() -> None:
-    """Only pages are judged."""
+def test_redirects_and_prerequisites_do_not_count() -> None:
     hunt = Hunt()
     for number in range(9):
         hunt.fetch(f"{A}/go/{number}.html")
@@ -309,8 +284,7 @@ def test_redirects_and_errands_count_for_nothing() -> None:
     assert before == [(part.pages, part.waste) for part in hunt.trap_filter.sections]
 
 
-def test_a_fruitful_section_is_let_go() -> None:
-    """A calendar whose days are finds, more than two and more than waste, is free again."""
+def test_section_with_relevant_pages_is_released() -> None:
     hunt = Hunt()
     days = months(A, 1, 30)
     hunt.fetch(days[0], days[1:9])
@@ -324,8 +298,7 @@ def test_a_fruitful_section_is_let_go() -> None:
     assert HELD == hunt.level(days[20]), "more waste than finds"
 
 
-def test_copies_are_no_finds() -> None:
-    """A banner on the topic makes every page of a maze look like a find; only the first one counts."""
+def test_copies_are_not_relevant() -> None:
     hunt = Hunt()
     days = months(A, 1, 30)
     hunt.fetch(days[0], days[1:9], find=True)
@@ -335,8 +308,7 @@ def test_copies_are_no_finds() -> None:
     assert 1 == hunt.trap_filter.hosts["a.test"].relevant
 
 
-def test_a_maze_is_shut_when_patience_ends() -> None:
-    """After so many wasted pages a section that looks endless is not fetched any more; finds open it again."""
+def test_maze_is_shut_after_max_waste() -> None:
     hunt = Hunt()
     days = months(A, 1, 3 * MAX_WASTE)
     hunt.fetch(days[0], days[1:9])
@@ -347,8 +319,7 @@ def test_a_maze_is_shut_when_patience_ends() -> None:
     assert 0 < sum(group.addresses for group in hunt.trap_filter.held_back(hunt.table))
 
 
-def test_a_section_that_looks_like_nothing_is_never_shut() -> None:
-    """Copies in an ordinary folder are held for ever, but not given up."""
+def test_ordinary_section_is_never_shut() -> None:
     hunt = Hunt()
     hunt.fetch(f"{A}/original.html")
     for number in range(3 * MAX_WASTE):
@@ -356,11 +327,7 @@ def test_a_section_that_looks_like_nothing_is_never_shut() -> None:
     assert HELD == hunt.level(f"{A}/print/1000.html")
 
 
-# -- hosts ---------------------------------------------------------------------------------------------------
-
-
-def test_a_mirror_is_held() -> None:
-    """A host that repeats another's pages is held as a whole, also where nothing was fetched yet."""
+def test_mirror_is_held() -> None:
     hunt = Hunt()
     for number in range(MIN_WASTE):
         hunt.fetch(f"{A}/{number}/x.html", find=True)
@@ -372,8 +339,7 @@ def test_a_mirror_is_held() -> None:
     assert {MIRROR} == hunt.reasons()
 
 
-def test_a_host_that_repeats_itself_is_no_mirror() -> None:
-    """Print versions are held by their section, and do not condemn their host."""
+def test_host_with_own_copies_is_no_mirror() -> None:
     hunt = Hunt()
     for name in "abcde":
         hunt.fetch(f"{A}/{name}.html")
@@ -381,8 +347,7 @@ def test_a_host_that_repeats_itself_is_no_mirror() -> None:
     assert (HELD, FREE) == (hunt.level(f"{A}/print/x.html"), hunt.level(f"{A}/x.html"))
 
 
-def test_a_host_with_some_copies_is_no_mirror() -> None:
-    """Half of its pages may be found elsewhere."""
+def test_host_with_half_copies_is_no_mirror() -> None:
     hunt = Hunt()
     for name in "abcdef":
         hunt.fetch(f"{A}/{name}.html")
@@ -391,8 +356,7 @@ def test_a_host_with_some_copies_is_no_mirror() -> None:
     assert FREE == hunt.level(f"{B}/x.html")
 
 
-def test_a_host_that_yields_nothing_is_held() -> None:
-    """Each host may give so many pages without a find, and a little more as the crawl grows."""
+def test_fruitless_host_is_held() -> None:
     hunt = Hunt()
     hunt.prove()
     for number in range(ALLOWANCE + 1):
@@ -402,8 +366,7 @@ def test_a_host_that_yields_nothing_is_held() -> None:
     assert {FRUITLESS} == hunt.reasons()
 
 
-def test_finds_let_a_fruitless_host_go() -> None:
-    """A find is worth as many pages again."""
+def test_relevant_pages_release_fruitless_host() -> None:
     hunt = Hunt()
     hunt.prove()
     for number in range(ALLOWANCE + 1):
@@ -416,8 +379,7 @@ def test_finds_let_a_fruitless_host_go() -> None:
     assert HELD == hunt.level(f"{A}/else/where.html")
 
 
-def test_a_growing_crawl_lets_a_fruitless_host_go() -> None:
-    """The allowance grows with the crawl, wherever its pages come from."""
+def test_growing_crawl_releases_fruitless_host() -> None:
     hunt = Hunt()
     hunt.prove()
     for number in range(ALLOWANCE + 1):
@@ -428,8 +390,7 @@ def test_a_growing_crawl_lets_a_fruitless_host_go() -> None:
     assert FREE == hunt.level(f"{A}/else/where.html")
 
 
-def test_a_fruitless_host_may_come_back_with_a_page_of_its_own() -> None:
-    """In a crawl that has grown meanwhile, one page of the host is enough for it to be looked at again."""
+def test_one_page_releases_fruitless_host_later() -> None:
     hunt = Hunt()
     hunt.prove()
     for number in range(ALLOWANCE + 1):
@@ -440,8 +401,7 @@ def test_a_fruitless_host_may_come_back_with_a_page_of_its_own() -> None:
     assert FREE == hunt.level(f"{A}/else/where.html")
 
 
-def test_a_judge_that_finds_nothing_proves_nothing() -> None:
-    """In a crawl of one host, or one in which nothing was found yet, no host is fruitless."""
+def test_fruitless_needs_relevant_pages_elsewhere() -> None:
     hunt = Hunt()
     for number in range(4 * ALLOWANCE):
         hunt.fetch(f"{A}/{number}/x.html")
@@ -456,8 +416,7 @@ def test_a_judge_that_finds_nothing_proves_nothing() -> None:
     assert HELD == hunt.level(f"{A}/else/where.html")
 
 
-def test_where_the_judge_finds_little_a_host_may_give_little() -> None:
-    """A host is held for giving nothing if others give much more."""
+def test_fruitless_is_relative_to_other_hosts() -> None:
     hunt = Hunt()
     for number in range(20 * MIN_RELEVANT_ELSEWHERE):
         hunt.fetch(f"{B}/{number}/x.html", find=number % 20 == 0)
@@ -468,8 +427,7 @@ def test_where_the_judge_finds_little_a_host_may_give_little() -> None:
     assert HELD == hunt.level(f"{A}/else/where.html")
 
 
-def test_the_host_of_a_start_page_is_never_fruitless() -> None:
-    """Nor is it held as one of a site that yields nothing."""
+def test_start_host_is_never_fruitless() -> None:
     hunt = Hunt()
     hunt.prove()
     hunt.table.add_seed("http://start.farm.test/")
@@ -480,8 +438,7 @@ def test_the_host_of_a_start_page_is_never_fruitless() -> None:
     assert (FREE, HELD) == (hunt.level("http://start.farm.test/else/where"), hunt.level("http://new.farm.test/"))
 
 
-def test_a_start_page_that_moves_brings_its_host_along() -> None:
-    """Where a start page redirects to is where the user wanted to go."""
+def test_redirected_start_host_is_never_fruitless() -> None:
     hunt = Hunt()
     hunt.prove()
     hunt.table.add_seed(f"{A}/")
@@ -491,13 +448,10 @@ def test_a_start_page_that_moves_brings_its_host_along() -> None:
     assert FREE == hunt.level(f"{B}/else/where")
 
 
-# -- stuffed pages -------------------------------------------------------------------------------------------
-
 POOR_TEXT, STARK_TEXT = {"quality": 0.4}, {"quality": 0.1}
 
 
-def test_a_host_of_stuffed_pages_is_held() -> None:
-    """Two are enough, if most of its pages are such; a host with a few of them is not held."""
+def test_host_of_stuffed_pages_is_held() -> None:
     hunt = Hunt()
     for number in range(STUFFED_PAGES):
         assert FREE == hunt.level(f"{A}/else/where.html")
@@ -509,8 +463,7 @@ def test_a_host_of_stuffed_pages_is_held() -> None:
     assert FREE == hunt.level(f"{B}/else/where.html")
 
 
-def test_one_page_is_enough_where_there_is_no_doubt() -> None:
-    """The first page of a host tells, if it is nothing but keywords; not where others came before."""
+def test_extremely_stuffed_first_page_holds_host() -> None:
     hunt = Hunt()
     hunt.fetch(f"{A}/", data=STARK_TEXT)
     hunt.fetch(f"{B}/")
@@ -518,8 +471,7 @@ def test_one_page_is_enough_where_there_is_no_doubt() -> None:
     assert (HELD, FREE) == (hunt.level(f"{A}/else/where.html"), hunt.level(f"{B}/else/where.html"))
 
 
-def test_what_only_stuffed_pages_link_to_is_held() -> None:
-    """A link is as good as the best page that has it: one that reads well sets it free."""
+def test_links_of_stuffed_pages_are_held() -> None:
     hunt = Hunt()
     hunt.fetch(f"{B}/", [f"{C}/known"])
     hunt.fetch(f"{A}/", [f"{C}/known", f"{C}/new", "http://d.test/"], data=POOR_TEXT)
@@ -529,8 +481,7 @@ def test_what_only_stuffed_pages_link_to_is_held() -> None:
     assert (HELD, FREE) == (hunt.level(f"{C}/new"), hunt.level("http://d.test/"))
 
 
-def test_a_page_that_leads_to_stuffed_pages_is_one_of_them() -> None:
-    """However it reads: what else it links to is held, and what pages link to that it alone led to."""
+def test_page_linking_to_stuffed_pages_is_suspect() -> None:
     hunt = Hunt()
     farm = [f"http://x{number}.test/" for number in range(8)]
     hunt.fetch(f"{A}/", farm)
@@ -544,8 +495,7 @@ def test_a_page_that_leads_to_stuffed_pages_is_one_of_them() -> None:
     assert (FREE, HELD) == (hunt.level(farm[7]), hunt.level(farm[6]))
 
 
-def test_a_page_with_a_few_bad_links_is_not() -> None:
-    """A site's own pages, and what leads elsewhere as well, are not blamed for some spam in between."""
+def test_page_with_few_bad_links_is_not_suspect() -> None:
     hunt = Hunt()
     spam = [f"http://x{number}.test/" for number in range(3)]
     hunt.fetch(f"{A}/", [*spam, *(f"{A}/{number}" for number in range(10))])
@@ -557,8 +507,7 @@ def test_a_page_with_a_few_bad_links_is_not() -> None:
     assert {FREE} == {hunt.level(url) for url in (f"{A}/9", "http://y7.test/")}
 
 
-def test_one_misjudged_page_does_not_hide_a_site() -> None:
-    """On a host whose pages read well mostly, or where a start page lies, links of a stuffed page are free."""
+def test_misjudged_page_does_not_hold_site() -> None:
     hunt = Hunt()
     hunt.fetch(f"{A}/")
     hunt.fetch(f"{A}/list", [f"{A}/one", f"{B}/two"], data=POOR_TEXT)
@@ -567,8 +516,7 @@ def test_one_misjudged_page_does_not_hide_a_site() -> None:
     assert {FREE} == {hunt.level(url) for url in (f"{A}/one", f"{B}/two", f"{C}/three")}
 
 
-def test_a_site_that_makes_up_hosts_is_held_but_for_those_with_finds() -> None:
-    """New hosts of one registered domain have one allowance together; a host that has given a find has its own."""
+def test_fruitless_site_holds_new_hosts() -> None:
     hunt = Hunt()
     hunt.prove()
     hunt.fetch("http://good.farm.test/", find=True)
@@ -583,8 +531,7 @@ def test_a_site_that_makes_up_hosts_is_held_but_for_those_with_finds() -> None:
     assert FREE == hunt.level("http://new.farm.test/more"), "its first find sets a host free"
 
 
-def test_a_growing_crawl_lets_a_fruitless_site_go() -> None:
-    """A site is looked at again like a host, though none of its pages is fetched any more."""
+def test_growing_crawl_releases_fruitless_site() -> None:
     hunt = Hunt()
     hunt.prove()
     for number in range(ALLOWANCE + 1):
@@ -595,11 +542,7 @@ def test_a_growing_crawl_lets_a_fruitless_site_go() -> None:
     assert FREE == hunt.level("http://new.farm.test/")
 
 
-# -- who is never held ---------------------------------------------------------------------------------------
-
-
 def test_seeds_are_never_held() -> None:
-    """A seed is taken first, though its section is held or shut."""
     hunt = Hunt()
     days = months(A, 1, 3 * MAX_WASTE)
     hunt.fetch(days[0], days[1:9])
@@ -626,8 +569,7 @@ TRUSTED = [
 
 
 @pytest.mark.parametrize("trust", TRUSTED)
-def test_what_is_trusted_is_not_held(trust: str) -> None:
-    """A host, a domain above it, or the beginning of an address: nothing there is held, whatever it looks like."""
+def test_trusted_addresses_are_not_held(trust: str) -> None:
     hunt = Hunt([trust])
     for day in months(A)[:6]:
         hunt.fetch(day, months(A, 1, 20), like="" if day == months(A)[0] else months(A)[0])
@@ -635,8 +577,7 @@ def test_what_is_trusted_is_not_held(trust: str) -> None:
 
 
 @pytest.mark.parametrize("trust", ["b.test", "xa.test", "www.a.test", "a.test/journal", "http://a.test/events/x"])
-def test_what_is_not_trusted_is_held(trust: str) -> None:
-    """Trust in others, or in another part of the host, does not help."""
+def test_other_trust_does_not_help(trust: str) -> None:
     hunt = Hunt([trust])
     for day in months(A)[:6]:
         hunt.fetch(day, months(A, 1, 20), like="" if day == months(A)[0] else months(A)[0])
@@ -644,8 +585,7 @@ def test_what_is_not_trusted_is_held(trust: str) -> None:
 
 
 @pytest.mark.parametrize("trust", ["http://a.test/events/", "a.test/events/2019/", "http://a.test/events/2019/12/"])
-def test_trust_reaches_below_the_stem(trust: str) -> None:
-    """An address with its slash, or of one year of the calendar, is trusted as it stands."""
+def test_trust_covers_addresses_below(trust: str) -> None:
     hunt = Hunt([trust])
     for day in months(A)[:6]:
         hunt.fetch(day, months(A, 1, 20), like="" if day == months(A)[0] else months(A)[0])
@@ -655,30 +595,26 @@ def test_trust_reaches_below_the_stem(trust: str) -> None:
 @pytest.mark.parametrize(
     ("trust", "host"), [("a.test", "http://a.test.evil.example"), ("a.test", "http://a.testing.example"), ("a", A)]
 )
-def test_trust_ends_where_the_name_ends(trust: str, host: str) -> None:
-    """Who trusts a.test has not trusted hosts whose names only begin like it."""
+def test_trust_needs_whole_host_name(trust: str, host: str) -> None:
     hunt = Hunt([trust])
     hunt.fetch(months(host)[0], months(host, 2, 20))
     hunt.fetch(months(host)[1], like=months(host)[0])
     assert HELD == hunt.level(months(host)[9])
 
 
-def test_hosts_under_a_trusted_one_are_trusted() -> None:
-    """With example.org, www.example.org:8080 is trusted, too; fruitless or not."""
+def test_trust_covers_subdomains() -> None:
     hunt = Hunt(["example.org"])
     for number in range(2 * ALLOWANCE):
         hunt.fetch(f"http://www.example.org:8080/{number}/x.html")
     assert FREE == hunt.level("http://www.example.org:8080/x")
 
 
-def test_trusted_monsters_are_free() -> None:
-    """Trust also covers addresses that no one would write."""
+def test_trust_covers_monstrous_addresses() -> None:
     hunt = Hunt(["a.test/wiki/"])
     assert (FREE, HELD) == (hunt.level(f"{A}/wiki/a/b/a/b/a/b/"), hunt.level(f"{A}/a/b/a/b/a/b/"))
 
 
-def test_a_trusted_host_may_be_a_mirror() -> None:
-    """Who trusts a mirror gets it."""
+def test_trust_covers_mirrors() -> None:
     hunt = Hunt(["b.test"])
     for name in "abcdefgh":
         hunt.fetch(f"{A}/{name}/x.html")
@@ -686,11 +622,8 @@ def test_a_trusted_host_may_be_a_mirror() -> None:
     assert FREE == hunt.level(f"{B}/else/x.html")
 
 
-# -- ordinary sites that must be left alone ------------------------------------------------------------------
-
-
 def site(pages: Sequence[str], links: int = 10, relevant: int = 3, front: str = "") -> Hunt:
-    """A host crawled through: distinct pages, each with a navigation and links to some of the others."""
+    """A crawled host with distinct pages, navigation and links to some of the others."""
     hunt = Hunt()
     menu = [f"{A}/{name}" for name in ("", "about", "contact")]
     chance = random.Random(len(pages))
@@ -715,15 +648,13 @@ SITES = {
 
 @pytest.mark.parametrize("pages", SITES.values(), ids=SITES)
 def test_ordinary_sites_are_not_held(pages: list[str]) -> None:
-    """Content managers, forums and journals, whose pages are all different, lose nothing."""
     hunt = site(pages)
     assert [] == hunt.trap_filter.held_back(hunt.table)
     assert {FREE} == {hunt.level(page) for page in pages}
 
 
 @pytest.mark.parametrize("pages", SITES.values(), ids=SITES)
-def test_ordinary_sites_of_which_few_pages_are_finds(pages: list[str]) -> None:
-    """Nor do they when only one page in twenty is on the topic and one in ten is a dead link."""
+def test_ordinary_sites_with_few_relevant_pages_are_not_held(pages: list[str]) -> None:
     hunt = Hunt()
     for number, page in enumerate(pages):
         links = [f"{A}/", *pages[number + 1 : number + 11]]
@@ -741,8 +672,7 @@ SMALL_SITES = {
 
 
 @pytest.mark.parametrize("pages", SMALL_SITES.values(), ids=SMALL_SITES)
-def test_small_sites_are_not_held_for_their_addresses(pages: list[str]) -> None:
-    """Sites that name all their pages by one parameter or by a date are sites."""
+def test_small_sites_with_one_parameter_are_not_held(pages: list[str]) -> None:
     hunt = Hunt()
     hunt.fetch(f"{A}/", [f"{A}/about", *pages[:9]])
     for number, page in enumerate(pages[:3]):
@@ -751,7 +681,6 @@ def test_small_sites_are_not_held_for_their_addresses(pages: list[str]) -> None:
 
 
 def test_pages_of_a_list_are_not_held() -> None:
-    """A list in twenty pages, each with items of its own, is read to its end."""
     hunt = Hunt()
     for number in range(1, 21):
         items = [f"{A}/item/{10 * number + n}" for n in range(10)]
@@ -761,8 +690,7 @@ def test_pages_of_a_list_are_not_held() -> None:
     assert [] == hunt.trap_filter.held_back(hunt.table)
 
 
-def test_that_the_first_page_has_two_addresses_does_not_condemn_a_list() -> None:
-    """/list is /list?page=1 nearly everywhere."""
+def test_list_with_two_first_addresses_is_not_held() -> None:
     hunt = Hunt()
 
     def links(number: int) -> list[str]:
@@ -776,11 +704,7 @@ def test_that_the_first_page_has_two_addresses_does_not_condemn_a_list() -> None
     assert FREE == hunt.level(f"{A}/list?page=9")
 
 
-# -- what is told --------------------------------------------------------------------------------------------
-
-
-def test_what_is_held_is_told_by_reason_and_place() -> None:
-    """Groups say why, where, how many, how many were fetched, and give an example; the largest come first."""
+def test_held_back_groups() -> None:
     hunt = Hunt()
     hunt.fetch(months(A)[0], months(A, 2, 30))
     hunt.fetch(months(A)[1], like=months(A)[0])
@@ -791,11 +715,8 @@ def test_what_is_held_is_told_by_reason_and_place() -> None:
     assert f"{A}/a/b/a/b/a/b/" == monster.example
 
 
-# -- in a crawl ----------------------------------------------------------------------------------------------
-
-
-def engine(web: AnyWeb, pages: int = 0, trust: Iterable[str] = ()) -> Engine:
-    """An engine with a warden over a simulated transport."""
+def engine(web: WebProtocol, pages: int = 0, trust: Iterable[str] = ()) -> Engine:
+    """Engine with a trap filter over a simulated transport."""
     politeness = Politeness(clock, delay=0.01, free=lambda address: True)
     space = WebSpace(SimTransport(web, seed=1, latency=(0.001, 0.01)), politeness, clock, probe_after=3)
     topic = VectorJudge(TOPIC)
@@ -807,7 +728,6 @@ def engine(web: AnyWeb, pages: int = 0, trust: Iterable[str] = ()) -> Engine:
 
 
 async def crawled(web: Web, pages: int, trust: Iterable[str] = ()) -> Engine:
-    """A crawl to its end."""
     made = engine(web, pages, trust)
     for node in web.seeds(CORAL):
         made.log.append(Seed(node, clock()))
@@ -819,18 +739,16 @@ async def crawled(web: Web, pages: int, trust: Iterable[str] = ()) -> Engine:
 
 @pytest.fixture(scope="module")
 def wild() -> Engine:
-    """A crawl of the embedded web with all its traps."""
+    """Crawl of the embedded web with all its traps."""
     return run_virtual(crawled(Web(pages=1500, hosts=30, slowness=0.05), 250))
 
 
 def stored(event: Event) -> Event:
-    """An event as it comes back from disk."""
+    """Event read back from its stored form."""
     return codec.decode_visit(codec.encode_visit(event), event.place) if isinstance(event, Visit) else event
 
 
-def test_replayed_levels_are_those_of_the_live_crawl(wild: Engine) -> None:
-    """Folding the log of a crawl, as stored, gives every row the level that it had."""
-
+def test_replayed_levels_equal_live(wild: Engine) -> None:
     async def replayed() -> Engine:
         made = engine(Web(pages=1500, hosts=30))
         made.replay(stored(event) for event in wild.log)
@@ -848,15 +766,13 @@ def test_replayed_levels_are_those_of_the_live_crawl(wild: Engine) -> None:
     assert wild.held_back() == again.held_back()
 
 
-def test_levels_told_step_by_step_are_the_levels_asked_for(wild: Engine) -> None:
-    """What the warden told the frontier as it went is what it would say of all rows now."""
+def test_learned_levels_equal_current(wild: Engine) -> None:
     assert isinstance(wild.trap_filter, SectionTrapFilter)
     rows = np.arange(len(wild.table), dtype=np.int32)
     assert wild.trap_filter.levels(rows).tolist() == wild.frontier.level[rows].tolist()
 
 
-def test_the_groups_add_up(wild: Engine) -> None:
-    """Every open row that is held is in one group, and the log tells the same at the end."""
+def test_held_back_counts_every_row_once(wild: Engine) -> None:
     rows = wild.table.rows()
     held = rows[wild.frontier.level[rows] > FREE]
     groups = wild.held_back()
@@ -872,7 +788,7 @@ def test_the_groups_add_up(wild: Engine) -> None:
 
 
 class Almanac:
-    """A host with a front page and a calendar without end, the same banner on all its pages."""
+    """Host with a front page, an endless calendar, and the same banner on all pages."""
 
     def counts(self, url: str) -> bool:
         return False
@@ -888,9 +804,7 @@ class Almanac:
         return ServedResponse(200, [("Content-Type", "text/html")], f"<title>{path}</title>{banner}{links}".encode())
 
 
-def test_a_calendar_without_end_does_not_make_a_crawl_endless() -> None:
-    """Without any budget, a crawl of an endless calendar ends when the calendar is shut, and tells what is left."""
-
+def test_endless_calendar_ends_the_crawl() -> None:
     async def run() -> Engine:
         made = engine(Almanac(), 0)
         made.fold(Seed("http://a.localhost/", clock()))
@@ -907,13 +821,11 @@ def test_a_calendar_without_end_does_not_make_a_crawl_endless() -> None:
 
 
 def test_clean_webs_are_hardly_held() -> None:
-    """On a web without traps, what is held back are hosts that give nothing for long, and nothing else."""
     made = run_virtual(crawled(Web(pages=1500, hosts=30, traps=()), 250))
     assert {group.reason for group in made.held_back()} <= {FRUITLESS}
 
 
-def test_a_trusting_crawl_holds_nothing() -> None:
-    """With the whole web trusted, nothing is held."""
+def test_trusting_all_holds_nothing() -> None:
     made = run_virtual(crawled(Web(pages=600, hosts=12), 60, trust=["localhost"]))
     assert [] == made.held_back()
     assert OPEN in made.table.state[: len(made.table)]

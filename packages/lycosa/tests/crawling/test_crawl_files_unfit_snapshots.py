@@ -1,4 +1,4 @@
-"""A snapshot that does not fit costs time only: the log is folded from its beginning."""
+"""Tests of snapshots that do not fit: the log is folded from its beginning."""
 
 from __future__ import annotations
 
@@ -31,19 +31,17 @@ PAGES = 12
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """The embedded web."""
     with serve(Web(seed=7, pages=200, hosts=8, traps=()), record=False) as serving:
         yield serving
 
 
 def missing(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    """Have no browser, or one."""
+    """Hide or show the browser."""
     monkeypatch.setattr(browser, "what_is_missing", lambda named="": what)
     monkeypatch.setattr(browser, "find_chromium", lambda named="": "/bin/false")
 
 
 def with_snapshot(server: Server, out: Path, **more: Any) -> Path:
-    """A crawl with a snapshot of its end."""
     crawl = lycosa.crawl(
         "coral reef", server.web.seeds("marine biology/coral reefs"), out=out, budget=PAGES, **LOCAL, **more
     )
@@ -55,13 +53,11 @@ def with_snapshot(server: Server, out: Path, **more: Any) -> Path:
 
 
 def resumed(out: Path) -> tuple[Crawl, list[str]]:
-    """A resumed crawl, and the pages that it picks."""
     crawl = lycosa.resume(out, budget=2 * PAGES)
     return crawl, [visit.node for visit in crawl]
 
 
 def changed(state: Any, path: tuple[str, ...], change: Callable[[Any], Any]) -> None:
-    """Change a part of a state."""
     for name in path[:-1]:
         state = state[name]
     if change is None:
@@ -71,7 +67,7 @@ def changed(state: Any, path: tuple[str, ...], change: Callable[[Any], Any]) -> 
 
 
 def written_again(out: Path, path: tuple[str, ...], change: Callable[[Any], Any]) -> None:
-    """Change a part of a snapshot, which claims to be as good as before."""
+    """Change a part of a snapshot and keep it valid."""
     about, state = Snapshots(out).read(lambda about: True) or ({}, {})
     changed(state, path, change)
     shutil.rmtree(out / NAME)
@@ -79,10 +75,9 @@ def written_again(out: Path, path: tuple[str, ...], change: Callable[[Any], Any]
 
 
 @pytest.mark.parametrize(("before", "after"), [("playwright", ""), ("", "playwright")], ids=["installed", "removed"])
-def test_resume_after_a_browser_came_or_went(
+def test_resume_after_browser_change(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, after: str
 ) -> None:
-    """Which pages need a browser is learned from the log then."""
     missing(monkeypatch, before)
     out = with_snapshot(server, tmp_path / "crawl")
     missing(monkeypatch, after)
@@ -107,10 +102,9 @@ def test_resume_after_a_browser_came_or_went(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_resume_with_a_snapshot_that_does_not_fit(
+def test_resume_with_unfit_snapshot(
     server: Server, crawled: Path, tmp_path: Path, path: tuple[str, ...], change: Callable[[Any], Any]
 ) -> None:
-    """Parts that are missing, too many or of another shape: ignored with a remark, and the same pages are picked."""
     out, bare = (shutil.copytree(crawled, tmp_path / name) for name in ("crawl", "bare"))
     shutil.rmtree(bare / NAME)
     written_again(out, path, change)
@@ -121,12 +115,10 @@ def test_resume_with_a_snapshot_that_does_not_fit(
 
 @pytest.fixture(scope="module")
 def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl with a snapshot of its end."""
     return with_snapshot(server, tmp_path_factory.mktemp("unfit") / "crawl", render="never")
 
 
-def test_learn_with_a_snapshot_that_does_not_fit(crawled: Path, tmp_path: Path) -> None:
-    """The judge learns from the log then."""
+def test_learn_with_unfit_snapshot(crawled: Path, tmp_path: Path) -> None:
     bare = shutil.copytree(crawled, tmp_path / "bare")
     shutil.rmtree(bare / NAME)
     out = shutil.copytree(crawled, tmp_path / "crawl")
@@ -139,12 +131,8 @@ def test_learn_with_a_snapshot_that_does_not_fit(crawled: Path, tmp_path: Path) 
     assert told[0] == told[1]
 
 
-# -- refused commands leave crawl.toml alone -------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("again", [lycosa.resume, lycosa.refresh, lycosa.watch])
 def test_refused_commands_write_nothing(server: Server, crawled: Path, tmp_path: Path, again: Any) -> None:
-    """Options that are refused as such, and good ones of a crawl that can't be opened."""
     out = shutil.copytree(crawled, tmp_path / "crawl")
     config = (out / CONFIG).read_bytes()
     for bad in ({"budget": -3}, {"include": ["("]}, {"max_depth": 5, "headers": ["x"]}):
@@ -157,8 +145,7 @@ def test_refused_commands_write_nothing(server: Server, crawled: Path, tmp_path:
     assert config == (out / CONFIG).read_bytes()
 
 
-def test_revisit_of_another_space_writes_nothing(tmp_path: Path) -> None:
-    """Only a crawl of the web can be refreshed."""
+def test_refresh_of_other_space_writes_nothing(tmp_path: Path) -> None:
     graph, out = GraphSpace({"a": ["b"]}, relevance={"b": 1}), tmp_path / "crawl"
     list(lycosa.crawl(SpaceJudge(), ["a"], space=graph, strategy="breadth-first", out=out))
     config = (out / CONFIG).read_bytes()
@@ -167,8 +154,7 @@ def test_revisit_of_another_space_writes_nothing(tmp_path: Path) -> None:
     assert config == (out / CONFIG).read_bytes()
 
 
-def test_resume_with_own_parts_that_do_not_fit_writes_nothing(tmp_path: Path) -> None:
-    """Objects of the user's own can't be made again, which is said in one line."""
+def test_resume_with_unfit_own_parts_writes_nothing(tmp_path: Path) -> None:
     graph, out = GraphSpace({"a": ["b"]}, relevance={"b": 1}), tmp_path / "crawl"
     crawl = lycosa.crawl(SpaceJudge(), ["a"], space=graph, strategy="breadth-first", out=out)
     for _ in crawl:
