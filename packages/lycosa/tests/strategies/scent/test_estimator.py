@@ -1,0 +1,461 @@
+"""The terms of scent by hand, its credit to what led to a page, the rows it scores again, and odd pages."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.checks.estimators import (
+    a_crawl_can_be_resumed,
+    other_priorities_stay,
+)
+from lycosa.checks.failing import passed
+from lycosa.core.errors import InputError
+from lycosa.core.table import OPEN, SpilledTable, Table
+from lycosa.core.types import Links, Step, Visit
+from lycosa.strategies import estimator
+from lycosa.strategies.scent import WEIGHTS, Scent
+from lycosa.strategies.scent.estimator import ANY_LINK
+from lycosa.strategies.scent.known_links import LinkRows
+from lycosa.strategies.scent.link_words import slot_of
+from lycosa.strategies.scent.ranking import BEST, SLICE
+from scent_crawl import HERON, OTHER, SALMON, SEED, TROUT, Crawl, close, make_links, two_pages
+
+S, M0 = 0.85 / 2.5, 0.8 / 7
+
+
+def test_terms_of_one_page() -> None:
+    """s = .55 / 1.5; the link has anchor relevance .8, context .4 and address .2."""
+    crawl = Crawl()
+    crawl.visit(SEED, 0.5, make_links((SALMON, "", ""), link_relevances=(0.8,), context=(0.4,), url=(0.2,)))
+    s = (0.5 + 0.05) / (1 + 0.5)
+    assert close(s) == crawl.scent.typical_outcome_
+    assert close((0.5 / s) / (1 + 2)) == crawl.term("parents", SALMON)
+    assert close(math.log(1 + 1)) == crawl.term("popularity", SALMON)
+    assert close(math.log(1 + 0.8 * 0.5 / s)) == crawl.term("promise", SALMON)
+    assert close(0.8) == crawl.term("anchor", SALMON)
+    assert close(0.4) == crawl.term("context", SALMON)
+    assert close(0.2) == crawl.term("address", SALMON)
+    assert 0 == crawl.term("neighbours", SALMON)
+
+
+def test_priority_by_hand() -> None:
+    """The weighted sum of the same terms, with m0 = .5 / 6 for the directory and curiosity after one relevant page."""
+    crawl = Crawl()
+    crawl.visit(SEED, 0.5, make_links((SALMON, "", ""), link_relevances=(0.8,), context=(0.4,), url=(0.2,)))
+    s, m0 = 0.55 / 1.5, 0.5 / 6
+    curiosity = (0.5 * (1 + 1) + 1 - 2 / 8) / (1 + 1 / 3)
+    expected = (
+        ANY_LINK
+        + 0.4 * (0.5 / s) / 3
+        - 0.1 * math.log(2)
+        + 0.15 * math.log(1 + 0.4 / s)
+        + 0.3 * 0.8 + 0.3 * 0.4 + 0.5 * 0.2
+        + 0.3 * m0 / s
+        + 0.6 * curiosity
+    )  # fmt: skip
+    assert close(expected) == crawl.priority(SALMON)
+
+
+def test_terms_of_two_parents() -> None:
+    """Outcomes .5 and .1, link relevances .6 and .2: sums over both, and the larger relevance."""
+    crawl = two_pages()
+    crawl.visit(HERON, 0.1, make_links((TROUT, "x", ""), link_relevances=(0.2,), context=(0.5,), url=(0.0,)))
+    s = (0.5 + 0.3 + 0.1 + 0.05) / 3.5
+    assert close(((0.5 + 0.1) / s) / (2 + 2)) == crawl.term("parents", TROUT)
+    assert close(math.log(1 + 2)) == crawl.term("popularity", TROUT)
+    assert close(math.log(1 + (0.6 * 0.5 + 0.2 * 0.1) / s)) == crawl.term("promise", TROUT)
+    assert close(0.6) == crawl.term("anchor", TROUT)
+    assert close(0.5) == crawl.term("context", TROUT)
+    assert close(0.125) == crawl.term("address", TROUT)
+
+
+def test_neighbours_decay_with_distance() -> None:
+    """.6 for the next link, .36 for the one after it, each shrunk by .7."""
+    crawl = two_pages()
+    assert close(0.6 * 0.3 / (0.6 + 0.7) / S) == crawl.term("neighbours", TROUT)
+    assert close(0.36 * 0.3 / (0.36 + 0.7) / S) == crawl.term("neighbours", HERON)
+
+
+def test_neighbours_not_of_another_page() -> None:
+    """The last link of one page and the first of the next are side by side among the edges."""
+    crawl = Crawl(seeds=(SEED, "http://seed.test/2"))
+    crawl.visit(SEED, 0.5, Links.to(SALMON))
+    crawl.visit("http://seed.test/2", 0.5, Links.to(TROUT))
+    crawl.visit(SALMON, 0.3)
+    assert 0 == crawl.term("neighbours", TROUT)
+
+
+def test_neighbours_fetched_before_they_were_linked() -> None:
+    """Heron links to tern, eel and salmon, which has the outcome .3 already."""
+    crawl = two_pages()
+    crawl.visit(HERON, 0.0, Links.to(OTHER, "http://b.test/eel", SALMON))
+    assert close(0.36 * 0.3 / (0.36 + 0.7) / S) == crawl.term("neighbours", OTHER)
+    assert close(0.6 * 0.3 / (0.6 + 0.7) / S) == crawl.term("neighbours", "http://b.test/eel")
+
+
+def test_directory_backed_off_to_host_and_mean() -> None:
+    """One page of .3 in fish: h = (.3 + 3 m0) / 5 for the host, (.3 + 3 h) / 5 for fish, h for birds."""
+    crawl = two_pages()
+    crawl.visit(TROUT, 0.0, Links.to(OTHER, "http://b.test/fish/eel"))
+    m0 = 0.8 / 8  # three pages by now, and two of the host
+    host = (0.3 + 3 * m0) / (2 + 3)
+    assert close((0.3 + 3 * host) / (2 + 3) / S) == crawl.term("directory", "http://b.test/fish/eel")
+    assert close(host / S) == crawl.term("directory", HERON)
+    assert close(m0 / S) == crawl.term("directory", OTHER)
+
+
+def test_anchor_words_by_hand() -> None:
+    """Coral has led to one page of .3, caves to none: (.3 - m0) / (1 + 3) and 0, over the root of two words."""
+    assert close((0.3 - M0) / 4 / math.sqrt(2) / S) == two_pages().term("anchor words", TROUT)
+
+
+def test_words_in_pages_by_hand() -> None:
+    """Cave and coral were on the page of .5, the mean of pages is .4: (.5 - .4) / (1 + 3) each; water was on none."""
+    crawl = two_pages()
+    lift = (0.5 - 0.4) / (1 + 3)
+    assert close(2 * lift / math.sqrt(2) / S) == crawl.term("anchor in pages", TROUT)
+    assert close(lift / math.sqrt(2) / S) == crawl.term("context in pages", TROUT)
+
+
+def test_words_of_empty_texts() -> None:
+    crawl = two_pages()
+    for term in ("anchor words", "anchor in pages", "context in pages"):
+        assert 0 == crawl.term(term, HERON)
+
+
+def test_new_places_by_hand() -> None:
+    """Two relevant pages; one page of the host and of fish, none of birds, and none of the other host."""
+    crawl = two_pages()
+    assert 2 == crawl.scent.relevant_pages_
+    curiosity = 1 / (1 + 2 / 3)
+    assert close(curiosity * ((1 / math.sqrt(2) + 1 / math.sqrt(2)) / 2 + 1 - 2 / 8)) == crawl.term("new places", TROUT)
+    assert close(curiosity * ((1 / math.sqrt(2) + 1) / 2 + 1 - 2 / 8)) == crawl.term("new places", HERON)
+    crawl.visit(TROUT, 0.0, Links.to(OTHER))
+    assert close(curiosity * (1 + 1 - 1 / 8)) == crawl.term("new places", OTHER)
+
+
+@pytest.mark.parametrize(("relevance", "relevant"), [(0.0, 0), (0.05, 0), (0.1, 9), (0.9, 9)])
+def test_new_places_fall_with_relevant_pages(relevance: float, relevant: int) -> None:
+    """An unknown place has (1 + 7 / 8) / (1 + relevant pages / 3); pages below the threshold are not relevant."""
+    seeds = [f"http://seed.test/{number}" for number in range(9)]
+    crawl = Crawl(seeds=seeds)
+    for seed in seeds:
+        crawl.visit(seed, relevance, Links.to(OTHER))
+    assert close((1 + 1 - 1 / 8) / (1 + relevant / 3)) == crawl.term("new places", OTHER)
+
+
+def test_contributions_sum_to_priority() -> None:
+    """Right after learning, of all rows scored again, whichever weights are used."""
+    crawl = Crawl(Scent(words="coral reef", vectors=False))
+    for number in range(60):
+        links = make_links(
+            *((f"http://b.test/{chr(97 + k)}/{number + k}", "coral reef"[: k + 3], "sea") for k in range(4))
+        )
+        links.link_relevances[:] = (0.5, 0.1, 0.3, 0.0)
+        node = SEED if number == 0 else crawl.table.nodes[int(crawl.table.rows()[0])]
+        rows = crawl.visit(node, number % 3 / 4, links, ("coral reef sea", "coral", "fish")[number % 3])
+        summed = sum(crawl.scent.contributions(rows, crawl.table).values())
+        assert pytest.approx(crawl.scent.priority(rows, crawl.table), abs=1e-5) == summed
+
+
+def test_explain_largest_first() -> None:
+    """By size, whatever the sign, and last what all links have."""
+    crawl = two_pages()
+    row = crawl.row(TROUT)
+    explained = crawl.scent.explain(row, crawl.table)
+    assert list(explained)[-1] == "any link"
+    sizes = [abs(value) for value in explained.values()][:-1]
+    assert sorted(sizes, reverse=True) == sizes
+    assert {*WEIGHTS, "any link"} == set(explained)
+    terms = crawl.scent.contributions(np.array([row]), crawl.table)
+    assert {name: column[0] for name, column in terms.items()} == explained
+    assert explained["popularity"] < 0
+
+
+def test_explain_unknown_row() -> None:
+    """Before the first page, and for a row that joined after the last one."""
+    crawl = Crawl()
+    assert {0.0, ANY_LINK} == set(crawl.scent.explain(0, crawl.table).values())
+    crawl.visit(SEED, 0.5, Links.to(SALMON))
+    late = [crawl.table.add(f"http://late.test/{number}", 1) for number in range(1100)][-1]
+    assert {0.0, ANY_LINK} == set(crawl.scent.explain(late, crawl.table).values())
+    assert [0.0] == crawl.scent.priority(np.array([late]), crawl.table).tolist()
+
+
+def test_credit_three_ancestors() -> None:
+    """A chain of six pages, the last of outcome 1: it has 1, those before it .3, .09, .027 and 0."""
+    crawl = Crawl()
+    names = ["alpha", "beta", "gamma", "delta", "epsilon"]
+    nodes = [SEED, *(f"http://{name}.test/" for name in names)]
+    for node, following, name in zip(nodes, nodes[1:], names, strict=False):
+        crawl.visit(node, 0.0, make_links((following, name, "")))
+    crawl.visit(nodes[-1], 1.0)
+    stems = [slot_of(stem) for stem in ("alpha", "beta", "gamma", "delta", "epsilon")]
+    assert [[0, 1], [0.027, 1], [0.09, 1], [0.3, 1], [1, 1]] == [
+        pytest.approx(line) for line in crawl.scent.groups_.totals[stems].tolist()
+    ]
+    hosts = crawl.scent.groups_.totals[crawl.scent.links_.groups["host"][[crawl.row(node) for node in nodes[1:]]]]
+    assert [0, 0.027, 0.09, 0.3, 1] == pytest.approx(hosts[:, 0].tolist())
+
+
+def test_learn_copy_has_no_outcome() -> None:
+    """The judge says .9, but neighbours and words are credited with 0, and it does not count as relevant."""
+    crawl = Crawl(Scent(vectors=False))
+    crawl.visit(SEED, 0.5, make_links((SALMON, "coral", ""), (TROUT, "coral", "")), "coral")
+    crawl.visit(SALMON, 0.9, None, "coral", same_as=SEED)
+    assert 0 == crawl.term("neighbours", TROUT)
+    assert [0, 1] == crawl.scent.groups_.totals[slot_of("coral")].tolist()
+    assert [0.5, 1] == crawl.scent.outcomes_.page_words.totals[slot_of("coral")].tolist()
+    assert (1, 2, 0.5) == (crawl.scent.relevant_pages_, crawl.scent.pages_, crawl.scent.outcome_sum_)
+
+
+def test_learn_failure_has_no_outcome() -> None:
+    crawl = two_pages()
+    before = crawl.scent.groups_.totals.copy()
+    crawl.absorb(Visit(TROUT, "page", "gone", 3, status=404))
+    assert [2, 0.8] == pytest.approx([crawl.scent.pages_, crawl.scent.outcome_sum_])
+    assert np.array_equal(before, crawl.scent.groups_.totals)
+
+
+def test_learn_page_fetched_twice() -> None:
+    """The second visit adds links, but no second outcome."""
+    crawl = two_pages()
+    crawl.visit(SALMON, 0.3, Links.to(OTHER))
+    assert [2, 0.8] == pytest.approx([crawl.scent.pages_, crawl.scent.outcome_sum_])
+    assert close((0.3 / S) / 3) == crawl.term("parents", OTHER)
+
+
+def test_redirect_target_inherits_priority_and_words() -> None:
+    """The target has its source's priority; its outcome is credited to the words of the link to the source."""
+    crawl = two_pages()
+    priority = crawl.priority(TROUT)
+    assert crawl.table.row_of.get(OTHER) is None
+    rows = crawl.redirect(TROUT, OTHER)
+    assert crawl.row(OTHER) in rows.tolist()
+    assert crawl.row(TROUT) not in rows.tolist()
+    assert priority == crawl.priority(OTHER)
+    crawl.visit(OTHER, 0.7)
+    assert [0.7, 1] == pytest.approx(crawl.scent.groups_.totals[slot_of("cave")].tolist())
+    mean = (0.6 * 0.7 + 0.36 * 0.3) / (0.6 + 0.36 + 0.7)
+    assert close(mean / crawl.scent.typical_outcome_) == crawl.term("neighbours", HERON)
+
+
+def test_redirect_to_known_page() -> None:
+    crawl = two_pages()
+    heron = crawl.row(HERON)
+    before = crawl.scent.links_.numbers[heron].copy()
+    crawl.redirect(TROUT, HERON)
+    assert np.array_equal(before, crawl.scent.links_.numbers[heron])
+    assert 0 == crawl.scent.links_.groups["anchor"][heron, 0]
+
+
+class Counting(Scent):
+    scored: int = 0
+
+    def terms(self, links: LinkRows, table: Table | SpilledTable) -> dict[str, Any]:
+        self.scored += len(links.rows)
+        return super().terms(links, table)
+
+
+def test_learn_scores_few_rows_of_many() -> None:
+    """Of 20,000 rows, for a page with 10 links: these, 8 neighbours, the best 64 and 32 more at most."""
+    counting = Counting(vectors=False)
+    crawl = Crawl(counting)
+    urls = [f"http://b.test/{number}" for number in range(20_000)]
+    crawl.visit(SEED, 0.5, Links.to(*urls))
+    counted = []
+    for number in range(100, 6_000, 200):
+        counting.scored = 0
+        crawl.visit(urls[number], number % 7 / 7, Links.to(*(f"{urls[number]}/{k}" for k in range(10))))
+        counted.append(counting.scored)
+    assert max(counted) <= 1 + 10 + 8 + BEST + SLICE  # and the page itself, as it was when it was picked
+    assert min(counted) > BEST
+
+
+def test_learn_scores_all_rows_in_turn() -> None:
+    """Of 1,000 rows 32 with each page: all open ones after 32 pages."""
+    crawl = Crawl()
+    urls = [f"http://b.test/{number}" for number in range(999)]
+    crawl.visit(SEED, 0.5, Links.to(*urls))
+    again: set[int] = set()
+    for url in urls[:32]:
+        again.update(crawl.visit(url, 0.1).tolist())
+    assert set(crawl.table.rows().tolist()) <= again
+
+
+def test_learn_scores_open_rows_only() -> None:
+    crawl = Crawl()
+    urls = [f"http://b.test/{number}" for number in range(99)]
+    crawl.visit(SEED, 0.5, Links.to(*urls))
+    for url in urls[:50]:
+        rows = crawl.visit(url, 0.1, Links.to(*urls))
+        assert (crawl.table.state[rows] == OPEN).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("scent", {"stems": {"coral": 2.0, "reef": 1.0, "korall": 0.5}}),
+        ("scent,vectors=false", {"words": "coral"}),
+        ("scent", {"exact": True}),
+    ],
+)
+def test_scent_passes_checks(text: str, known: dict[str, Any]) -> None:
+    """With the stems of examples, without vectors, and beside an exact judge."""
+    for check in (other_priorities_stay, a_crawl_can_be_resumed):
+        assert check.__name__ == passed(check, lambda: estimator(text, **known))
+
+
+def test_scent_without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of vectors that are missing have the effect of `vectors=no`."""
+
+    def missing(texts: Sequence[str], language: str = "en") -> Any:
+        raise InputError("no vectors here")
+
+    monkeypatch.setattr("lycosa.text.embeddings.vectors", missing)
+    scores = []
+    for scent in (Scent(words="coral reef"), Scent(words="coral reef", vectors=False)):
+        assert scent.meaning_ is None
+        crawl = Crawl(scent)
+        crawl.visit(SEED, 0.5, make_links((SALMON, "coral reefs", "sea"), (TROUT, "trains", "sea")), "coral sea")
+        crawl.visit(SALMON, 0.3, Links.to(OTHER), "coral")
+        assert 0 == crawl.term("anchor meaning", TROUT)
+        scores.append([crawl.priority(node) for node in (TROUT, OTHER)])
+    assert scores[0] == scores[1]
+
+
+def test_anchor_meaning_without_topic_words() -> None:
+    """Neither anchor has a word of the topic, but one is about it."""
+    crawl = Crawl(Scent(words="marine biology"))
+    crawl.visit(
+        SEED, 0.0, make_links((SALMON, "ocean fish", "underwater life"), (TROUT, "parliament", "general election"))
+    )
+    assert crawl.term("anchor meaning", SALMON) > 0.2 > crawl.term("anchor meaning", TROUT)
+    assert crawl.priority(SALMON) > crawl.priority(TROUT)
+
+
+ODD = [
+    "x", "mailto:a", "http://", "://", "http://b.test", "http://b.test/" + "a/" * 3000, "http://b.test/サンゴ礁/白化",
+    "http://b.test/\ud800\udfff", "http://xn--mnchen-3ya.test/?q=%FF%00", "ftp://b.test/\x01/\x02", "http://[::1]:80/a",
+    "HTTP://B.TEST/CamelCase2016", " ", "http://b.test/?", "javascript:void(0)", "http://b.test/#a",
+]  # fmt: skip
+
+
+TEXTS = [
+    "",
+    " ",
+    "coral reefs",
+    "サンゴ礁の白化",
+    "\x01",
+    "a\x01b\x02c",
+    "\ud800",
+    "الشعاب",
+    "word " * 500,
+    "x" * 5000,
+    "1 2 3",
+]
+
+
+def odd_stream(seed: int, scent: Scent, pages: int = 60) -> Crawl:
+    """Learn from random pages of all kinds; check after each that all priorities and terms are finite."""
+    chance = random.Random(seed)
+    crawl = Crawl(scent, seeds=("x", "http://b.test/"))
+    vocabulary = [f"w{number}" for number in range(30)] + ["coral", "reef", "サンゴ", "\ud800"]
+    for pick in range(pages):
+        known = crawl.table.nodes
+        node = known[chance.randrange(len(known))]
+        targets = [
+            chance.choice((*ODD, *known, node, f"http://h{pick}.test/{pick}")) for _ in range(chance.choice((0, 1, 9)))
+        ]
+        if chance.random() < 0.15:
+            visit = Visit(node, "redirect", "redirect", pick, links=Links.to(*targets[:1]))
+        else:
+            links = Links.to(*targets, anchors=[chance.choice(TEXTS) for _ in targets])
+            links.contexts = [chance.choice(TEXTS) for _ in targets]
+            links.link_relevances = np.array([chance.choice((0, 0.5, 1, 7, -1)) for _ in targets], np.float32)
+            if chance.random() < 0.5:
+                links.facets = {chance.choice(("context", "url")): links.link_relevances[::-1].copy()}
+            words = " ".join(chance.choices(vocabulary, k=chance.choice((0, 0, 1, 30))))
+            visit = Visit(node, "page", chance.choice(("ok", "ok", "ok", "gone")), pick, links=links)
+            visit.relevance = chance.choice((0.0, 0.0, 0.3, 1.0, 1e-30, 1e6, -0.5))
+            visit.terms = crawl.terms_of(words)
+            visit.same_as = chance.choice(("", "", "", "x"))
+            visit.language = chance.choice(("en", "", "de-AT", "ja", "tr", "{{lang}}"))
+            visit.retry_at = chance.choice((0.0, 0.0, 1.0)) if visit.outcome == "gone" else 0.0
+        rows = crawl.absorb(visit)
+        everything = np.arange(len(crawl.table))
+        assert np.isfinite(crawl.scent.priority(everything, crawl.table)).all()
+        assert all(np.isfinite(column).all() for column in crawl.scent.contributions(rows, crawl.table).values())
+    return crawl
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_odd_pages_have_finite_priorities(seed: int) -> None:
+    """Pages without words, odd URLs, links to themselves, copies, redirects to seeds, pages fetched again."""
+    made = [
+        Scent(words="coral reef", vectors=False),
+        Scent(stems={"coral": 1.0, "サンゴ": 0.5}),
+        Scent(words="", exact=True),
+        Scent(words="the"),
+    ][seed % 4]
+    crawl = odd_stream(seed, made)
+    assert len(crawl.table) > 10
+
+
+def test_odd_pages_replay_exactly() -> None:
+    one, other = (odd_stream(3, Scent(words="coral reef")) for _ in range(2))
+    rows = np.arange(len(one.table))
+    assert one.scent.priority(rows, one.table).tobytes() == other.scent.priority(rows, other.table).tobytes()
+
+
+def test_learn_page_that_links_to_itself_only() -> None:
+    crawl = Crawl()
+    assert [] == crawl.visit(SEED, 0.5, Links.to(SEED, SEED)).tolist()
+
+
+def test_learn_redirect_without_target() -> None:
+    crawl = Crawl()
+    step = Step(Visit(SEED, "redirect", "redirect", 1), 0, np.zeros(0, np.intp), np.zeros(0, np.float32))
+    assert [0] == crawl.scent.learn(step, crawl.table).tolist()
+
+
+def links_at(*places: tuple[str, str]) -> Links:
+    """Return links, each with the path of tags to it."""
+    links = Links.to(*(node for node, _ in places))
+    links.paths = [path for _, path in places]
+    return links
+
+
+def test_place_by_hand() -> None:
+    """Of two links in a list one was fetched, .9, and one of two in a menu, 0. m0 = (0 + .9 + 0) / (3 + 5).
+
+    For the list, one page: (.9 - m0) / (1 + 10); by tags alone list and menu are the same place, two pages: (.9 - 2 m0)
+    / (2 + 10), which counts 10 / (1 + 10). Other tags have led to nothing yet.
+    """
+    crawl = Crawl()
+    nodes = [f"http://b.test/{number}" for number in range(6)]
+    paths = ["ul.list li a", "ul.list li a", "ul.menu li a", "ul.menu li a", "ul li a", "p a"]
+    crawl.visit(SEED, 0.0, links_at(*zip(nodes, paths, strict=True)))
+    crawl.visit(nodes[0], 0.9)
+    crawl.visit(nodes[2], 0.0)
+    mean, scale = 0.9 / 8, (0.9 + 0.05) / 1.5
+    tags = (0.9 - 2 * mean) / 12
+    assert close((0.9 - mean) / 11 + tags * 10 / 11) == crawl.term("place", nodes[1]) * scale
+    assert close((0.0 - mean) / 11 + tags * 10 / 11) == crawl.term("place", nodes[3]) * scale
+    assert close(tags) == crawl.term("place", nodes[4]) * scale
+    assert 0 == crawl.term("place", nodes[5])
+
+
+def test_place_belongs_to_a_host() -> None:
+    """The same path on another host is another place; a link without a path has none."""
+    crawl = Crawl(seeds=(SEED, OTHER))
+    crawl.visit(SEED, 0.0, links_at((SALMON, "ul li a")))
+    crawl.visit(SALMON, 0.9)
+    crawl.visit(OTHER, 0.0, links_at((TROUT, "ul li a"), (HERON, "")))
+    assert [0, 0] == [crawl.term("place", node) for node in (TROUT, HERON)]
