@@ -14,44 +14,40 @@ BAGS = Bags.of([([0, 2], [1.0, 3.0]), ([], []), ([1], [2.0]), ([], [])])
 
 
 def dense(bags: Bags, values: np.ndarray, terms: int) -> np.ndarray:
-    """The same as a table with zeros in it."""
+    """Return the bags as a dense matrix."""
     table = np.zeros((len(bags), terms))
     table[bags.rows(), bags.columns] = values
     return table
 
 
 @given(st.lists(st.dictionaries(st.integers(0, 6), st.integers(1, 9), max_size=5), max_size=8))
-def test_times_is_a_product_of_matrices(found: list[dict[int, int]]) -> None:
-    """A product of bags is the product of the table they stand for, whatever is empty."""
+def test_times_equals_dense_product(found: list[dict[int, int]]) -> None:
     bags = Bags.of((sorted(bag), [float(bag[term]) for term in sorted(bag)]) for bag in found)
     weights = np.arange(21, dtype=np.float32).reshape(7, 3) - 10
     assert np.allclose(dense(bags, bags.counts, 7) @ weights, bags.times(bags.counts, weights))
 
 
-def test_a_large_product_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pieces of a product meet without a gap, also where one bag is larger than a piece."""
+def test_times_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     weights = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
     whole = BAGS.times(BAGS.counts, weights)
     monkeypatch.setattr(module, "_MAX_PRODUCT_SIZE", 2)
     assert whole.tolist() == BAGS.times(BAGS.counts, weights).tolist() == [[16, 20], [0, 0], [6, 8], [0, 0]]
 
 
-def test_take_keeps_the_order_that_is_asked_for() -> None:
-    """Some bags in another order are the same bags."""
+def test_take_reorders_bags() -> None:
     some = BAGS.take(np.array([2, 1, 0, 2]))
     assert [0, 1, 1, 3, 4] == some.starts.tolist()
     assert ([1, 0, 2, 1], [2.0, 1.0, 3.0, 2.0]) == (some.columns.tolist(), some.counts.tolist())
 
 
 @pytest.mark.paper("otie-vector-space")
-def test_tf_idf_by_hand() -> None:
-    """Two pages, one term in both: its idf is log(2/2) = 0; the others get log 2, and all of the length."""
+def test_unit_and_idf_by_hand() -> None:
+    """Two pages, one common term: its idf is log(2/2) = 0; the others get log 2, and all of the length."""
     bags = Bags.of([([0, 1], [1.0, 5.0]), ([0, 2], [1.0, 1.0])])
     weights = idf(bags.document_frequency(3), 2)
     assert [0.0, np.float32(np.log(2)), np.float32(np.log(2))] == weights.tolist()
     assert [0.0, 1.0, 0.0, 1.0] == unit(bags, weights).tolist()
 
 
-def test_a_bag_of_worthless_terms_has_no_length() -> None:
-    """Terms of every page have idf 0: a bag of them stays 0, and is no division by 0."""
+def test_unit_of_zero_idf_is_zero() -> None:
     assert [0.0] == unit(Bags.of([([0], [4.0])]), np.zeros(1, np.float32)).tolist()

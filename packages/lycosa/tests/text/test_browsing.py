@@ -1,4 +1,4 @@
-"""Browsing models: distances, files that come back, and files that are damaged or forged."""
+"""Browsing models: distances, files, and damaged or forged files."""
 
 from __future__ import annotations
 
@@ -23,13 +23,9 @@ from lycosa.text.browsing import Browsing, distances
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The ten pages as bytes."""
     path = tmp_path_factory.mktemp("browsing") / "b"
     ten_pages().save(path)
     return path.read_bytes()
-
-
-# -- distances -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -49,16 +45,11 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     ],
 )  # fmt: skip
 def test_distances(relevant: list[int], steps: list[tuple[int, int]], states: int, expected: list[int]) -> None:
-    """Steps to the nearest relevant page, at most states - 1, which is also that of pages that lead nowhere."""
     marks = np.isin(np.arange(4), relevant)
     assert expected == distances(marks, np.array(steps, int), states).tolist()
 
 
-# -- as a file -------------------------------------------------------------------------------------------------
-
-
-def test_what_is_written_comes_back(tmp_path: Path) -> None:
-    """All of it."""
+def test_save_and_load_round_trip(tmp_path: Path) -> None:
     for browsing in (ten_pages(), positives_only(), ten_pages(clusterings={}, language="", steps=np.zeros((0, 2)))):
         browsing.save(tmp_path / "b")
         back = Browsing.load(tmp_path / "b")
@@ -74,14 +65,12 @@ def test_what_is_written_comes_back(tmp_path: Path) -> None:
         assert browsing.digest == back.digest
 
 
-def test_the_digest_names_the_browsing() -> None:
-    """One other label, other digest."""
+def test_digest_depends_on_labels() -> None:
     assert ten_pages().digest != ten_pages(language="de").digest
 
 
 @pytest.mark.paper("batsakis-initialisation")
-def test_a_crawl_learns_the_same_from_the_file(tmp_path: Path) -> None:
-    """What a strategy says with the file is what it says with what was written to it."""
+def test_strategy_learns_the_same_from_file(tmp_path: Path) -> None:
     ten_pages().save(tmp_path / "b")
     worth = []
     for file in (ten_pages(), str(tmp_path / "b")):
@@ -91,18 +80,14 @@ def test_a_crawl_learns_the_same_from_the_file(tmp_path: Path) -> None:
     assert worth[0] == worth[1]
 
 
-# -- damaged and forged ----------------------------------------------------------------------------------------
-
-
 def sealed(contents: bytes) -> bytes:
-    """A file whose digest is right, whatever is in it."""
+    """Return a file with a valid digest around any contents."""
     return b"lycosa-browsing 1\n" + hashlib.sha256(contents).hexdigest().encode() + b"\n" + contents
 
 
 @settings(max_examples=50, deadline=None)
 @given(where=st.integers(0, 10**6), value=st.integers(0, 255))
-def test_a_forged_file_is_an_input_error_or_works(where: int, value: int, written: bytes, tmp_path: Path) -> None:
-    """With the digest made right again, a changed byte gives an InputError or scores that are numbers."""
+def test_load_forged_file_raises_or_works(where: int, value: int, written: bytes, tmp_path: Path) -> None:
     contents = bytearray(written.split(b"\n", 2)[2])
     contents[where % len(contents)] = value
     (tmp_path / "b").write_bytes(sealed(bytes(contents)))
@@ -115,41 +100,40 @@ def test_a_forged_file_is_an_input_error_or_works(where: int, value: int, writte
         assert np.isfinite(walk.priorities("a", "b")).all()
 
 
-def test_values_that_cannot_be(written: bytes, tmp_path: Path) -> None:
-    """Counts, numbers and shapes that would mislead, poison or break a crawl are told by name."""
-    for change, told in (
-        ({"pages": Bags.of([([0], [np.nan])] + [([1], [1])] * 9)}, "far too often"),
-        ({"pages": Bags.of([([0], [np.inf])] + [([1], [1])] * 9)}, "far too often"),
-        ({"pages": Bags.of([([0], [-1])] + [([1], [1])] * 9)}, "less than once"),
-        ({"pages": Bags.of([([3], [1])] + [([1], [1])] * 9)}, "beyond the 3"),
-        ({"pages": Bags.of([([-1], [1])] + [([1], [1])] * 9)}, "beyond the 3"),
-        ({"pages": Bags.of([([0, 0], [1, 1])] + [([1], [1])] * 9)}, "same term twice"),
-        ({"pages": Bags.of([([1], [1])] * 9)}, "do not follow each other"),
-        ({"pages": Bags(np.array([0, 9, 1, *range(3, 11)]), np.zeros(10, int), np.ones(10))}, "do not follow"),
-        ({"pages": Bags(np.arange(11), np.zeros(10, int), np.ones(9))}, "do not fit together"),
-        ({"pages": Bags.of([([], [])] * 2 + [([1], [1])] * 8)}, "none of its relevant pages has words"),
-        ({"terms": ["hub", "hub", "reef"]}, "a term is there twice"),
+def test_browsing_rejects_invalid_values(written: bytes, tmp_path: Path) -> None:
+    for change, message in (
+        ({"pages": Bags.of([([0], [np.nan])] + [([1], [1])] * 9)}, "between 0 and 1e9"),
+        ({"pages": Bags.of([([0], [np.inf])] + [([1], [1])] * 9)}, "between 0 and 1e9"),
+        ({"pages": Bags.of([([0], [-1])] + [([1], [1])] * 9)}, "between 0 and 1e9"),
+        ({"pages": Bags.of([([3], [1])] + [([1], [1])] * 9)}, "outside 0 to 2"),
+        ({"pages": Bags.of([([-1], [1])] + [([1], [1])] * 9)}, "outside 0 to 2"),
+        ({"pages": Bags.of([([0, 0], [1, 1])] + [([1], [1])] * 9)}, "duplicate term"),
+        ({"pages": Bags.of([([1], [1])] * 9)}, "do not increase"),
+        ({"pages": Bags(np.array([0, 9, 1, *range(3, 11)]), np.zeros(10, int), np.ones(10))}, "do not increase"),
+        ({"pages": Bags(np.arange(11), np.zeros(10, int), np.ones(9))}, "differ in number"),
+        ({"pages": Bags.of([([], [])] * 2 + [([1], [1])] * 8)}, "no relevant page has words"),
+        ({"terms": ["hub", "hub", "reef"]}, "a term is duplicated"),
         ({"terms": ["hub", "a\nb", "reef"]}, "several lines"),
         ({"urls": []}, "no pages"),
-        ({"relevant": np.zeros(10, bool)}, "none of its pages is relevant"),
-        ({"relevant": np.ones(10, bool)}, "at a distance"),
-        ({"relevant": np.ones(9, bool)}, r"relevant: \(9,\) for 10 pages"),
-        ({"state": np.full(10, 3)}, "state: a page has 3 or 3, 0 to 2 are meant"),
-        ({"state": np.full(10, -1)}, "state: a page has -1"),
-        ({"steps": np.array([(0, 10)])}, "beyond the 10"),
-        ({"steps": np.array([(-1, 0)])}, "beyond the 10"),
-        ({"clusterings": {"kmeans": np.full(10, -2)}}, "clusters by kmeans: a page has -2"),
-        ({"clusterings": {"kmeans": np.full(10, 10_000)}}, "clusters by kmeans: a page has 10000"),
+        ({"relevant": np.zeros(10, bool)}, "no page is relevant"),
+        ({"relevant": np.ones(10, bool)}, "contradict each other"),
+        ({"relevant": np.ones(9, bool)}, r"relevant has shape \(9,\) for 10 pages"),
+        ({"state": np.full(10, 3)}, "state ranges from 3 to 3, not from 0 to 2"),
+        ({"state": np.full(10, -1)}, "state ranges from -1"),
+        ({"steps": np.array([(0, 10)])}, "outside 0 to 9"),
+        ({"steps": np.array([(-1, 0)])}, "outside 0 to 9"),
+        ({"clusterings": {"kmeans": np.full(10, -2)}}, "clusters by kmeans ranges from -2"),
+        ({"clusterings": {"kmeans": np.full(10, 10_000)}}, "clusters by kmeans ranges from 10000"),
         ({"clusterings": {"kmeans": np.zeros(11, int)}}, "clusters by kmeans"),
-        ({"states": 1}, "there are 1 states"),
+        ({"states": 1}, "the number of states is 1"),
         ({"states": 10**9}, "2 to 100"),
     ):
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             ten_pages(**change)
 
 
 def change(written: bytes, edit: Callable[[dict[str, Any]], object]) -> bytes:
-    """The file with another header."""
+    """Return the file with an edited header."""
     line, _, arrays = written.split(b"\n", 2)[2].partition(b"\n")
     header = json.loads(line)
     edit(header)
@@ -164,45 +148,42 @@ def _array(name: str, place: int, value: Any) -> Callable[[dict[str, Any]], obje
 
 
 @pytest.mark.parametrize(
-    ("edit", "told"),
+    ("edit", "message"),
     [
-        (lambda header: header.__setitem__("states", "3"), "states not counted"),
-        (lambda header: header.__setitem__("states", True), "states not counted"),
-        (lambda header: header.__setitem__("states", 2), "state: a page has"),
-        (lambda header: header.__setitem__("language", None), "states not counted"),
+        (lambda header: header.__setitem__("states", "3"), "states or language have the wrong type"),
+        (lambda header: header.__setitem__("states", True), "states or language have the wrong type"),
+        (lambda header: header.__setitem__("states", 2), "state ranges from"),
+        (lambda header: header.__setitem__("language", None), "states or language have the wrong type"),
         (lambda header: header.__setitem__("facts", []), "facts"),
         (lambda header: header.pop("states"), "'states'"),
         (_array("terms", 0, "words"), "'terms'"),
-        (_array("cluster xmeans", 0, "more"), "its arrays are"),
-        (_array("cluster xmeans", 1, "f4"), "clusters by xmeans is of shape"),
-        (_array("steps", 2, [24]), "steps is of shape"),
-        (_array("steps", 2, [6, 4]), "steps is of shape"),
+        (_array("cluster xmeans", 0, "more"), "wrong arrays"),
+        (_array("cluster xmeans", 1, "f4"), "clusters by xmeans has shape"),
+        (_array("steps", 2, [24]), "steps has shape"),
+        (_array("steps", 2, [6, 4]), "steps has shape"),
         (_array("steps", 2, [2_000_000_000, 2_000_000_000]), "steps is not all there"),
         (_array("counts", 2, [10**30]), "counts is of shape"),
-        (_array("state", 1, "f4"), "state is of shape"),
+        (_array("state", 1, "f4"), "state has shape"),
     ],
 )
-def test_a_header_that_lies(
-    edit: Callable[[dict[str, Any]], object], told: str, written: bytes, tmp_path: Path
+def test_load_rejects_inconsistent_headers(
+    edit: Callable[[dict[str, Any]], object], message: str, written: bytes, tmp_path: Path
 ) -> None:
-    """Whatever a header claims against what is in the file is an InputError that says what, and what to do."""
     (tmp_path / "b").write_bytes(change(written, edit))
-    with pytest.raises(InputError, match=told) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         Browsing.load(tmp_path / "b")
     assert "lycosa train browse" in str(caught.value)
 
 
-def test_forged_values_in_a_file(tmp_path: Path) -> None:
-    """What the constructor refuses is an InputError when it comes from a file: here a step out of range."""
+def test_load_rejects_invalid_values(tmp_path: Path) -> None:
     browsing = ten_pages()
     browsing.steps[0, 0] = 99
     browsing.save(tmp_path / "b")
-    with pytest.raises(InputError, match="a step leads from or to a page beyond the 10"):
+    with pytest.raises(InputError, match="a step has a page number outside 0 to 9"):
         Browsing.load(tmp_path / "b")
 
 
-def test_other_files(tmp_path: Path) -> None:
-    """A model, or no file at all, is told apart from a bad one."""
+def test_load_rejects_other_files(tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(b"lycosa-model 1\n")
     with pytest.raises(
         InputError, match="is not a browsing model of Lycosa: name a file that 'lycosa train browse' made"

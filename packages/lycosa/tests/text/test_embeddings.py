@@ -1,4 +1,4 @@
-"""Texts as vectors: what they are made of, what they cost, and what happens where they are missing."""
+"""Text embeddings: comparison with wordllama, weights by hand, caches, missing files."""
 
 import json
 import logging
@@ -26,14 +26,13 @@ from places import ROOT
 
 @pytest.fixture
 def fresh() -> Iterator[None]:
-    """Vectors that are read anew, before and after."""
+    """Clear the cached vectors before and after the test."""
     embeddings._model.cache_clear()
     yield
     embeddings._model.cache_clear()
 
 
 STEP = 1 / 320
-"""Vectors of words are rounded: none of their numbers is off by more than half of this."""
 
 
 STOCK = """
@@ -45,26 +44,24 @@ from pathlib import Path
 model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
 print(json.dumps([imported, ours.tolist(), model.embed(sys.argv[1:]).tolist()]))
 """
-"""Our way and wordllama's own, in a process of their own."""
 
 
-def test_one_word_is_what_the_package_says() -> None:
-    """The vector of a word points where wordllama's own does, though its code does not run."""
+def test_vectors_of_words_equal_wordllama() -> None:
     words = ["coral", "unbelievable", "x2y"]
-    told = subprocess.run([sys.executable, "-c", STOCK, *words], capture_output=True, text=True, check=True).stdout
-    imported, ours, theirs = json.loads(told)
+    output = subprocess.run([sys.executable, "-c", STOCK, *words], capture_output=True, text=True, check=True).stdout
+    imported, ours, theirs = json.loads(output)
     assert not imported
-    assert unit(np.array(theirs)) == pytest.approx(np.array(ours), abs=2 * STEP)  # pieces are rounded, then words
+    assert unit(np.array(theirs)) == pytest.approx(np.array(ours), abs=2 * STEP)  # both pieces and words are rounded
 
 
-def test_two_words_are_their_sum() -> None:
-    """Each word has length 1; the first is at place 0, the second at 1: log(1 + 1) a + log(1 + 1 / (1 + 1/300)) b."""
+def test_vectors_weigh_words_by_place() -> None:
+    """The first word is at place 0, the second at 1: log(1 + 1) a + log(1 + 1 / (1 + 1/300)) b."""
     coral, reef = vectors(["coral", "reef"])
     expected = unit(math.log(1 + 1) * coral + math.log(1 + 1 / (1 + 1 / 300)) * reef)
     assert expected == pytest.approx(vectors(["the Coral of a REEF"])[0], abs=STEP)
 
 
-def test_a_repeated_word_counts_by_its_places() -> None:
+def test_vectors_weigh_repeated_words() -> None:
     """reef at 0 and at 300, others between: f = 1 + 1 / (1 + 300/300) = 1.5, its weight log(2.5)."""
     between = ["coral"] * 299
     words = vectors(["reef", "coral"])
@@ -73,16 +70,14 @@ def test_a_repeated_word_counts_by_its_places() -> None:
     assert expected == pytest.approx(vectors([" ".join(["reef", *between, "reef"])])[0], abs=STEP)
 
 
-def test_without_rare_words() -> None:
-    """A word that is one piece, and one that is not but common (organisms), count; what is neither does not."""
+def test_vectors_without_rare_words() -> None:
     text, known = "coral organisms zyxomma lycosidae", "coral organisms"
     assert vectors([known])[0] == pytest.approx(vectors([text], rare=False)[0], abs=0.01)
     assert vectors([known])[0] @ vectors([text])[0] < 0.95
     assert not vectors(["zyxomma lycosidae"], rare=False).any()
 
 
-def test_rows() -> None:
-    """One float32 row of length 1 for each text, zeros where no word counts; none for none."""
+def test_vectors_rows_have_length_1_or_0() -> None:
     rows = vectors(["coral reef", "", "the of and", "\x01\x02 ... \x00", "coral\x01 reef"])
     assert ((5, DIMENSIONS), np.float32) == (rows.shape, rows.dtype)
     assert [1.0, 0.0, 0.0, 0.0, 1.0] == pytest.approx(np.linalg.norm(rows, axis=1).tolist())
@@ -90,39 +85,34 @@ def test_rows() -> None:
     assert (0, DIMENSIONS) == vectors([]).shape
 
 
-def test_a_text_is_the_same_in_company() -> None:
-    """What else is asked for at the same time does not matter, nor what was asked before."""
+def test_vectors_are_independent_of_the_batch() -> None:
     texts = ["coral reef", "サンゴ礁", "Обесцвечивание кораллов", "🪸 fish\ud800", "naïve café", "a" * 500, ""]
     together = vectors(texts)
     for text, row in zip(texts, together, strict=True):
         assert row == pytest.approx(vectors([text])[0], abs=1e-6)
 
 
-def test_meaning() -> None:
-    """Words of like meaning are nearer than others, though they share no letters."""
+def test_vectors_of_related_words_are_near() -> None:
     doctor, physician, cat, kitten = vectors(["doctor", "physician", "cat", "kitten"])
     assert doctor @ physician > 0.5
     assert cat @ kitten > 0.3
     assert abs(doctor @ kitten) < 0.2
 
 
-def test_stop_words_are_those_of_the_language() -> None:
-    """'die' is left out of a German text, and not of an English one."""
+def test_vectors_skip_stop_words_of_the_language() -> None:
     german, english, without = vectors(["die Riffe"], "de"), vectors(["die Riffe"]), vectors(["Riffe"])
     assert without[0] == pytest.approx(german[0], abs=1e-6)
     assert abs(without[0] @ english[0]) < 0.9
 
 
-def test_the_end_of_a_huge_text_is_not_read() -> None:
-    """Beyond 200,000 characters nothing counts."""
+def test_vectors_ignore_the_end_of_huge_texts() -> None:
     start = "coral reef " * 20_000
     assert vectors([start[: embeddings.MAX_CHARACTERS]])[0] == pytest.approx(
         vectors([start + "train " * 9999])[0], abs=1e-6
     )
 
 
-def test_words_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:
-    """With more words than may be kept they are met anew, and nothing changes."""
+def test_vectors_with_full_cache(monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:
     expected = vectors(["coral reef"])
     monkeypatch.setattr(embeddings, "MAX_CACHED_WORDS", 10)
     monkeypatch.setattr(embeddings, "MAX_CACHED_LANGUAGES", 2)
@@ -135,14 +125,11 @@ def test_words_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch, fresh: Non
 @pytest.mark.parametrize(
     "words", [["reefs", "the", "x", "bleaching", "covid19", "q" * 41], ["étoile", "reef"], ["reef"], []]
 )
-def test_single_words_have_the_vectors_of_texts(words: list[str]) -> None:
-    """To the last bit: words that are one piece and several, stop words, what is no word, and beyond ASCII."""
+def test_word_vectors_equal_vectors(words: list[str]) -> None:
     assert word_vectors(words).tobytes() == vectors(words).tobytes()
 
 
-def test_nothing_is_loaded_from_the_network(monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:
-    """No socket is opened, and no handler is put on the log of the process."""
-
+def test_vectors_open_no_sockets(monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:
     def no_socket(*_: Any, **__: Any) -> None:
         raise AssertionError("something connects")
 
@@ -152,8 +139,7 @@ def test_nothing_is_loaded_from_the_network(monkeypatch: pytest.MonkeyPatch, fre
     assert before == logging.getLogger().handlers
 
 
-def test_the_files_are_made_from_wordllama(tmp_path: Path) -> None:
-    """hatch_build.py makes the same files again, so no more than rounding lies between them and their source."""
+def test_hatch_build_reproduces_the_files(tmp_path: Path) -> None:
     spec = spec_from_file_location("vectors", ROOT / "packages" / "lycosa" / "hatch_build.py")
     assert spec is not None
     assert spec.loader is not None
@@ -165,11 +151,10 @@ def test_the_files_are_made_from_wordllama(tmp_path: Path) -> None:
     assert "Lee Miller" in (embeddings.HERE / "LICENSE").read_text()
 
 
-def test_words_are_cut_as_the_vectors_were_made_for() -> None:
-    """As the library cuts them that wordllama uses: known words, and letters of many alphabets at random."""
+def test_pieces_cut_like_the_tokenizer() -> None:
     package = distribution("wordllama")
-    told = package.locate_file("wordllama/tokenizers/l2_supercat_tokenizer_config.json")
-    cutter = Tokenizer.from_file(str(told)).model
+    config = package.locate_file("wordllama/tokenizers/l2_supercat_tokenizer_config.json")
+    cutter = Tokenizer.from_file(str(config)).model
     draw = random.Random(7)
     letters = "abcdefghijklmnopqrstuvwxyz0123456789éüñßабвгサンゴ礁中文عربي한국🪸"
     odd = ["".join(draw.choices(letters, k=draw.randint(1, 41))) for _ in range(4_000)]
@@ -178,11 +163,10 @@ def test_words_are_cut_as_the_vectors_were_made_for() -> None:
         assert [piece.id for piece in cutter.tokenize(embeddings.WORD + word)] == ours.cut(word), word
 
 
-def test_broken_files(tmp_path: Path) -> None:
-    """Files that are missing, cut off or don't fit together are told in a line, with what to do."""
+def test_pieces_load_rejects_broken_files(tmp_path: Path) -> None:
     vectors_file, pieces_file = (embeddings.HERE / name for name in embeddings.FILES)
-    told = json.loads(pieces_file.read_text("utf-8"))
-    short = json.dumps({**told, "pieces": told["pieces"][:10]}).encode()
+    contents = json.loads(pieces_file.read_text("utf-8"))
+    short = json.dumps({**contents, "pieces": contents["pieces"][:10]}).encode()
     for number, (rows, names) in enumerate(
         [
             (None, pieces_file.read_bytes()),

@@ -1,4 +1,4 @@
-"""Simhash: equal for equal pages, near for near ones."""
+"""Simhash: equal for equal pages, near for similar ones."""
 
 import random
 
@@ -10,13 +10,12 @@ from lycosa.text.vocabulary import Vocabulary
 
 
 def words(seed: int, n: int = 800) -> list[str]:
-    """A text of words, by a seed."""
+    """Return random words."""
     chance = random.Random(seed)
     return [f"w{int(chance.paretovariate(0.7)) % 5000}{seed % 7}x" for _ in range(n)]
 
 
-def test_equal_pages_have_equal_fingerprints() -> None:
-    """The fingerprint depends on the words alone: not on their order, nor on what was read before."""
+def test_simhash_is_independent_of_word_order() -> None:
     text = words(1)
     one, other = Vocabulary(), Vocabulary()
     other.read(Page("ok", marked=" ".join(words(9))))
@@ -26,7 +25,7 @@ def test_equal_pages_have_equal_fingerprints() -> None:
     assert 0 < expected < 2**64
 
 
-def test_near_pages_have_near_fingerprints() -> None:
+def test_simhash_is_near_for_similar_pages() -> None:
     """A page with 2 % of its words changed is near in at least 9 of 10 cases; other pages are not."""
     reader = Vocabulary()
     near = far = 0
@@ -36,24 +35,19 @@ def test_near_pages_have_near_fingerprints() -> None:
         for place in random.Random(seed).sample(range(len(text)), len(text) // 50):
             changed[place] = f"new{place}"
         first = reader.read(Page("ok", marked=" ".join(text))).simhash
-        near += (
-            distance(first, reader.read(Page("ok", marked=" ".join(changed))).simhash) <= NEAR_DUPLICATE_BITS
-        )
+        near += distance(first, reader.read(Page("ok", marked=" ".join(changed))).simhash) <= NEAR_DUPLICATE_BITS
         far += (
-            distance(first, reader.read(Page("ok", marked=" ".join(words(seed + 100)))).simhash)
-            > NEAR_DUPLICATE_BITS
+            distance(first, reader.read(Page("ok", marked=" ".join(words(seed + 100)))).simhash) > NEAR_DUPLICATE_BITS
         )
     assert near >= 36
     assert 40 == far
 
 
-def test_a_page_without_words_has_none() -> None:
-    """The fingerprint of nothing is 0."""
+def test_simhash_of_empty_page_is_0() -> None:
     assert 0 == Vocabulary().read(Page("ok", marked="the of 7")).simhash
 
 
-def test_one_word_is_its_hash() -> None:
-    """A page of one word has that word's 64 bits: each bit gets all votes or none."""
+def test_simhash_of_one_word_is_its_hash() -> None:
     import xxhash
 
     signs = TermHashes()
@@ -62,8 +56,7 @@ def test_one_word_is_its_hash() -> None:
     assert xxhash.xxh3_64_intdigest(b"coral") == int.from_bytes(got.to_bytes(8, "big"), "little")
 
 
-def test_signs_grow() -> None:
-    """More terms than there was room for keep their votes."""
+def test_simhash_after_growth() -> None:
     signs, terms = TermHashes(), [f"t{n}" for n in range(10_000)]
     signs.extend(terms[:1])
     before = signs.simhash(np.array([0], np.uint32), np.array([1], np.uint16))
@@ -71,6 +64,5 @@ def test_signs_grow() -> None:
     assert before == signs.simhash(np.array([0], np.uint32), np.array([1], np.uint16))
 
 
-def test_distance_counts_bits() -> None:
-    """The distance is the number of bits that differ."""
+def test_distance() -> None:
     assert (0, 64, 2) == (distance(5, 5), distance(0, 2**64 - 1), distance(0b1001, 0b0000))

@@ -1,4 +1,4 @@
-"""Texts as an ontology sees them: phrases, base forms, rows of likenesses, languages."""
+"""Glossary: phrases, base forms, similarities, languages."""
 
 import pickle
 
@@ -29,7 +29,7 @@ LAND = Ontology.build(
 
 
 def terms(text: str, topic: str = "reef", language: str = "en") -> list[str]:
-    """The terms that are found in a text, sorted."""
+    """Return the sorted terms of a text."""
     words = Glossary(LAND, topic, "ehrig").words(language)
     return sorted(words.terms[number] for number in words.bags([text]).columns.tolist())
 
@@ -48,13 +48,11 @@ def terms(text: str, topic: str = "reef", language: str = "en") -> list[str]:
         ("", []),
     ]
 )
-def test_phrases_are_found_the_longest_first(text: str, expected: list[str]) -> None:
-    """A phrase that the ontology knows is one term; its last word may be inflected, its words do not count again."""
+def test_bags_prefer_longest_phrases(text: str, expected: list[str]) -> None:
     assert expected == terms(text)
 
 
-def test_a_phrase_does_not_reach_from_one_text_into_the_next() -> None:
-    """Two links with 'coral' and 'reef' are no coral reef."""
+def test_bags_phrases_end_with_the_text() -> None:
     words = Glossary(LAND, "reef", "ehrig").words()
     bags = words.bags(["a coral", "reef", "", "coral reef reef"])
     found = [[words.terms[n] for n in bags.columns[a:b]] for a, b in zip(bags.starts, bags.starts[1:], strict=False)]
@@ -62,21 +60,19 @@ def test_a_phrase_does_not_reach_from_one_text_into_the_next() -> None:
 
 
 @each(["\x01coral\x02 reef", "coral \x01 reef \x02", "\x02\x01"])
-def test_marks_of_links_are_no_breaks(text: str) -> None:
-    """Whatever marks a text has, it stays one text."""
+def test_bags_link_marks_do_not_split_texts(text: str) -> None:
     words = Glossary(LAND, "reef", "ehrig").words()
     assert 2 == len(words.bags([text, "dog"]))
 
 
-def test_words_of_a_phrase_of_the_topic_share_its_weight() -> None:
-    """'coral reef' counts 1; its two words count 1/2 each where they stand alone."""
+def test_glossary_words_of_topic_phrases_share_its_weight() -> None:
     glossary = Glossary(LAND, {"coral reef": 3.0, "dog": 1.0})
     assert {"coral reef": 3.0, "coral": 1.5, "reef": 1.5, "dog": 1.0} == dict(
         zip(glossary.topic, glossary.weights.tolist(), strict=True)
     )
 
 
-def test_rows_of_likeness() -> None:
+def test_similarities_by_hand() -> None:
     """By equation 3: reef to coral reef one link, to Great Barrier Reef two, to dog two (through 'thing')."""
     texts = ["reefs", "fringing reef", "Great Barrier Reef", "dog", "hot dog", "unicorn"]
     all_of_them, near = (Glossary(LAND, "reef", "ehrig", floor).words() for floor in (0.0, 0.5))
@@ -86,22 +82,19 @@ def test_rows_of_likeness() -> None:
     assert [1.0, 0.5, 0.0, 0.0, 0.0, 0.0] == near.similarities(near.bags(texts).columns)[:, 0].tolist()
 
 
-def test_unknown_words_are_like_themselves() -> None:
-    """A word that the ontology lacks counts where the same stem is, and nowhere else."""
+def test_similarities_of_unknown_words() -> None:
     words = Glossary(LAND, "zooxanthellae reef", "ehrig").words()
     bags = words.bags(["Zooxanthellae", "bleaching"])
     assert [[1.0, 0.0], [0.0, 0.0]] == words.similarities(bags.columns).tolist()
 
 
-def test_a_term_of_the_topic_that_is_a_stop_word_elsewhere() -> None:
-    """German pages are not about 'die': the other words of the topic count there, and it has no frequency."""
+def test_similarities_topic_term_is_stop_word_elsewhere() -> None:
     words = Glossary(LAND, "die reef", "ehrig").words("de")
     assert [0, 0] == words.pages(words.topic, Vocabulary()).tolist()
     assert [[0.0, 1.0]] == words.similarities(words.bags(["die reef"]).columns).tolist()
 
 
-def test_wordnet_knows_no_other_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a German page an English ontology knows nothing, but words and phrases that are the same count."""
+def test_similarities_ontology_of_another_language(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LAND, "language", "en")
     glossary = Glossary(LAND, "coral reef", "ehrig")
     for language, expected in (("en", 0.5), ("de", 0.0)):
@@ -113,14 +106,12 @@ def test_wordnet_knows_no_other_language(monkeypatch: pytest.MonkeyPatch) -> Non
         assert 1.0 == words.similarities(phrase.columns)[0, at]
 
 
-def test_a_thesaurus_may_be_in_any_language() -> None:
-    """An ontology that says nothing of its language is asked for the words of all."""
+def test_similarities_ontology_without_language() -> None:
     words = Glossary(LAND, "reef", "ehrig").words("de")
     assert [[0.5]] == words.similarities(words.bags(["coral reef"]).columns).tolist()
 
 
-def test_it_begins_anew_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Words are forgotten when there are too many, and nothing changes but the memory."""
+def test_words_are_reset_when_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_CACHED_WORDS", 50)
     glossary = Glossary(LAND, "reef", "ehrig")
     first = glossary.words()
@@ -131,8 +122,7 @@ def test_it_begins_anew_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -> None
     assert glossary.words() is not first
 
 
-def test_few_languages_are_kept() -> None:
-    """Of the languages met, those used last are kept."""
+def test_words_keeps_recent_languages() -> None:
     glossary = Glossary(LAND, "reef", "ehrig")
     english = glossary.words("en")
     for code in ("de", "fr", "es", "it", "pt", "nl", "sv"):
@@ -143,16 +133,14 @@ def test_few_languages_are_kept() -> None:
     assert glossary.words("en") is not english
 
 
-def test_scripts_without_spaces_and_noise() -> None:
-    """Any text can be read; characters of Chinese are words of their own."""
+def test_bags_of_scripts_without_spaces() -> None:
     words = Glossary(LAND, "珊瑚 reef", "ehrig").words("zh")
     bags = words.bags(["珊瑚", "🪸 \x00 \x01", "a" * 1000, "é" * 500])
     assert 4 == len(bags)
     assert words.similarities(bags.columns[: bags.starts[1]]).any()
 
 
-def test_it_can_be_sent_elsewhere() -> None:
-    """A copy says the same; what it remembers is left behind."""
+def test_glossary_pickles_without_caches() -> None:
     glossary = Glossary(LAND, "coral reef", "ehrig")
     glossary.words().bags(["reef " * 10])
     copy = pickle.loads(pickle.dumps(glossary))
@@ -162,29 +150,23 @@ def test_it_can_be_sent_elsewhere() -> None:
 
 
 @each(["", "the of", {"reef": 0.0}, {}])
-def test_a_topic_needs_words(topic: str) -> None:
-    """A topic of stop words, or of words that weigh nothing, is refused."""
+def test_glossary_rejects_topic_without_words(topic: str) -> None:
     with raises_input_error("empty-topic"):
         Glossary(LAND, topic)
 
 
-def test_stems_of_phrases() -> None:
-    """Stop words are left out, and each text keeps its own."""
+def test_stems_of_skips_stop_words() -> None:
     assert [("head", "state"), (), ("reef",)] == stems_of(["heads of state", "the", "Reefs"], "en")
 
 
-def test_a_topic_of_too_many_terms() -> None:
-    """Each term is compared with the whole ontology: two hundred have to do."""
+def test_glossary_rejects_too_many_terms() -> None:
     topic = {f"word{number}": 1.0 for number in range(module.MAX_TERMS + 1)}
     with raises_input_error("too-large"):
         Glossary(Ontology.build({"reef": ["reef"]}, broader=[], source="a thesaurus"), topic)
 
 
-def test_a_topic_that_the_ontology_does_not_know() -> None:
-    """A note says so, since nothing but the same words can count then."""
+def test_glossary_notes_unknown_topic() -> None:
     reefs = Ontology.build({"reef": ["reef"]}, broader=[("reef", "reef")], source="reefs.tsv")
-    assert ["reefs.tsv has no word of the topic (xqzzy): only the same words count"] == Glossary(reefs, "xqzzy").notes[
-        1:
-    ]
+    assert ["reefs.tsv has no word of the topic (xqzzy): only equal words match"] == Glossary(reefs, "xqzzy").notes[1:]
     assert reefs.notes == Glossary(reefs, "reef").notes
     assert "closes a cycle" in reefs.notes[0]

@@ -1,4 +1,4 @@
-"""Which language a page declares, and how its words are written, left out and stemmed."""
+"""Languages: codes, spelling, stop words, stems."""
 
 import unicodedata
 
@@ -77,17 +77,14 @@ SPELLINGS = [
     ]
 )
 def test_code_of(declared: str, expected: str) -> None:
-    """A declared language is one of ours (its code), another one (empty), or nothing (the default)."""
     assert expected == code_of(declared, "en")
 
 
-def test_every_stemmer_of_snowball_has_a_code() -> None:
-    """No stemmer is left out but the two old ones that Snowball keeps for comparison."""
+def test_stemmers_cover_snowball() -> None:
     assert set() == set(Stemmer.algorithms()) - set(STEMMERS.values()) - {"porter", "dutch_porter"}
 
 
-def test_a_language_this_snowball_does_not_have_is_not_stemmed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With an older PyStemmer, words of its missing languages stay as they are; stop words are known all the same."""
+def test_language_without_stemmer_in_old_snowball(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(languages.Stemmer, "algorithms", lambda: ["english"])
     polish: Language = language.__wrapped__("pl")
     assert ["rybami"] == polish.stems(["rybami"])
@@ -95,8 +92,7 @@ def test_a_language_this_snowball_does_not_have_is_not_stemmed(monkeypatch: pyte
 
 
 @each(SPELLINGS)
-def test_spellings_of_a_word_are_one_term(code: str, text: str, expected: str) -> None:
-    """However a word is written, composed or decomposed, it gives the same term."""
+def test_stems_equal_for_all_spellings(code: str, text: str, expected: str) -> None:
     for form in ("NFC", "NFD", "NFKC", "NFKD"):
         assert {expected} == set(stems(unicodedata.normalize(form, text), code))
 
@@ -118,20 +114,16 @@ def test_spellings_of_a_word_are_one_term(code: str, text: str, expected: str) -
         ("en-GB", "The naïve reefs", ["naïve", "reef"]),
     ]
 )
-def test_a_text_in_its_language(code: str, text: str, expected: list[str]) -> None:
-    """Elided articles and stop words drop out; words of other languages go through the page's own stemmer."""
+def test_stems_of_text_in_language(code: str, text: str, expected: list[str]) -> None:
     assert expected == stems(text, code)
 
 
-def test_english_is_the_default() -> None:
-    """Without a language, with English and with a region of it, the terms are the same."""
+def test_stems_default_to_english() -> None:
     text = "The Häuser are re\u00adbuilt, I'm told: IÇIN l·l"
     assert stems(text) == stems(text, "en") == stems(text, "en-US") == stems(text, "eng")
 
 
-def test_no_stem_is_empty() -> None:
-    """A word of which a stemmer would leave nothing stays as it is."""
-
+def test_stems_are_never_empty() -> None:
     class Eater:
         def stemWords(self, words: list[str]) -> list[str]:
             return [""] * len(words)
@@ -147,8 +139,7 @@ LETTERS = (
 
 @settings(max_examples=50, deadline=None)
 @given(st.text() | st.text(LETTERS), CODES)
-def test_any_text_can_be_cut_in_any_language(text: str, code: str) -> None:
-    """No text makes it fail, and no term is empty, has marks of links, or is longer than a word."""
+def test_stems_of_any_text_in_any_language(text: str, code: str) -> None:
     for term in stems(text, code):
         assert 0 < len(term) <= MAX_WORD_LENGTH
         assert not set(term) & {"\x01", "\x02"}
@@ -156,31 +147,28 @@ def test_any_text_can_be_cut_in_any_language(text: str, code: str) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.text(LETTERS), CODES.filter(lambda code: code != "en"))
-def test_composition_does_not_matter(text: str, code: str) -> None:
-    """Composed and decomposed, a text gives the same terms (in English: see the next test)."""
+def test_stems_are_independent_of_composition(text: str, code: str) -> None:
     composed, decomposed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
     assert stems(composed, code) == stems(decomposed, code)
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.text("abzéÄçñßйёłőů .-’"), st.sampled_from(["", "\u0301", "\u0308\u0323"]))
-def test_composition_does_not_matter_in_english(text: str, mark: str) -> None:
-    """On English pages the same holds of letters with accents; not of every pile of marks."""
+def test_stems_are_independent_of_composition_in_english(text: str, mark: str) -> None:
+    """In English this holds for letters with accents, but not for arbitrary combining marks."""
     composed, decomposed = (unicodedata.normalize(form, text.replace("b", "b" + mark)) for form in ("NFC", "NFD"))
     assert stems(composed) == stems(decomposed)
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.text(LETTERS), CODES)
-def test_tokens_do_not_depend_on_their_neighbours(text: str, code: str) -> None:
-    """A token has the same stem alone and in company, so that it can be remembered."""
+def test_stem_all_is_independent_of_neighbours(text: str, code: str) -> None:
     tokens = fold(text, code).split()
     assert [stem_all([token], code)[0] for token in tokens] == stem_all(tokens, code)
 
 
 @each([*STEMMERS, ""])
-def test_long_words_are_no_words(code: str) -> None:
-    """Words without end, and letters with marks without end, are no words."""
+def test_stems_drop_long_words(code: str) -> None:
     for letter in ("a", "é", "珊" * 2, "\u0301\u0323", "ה", "ی", "ீ"):
         terms = stems("b" + letter * 5_000, code)
         assert all(len(term) <= MAX_WORD_LENGTH for term in terms)
@@ -198,8 +186,7 @@ def test_long_words_are_no_words(code: str) -> None:
         ("", "de", False),
     ]
 )
-def test_a_guess_has_to_sound_like_it(text: str, code: str, believed: bool) -> None:
-    """A language that was guessed is believed if its little words are there, or its script; otherwise it's English."""
+def test_sounds_like_decides_about_guessed_languages(text: str, code: str, believed: bool) -> None:
     declared = Vocabulary().read(Page("ok", marked=text, language=code))
     guessed = Vocabulary().read(Page("ok", marked=text, language=code, guessed=True))
     assert (declared.language if believed else "en") == guessed.language

@@ -1,4 +1,4 @@
-"""Which ontology a place means."""
+"""load_ontology: WordNet or a thesaurus."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from lycosa.text.meanings import load_ontology
 from lycosa.text.ontology import Ontology
 
 
-def test_a_directory_is_wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A directory of WordNet's files is read, once, however it is written; an empty one is an error that names it."""
+def test_load_ontology_directory_is_wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny = tiny_wordnet.write(tmp_path / "tiny")
     known = load_ontology(str(tiny))
     monkeypatch.chdir(tmp_path)
@@ -26,8 +25,7 @@ def test_a_directory_is_wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         load_ontology(str(tmp_path / "empty"))
 
 
-def test_nothing_named_is_wordnet_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a place it is where the machine has it; if it has none, the error says how to get it."""
+def test_load_ontology_default_is_installed_wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LYCOSA_WORDNET", str(tiny_wordnet.write(tmp_path / "tiny")))
     assert load_ontology().is_word("beast")
     monkeypatch.delenv("LYCOSA_WORDNET")
@@ -36,8 +34,7 @@ def test_nothing_named_is_wordnet_where_it_is(tmp_path: Path, monkeypatch: pytes
         load_ontology()
 
 
-def test_a_file_is_a_thesaurus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Anything that is no directory goes to the reader of thesauri, once for each file."""
+def test_load_ontology_file_is_thesaurus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Ontology.build({"a": ["apple"]}, broader=[], source="a thesaurus")
     asked: list[Path] = []
 
@@ -51,8 +48,7 @@ def test_a_file_is_a_thesaurus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert [tmp_path / "fruit"] == asked
 
 
-def test_pickling_names_the_place(tmp_path: Path) -> None:
-    """An ontology that was read is sent as the place it was read from, not as a hundred thousand words."""
+def test_load_ontology_pickles_as_path(tmp_path: Path) -> None:
     known = load_ontology(str(tiny_wordnet.write(tmp_path / "tiny")))
     packed = pickle.dumps(known)
     assert len(packed) < 500

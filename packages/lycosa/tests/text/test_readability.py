@@ -1,4 +1,4 @@
-"""Text quality: what is written for readers passes, what is stuffed does not."""
+"""Text quality: ordinary pages pass, stuffed pages do not."""
 
 import random
 
@@ -19,39 +19,34 @@ def _of_page(body: bytes, url: str, words: Vocabulary) -> float:
     return quality(words.read(Page("ok", title=document.title, marked=document.marked)).ids)
 
 
-def test_ordinary_pages_pass() -> None:
-    """Of the embedded web's clean pages, articles, front pages and directories, hardly any is taken for stuffed."""
+def test_quality_of_ordinary_pages() -> None:
     web, words = Web(traps=()), Vocabulary()
-    said = np.array([_of_page(web.response(url).body, url, words) for url in list(web.urls())[::25]])
-    assert np.mean(said < 0.5) < 0.01
-    assert np.median(said) > 0.95
+    qualities = np.array([_of_page(web.response(url).body, url, words) for url in list(web.urls())[::25]])
+    assert np.mean(qualities < 0.5) < 0.01
+    assert np.median(qualities) > 0.95
 
 
-def test_each_kind_of_stuffing_is_recognised() -> None:
-    """Nearly all pages of the farm, whatever the topic; those that quote good pages, too."""
+def test_quality_of_stuffed_pages() -> None:
     web, words = SpamWeb(traps=()), Vocabulary()
     for kind in KINDS:
         urls = [url for topic in TOPICS for url in web.farm.into(topic, 100) if web.farm.kind(url) == kind]
-        said = np.array([_of_page(web.response(url).body, url, words) for url in urls])
+        qualities = np.array([_of_page(web.response(url).body, url, words) for url in urls])
         assert len(urls) > 40
-        assert np.mean(said < 0.5) > 0.9
+        assert np.mean(qualities < 0.5) > 0.9
 
 
-def test_too_short_to_tell() -> None:
-    """One word again and again is no stuffing yet if there is little of it; nor is nothing."""
+def test_quality_of_short_texts() -> None:
     assert quality(np.zeros(MIN_WORDS - 1, np.int32)) == 1.0
     assert quality(np.zeros(0, np.int32)) == 1.0
     assert quality(np.full(500, -1, np.int32)) == 1.0
     assert quality(np.zeros(MIN_WORDS, np.int32)) < 0.01
 
 
-def test_a_list_of_names_passes() -> None:
-    """No stop words at all, but hardly any word twice."""
+def test_quality_of_name_lists() -> None:
     assert quality(np.arange(400, dtype=np.int32)) > 0.9
 
 
-def test_words_in_links_count_where_there_are_few_others() -> None:
-    """A page of nothing but stuffed links is stuffed; a text with many of them is judged by its text."""
+def test_quality_uses_link_words_only_if_there_are_few_others() -> None:
     draw = random.Random(1)
     links = [part for _ in range(80) for part in (OPENS, *draw.choices(range(5), k=4), CLOSES)]
     assert quality(np.array(links, np.int32)) < 0.5
@@ -59,8 +54,7 @@ def test_words_in_links_count_where_there_are_few_others() -> None:
     assert quality(np.array(links + prose, np.int32)) > 0.9
 
 
-def test_stuffing_at_the_end_of_a_long_page_is_seen() -> None:
-    """All of a long page is looked at, though not every word of it."""
+def test_quality_sees_the_end_of_long_pages() -> None:
     draw = random.Random(1)
     stuffing = draw.choices(range(8), k=20 * MAX_WORDS)
     assert quality(np.array([*range(100, 100 + MAX_WORDS), *stuffing], np.int32)) < 0.5

@@ -1,4 +1,4 @@
-"""Term similarities: by hand on a small ontology, by brute force on random ones, and on the real WordNet."""
+"""Word similarities: by hand on a small ontology, by brute force on random ones, and on WordNet."""
 
 from __future__ import annotations
 
@@ -31,26 +31,21 @@ SEA = Ontology.build(
         ("cow", "mammal"),
         ("whale", "mammal"),  # two parents
         ("whale", "sea life"),
-        ("shark", "fish"),  # and here
+        ("shark", "fish"),  # two parents
         ("shark", "sea life"),
     ],
     related=[("cow", "milk")],
 )
-"""
-thing 0 ── sea life 1 ───────────────────┬─ whale 2, shark 2
-   └────── animal 1 ── vertebrate 2 ── mammal 3 ── whale, cow 4
-                            └───────── fish 3 ──── shark
-"""
 
 
 def of(like: WordSimilarity, word: str) -> NDArray[np.float64]:
-    """How much a word is like each of the given ones; one that the ontology does not know is its own base form."""
+    """Return the similarities of a word; an unknown word is its own base form."""
     bases, senses = like.ontology.look_up(word)
     return like.rows([(bases or (fold(word),), senses)], like.near_concepts(0))[0]
 
 
 def test_depths_of_the_example() -> None:
-    """Whale and shark are two below the root by way of sea life, though five by way of animal."""
+    """Whale and shark are two below the root through sea life, though five through animal."""
     expected = {"thing": 0, "sea life": 1, "animal": 1, "vertebrate": 2, "mammal": 3, "fish": 3}
     expected |= {"whale": 2, "shark": 2, "cow": 4, "milk": 0, "swim": 0}
     assert expected == dict(zip(SEA.names, SEA.depth.tolist(), strict=True))
@@ -96,8 +91,7 @@ def test_depths_of_the_example() -> None:
         *(("Unicorn", "unicorn", measure, 1.0) for measure in MEASURES),
     ]
 )
-def test_by_hand(a: str, b: str, measure: Measure, expected: float) -> None:
-    """Each measure of L and H as written beside it, either way round, alone and against many words."""
+def test_measures_by_hand(a: str, b: str, measure: Measure, expected: float) -> None:
     assert expected == pytest.approx(word_similarity(SEA, a, b, measure), abs=5e-5)
     assert word_similarity(SEA, a, b, measure) == word_similarity(SEA, b, a, measure)
     both = WordSimilarity(SEA, [a, "thing", b], measure)
@@ -105,8 +99,7 @@ def test_by_hand(a: str, b: str, measure: Measure, expected: float) -> None:
     assert expected == pytest.approx(of(both, a)[2], abs=5e-5)
 
 
-def test_parameters_of_the_formulas() -> None:
-    """df, a and b are what the equations call so."""
+def test_measure_parameters() -> None:
     assert 0.9**4 == pytest.approx(word_similarity(SEA, "cow", "shark", "ehrig", df=0.9))
     assert exp(-0.1 * 4) * tanh(0.3 * 2) == pytest.approx(word_similarity(SEA, "cow", "shark", "li", a=0.1, b=0.3))
     assert exp(-0.1 * 4) * tanh(0.3 * 2) == pytest.approx(
@@ -116,24 +109,22 @@ def test_parameters_of_the_formulas() -> None:
 
 @each(
     [
-        ("lin", {}, "there is no measure 'lin': choose ehrig, li, path, depth, any-1 or is-a-2"),
-        ("ehrig", {"df": 1.0}, "df is 1: give a number above 0 and below 1"),
-        ("li", {"a": 0.0}, "a is 0: give a number above 0"),
-        ("li", {"b": float("nan")}, "b is nan: give a number above 0"),
-        ("li", {"df": 0.5}, "li has no df: it has a and b"),
-        ("path", {"a": 1.0}, "path has no a: it has nothing to set"),
+        ("lin", {}, "unknown measure 'lin'; available: ehrig, li, path, depth, any-1, is-a-2"),
+        ("ehrig", {"df": 1.0}, "df is 1: it must be above 0 and below 1"),
+        ("li", {"a": 0.0}, "a is 0: it must be above 0"),
+        ("li", {"b": float("nan")}, "b is nan: it must be above 0"),
+        ("li", {"df": 0.5}, "the measure li has no parameter 'df'; it has a and b"),
+        ("path", {"a": 1.0}, "the measure path has no parameter 'a'; it has none"),
     ]
 )
-def test_bad_parameters(measure: Measure, parameters: dict[str, float], told: str) -> None:
-    """A measure or number that makes no sense is refused with what to give instead."""
-    with pytest.raises(ValueError, match=re.escape(told)):
+def test_measures_reject_invalid_parameters(measure: Measure, parameters: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
         WordSimilarity(SEA, ["cow"], measure, **parameters)
-    with pytest.raises(ValueError, match=re.escape(told)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         word_similarity(SEA, "cow", "whale", measure, **parameters)
 
 
-def test_of_many_words() -> None:
-    """One number for each given word, in their order, also if one is given twice, is unknown, or there are none."""
+def test_rows_of_many_words() -> None:
     like = WordSimilarity(SEA, ["whale", "unicorn", "whale", "cow"], "ehrig")
     assert [0.25, 0.0, 0.25, 0.0625] == of(like, "shark").tolist()
     assert [0.0, 1.0, 0.0, 0.0] == of(like, "UNICORN").tolist()
@@ -144,11 +135,11 @@ def test_of_many_words() -> None:
 
 @st.composite
 def ontologies(draw: st.DrawFn) -> Ontology:
-    """Graphs without cycles, concepts with several parents, words with several senses."""
+    """Draw acyclic graphs in which concepts have several parents and words several senses."""
     count = draw(st.integers(1, 14))
     links = draw(st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=30))
     related = draw(st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=5))
-    order = draw(st.permutations(range(count)))  # so that numbers say nothing of who is above whom
+    order = draw(st.permutations(range(count)))  # numbers must not reveal the hierarchy
     words = draw(st.lists(st.lists(st.sampled_from("pqrstuvwxyz"), max_size=2), min_size=count, max_size=count))
     return Ontology.build(
         {str(order[number]): words[number] for number in range(count)},
@@ -158,7 +149,7 @@ def ontologies(draw: st.DrawFn) -> Ontology:
 
 
 def brute_force(known: Ontology, a: str, b: str, measure: Measure) -> float:
-    """Every pair of senses, every concept above both, every way up: the definition, word for word."""
+    """Compute the measure from its definition: all pairs of senses, all common ancestors, all paths."""
     if a == b:
         return 1.0
     parameters, best = checked_parameters(measure, {}), 0.0
@@ -187,8 +178,7 @@ def _ways_up(known: Ontology, concept: int) -> list[tuple[int, int]]:
 
 @settings(deadline=None, max_examples=40)
 @given(ontologies(), st.sampled_from(MEASURES))
-def test_the_sweep_is_the_definition(known: Ontology, measure: Measure) -> None:
-    """On any graph, for any pair: symmetric, 1 for the same word, from 0 to 1, and what trying all ways gives."""
+def test_rows_equal_brute_force(known: Ontology, measure: Measure) -> None:
     words = list("pqrstuvwxyz")
     like = WordSimilarity(known, words, measure)
     for a in words:
@@ -202,11 +192,8 @@ def test_the_sweep_is_the_definition(known: Ontology, measure: Measure) -> None:
             assert 0.0 <= found[words.index(b)] <= 1.0
 
 
-# -- the real files ----------------------------------------------------------------------------------------------
-
-
 def chain(known: Ontology, *names: str) -> list[int]:
-    """Check that each synset has the next one above it; their numbers."""
+    """Assert that each synset is below the next one; return their numbers."""
     found = []
     for name in names:
         word, _, rest = name.partition(".")
@@ -217,7 +204,7 @@ def chain(known: Ontology, *names: str) -> list[int]:
     return found
 
 
-def test_dog_and_cat(wordnet: Ontology) -> None:
+def test_wordnet_dog_and_cat(wordnet: Ontology) -> None:
     """dog < canine < carnivore > feline > cat: L = 4; carnivore is eleven below entity: H = 11."""
     up = chain(wordnet, "dog.n.01", "canine.n.02", "carnivore.n.01")
     down = chain(wordnet, "cat.n.01", "feline.n.01", "carnivore.n.01")
@@ -238,8 +225,8 @@ def test_dog_and_cat(wordnet: Ontology) -> None:
     } == {measure: word_similarity(wordnet, "dog", "cats", measure) for measure in MEASURES}
 
 
-def test_car_and_bicycle(wordnet: Ontology) -> None:
-    """A railway car < wheeled vehicle > bicycle: L = 2, H = 7, nearer than by the motor car."""
+def test_wordnet_car_and_bicycle(wordnet: Ontology) -> None:
+    """A railway car < wheeled vehicle > bicycle: L = 2, H = 7, nearer than through the motor car."""
     chain(wordnet, "bicycle.n.01", "wheeled_vehicle.n.01")
     chain(wordnet, "car.n.02", "wheeled_vehicle.n.01")
     chain(wordnet, "car.n.01", "motor_vehicle.n.01", "self-propelled_vehicle.n.01", "wheeled_vehicle.n.01")
@@ -255,7 +242,7 @@ def test_car_and_bicycle(wordnet: Ontology) -> None:
     assert 1.0 == word_similarity(wordnet, "car", "bicycle", "is-a-2")
 
 
-def test_teacher_and_doctor(wordnet: Ontology) -> None:
+def test_wordnet_teacher_and_doctor(wordnet: Ontology) -> None:
     """teacher < educator < professional > health professional > medical practitioner > doctor: L = 5, H = 5."""
     chain(wordnet, "teacher.n.01", "educator.n.01", "professional.n.01")
     chain(wordnet, "doctor.n.01", "medical_practitioner.n.01", "health_professional.n.01", "professional.n.01")
@@ -268,7 +255,7 @@ def test_teacher_and_doctor(wordnet: Ontology) -> None:
     assert 10 / 15 == pytest.approx(word_similarity(wordnet, "teacher", "doctor", "depth"))
 
 
-def test_the_most_specific_concept_of_the_real_one(wordnet: Ontology) -> None:
+def test_wordnet_most_specific_ancestor(wordnet: Ontology) -> None:
     """A person is a causal agent (2 below entity) and an organism (5 below it): it is below both, and 3 deep."""
     person = chain(wordnet, "person.n.01", "causal_agent.n.01", "physical_entity.n.01", "entity.n.01")[0]
     long = ("organism.n.01", "living_thing.n.01", "whole.n.02", "object.n.01", "physical_entity.n.01")
@@ -279,14 +266,14 @@ def test_the_most_specific_concept_of_the_real_one(wordnet: Ontology) -> None:
     assert exp(-0.4) * tanh(1.8) == pytest.approx(word_similarity(wordnet, "child", "worker", "li"))  # L = 2, H = 3
 
 
-def test_senses_that_say_most(wordnet: Ontology) -> None:
-    """Coral and atoll: one pair of senses is nearer (L = 13, H = 1), but by Li's measure another says more (14, 2)."""
+def test_wordnet_most_similar_senses(wordnet: Ontology) -> None:
+    """Coral and atoll: one pair of senses is nearer (L = 13, H = 1), but Li's measure is larger for another (14, 2)."""
     assert exp(-0.2 * 14) * tanh(0.6 * 2) == pytest.approx(word_similarity(wordnet, "coral", "atoll", "li"))
     assert 0.5**13 == word_similarity(wordnet, "coral", "atoll", "ehrig")
 
 
-def test_synonyms_and_parts_of_speech(wordnet: Ontology) -> None:
-    """car and automobile share a synset ten below entity; a noun and an adverb share nothing; adjectives have no H."""
+def test_wordnet_synonyms_and_parts_of_speech(wordnet: Ontology) -> None:
+    """car and automobile share a synset ten below entity; a noun and an adverb share none; adjectives have no H."""
     assert tanh(0.6 * 10) == pytest.approx(word_similarity(wordnet, "car", "automobile", "li"))
     assert (
         1.0
@@ -298,8 +285,7 @@ def test_synonyms_and_parts_of_speech(wordnet: Ontology) -> None:
     assert 0.0 == word_similarity(wordnet, "big", "large", "li")
 
 
-def test_sweep_and_pairs_agree_on_the_real_one(wordnet: Ontology) -> None:
-    """One sweep over all synsets says of each word what looking at the pair says."""
+def test_wordnet_rows_equal_word_similarity(wordnet: Ontology) -> None:
     topic = ["coral reef", "bleaching", "ocean", "run"]
     words = "fish dog warm went water_temperature algae glass quickly big economy atolls".split()
     for measure in MEASURES:

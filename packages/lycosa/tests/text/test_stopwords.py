@@ -1,4 +1,4 @@
-"""Stop words: the function words of each language, as the tokens come out."""
+"""Stop words of each language, as folded by the tokeniser."""
 
 import unicodedata
 from importlib.resources import files
@@ -46,17 +46,14 @@ SENTENCES = {
     "tr": ("BALIK DENİZDE VE BU KUŞ GİBİ BİR AĞAÇTA DEĞİL", "ve bu gibi bir değil", 4),
     "yi": ("דער פֿיש איז אין ים און ער קען נישט לעבן אױף דער ערד", "דער איז אין און ער קען נישט אויף", 4),
 }  # fmt: skip
-"""A sentence, its function words as we fold them, and how many other words it has."""
 
 
 def words_of(code: str) -> list[str]:
-    """A language's list, as it stands in its file."""
     return files("lycosa.text.stopwords").joinpath(f"{code}.txt").read_text("utf-8").split()
 
 
 @each(STEMMERS)
-def test_lists_are_folded_and_without_repetition(code: str) -> None:
-    """Each list has 30 to 120 words (English more), each once, all as a token of a page looks when it is looked up."""
+def test_stop_words_are_folded_and_unique(code: str) -> None:
     words = words_of(code)
     assert len(words) == len(set(words))
     assert code == "en" or 30 <= len(words) <= 120
@@ -66,16 +63,14 @@ def test_lists_are_folded_and_without_repetition(code: str) -> None:
 
 
 @each(STEMMERS)
-def test_no_stop_word_survives(code: str) -> None:
-    """A page of nothing but stop words, small or in capitals, has no terms."""
+def test_stop_words_have_no_terms(code: str) -> None:
     small = " ".join(words_of(code))
-    capitals = (small.replace("i", "İ") if code == "tr" else small).upper()  # Python's capitals are not Turkey's
+    capitals = (small.replace("i", "İ") if code == "tr" else small).upper()  # Python's upper case is not Turkish
     assert [] == stems(small, code) == stems(capitals, code)
 
 
 @each(STEMMERS)
-def test_a_sentence_keeps_its_content(code: str) -> None:
-    """Of a sentence, the function words drop out and the rest stays."""
+def test_stop_words_of_a_sentence(code: str) -> None:
     sentence, function_words, rest = SENTENCES[code]
     assert set() == set(function_words.split()) - stop_words(code)
     reading = Vocabulary().read(Page("ok", marked=sentence, language=code))
@@ -83,7 +78,6 @@ def test_a_sentence_keeps_its_content(code: str) -> None:
     assert code == reading.language
 
 
-def test_other_languages() -> None:
-    """Languages without a list leave out the words of addresses only."""
+def test_stop_words_of_other_languages() -> None:
     assert WEB == stop_words("ja") == stop_words("")
     assert stop_words("en") is ENGLISH

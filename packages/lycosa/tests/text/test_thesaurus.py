@@ -1,4 +1,4 @@
-"""Ontologies of the user's own: tables of relations, and files that are not."""
+"""read_thesaurus: tables of relations, and invalid files."""
 
 import os
 from pathlib import Path
@@ -23,27 +23,24 @@ Coral  Reefs\trelated\tFish
 
 
 def read(tmp_path: Path, content: str | bytes, name: str = "ontology") -> Ontology:
-    """The ontology of a file that holds this; its name has no suffix, as in a crawl's directory."""
+    """Write and read an ontology; the file has no suffix, as in a crawl's directory."""
     path = tmp_path / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return read_thesaurus(path)
 
 
 def parents(ontology: Ontology, word: str) -> list[str]:
-    """The names of what is directly above the only sense of a word."""
     (concept,) = ontology.concepts(word)
     return sorted(ontology.names[above] for above in ontology.parents.of(concept))
 
 
 def beside(ontology: Ontology, word: str) -> list[str]:
-    """The names of all that is related to the only sense of a word."""
     (concept,) = ontology.concepts(word)
     return sorted(ontology.names[other] for other in ontology.related.of(concept))
 
 
 @pytest.mark.paper("batsakis-own-ontologies")
 def test_read_thesaurus_table(tmp_path: Path) -> None:
-    """Synonyms are words of one concept, broader and narrower make depths, related relates both ways."""
     found = read(tmp_path, TABLE)
     assert {"Coral reefs", "Ecosystems", "Lagoons", "Fish"} == set(found.names)
     (reef,) = found.concepts("coral reef")  # by its stem
@@ -60,38 +57,32 @@ def test_read_thesaurus_table(tmp_path: Path) -> None:
 
 
 def test_read_thesaurus_digest(tmp_path: Path) -> None:
-    """The same content under another name has the same digest, other content has another one."""
     first, second = read(tmp_path, TABLE, "a"), read(tmp_path, TABLE, "b")
     assert (first.digest, first.names) == (second.digest, second.names)
     assert first.digest != read(tmp_path, TABLE.replace("Lagoons", "Atolls")).digest
 
 
-def test_part_of_relates(tmp_path: Path) -> None:
-    """part-of is a relation without order, and neither above nor below."""
+def test_read_thesaurus_part_of(tmp_path: Path) -> None:
     found = read(tmp_path, "polyp\tpart-of\tcoral\n")
     assert ([], ["coral"], ["polyp"]) == (parents(found, "polyp"), beside(found, "polyp"), beside(found, "coral"))
 
 
-def test_relations_in_any_spelling(tmp_path: Path) -> None:
-    """IS_A, 'Part of' and windows line ends are understood."""
+def test_read_thesaurus_relation_spellings(tmp_path: Path) -> None:
     found = read(tmp_path, "polyp\tIS_A\tanimal\r\npolyp\tPart of\tcoral\r\n")
     assert (["animal"], ["animal", "coral"]) == (parents(found, "polyp"), beside(found, "polyp"))
 
 
-def test_synonyms_of_synonyms_are_one_concept(tmp_path: Path) -> None:
-    """Whatever the order of the lines, and even if they say it twice or of a term itself."""
+def test_read_thesaurus_synonyms_are_transitive(tmp_path: Path) -> None:
     found = read(tmp_path, "c3\tsynonym\td4\na1\tsynonym\tb2\nb2\tsynonym\tc3\nd4\tsynonym\ta1\nb2\tsynonym\tb2\n")
     assert (1, {"b2", "c3", "d4"}) == (len(found), set(found.synonyms("a1")))
 
 
-def test_a_header_comes_once_and_first(tmp_path: Path) -> None:
-    """A second header is an unknown relation."""
+def test_read_thesaurus_second_header(tmp_path: Path) -> None:
     with raises_input_error("unknown-name"):
         read(tmp_path, "Term\tRelation\tTerm\nreef\tis-a\tplace\nterm\trelation\tterm\n")
 
 
-def test_cycles(tmp_path: Path) -> None:
-    """The link that closes a cycle is left out, and so is that of a concept above itself; notes name them."""
+def test_read_thesaurus_cycles(tmp_path: Path) -> None:
     found = read(tmp_path, "reef\tis-a\tplace\nplace\tis-a\tthing\nthing\tis-a\treef\nfish\tis-a\tfish\n")
     assert [2, 1, 0, 0] == found.depth.tolist()
     assert 2 == len(found.notes)
@@ -99,23 +90,21 @@ def test_cycles(tmp_path: Path) -> None:
     assert {"'thing'", "'fish'"} == {name for note in found.notes for name in ("'thing'", "'fish'") if name in note}
 
 
-def test_a_cycle_by_synonyms(tmp_path: Path) -> None:
-    """A term below its own synonym is below itself."""
+def test_read_thesaurus_cycle_through_synonyms(tmp_path: Path) -> None:
     found = read(tmp_path, "reef\tis-a\tbioherm\nreef\tsynonym\tbioherm\n")
     assert (1, 1, [0]) == (len(found), len(found.notes), found.depth.tolist())
 
 
-def test_labels_lose_their_markup(tmp_path: Path) -> None:
-    """Tags go, entities become characters; a qualifier in parentheses may be left out by who asks."""
+def test_read_thesaurus_removes_markup(tmp_path: Path) -> None:
     found = read(tmp_path, "<b>Cranes</b> (birds)\tis-a\tfish &amp; fowl\na < b\trelated\t<i>Grus</i>\n")
     assert ["Cranes (birds)", "fish & fowl", "a < b", "Grus"] == found.names
     assert found.concepts("crane") == found.concepts("Cranes (birds)") == (0,)
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
-        ("reef\tis-a\tplace\n\nreef\teats\tfish\n", r"line 3: there is no relation 'eats': write one of is-a, broader"),
+        ("reef\tis-a\tplace\n\nreef\teats\tfish\n", r"line 3: unknown relation 'eats'; use one of is-a, broader"),
         ("reef\tis-a\n", r"line 1: .* is not a term, a relation and a term"),
         ("# x\nreef is-a place\n", r"line 2: .* is not a term, a relation and a term"),
         ("reef\tis-a\tplace\tmore\n", r"line 1: "),
@@ -130,26 +119,23 @@ def test_labels_lose_their_markup(tmp_path: Path) -> None:
         ("café\tis-a\tplace\n".encode("latin-1"), "is not utf-8 text: save it as UTF-8"),
     ],
 )
-def test_what_is_no_table(content: str | bytes, said: str, tmp_path: Path) -> None:
-    """Each error says in which line, and what to do."""
-    with pytest.raises(InputError, match=said):
+def test_read_thesaurus_rejects_invalid_tables(content: str | bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
         read(tmp_path, content)
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
-    """A directory, a pipe that no one writes to, and a file that is not there are refused at once."""
+def test_read_thesaurus_rejects_unreadable_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for path, said in (
+    for path, message in (
         (tmp_path, "is a directory"),
         (tmp_path / "pipe", "is a pipe or a device"),
         (tmp_path / "none", "No such file"),
     ):
-        with pytest.raises(InputError, match=f"cannot read the ontology .*{said}"):
+        with pytest.raises(InputError, match=f"cannot read the ontology .*{message}"):
             read_thesaurus(path)
 
 
-def test_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file beyond the limit is not read."""
+def test_read_thesaurus_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thesaurus, "MAX_BYTES", 100)
     with pytest.raises(InputError, match="it has more than 100 bytes"):
         read(tmp_path, TABLE)
@@ -157,7 +143,6 @@ def test_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_read_thesaurus_byte_order_mark(encoding: str, tmp_path: Path) -> None:
-    """A file that starts with a byte order mark is decoded as it says."""
     found = read(tmp_path, TABLE.replace("Riff", "Récif").encode(encoding))
     assert found.is_word("récif")
     assert not found.is_word("reef")

@@ -1,4 +1,4 @@
-"""Text to tokens to stems: tables of cases."""
+"""Tokens and stems of texts."""
 
 import pytest
 from hypothesis import given, settings
@@ -33,25 +33,21 @@ from tables import each
     ]
 )
 def test_stems(text: str, expected: list[str]) -> None:
-    """A text gives these terms, in order."""
     assert expected == stems(text)
 
 
-def test_link_marks_are_tokens() -> None:
-    """Where a link begins and ends is kept, also where it touches words."""
+def test_fold_keeps_link_marks() -> None:
     assert [b"a", OPEN_TOKEN, b"coral", CLOSE_TOKEN, b"b"] == fold("a\x01Coral\x02b").split()
 
 
 @each([b"the", b"x", b"", b"\xe2\x80", b"y" * (MAX_WORD_LENGTH + 1), "é".encode(), b"\x80\x81"])
-def test_noise_has_no_stem(word: bytes) -> None:
-    """Stop words, single letters, leftovers of characters and overlong tokens have no stem."""
+def test_stem_all_drops_noise(word: bytes) -> None:
     assert [""] == stem_all([word])
 
 
 @settings(deadline=None)
 @given(st.text())
-def test_any_text_can_be_cut(text: str) -> None:
-    """No text makes it fail, and no stem is empty, has spaces or is longer than a word (but for full case folding)."""
+def test_stems_of_any_text(text: str) -> None:
     for term in stems(text):
         assert term
         assert term == term.strip()
@@ -60,20 +56,17 @@ def test_any_text_can_be_cut(text: str) -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["coral", "reef", "bleaching", "sea"]), max_size=20))
-def test_case_and_punctuation_do_not_matter(words: list[str]) -> None:
-    """The same words in capitals, with other punctuation between them, give the same terms."""
+def test_stems_ignore_case_and_punctuation(words: list[str]) -> None:
     assert stems(" ".join(words)) == stems(", ".join(words).upper())
 
 
-def test_texts_without_a_space() -> None:
-    """100,000 letters, or a letter with as many accents on it, are no word; a square effort would not end."""
+def test_stems_of_huge_words_take_linear_time() -> None:
     for letter in ("é", "ก", "a", "\u0301", "a" + "\u0301\u0323"):
         assert [] == stems(letter * 100_000)
     assert 100_000 == len(stems("珊" * 100_000))
 
 
-def test_decomposed_letters_are_one() -> None:
-    """Words are the same whether their accents are letters' own or apart, in Latin and in Korean."""
+def test_stems_of_decomposed_letters() -> None:
     import unicodedata
 
     for word in ("café", "산호초"):

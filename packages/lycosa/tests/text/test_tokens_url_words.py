@@ -1,4 +1,4 @@
-"""The words of addresses: what is a word, what is left out, and nothing that breaks it."""
+"""Words of URLs."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,8 +26,7 @@ from tables import each
         ("http://xn--9999999999\u00e9.de/", ""),
     ]
 )
-def test_hosts(url: str, expected: str) -> None:
-    """Of the host the labels count that name it; not www, suffix, port, user or IP address."""
+def test_url_words_of_hosts(url: str, expected: str) -> None:
     assert expected == url_words(url)
 
 
@@ -50,25 +49,21 @@ def test_hosts(url: str, expected: str) -> None:
         ("", ""),
     ]
 )
-def test_paths_and_queries(path: str, expected: str) -> None:
-    """Words are cut at punctuation, camelCase and numbers; years stay, other numbers and page endings go."""
+def test_url_words_of_paths_and_queries(path: str, expected: str) -> None:
     assert f"x {expected}".strip() == url_words(f"http://x.y{path}")
 
 
 @each([("coral reef 7", "coral reef"), ("n0", "n0"), ("", "")])
-def test_no_address_at_all(node: str, expected: str) -> None:
-    """The name of a node that is no URL is read as a path."""
+def test_url_words_of_other_nodes(node: str, expected: str) -> None:
     assert expected == url_words(node)
 
 
-def test_long_addresses() -> None:
-    """An address is read for so many characters, not for ever."""
+def test_url_words_of_long_urls() -> None:
     assert len(url_words("http://x.y/" + "reef/" * 1_000_000)) <= MAX_URL_LENGTH
 
 
 @settings(max_examples=50)
 @given(st.text())
-def test_anything_has_words(text: str) -> None:
-    """Whatever is linked to, its words are words: no punctuation is left."""
+def test_url_words_of_any_text(text: str) -> None:
     for url in (text, f"http://{text}", f"http://x.y/{text}"):
         assert all(word.isalnum() for word in url_words(url).split(" ") if word)

@@ -1,4 +1,4 @@
-"""Words to ids: a fold over the log, so that a resumed crawl numbers words as the live one did."""
+"""Vocabulary: term ids, bags, and replay from the log."""
 
 import math
 import pickle
@@ -13,21 +13,19 @@ from lycosa.text.vocabulary import CLOSES, OPENS, SKIP, PageWords, Vocabulary
 from tables import each
 
 WORDS = st.lists(st.sampled_from("coral reef polyp algae bleach the of Corals 珊瑚 риф x".split()), max_size=12)
-SPACED = WORDS.map(lambda words: [word for word in words if word != "珊瑚"])  # how Chinese is cut depends on the rest
+# the tokens of Chinese depend on the rest of the text
+SPACED = WORDS.map(lambda words: [word for word in words if word != "珊瑚"])
 
 
 def page(text: str, title: str = "") -> Page:
-    """A page of some text."""
     return Page("ok", title=title, marked=text)
 
 
 def visit(reading: PageWords) -> Visit:
-    """The visit that records a reading."""
     return Visit("n", "page", "ok", 1, terms=reading.terms)
 
 
-def test_ids_are_given_in_order() -> None:
-    """Each new term gets the next number, title first; stop words get none."""
+def test_read_numbers_terms_in_order() -> None:
     words = Vocabulary()
     reading = words.read(page("the coral of corals", title="Reef"))
     assert ["reef", "coral"] == words.terms == reading.terms.new
@@ -35,16 +33,14 @@ def test_ids_are_given_in_order() -> None:
     assert ([0, 1], [1, 2]) == (reading.terms.ids.tolist(), reading.terms.counts.tolist())
 
 
-def test_a_known_term_is_not_new() -> None:
-    """Only the page that uses a term first lists it as new."""
+def test_read_lists_new_terms_once() -> None:
     words = Vocabulary()
     words.read(page("coral"))
     assert ["reef"] == words.read(page("coral reef")).terms.new
 
 
 @pytest.mark.paper("batsakis-content")
-def test_where_words_occur() -> None:
-    """The bag is the title and the main part, and knows where each word stands; links are cut from the whole."""
+def test_read_marks_parts_of_the_page() -> None:
     words = Vocabulary()
     whole = Page(
         "ok",
@@ -76,8 +72,7 @@ def test_where_words_occur() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(SPACED, SPACED, SPACED)
-def test_parts_change_nothing_for_the_whole(title: list[str], menu: list[str], main: list[str]) -> None:
-    """With and without a main part a page's words have the same ids in the same order, new words the same numbers."""
+def test_read_parts_do_not_change_ids(title: list[str], menu: list[str], main: list[str]) -> None:
     with_parts, without = Vocabulary(), Vocabulary()
     plain = page(" ".join(menu + main), " ".join(title))
     parts = Page("ok", title=plain.title, marked=plain.marked, main=" ".join(main), lead=" ".join(main[:3]))
@@ -91,8 +86,7 @@ def test_parts_change_nothing_for_the_whole(title: list[str], menu: list[str], m
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(WORDS, max_size=8))
-def test_replay_gives_the_same_ids(pages: list[list[str]]) -> None:
-    """A vocabulary that learns the recorded visits equals the one that read the pages."""
+def test_learn_replays_the_same_ids(pages: list[list[str]]) -> None:
     live, visits = Vocabulary(), []
     for text in pages:
         visits.append(visit(live.read(page(" ".join(text)))))
@@ -108,15 +102,14 @@ def test_replay_gives_the_same_ids(pages: list[list[str]]) -> None:
     assert live.read(again).simhash == replayed.read(again).simhash
 
 
-def test_learning_counts_pages() -> None:
-    """Frequency is the number of pages with a term, however often they use it; pages without words don't count."""
+def test_learn_counts_pages() -> None:
     words = Vocabulary()
     for text in ("coral coral reef", "coral", "the"):
         words.learn(visit(words.read(page(text))))
     assert (2, [2, 1]) == (words.pages, words.frequency[:2].tolist())
 
 
-def test_idf() -> None:
+def test_idf_by_hand() -> None:
     """idf = ln((N + 1) / (df + .5)) + 1: with 2 pages, a term of both has ln(3 / 2.5) + 1; df 0 counts as 1."""
     words = Vocabulary()
     assert [math.log(1 / 1.5) + 1] == pytest.approx(words.idf(np.array([0], np.uint32)))
@@ -127,7 +120,6 @@ def test_idf() -> None:
 
 
 def test_spans_are_the_words_of_each_link() -> None:
-    """The n-th pair of marks encloses the n-th link's words."""
     words = Vocabulary()
     reading = words.read(page("see \x01coral reef\x02 and \x01\x02\x01polyp\x02"))
     starts, ends = reading.spans()
@@ -137,27 +129,23 @@ def test_spans_are_the_words_of_each_link() -> None:
 
 
 @each(["\x01coral", "coral\x02", "\x02coral\x01", "\x01a\x01b\x02"])
-def test_marks_that_do_not_pair_have_no_spans(text: str) -> None:
-    """When the marks are broken there are no spans, rather than wrong ones."""
+def test_spans_are_empty_for_unbalanced_marks(text: str) -> None:
     starts, ends = Vocabulary().read(page(text)).spans()
     assert (0, 0) == (len(starts), len(ends))
 
 
-def test_an_empty_page() -> None:
-    """A page without words has an empty bag."""
+def test_read_empty_page() -> None:
     reading = Vocabulary().read(page(""))
     assert (0, 0, [], 0) == (
         len(reading.ids), len(reading.terms.ids), reading.terms.new, reading.simhash
     )  # fmt: skip
 
 
-def test_counts_are_capped() -> None:
-    """A word repeated 70,000 times is counted as 65,535."""
+def test_read_caps_counts() -> None:
     assert [65_535] == Vocabulary().read(page("coral " * 70_000)).terms.counts.tolist()
 
 
-def test_frequency_grows() -> None:
-    """More terms than there was room for can be counted."""
+def test_learn_grows_frequencies() -> None:
     words = Vocabulary()
     words.learn(visit(words.read(page(" ".join(f"w{n}q" for n in range(9000))))))
     assert (9000, 1) == (len(words.terms), words.frequency[8999])
@@ -168,9 +156,8 @@ def test_frequency_grows() -> None:
     assert 9000 == replayed.frequency.sum()
 
 
-def test_a_full_memo_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The memory of raw tokens is bounded; ids stay what they were."""
-    monkeypatch.setattr("lycosa.text.tokens._MOST_TOKENS", 10)
+def test_read_after_reset_of_the_lexicon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lycosa.text.tokens._MAX_TOKENS", 10)
     words = Vocabulary()
     text = " ".join(f"w{n}q" for n in range(100))
     first = words.read(page(text)).terms.ids.tolist()
@@ -185,8 +172,7 @@ MIXED = st.lists(st.tuples(LANGUAGES, st.lists(st.sampled_from(MIXTURE), max_siz
 
 @settings(max_examples=40, deadline=None)
 @given(MIXED, st.sampled_from(["en", "de", "ja"]))
-def test_replay_gives_the_same_ids_in_any_mixture_of_languages(pages: list[tuple[str, list[str]]], own: str) -> None:
-    """The log keeps stems: a vocabulary that learns them, whatever its own language, reads on as the live one does."""
+def test_learn_replays_pages_in_many_languages(pages: list[tuple[str, list[str]]], own: str) -> None:
     live, visits = Vocabulary(own), []
     for language, text in pages:
         reading = live.read(Page("ok", marked=" ".join(text), language=language))
@@ -205,8 +191,7 @@ def test_replay_gives_the_same_ids_in_any_mixture_of_languages(pages: list[tuple
         assert live.read(again).simhash == replayed.read(again).simhash
 
 
-def test_a_stem_is_one_term_in_all_languages() -> None:
-    """The same stem has the same id, whichever language's stemmer made it."""
+def test_read_stem_has_one_id_in_all_languages() -> None:
     words = Vocabulary()
     first = words.read(Page("ok", marked="corals", language="en")).terms
     second = words.read(Page("ok", marked="coral", language="ru")).terms
@@ -227,15 +212,13 @@ def test_a_stem_is_one_term_in_all_languages() -> None:
         ("en", "de-de, en", ("de", ["haus"])),
     ]
 )
-def test_a_page_is_read_in_its_language(own: str, declared: str, expected: tuple[str, list[str]]) -> None:
-    """The language is the page's own, or the vocabulary's if the page has none; the reading says which."""
+def test_read_uses_language_of_the_page(own: str, declared: str, expected: tuple[str, list[str]]) -> None:
     words = Vocabulary(own)
     reading = words.read(Page("ok", marked="Die Häuser", language=declared))
     assert expected == (reading.language, words.terms)
 
 
-def test_few_lexicons_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond a number of languages the one that was not used for longest is forgotten, and looked up again."""
+def test_read_keeps_few_lexicons(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.text.vocabulary.LEXICONS", 2)
     words = Vocabulary()
     ids = {}
@@ -246,8 +229,7 @@ def test_few_lexicons_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ["de", "fr"] == list(words._others)
 
 
-def test_a_vocabulary_can_be_copied() -> None:
-    """A copy of a vocabulary with several languages goes on by itself."""
+def test_vocabulary_can_be_pickled() -> None:
     words = Vocabulary()
     words.read(Page("ok", marked="Häuser", language="de"))
     twin = pickle.loads(pickle.dumps(words))

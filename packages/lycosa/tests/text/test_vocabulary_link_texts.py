@@ -1,4 +1,4 @@
-"""The texts of links, cut once."""
+"""LinkTexts: texts of links, tokenised once."""
 
 import numpy as np
 
@@ -17,8 +17,7 @@ LINKS = Links(
 )
 
 
-def test_parts_and_choices() -> None:
-    """Contexts, anchors and addresses of all links, and of some."""
+def test_link_texts_part_and_take() -> None:
     read = LinkTexts.of(LINKS, Tokens())
     names = read.tokens.names
     links, numbers = read.part("url")
@@ -31,8 +30,7 @@ def test_parts_and_choices() -> None:
     ]  # fmt: skip
 
 
-def test_scent_reads_the_same_of_what_was_cut_and_of_texts() -> None:
-    """Live, the judge has cut the texts; a log that is folded again has only the texts."""
+def test_link_texts_read_links_equals_plain_texts() -> None:
     met: list[list[list[str]]] = [[], []]
     chosen = np.array([2, 0])
     LINKS.read = None
@@ -41,15 +39,14 @@ def test_scent_reads_the_same_of_what_was_cut_and_of_texts() -> None:
     cut = LinkWords(lambda words, slots: met[1].append(words)).read_links(LINKS, chosen)
     assert [column.tolist() for column in texts] == [column.tolist() for column in cut]
     assert met[0] == met[1] != []
-    LINKS.read = LinkTexts.of(LINKS, Tokens("de"))  # cut by other rules than the page's language has
+    LINKS.read = LinkTexts.of(LINKS, Tokens("de"))  # tokenised by another language's rules
     other = LinkWords().read_links(LINKS, chosen)
     assert [column.tolist() for column in texts] == [column.tolist() for column in other]
     LINKS.read = None
 
 
-def test_the_judge_says_the_same_whoever_cuts() -> None:
-    """A page that was read just now brings its tokens; one that was not is cut by the judge's own."""
-    said = []
+def test_link_texts_judge_equals_own_tokens() -> None:
+    facets = []
     for own in (False, True):
         topic, words = VectorJudge("coral reef"), Vocabulary()
         topic.facets = ("context", "url")
@@ -58,8 +55,8 @@ def test_the_judge_says_the_same_whoever_cuts() -> None:
         if own:
             reading.head = None
         LINKS.read = None
-        said.append({name: column.tolist() for name, column in topic.judge(page, reading).facets.items()})
+        facets.append({name: column.tolist() for name, column in topic.judge(page, reading).facets.items()})
         assert (LINKS.read.tokens is words.read(page).head.tokens) is not own  # type: ignore[union-attr]
-    assert said[0] == said[1]
-    assert max(said[0]["url"]) > 0.0
+    assert facets[0] == facets[1]
+    assert max(facets[0]["url"]) > 0.0
     LINKS.read = None

@@ -1,4 +1,4 @@
-"""WordNet's files: read right, whatever is wrong with them told, never a traceback."""
+"""read_wordnet: senses, base forms, and damaged files."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ def names(known: Ontology, word: str) -> list[str]:
     return [known.names[sense] for sense in known.concepts(word)]
 
 
-def test_senses_and_names(tiny: Ontology) -> None:
-    """Senses come in the order of the index, nouns before verbs; a name is first word, part of speech, number."""
+def test_read_wordnet_senses_and_names(tiny: Ontology) -> None:
     assert ["dog.n.01", "dog.n.02"] == names(tiny, "dog")
     assert ["mouse.n.01", "mouse.v.01"] == names(tiny, "mouse")
     assert ["hound.v.01"] == names(tiny, "hunt")
@@ -50,7 +49,7 @@ def test_senses_and_names(tiny: Ontology) -> None:
         ("mice", ["mouse"]),  # an exception
         ("glasses", ["glasses", "glass"]),  # a word itself, and a form of another
         ("hoping", ["hope"]),  # the first rule that leaves a word: ing -> e, not hop
-        ("hopping", []),  # doubled letters are the exceptions' business, and this one is not among them
+        ("hopping", []),  # doubled letters need an exception, and this word has none
         ("hunted", ["hunt"]),
         ("larger", ["large"]),
         ("biggest", []),
@@ -60,27 +59,24 @@ def test_senses_and_names(tiny: Ontology) -> None:
         ("domestic-dog", ["domestic_dog"]),
         ("attorneys general", ["attorney_general"]),  # a phrase among the exceptions
         ("asking for", ["ask_for"]),  # each word of a phrase by itself
-        ("glass", ["glass"]),  # what ends in ss is no plural
+        ("glass", ["glass"]),  # words in -ss are not plurals
         ("s", []),
         ("", []),
         ("unicorns", []),
-        ("galore", ["galore"]),  # without its mark
+        ("galore", ["galore"]),  # without its marker
     ],
 )
-def test_base_forms(tiny: Ontology, form: str, expected: list[str]) -> None:
-    """Words are found in the forms that morphy knows."""
+def test_look_up_base_forms(tiny: Ontology, form: str, expected: list[str]) -> None:
     assert expected == list(tiny.bases(form))
 
 
-def test_a_form_has_the_senses_of_its_part_of_speech(tiny: Ontology) -> None:
-    """'mice' is the noun only, 'mousing' the verb only."""
+def test_look_up_senses_of_part_of_speech(tiny: Ontology) -> None:
     assert ["mouse.n.01"] == names(tiny, "mice")
     assert ["mouse.v.01"] == names(tiny, "mousing")
 
 
 @pytest.mark.paper("batsakis-wordnet", "batsakis-figure-2")
-def test_relations_and_depths(tiny: Ontology) -> None:
-    """Hypernyms, also of instances, are IS-A; all pointers are relations, both ways, also between parts of speech."""
+def test_read_wordnet_relations_and_depths(tiny: Ontology) -> None:
     number = {name: concept for concept, name in enumerate(tiny.names)}
     dog, animal, laika, tail = (number[f"{name}.n.01"] for name in ("dog", "animal", "Laika", "tail"))
     assert [animal] == tiny.parents.of(dog).tolist()
@@ -92,77 +88,69 @@ def test_relations_and_depths(tiny: Ontology) -> None:
     assert number["galore.a.01"] in tiny.related.of(number["big.a.01"])
 
 
-def test_synonyms(tiny: Ontology) -> None:
-    """The words of all senses, as they are written, with spaces, without the word itself."""
+def test_read_wordnet_synonyms(tiny: Ontology) -> None:
     assert ["domestic dog", "Canis familiaris", "frump"] == tiny.synonyms("Dogs")
     assert ["animal"] == tiny.synonyms("beasts")
     assert ["big"] == tiny.synonyms("large")
 
 
-def test_about_itself(tiny: Ontology) -> None:
-    """It says which version it is, where it is, and how long phrases are."""
+def test_read_wordnet_source_and_longest_phrase(tiny: Ontology) -> None:
     assert tiny.source.startswith("WordNet 9.9 in ")
     assert 2 == tiny.longest
     assert 28 == len(tiny.dictionary)
     assert [] == tiny.notes
 
 
-# -- damage ------------------------------------------------------------------------------------------------------
-
-
 def spoil(directory: Path, name: str, old: str, new: str) -> None:
-    """Change a file in one place."""
     content = (directory / name).read_text()
     assert old in content
     (directory / name).write_text(content.replace(old, new, 1))
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "told"),
+    ("name", "old", "new", "reason"),
     [
-        ("data.noun", "entity 0 000", "entity 0 999", "line 3: it has not as many pointers as it says"),
-        ("data.noun", "n 01 entity", "n 00 entity", "line 3: it does not say how many words it has"),
-        ("data.noun", "n 01 entity", "n zz entity", "line 3: it does not say how many words it has"),
-        ("data.noun", "n 01 entity", "n ff entity", "line 3: it has fewer words than it says"),
-        ("data.noun", "entity 0 000", "entity 0 x00", "line 3: it does not say how many pointers it has"),
-        ("data.noun", " | what", " ! what", "line 3: it has not as many pointers"),  # the gloss has another bar
-        ("data.noun", "03 n 01 entity", "03 n 01 entities", "line 4: its number is not the byte at which it stands"),
-        ("data.noun", "0 002 @ ", "0 002 @@", "line 4: it has not as many pointers as it says"),
-        ("data.verb", "03 v 02 hound", "03 v 02  ound", "line 3: it does not say how many pointers it has"),
-        ("data.verb", "+ 00000", "+ 99999", "line 3: it has a pointer to where no synset begins"),
-        ("data.adj", "! 00000", "! 0000x", "it has a pointer that is none"),
-        ("data.adv", "0000", "xxxx", "line 3: it does not begin with a number of eight digits"),
-        ("index.noun", "animal n 1", "animal n x", "line 3: it does not say how many senses it has"),
-        ("index.noun", "animal n 1", "animal n 7", "line 3: it has not as many senses as it says"),
-        ("index.noun", "animal n 1 1 @ 1 0 0", "animal n 1 1 @ 1 0 1", "line 3: a sense of it is not in data.noun"),
-        ("index.noun", "animal n 1 1 @ 1 0 0", "animal n 1 1 @ 1 0 00", "line 3: a sense of it is not a number"),
-        ("index.noun", "beast n", "animal n", "'animal' stands there twice"),
-        ("index.verb", "ask v 1", "ask", "line 3: it is not an entry: it has too few fields"),
-        ("noun.exc", "mice mouse", "mice", "noun.exc, line 1: it does not say what 'mice' is a form of"),
-        ("noun.exc", "mice mouse", "", "noun.exc, line 1: it is not a form of a word"),
+        ("data.noun", "entity 0 000", "entity 0 999", "line 3: its pointer count is wrong"),
+        ("data.noun", "n 01 entity", "n 00 entity", "line 3: its word count is not a number"),
+        ("data.noun", "n 01 entity", "n zz entity", "line 3: its word count is not a number"),
+        ("data.noun", "n 01 entity", "n ff entity", "line 3: it has fewer words than its word count"),
+        ("data.noun", "entity 0 000", "entity 0 x00", "line 3: its pointer count is not a number"),
+        ("data.noun", " | what", " ! what", "line 3: its pointer count is wrong"),  # the gloss has another bar
+        ("data.noun", "03 n 01 entity", "03 n 01 entities", "line 4: its number is not its byte offset"),
+        ("data.noun", "0 002 @ ", "0 002 @@", "line 4: its pointer count is wrong"),
+        ("data.verb", "03 v 02 hound", "03 v 02  ound", "line 3: its pointer count is not a number"),
+        ("data.verb", "+ 00000", "+ 99999", "line 3: it has a pointer to a missing synset"),
+        ("data.adj", "! 00000", "! 0000x", "it has an invalid pointer"),
+        ("data.adv", "0000", "xxxx", "line 3: it does not start with an eight-digit number"),
+        ("index.noun", "animal n 1", "animal n x", "line 3: its sense count is not a number"),
+        ("index.noun", "animal n 1", "animal n 7", "line 3: its sense count is wrong"),
+        ("index.noun", "animal n 1 1 @ 1 0 0", "animal n 1 1 @ 1 0 1", "line 3: a sense is missing in data.noun"),
+        ("index.noun", "animal n 1 1 @ 1 0 0", "animal n 1 1 @ 1 0 00", "line 3: a sense is not an eight-digit number"),
+        ("index.noun", "beast n", "animal n", "duplicate entry 'animal'"),
+        ("index.verb", "ask v 1", "ask", "line 3: it has too few fields"),
+        ("noun.exc", "mice mouse", "mice", "noun.exc, line 1: 'mice' has no base form"),
+        ("noun.exc", "mice mouse", "", "noun.exc, line 1: it is not an irregular form"),
     ],
 )
-def test_damage_is_told_with_file_and_line(tmp_path: Path, name: str, old: str, new: str, told: str) -> None:
-    """A file that was changed is an error that names it and the line, and the command that gets it again."""
+def test_read_wordnet_reports_damage_with_line(tmp_path: Path, name: str, old: str, new: str, reason: str) -> None:
     tiny_wordnet.write(tmp_path)
     spoil(tmp_path, name, old, new)
     with pytest.raises(InputError) as caught:
         read_wordnet(tmp_path)
     message = str(caught.value)
     assert message.startswith(f"WordNet is damaged: {tmp_path / name}, line ")
-    assert told in message
+    assert reason in message
     assert message.endswith(f"; {module.REMEDY}")
 
 
 @pytest.mark.parametrize("name", ["data.noun", "index.verb", "adj.exc"])
-def test_a_file_is_missing_or_no_file(tmp_path: Path, name: str) -> None:
-    """A missing file, a directory, a pipe that nobody writes to: an error at once, not a wait."""
+def test_read_wordnet_missing_or_irregular_file(tmp_path: Path, name: str) -> None:
     tiny_wordnet.write(tmp_path)
     (tmp_path / name).unlink()
-    with pytest.raises(InputError, match=f"not complete: .*{name} is missing; install it again"):
+    with pytest.raises(InputError, match=f"not complete: .*{name} is missing; install WordNet again"):
         read_wordnet(tmp_path)
     (tmp_path / name).mkdir()
-    with pytest.raises(InputError, match=f"cannot read .*{name} of WordNet: it is a directory; install it again"):
+    with pytest.raises(InputError, match=f"cannot read .*{name} of WordNet: it is a directory; install WordNet again"):
         read_wordnet(tmp_path)
     (tmp_path / name).rmdir()
     os.mkfifo(tmp_path / name)
@@ -171,19 +159,18 @@ def test_a_file_is_missing_or_no_file(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["adv"])
-def test_empty_cut_and_foreign_files(tmp_path: Path, kind: str) -> None:
-    """An empty file, one cut in a line, one with a licence only, Windows line ends: all told."""
-    for content, told in [
-        (b"", "it is empty"),
-        (b"  1 licence\n", "it has a licence, but no words"),
-        (None, "it ends in the middle of a line"),
-        (b"\n", "it is no"),
+def test_read_wordnet_empty_and_truncated_files(tmp_path: Path, kind: str) -> None:
+    for content, message in [
+        (b"", "the file is empty"),
+        (b"  1 licence\n", "the file has no entries"),
+        (None, "the file ends in the middle of a line"),
+        (b"\n", "line 1: it (is not|has too few)"),
     ]:
         for name in (f"data.{kind}", f"index.{kind}"):
             tiny_wordnet.write(tmp_path)
             whole = (tmp_path / name).read_bytes()
             (tmp_path / name).write_bytes(whole[:-10] if content is None else content)
-            with pytest.raises(InputError, match=told):
+            with pytest.raises(InputError, match=message):
                 read_wordnet(tmp_path)
     tiny_wordnet.write(tmp_path)
     whole = (tmp_path / f"data.{kind}").read_bytes()
@@ -193,7 +180,7 @@ def test_empty_cut_and_foreign_files(tmp_path: Path, kind: str) -> None:
 
 
 def tiny_file(directory: Path, name: str) -> bytes:
-    """The files as they should be, and one of them; of many examples each mends what the last one spoilt."""
+    """Write the files once; later examples restore the changed file."""
     spoilt = directory / "spoilt"
     if not spoilt.exists():
         tiny_wordnet.write(directory)
@@ -214,8 +201,9 @@ def tiny_file(directory: Path, name: str) -> bytes:
 )
 @example(name="data.noun", changes=[(0.0, b"\xff\xfe\x00\x01" * 3, 12)])
 @example(name="index.noun", changes=[(1.0, b" 00000000\n", 1)])
-def test_any_damage_is_told_or_harmless(tmp_path: Path, name: str, changes: list[tuple[float, bytes, int]]) -> None:
-    """Whatever bytes are put in, changed or taken out, it is read or it is an InputError: nothing else."""
+def test_read_wordnet_any_damage_raises_or_is_harmless(
+    tmp_path: Path, name: str, changes: list[tuple[float, bytes, int]]
+) -> None:
     content = tiny_file(tmp_path, name)
     for place, new, gone in changes:
         at = int(place * len(content))
@@ -232,8 +220,7 @@ def test_any_damage_is_told_or_harmless(tmp_path: Path, name: str, changes: list
 
 @settings(max_examples=25, deadline=None)
 @given(name=st.sampled_from(FILES), noise=st.binary(max_size=3_000))
-def test_noise_is_told(tmp_path: Path, name: str, noise: bytes) -> None:
-    """A file of noise is an InputError, or for the exceptions maybe a list of strange words."""
+def test_read_wordnet_rejects_noise(tmp_path: Path, name: str, noise: bytes) -> None:
     tiny_file(tmp_path, name)
     (tmp_path / name).write_bytes(noise)
     try:
@@ -243,19 +230,14 @@ def test_noise_is_told(tmp_path: Path, name: str, noise: bytes) -> None:
     assert name.endswith(".exc")
 
 
-def test_a_cycle_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """IS-A links in a ring are cut at one place, with a note."""
+def test_read_wordnet_cuts_cycles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = [("egg", "@noun.hen"), ("hen", "@noun.egg")]
     monkeypatch.setitem(tiny_wordnet.SYNSETS, "noun", tiny_wordnet.SYNSETS["noun"] + ring)
     known = read_wordnet(tiny_wordnet.write(tmp_path))
-    assert ["IS-A link left out, since it closes a cycle: 'hen.n.01' below 'egg.n.01'"] == known.notes
+    assert ["dropped an IS-A link that closes a cycle: 'hen.n.01' below 'egg.n.01'"] == known.notes
 
 
-# -- where it is -------------------------------------------------------------------------------------------------
-
-
-def test_where_it_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A named place, then the environment, the user's data, the virtual environment, the system, in this order."""
+def test_find_wordnet_order_of_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("LYCOSA_WORDNET", "WNSEARCHDIR", "WNHOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -279,25 +261,20 @@ def test_where_it_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.delenv("LYCOSA_WORDNET", raising=False)
 
 
-def test_a_distribution_is_found_by_its_root(tmp_path: Path) -> None:
-    """Who names the unpacked distribution means its directory dict."""
+def test_find_wordnet_in_distribution_root(tmp_path: Path) -> None:
     (tmp_path / "dict").mkdir()
     (tmp_path / "dict" / "data.noun").touch()
     assert tmp_path / "dict" == find_wordnet(str(tmp_path))
 
 
-def test_a_wrong_setting_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LYCOSA_WORDNET that names nothing is an error, though WordNet may be elsewhere."""
+def test_find_wordnet_rejects_wrong_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LYCOSA_WORDNET", str(tmp_path / "gone"))
     with raises_input_error("missing-file"):
         find_wordnet()
 
 
-# -- the real one ------------------------------------------------------------------------------------------------
-
-
-def test_the_real_files(wordnet: Ontology) -> None:
-    """WordNet 3.0 has the numbers that its documentation gives: 117,659 synsets, 155,287 words by part of speech."""
+def test_wordnet_counts(wordnet: Ontology) -> None:
+    """WordNet 3.0 has 117,659 synsets and 155,287 words by part of speech, as documented."""
     if not wordnet.source.startswith("WordNet 3.0 "):
         pytest.skip(f"the numbers are those of 3.0, this is {wordnet.source}")
     assert 117_659 == len(wordnet)
@@ -317,8 +294,7 @@ def test_the_real_files(wordnet: Ontology) -> None:
     assert [] == wordnet.notes
 
 
-def test_real_words(wordnet: Ontology) -> None:
-    """Irregular forms, phrases, synonyms, names."""
+def test_wordnet_words(wordnet: Ontology) -> None:
     assert ("go",) == wordnet.bases("went")
     assert all(".v." in name for name in names(wordnet, "went"))
     assert ("coral_reef",) == wordnet.bases("Coral Reefs")

@@ -89,7 +89,7 @@ class Expansion:
         return damped
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_wide": {}}  # drop the cache
+        return {**self.__dict__, "_expansions": {}}  # drop the cache
 
 
 class _LanguageExpansions:
