@@ -1,4 +1,4 @@
-"""Pages that take all the memory they can get: the browser is ended, the crawl goes on, and nobody else pays for it."""
+"""Limits of the browser: memory, message sizes, DOM size, and pages that cannot be shown."""
 
 from __future__ import annotations
 
@@ -30,12 +30,10 @@ FAST, SLOW = "while (true) eat(32)", "setInterval(() => eat(16), 30)"
 
 
 def script(code: str) -> str:
-    """A page with a script."""
     return f"<p>before</p><script>{code}</script>"
 
 
 def in_worker(code: str) -> str:
-    """A page whose worker runs a script."""
     return script(f"new Worker(URL.createObjectURL(new Blob([`{code}`])))")
 
 
@@ -87,8 +85,6 @@ CLOBBERED = "<p>before</p>" + "".join(
 
 
 class Peaks:
-    """The most memory that browser, driver and this process have had, in megabytes, as seen fifty times a second."""
-
     def __init__(self, rendering: Rendering) -> None:
         self.rendering, self.browser, self.driver = rendering, 0.0, 0.0
         self._over = threading.Event()
@@ -121,7 +117,6 @@ class Peaks:
 
 
 async def served(page: str, seconds: float = 20.0) -> tuple[RenderedPage, RenderedPage, Peaks]:
-    """What comes of a page, of the next one, and what it took."""
     options = Options(render="always", render_at_once=1, render_time=seconds)
     space, rendering = space_of(Staged({"app.example": answer(b"", 404)})), Rendering(options, find_chromium())
 
@@ -141,12 +136,10 @@ async def served(page: str, seconds: float = 20.0) -> tuple[RenderedPage, Render
 
 @pytest.fixture(autouse=True)
 def limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A low limit."""
     monkeypatch.setattr(chromium, "MAX_MEGABYTES", MEGABYTES)
 
 
 def check(next_page: RenderedPage, peaks: Peaks) -> None:
-    """Nobody has had too much, and the next page is rendered."""
     print(f"browser {peaks.browser:.0f} MB, driver {peaks.driver:.0f} MB, crawl {peaks.own:+.0f} MB")
     assert b"<p>after</p>" in next_page.dom
     assert peaks.browser < MEGABYTES + 2_000  # pages eat without end; a busy machine looks late: 1,030 were seen
@@ -156,8 +149,7 @@ def check(next_page: RenderedPage, peaks: Peaks) -> None:
 
 @needs_browser
 @pytest.mark.parametrize("meal", MEALS)
-def test_render_ends_a_browser_that_takes_too_much(meal: str) -> None:
-    """The page's outcome says so."""
+def test_page_kills_browser_over_memory_limit(meal: str) -> None:
     found, next_page, peaks = asyncio.run(served(MEALS[meal]))
     print(meal, found.failed, len(found.dom), end=": ")
     check(next_page, peaks)
@@ -166,8 +158,7 @@ def test_render_ends_a_browser_that_takes_too_much(meal: str) -> None:
 
 @needs_browser
 @pytest.mark.parametrize("shout", SHOUTS)
-def test_render_of_a_page_that_says_too_much(shout: str) -> None:
-    """What a page can send to the driver, or to us, is bounded, too."""
+def test_page_bounds_messages_to_driver(shout: str) -> None:
     found, next_page, peaks = asyncio.run(served(SHOUTS[shout], 4.0))
     print(shout, found.failed, len(found.dom), end=": ")
     check(next_page, peaks)
@@ -175,8 +166,7 @@ def test_render_of_a_page_that_says_too_much(shout: str) -> None:
 
 @needs_browser
 @pytest.mark.parametrize("page", [LIES, CLOBBERED], ids=["prototypes", "names"])
-def test_render_of_a_page_that_lies(page: str) -> None:
-    """The DOM is taken in a world of our own, where prototypes are as they were, and it is cut there."""
+def test_isolated_world_ignores_tampered_prototypes(page: str) -> None:
     found, next_page, peaks = asyncio.run(served(page))
     print(found.failed, len(found.dom), end=": ")
     assert found.failed == ""
@@ -186,8 +176,7 @@ def test_render_of_a_page_that_lies(page: str) -> None:
 
 
 @needs_browser
-def test_render_cuts_a_large_dom(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No more than the limit leaves the page."""
+def test_dom_is_cut_at_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chromium, "MAX_MEGABYTES", 2 * MEGABYTES)
     found, next_page, peaks = asyncio.run(served(script("document.body.append(new Comment('y'.repeat(8000000)))")))
     assert ("", MAX_DOM_CHARS) == (found.failed, len(found.dom))
@@ -207,7 +196,6 @@ UNSHOWN = {
 
 
 async def after_failures() -> tuple[list[str], RenderedPage, int]:
-    """What failed of pages that can't be shown; the next page, and how many browsers were started."""
     space, rendering = space_of(Staged({"app.example": answer(b"", 404)})), Rendering(Options(), find_chromium())
     try:
         failed = []
@@ -223,8 +211,7 @@ async def after_failures() -> tuple[list[str], RenderedPage, int]:
 
 
 @needs_browser
-def test_render_goes_on_after_pages_that_cannot_be_shown() -> None:
-    """One host can neither end rendering for the whole crawl nor cost it a new browser for each page."""
+def test_browser_survives_pages_that_cannot_be_shown() -> None:
     failed, after, started = asyncio.run(after_failures())
     assert all(failed)
     assert b"<p>after</p>" in after.dom

@@ -1,4 +1,4 @@
-"""A page in the browser can't reach anything but through the proxy, and through that nothing that is not public."""
+"""A rendered page has no network access except through the proxy, which refuses private addresses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ def unlocked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def tried(rendering: Rendering, canary: Canary, *allowed: str) -> tuple[RenderedPage, list[str]]:
-    """Render the page that tries all ways; and what was asked for by us."""
     there = [(b"Location", f"http://127.0.0.1:{canary.port}/?moved".encode())]
     hosts = {
         "app.example": answer(b"", 404),
@@ -48,7 +47,6 @@ async def tried(rendering: Rendering, canary: Canary, *allowed: str) -> tuple[Re
 
 
 async def both(canary: Canary) -> tuple[RenderedPage, list[str], list[str], list[str]]:
-    """What came of it where nothing is allowed, and what the canary had heard by then; what was asked where it is."""
     options = Options(render="always", render_resources="all", render_requests=1000, render_time=300.0)
     rendering = Rendering(options, find_chromium())
     try:
@@ -60,8 +58,7 @@ async def both(canary: Canary) -> tuple[RenderedPage, list[str], list[str], list
 
 
 @needs_browser
-def test_no_way_leads_out() -> None:
-    """Of some ninety ways to this machine, its network and its files none gets there; they do where it is allowed."""
+def test_browser_reaches_nothing_but_the_proxy() -> None:
     assert len(SPELLINGS) + len(BY_SCRIPT) > 80
     with Canary() as canary, watching(("169.254.169.254",)) as seen:
         rendered, asked, heard, allowed = asyncio.run(both(canary))

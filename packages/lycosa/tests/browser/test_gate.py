@@ -1,4 +1,4 @@
-"""The browser's way out: nobody but the browser gets through, and no page learns its password."""
+"""The browser's proxy accepts only the browser, and no page learns its password."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ ORIGINS = ("127.0.0.1", "127.0.0.2", "::ffff:127.0.0.1", "::ffff:127.0.0.2")
 
 
 async def raw(address: str, user: int, port: int, sent: str) -> bytes:
-    """The answer to bytes of a process of another user, or of ours where the tests can't act as one."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", CLIENT, address, str(port), "0", str(user), sent, stdout=asyncio.subprocess.PIPE
     )
@@ -31,7 +30,6 @@ async def raw(address: str, user: int, port: int, sent: str) -> bytes:
 
 
 async def without_password(home: Path) -> tuple[list[bytes], bytes, list[str]]:
-    """Answers to clients that do not have the password; to one that has it; and what was fetched."""
     fetched: list[str] = []
 
     async def fetch(url: str, headers: dict[str, str], rendered: RenderedPage) -> tuple[Response, object]:
@@ -62,8 +60,7 @@ async def without_password(home: Path) -> tuple[list[bytes], bytes, list[str]]:
         return refused, await raw("127.0.0.1", 0, slot.port, sent), fetched
 
 
-def test_slot_without_password(tmp_path: Path) -> None:
-    """Other processes are refused, from every loopback address and with every other password; nothing is fetched."""
+def test_slot_refuses_clients_without_password(tmp_path: Path) -> None:
     refused, served, fetched = asyncio.run(without_password(tmp_path))
     assert [b"HTTP/1.1 407 "] * 23 == [received[:13] for received in refused]
     assert [] == fetched
@@ -99,8 +96,6 @@ DIGEST = [*CORS, (b"Proxy-Authenticate", b'Digest realm="Lycosa", nonce="abc", q
 
 
 class Noting(Staged):
-    """Keeps what hosts are sent."""
-
     sent = ""
 
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
@@ -112,7 +107,6 @@ SAID = ("worker data", "frame data", "greedy.example/401 ")
 
 
 async def curious() -> tuple[str, str, list[str], list[bytes]]:
-    """The final DOM of a page that tries to learn the password, what hosts were sent, passwords, and command lines."""
     transport = Noting(
         {
             "app.example": answer(b"", 404),
@@ -155,8 +149,7 @@ async def curious() -> tuple[str, str, list[str], list[bytes]]:
 
 
 @needs_browser
-def test_password_in_chromium() -> None:
-    """Chromium sends it for http, https, workers and frames; no page, no site and no command line has it."""
+def test_slot_password_is_invisible_to_pages_and_sites() -> None:
     dom, sent, secrets, command_lines = asyncio.run(curious())
     for said in (*SAID, "http ", "https "):
         assert 2 <= dom.count(f"<b>{said}") + dom.count(f"<b>http://{said}"), said

@@ -1,4 +1,4 @@
-"""One browser, pages of all kinds: what they say by the end, and what they can't do."""
+"""Rendering of pages of all kinds, and resources of several crawls."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ CORS = [(b"Content-Type", b"text/html"), (b"Access-Control-Allow-Origin", b"*")]
 
 
 async def rendered(options: Options) -> tuple[dict[str, RenderedPage], list[str], list[int], Path | None]:
-    """The page that hangs, two at once, one more; what was asked for; the browser's processes and its place."""
     hosts = {
         "app.example": answer(b"", 404),
         "data.example": answer(b"data from afar", 200, CORS),
@@ -73,8 +72,7 @@ async def rendered(options: Options) -> tuple[dict[str, RenderedPage], list[str]
 
 
 @needs_browser
-def test_pages_of_all_kinds() -> None:
-    """Scripts are run to their end, within limits; nothing is posted, kept, or asked of who does not want it."""
+def test_render_runs_scripts_within_limits() -> None:
     options = Options(render="always", render_at_once=2, browser_pages=2)
     found, asked, processes, place = asyncio.run(rendered(options))
     texts = {name: page.dom.decode() for name, page in found.items()}
@@ -101,7 +99,7 @@ def test_pages_of_all_kinds() -> None:
     assert ([], False) == (orphans.processes(str(place)), place.exists())
 
 
-def test_make_space_limits_the_browsers_of_crawls_in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_make_space_limits_browser_memory_of_shared_crawls(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[int | None] = []
     monkeypatch.setattr(request, "renderer_of", lambda options, megabytes: limits.append(megabytes))
     for authority in (None, SharedPoliteness(time.monotonic)):

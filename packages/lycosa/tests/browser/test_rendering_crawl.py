@@ -1,4 +1,4 @@
-"""A crawl of hosts that need a browser: which pages are rendered, what is kept, and that it goes on the same."""
+"""Crawls of hosts that need a browser: rendered pages, archive, log and resume."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ TOPIC = "marine biology/coral reefs"
 
 
 def crawled(web: Web, out: Path, **options: object) -> tuple[list[Visit], list[str]]:
-    """A crawl that begins at the first page of each host; and the notes that it ends with."""
     fronts = [f"http://{host}:{web.port}/" for host in web.hosts]
     crawl = lycosa.crawl(
         web.query(TOPIC), fronts, out=out, delay=0.0, allow_network=["127.0.0.0/8"], strategy="breadth-first",
@@ -40,8 +39,7 @@ def crawled(web: Web, out: Path, **options: object) -> tuple[list[Visit], list[s
 
 
 @needs_browser
-def test_hosts_that_need_a_browser(tmp_path: Path) -> None:
-    """Their pages are rendered, by all seven ways, and no others; text, links, archive and log are those of the DOM."""
+def test_crawl_renders_hosts_that_need_a_browser(tmp_path: Path) -> None:
     web, out = AppWeb(seed=7, pages=160, hosts=8, traps=[]), tmp_path / "crawl"
     with serve(web) as server:
         visits, notes = crawled(web, out, budget=12, render_time=200.0)
@@ -72,8 +70,6 @@ def test_hosts_that_need_a_browser(tmp_path: Path) -> None:
 
 
 def _needs(crawl: lycosa.Crawl) -> dict[str, object]:
-    """What a crawl knows of which pages need a browser, once it has read its log."""
-
     async def opened() -> dict[str, object]:
         engine = await crawl.open()
         try:
@@ -89,7 +85,6 @@ def _needs(crawl: lycosa.Crawl) -> dict[str, object]:
 
 
 def _check_crawl_log(out: Path, rendered: list[Visit]) -> None:
-    """Each request of the browser has a line, before that of its page; resuming adds none and takes none away."""
     lines = [line.split() for line in (out / "crawl.log").read_text().splitlines()]
     own = [line for line in lines if line[11].endswith(",browser")]
     sent = [line for line in own if int(line[1]) > 0]
@@ -109,7 +104,6 @@ def _check_crawl_log(out: Path, rendered: list[Visit]) -> None:
 
 
 def _check_archive(out: Path) -> None:
-    """Each page is there as it was received and as it was by the end, with its scripts and styles; all of it valid."""
     files = sorted((out / "archive").glob("*.warc.gz"))
     kinds: dict[str, set[str]] = {}
     for path in files:
@@ -126,8 +120,7 @@ def _check_archive(out: Path) -> None:
     assert 0 == checked.exit_value
 
 
-def test_without_a_browser_a_user_hears_what_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A crawl works as ever, and says once which pages it could not read, and what helps; `always` is refused."""
+def test_crawl_without_browser_reports_missed_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.browser.missing_requirements", lambda named: "pip install 'lycosa[browser]'")
     web = AppWeb(seed=7, pages=160, hosts=8, traps=[])
     with serve(web):

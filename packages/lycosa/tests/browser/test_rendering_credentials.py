@@ -1,4 +1,4 @@
-"""Cookies and headers of the user's own: sent to their hosts, by HTTP and browser, and kept nowhere."""
+"""Cookies and headers of the user's own reach their hosts through the browser and are not stored."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ APP = (
 
 @contextmanager
 def site() -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
-    """Pages for who has signed in, on 127.0.0.1 and on localhost; and what each request brought along."""
     asked: list[tuple[str, str, str]] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -70,7 +69,6 @@ def site() -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
 
 
 def everything(out: Path) -> bytes:
-    """All that a crawl has written, unpacked."""
     parts = []
     for path in out.rglob("*"):
         if path.is_file():
@@ -82,8 +80,7 @@ def everything(out: Path) -> bytes:
 
 
 @needs_browser
-def test_what_is_secret_goes_to_its_host_and_stays_nowhere(tmp_path: Path) -> None:
-    """The page opens with the cookie, its data with cookie and header; the other host sees none of it."""
+def test_credentials_reach_their_host_only_and_are_not_stored(tmp_path: Path) -> None:
     out, cookies = tmp_path / "crawl", tmp_path / "cookies.txt"
     cookies.write_text(f"# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\t{SENT['cookie']}\n")
     with site() as (front, asked):

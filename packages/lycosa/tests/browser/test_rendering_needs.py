@@ -1,4 +1,4 @@
-"""Which pages a browser is asked for, by what the log says of those before."""
+"""Choice of the pages to render, by the results of earlier renderings."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ SHELL = PageLook(4, 0, scripts=True, has_empty_mount=True)
 
 
 def visited(node: str, why: str, more: int = 0) -> Visit:
-    """A page's visit, rendered or not, that a browser found more words on."""
     data = {"render": {"why": why, "words": [60, 60 + more], "links": [2, 2]}} if why else {}
     return Visit(node, "page", "ok", 1, data=data)
 
 
 def crawl(needs: RenderingNeeds, host: str, look: PageLook, pages: int, more: int = 0) -> list[str]:
-    """Fetch pages one after the other; why those that were rendered were."""
     reasons = []
     for number in range(pages):
         node = f"http://{host}/{'abcdefgh'[number % 8]}/page-{number}"
@@ -29,8 +27,7 @@ def crawl(needs: RenderingNeeds, host: str, look: PageLook, pages: int, more: in
     return reasons
 
 
-def test_a_site_that_needs_no_browser_does_not_pay_for_one() -> None:
-    """Pages with scripts and text: one in two thousand is tried; thin ones a few times."""
+def test_needs_samples_few_pages_of_static_hosts() -> None:
     needs = RenderingNeeds()
     assert [reason for host in "stuvwxyz" for reason in crawl(needs, f"{host}.test", RICH, 375)] == []
     assert crawl(needs, "large.test", RICH, 20_000) == ["sample"] * 5  # after 500, 1,000, 2,000, 4,000, 8,000 more
@@ -39,8 +36,7 @@ def test_a_site_that_needs_no_browser_does_not_pay_for_one() -> None:
     assert crawl(needs, "short.test", SHORT, 1_000) == ["thin"] * 3
 
 
-def test_pages_that_are_fetched_side_by_side() -> None:
-    """They are not all tried for the same reason."""
+def test_needs_limits_concurrent_tries() -> None:
     needs = RenderingNeeds()
     nodes = [f"http://thin.test/{name}/" for name in "abcde"]
     reasons = [needs.render_reason(node, THIN) for node in nodes]
@@ -54,8 +50,7 @@ def test_pages_that_are_fetched_side_by_side() -> None:
     assert [needs.render_reason(node, RICH) for node in nodes] == ["sample", "", ""]
 
 
-def test_a_site_that_has_changed_is_noticed() -> None:
-    """Shells are rendered wherever they turn up; a host whose sample brought more is rendered from then on."""
+def test_needs_notices_changed_hosts() -> None:
     needs = RenderingNeeds()
     assert crawl(needs, "changed.test", RICH, 100) == []
     assert crawl(needs, "changed.test", SHELL, 20, more=400)[:1] == ["shell"]
@@ -63,8 +58,7 @@ def test_a_site_that_has_changed_is_noticed() -> None:
     assert crawl(needs, "grown.test", RICH, 2_500, more=400)[:3] == ["sample", "kind", "kind"]
 
 
-def test_the_scripts_of_a_few_pages_of_a_kind_are_read() -> None:
-    """Whether they add something later is asked of the first ten; one that does is tried, as is one of another kind."""
+def test_needs_reads_scripts_of_ten_pages_per_kind() -> None:
     asked: list[int] = []
 
     def look(page: int, adds: bool) -> PageLook:

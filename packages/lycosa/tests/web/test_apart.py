@@ -24,7 +24,6 @@ PAGE = b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=me
 
 @pytest.fixture(scope="module")
 def readers() -> Iterator[WorkerPool]:
-    """Processes of our own; what ends one is followed by the next."""
     readers = WorkerPool(1)
     yield readers
     readers.close()
@@ -36,16 +35,14 @@ def _packed(document: ParsedPage) -> bytes:
     return stream.getvalue()
 
 
-def test_the_same_here_and_apart(readers: WorkerPool) -> None:
-    """Reading is a pure function: every field is the same wherever it happens."""
+def test_run_page_equals_local_result(readers: WorkerPool) -> None:
     for body in (PAGE, b"", *(BOMBS[name](5_000) for name in ("everything", "links", "every byte", "utf-16"))):
         for kind in ("text/html", "text/plain; charset=latin1", ""):
             given = (body, URL, kind, "lycosa")
             assert _packed(JOBS["page"].read(*given)) == _packed(readers.run("page", *given))
 
 
-def test_a_source_travels_whole(readers: WorkerPool) -> None:
-    """A sitemap that is read apart is the same, and so is what is none."""
+def test_run_source_equals_local_result(readers: WorkerPool) -> None:
     body = (
         b"<urlset><url><loc>http://h.test/reef</loc><lastmod>2026-03-01</lastmod></url><url><loc>x</loc></url></urlset>"
     )
@@ -54,8 +51,7 @@ def test_a_source_travels_whole(readers: WorkerPool) -> None:
     assert readers.run("source", PAGE, URL) is None
 
 
-def test_memory_is_limited() -> None:
-    """A page that takes more than there may be is told as such, and another can be read."""
+def test_worker_memory_is_limited() -> None:
     readers = WorkerPool(1, 20_000_000)
     with pytest.raises(Unreadable, match="takes more than 20 MB"):
         readers.run("page", b"<p>coral</p>" * 200_000, URL, "text/html", "")
@@ -63,13 +59,11 @@ def test_memory_is_limited() -> None:
     readers.close()
 
 
-def test_time_is_limited() -> None:
-    """A process that has used up its CPU time is ended by the system."""
+def test_limit_cpu_time_kills_process() -> None:
     code = "from lycosa.web.apart import limit_cpu_time\nlimit_cpu_time(0)\nwhile True: pass"
     assert -signal.SIGXCPU == subprocess.run([sys.executable, "-c", code], timeout=300).returncode
 
 
-def test_a_bug_is_told_as_what_it_is(readers: WorkerPool) -> None:
-    """An exception there is an exception here, so that it is recorded as our mistake and not as the page's."""
+def test_run_raises_errors_of_the_reader(readers: WorkerPool) -> None:
     with pytest.raises(RuntimeError, match="AttributeError"):
         readers.run("page", 7, URL, "", "")

@@ -1,4 +1,4 @@
-"""How a page looks before a browser has seen it: what waits for scripts, and how long it takes to see that."""
+"""Signs that a page needs a browser, and the time it takes to find them."""
 
 from time import process_time
 
@@ -18,21 +18,21 @@ SHELLS = (
 
 
 @pytest.mark.parametrize("markup", SHELLS)
-def test_an_element_that_waits(markup: str) -> None:
+def test_page_look_finds_empty_mount(markup: str) -> None:
     assert PageLook.of(RUNS + markup, 0, 0, HAS_SCRIPTS).has_empty_mount
     assert not PageLook.of(
         RUNS + markup.replace("></", ">Corals</").replace("> <", ">Corals<"), 0, 0, HAS_SCRIPTS
     ).has_empty_mount
 
 
-def test_a_page_that_asks() -> None:
+def test_page_look_finds_request_for_javascript() -> None:
     assert PageLook.of(
         f"{RUNS}<noscript>a<noscript class=b>Turn on <b>JavaScript</b></noscript>", 0, 0, HAS_SCRIPTS
     ).asks_for_scripts
     assert not PageLook.of(f"{RUNS}<noscript>a</noscript>JavaScript</noscript>", 0, 0, HAS_SCRIPTS).asks_for_scripts
 
 
-def test_scripts_that_add_something_later() -> None:
+def test_classify_scripts_that_load_later() -> None:
     later = (
         "<script>window.addEventListener('scroll', more)</script>",
         "<SCRIPT type=module>observe(new IntersectionObserver(more))</SCRIPT>",
@@ -58,7 +58,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_page_that_takes_no_time(name: str) -> None:
+def test_page_look_takes_linear_time(name: str) -> None:
     began = process_time()
     page = RUNS + HOSTILE[name]
     assert not PageLook.of(page, 0, 0, classify_scripts(page)).has_empty_mount

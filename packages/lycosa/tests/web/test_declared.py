@@ -7,7 +7,7 @@ from lycosa.web.html import extract
 from tables import each
 
 
-def test_what_a_page_declares() -> None:
+def test_extract_metadata_of_head() -> None:
     head = (
         "<meta name=author content='Ann  Lee'><meta property=og:site_name content=Reefs><link rel=license href=/cc>"
         "<meta property=article:published_time content=2024-05-03><meta property=article:author content=http://a.test/ann>"
@@ -23,7 +23,7 @@ def test_what_a_page_declares() -> None:
 
 
 @each(["", "{", "7", "null", '{"author": null}', '{"author": {"name": 7}}', "[[[1]]]", '{"@graph": {}}'])
-def test_data_that_tells_nothing(data: str) -> None:
+def test_read_json_ld_ignores_malformed_data(data: str) -> None:
     page = f'<script type="application/ld+json">{data}</script><p>x'
     assert extract(page.encode(), "http://a.test/").about == {}
 

@@ -1,4 +1,4 @@
-"""One HTTP request against servers that misbehave, on loopback and with small limits."""
+"""HTTP requests to misbehaving servers on loopback, with small limits."""
 
 import asyncio
 from typing import Any
@@ -14,8 +14,6 @@ from lycosa.web.politeness import Politeness
 
 
 def get(handler: Handler, *, wanted: frozenset[str] = HTML, **rest: Any) -> Response:
-    """Fetch one page from a server."""
-
     async def body(transport: HttpTransport, server: Server, url: str) -> Response:
         return await transport.fetch(url, HEADERS, wanted)
 
@@ -25,7 +23,6 @@ def get(handler: Handler, *, wanted: frozenset[str] = HTML, **rest: Any) -> Resp
 
 
 def failure(handler: Handler, **rest: Any) -> FetchError:
-    """Fetch one page that can't be had."""
     with pytest.raises(FetchError) as error:
         get(handler, **rest)
     return error.value
@@ -34,8 +31,7 @@ def failure(handler: Handler, **rest: Any) -> FetchError:
 # -- what is received ----------------------------------------------------------------------------------------
 
 
-def test_an_answer_as_received() -> None:
-    """Status line, headers in order and case, body and address are those of the answer."""
+def test_fetch_returns_response_as_received() -> None:
     head = b"HTTP/1.1 203 Fine by me\r\nX-B: 1\r\ncontent-type: text/html\r\nX-A: 2\r\nContent-Length: 5\r\n\r\n"
     response = get(says(head + b"hello"))
     assert (203, b"HTTP/1.1 203 Fine by me", b"hello") == (response.status, response.status_line, response.body)
@@ -49,9 +45,7 @@ def test_an_answer_as_received() -> None:
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
-def test_the_address_is_known(name: str) -> None:
-    """The address that was dialled is told, also for a short answer and a literal address."""
-
+def test_fetch_returns_dialled_address(name: str) -> None:
     async def body(transport: HttpTransport, server: Server, url: str) -> str:
         return (await transport.fetch(url.replace("127.0.0.1", name), HEADERS)).address
 
@@ -62,15 +56,12 @@ def test_the_address_is_known(name: str) -> None:
     ("lines", "expected"),
     [(b"X-Robots-Tag: noindex\r\nx-robots-tag: nofollow\r\n", "noindex\nnofollow"), (b"X-Robots-Tag: a\r\n", "a")],
 )
-def test_directives_in_several_lines_all_count(lines: bytes, expected: str) -> None:
-    """X-Robots-Tag may be sent in several lines."""
+def test_fetch_joins_x_robots_tag_lines(lines: bytes, expected: str) -> None:
     response = get(says(OK + lines + b"Content-Length: 0\r\n\r\n"))
     assert expected == response.fields["x-robots-tag"]
 
 
-def test_the_request_as_sent() -> None:
-    """The path goes out as it is, with our headers and no cookies of an earlier answer."""
-
+def test_fetch_sends_path_and_headers_unchanged() -> None:
     async def twice(peer: Peer) -> None:
         while await peer.request():
             await peer.send(OK + b"Set-Cookie: a=b\r\nContent-Length: 0\r\n\r\n")
@@ -87,9 +78,7 @@ def test_the_request_as_sent() -> None:
     assert b"ookie" not in second
 
 
-def test_connections_are_kept() -> None:
-    """Two requests to a host that keeps its connection use the same one."""
-
+def test_fetch_reuses_connections() -> None:
     async def keep(peer: Peer) -> None:
         while await peer.request():
             await peer.send(OK + b"Content-Length: 2\r\n\r\nhi")
@@ -102,28 +91,23 @@ def test_connections_are_kept() -> None:
     assert (1, 2) == serve(keep, body)
 
 
-def test_bodies_are_not_inflated() -> None:
-    """A compressed body is handed on as received."""
+def test_fetch_does_not_decompress() -> None:
     response = get(says(OK + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x08\x00"))
     assert b"\x1f\x8b\x08\x00" == response.body
 
 
-def test_chunked_bodies_are_joined() -> None:
-    """Chunks are put together, and the header that names them is kept."""
+def test_fetch_joins_chunks() -> None:
     response = get(says(OK + b"Transfer-Encoding: chunked\r\n\r\n", b"3\r\nabc\r\n", b"2\r\nde\r\n0\r\n\r\n"))
     assert b"abcde" == response.body
     assert (b"Transfer-Encoding", b"chunked") in response.headers
 
 
-def test_a_body_until_the_connection_closes() -> None:
-    """Without a length the body ends with the connection."""
+def test_fetch_reads_body_until_close() -> None:
     assert b"old style" == get(says(b"HTTP/1.0 200 OK\r\n\r\nold ", b"style")).body
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_redirects_are_not_followed(status: int) -> None:
-    """A redirect is an answer like any other: one request is sent."""
-
+def test_fetch_does_not_follow_redirects(status: int) -> None:
     async def body(transport: HttpTransport, server: Server, url: str) -> tuple[int, str, int]:
         response = await transport.fetch(url, HEADERS)
         return response.status, response.fields["location"], len(server.requests)
@@ -135,20 +119,17 @@ def test_redirects_are_not_followed(status: int) -> None:
 # -- bounds --------------------------------------------------------------------------------------------------
 
 
-def test_a_body_over_the_cap_is_cut() -> None:
-    """Of a body that goes on and on the first bytes are kept, and the connection is closed."""
+def test_fetch_cuts_body_at_limit() -> None:
     response = get(says(OK + b"\r\n", *[b"x" * 1000] * 20, stay=True), limits=FetchLimits(body=2500))
     assert (2500, "length") == (len(response.body), response.truncated)
 
 
-def test_a_body_of_just_the_cap_is_whole() -> None:
-    """A body of exactly the cap is not cut."""
+def test_fetch_keeps_body_of_exact_limit() -> None:
     response = get(says(OK + b"Content-Length: 2500\r\n\r\n" + b"x" * 2500), limits=FetchLimits(body=2500))
     assert (2500, "") == (len(response.body), response.truncated)
 
 
-def test_an_unwanted_type_is_not_read() -> None:
-    """The body of another type is left alone, and the connection closed, so that it is not sent either."""
+def test_fetch_skips_body_of_unwanted_type() -> None:
     closed = asyncio.Event()
 
     async def movie(peer: Peer) -> None:
@@ -167,21 +148,17 @@ def test_an_unwanted_type_is_not_read() -> None:
 
 
 @pytest.mark.parametrize("status", [404, 500, 301])
-def test_error_pages_are_read_whatever_their_type(status: int) -> None:
-    """Only pages are picked by type: the body of an error is kept."""
+def test_fetch_reads_error_pages_of_any_type(status: int) -> None:
     head = b"HTTP/1.1 %d X\r\nContent-Type: image/png\r\nContent-Length: 2\r\n\r\nhi" % status
     assert b"hi" == get(says(head)).body
 
 
-def test_a_server_that_says_nothing() -> None:
-    """A server that accepts and stays silent is given up after the time for a request."""
+def test_fetch_times_out_on_silent_server() -> None:
     error = failure(says(stay=True))
     assert ("timeout", True) == (error.outcome, error.again)
 
 
-def test_headers_drop_by_drop() -> None:
-    """Headers that come a byte at a time, for ever, end with the time for a request."""
-
+def test_fetch_times_out_on_slow_headers() -> None:
     async def drip(peer: Peer) -> None:
         await peer.request()
         await peer.send(OK)
@@ -192,9 +169,7 @@ def test_headers_drop_by_drop() -> None:
     assert "timeout" == failure(drip).outcome
 
 
-def test_a_body_drop_by_drop() -> None:
-    """A body that comes a byte at a time, for ever, ends with the time for a request."""
-
+def test_fetch_times_out_on_slow_body() -> None:
     async def drip(peer: Peer) -> None:
         await peer.request()
         await peer.send(OK + b"Content-Length: 1000000\r\n\r\n")
@@ -206,8 +181,7 @@ def test_a_body_drop_by_drop() -> None:
     assert ("timeout", True) == (error.outcome, error.again)
 
 
-def test_a_server_that_falls_silent() -> None:
-    """A pause within the body longer than allowed ends it; what came before is kept, and marked."""
+def test_fetch_keeps_body_before_silence() -> None:
     handler = says(OK + b"Content-Length: 10\r\n\r\nabc", stay=True)
     response = get(handler)
     assert b"abc" == response.body
@@ -215,17 +189,14 @@ def test_a_server_that_falls_silent() -> None:
 
 
 @pytest.mark.paper("batsakis-timeouts")
-def test_a_body_too_slow() -> None:
-    """After ten seconds a body has to have kept up the least rate; the clock is ours, so nobody waits."""
+def test_fetch_gives_up_below_min_rate() -> None:
     now = iter(range(0, 100_000, 6))
     error = failure(says(OK + b"\r\n", *[b"x" * 100] * 50, stay=True), clock=lambda: float(next(now)))
     assert "slow" == error.outcome
     assert "bytes a second" in str(error)
 
 
-def test_endless_headers() -> None:
-    """A header line without end is not HTTP, and not kept in memory."""
-
+def test_fetch_bounds_header_line() -> None:
     async def flood(peer: Peer) -> None:
         await peer.request()
         await peer.send(OK + b"X: ")
@@ -235,9 +206,7 @@ def test_endless_headers() -> None:
     assert "invalid" == failure(flood).outcome
 
 
-def test_many_headers() -> None:
-    """Headers without number are not HTTP, and not kept in memory."""
-
+def test_fetch_bounds_header_count() -> None:
     async def flood(peer: Peer) -> None:
         await peer.request()
         await peer.send(OK)
@@ -252,9 +221,7 @@ def test_many_headers() -> None:
 # -- what goes wrong -----------------------------------------------------------------------------------------
 
 
-def test_a_disconnect_within_the_body_keeps_what_came() -> None:
-    """What was received before the connection broke is kept, and marked."""
-
+def test_fetch_keeps_body_before_disconnect() -> None:
     async def half(peer: Peer) -> None:
         await peer.request()
         await peer.send(OK + b"Content-Length: 100\r\n\r\nhalf")
@@ -264,21 +231,18 @@ def test_a_disconnect_within_the_body_keeps_what_came() -> None:
     assert (b"half", "disconnect") == (response.body, response.truncated)
 
 
-def test_a_disconnect_at_once_keeps_what_came() -> None:
-    """The same when all of it arrives together: headers, half a body, the end."""
+def test_fetch_keeps_body_received_with_disconnect() -> None:
     response = get(says(OK + b"Content-Length: 100\r\n\r\nhalf"))
     assert (b"half", "disconnect") == (response.body, response.truncated)
 
 
-def test_a_disconnect_before_the_body() -> None:
-    """An answer that breaks off before any of its body is a failure that may pass."""
+def test_fetch_fails_on_disconnect_before_body() -> None:
     error = failure(says(OK + b"Content-Length: 100\r\n\r\n"))
     assert ("unreachable", True) == (error.outcome, error.again)
 
 
 @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200", OK])
-def test_a_disconnect_before_the_answer(sent: bytes) -> None:
-    """A connection that closes without an answer is unreachable, and may be tried again."""
+def test_fetch_fails_on_disconnect_before_response(sent: bytes) -> None:
     error = failure(says(sent))
     assert error.outcome in ("unreachable", "invalid")
 
@@ -293,23 +257,19 @@ def test_a_disconnect_before_the_answer(sent: bytes) -> None:
         b"\x00\x01\x02\xff\r\n\r\n",
     ],
 )
-def test_what_is_not_http(sent: bytes) -> None:
-    """Whatever else a server says is invalid, and is not asked for again."""
+def test_fetch_rejects_other_protocols(sent: bytes) -> None:
     error = failure(says(sent, stay=True))
     assert ("invalid", False) == (error.outcome, error.again)
 
 
-def test_a_chunk_that_is_none() -> None:
-    """A broken chunk ends the body at once; what came before it is kept."""
+def test_fetch_keeps_body_before_bad_chunk() -> None:
     head = OK + b"Transfer-Encoding: chunked\r\n\r\n"
     response = get(says(head, b"3\r\nabc\r\n", b"zz\r\nde\r\n"))
     assert b"abc" == response.body
     assert "disconnect" == response.truncated
 
 
-def test_nobody_there() -> None:
-    """A port that nobody listens on is unreachable, and may be tried again."""
-
+def test_fetch_fails_on_closed_port() -> None:
     async def body(transport: HttpTransport, server: Server, url: str) -> None:
         await transport.fetch(f"http://127.0.0.1:{port}/", HEADERS)
 
@@ -318,9 +278,7 @@ def test_nobody_there() -> None:
     assert ("unreachable", True) == (error.value.outcome, error.value.again)
 
 
-def test_no_tls_where_it_is_expected() -> None:
-    """A server that does not speak TLS on an https URL is not tried again."""
-
+def test_fetch_fails_on_missing_tls() -> None:
     async def body(transport: HttpTransport, server: Server, url: str) -> None:
         await transport.fetch(url.replace("http:", "https:"), HEADERS)
 
@@ -333,9 +291,7 @@ def test_no_tls_where_it_is_expected() -> None:
     assert ("unreachable", False) == (error.value.outcome, error.value.again)
 
 
-def test_a_closed_connection_is_not_used_again_behind_our_back() -> None:
-    """When a kept connection turns out to be closed, no second request is sent: it fails and is retried on record."""
-
+def test_fetch_does_not_resend_on_closed_connection() -> None:
     async def once(peer: Peer) -> None:
         await peer.request()
         await peer.send(OK + b"Content-Length: 2\r\n\r\nhi")
@@ -354,9 +310,7 @@ def test_a_closed_connection_is_not_used_again_behind_our_back() -> None:
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "[::ffff:127.0.0.1]"])
-def test_the_guard_stands_before_the_door(name: str) -> None:
-    """An address that isn't global is refused before anything is sent: when it is looked up, and when it is dialled."""
-
+def test_fetch_refuses_local_addresses(name: str) -> None:
     async def body(transport: HttpTransport, server: Server, url: str) -> tuple[str, str, int]:
         url = url.replace("127.0.0.1", name)
         with pytest.raises(FetchError) as looked_up:
@@ -368,8 +322,7 @@ def test_the_guard_stands_before_the_door(name: str) -> None:
     assert ("refused", "refused", 0) == serve(says(OK), body, allow=())
 
 
-def test_a_name_that_changes_its_mind() -> None:
-    """A name that resolves to a public address first and to a private one later is refused when it is dialled."""
+def test_fetch_refuses_rebound_name() -> None:
     answers = iter([["8.8.8.8"], ["10.0.0.1"]])
 
     async def lookup(name: str) -> list[str]:
@@ -389,9 +342,7 @@ def test_a_name_that_changes_its_mind() -> None:
     assert ("8.8.8.8", "refused") == asyncio.run(main())
 
 
-def test_a_silent_name_server() -> None:
-    """A name server that does not answer is given up after a while."""
-
+def test_address_times_out_on_silent_name_server() -> None:
     async def never(name: str) -> list[str]:
         await asyncio.Event().wait()
         return []
@@ -407,9 +358,7 @@ def test_a_silent_name_server() -> None:
     assert ("timeout", True) == asyncio.run(main())
 
 
-def test_where_several_at_once_are_allowed_the_pause_counts_from_the_wire() -> None:
-    """Politeness hears of a request when it is sent."""
-
+def test_fetch_reports_sent_requests_to_politeness() -> None:
     async def main() -> tuple[float, float]:
         server = Server(says(OK + b"Content-Length: 0\r\n\r\n"))
         listening = await asyncio.start_server(server, "127.0.0.1", 0)

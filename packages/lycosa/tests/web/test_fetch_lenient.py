@@ -1,4 +1,4 @@
-"""Answers that are not quite HTTP: each row of the table in docs/http.md, against a server that says just that."""
+"""Tolerated HTTP violations: each row of the table in docs/http.md against a server that commits it."""
 
 import asyncio
 import gzip
@@ -26,16 +26,12 @@ PACKED = gzip.compress(b"hello")
 
 @dataclass(frozen=True)
 class Row:
-    """What a server sends, and what becomes of it."""
-
     what: str
     sent: bytes
     read: str
-    """What the table says."""
     body: bytes = b"hello"
     truncated: str = ""
     fails: str = ""
-    """The outcome, where nothing is kept."""
     browsers: str = "the same"
 
 
@@ -102,13 +98,10 @@ TABLE = [
 
 
 def pieces(sent: bytes, size: int) -> Iterator[bytes]:
-    """So many bytes at a time."""
     return (sent[start : start + size] for start in range(0, len(sent), size))
 
 
 def got(sent: bytes, size: int) -> Response:
-    """What a transport makes of it, when it comes in pieces of so many bytes."""
-
     async def body(transport: HttpTransport, server: Server, url: str) -> Response:
         return await transport.fetch(url, HEADERS, HTML)
 
@@ -118,8 +111,7 @@ def got(sent: bytes, size: int) -> Response:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.what)
-def test_row(row: Row) -> None:
-    """Each row, at once and in small pieces: what is read does not depend on packets."""
+def test_fetch_tolerates_row(row: Row) -> None:
     for size in (1_000_000, 7 if len(row.sent) < 10_000 else 997):
         if row.fails:
             with pytest.raises(FetchError) as error:
@@ -132,19 +124,16 @@ def test_row(row: Row) -> None:
 
 
 def test_rows_are_documented() -> None:
-    """docs/http.md has the table as it stands here."""
     page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
     assert table() == page[page.index("| What") :]
 
 
 def table() -> str:
-    """The rows as Markdown."""
     lines = ["| What a server sends | What we make of it | Browsers |", "| --- | --- | --- |"]
     return "\n".join([*lines, *(f"| {row.what} | {row.read} | {row.browsers} |" for row in TABLE)]) + "\n"
 
 
-def test_what_was_put_right_is_archived_as_received() -> None:
-    """Status line and headers are those that came; what counts for us is what was made of them."""
+def test_fetch_archives_repaired_head_as_received() -> None:
     response = got(b"HTTP/2 200 Fine\r\nX-A : b\r\nContent-Length: 9\r\n" + CHUNKED, 1_000)
     assert b"HTTP/2 200 Fine" == response.status_line
     expected = [(b"X-A", b"b"), (b"Content-Length", b"9"), (b"Transfer-Encoding", b"chunked")]
@@ -161,9 +150,7 @@ def test_what_was_put_right_is_archived_as_received() -> None:
         START + CHUNKED + b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil",
     ],
 )
-def test_a_doubtful_connection_is_not_used_again(sent: bytes) -> None:
-    """What lies behind an answer is never taken for the next one: that is asked for on a connection of its own."""
-
+def test_fetch_closes_connection_after_repair(sent: bytes) -> None:
     async def keep(peer: Peer) -> None:
         while await peer.request():
             await peer.send(sent)
@@ -175,8 +162,7 @@ def test_a_doubtful_connection_is_not_used_again(sent: bytes) -> None:
     assert ([b"hello"] * 3, 3) == serve(keep, body)
 
 
-def test_regular_heads_are_left_alone() -> None:
-    """Nothing is mended, and so nothing copied and no connection closed, where there is nothing to mend."""
+def test_repair_head_leaves_regular_heads() -> None:
     for head in (
         START + b"Content-Length: 5\r\nX: \xe9\r\nSet-Cookie: a=b; c\r\nX-Empty:\r\n\r\n",
         START + b"Transfer-Encoding: chunked\r\n\r\n",
@@ -186,9 +172,7 @@ def test_regular_heads_are_left_alone() -> None:
         assert repair_head(head) is None
 
 
-def test_a_head_without_end_is_not_kept() -> None:
-    """It is given up after as many bytes as a head may have."""
-
+def test_fetch_gives_up_endless_head() -> None:
     async def flood(peer: Peer) -> None:
         await peer.request()
         await peer.send(START)
@@ -209,8 +193,6 @@ def test_a_head_without_end_is_not_kept() -> None:
 
 
 class Site(Server):
-    """A site of ten pages that link to each other, robots.txt and all, each as the handler frames it."""
-
     def __init__(self, frame: Any) -> None:
         super().__init__(self._talk)
         self.frame = frame
@@ -224,8 +206,6 @@ class Site(Server):
 
 
 def crawled(site: Site, path: Path, **options: Any) -> tuple[list[Visit], Any]:
-    """Crawl a site that is served in the same loop."""
-
     async def main() -> tuple[list[Visit], Any]:
         listening = await asyncio.start_server(site, "127.0.0.1", 0)
         port = listening.sockets[0].getsockname()[1]
@@ -248,15 +228,13 @@ def crawled(site: Site, path: Path, **options: Any) -> tuple[list[Visit], Any]:
     ],
     ids=["beyond its length", "length and chunks"],
 )  # fmt: skip
-def test_a_site_that_frames_badly_is_crawled(tmp_path: Path, frame: Any) -> None:
-    """Its robots.txt is read and heeded, and its pages are all there."""
+def test_crawl_of_site_with_bad_framing(tmp_path: Path, frame: Any) -> None:
     visits, engine = crawled(Site(frame), tmp_path / "crawl")
     assert (9, "nothing left to fetch") == (engine.tally.pages, engine.ending)
     assert ["/3"] == [visit.node[-2:] for visit in visits if visit.outcome == "denied"]
 
 
-def test_a_budget_of_bytes_holds_for_what_is_in_flight(tmp_path: Path) -> None:
-    """Four large answers at once: no more is received than allowed, but for what one turn of the loop brings."""
+def test_crawl_byte_budget_covers_requests_in_flight(tmp_path: Path) -> None:
     large = b"<p>" + b"coral " * 500_000
     allowed = 4_000_000
     site = Site(lambda text: START + b"Content-Length: %d\r\n\r\n%b%b" % (len(text + large), text, large))

@@ -1,4 +1,4 @@
-"""Requests through a proxy that the user named."""
+"""Requests through a proxy."""
 
 import asyncio
 import datetime
@@ -26,8 +26,6 @@ Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 
 
 class Upstream:
-    """A proxy on loopback that says what it is told to, and remembers what it was asked."""
-
     def __init__(self, *answers: bytes) -> None:
         self.answers = list(answers)
         self.requests: list[str] = []
@@ -52,8 +50,6 @@ def through(
     allow: tuple[str, ...] = (),
     user: str = "",
 ) -> Any:
-    """Run something with a transport whose proxy is the upstream; any look-up of a name is an error."""
-
     async def nobody(name: str) -> list[str]:
         raise AssertionError(f"{name} was looked up")
 
@@ -88,8 +84,7 @@ def fetching(url: str) -> Callable[[HttpTransport], Coroutine[Any, Any, Response
     return fetch
 
 
-def test_the_whole_address_goes_to_the_proxy() -> None:
-    """The proxy is asked for the URL, names are not looked up, and the address of the page is unknown."""
+def test_fetch_sends_whole_url_to_proxy() -> None:
     upstream = Upstream(OK)
     response = through(upstream, fetching("http://a.example/x?y=%E9"))
     assert (200, b"hi", "") == (response.status, response.body, response.address)
@@ -108,9 +103,7 @@ def test_the_whole_address_goes_to_the_proxy() -> None:
         "https://192.168.0.1/",
     ]
 )
-def test_addresses_that_are_spelled_out_are_refused(url: str) -> None:
-    """What can be seen to be private is not asked of the proxy either, when it is picked nor when it is sent."""
-
+def test_fetch_refuses_literal_private_addresses(url: str) -> None:
     async def both(transport: HttpTransport) -> list[str]:
         outcomes = []
         for attempt in (transport.address(url), transport.fetch(url, HEADERS)):
@@ -124,16 +117,14 @@ def test_addresses_that_are_spelled_out_are_refused(url: str) -> None:
     assert [] == upstream.requests
 
 
-def test_an_allowed_network_goes_through() -> None:
-    """With --allow-network the proxy is asked for localhost, too, with its port."""
+def test_fetch_sends_allowed_network_to_proxy() -> None:
     upstream = Upstream(OK)
     assert b"hi" == through(upstream, fetching("http://x.localhost:8123/"), allow=("127.0.0.0/8",)).body
     assert upstream.requests[0].startswith("GET http://x.localhost:8123/ ")
 
 
 @each(["http://a.example/", "https://a.example/"])
-def test_a_password_goes_to_the_proxy_alone(url: str) -> None:
-    """Name and password of the proxy's address are sent as the proxy wants them."""
+def test_fetch_sends_password_to_proxy_only(url: str) -> None:
     upstream = Upstream(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
     with pytest.raises(FetchError) as error:
         through(upstream, fetching(url), user="ann:secret")
@@ -147,8 +138,7 @@ def test_a_password_goes_to_the_proxy_alone(url: str) -> None:
     assert ["the proxy answered 407 Who are you"] == upstream.lost
 
 
-def test_a_proxy_that_cannot_reach_a_host() -> None:
-    """A tunnel that can't be built is that host's trouble: the page is unreachable, the proxy is not lost."""
+def test_fetch_reports_host_unreachable_by_proxy() -> None:
     upstream = Upstream(b"HTTP/1.1 502 No route\r\nContent-Length: 0\r\n\r\n")
     with pytest.raises(FetchError, match="the proxy answered 502 No route") as error:
         through(upstream, fetching("https://a.example/"))
@@ -156,9 +146,7 @@ def test_a_proxy_that_cannot_reach_a_host() -> None:
     assert upstream.requests[0].startswith("CONNECT a.example:443 ")
 
 
-def test_a_proxy_that_is_gone() -> None:
-    """A page that could not be asked for is unreachable, may be tried again, and the crawl hears why."""
-
+def test_fetch_reports_lost_proxy() -> None:
     async def main() -> tuple[FetchError, list[str], str]:
         listening = await asyncio.start_server(Upstream(), "127.0.0.1", 0)
         proxy = ProxySettings(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}", login="ann:secret")
@@ -183,7 +171,6 @@ def test_a_proxy_that_is_gone() -> None:
 
 
 def authority(directory: Path, host: str) -> tuple[Path, Path]:
-    """A certificate for a host that vouches for itself, and it with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
     now = datetime.datetime.now(datetime.UTC)
@@ -208,15 +195,12 @@ def authority(directory: Path, host: str) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_https_through_a_proxy_that_reads_along(tmp_path: Path, trusted: bool) -> None:
-    """TLS goes through the tunnel; a certificate of the proxy's own is accepted if the user named it, else not."""
+def test_fetch_checks_certificate_of_intercepting_proxy(tmp_path: Path, trusted: bool) -> None:
     public, private = authority(tmp_path, "a.example")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(private)
 
     class Tunnel(asyncio.Protocol):
-        """Answers CONNECT, then speaks TLS as the host."""
-
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             assert isinstance(transport, asyncio.Transport)
             self.transport, self.secure = transport, False
@@ -270,13 +254,11 @@ def test_https_through_a_proxy_that_reads_along(tmp_path: Path, trusted: bool) -
         ("http://proxy.example:3128", "http://proxy.example:3128"),
     ]
 )
-def test_addresses_of_proxies(address: str, expected: str) -> None:
-    """A bare host is enough, and a password is never shown."""
+def test_proxy_settings_accept_short_addresses(address: str, expected: str) -> None:
     assert expected == str(ProxySettings(address)) == str(ProxySettings(address, login="ann:secret"))
 
 
-def test_no_password_in_an_address() -> None:
-    """Addresses are kept in crawl.toml and shown in reports: name and password come from the environment."""
+def test_proxy_settings_reject_password_in_address() -> None:
     with raises_input_error("password-in-url") as error:
         ProxySettings("http://ann:secret@proxy.example:3128")
     assert "secret" not in str(error.value)
@@ -292,14 +274,12 @@ def test_no_password_in_an_address() -> None:
         "://x",
     ]
 )
-def test_addresses_that_are_none(address: str) -> None:
-    """What can't be a proxy is an error that names it and shows how to write one."""
+def test_proxy_settings_reject_bad_addresses(address: str) -> None:
     with raises_input_error("bad-url"):
         ProxySettings(address)
 
 
-def test_certificates_that_are_none(tmp_path: Path) -> None:
-    """A file that is missing or holds no certificate is an error that names it; so is one without a proxy."""
+def test_proxy_settings_reject_bad_certificate_files(tmp_path: Path) -> None:
     (tmp_path / "empty.pem").write_text("hello")
     for name, code in (("none.pem", "unreadable-file"), ("empty.pem", "bad-file")):
         with raises_input_error(code, match=name):

@@ -163,8 +163,7 @@ GLOBAL = [
 
 
 @each(REFUSED)
-def test_refuses(address: str) -> None:
-    """What is not a global unicast address, in its usual form, is refused; so it is the second time."""
+def test_check_refuses_non_global_addresses(address: str) -> None:
     guard = Guard()
     for _ in range(2):
         assert not guard.allows(address)
@@ -176,13 +175,11 @@ def test_refuses(address: str) -> None:
 
 @each(GLOBAL)
 def test_allows_global_addresses(address: str) -> None:
-    """Global unicast addresses may be dialled."""
     assert Guard().allows(address)
 
 
 @each(LOCAL_URLS)
-def test_refuses_every_spelling_of_a_local_url(url: str) -> None:
-    """A URL of this machine ends, once canonical, in an address literal that the guard refuses."""
+def test_allows_no_spelling_of_local_url(url: str) -> None:
     found = urls.canonical(url.format(port=80))
     assert found is not None
     literal = urls.host(found)
@@ -190,8 +187,7 @@ def test_refuses_every_spelling_of_a_local_url(url: str) -> None:
     assert not Guard().allows(literal)
 
 
-def test_the_message_says_why_and_what_to_do() -> None:
-    """A refusal names the address, the reason and the option that would allow it."""
+def test_check_message_names_reason_and_option() -> None:
     with pytest.raises(AddressRefused) as caught:
         Guard().check("127.0.0.1")
     assert "127.0.0.1: loopback address; allow it with --allow-network 127.0.0.0/8" in str(caught.value)
@@ -225,23 +221,20 @@ def test_the_message_says_why_and_what_to_do() -> None:
         ("0.0.0.0/0", "::1", False),
     ]
 )
-def test_allowed_networks(allow: str, address: str, allowed: bool) -> None:
-    """A named network admits its addresses and their IPv4-mapped form, nothing else."""
+def test_allows_named_networks_only(allow: str, address: str, allowed: bool) -> None:
     guard = Guard(allow=[allow])
     assert guard.allows(address) is allowed
     assert guard.in_allowed_network(address) is allowed
 
 
-def test_a_global_address_is_not_in_an_allowed_network() -> None:
-    """Being dialable and being named by the user are two things."""
+def test_in_allowed_network_excludes_global_addresses() -> None:
     guard = Guard(allow=["127.0.0.0/8"])
     assert guard.allows("8.8.8.8")
     assert not guard.in_allowed_network("8.8.8.8")
 
 
 @each(["", "localhost", "127.0.0.0/33", "127.0.0.1/8", "10.0.0.0/8,::1", "::/129"])
-def test_a_bad_network_is_an_error(text: str) -> None:
-    """What is no network is refused with its text in the message."""
+def test_guard_rejects_bad_network(text: str) -> None:
     with pytest.raises(ValueError, match="not a network to allow") as caught:
         Guard(allow=[text])
     assert repr(text) in str(caught.value)
@@ -249,8 +242,7 @@ def test_a_bad_network_is_an_error(text: str) -> None:
         assert "127.0.0.0/8" in str(caught.value)
 
 
-def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The memo of verdicts never grows beyond its limit."""
+def test_guard_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.web.guard._MAX_CACHED_REASONS", 10)
     guard = Guard()
     for last in range(100):
@@ -258,8 +250,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(guard._reasons) <= 10
 
 
-def test_the_socket_is_made_only_after_the_check() -> None:
-    """The factory gives a non-blocking socket for an allowed address and none for other families."""
+def test_socket_factory_checks_address() -> None:
     guard = Guard(allow=["127.0.0.1"])
     made = guard.socket_factory((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 80)))
     with made:
@@ -270,15 +261,12 @@ def test_the_socket_is_made_only_after_the_check() -> None:
 
 
 class Answers(AbstractResolver):
-    """A resolver that gives one list of addresses after the other."""
-
     def __init__(self, *answers: list[str]) -> None:
         self.answers = list(answers)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Answer with the next list."""
         return [
             ResolveResult(
                 hostname=host,
@@ -292,12 +280,10 @@ class Answers(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Nothing to close."""
+        pass
 
 
 class Witness:
-    """A loopback server on both families that counts who connects."""
-
     def __init__(self) -> None:
         self.connections = 0
         self.port = 0
@@ -335,9 +321,7 @@ async def _get(guard: Guard, url: str, **connector: Any) -> int:
         return response.status
 
 
-def test_a_real_client_reaches_nothing_local() -> None:
-    """No spelling of a local URL, canonical or as written, opens a connection from a guarded client."""
-
+def test_client_reaches_nothing_local() -> None:
     async def run() -> None:
         async with Witness() as witness:
             for url in LOCAL_URLS:
@@ -364,9 +348,7 @@ def test_a_real_client_reaches_nothing_local() -> None:
     asyncio.run(run())
 
 
-def test_a_rebinding_name_is_refused() -> None:
-    """A name that resolves first to an address that may be dialled, then to another, is judged each time."""
-
+def test_client_refuses_rebound_name() -> None:
     async def run() -> None:
         async with Witness() as witness:
             # The allowed address stands in for a public one: no packet leaves the machine.
@@ -383,9 +365,7 @@ def test_a_rebinding_name_is_refused() -> None:
     asyncio.run(run())
 
 
-def test_a_name_that_resolves_to_this_machine_is_refused() -> None:
-    """What a resolver answers for a public name does not get around the guard."""
-
+def test_client_refuses_name_resolving_to_local_address() -> None:
     async def run() -> None:
         async with Witness() as witness:
             for address in ["127.0.0.1", "0.0.0.0", "::1", "::ffff:127.0.0.1", "::"]:
@@ -397,9 +377,7 @@ def test_a_name_that_resolves_to_this_machine_is_refused() -> None:
     asyncio.run(run())
 
 
-def test_an_allowed_network_is_reached() -> None:
-    """With its network named, the same client and the same resolver reach the loopback server."""
-
+def test_client_reaches_allowed_network() -> None:
     async def run() -> None:
         async with Witness() as witness:
             guard = Guard(allow=["127.0.0.0/8"])
@@ -420,6 +398,5 @@ def test_an_allowed_network_is_reached() -> None:
         (None, False),
     ]
 )
-def test_is_refusal(error: BaseException | None, expected: bool) -> None:
-    """The guard's refusals are told from other failures, also when a client joins several into one."""
+def test_is_refusal_recognises_wrapped_errors(error: BaseException | None, expected: bool) -> None:
     assert is_refusal(error) is expected

@@ -1,4 +1,4 @@
-"""Names to addresses: remembered, asked once, and no name server asked for what is known."""
+"""The DNS cache."""
 
 import asyncio
 import socket
@@ -13,8 +13,6 @@ from tables import each
 
 
 class Time:
-    """A clock that is set by hand."""
-
     now = 0.0
 
     def __call__(self) -> float:
@@ -22,8 +20,6 @@ class Time:
 
 
 class Server:
-    """A name server with a table; remembers what it was asked."""
-
     def __init__(self, **table: Any) -> None:
         self.table = {name.replace("_", "."): value for name, value in table.items()}
         self.asked: list[str] = []
@@ -38,8 +34,6 @@ class Server:
 
 
 def run(body: Callable[[DnsCache], Coroutine[Any, Any, Any]], server: Server, time: Time | None = None) -> Any:
-    """Run something with names in front of a server."""
-
     async def main() -> Any:
         names = DnsCache(time or Time(), server)
         try:
@@ -50,8 +44,7 @@ def run(body: Callable[[DnsCache], Coroutine[Any, Any, Any]], server: Server, ti
     return asyncio.run(main())
 
 
-def test_a_name_is_asked_once() -> None:
-    """Many who ask at the same moment, and later, get one answer from one question."""
+def test_resolve_merges_concurrent_lookups() -> None:
     server = Server(a_test=["192.0.2.1", "192.0.2.2"])
 
     async def body(names: DnsCache) -> list[list[str]]:
@@ -62,8 +55,7 @@ def test_a_name_is_asked_once() -> None:
     assert ["a.test"] == server.asked
 
 
-def test_answers_expire() -> None:
-    """An answer is kept for KEEP seconds, a failure for KEEP_FAILURE."""
+def test_resolve_expires_answers_and_failures() -> None:
     server, time = Server(a_test=["192.0.2.1"]), Time()
 
     async def body(names: DnsCache) -> None:
@@ -88,9 +80,7 @@ def test_answers_expire() -> None:
         ([], False, "a.test has no address"),
     ]
 )
-def test_failures(failure: Any, again: bool, message: str) -> None:
-    """A name that leads nowhere is an unknown host; a temporary failure may be tried again."""
-
+def test_resolve_reports_failures(failure: Any, again: bool, message: str) -> None:
     async def body(names: DnsCache) -> FetchError:
         with pytest.raises(FetchError) as error:
             await names.resolve("a.test")
@@ -105,8 +95,7 @@ def test_failures(failure: Any, again: bool, message: str) -> None:
         ("www.localhost", "127.0.0.1"), ("a.b.localhost.", "127.0.0.1"),
         ("localhost.", "127.0.0.1"),
     ])  # fmt: skip
-def test_literals_answer_for_themselves(name: str, address: str) -> None:
-    """Addresses and localhost are known without asking anyone."""
+def test_resolve_answers_literals_without_lookup(name: str, address: str) -> None:
     server = Server()
 
     async def body(names: DnsCache) -> list[str]:
@@ -118,8 +107,7 @@ def test_literals_answer_for_themselves(name: str, address: str) -> None:
 
 
 @each(["host1", "notlocalhost", "1.2.3", "localhost.test"])
-def test_names_that_only_look_like_literals(name: str) -> None:
-    """A name that ends in a digit, or has localhost in it, is asked for like any other."""
+def test_resolve_looks_up_names_similar_to_literals(name: str) -> None:
     server = Server()
 
     async def body(names: DnsCache) -> None:
@@ -130,16 +118,14 @@ def test_names_that_only_look_like_literals(name: str) -> None:
     assert [name] == server.asked
 
 
-def test_a_final_dot_is_not_asked_for() -> None:
-    """The name server is asked without the dot at the end."""
+def test_resolve_strips_final_dot() -> None:
     server = Server(a_test=["192.0.2.1"])
     assert ["192.0.2.1"] == run(lambda names: names.resolve("a.test."), server)
     assert ["a.test"] == server.asked
 
 
 @pytest.mark.paper("rules-dns")
-def test_ahead_and_peek() -> None:
-    """A name resolved ahead is known without waiting; peeking never asks."""
+def test_prefetch_fills_first_cached() -> None:
     server = Server(a_test=["192.0.2.1"])
 
     async def body(names: DnsCache) -> list[str]:
@@ -156,8 +142,7 @@ def test_ahead_and_peek() -> None:
     assert ["a.test"] == server.asked
 
 
-def test_one_who_gives_up_does_not_spoil_it_for_others() -> None:
-    """When one asker is cancelled, another gets the answer all the same."""
+def test_resolve_survives_cancelled_caller() -> None:
     server = Server(a_test=["192.0.2.1"])
 
     async def body(names: DnsCache) -> list[str]:
@@ -171,9 +156,7 @@ def test_one_who_gives_up_does_not_spoil_it_for_others() -> None:
     assert ["a.test"] == server.asked
 
 
-def test_closing_ends_what_is_being_asked() -> None:
-    """Questions that are open when the crawl ends are dropped."""
-
+def test_close_cancels_lookups() -> None:
     async def never(name: str) -> list[str]:
         await asyncio.Event().wait()
         return []
@@ -188,8 +171,7 @@ def test_closing_ends_what_is_being_asked() -> None:
     assert 1 == asyncio.run(main())
 
 
-def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When there are too many names all are forgotten, rather than kept for ever."""
+def test_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.web.guard.MAX_NAMES", 3)
 
     async def body(names: DnsCache) -> int:
@@ -201,9 +183,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(body, Server()) <= 3
 
 
-def test_the_resolver_of_the_client() -> None:
-    """The HTTP client gets the same addresses, in its own form, and an OSError for an unknown host."""
-
+def test_resolver_returns_aiohttp_results() -> None:
     async def body(names: DnsCache) -> list[Any]:
         resolver = Resolver(names)
         with pytest.raises(OSError, match=r"no such host: b\.test"):

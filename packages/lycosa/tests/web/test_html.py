@@ -1,4 +1,4 @@
-"""HTML to text and links: tables of cases, charsets, and markup made to hurt."""
+"""HTML to text and links: tables of cases, charsets and hostile markup."""
 
 import pytest
 from hypothesis import given, settings
@@ -21,17 +21,14 @@ URL = "http://a.test/dir/page"
 
 
 def read(html: str, **rest: str) -> ParsedPage:
-    """A page of some HTML."""
     return extract(html.encode(), URL, **rest)
 
 
 def text(document: ParsedPage) -> str:
-    """The text without marks."""
     return document.marked.replace(OPEN, "").replace(CLOSE, "")
 
 
 def pairs(document: ParsedPage) -> list[tuple[str, str]]:
-    """Links as short URLs and anchors."""
     links = document.links
     return [(url.removeprefix("http://a.test/"), anchor) for url, anchor in zip(links.urls, links.anchors, strict=True)]
 
@@ -67,14 +64,12 @@ def pairs(document: ParsedPage) -> list[tuple[str, str]]:
         ("<meta http-equiv=refresh content=30>", []),
     ]
 )
-def test_links(html: str, links: list[tuple[str, str]]) -> None:
-    """Each piece of markup has these links with these anchors."""
+def test_extract_links(html: str, links: list[tuple[str, str]]) -> None:
     assert links == pairs(read(html))
 
 
 @each([b"<Template><a href=b>x</a></Template>", "\ufeff<template><a href=b>x</a></template>".encode("utf-16-le")])
-def test_templates_in_any_spelling(body: bytes) -> None:
-    """Links in a template are never shown, however it is spelled or encoded."""
+def test_extract_skips_templates_in_any_encoding(body: bytes) -> None:
     assert [] == extract(body, URL).links.urls
 
 
@@ -91,20 +86,17 @@ def test_templates_in_any_spelling(body: bytes) -> None:
         ("<ul><li>one<li>two</ul>", "one two"),
     ]
 )
-def test_text(html: str, expected: str) -> None:
-    """The text is what a reader sees; blocks are apart, inline elements are not."""
+def test_extract_text(html: str, expected: str) -> None:
     assert expected == " ".join(text(read(html)).split())
 
 
-def test_title_and_language() -> None:
-    """Title and language come from where a browser takes them."""
+def test_extract_title_and_language() -> None:
     document = read("<html lang=en-GB><title> Coral \n reefs </title>")
     assert ("Coral reefs", "en-gb") == (document.title, document.language)
     assert 500 == len(read(f"<title>{'x' * 9000}</title>").title)
 
 
-def test_the_title_of_a_drawing_is_not_the_pages() -> None:
-    """A title inside SVG names a drawing."""
+def test_extract_ignores_svg_title() -> None:
     assert "Page" == read("<svg><title>Logo</title></svg><title>Page</title>").title
 
 
@@ -120,19 +112,16 @@ def test_the_title_of_a_drawing_is_not_the_pages() -> None:
         ("<meta name=robots>", "", {""}),
     ]
 )
-def test_directives(html: str, agent: str, directives: set[str]) -> None:
-    """What meta robots says to us, in any case and number."""
+def test_extract_robots_directives(html: str, agent: str, directives: set[str]) -> None:
     assert directives == read(html, agent=agent).directives
 
 
-def test_canonical() -> None:
-    """rel=canonical is resolved; one that leads nowhere is none."""
+def test_extract_canonical_url() -> None:
     assert "http://a.test/x" == read("<link rel=canonical href=/x>").canonical
     assert "" == read("<link rel=canonical href='mailto:x'>").canonical
 
 
-def test_rel_is_lower_case() -> None:
-    """The relation of a link is kept in lower case, its words separated by spaces."""
+def test_extract_lowercases_rel() -> None:
     assert ["nofollow ugc"] == read("<a href=b rel='NoFollow  UGC'>x</a>").links.rels
 
 
@@ -140,39 +129,33 @@ def test_rel_is_lower_case() -> None:
 
 
 def numbered(anchor: str, before: int = 30, after: int = 30) -> str:
-    """The context of an anchor between numbered words."""
     left = " ".join(f"l{n}" for n in range(before, 0, -1))
     right = " ".join(f"r{n}" for n in range(1, after + 1))
     return read(f"<p>{left} <a href=b>{anchor}</a> {right}").links.contexts[0]
 
 
 @pytest.mark.paper("otie-window")
-def test_a_context_has_twenty_words() -> None:
-    """Ten words less one on each side of an anchor of two words: twenty in all."""
+def test_context_has_twenty_words() -> None:
     context = numbered("coral reef")
     assert CONTEXT_WORDS == len(context.split())
     assert "l9 l8 l7 l6 l5 l4 l3 l2 l1 coral reef r1 r2 r3 r4 r5 r6 r7 r8 r9" == context
 
 
-def test_a_context_of_an_odd_anchor_has_twenty_words() -> None:
-    """The window is twenty words for an anchor of one word, too."""
+def test_context_of_one_word_anchor_has_twenty_words() -> None:
     assert CONTEXT_WORDS == len(numbered("coral").split())
 
 
-def test_a_context_at_the_edge() -> None:
-    """At the start and the end of the text there are fewer words."""
+def test_context_at_edge_of_text_is_shorter() -> None:
     assert "coral reef r1 r2 r3 r4 r5 r6 r7 r8 r9" == numbered("coral reef", before=0)
     assert "l1 coral reef" == numbered("coral reef", before=1, after=0)
 
 
-def test_a_long_anchor_is_its_own_context() -> None:
-    """An anchor of twenty words leaves no room for others."""
+def test_context_of_long_anchor_is_the_anchor() -> None:
     anchor = " ".join(f"w{n}" for n in range(20))
     assert anchor == numbered(anchor)
 
 
-def test_contexts_contain_no_cut_words() -> None:
-    """Words longer than usual make the context shorter, never cut."""
+def test_context_contains_no_cut_words() -> None:
     words = [f"{'x' * 50}{n}" for n in range(40)]
     page = read(f"<p>{' '.join(words[:20])} <a href=b>coral reef</a> {' '.join(words[20:])}")
     context = page.links.contexts[0].split()
@@ -180,8 +163,7 @@ def test_contexts_contain_no_cut_words() -> None:
     assert all(word in [*words, "coral", "reef"] for word in context)
 
 
-def test_other_links_in_the_context_are_plain_words() -> None:
-    """Contexts hold no marks."""
+def test_context_contains_no_markers() -> None:
     contexts = read("<a href=b>one</a> and <a href=c>two</a>").links.contexts
     assert ["one and two", "one and two"] == contexts
 
@@ -189,8 +171,7 @@ def test_other_links_in_the_context_are_plain_words() -> None:
 # -- marks ---------------------------------------------------------------------------------------------------
 
 
-def test_marks_are_in_the_order_of_links() -> None:
-    """The n-th pair of marks belongs to the link at position n, also where links are left out."""
+def test_markers_match_link_positions() -> None:
     document = read("<a href='mailto:x'>no</a> <a href=b>yes</a> <a href=b>yes</a> <a href=c>and</a>")
     inside = [piece.split(CLOSE)[0] for piece in document.marked.split(OPEN)[1:]]
     assert ["no", "yes", "yes", "and"] == inside
@@ -206,16 +187,14 @@ def test_marks_are_in_the_order_of_links() -> None:
         "<a href=b>one</a> \x01x\x02",
     ]
 )
-def test_marks_in_the_page_itself(html: str) -> None:
-    """A page that writes our marks gets none, and its links keep their anchors."""
+def test_markers_in_page_are_removed(html: str) -> None:
     document = read(html)
     assert OPEN not in document.marked
     assert CLOSE not in document.marked
     assert ["one"] == [anchor.replace(" ", "") for anchor in document.links.anchors]
 
 
-def test_marks_in_titles_and_attributes() -> None:
-    """Marks in what becomes title or anchor are dropped."""
+def test_markers_in_titles_and_attributes_are_removed() -> None:
     document = read("<title>a\x01b</title><area href=b alt='x\x02y'>")
     assert ("a b", ["x y"]) == (document.title, document.links.anchors)
 
@@ -235,8 +214,7 @@ def test_marks_in_titles_and_attributes() -> None:
         (b"<meta charset=utf-8><p>" + "grün und schön".encode("latin-1"), "", "grün und schön"),
     ]
 )
-def test_charsets(body: bytes, charset: str, expected: str) -> None:
-    """Header, mark, meta and a look at the bytes; all cases are in test_decoding.py."""
+def test_extract_decodes_charsets(body: bytes, charset: str, expected: str) -> None:
     assert expected == text(extract(body, URL, charset))
 
 
@@ -250,8 +228,7 @@ def test_charsets(body: bytes, charset: str, expected: str) -> None:
         (b"a \x01b\x02", "", "a b"),
     ]
 )
-def test_plain_text(body: bytes, charset: str, expected: str) -> None:
-    """A text file is what it is, in its charset or as UTF-8, without marks and links."""
+def test_read_plain_text_decodes_charsets(body: bytes, charset: str, expected: str) -> None:
     document = read_plain_text(body, charset)
     assert (expected, 0) == (document.marked, len(document.links))
 
@@ -265,16 +242,14 @@ def test_plain_text(body: bytes, charset: str, expected: str) -> None:
         ("", ""),
     ]
 )
-def test_language_of(text: str, language: str) -> None:
-    """The language of a text is told by its words, as a two-letter code; of a text too short for that, not at all."""
+def test_detect_language_code(text: str, language: str) -> None:
     assert language == detect_language_code(text)
 
 
 # -- markup made to hurt -------------------------------------------------------------------------------------
 
 
-def test_so_many_links_are_taken_and_no_more() -> None:
-    """Of more links the first MOST_LINKS are taken, with their contexts."""
+def test_extract_takes_max_links() -> None:
     document = read("".join(f"<a href=n{n}>coral {n}</a> " for n in range(MAX_LINKS + 1_000)))
     assert MAX_LINKS == len(document.links)
     assert ("http://a.test/dir/n9999", "coral 9999") == (document.links.urls[-1], document.links.anchors[-1])
@@ -289,8 +264,7 @@ SOUP = st.text(st.sampled_from("<>/=\"' a&;#x!-bhref\x01\x02\ud800\x00"), max_si
     st.binary(max_size=200) | SOUP.map(lambda text: text.encode("utf-8", "surrogatepass")),
     st.sampled_from(["", "utf-8", "utf-16", "shift_jis", "x"]),
 )
-def test_any_bytes_can_be_read(body: bytes, charset: str) -> None:
-    """No bytes and no charset make it fail, columns are of one length, and marks pair up or are absent."""
+def test_extract_never_raises(body: bytes, charset: str) -> None:
     document = extract(b"<a href=b>" + body, URL, charset)
     links = document.links
     assert {len(links)} == {len(column) for column in (links.anchors, links.contexts, links.rels, links.positions)}
@@ -299,27 +273,23 @@ def test_any_bytes_can_be_read(body: bytes, charset: str) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=50), st.sampled_from(["utf-8", "utf-16", "utf-7", "ascii", "cp932", "zip", ""]))
-def test_any_bytes_are_some_text(body: bytes, charset: str) -> None:
-    """A text file can be read whatever it holds."""
+def test_read_plain_text_never_raises(body: bytes, charset: str) -> None:
     assert isinstance(read_plain_text(body, charset).marked, str)
 
 
 @each(["font a{}", "B x={}", "strong\n{}"])
-def test_elements_that_are_opened_again_and_again_stay_few(tag: str) -> None:
-    """Formatting that is never closed does not multiply: the text of such a page is all there, each piece once."""
+def test_limit_markup_stops_reopened_formatting(tag: str) -> None:
     body = "".join(f"<{tag.format(i)}>w{i}<p>" for i in range(5_000)).encode()
     page = extract(body, "http://a.test/")
     assert [f"w{i}" for i in range(5_000)] == page.marked.split()
 
 
-def test_ordinary_formatting_is_left_alone() -> None:
-    """A long page whose formatting is closed is parsed as it is."""
+def test_limit_markup_keeps_ordinary_formatting() -> None:
     page = "<p><b class=x>bold</b> and <i>italic</i>" * 50 + "<p>More of it. " * 1_000
     assert page == limit_markup(page)
 
 
-def test_an_article_that_only_a_script_would_show() -> None:
-    """The text of an article in JSON-LD is read if the page does not show it; its date is known in any case."""
+def test_extract_reads_article_of_json_ld() -> None:
     body = (
         "Corals live in warm seas. They build reefs of limestone over thousands of years, and shelter a quarter of all."
     )

@@ -1,4 +1,4 @@
-"""Pages that are made to hurt: what is read of them is bounded, and so is what reading takes."""
+"""Bounds of size and time for hostile HTML pages."""
 
 from collections.abc import Iterator
 
@@ -19,22 +19,19 @@ SIZE = 60_000
 
 @pytest.fixture(scope="module")
 def readers() -> Iterator[WorkerPool]:
-    """A process with limits that no bomb may exceed: 300 MB, and seconds of CPU time."""
     readers = WorkerPool(1, MEMORY)
     yield readers
     readers.close()
 
 
 def said(document: ParsedPage) -> int:
-    """Letters of all that is read of a page."""
     texts = (document.marked, document.main, document.title, document.headings, document.lead)
     links = document.links
     return sum(map(len, (*texts, *links.anchors, *links.contexts, *document.about.values())))
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_stays_small(readers: WorkerPool, name: str) -> None:
-    """Within the limits, no more than ten letters a byte, and columns of one length."""
+def test_extract_bounds_bombs(readers: WorkerPool, name: str) -> None:
     body = BOMBS[name](SIZE)
     document = readers.run("page", body, URL, "text/html", "")
     assert said(document) <= 10 * len(body)
@@ -43,22 +40,19 @@ def test_a_bomb_stays_small(readers: WorkerPool, name: str) -> None:
     assert sum(map(len, links.urls)) <= 10 * len(body) + 100_000
 
 
-def test_a_table_is_no_gigabyte(readers: WorkerPool) -> None:
-    """A wide cell is not repeated in each row."""
+def test_extract_does_not_repeat_wide_cells(readers: WorkerPool) -> None:
     body = b"<table><tr><td>" + b"w " * 25_000 + b"<td>q</tr>" + b"<tr><td>y<td>z</tr>" * 20_000
     assert said(readers.run("page", body, URL, "text/html", "")) < len(body)
 
 
-def test_so_much_is_read_and_no_more() -> None:
-    """Characters and tags are counted; the text before the last of them is all there."""
+def test_limit_markup_bounds_characters_and_tags() -> None:
     assert MAX_SOURCE == len(limit_markup("w" * (MAX_SOURCE + 1)))
     assert MAX_TAGS == limit_markup("<i>" * (MAX_TAGS + 10)).count("<")
     page = extract(b"<p>first " + b"<br>" * MAX_TAGS + b"<p>last", URL)
     assert ("first", []) == (page.text.strip(), page.links.urls)
 
 
-def test_of_bodies_the_first_count() -> None:
-    """A long page with many bodies is parsed with a few; with one if that is no plain tag. A short page is as it is."""
+def test_limit_markup_keeps_first_bodies() -> None:
     page = "<html lang=en>" + "<body id=a>" * 30 + "words " * 20_000
     assert (1, MAX_REPEATED_TAGS, 30 - MAX_REPEATED_TAGS) == tuple(
         limit_markup(page).count(tag) for tag in ("<html", "<body", "<span")
@@ -68,8 +62,7 @@ def test_of_bodies_the_first_count() -> None:
     assert page[:500] == limit_markup(page[:500])
 
 
-def test_tags_in_comments_do_not_hide_the_one_that_counts() -> None:
-    """Pages were written for several browsers, with a tag for each: the last one is not in a comment."""
+def test_limit_markup_keeps_html_tag_after_comments() -> None:
     head = (
         '<!--[if IE 7]><html class="ie7"><![endif]--><!--[if !IE]><!--><html class="no-js" lang="de"><!--<![endif]-->'
     )
@@ -78,8 +71,7 @@ def test_tags_in_comments_do_not_hide_the_one_that_counts() -> None:
         assert ("Riffe", "de") == (page.title, page.language)
 
 
-def test_long_links_of_a_long_page_stay_links() -> None:
-    """What has a long title has few attributes; what has many of them is no link."""
+def test_limit_markup_keeps_long_links() -> None:
     title = "a long title, it's true " * 20
     page = "".join(f'<p><a href="/{n}" title="{title}">x</a>' for n in range(4_000))
     assert 4_000 == len(extract(page.encode(), URL).links)
@@ -88,26 +80,21 @@ def test_long_links_of_a_long_page_stay_links() -> None:
 
 
 class Minefield:
-    """A site whose front page links to every fourth bomb: that all of them can be read is shown above."""
-
     def __init__(self, size: int) -> None:
         self.bodies = {f"http://h.localhost/{n}": bomb(size) for n, bomb in enumerate([*BOMBS.values()][::4])}
         self.bodies["http://h.localhost/large"] = BOMBS["formatting with attributes"](600_000)  # goes to the pool
 
     def response(self, url: str, *, headers: object = None, version: int = 0) -> ServedResponse:
-        """A bomb, or the page that leads to them."""
         if url.endswith("robots.txt"):
             return ServedResponse(404, [], b"")
         front = "".join(f"<p><a href='{to}'>coral {n}</a>" for n, to in enumerate(self.bodies)).encode()
         return ServedResponse(200, [("Content-Type", "text/html")], self.bodies.get(url, front))
 
     def counts(self, url: str) -> bool:
-        """No page changes."""
         return False
 
 
-def test_a_crawl_over_them_records_every_page() -> None:
-    """Each is read, judged and recorded: none stops the crawl, none is fetched twice."""
+def test_crawl_records_every_bomb() -> None:
     field = Minefield(2_000)
 
     async def crawl() -> list[Visit]:

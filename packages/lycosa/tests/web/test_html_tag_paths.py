@@ -1,4 +1,4 @@
-"""Where links stand in a document: exact paths of markup made by hand, and bounds that hostile markup can't pass."""
+"""Tag paths of links, and their bounds."""
 
 from lycosa.core.types import Links
 from lycosa.web.html import MAX_PATH, MAX_PATH_CHARS_PER_BYTE, MAX_PATH_TAGS, extract
@@ -6,7 +6,6 @@ from tables import each
 
 
 def paths(html: str) -> list[str]:
-    """The paths of a page's links."""
     return extract(html.encode(), "http://a.test/").links.paths
 
 
@@ -35,13 +34,11 @@ def paths(html: str) -> list[str]:
         ("no links", []),
     ]
 )
-def test_paths(html: str, found: list[str]) -> None:
-    """Tags from the root to the link, each with its id and classes; one for each link that is kept."""
+def test_tag_paths_of_markup(html: str, found: list[str]) -> None:
     assert found == paths(html)
 
 
-def test_what_is_far_from_the_link_is_left_out_whatever_was_looked_at_before() -> None:
-    """40 divs, d0 to d39: of the innermost link 31 of them and itself, and of a link at each depth the same rule."""
+def test_tag_paths_keep_nearest_tags() -> None:
     links = "".join(f"<div class=d{n}><a href=/{n}>x</a>" for n in range(40))
     last = " ".join(f"div.d{n}" for n in range(9, 40))
     assert f"{last} a" == paths(links)[-1]
@@ -55,15 +52,13 @@ def test_what_is_far_from_the_link_is_left_out_whatever_was_looked_at_before() -
     assert [f"{last} a", " ".join(["html", "body", *(f"div.d{n}" for n in range(20)), "a"])] == paths(backwards)
 
 
-def test_long_names_are_cut_at_a_tag() -> None:
-    """Each div has 3 + 1 + 30 characters and a blank: 14 and ` a` are 14 * 35 - 1 + 2 = 491, 15 would be 526."""
+def test_tag_paths_cut_long_names_at_a_tag() -> None:
     found = paths(f"<div class={'c' * 30}>" * 20 + "<a href=/b>x</a>")
     assert [" ".join([f"div.{'c' * 30}"] * 14 + ["a"])] == found
     assert 491 == len(found[0]) <= MAX_PATH
 
 
-def test_distinct_paths_are_bounded_by_the_size_of_the_page() -> None:
-    """900 links of 26 bytes or so whose paths have 460 characters or more: what is beyond the bound is empty."""
+def test_tag_paths_are_bounded_by_page_size() -> None:
     html = f"<div class={'c' * 30}>" * 13 + "".join(f"<a class=r{n} href=/{n}>x</a>" for n in range(900))
     found = paths(html)
     fits = [path for path in found if path]
@@ -72,14 +67,12 @@ def test_distinct_paths_are_bounded_by_the_size_of_the_page() -> None:
     assert room - 500 < sum(map(len, fits)) <= room < 900 * 460
 
 
-def test_links_of_one_path_have_one_string() -> None:
-    """A listing of thousands takes the memory of one path."""
+def test_tag_paths_share_equal_strings() -> None:
     found = paths("<p><a href=/b>x</a><p><a href=/c>x</a>")
     assert found[0] is found[1]
 
 
-def test_columns_are_cut_together() -> None:
-    """Where a space keeps fewer links, there are fewer paths."""
+def test_links_keep_cuts_paths() -> None:
     links = extract(b"<a href=/b>x</a><p><a href=/c>y</a>", "http://a.test/").links
     links.truncate(1)
     assert (["http://a.test/b"], ["html body a"]) == (links.urls, links.paths)

@@ -1,4 +1,4 @@
-"""Content encodings: all that servers send, right or wrong, and bombs."""
+"""Content encodings: valid, invalid and hostile bodies."""
 
 import gzip
 import io
@@ -58,8 +58,7 @@ EACH = pytest.mark.parametrize(("encoding", "pack"), PACKERS.values(), ids=PACKE
 
 
 @EACH
-def test_round_trip(encoding: str, pack: Callable[[bytes], bytes]) -> None:
-    """What was packed comes back whole."""
+def test_inflate_round_trip(encoding: str, pack: Callable[[bytes], bytes]) -> None:
     for data in (b"", b"a", PAGE, NOISE, b"\0" * 500_000):
         assert inflate(pack(data), encoding, CAP) == (data, True)
 
@@ -67,29 +66,25 @@ def test_round_trip(encoding: str, pack: Callable[[bytes], bytes]) -> None:
 @EACH
 @settings(max_examples=25)
 @given(data=st.binary(max_size=3_000), cap=st.integers(0, 3_000))
-def test_the_cap_is_exact(encoding: str, pack: Callable[[bytes], bytes], data: bytes, cap: int) -> None:
-    """The first `cap` bytes come back, and whole is said only of what fits."""
+def test_inflate_cap_is_exact(encoding: str, pack: Callable[[bytes], bytes], data: bytes, cap: int) -> None:
     assert inflate(pack(data), encoding, cap) == (data[:cap], len(data) <= cap)
 
 
 @EACH
-def test_the_cap_at_its_edges(encoding: str, pack: Callable[[bytes], bytes]) -> None:
-    """A body of exactly the cap is whole, one byte less room cuts it."""
+def test_inflate_cap_at_its_edges(encoding: str, pack: Callable[[bytes], bytes]) -> None:
     packed = pack(PAGE)
     for cap in (0, 1, len(PAGE) - 1, len(PAGE), len(PAGE) + 1):
         assert inflate(packed, encoding, cap) == (PAGE[:cap], len(PAGE) <= cap)
 
 
 @each(["", "identity", " Identity , ", ",", "identity, identity, identity, identity"])
-def test_identity(encoding: str) -> None:
-    """No encoding leaves the body as it is, up to the cap."""
+def test_inflate_identity(encoding: str) -> None:
     assert inflate(PAGE, encoding, CAP) == (PAGE, True)
     assert inflate(PAGE, encoding, 10) == (PAGE[:10], False)
 
 
 @each(["gzip", "deflate", "br", "zstd", "gzip, br", ""])
-def test_an_empty_body_is_empty_under_any_encoding(encoding: str) -> None:
-    """Responses without a body may still name an encoding."""
+def test_inflate_empty_body(encoding: str) -> None:
     assert inflate(b"", encoding, CAP) == (b"", True)
 
 
@@ -103,20 +98,17 @@ def test_an_empty_body_is_empty_under_any_encoding(encoding: str) -> None:
         ("gzip, gzip", _gzip(PAGE)),  # named twice, packed once
     ]
 )
-def test_stacks(encoding: str, body: bytes) -> None:
-    """Encodings are undone last first."""
+def test_inflate_stacked_encodings(encoding: str, body: bytes) -> None:
     assert inflate(body, encoding, CAP) == (PAGE, True)
 
 
 @each(["utf-8", "none", "x" * 9_000, "gzip, what", "UTF-8, gzip"])
-def test_names_that_are_no_encodings(encoding: str) -> None:
-    """What is no encoding is not undone; what is one beside it is."""
+def test_inflate_ignores_unknown_names(encoding: str) -> None:
     assert (PAGE, True) == inflate(_gzip(PAGE) if "gzip" in encoding else PAGE, encoding, CAP)
 
 
 @each(["compress", "gzip, Compress", "aes128gcm", "gzip, gzip, gzip, gzip"])
-def test_encodings_that_are_not_undone(encoding: str) -> None:
-    """One that we can't undo, or too many of them, are an error, with a short message."""
+def test_inflate_rejects_unsupported_encodings(encoding: str) -> None:
     with pytest.raises(BadEncoding) as caught:
         inflate(_gzip(PAGE), encoding, CAP)
     assert len(str(caught.value)) < 200
@@ -136,21 +128,18 @@ def test_encodings_that_are_not_undone(encoding: str) -> None:
     ("zstd", b"\x28\xb5\x2f\xfd\xff\xff\xff\xff\xff\xff\xff"),
     ("zstd", b"\x50\x2a\x4d\x18\x02\x00\x00\x00hi"),
 ])  # fmt: skip
-def test_nothing_to_decode(encoding: str, body: bytes) -> None:
-    """A body of which nothing can be decoded is an error."""
+def test_inflate_rejects_undecodable_bodies(encoding: str, body: bytes) -> None:
     with pytest.raises(BadEncoding):
         inflate(body, encoding, CAP)
 
 
-def test_a_body_that_is_not_gzip_is_taken_as_it_is() -> None:
-    """Servers that name gzip and send plain text are understood."""
+def test_inflate_accepts_plain_body_named_gzip() -> None:
     assert inflate(PAGE, "gzip", CAP) == (PAGE, True)
     assert inflate(PAGE, "x-gzip", 10) == (PAGE[:10], False)
 
 
 @EACH
-def test_a_truncated_body_keeps_its_beginning(encoding: str, pack: Callable[[bytes], bytes]) -> None:
-    """A body that breaks off gives what could be decoded, and is not whole; also if its last byte is missing."""
+def test_inflate_keeps_beginning_of_truncated_body(encoding: str, pack: Callable[[bytes], bytes]) -> None:
     data = random.Random(1).randbytes(400_000)
     packed, small = pack(data), pack(PAGE)
     for share in (0.3, 0.9):
@@ -165,16 +154,14 @@ def test_a_truncated_body_keeps_its_beginning(encoding: str, pack: Callable[[byt
 
 
 @EACH
-def test_trailing_garbage_is_ignored(encoding: str, pack: Callable[[bytes], bytes]) -> None:
-    """What follows the end of the stream does not matter."""
+def test_inflate_ignores_trailing_garbage(encoding: str, pack: Callable[[bytes], bytes]) -> None:
     packed = pack(PAGE)
     for garbage in (b"\0", b"\0" * 1_000, b"<!-- cached -->", b"\r\n", b"\xff" * 100_000):
         assert inflate(packed + garbage, encoding, CAP) == (PAGE, True)
 
 
 @EACH
-def test_a_corrupt_body_keeps_its_beginning(encoding: str, pack: Callable[[bytes], bytes]) -> None:
-    """Whatever byte is damaged, nothing but BadEncoding is raised and no more than the cap comes back."""
+def test_inflate_bounds_corrupt_bodies(encoding: str, pack: Callable[[bytes], bytes]) -> None:
     packed = pack(PAGE)
     chance = random.Random(3)
     for _ in range(100):
@@ -187,16 +174,14 @@ def test_a_corrupt_body_keeps_its_beginning(encoding: str, pack: Callable[[bytes
         assert len(found) <= CAP
 
 
-def test_a_wrong_checksum_loses_nothing_but_trust() -> None:
-    """The data in front of a wrong checksum is kept, and not called whole."""
+def test_inflate_keeps_data_before_wrong_checksum() -> None:
     for encoding, pack in [PACKERS[name] for name in ("gzip", "deflate", "zstd")]:
         packed = bytearray(pack(PAGE))
         packed[-5 if encoding == "gzip" else -1] ^= 0xFF
         assert inflate(bytes(packed), encoding, CAP) == (PAGE, False)
 
 
-def test_corruption_in_the_middle_keeps_all_before_it() -> None:
-    """Decoding goes on to the very byte where the stream breaks, also in a short body."""
+def test_inflate_keeps_data_before_corruption() -> None:
     head = b"kept " * 10
     packer = zlib.compressobj(wbits=31)
     packed = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH) + b"\xff\xff\xff\xff"
@@ -209,8 +194,7 @@ def test_corruption_in_the_middle_keeps_all_before_it() -> None:
 
 
 @EACH
-def test_members_follow_each_other(encoding: str, pack: Callable[[bytes], bytes]) -> None:
-    """Members of gzip and frames of zstd are joined; the other formats end once."""
+def test_inflate_joins_members_and_frames(encoding: str, pack: Callable[[bytes], bytes]) -> None:
     body = pack(PAGE) + pack(b"") + pack(NOISE)
     expected = PAGE + NOISE if encoding in ("gzip", "x-gzip", "zstd") else PAGE
     assert inflate(body, encoding, CAP) == (expected, True)
@@ -218,23 +202,20 @@ def test_members_follow_each_other(encoding: str, pack: Callable[[bytes], bytes]
     assert inflate(body, encoding, cut) == (expected[:cut], len(expected) <= cut)
 
 
-def test_a_broken_second_member() -> None:
-    """The first member stays when the second is cut or corrupt."""
+def test_inflate_keeps_members_before_broken_one() -> None:
     for tail in [_gzip(NOISE)[:10], _gzip(NOISE)[:-3], b"\x1f\x8b", b"\x1f\x8bnonsense"]:
         found, complete = inflate(_gzip(PAGE) + tail, "gzip", CAP)
         assert found.startswith(PAGE)
         assert not complete
 
 
-def test_skippable_frames_are_skipped() -> None:
-    """A zstd frame that carries no data is passed over."""
+def test_inflate_skips_skippable_frames() -> None:
     note = b"\x53\x2a\x4d\x18\x04\x00\x00\x00note"
     assert inflate(note + _zstd(PAGE) + note + _zstd(NOISE), "zstd", CAP) == (PAGE + NOISE, True)
 
 
 @cache
 def _bomb(encoding: str) -> bytes:
-    """Pack 60 MB of zeros, made in pieces so that they are never all there."""
     piece, out = b"\0" * 1_000_000, io.BytesIO()
     if encoding == "br":
         packer = brotli.Compressor(quality=1)
@@ -252,7 +233,6 @@ def _bomb(encoding: str) -> bytes:
 
 
 def _zstd_rle_bomb() -> bytes:
-    """Write 10,000 blocks of four bytes that each stand for 128 KiB."""
     block = (0 | 1 << 1 | 131_072 << 3).to_bytes(3, "little") + b"a"
     return b"\x28\xb5\x2f\xfd\x00\x38" + block * 10_000
 
@@ -271,8 +251,7 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 @each(BOMBS.values())
-def test_bombs(encoding: str, make: Callable[[], bytes]) -> None:
-    """A bomb gives the cap, is not whole, and never takes much more memory than the cap."""
+def test_inflate_bounds_bombs(encoding: str, make: Callable[[], bytes]) -> None:
     bomb = make()
     tracemalloc.start()
     try:
@@ -286,8 +265,7 @@ def test_bombs(encoding: str, make: Callable[[], bytes]) -> None:
     assert peak < 3 * CAP + 300_000
 
 
-def test_a_stage_below_the_last_is_capped_too() -> None:
-    """In a stack the outer encoding cannot fill the memory either."""
+def test_inflate_caps_inner_stages() -> None:
     found, complete = inflate(_gzip(_gzip(NOISE)), "gzip, gzip", 20_000)
     assert not complete
     assert NOISE.startswith(found)
@@ -301,8 +279,7 @@ def test_a_stage_below_the_last_is_capped_too() -> None:
         ("zstd", _zstd(b"a") * 200_000),
     ]
 )
-def test_crumbs_cost_little(encoding: str, body: bytes) -> None:
-    """Of megabytes of empty pieces only so many are looked at."""
+def test_inflate_bounds_empty_members(encoding: str, body: bytes) -> None:
     try:
         found, complete = inflate(body, encoding, CAP)
     except BadEncoding:
@@ -317,8 +294,7 @@ def test_crumbs_cost_little(encoding: str, body: bytes) -> None:
     st.sampled_from(["gzip", "deflate", "br", "zstd", "gzip, zstd"]),
     st.integers(0, 500),
 )
-def test_any_bytes(body: bytes, encoding: str, cap: int) -> None:
-    """No body raises anything but BadEncoding or goes beyond the cap."""
+def test_inflate_never_raises_other_errors(body: bytes, encoding: str, cap: int) -> None:
     for magic in (b"", b"\x1f\x8b\x08\x00", b"\x28\xb5\x2f\xfd"):
         try:
             found, _ = inflate(magic + body, encoding, cap)

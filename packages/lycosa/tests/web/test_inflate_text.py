@@ -1,4 +1,4 @@
-"""Bytes to text: marks, headers, declarations and guesses, as browsers take them."""
+"""Charsets of bodies: byte order marks, headers, declarations and detection."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,8 +10,7 @@ from tables import each
 FRENCH = "Les récifs coralliens, déjà blanchis, sont très menacés"
 
 
-def test_one_bad_byte_is_one_bad_character() -> None:
-    """A declaration holds: what is broken is replaced, the rest is what it says."""
+def test_decode_replaces_single_bad_byte() -> None:
     body = "<meta charset=utf-8><title>Frühling</title>".encode() + b" \xff and so on"
     for charset in ("", "utf-8"):
         page = extract(body, "http://a/", charset)
@@ -80,8 +79,7 @@ def test_one_bad_byte_is_one_bad_character() -> None:
         ("珊瑚礁は海の中にあります".encode("shift_jis"), "", "珊瑚礁は海の中にあります"),
     ]
 )
-def test_decoding(body: bytes, charset: str, expected: str) -> None:
-    """Each case as a browser would, but for UTF-8 that is disproved as a whole."""
+def test_decode_cases(body: bytes, charset: str, expected: str) -> None:
     assert expected == decode(body, charset)
 
 
@@ -91,13 +89,11 @@ def test_decoding(body: bytes, charset: str, expected: str) -> None:
     st.sampled_from(["", "utf-8", "utf-16", "shift_jis", "gb18030", "iso-2022-jp", "replacement", "x", "\ud800", "é"]),
     st.booleans(),
 )
-def test_any_bytes_are_text(body: bytes, charset: str, markup: bool) -> None:
-    """No bytes and no name make it fail, and no text has halves of characters."""
+def test_decode_never_raises(body: bytes, charset: str, markup: bool) -> None:
     assert decode(b"<meta charset=" + body, charset, markup=markup).encode() is not None
 
 
-def test_every_encoding_of_the_standard_can_be_decoded() -> None:
-    """A label leads to a name for which there is a decoder."""
+def test_decode_supports_all_standard_encodings() -> None:
     labels = "utf-8 ibm866 latin2 greek hebrew koi8-u macintosh windows-874 cp1250 x-mac-cyrillic gbk big5 euc-jp sjis"
     for label in [*labels.split(), "iso-2022-jp", "euc-kr", "x-user-defined", "gb18030", "windows-1258"]:
         assert "<p>coral" == decode(b"<p>coral", label), label

@@ -1,4 +1,4 @@
-"""The main part of a page, what it declares of itself, and what hostile pages do to both: nothing."""
+"""The main part of a page, and hostile pages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FURNITURE = {
 
 
 @each(FURNITURE)
-def test_what_is_furniture_by_its_name_is_left_out(name: str) -> None:
+def test_main_part_excludes_named_boilerplate(name: str) -> None:
     for body in (f"{FURNITURE[name].format('Zebra')}<h1>Reefs</h1><p>{PROSE}<p>{MORE}",
                  f"<h1>Reefs</h1><p>{PROSE}</p><p>{MORE}</p>{FURNITURE[name].format('Zebra')}"):  # fmt: skip
         document = extract(body.encode(), "http://a.test/")
@@ -42,7 +42,7 @@ def test_what_is_furniture_by_its_name_is_left_out(name: str) -> None:
         assert "Zebra" in document.text
 
 
-def test_lists_tables_and_code_are_kept() -> None:
+def test_main_part_keeps_lists_tables_and_code() -> None:
     page = (
         f"<h1>Reefs</h1><p>{PROSE}<ul><li>atolls<li>fringing reefs</ul><table><tr><th>reef<th>km</tr>"
         "<tr><td>Great Barrier<td>2300</tr></table><pre>reef = 1\nprint(reef)</pre>"
@@ -50,13 +50,13 @@ def test_lists_tables_and_code_are_kept() -> None:
     assert main(page) == f"Reefs\n{PROSE}\natolls\nfringing reefs\nreef km\nGreat Barrier 2300\nreef = 1\nprint(reef)"
 
 
-def test_the_narrowest_place_that_has_most_of_the_prose() -> None:
+def test_main_part_is_narrowest_place_with_most_prose() -> None:
     offer = "<p>Try our great magazine for three months, at half of the price.</p>"
     page = f"<div>{offer}</div><a href=/>Reefs</a><article><p>{PROSE}<p>{MORE}</article>"
     assert main(page) == f"{PROSE}\n{MORE}"
 
 
-def test_headings_and_lead() -> None:
+def test_main_part_headings_and_lead() -> None:
     document = extract(
         f"<title>T</title><nav><h2>Menu</h2></nav><h1>Reefs</h1><p>{PROSE}<h2>Where</h2><p>{MORE}".encode(),
         "http://a.test/",
@@ -67,7 +67,7 @@ def test_headings_and_lead() -> None:
     assert (page.main, page.headings, page.lead) == (document.main, document.headings, document.lead)
 
 
-def test_a_directory_keeps_its_list() -> None:
+def test_main_part_of_directory_keeps_list() -> None:
     links = "".join(f"<li><a href=/{n}>Reef {n}</a>" for n in range(50))
     assert main(f"<nav><a href=/>Home</a></nav><ul>{links}</ul>").startswith("Reef 0\nReef 1\n")
     assert main(f"<nav><ul>{links}</ul></nav>").startswith("Reef 0\nReef 1\n")
@@ -84,17 +84,17 @@ WRAPPED = [
 
 
 @each(WRAPPED)
-def test_a_page_with_text_is_never_empty(wrap: str) -> None:
+def test_main_part_of_page_with_text_is_never_empty(wrap: str) -> None:
     assert PROSE in main(wrap.format(f"<p>{PROSE}</p><p>{MORE}</p>"))
     assert main(wrap.format("word")) == "word"
 
 
-def test_pages_without_markup_have_no_main_part() -> None:
+def test_main_part_is_empty_without_markup() -> None:
     assert read_body(b"Reefs", "http://a.test/", "text/plain").main == ""
     assert extract(b"", "http://a.test/").main == ""
 
 
-def test_a_row_is_a_line_and_a_cell_is_no_column() -> None:
+def test_mark_turns_rows_into_lines() -> None:
     wide = extract(
         b"<table><tr><td>" + b"w " * 25_000 + b"<td>q</tr>" + b"<tr><td>y<td>z</tr>" * 5_000, "http://h/", "utf-8"
     )
@@ -120,35 +120,35 @@ HOSTILE = {
 
 
 @each(HOSTILE)
-def test_hostile_pages_are_read_to_the_end(name: str) -> None:
+def test_main_part_of_hostile_pages(name: str) -> None:
     document = extract(HOSTILE[name], "http://h/", "utf-8")
     assert len(document.main) <= len(HOSTILE[name])
     assert bool(document.main) is bool(document.text.strip())
 
 
 @given(st.text(st.sampled_from("\x01\x02\x03FNCBATHDE\n <>/abc"), max_size=200))
-def test_marks_of_the_page_itself_do_no_harm(text: str) -> None:
+def test_main_part_ignores_marks_of_the_page(text: str) -> None:
     document = extract(f"<p>coral</p><nav>{text}</nav>".encode(), "http://h/", "utf-8")
     assert not set(document.main) & set("\x01\x02\x03")
     assert "\x03" not in document.marked
 
 
-def test_a_table_after_a_paragraph_is_no_furniture() -> None:
+def test_main_part_keeps_table_after_paragraph() -> None:
     rows = "".join(f"<tr><td>Reef {n}<td>{n * 7} km</tr>" for n in range(100))
     assert "Reef 99 693 km" in main(f"<div><p>{PROSE}</p><p>{MORE}</p></div><div><table>{rows}</table></div>")
 
 
-def test_a_lead_before_the_place_belongs_to_it() -> None:
+def test_main_part_includes_lead_before_place() -> None:
     body = f"<div class=entry-content><p>{PROSE}</p><p>{MORE}</p></div>"
     text = main(f"<a href=/>Home</a><h1>Reefs</h1><p>A short history of reefs, from the first polyps on.</p>{body}")
     assert text.startswith("Reefs\nA short history")
 
 
-def test_what_is_left_out_within_a_line_does_not_break_it() -> None:
+def test_main_part_joins_lines_around_removed_parts() -> None:
     assert f"Coral lives. {PROSE}" in main(f"<p>Coral <span class=share>Tweet</span>lives. {PROSE}</p><p>{MORE}</p>")
 
 
-def test_the_whole_text_on_demand() -> None:
+def test_without_main_part_returns_all_text() -> None:
     document = extract(f"<nav>Home</nav><h1>Reefs</h1><p>{PROSE}".encode(), "http://a.test/")
     assert document.content == document.main
     whole = document.without_main_part()
@@ -156,7 +156,7 @@ def test_the_whole_text_on_demand() -> None:
     assert "Home" in whole.content
 
 
-def test_the_header_of_an_article_is_its_own() -> None:
+def test_main_part_keeps_article_header() -> None:
     lead = "A short history of reefs, from the first polyps on."
     header = f"<header><h1>Reefs</h1><p>{lead}</p></header>"
     page = f"<header>Our paper</header><main><article>{header}<p>{PROSE}</p><p>{MORE}</p></article></main>"

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - tables of cases, a line each
-"""Opt-outs: a table of cases, each as a host would say it."""
+"""Opt-outs in all their forms."""
 
 import json
 from dataclasses import dataclass, field
@@ -13,8 +13,6 @@ from lycosa.web.optouts import AiTxt, RobotsSignals, TdmRep, page_opt_outs, resp
 
 @dataclass
 class Case:
-    """What a host says in its files, a page in its header and markup, and which opt-outs hold."""
-
     told: list[str]
     robots: str = ""
     tdmrep: str = ""
@@ -87,8 +85,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_told(name: str) -> None:
-    """Each way of saying no, and what only looks like one."""
+def test_opt_outs_of_case(name: str) -> None:
     case = CASES[name]
     from lycosa.web.optouts import parse_x_robots_tag
 
@@ -105,8 +102,7 @@ def test_what_is_told(name: str) -> None:
     assert RobotsSignals.of(signals.state()).opt_outs(case.url) == signals.opt_outs(case.url)
 
 
-def test_what_is_heeded() -> None:
-    """Training is what models learn from, and all mining; the rest is respected by `all`."""
+def test_respected_filters_by_option() -> None:
     told = [
         "ai-train:robots.txt",
         "search:robots.txt",
@@ -120,7 +116,7 @@ def test_what_is_heeded() -> None:
     assert respected(told, "all") == told
 
 
-def test_files_that_are_meant_to_hurt() -> None:
+def test_opt_outs_of_hostile_files_take_linear_time() -> None:
     tdmrep = TdmRep(b'[{"location": "/\\ud800", "tdm-reservation": 1}, {"location": "/a", "tdm-reservation": 1}]')
     assert tdmrep.reserves("http://a.example/a")
     many = [{"location": "/" + "\u00fc " * 80, "tdm-reservation": 1}] * 1_000

@@ -1,4 +1,4 @@
-"""Where pages are read: here or in a process that can be ended, with the same result."""
+"""Parsing in workers: pool, failures and fallbacks."""
 
 import asyncio
 import signal
@@ -31,7 +31,6 @@ PAGE = b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=me
 
 @pytest.fixture(scope="module")
 def readers() -> Iterator[WorkerPool]:
-    """Processes of our own; what ends one is followed by the next."""
     readers = WorkerPool(1)
     yield readers
     readers.close()
@@ -43,8 +42,7 @@ def _packed(document: ParsedPage) -> bytes:
     return stream.getvalue()
 
 
-def test_processes_are_kept(readers: WorkerPool) -> None:
-    """Two pages, one process."""
+def test_run_reuses_worker(readers: WorkerPool) -> None:
     for _ in range(2):
         readers.run("page", PAGE, URL, "", "")
     assert 1 == len(readers._idle)
@@ -54,10 +52,9 @@ def test_processes_are_kept(readers: WorkerPool) -> None:
     ("deadly", "told"),
     [(signal.SIGSEGV, "killed the worker (SIGSEGV)"), (signal.SIGXCPU, "more than 10 s of CPU time")],
 )
-def test_a_process_that_dies_is_an_outcome(
+def test_run_reports_dead_worker(
     readers: WorkerPool, deadly: signal.Signals, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever asked is told why; the next page is read by another process."""
     readers.run("page", PAGE, URL, "", "")
     child = readers._idle[0].child
     child.send_signal(signal.SIGSTOP)
@@ -76,8 +73,7 @@ def test_a_process_that_dies_is_an_outcome(
     assert child.returncode is not None
 
 
-def test_a_process_that_died_before_is_replaced(readers: WorkerPool) -> None:
-    """It was not the page that it died of: another one reads it."""
+def test_run_replaces_worker_that_died_idle(readers: WorkerPool) -> None:
     readers.run("page", PAGE, URL, "", "")
     child = readers._idle[0].child
     child.kill()
@@ -85,8 +81,7 @@ def test_a_process_that_died_before_is_replaced(readers: WorkerPool) -> None:
     assert "Reefs" == readers.run("page", PAGE, URL, "", "").title
 
 
-def test_what_is_large_is_read_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only what is large, or suspect, goes to another process."""
+def test_read_page_uses_worker_for_large_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
     def run(self: WorkerPool, job: str, *given: bytes) -> ParsedPage:
@@ -104,9 +99,7 @@ def test_what_is_large_is_read_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [LARGE_BODY + 1, len(PAGE), len(PAGE)] == asked
 
 
-def test_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where none can be started, what is only large is read here; what is suspect is not."""
-
+def test_read_page_falls_back_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(self: WorkerPool, job: str, *given: bytes) -> ParsedPage:
         raise OSError(11, "no more processes")
 
@@ -124,8 +117,7 @@ async def _answers(pool: WorkerPool, *bodies: bytes) -> list[DecodedAnswer]:
     return await asyncio.gather(*(pool.run_in_thread(partial(pool.run, *each, retry=True)) for each in given))
 
 
-def test_answers_are_read_as_here() -> None:
-    """Every field is the same, also of messages that do not fit into a pipe; not more processes than asked for."""
+def test_run_answer_equals_local_result() -> None:
     bodies = [PAGE, b"", *(BOMBS[name](100_000) for name in ("everything", "links", "every byte", "utf-16"))]
     pool = WorkerPool(2)
     answers = asyncio.run(_answers(pool, *bodies))
@@ -140,8 +132,7 @@ def test_answers_are_read_as_here() -> None:
         assert _packed(JOBS["page"].read(body, URL, "text/html", "lycosa")) == _packed(answer.document)
 
 
-def test_a_page_whose_reader_dies_is_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second death is its own; those behind it are read by the next process."""
+def test_run_retries_once_after_worker_death(monkeypatch: pytest.MonkeyPatch) -> None:
     ask, asked = _Worker.ask, list[str]()
 
     def deadly(process: _Worker, job: str, given: tuple[Any, ...]) -> Any:
@@ -162,8 +153,7 @@ def test_a_page_whose_reader_dies_is_read_once_more(monkeypatch: pytest.MonkeyPa
     pool.close()
 
 
-def test_what_a_reader_says_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rubbish in place of an answer is the end of it, as is an answer that would never end."""
+def test_run_rejects_malformed_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     for rubbish in (b"\0" * 7 + b"\1\xc1", b"\0" * 7 + b"\1\7", b"\xff" * 8, b"\0" * 8):
         program = f"import os, time; os.write(1, {rubbish!r}); time.sleep(100)"
         monkeypatch.setattr("lycosa.web.parse_process.PROGRAM", ("-c", program))
@@ -173,8 +163,7 @@ def test_what_a_reader_says_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
         pool.close()
 
 
-def test_a_page_that_is_given_up_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor is a process that does not answer, or one that is closed."""
+def test_run_after_close_and_timeout_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.web.parse_process.PROGRAM", ("-c", "import time; time.sleep(100)"))
     pool = WorkerPool(1)
 
@@ -192,15 +181,13 @@ def test_a_page_that_is_given_up_is_not_waited_for(monkeypatch: pytest.MonkeyPat
         WorkerPool(1).run("page", PAGE, URL, "")
 
 
-def test_processes_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever waits is told that there is none to be had."""
+def test_run_raises_if_no_worker_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.web.parse_process.sys.executable", "/nowhere/python")
     with pytest.raises(FileNotFoundError):
         asyncio.run(_answers(WorkerPool(2), PAGE, PAGE))
 
 
-def test_native_code_never_runs_here() -> None:
-    """Documents are read in another process, small ones and read again ones, too: the library is not even loaded."""
+def test_read_page_never_parses_documents_locally() -> None:
     code = (
         "import sys; from lycosa.web.parse_process import read_page;"
         "from document_bombs import pdf, CATALOG, ONE, PAGE, stream;"
@@ -213,9 +200,7 @@ def test_native_code_never_runs_here() -> None:
     assert "Reefs False" == done.stdout.strip()
 
 
-def test_without_a_process_a_document_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where none can be started a large page is read here, but a document is not."""
-
+def test_read_page_does_not_fall_back_for_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(*given: object) -> None:
         raise OSError(11, "no more processes")
 

@@ -1,4 +1,4 @@
-"""Several crawls, one politeness: pauses kept together, and turns."""
+"""Shared politeness of several crawls: delays, turns and robots.txt files."""
 
 import asyncio
 import math
@@ -18,8 +18,6 @@ from lycosa.web.politeness import RECHECK_SECONDS, TURN_GRACE, Politeness, Polit
 
 
 class Time:
-    """A clock that is set by hand."""
-
     now = 100.0
 
     def __call__(self) -> float:
@@ -28,24 +26,20 @@ class Time:
 
 @pytest.fixture
 def time() -> Time:
-    """The time, 100 at the start."""
     return Time()
 
 
 def both(time: Time, **given: float) -> tuple[PolitenessView, PolitenessView]:
-    """Two crawls under one authority."""
     authority = SharedPoliteness(time)
     return authority.view(**given), authority.view(**given)
 
 
 def ask(view: PolitenessView, host: str, seconds: float = 0.0) -> None:
-    """One whole request."""
     view.begin(host)
     view.end(host, seconds)
 
 
-def test_one_crawl_is_treated_as_ever(time: Time) -> None:
-    """A single view says the same as a politeness of its own, step by step."""
+def test_single_view_behaves_like_politeness(time: Time) -> None:
     view, alone = SharedPoliteness(time).view(delay=2.0), Politeness(time, delay=2.0)
     for at, step in enumerate(
         (
@@ -65,8 +59,7 @@ def test_one_crawl_is_treated_as_ever(time: Time) -> None:
             assert alone.ready(host, "192.0.2.1") == view.ready(host, "192.0.2.1"), (at, host)
 
 
-def test_a_request_of_one_keeps_the_other_waiting(time: Time) -> None:
-    """While a host answers one crawl it is not ready for another, which is told a time to look again."""
+def test_view_waits_for_request_of_another(time: Time) -> None:
     first, second = both(time, delay=1.0)
     first.begin("a")
     assert (math.inf, "answering") == first.ready("a")
@@ -74,15 +67,13 @@ def test_a_request_of_one_keeps_the_other_waiting(time: Time) -> None:
     assert 0.0 == second.ready("b")[0]
 
 
-def test_the_pause_is_everyones(time: Time) -> None:
-    """After an answer to one crawl the host rests for all."""
+def test_delay_is_shared(time: Time) -> None:
     first, second = both(time, delay=2.0)
     ask(first, "a")
     assert (102.0, "delay") == second.ready("a")
 
 
-def test_the_larger_delay_counts(time: Time) -> None:
-    """A host that a more patient crawl asks as well is left alone as long as that one wants."""
+def test_largest_delay_counts(time: Time) -> None:
     authority = SharedPoliteness(time)
     quick, patient = authority.view(delay=1.0), authority.view(delay=3.0)
     patient.ready("a")
@@ -90,8 +81,7 @@ def test_the_larger_delay_counts(time: Time) -> None:
     assert 103.0 == quick.ready("a")[0]
 
 
-def test_what_one_learned_holds_for_all(time: Time) -> None:
-    """Crawl-delay and Retry-After of a host are known to every crawl, also to one that begins later."""
+def test_crawl_delay_and_hold_are_shared(time: Time) -> None:
     authority = SharedPoliteness(time)
     first = authority.view()
     first.apply_crawl_delay("a", 7.0)
@@ -102,15 +92,13 @@ def test_what_one_learned_holds_for_all(time: Time) -> None:
     assert (500.0, "asked to come back later") == second.ready("b")
 
 
-def test_addresses_are_shared(time: Time) -> None:
-    """The pause of an address is kept by all crawls together."""
+def test_address_delay_is_shared(time: Time) -> None:
     first, second = both(time, delay=1.0, address_delay=0.25)
     first.begin("a", "http://a/", "192.0.2.1")
     assert (100.25, "pause of address 192.0.2.1") == second.ready("b", "192.0.2.1")
 
 
-def test_a_crawl_opened_again_does_not_rest_once_more(time: Time) -> None:
-    """Hosts rest when the process has begun; opening a crawl again costs them and others nothing."""
+def test_reopened_view_does_not_rest_again(time: Time) -> None:
     authority = SharedPoliteness(time, started_at=100.0)
     first = authority.view()
     assert (101.0, "pause after resuming") == first.ready("a")
@@ -121,8 +109,7 @@ def test_a_crawl_opened_again_does_not_rest_once_more(time: Time) -> None:
     assert again.ready("a")[0] <= 150.0 >= first.ready("b")[0]
 
 
-def test_replaying_a_crawl_delay_is_no_new_pause(time: Time) -> None:
-    """A Crawl-delay that is known already does not put the host off when another log tells of it."""
+def test_repeated_crawl_delay_does_not_extend_rest(time: Time) -> None:
     first, second = both(time, delay=1.0)
     first.apply_crawl_delay("a", 7.0)
     ask(first, "a")
@@ -131,8 +118,7 @@ def test_replaying_a_crawl_delay_is_no_new_pause(time: Time) -> None:
     assert 107.0 == first.ready("a")[0]
 
 
-def test_turns(time: Time) -> None:
-    """Of two that wait for a host, the one that was served longest ago comes first, whoever asks first."""
+def test_turn_goes_to_client_served_longest_ago(time: Time) -> None:
     first, second = both(time, delay=1.0)
     ask(first, "a")
     assert [101.0, 101.0] == [first.ready("a")[0], second.ready("a")[0]]
@@ -141,8 +127,7 @@ def test_turns(time: Time) -> None:
     assert second.ready("a")[0] <= 101.0
 
 
-def test_a_turn_that_is_not_taken_is_lost(time: Time) -> None:
-    """Whoever does not come within the grace loses the turn, and has it again later."""
+def test_unused_turn_expires(time: Time) -> None:
     first, second = both(time, delay=1.0)
     ask(first, "a")
     first.ready("a")
@@ -156,8 +141,7 @@ def test_a_turn_that_is_not_taken_is_lost(time: Time) -> None:
     assert first.ready("a")[0] > due >= second.ready("a")[0]
 
 
-def test_a_crawl_that_is_over_lets_go(time: Time) -> None:
-    """What it had in flight is no request any more, its turn is the next one's, and a late end changes nothing."""
+def test_close_releases_requests_and_turns(time: Time) -> None:
     first, second = both(time, delay=1.0)
     second.ready("a")
     first.begin("a", "x")
@@ -172,8 +156,7 @@ def test_a_crawl_that_is_over_lets_go(time: Time) -> None:
     assert second.ready("a")[0] <= 101.0
 
 
-def test_requests_are_shared_out(time: Time) -> None:
-    """With a limit over all crawls, each has an equal share of it; when one has left, the rest have more."""
+def test_max_in_flight_is_shared_equally(time: Time) -> None:
     authority = SharedPoliteness(time, max_in_flight=4)
     first, second = authority.view(), authority.view()
     first.begin("a")
@@ -184,8 +167,7 @@ def test_requests_are_shared_out(time: Time) -> None:
     assert 0.0 == first.ready("c")[0]
 
 
-def test_hosts_are_forgotten(time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When too many are known, those at rest that no crawl uses are forgotten as a crawl ends."""
+def test_close_drops_idle_hosts_over_limit(time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_HOSTS", 2)
     first, second = both(time)
     for host in "abc":
@@ -198,8 +180,7 @@ def test_hosts_are_forgotten(time: Time, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("latency", [0.01, 0.5])
-def test_nobody_starves(latency: float) -> None:
-    """Twenty crawls with endless links to one host get about as many answers each, at its pace, one at a time."""
+def test_turns_are_fair(latency: float) -> None:
     served: Counter[int] = Counter()
     requests: list[tuple[float, float]] = []
 
@@ -231,8 +212,7 @@ def test_nobody_starves(latency: float) -> None:
     assert len(requests) > 0.9 * 150 / (pause + latency)
 
 
-def test_one_reads_the_rules_for_all(time: Time) -> None:
-    """What a robots.txt said to one crawl is known to the others for an hour; what is too long is not kept."""
+def test_share_robots_for_an_hour(time: Time) -> None:
     one, other = both(time)
     assert other.shared_robots("http://a.example/robots.txt") is None
     one.share_robots("http://a.example/robots.txt", b"Disallow:", 100.0)
@@ -243,8 +223,7 @@ def test_one_reads_the_rules_for_all(time: Time) -> None:
     assert other.shared_robots("http://a.example/robots.txt") is None
 
 
-def test_the_oldest_rules_are_forgotten(time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only so many are kept; one that is read again is new."""
+def test_share_robots_drops_oldest(time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_ROBOTS_FILES", 2)
     view, _ = both(time)
     for name in "abac":
@@ -252,8 +231,7 @@ def test_the_oldest_rules_are_forgotten(time: Time, monkeypatch: pytest.MonkeyPa
     assert {"a", "c"} == {name for name in "abc" if view.shared_robots(name)}
 
 
-def test_a_crawl_records_rules_that_another_has_read() -> None:
-    """The host is asked for its robots.txt once; both logs have the rules, and both obey them."""
+def test_crawl_records_robots_of_another_crawl() -> None:
     with serve(Web(traps=())) as server:
         topic = next(iter(server.web.topics))
         authority = SharedPoliteness(wall_clock(), started_at=0.0)

@@ -128,14 +128,12 @@ TABLE: list[tuple[str, str, dict[str, bool]]] = [
 
 @pytest.mark.paper("rules-robots")
 @each(TABLE)
-def test_rfc_9309(case: str, body: str, expected: dict[str, bool]) -> None:
-    """Each file says of each path what the standard makes it say."""
+def test_allowed_follows_rfc_9309(case: str, body: str, expected: dict[str, bool]) -> None:
     rules = RobotsRules.parse(body.encode(), AGENT)
     assert {path: rules.allowed("http://example.com" + path) for path in expected} == expected
 
 
-def test_the_url_is_cut_at_the_host_and_the_fragment() -> None:
-    """Scheme, host, port and fragment play no part; an absent path is the root."""
+def test_allowed_uses_path_and_query_only() -> None:
     rules = RobotsRules.parse(b"User-agent: *\nDisallow: /$\nDisallow: /a$", AGENT)
     urls = [
         "http://e.com",
@@ -149,13 +147,11 @@ def test_the_url_is_cut_at_the_host_and_the_fragment() -> None:
 
 
 @each(["Lycosa", "lycosa", "Lycosa/1.0", "lycosa/1.0 (+http://example.com)", " LYCOSA "])
-def test_the_agent_is_known_by_its_product_token(agent: str) -> None:
-    """A token and a whole header mean the same agent."""
+def test_parse_matches_product_token(agent: str) -> None:
     assert not RobotsRules.parse(b"User-agent: Lycosa\nDisallow: /", agent).allowed("http://e.com/a")
 
 
-def test_bytes_that_are_not_utf8_match_themselves() -> None:
-    """A rule in an older charset matches the same bytes percent-encoded in a URL."""
+def test_allowed_matches_bytes_of_older_charsets() -> None:
     rules = RobotsRules.parse(b"User-agent: *\nDisallow: /caf\xe9\nSitemap: http://e.com/\xe9", AGENT)
     assert not rules.allowed("http://e.com/caf%E9")
     assert rules.allowed("http://e.com/caf%C3%A9")
@@ -183,21 +179,18 @@ def test_bytes_that_are_not_utf8_match_themselves() -> None:
         ("Disallow: /", None),
     ]
 )
-def test_crawl_delay(line: str, expected: float | None) -> None:
-    """A sensible number of seconds counts, anything else is ignored."""
+def test_parse_crawl_delay(line: str, expected: float | None) -> None:
     assert RobotsRules.parse(f"User-agent: *\n{line}".encode(), AGENT).crawl_delay == expected
 
 
-def test_crawl_delay_belongs_to_its_group() -> None:
-    """The delay of the star group is not that of a named one; nor does a delay end the list of agents."""
+def test_parse_crawl_delay_per_group() -> None:
     body = b"User-agent: *\nCrawl-delay: 9\nDisallow: /a\n\nUser-agent: lycosa\nCrawl-delay: 3\nUser-agent: x\nDisallow: /b"
     named, other, late = (RobotsRules.parse(body, agent) for agent in ["lycosa", "someone", "x"])
     assert (named.crawl_delay, other.crawl_delay, late.crawl_delay) == (3.0, 9.0, None)
     assert [rules.allowed("http://e.com/b") for rules in (named, other, late)] == [False, True, False]
 
 
-def test_sitemaps_belong_to_the_file() -> None:
-    """Sitemaps are found anywhere, in order and once each."""
+def test_parse_sitemaps_of_whole_file() -> None:
     body = b"Sitemap: http://e.com/1\nUser-agent: x\nsitemap:http://e.com/2\nDisallow: /\nSitemap: http://e.com/1\nSitemap:"
     assert RobotsRules.parse(body, AGENT).sitemaps == ("http://e.com/1", "http://e.com/2")
 
@@ -209,13 +202,11 @@ def test_sitemaps_belong_to_the_file() -> None:
         *[(status, "forbid") for status in (None, 429, 500, 502, 503, 599, 600, 0, 100, 199)],
     ]
 )
-def test_verdict(status: int | None, expected: str) -> None:
-    """Absent rules allow, unreachable rules forbid, and so does a request to come back later."""
+def test_verdict_by_status(status: int | None, expected: str) -> None:
     assert verdict(status) == expected
 
 
 def test_allowed_all_or_nothing() -> None:
-    """Rules allow or forbid every page; robots.txt itself is always allowed."""
     forbidding = RobotsRules([(False, "/")])
     for url in ["http://e.com/", "http://e.com", "http://e.com/a?b"]:
         assert RobotsRules.ALLOW_ALL.allowed(url)
@@ -223,8 +214,7 @@ def test_allowed_all_or_nothing() -> None:
     assert forbidding.allowed("http://e.com/robots.txt")
 
 
-def test_rules_can_be_stored() -> None:
-    """Pickling keeps everything."""
+def test_rules_survive_pickling() -> None:
     rules = RobotsRules.parse(
         b"User-agent: *\nDisallow: /a*b\nDisallow: /c\nCrawl-delay: 2\nSitemap: http://e/s", AGENT
     )
@@ -234,8 +224,7 @@ def test_rules_can_be_stored() -> None:
 
 
 @each([(b"Disallow: /abc", True), (b"Disallow: /abc\n", False), (b"Disallow: /abc\nDisallow: /", False)])
-def test_a_file_is_cut_at_500_kib(last: bytes, expected: bool) -> None:
-    """What lies beyond the limit is not read, and a line across it is dropped, not cut short."""
+def test_parse_ignores_bytes_beyond_500_kib(last: bytes, expected: bool) -> None:
     head = b"User-agent: *\n"
     # Without an end of its own the last line goes on beyond the limit; with one it ends right before it.
     line = last.partition(b"\n")[0]
@@ -260,14 +249,12 @@ HOSTILE = {
 
 
 @each(HOSTILE.values())
-def test_hostile_files_cost_little(body: bytes) -> None:
-    """Whatever the patterns and the URL, there is an answer: what tries all ways would not end."""
+def test_allowed_takes_linear_time(body: bytes) -> None:
     rules = RobotsRules.parse(b"User-agent: *\n" + body, AGENT)
     assert rules.allowed("http://example.com/" + "a" * 1_980) in (True, False)
 
 
-def test_too_many_wildcards_forbid_more_and_never_less() -> None:
-    """Beyond the limit a disallow is cut at its first wildcard and an allow is dropped."""
+def test_parse_bounds_wildcard_rules() -> None:
     body = b"User-agent: *\n" + b"".join(b"Disallow: /x*%d\n" % i for i in range(MAX_WILD))
     rules = RobotsRules.parse(body + b"Disallow: /y*z\nAllow: /y*longer\nDisallow: /x*7\n", AGENT)
     answers = {path: rules.allowed("http://e.com/" + path) for path in ["x-7", "x-", "yaz", "ya", "y-longer", "z"]}
@@ -275,7 +262,6 @@ def test_too_many_wildcards_forbid_more_and_never_less() -> None:
 
 
 def _slow_match(pattern: str, path: str) -> bool:
-    """Match by definition: every split of the path at every star."""
     if not pattern or pattern == "$":
         return not pattern or not path
     if pattern[0] == "*":
@@ -284,21 +270,18 @@ def _slow_match(pattern: str, path: str) -> bool:
 
 
 @given(st.text("ab*", max_size=8), st.sampled_from(["", "$"]), st.text("ab", max_size=10))
-def test_matching_agrees_with_its_definition(pattern: str, anchor: str, path: str) -> None:
-    """The part-by-part matcher finds what trying everything finds."""
+def test_allowed_agrees_with_definition(pattern: str, anchor: str, path: str) -> None:
     rules = RobotsRules([(False, f"/{pattern}{anchor}")])
     assert rules.allowed(f"http://e.com/{path}") is not _slow_match(pattern + anchor, path)
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_read(body: bytes) -> None:
-    """No file raises, and every file gives an answer."""
+def test_parse_never_raises(body: bytes) -> None:
     rules = RobotsRules.parse(b"User-agent: *\n" + body, AGENT)
     assert rules.allowed("http://e.com/a") in (True, False)
 
 
-def test_real_files_are_read() -> None:
-    """All files of the corpus parse, and none hides itself."""
+def test_parse_real_files() -> None:
     if not REAL.exists():
         pytest.skip("the corpus of real files is absent: shared/conformance/robots-txt.tar.zst")
     count = 0

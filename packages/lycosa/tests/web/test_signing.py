@@ -1,4 +1,4 @@
-"""Signed requests: RFC 9421's own example to the digit, and a verifier that is not ours."""
+"""Request signatures, against RFC 9421's example and another implementation."""
 
 import base64
 import json
@@ -19,8 +19,7 @@ KEY = base64.b64decode("n4Ni+HpISpVObnQMW0wOhCKROaIKqKtW/2ZYb2p9KcU=")
 """Of RFC 9421, B.1.4: no secret."""
 
 
-def test_the_example_of_the_standard() -> None:
-    """RFC 9421, B.2.6: a signature by Ed25519 is the same for everybody."""
+def test_signature_base_matches_rfc_9421_example() -> None:
     covered = [
         ('"date"', "Tue, 20 Apr 2021 02:07:55 GMT"),
         ('"@method"', "POST"),
@@ -37,8 +36,6 @@ def test_the_example_of_the_standard() -> None:
 
 
 class Directory(HTTPSignatureKeyResolver):
-    """Keys as a host would find them in the directory."""
-
     def __init__(self, directory: dict[str, list[dict[str, str]]]) -> None:
         self.keys = {key["kid"]: key for key in directory["keys"]}
 
@@ -48,8 +45,7 @@ class Directory(HTTPSignatureKeyResolver):
         return Ed25519PublicKey.from_public_bytes(base64.urlsafe_b64decode(key["x"] + "="))
 
 
-def test_verified_by_another_implementation(tmp_path: Path) -> None:
-    """The command line makes an identity; what it signs, http-message-signatures accepts, and nothing that differs."""
+def test_headers_verified_by_another_implementation(tmp_path: Path) -> None:
     import time
 
     file = tmp_path / "me.json"
@@ -80,8 +76,7 @@ def test_verified_by_another_implementation(tmp_path: Path) -> None:
             verifier.verify(other, max_age=None, expect_tag="web-bot-auth")
 
 
-def test_identities_that_are_refused(tmp_path: Path) -> None:
-    """No site, somebody else's to read, no key, or in the way of another."""
+def test_identity_rejects_bad_sites_and_files(tmp_path: Path) -> None:
     for site in ("http://a.example", "https://a.example/path", "a b", "https://a.example/?q"):
         with raises_input_error("bad-url"):
             Identity.new(site)

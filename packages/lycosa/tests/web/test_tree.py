@@ -1,4 +1,4 @@
-"""The document tree: its shape, its levels, its XML, and pages that want to break it."""
+"""The document tree: shape, levels, XML and hostile pages."""
 
 from __future__ import annotations
 
@@ -33,29 +33,25 @@ SHAPES = [
 
 @pytest.mark.paper("personalized-tree")
 @each(SHAPES)
-def test_shape(markup: str, names: str, levels: str | None) -> None:
-    """Omitted tags are supplied as a browser would, and stray end tags end nothing."""
+def test_parse_tree_shape(markup: str, names: str, levels: str | None) -> None:
     tree = parse_tree(markup)
     assert names == " ".join(name or text for name, text in zip(tree.names, tree.texts, strict=True))
     if levels is not None:
         assert [int(level) for level in levels.split()] == tree.levels
 
 
-def test_levels() -> None:
-    """Each level has its tags and the texts of its elements in order, without blanks and without scripts."""
+def test_by_level_texts_and_elements() -> None:
     tree = parse_tree("<div> <p>one  two</p><script>x</script><p>three <b>four</b> five</p></div>")
     levels = tree.by_level()
     assert [["html"], ["body"], ["div"], ["p", "script", "p"], ["b"]] == [level.elements for level in levels]
     assert [[], [], [], ["one two", "three", "five"], ["four"]] == [level.texts for level in levels]
 
 
-def test_attributes_written_twice() -> None:
-    """The first of two attributes counts."""
+def test_parse_tree_keeps_first_of_duplicate_attributes() -> None:
     assert {"a": "1", "b": "3"} == parse_tree("<p a=1 a=2 b=3>").attributes[2]
 
 
-def test_xml_keeps_what_it_can() -> None:
-    """Names and characters that XML does not allow are replaced; everything else comes back as it was."""
+def test_to_xml_replaces_invalid_names_and_characters() -> None:
     tree = parse_tree("<p xml:lang=en xmlns=u @x=1 _x=2 1='\"&<'>a\x0bb\ufffe&#13;]]></p><o:p>c</o:p><a<b>")
     root = ElementTree.fromstring(to_xml(tree))
     paragraph = root[0][0]
@@ -67,15 +63,13 @@ def test_xml_keeps_what_it_can() -> None:
 @pytest.mark.paper("personalized-xml")
 @settings(max_examples=50, deadline=None)
 @given(st.text(alphabet="<>/='\" pabuli:!-&;#x0\x00\x0c\x1f\ud800\uffffé", max_size=60))
-def test_xml_of_any_page_is_well_formed(markup: str) -> None:
-    """Whatever a page contains, an XML parser reads its tree, with as many elements as it has."""
+def test_to_xml_is_well_formed(markup: str) -> None:
     tree = parse_tree(markup.encode("utf-8", "replace").decode())
     root = ElementTree.fromstring(to_xml(tree))
     assert sum(map(bool, tree.names)) == sum(1 for _ in root.iter())
 
 
-def test_xml_of_deep_pages() -> None:
-    """50,000 nested elements are written and read again without recursion, in pieces."""
+def test_to_xml_of_deep_pages() -> None:
     tree = parse_tree("<div>" * 50_000 + "x")
     starts = 0
 
@@ -93,9 +87,7 @@ def test_xml_of_deep_pages() -> None:
 @each(
     ["<div>", "<p>x", "<b><i><u>", "<b><i><u><p>x</b>", "<font a><p>x", "<table><td>", "<div></p></span>", "<ul><li>"]
 )
-def test_growth_is_linear(markup: str) -> None:
-    """Eight times the markup is eight times the work, in lines of code that run; no more nodes than tags and texts."""
-
+def test_parse_tree_takes_linear_time(markup: str) -> None:
     def work(times: int) -> int:
         source, lines = markup * times, 0
 

@@ -14,8 +14,7 @@ WHATWG = CORPORA.parent / "conformance" / "urltestdata.json"
 HEX32 = "0123456789abcdef0123456789abcdef"
 
 
-def test_parse_agrees_with_the_standard_on_every_case() -> None:
-    """Every http(s) URL of the WHATWG test data gets the standard's href, everything else None."""
+def test_parse_agrees_with_whatwg_test_data() -> None:
     if not WHATWG.exists():
         pytest.skip("the WHATWG test data is absent: shared/conformance/urltestdata.json")
     cases = [case for case in json.loads(WHATWG.read_text("utf-8")) if isinstance(case, dict)]
@@ -124,12 +123,10 @@ CANONICAL = [
 @pytest.mark.paper("personalized-validate")
 @each(CANONICAL)
 def test_canonical_form(url: str, expected: str | None) -> None:
-    """Each URL has one canonical form, or none."""
     assert canonical(url) == expected
 
 
-def test_resolve_follows_the_base_and_keeps_the_order() -> None:
-    """Each href gets its answer at its own place, repeated or not."""
+def test_resolve_keeps_order_and_base() -> None:
     hrefs = [
         "b",
         "/c?utm_source=x",
@@ -154,13 +151,11 @@ def test_resolve_follows_the_base_and_keeps_the_order() -> None:
     ]
 
 
-def test_resolve_against_a_base_that_does_not_parse() -> None:
-    """A base that is no URL resolves nothing and raises nothing."""
+def test_resolve_against_invalid_base() -> None:
     assert resolve("not a url", ["a", "http://example.com/"]) == [None, None]
 
 
-def test_lone_surrogates_do_not_raise() -> None:
-    """Text that cannot be encoded is read as the standard reads it."""
+def test_resolve_replaces_lone_surrogates() -> None:
     assert resolve("http://example.com/", ["/\ud800", "\ud83d\ude00"]) == [
         "http://example.com/%EF%BF%BD",
         "http://example.com/%F0%9F%98%80",
@@ -214,7 +209,6 @@ URL = st.builds(
 @pytest.mark.paper("rules-normalise")
 @given(URL | st.text(max_size=60) | st.text(max_size=60).map("http://example.com/".__add__))
 def test_canonical_is_idempotent(url: str) -> None:
-    """The canonical form of a canonical form is itself."""
     once = canonical(url)
     if once is not None:
         assert canonical(once) == once
@@ -227,7 +221,6 @@ def test_canonical_is_idempotent(url: str) -> None:
 
 @given(URL, URL)
 def test_resolve_equals_canonical_for_absolute_urls(url: str, base: str) -> None:
-    """An absolute href does not depend on the page it was found on."""
     if parse(base) is not None:
         assert resolve(base, [url, url]) == [canonical(url)] * 2
 
@@ -253,8 +246,7 @@ def test_resolve_equals_canonical_for_absolute_urls(url: str, base: str) -> None
         ("http://a.b.xn--55qx5d.cn/", "a.b.xn--55qx5d.cn", "http://a.b.xn--55qx5d.cn", "b.xn--55qx5d.cn"),
     ]
 )
-def test_parts(url: str, expected_host: str, expected_origin: str, expected_site: str) -> None:
-    """Host, origin and site are cut from the canonical URL; a site is found from a URL or from a host."""
+def test_host_origin_and_site(url: str, expected_host: str, expected_origin: str, expected_site: str) -> None:
     assert (host(url), origin(url), site(url), site(host(url))) == (
         expected_host,
         expected_origin,
@@ -264,6 +256,5 @@ def test_parts(url: str, expected_host: str, expected_origin: str, expected_site
 
 
 @each([("http://a/", True), ("https://a/", True), ("ftp://a/", False)])
-def test_is_http(url: str, expected: bool) -> None:
-    """Only http and https count."""
+def test_is_http_schemes(url: str, expected: bool) -> None:
     assert is_http(url) is expected

@@ -1,4 +1,4 @@
-"""How far a crawl may go: tables of cases."""
+"""The scope of a crawl."""
 
 from input_errors import raises_input_error
 from lycosa.web.urls import Scope
@@ -30,21 +30,18 @@ from tables import each
         (Scope(domains=["a.test"], include=["/docs/"]), "http://b.test/docs/", False),
     ]
 )
-def test_urls(scope: Scope, url: str, inside: bool) -> None:
-    """Hosts and domains, then patterns: all of them have to agree."""
+def test_scope_hosts_domains_and_patterns(scope: Scope, url: str, inside: bool) -> None:
     assert inside == scope(url, 1)
     assert inside == scope(url, 1)  # the second time from memory
 
 
 @each([(0, 999, True), (2, 2, True), (2, 3, False), (1, 0, True)])
-def test_depth(limit: int, depth: int, inside: bool) -> None:
-    """Links from a seed are counted; 0 is no limit."""
+def test_scope_max_depth(limit: int, depth: int, inside: bool) -> None:
     assert inside == Scope(max_depth=limit)("http://a.test/", depth)
 
 
 @each(["include", "exclude"])
-def test_wrong_patterns_are_named(where: str) -> None:
-    """A pattern that is no regular expression is refused by its text."""
+def test_scope_names_bad_pattern(where: str) -> None:
     with raises_input_error("bad-pattern", match=r"'\('"):
         Scope(**{where: ["fine", "("]})  # type: ignore[arg-type]
 
@@ -57,24 +54,20 @@ def test_wrong_patterns_are_named(where: str) -> None:
         ("::1", "http://[::1]/"),
     ]
 )
-def test_hosts_as_people_type_them(name: str, url: str) -> None:
-    """Names beyond ASCII, with a final dot, and IPv6 addresses with a port or without brackets are understood."""
+def test_parse_host_accepts_typed_hosts(name: str, url: str) -> None:
     assert Scope(hosts=[name])(url, 1)
 
 
 @each([["(?i)DOCS"], ["(?P<a>x)", "(?P<a>docs)"], ["(q)", r"/(d)\1/"]])
-def test_patterns_do_not_disturb_each_other(patterns: list[str]) -> None:
-    """Each pattern matches as if it were alone: with flags, groups and references of its own."""
+def test_scope_patterns_are_independent(patterns: list[str]) -> None:
     assert Scope(include=patterns)("http://a.test/docs/dd/", 1)
 
 
 @each(["", "a b.test", "http://", "[::1"])
-def test_what_is_no_host(name: str) -> None:
-    """What can't be a host is refused, rather than leaving everything outside."""
+def test_parse_host_rejects_bad_names(name: str) -> None:
     with raises_input_error("bad-host"):
         Scope(hosts=[name])
 
 
-def test_a_star_before_a_domain() -> None:
-    """People write *.a.test for a.test and all below it."""
+def test_scope_accepts_star_before_domain() -> None:
     assert Scope(domains=["*.a.test"])("http://www.a.test/", 1)

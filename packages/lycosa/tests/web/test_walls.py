@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - tables of cases, a line each
-"""Pages that are not the page: a table of cases, and of pages that only look like one."""
+"""Wall detection: walls, and pages that resemble them."""
 
 from dataclasses import dataclass, field
 
@@ -11,8 +11,6 @@ from lycosa.web.walls import detect_wall
 
 @dataclass
 class Case:
-    """An answer, and what it is."""
-
     wall: str | None
     title: str = ""
     body: str = ""
@@ -133,8 +131,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_walls(name: str) -> None:
-    """Each wall is recognised, and no page is taken for one."""
+def test_detect_wall_case(name: str) -> None:
     case = CASES[name]
     body = f"<html><head><title>{case.title}</title></head><body>{case.body}</body></html>".encode()
     assert detect_wall(case.url, case.status, case.header, body, extract(body, case.url)) == case.wall

@@ -1,4 +1,4 @@
-"""Documents: what is read of files of all kinds, and that none of them hurts whoever reads it."""
+"""All document readers on real files, damaged files and decompression bombs."""
 
 import re
 from collections import Counter
@@ -16,14 +16,12 @@ WORD = re.compile("[\u3040-\u9fff]|[^\\W_]+")
 
 @pytest.fixture(scope="module")
 def readers() -> Iterator[WorkerPool]:
-    """A process of our own; what ends it is followed by the next."""
     readers = WorkerPool(1)
     yield readers
     readers.close()
 
 
-def test_what_is_read(readers: WorkerPool) -> None:
-    """Of 85 files of all kinds at least 95 % of the words, the title, author, date, pages and links; or why not."""
+def test_read_any_finds_words_metadata_and_links(readers: WorkerPool) -> None:
     seen = 0
     for name, file in files():
         url = f"http://a.test/{name.rpartition('.')[0]}.{file.kind}"
@@ -42,8 +40,7 @@ def test_what_is_read(readers: WorkerPool) -> None:
     assert seen >= 60
 
 
-def test_bombs_and_damaged_files_are_outcomes(readers: WorkerPool) -> None:
-    """Whatever a file is made of, it is read within bounds, or is said to be unreadable; no reader has an error."""
+def test_read_any_bounds_bombs_and_reports_damage(readers: WorkerPool) -> None:
     for name, make in BOMBS.items():
         try:
             document = readers.run("page", make(10_000), f"http://a.test/{name}", "")
@@ -57,8 +54,7 @@ def test_bombs_and_damaged_files_are_outcomes(readers: WorkerPool) -> None:
 
 
 @pytest.mark.parametrize("name", ["deflated.docx", "laughs.odt", "endless-pages.pdf", "deflated.pdf", "states.pdf"])
-def test_bombs_at_full_size(name: str) -> None:
-    """Limits hold: the first pages, the first letters, or an outcome that says why not; the next page is read."""
+def test_read_any_bounds_bombs_at_full_size(name: str) -> None:
     readers = WorkerPool(1, memory=200_000_000)
     try:
         try:

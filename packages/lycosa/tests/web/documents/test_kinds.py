@@ -20,14 +20,12 @@ from lycosa.web.documents.kinds import kind_by_extension, kind_of, parse_kinds
         (b"a", "http://[a.test/a.pdf", "", ""),
     ],
 )
-def test_kinds(body: bytes, url: str, type_: str, kind: str) -> None:
-    """The type decides, where it says nothing the address, and first bytes that are beyond doubt before both."""
+def test_kind_of_prefers_bytes_to_type_to_extension(body: bytes, url: str, type_: str, kind: str) -> None:
     assert kind == kind_of(body, url, type_)
     assert kind_by_extension(url) in ("pdf", "docx", "rtf", "odt", "markdown", "")
 
 
-def test_groups() -> None:
-    """`--documents` is a list of groups, or none."""
+def test_parse_kinds_rejects_unknown_groups() -> None:
     assert parse_kinds("pdf") < parse_kinds("pdf, office")
     for wrong in ("", "word", "pdf,none", "none,none"):
         with pytest.raises(ValueError, match="list of pdf, office"):

@@ -1,4 +1,4 @@
-"""Letters of PDF files put where they belong: lines of Arabic and Hebrew in whatever order a file has them."""
+"""Letter order of Arabic and Hebrew lines in PDF files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ LINES: dict[str, Segments] = {
 
 
 def placed(segments: Segments) -> tuple[str, list[int], list[Box]]:
-    """The line as it is read, its letters from left to right, and where each of them stands."""
     text = "".join(said for _, said in segments)
     seen, start = list[int](), 0
     for direction, said in segments:
@@ -43,8 +42,7 @@ def placed(segments: Segments) -> tuple[str, list[int], list[Box]]:
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_lines_are_read_in_whatever_order_they_came(name: str) -> None:
-    """As they are read, as they are seen, or some words so and some so; with the file's spaces and without."""
+def test_repair_letters_restores_reading_order(name: str) -> None:
     text, seen, boxes = placed(LINES[name])
     read = list(range(len(text)))
     spaces = [at for at in read if text[at] == " "]
@@ -56,8 +54,7 @@ def test_lines_are_read_in_whatever_order_they_came(name: str) -> None:
         assert text == "".join(mended), order
 
 
-def test_latin_lines_and_letters_that_nobody_knows() -> None:
-    """In a line that is mostly Latin the words stay in their order; what has no letter is left out; time is linear."""
+def test_repair_letters_keeps_latin_lines_and_drops_unknown() -> None:
     text, seen, boxes = placed([("r", "كتاب")])
     line = "The word " + "".join(text[at] for at in seen) + " means book"
     places = [Box(10.0 * at, 10.0 * at + 10.5, 11.0) for at in range(len(line))]

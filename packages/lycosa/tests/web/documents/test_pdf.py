@@ -4,8 +4,7 @@ from document_files import files
 from lycosa.web.parse_process import WorkerPool
 
 
-def test_running_lines_are_not_of_the_main_part(readers: WorkerPool) -> None:
-    """What stands at the top of all pages is text, but nobody came for it; large letters are headings."""
+def test_read_pdf_excludes_page_headers_from_main_part(readers: WorkerPool) -> None:
     [file] = [file for name, file in files() if name == "running.pdf"]
     document = readers.run("page", file.body, "http://a.test/a.pdf", "")
     assert ("Journal of Reefs" in document.text, "Journal" in document.main, "Page 3" in document.main) == (

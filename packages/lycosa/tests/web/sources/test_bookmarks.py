@@ -1,4 +1,4 @@
-"""Bookmarks as browsers write them."""
+"""Bookmark files of browsers."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ def rows(source: Source) -> list[tuple[str, str, str]]:
     return list(zip(source.links.urls, source.links.anchors, source.links.contexts, strict=True))
 
 
-def test_the_file_that_every_browser_exports() -> None:
-    """Titles are anchors, folders are contexts; scripts, files and the browser's own addresses are counted."""
+def test_read_bookmarks_titles_and_folders() -> None:
     source = read(EXPORTED)
     assert [
         ("https://a.example/", "Reefs & fish", ""),
@@ -53,13 +52,11 @@ def test_the_file_that_every_browser_exports() -> None:
     assert {"no web address": 3} == dict(source.left_out)
 
 
-def test_a_file_that_breaks_off() -> None:
-    """What is there is used."""
+def test_read_bookmarks_of_truncated_file() -> None:
     assert 2 == len(read(EXPORTED[: EXPORTED.index("<DT><H3>Deeper")]).links)
 
 
-def test_folders_may_be_deep() -> None:
-    """Twenty thousand folders within each other are no problem; the innermost are told."""
+def test_read_bookmarks_bounds_nested_folders() -> None:
     nest = "".join(f"<DT><H3>f{n}</H3><DL>" for n in range(20_000))
     source = read(f"<!DOCTYPE NETSCAPE-Bookmark-file-1>{nest}<DT><A HREF='https://a.example/'>A</A>")
     assert [("https://a.example/", "A", "f97 f98 f99")] == rows(source)

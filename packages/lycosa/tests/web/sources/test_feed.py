@@ -1,4 +1,4 @@
-"""RSS, Atom, RDF, JSON Feed, OPML."""
+"""RSS, Atom, RDF, JSON Feed and OPML."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ def read(body: str, url: str = HOME) -> Source:
 
 
 def item(text: str, url: str = HOME) -> tuple[str, str, str, str]:
-    """The one link of an RSS feed with this item."""
     source = read(f"<rss version='2.0'><channel><title>Reefs</title><item>{text}</item></channel></rss>", url)
     assert 1 == len(source.links), source
     return source.links.urls[0], source.links.anchors[0], source.links.contexts[0], source.modified[0]
@@ -54,22 +53,19 @@ A = "https://other.example.com/coral-bleaching"
         ("<title>R</title><link xml:base='/x/'/><link>y</link>", ("https://news.example.org/blog/y", "R", "", "")),
     ]
 )
-def test_rss_items(text: str, expected: tuple[str, str, str, str]) -> None:
-    """Address, title, summary and date of an item, in every spelling found."""
+def test_read_feed_rss_items(text: str, expected: tuple[str, str, str, str]) -> None:
     if ":encoded" in text:
         expected = (*expected[:2], "Long text", expected[3])
     assert expected == item(text)
 
 
 @each(["<title>R</title>", f"<guid isPermaLink='false'>{A}</guid>", "<link>mailto:a@b.c</link>"])
-def test_items_without_an_address_are_counted(text: str) -> None:
-    """An id that is not meant as an address is none."""
+def test_read_feed_counts_items_without_url(text: str) -> None:
     source = read(f"<rss><channel><item>{text}</item></channel></rss>")
     assert (0, {"no web address": 1}) == (len(source.links), dict(source.left_out))
 
 
-def test_the_channel_is_no_item() -> None:
-    """The feed's own title and address, its picture and its search box are not entries."""
+def test_read_feed_ignores_channel_links() -> None:
     source = read(
         "<rss><channel><title>Reefs daily</title><link>https://news.example.org/</link><image><title>Logo</title>"
         "<link>https://news.example.org/logo</link></image><item><title>One</title><link>/1</link></item>"
@@ -78,8 +74,7 @@ def test_the_channel_is_no_item() -> None:
     assert ("Reefs daily", ["https://news.example.org/1"]) == (source.title, source.links.urls)
 
 
-def test_rss_1_0() -> None:
-    """Items of RDF stand beside the channel; `rdf:about` is an address as good as any."""
+def test_read_feed_rss_1_0() -> None:
     source = read(
         "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><channel rdf:about='https://x.example/'>"
         "<title>Reefs</title><items><rdf:Seq><rdf:li resource='https://x.example/1'/></rdf:Seq></items></channel>"
@@ -91,8 +86,7 @@ def test_rss_1_0() -> None:
 
 
 @each(["", "atom:"])
-def test_atom(prefix: str) -> None:
-    """The alternate link of an entry, whichever place it has; a base within a base."""
+def test_read_feed_atom(prefix: str) -> None:
     body = (
         "<?xml version='1.0'?><feed xml:base='/reefs/'><title>Reefs</title><link rel='self' href='feed'/>"
         "<entry><title type='html'>&lt;b&gt;One&lt;/b&gt;</title><link rel='edit' href='edit'/><link href='1'/>"
@@ -116,8 +110,7 @@ def test_atom(prefix: str) -> None:
     assert "2026-03-01T00:00:00Z" == source.modified[0]
 
 
-def test_a_saved_feed_is_relative_to_the_site_it_names() -> None:
-    """A file has no address of its own; its channel's link is the next best."""
+def test_read_feed_resolves_saved_feed_by_channel_link() -> None:
     source = read("<rss><channel><link>https://x.example/a/</link><item><link>b</link></item></channel></rss>", "")
     assert ["https://x.example/a/b"] == source.links.urls
 
@@ -126,8 +119,7 @@ def json_feed(*items: Any) -> Source:
     return read(json.dumps({"version": "https://jsonfeed.org/version/1.1", "title": "Reefs", "items": items}))
 
 
-def test_json_feed() -> None:
-    """Items of a JSON Feed; what is not as it should be is left out."""
+def test_read_json_feed_skips_malformed_items() -> None:
     source = json_feed(
         {"url": "/1", "title": "One", "summary": "Warm", "tags": ["coral", 3], "date_published": "2026-03-01"},
         {"external_url": A, "content_html": "<p>Hot</p>"},
@@ -140,8 +132,7 @@ def test_json_feed() -> None:
     assert ("Reefs", 2) == (source.title, source.skipped)
 
 
-def test_opml() -> None:
-    """Feeds are further sources, their sites are links, the outlines around them their context."""
+def test_read_opml_feeds_and_pages() -> None:
     source = read(
         "<opml version='2.0'><head><title>My feeds</title></head><body><outline text='Science'>"
         "<outline text='The sea'><outline type='rss' text='Reefs &amp; more' xmlUrl='https://a.example/feed' "

@@ -1,4 +1,4 @@
-"""Sitemaps and their indexes."""
+"""Sitemaps and sitemap indexes."""
 
 from __future__ import annotations
 
@@ -42,14 +42,12 @@ def read(*entries: str, url: str = HOME, root: str = "urlset") -> Source:
         ),
     ]
 )
-def test_entries(entry: str, url: str, modified: str) -> None:
-    """An entry gives its canonical address and its date, in every spelling found."""
+def test_read_sitemap_entries(entry: str, url: str, modified: str) -> None:
     source = read(entry)
     assert ([url], [modified], 0) == (source.links.urls, source.modified, source.skipped)
 
 
-def test_extensions_give_titles_and_no_addresses() -> None:
-    """News, video and image extensions say what a page is about; pictures and translations are not pages to fetch."""
+def test_read_sitemap_takes_titles_from_extensions() -> None:
     source = read(
         "<url><loc>https://www.example.org/1</loc><news:news><news:publication><news:name>Daily</news:name>"
         "</news:publication><news:title>Corals bleach again</news:title><news:keywords>reef, heat</news:keywords>"
@@ -78,20 +76,17 @@ def test_extensions_give_titles_and_no_addresses() -> None:
         ("<sitemap><loc>https://www.example.com/sitemap.xml</loc></sitemap>", "on another site"),
     ]
 )
-def test_what_is_left_out_is_counted(entry: str, why: str) -> None:
-    """A sitemap speaks for its own site, in addresses that can be fetched; the rest is counted with the reason."""
+def test_read_sitemap_counts_skipped_entries(entry: str, why: str) -> None:
     source = read(entry)
     assert (0, [], {why: 1}) == (len(source.links), source.nested, dict(source.left_out))
 
 
-def test_a_saved_sitemap_may_be_of_any_site() -> None:
-    """Of a file nobody knows where it came from."""
+def test_read_sitemap_of_saved_file_accepts_any_site() -> None:
     source = read("<url><loc>https://www.example.com/a</loc></url>", url="")
     assert ["https://www.example.com/a"] == source.links.urls
 
 
-def test_an_index_names_further_sources() -> None:
-    """The sitemaps of an index are nested, each once; the index itself is not."""
+def test_read_sitemap_index_nests_sitemaps() -> None:
     source = read(
         "<sitemap><loc>https://www.example.org/1.xml.gz</loc><lastmod>2026-03-01</lastmod></sitemap>",
         "<sitemap><loc>https://www.example.org/1.xml.gz</loc></sitemap>",
@@ -105,13 +100,11 @@ def test_an_index_names_further_sources() -> None:
     )
 
 
-def test_an_address_named_twice_is_one() -> None:
-    """Repetition is no reason to complain."""
+def test_read_sitemap_ignores_duplicates() -> None:
     source = read(*["<url><loc>https://www.example.org/a</loc></url>"] * 3)
     assert (["https://www.example.org/a"], 0) == (source.links.urls, source.skipped)
 
 
-def test_an_empty_sitemap_is_a_sitemap() -> None:
-    """Nothing in it, nothing wrong with it."""
+def test_read_sitemap_without_entries() -> None:
     source = read()
     assert ("sitemap", 0, "") == (source.form, len(source.links), source.note)

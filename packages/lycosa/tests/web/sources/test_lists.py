@@ -1,4 +1,4 @@
-"""Lists of addresses in plain text and Markdown."""
+"""URL lists in plain text and Markdown."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ def read(text: str, url: str = HOME, content_type: str = "text/plain") -> Source
 
 
 @each(["text/plain; charset=utf-8", "text/markdown", "text/html"])
-def test_llms_txt(content_type: str) -> None:
-    """Links with their titles; headings and what is said after a link are its context."""
+def test_read_list_llms_txt(content_type: str) -> None:
     source = read(LLMS, content_type=content_type)
     assert source is not None
     assert ("list", "Reef handbook") == (source.form, source.title)
@@ -53,8 +52,7 @@ def test_llms_txt(content_type: str) -> None:
     assert {"no web address": 1} == dict(source.left_out)
 
 
-def test_a_text_sitemap() -> None:
-    """One address a line, carriage returns and comments included."""
+def test_read_list_plain_urls() -> None:
     source = read(
         "\ufeffhttps://a.example/x\r\nhttps://a.example/y\r\n\r\n# more\r\nHTTP://b.example\r\n",
         "https://a.example/s.txt",
@@ -63,8 +61,7 @@ def test_a_text_sitemap() -> None:
     assert ["https://a.example/x", "https://a.example/y", "http://b.example/"] == source.links.urls
 
 
-def test_a_title_may_follow_an_address() -> None:
-    """What stands behind an address in its line is its title, the heading above its context."""
+def test_read_list_takes_title_after_url() -> None:
     source = read(
         "# Mine\n## Reefs\nhttps://a.example/x  Why corals bleach\nhttps://a.example/y\n", "https://a.example/list"
     )
@@ -81,6 +78,5 @@ def test_a_title_may_follow_an_address() -> None:
         ("example.org/reefs\n", "https://a.example/list"),
     ]
 )
-def test_prose_is_no_list(text: str, url: str) -> None:
-    """A text of which few lines begin with a link is a page, unless its name promises Markdown and it has links."""
+def test_read_list_rejects_prose(text: str, url: str) -> None:
     assert read(text, url) is None

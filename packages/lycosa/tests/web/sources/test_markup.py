@@ -13,13 +13,11 @@ from tables import each
         ("&unknown; &#99999999999;", "&unknown; &#99999999999;"),
     ]
 )
-def test_entities(text: str, told: str) -> None:
-    """Those of XML and HTML are known, with a semicolon only; others are left as they are."""
+def test_unescape_needs_semicolon(text: str, told: str) -> None:
     assert told == unescape(text)
 
 
-def test_attributes_in_every_spelling() -> None:
-    """Quotes of both kinds, none, blanks around the sign, values that contain what would end a tag."""
+def test_attributes_accept_all_quotings() -> None:
     told = attributes(""" a="1>2" B='x&amp;y' c=3 d = "4" e f=''""")
     assert {"a": "1>2", "b": "x&y", "c": "3", "d": "4", "f": ""} == told
 
@@ -35,13 +33,11 @@ def test_attributes_in_every_spelling() -> None:
         ("<!DOCTYPE a [<!ELEMENT b (c)>]>", [("text", "", "]>")]),
     ]
 )
-def test_pieces(text: str, expected: list[tuple[str, str, str]]) -> None:
-    """Tags, text and CDATA, in order."""
+def test_pieces_in_order(text: str, expected: list[tuple[str, str, str]]) -> None:
     assert expected == list(pieces(text))
 
 
-def test_records_survive_what_is_not_closed() -> None:
-    """A child that is never closed ends with its record, which ends where the next one begins."""
+def test_records_end_unclosed_children() -> None:
     text = "<r><i><t>one<i><t>two</t><x><t>not mine</t></x></i><i><b><t>three</t></i>"
     found = [record.text("t") for record in records(text, {"i"}, {"t"})]
     assert ["one", "two", ""] == found

@@ -1,4 +1,4 @@
-"""Answers of search engines: what of their JSON, feeds and pages is a result."""
+"""Results of search engines in JSON, feeds and HTML pages."""
 
 from __future__ import annotations
 
@@ -19,21 +19,18 @@ A, B = "https://a.example/reef", "https://b.example/coral"
     {"query": {"took": 3, "hits": {"hits": [{"link": A, "name": "Reef"}, {"link": B, "name": "Coral"}]}}},
     [{"href": A, "title": "Reef"}, {"href": B, "title": " Coral\n"}, {"href": "javascript:x"}, {"href": A}],
 ])  # fmt: skip
-def test_json(answer: object) -> None:
-    """Objects in a list that have an address, wherever the list is."""
+def test_parse_results_json(answer: object) -> None:
     assert {A: "Reef", B: "Coral"} == parse_results(json.dumps(answer).encode(), HERE, "application/json")
 
 
-def test_feeds() -> None:
-    """RSS and Atom, whatever type they claim."""
+def test_parse_results_feed() -> None:
     items = f"<item><title>Reef</title><link>{A}</link></item><item><title>Coral</title><link>{B}</link></item>"
     rss = f"<rss><channel><link>https://find.example/</link>{items}</channel></rss>".encode()
     assert {A: "Reef", B: "Coral"} == parse_results(rss, HERE, "text/xml")
     assert not is_html_answer(rss, "text/html")
 
 
-def test_pages() -> None:
-    """Links that a page for nonsense has, too, are none; nor are further searches. What passes through is followed."""
+def test_parse_results_page_without_boilerplate() -> None:
     bar = '<a href="/about">About</a><a href="https://help.example/">Help</a><a href="/search?q=reefs&page=2">Next</a>'
     page = (
         f'{bar}<a href="/l?to=https%3A%2F%2Fa.example%2Freef&x=1">Reef</a><a href="{B}">Coral</a><a href="/own">Own</a>'
@@ -46,13 +43,11 @@ def test_pages() -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(body=st.binary(max_size=300) | st.text(alphabet='{}[]",:<>aurl/', max_size=200).map(str.encode))
-def test_whatever_comes_is_no_error(body: bytes) -> None:
-    """Bytes of any kind give some results or none."""
+def test_parse_results_never_raises(body: bytes) -> None:
     assert len(parse_results(body, HERE, "text/html")) <= MAX_RESULTS
 
 
-def test_bounds() -> None:
-    """Deep and wide JSON is looked at up to a limit."""
+def test_parse_results_is_bounded() -> None:
     assert {} == parse_results(b"[" * 100_000, HERE, "application/json")
     many = json.dumps([{"url": f"https://a.example/{number}"} for number in range(3 * MAX_RESULTS)]).encode()
     assert MAX_RESULTS == len(parse_results(many, HERE, "application/json"))

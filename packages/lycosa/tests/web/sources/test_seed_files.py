@@ -24,8 +24,7 @@ from lycosa.web.sources.seed_files import read_lines, read_seed_file
         (gzip.compress(b"a.example\n", mtime=0), ["a.example"]),
     ],
 )
-def test_a_plain_list_is_given_back_as_written(body: bytes, lines: list[str], tmp_path: Path) -> None:
-    """One seed a line, comments left out, nothing judged: a typing error is for the caller to name."""
+def test_read_seed_file_returns_plain_lines_as_written(body: bytes, lines: list[str], tmp_path: Path) -> None:
     (tmp_path / "seeds").write_bytes(body)
     source = read_seed_file(tmp_path / "seeds")
     assert ("list", lines, 0) == (source.form, source.lines, len(source.links))
@@ -46,15 +45,13 @@ def test_a_plain_list_is_given_back_as_written(body: bytes, lines: list[str], tm
         (b"\n<base href=https://c.example/><a href=b>B</a>", "html page", ["https://c.example/b"]),
     ],
 )
-def test_other_forms(body: bytes, form: str, urls: list[str], tmp_path: Path) -> None:
-    """Whatever lists addresses is read for what it is, whatever its name."""
+def test_read_seed_file_detects_format(body: bytes, form: str, urls: list[str], tmp_path: Path) -> None:
     (tmp_path / "seeds.txt").write_bytes(body)
     source = read_seed_file(tmp_path / "seeds.txt")
     assert (form, urls, []) == (source.form, source.links.urls, source.lines)
 
 
-def test_a_file_of_feeds_names_seeds(tmp_path: Path) -> None:
-    """An OPML file may have no pages, only feeds."""
+def test_read_seed_file_accepts_feeds_without_pages(tmp_path: Path) -> None:
     (tmp_path / "feeds.opml").write_text("<opml><outline xmlUrl='https://a.example/feed'/></opml>")
     assert ["https://a.example/feed"] == read_seed_file(tmp_path / "feeds.opml").nested
 
@@ -73,8 +70,7 @@ def test_a_file_of_feeds_names_seeds(tmp_path: Path) -> None:
         (b'{"seeds": []}', "is not a list of seeds"),
     ],
 )
-def test_errors_say_what_to_do(body: bytes, told: str, tmp_path: Path) -> None:
-    """What can't be read is named, with what was expected."""
+def test_read_seed_file_names_file_and_reason(body: bytes, told: str, tmp_path: Path) -> None:
     path = tmp_path / "seeds"
     path.write_bytes(body)
     with pytest.raises(InputError) as raised:
@@ -84,14 +80,12 @@ def test_errors_say_what_to_do(body: bytes, told: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nowhere.txt", "."])
-def test_a_file_that_cannot_be_opened(name: str, tmp_path: Path) -> None:
-    """A missing file and a directory are named as the system names them."""
+def test_read_seed_file_rejects_unreadable_file(name: str, tmp_path: Path) -> None:
     with raises_input_error("unreadable-file"):
         read_seed_file(tmp_path / name)
 
 
-def test_bad_lines_are_named_and_skipped(tmp_path: Path) -> None:
-    """One bad line, or one byte that is no text, takes nothing from the others; the list of them is bounded."""
+def test_read_seed_file_skips_and_quotes_bad_lines(tmp_path: Path) -> None:
     path = tmp_path / "seeds"
     path.write_bytes(b"a.example\n\nnot an address\nb.example/\xe4\nmailto:x@a.example\nhttps://c.example/ # C\n")
     source = read_seed_file(path)
@@ -107,8 +101,7 @@ def test_bad_lines_are_named_and_skipped(tmp_path: Path) -> None:
     assert source.note.endswith("line 6 ('no address') and 9,996 more can't be read")
 
 
-def test_nodes_of_another_space_too(tmp_path: Path) -> None:
-    """Whatever the space says of a line, None or an error: it is named, the others are taken."""
+def test_read_lines_skips_and_quotes_rejected_lines(tmp_path: Path) -> None:
     path = tmp_path / "seeds"
     path.write_text("ada\n# mine\nnobody\nbob\nworse\n")
 

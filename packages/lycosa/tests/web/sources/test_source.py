@@ -15,8 +15,7 @@ def read(body: bytes | str, url: str = HOME, content_type: str = "") -> Source:
     return source
 
 
-def test_addresses_beyond_the_cap_are_counted() -> None:
-    """The first 50,000 entries of a source are taken."""
+def test_add_counts_entries_beyond_limit() -> None:
     body = "\n".join(f"https://reefs.example.org/{n}" for n in range(MAX_SOURCE_LINKS + 7))
     source = read(body)
     assert (MAX_SOURCE_LINKS, 7) == (len(source.links), source.skipped)
@@ -39,8 +38,7 @@ def test_addresses_beyond_the_cap_are_counted() -> None:
         ("not a url", "not a url"),
     ]
 )
-def test_words_of(url: str, words: str) -> None:
-    """An address without a title speaks by the words of its path."""
+def test_words_of_url_path(url: str, words: str) -> None:
     assert words == words_of(url)
 
 
@@ -58,19 +56,16 @@ def test_words_of(url: str, words: str) -> None:
         ("<a href='" + "x" * 9_000, ""),
     ]
 )
-def test_descriptions_are_brief(text: str, told: str) -> None:
-    """A description is 40 words without markup and without anything that a terminal would obey."""
+def test_brief_strips_markup_and_control_characters(text: str, told: str) -> None:
     assert told == brief(text)
 
 
-def test_the_marked_text_pairs_with_the_links() -> None:
-    """A topic finds each link's anchor between its own pair of markers."""
+def test_marked_pairs_with_links() -> None:
     body = "# Reefs\n- [Coral](/a): on bleaching\n- [Fish](/b)\n"
     assert "\x01Coral\x02 on bleaching\n\x01Fish\x02" == read(body).marked
 
 
-def test_what_is_repeated_in_each_entry_is_bounded() -> None:
-    """A long base, or folders with long names, make no more of a source than a few times its bytes."""
+def test_truncate_bounds_repeated_base_and_folders() -> None:
     base = "http://reefs.example.org/" + "d/" * 900
     entries = "".join(f"<entry><link href='{n}'/></entry>" for n in range(5_000))
     folder = "<outline text='" + "folder " * 30 + "'>"

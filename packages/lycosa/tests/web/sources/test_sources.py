@@ -1,4 +1,4 @@
-"""What counts as a source, and what hostile or broken ones can do: nothing."""
+"""Detection of sources, and hostile or damaged files."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ def read(body: bytes | str, url: str = HOME, content_type: str = "") -> Source:
         (b"- [Coral](/coral): about it\n", "list"),
     ]
 )
-def test_the_content_decides_what_it_is(body: bytes, form: str) -> None:
-    """Every form is known by its content, packed or not, whatever its type says."""
+def test_read_source_detects_format_by_content(body: bytes, form: str) -> None:
     for content_type in ("", "text/plain", "application/octet-stream"):
         source = read(body, content_type=content_type)
         assert (form, ["https://reefs.example.org/coral"]) == (source.form, source.links.urls)
@@ -68,13 +67,11 @@ def test_the_content_decides_what_it_is(body: bytes, form: str) -> None:
         b"%PDF-1.7 \xe2\xe3",
     ]
 )
-def test_what_is_no_source(body: bytes) -> None:
-    """Web pages, prose, data and rubbish are not sources: a crawl may take them as pages."""
+def test_read_source_rejects_other_content(body: bytes) -> None:
     assert read_source(body, "https://reefs.example.org/") is None
 
 
-def test_a_page_that_looks_like_a_list_is_a_page() -> None:
-    """What is served as HTML and has no root is not searched for lines with addresses."""
+def test_read_source_rejects_html_page_of_urls() -> None:
     assert read_source(b"https://reefs.example.org/coral", "https://reefs.example.org/", "text/html") is None
 
 
@@ -93,20 +90,17 @@ def test_a_page_that_looks_like_a_list_is_a_page() -> None:
         (b"Riffe", "text/xml; charset=hex", "Riffe"),
     ]
 )
-def test_charsets(body: bytes, content_type: str, title: str) -> None:
-    """Valid UTF-8 is UTF-8; else the declared charset counts, if it is one."""
+def test_read_source_decodes_charsets(body: bytes, content_type: str, title: str) -> None:
     body = RSS.replace(b"<item>", b"<item><title>" + body + b"</title>")
     assert [title] == read(body, content_type=content_type).links.anchors
 
 
-def test_the_charset_of_the_declaration() -> None:
-    """Without a header, the XML declaration says how to read it."""
+def test_decode_uses_xml_declaration() -> None:
     body = b"<?xml version='1.0' encoding='windows-1251'?>" + "Кораллы".encode("windows-1251")
     assert decode(body).endswith("Кораллы")
 
 
-def test_a_character_cut_in_two_changes_nothing_before_it() -> None:
-    """A body that ends within a character is still UTF-8."""
+def test_decode_tolerates_truncated_character() -> None:
     assert "für\ufffd" == decode("fürü".encode()[:-1])
 
 
@@ -117,13 +111,11 @@ BOMB = (
 )
 
 
-def test_entities_are_not_expanded() -> None:
-    """A bomb of entities stays as small as it was sent."""
+def test_read_source_does_not_expand_entities() -> None:
     assert ["https://reefs.example.org/&i;"] == read(BOMB).links.urls
 
 
-def test_external_entities_are_not_read(tmp_path: Path) -> None:
-    """An entity that stands for a file on this machine stands for nothing."""
+def test_read_source_does_not_open_external_entities(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("coral")
     body = (
         f'<!DOCTYPE rss [<!ENTITY x SYSTEM "file://{tmp_path}/secret">]>'
@@ -133,22 +125,19 @@ def test_external_entities_are_not_read(tmp_path: Path) -> None:
 
 
 @each(range(1, len(RSS), 7))
-def test_truncated_xml_never_fails(cut: int) -> None:
-    """Wherever a feed breaks off, it is read or it is no source."""
+def test_read_source_never_fails_on_truncated_xml(cut: int) -> None:
     source = read_source(RSS[:cut], HOME)
     assert source is None or len(source.links) <= 1
 
 
-def test_what_came_before_the_break_is_used() -> None:
-    """A sitemap that breaks off gives the entries that are there, and says so."""
+def test_read_source_uses_part_before_truncation() -> None:
     whole = "<urlset>" + "".join(f"<url><loc>https://reefs.example.org/{n}</loc></url>" for n in range(9))
     source = read(whole + "<url><loc>https://reefs.example.org/half-an-addr")
     assert [f"https://reefs.example.org/{n}" for n in range(9)] == source.links.urls
     assert "truncated" in source.note
 
 
-def test_broken_gzip_gives_what_came_before() -> None:
-    """A packed sitemap that breaks off is read up to the break."""
+def test_read_source_uses_part_of_truncated_gzip() -> None:
     lines = [f"<url><loc>https://reefs.example.org/{n * 7919}</loc></url>" for n in range(2_000)]
     packed = gzip.compress(("<urlset>" + "".join(lines) + "</urlset>").encode())
     source = read(packed[: len(packed) // 2])
@@ -156,8 +145,7 @@ def test_broken_gzip_gives_what_came_before() -> None:
     assert "truncated" in source.note
 
 
-def test_a_gzip_bomb_is_cut() -> None:
-    """No more is inflated than the protocol allows for a sitemap."""
+def test_read_source_cuts_gzip_bomb() -> None:
     packed = gzip.compress(SITEMAP[:-9] + b" " * (MAX_SOURCE_BYTES + 1_000))
     source = read(packed)
     assert 1 == len(source.links)
@@ -168,21 +156,18 @@ HOSTILE = ["<", "<a ", '<a "', "<a '\"", "<!--", "<![CDATA[", "&#1", "<url>", "<
 
 
 @each(HOSTILE)
-def test_time_is_linear(unit: str) -> None:
-    """300 kB made to trip a parser are read; one that takes the square of the time would not end."""
+def test_read_source_takes_linear_time_on_xml(unit: str) -> None:
     assert read(("<urlset><url>" + unit * (300_000 // len(unit))).encode())
 
 
 @each(["[", "[](", "[a](b(c)", "# ####a", "- ", "1. ", "[a]: ", "http://a.b/ "])
-def test_lists_take_linear_time(unit: str) -> None:
-    """The same for lines of Markdown."""
+def test_read_source_takes_linear_time_on_lists(unit: str) -> None:
     line = unit * (9_000 // len(unit))
     read_source("\n".join([line] * 50).encode(), "https://a.test/llms.txt")
 
 
 @given(st.binary(max_size=300))
-def test_bytes_never_raise(body: bytes) -> None:
-    """Whatever the bytes, the answer is a source or none."""
+def test_read_source_never_raises_on_bytes(body: bytes) -> None:
     read_source(body, HOME)
     read_source(gzip.compress(body), "")
 
@@ -219,8 +204,7 @@ TOKENS = st.sampled_from(
 
 @settings(max_examples=50)
 @given(st.lists(TOKENS, max_size=30), st.sampled_from(["", HOME, "https://a.test/llms.txt"]))
-def test_pieces_in_any_order_never_raise(tokens: list[str], url: str) -> None:
-    """Whatever the order of tags and text, columns stay of one length and every address is canonical."""
+def test_read_source_never_raises_on_shuffled_tokens(tokens: list[str], url: str) -> None:
     source = read_source("".join(tokens).encode("utf-8", "surrogatepass"), url)
     if source is None:
         return
