@@ -27,7 +27,7 @@ from hypothesis import HealthCheck, settings
 
 from lycosa.core.errors import InputError
 from lycosa.testweb import Web
-from lycosa.text.meanings import ontology
+from lycosa.text.meanings import load_ontology
 from lycosa.text.ontology import Ontology
 from lycosa.text.wordnet import find_wordnet
 from postgres_server import PLACE_VARIABLE, PostgresServer
@@ -86,7 +86,7 @@ def wordnet() -> Ontology:
         if os.environ.get("CI") == "true":
             pytest.fail(told)
         pytest.skip(told)
-    return ontology()
+    return load_ontology()
 
 
 def pytest_collection_finish() -> None:

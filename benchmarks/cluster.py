@@ -29,7 +29,7 @@ from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Space
 from lycosa.core.types import Page, Seed, Task, Visit
-from lycosa.judges.base import ask
+from lycosa.judges.base import set_facets
 from lycosa.judges.probability import Probability
 from lycosa.store.log import MemoryLog
 from lycosa.strategies import strategy
@@ -93,7 +93,7 @@ def shard_of(
     guide = strategy(
         "scent", seed=1, budget=budget, threshold=topic.threshold, probability=True, words=subject.words, exact=False
     )
-    ask(topic, guide.wants)
+    set_facets(topic, guide.wants)
     engine = Engine(
         space, topic, guide, MemoryLog(), clock=clock, reader=Vocabulary(), concurrency=SLOTS, judge_name="p"
     )

@@ -5,7 +5,7 @@
 The pages are those of a WARC file, in order, made alike: texts are joined until they have so many words, and then cut;
 of the links the first so many are kept. The time is the CPU's for `judge` alone: the page is read and its words are
 numbered by then, as `vector` needs that, too. *First 50* is the beginning of a crawl, when every word is new; *after*
-are all other pages. *Naive* looks every word of the page up again: likenesses by `between`, no memory, no arrays; it is
+are all other pages. *Naive* looks every word of the page up again: likenesses by `word_similarity`, no memory, no arrays; it is
 timed on a few pages only. Each judge runs in a process of its own, where garbage is collected as in a hunt.
 """
 
@@ -19,18 +19,18 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from lycosa.core.types import Links, Page, Visit
-from lycosa.judges import TOPICS
+from lycosa.judges import JUDGES
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.records import ArchiveIterator
-from lycosa.text.meanings import ontology
+from lycosa.text.meanings import load_ontology
 from lycosa.text.ontology import Ontology
-from lycosa.text.similarity import Measure, between
+from lycosa.text.similarity import Measure, word_similarity
 from lycosa.text.tokens import fold, stem_all
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.web.html import read_body
 
 TOPIC = "astronomy star galaxy telescope planet solar system orbit universe"
-JUDGES = ("vector", "ehrig", "ssrm", "corley-mihalcea", "synset-expansion")
+COMPARED = ("vector", "ehrig", "ssrm", "corley-mihalcea", "synset-expansion")
 NAIVE: dict[str, Measure] = {"ehrig": "ehrig", "ssrm": "li"}
 FIRST, FEW = 50, 3
 MOST = 5.0
@@ -61,8 +61,8 @@ def pages(path: Path, most: int, words: int, links: int) -> list[Page]:
 
 def cost(name: str, place: str, given: list[Page]) -> list[float]:
     """Milliseconds of each page."""
-    known = ontology(place)
-    topic = TOPICS.maker(name)(TOPIC) if name == "vector" else TOPICS.maker(name)(TOPIC, ontology=known)
+    known = load_ontology(place)
+    topic = JUDGES.maker(name)(TOPIC) if name == "vector" else JUDGES.maker(name)(TOPIC, ontology=known)
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     vocabulary, spent = Vocabulary(), []
@@ -86,7 +86,7 @@ def naive(measure: Measure, known: Ontology, given: list[Page]) -> float:
                 word = token.decode("utf-8", "ignore")
                 counts[word] = counts.get(word, 0) + 1
         known._known.clear()
-        sum(count * between(known, word, other, measure) for word, count in counts.items() for other in TOPIC.split())
+        sum(count * word_similarity(known, word, other, measure) for word, count in counts.items() for other in TOPIC.split())
     return 1000 * (time.process_time() - begun) / len(given)
 
 
@@ -101,14 +101,14 @@ def main() -> None:
     told = parser.parse_args()
     given = pages(told.file, told.pages, told.words, told.links)
     begun = time.process_time()
-    known = ontology(told.ontology)
+    known = load_ontology(told.ontology)
     print(f"{len(given)} pages, {known.source}, read in {time.process_time() - begun:.2f} s of CPU")
     begun = time.process_time()
-    TOPICS.maker("ssrm")(TOPIC, ontology=known)
+    JUDGES.maker("ssrm")(TOPIC, ontology=known)
     print(f"the first judge is made in {time.process_time() - begun:.2f} s\n")
     print(f"| judge | first {FIRST} pages, ms each | after | the slowest after | above {MOST:g} ms, both | naive |")
     print("|---|---|---|---|---|---|")
-    for name in JUDGES:
+    for name in COMPARED:
         with get_context("spawn").Pool(1) as process:  # a heap of its own, as in a crawl
             spent = process.apply(cost, (name, told.ontology, given))
         first, rest = spent[:FIRST], spent[FIRST:] or [0.0]

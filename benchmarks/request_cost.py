@@ -25,7 +25,7 @@ from lycosa.core.engine import Engine
 from lycosa.core.protocols import Judge, Space, Strategy
 from lycosa.core.types import Links, Page, Seed, Task
 from lycosa.judges import DEFAULT
-from lycosa.judges.base import ask
+from lycosa.judges.base import set_facets
 from lycosa.replay.recording import Recording
 from lycosa.replay.records import Damaged
 from lycosa.store.log import NullLog
@@ -92,7 +92,7 @@ def requests(
 
     Pages that are seen, or no nodes of the index (what `--exclude` left out), bring nothing, and are paid for.
     """
-    ask(topic, strategy.wants)
+    set_facets(topic, strategy.wants)
     starts = {index.names[node] for node in seeds}
     engine = Engine(
         WholeWeb(find), topic, strategy, NullLog(), clock=lambda: 0.0, reader=Vocabulary(), concurrency=1,

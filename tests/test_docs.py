@@ -20,7 +20,7 @@ import lycosa
 from lycosa.cli.main import app
 from lycosa.core import engine
 from lycosa.core.options import describe
-from lycosa.judges import TOPICS
+from lycosa.judges import JUDGES
 from lycosa.strategies import STRATEGIES
 from lycosa.testweb import Server, Web, serve
 
@@ -104,7 +104,7 @@ def test_every_parameter_is_documented(reference: str) -> None:
 def test_every_strategy_and_judge_is_documented() -> None:
     """Each strategy and each judge stands in the table of docs/strategies.md."""
     table = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
-    assert [] == [name for name in (*STRATEGIES, *TOPICS) if f"`{name}`" not in table]
+    assert [] == [name for name in (*STRATEGIES, *JUDGES) if f"`{name}`" not in table]
 
 
 def test_every_option_is_documented(reference: str) -> None:

@@ -11,7 +11,7 @@ from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Judge, Space, Strategy
 from lycosa.core.types import Page, Seed, Task
-from lycosa.judges.base import ask
+from lycosa.judges.base import set_facets
 from lycosa.store.log import NullLog
 from lycosa.text.vocabulary import Vocabulary
 from lycosa_lab.corpus_index import CorpusIndex
@@ -32,7 +32,7 @@ class RecordedSpace(Space):
 def crawl(index: CorpusIndex, topic: Judge, strategy: Strategy, seeds: Sequence[int], budget: int) -> Trace:
     """Crawl from the seeds until `budget` further nodes are fetched or the frontier is empty."""
     distinct = len(set(seeds))
-    ask(topic, strategy.wants)
+    set_facets(topic, strategy.wants)
     engine = Engine(
         RecordedSpace(index), topic, strategy, NullLog(), clock=lambda: 0.0, reader=Vocabulary(), concurrency=1,
         budget=Budget(pages=budget + distinct),

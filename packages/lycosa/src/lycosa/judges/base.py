@@ -179,7 +179,7 @@ class LabelledJudge(JudgeWrapper):
     def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
         return None
 
-    def said_anew(self, now: float) -> ModelUpdate:
+    def full_update(self, now: float) -> ModelUpdate:
         """Return an update with the relevance of every page, for a log that another judge wrote."""
         return ModelUpdate("", {RELEVANCES: np.array(self._relevances)}, now)
 
