@@ -99,7 +99,7 @@ def record_crawl(site: SiteUnderTest, interest: str) -> str:
         {
             "id": crawl, "interest": interest, "number": 1, "task": "crawl", "wanted": "run", "state": "finished",
             "reason": "all requested pages were fetched",
-            "budget": 50, "pages": 2, "found": 2, "created": EPOCH, "queued": EPOCH,
+            "budget": 50, "pages": 2, "relevant": 2, "created": EPOCH, "queued": EPOCH,
             "started": EPOCH, "ended": EPOCH,
         },
     )  # fmt: skip

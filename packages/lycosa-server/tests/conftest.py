@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def postgres() -> str:
-    """The address of the PostgreSQL server that all tests share. Without the wheel: skipped, in CI a failure."""
+    """The address of a PostgreSQL server shared by all tests. Without the wheel tests are skipped, in CI they fail."""
     if find_spec(WHEEL) is None:
         if os.environ.get("CI") == "true":
             pytest.fail(MISSING)
@@ -38,7 +38,7 @@ def postgres() -> str:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """An empty database for one test: it runs once on either kind. What `Database` takes."""
+    """The address of an empty database; tests run once per kind of database."""
     if request.param == "sqlite":
         yield str(tmp_path / "lycosa.sqlite")
     else:
@@ -48,7 +48,7 @@ def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator
 
 @contextmanager
 def _schema(server: str) -> Iterator[str]:
-    """A schema of its own in a PostgreSQL server."""
+    """Create a temporary schema in a PostgreSQL server and yield its address."""
     import psycopg
 
     schema = f"test_{secrets.token_hex(6)}"
@@ -62,7 +62,7 @@ def _schema(server: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def migrated_schema(postgres: str) -> Iterator[str]:
-    """A schema in PostgreSQL that has all tables: made once, emptied for each test."""
+    """A PostgreSQL schema with all tables, emptied for each test."""
     with _schema(postgres) as address:
         made = Database(address)
         migrate(made)
@@ -72,7 +72,7 @@ def migrated_schema(postgres: str) -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """An empty one of the newest schema: a test runs once on either kind."""
+    """A migrated, empty database; tests run once per kind of database."""
     if request.param == "sqlite":
         from site_maker import fresh_database
 
@@ -88,8 +88,9 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
 
 @pytest.fixture
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """An empty site on SQLite; a test says other settings by `parametrize("site", [{...}], indirect=True)`. What the
-    kind of database matters for is tested with `database`, in tests/people.
+    """An empty site on SQLite, with the settings of `parametrize("site", [{...}], indirect=True)`.
+
+    Differences between databases are tested with `database`, in tests/people.
     """
     from site_maker import make_site
 

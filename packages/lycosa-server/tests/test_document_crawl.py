@@ -1,4 +1,4 @@
-"""A crawl with documents in it: found, searched, exported, watched; flawed ones are outcomes, and it goes on."""
+"""Crawls with documents: crawled, searched, exported, revisited; defective ones are outcomes."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ def _report(text: str, target: str = "http://reef.test/found-in-pdf") -> Says:
 
 
 def _web(kinds: Sequence[str] = ("docx", "odt", "epub", "rtf", "md"), bombs: Iterable[str] = ()) -> Script:
-    """A page that leads to a report, to the same in other kinds, to flawed files and to bombs."""
+    """Return a page that links to a report, to the same in other formats, to defective files and to bombs."""
     urls = {REPORT: [_report(REEF), _report(BLEACHED)], "http://reef.test/found-in-pdf": [Says(html(REEF + " Atlas."))]}
     for kind in kinds:
         body, type_ = write(kind, Paper(f"Coral in {kind}", "Ann", "2023-01-02", [[(f"{REEF} {kind} {BLEACHED}", "")]]))
@@ -51,9 +51,8 @@ def _web(kinds: Sequence[str] = ("docx", "odt", "epub", "rtf", "md"), bombs: Ite
     return Script({PAGE: [Says(html(links=list(urls)))], **urls})
 
 
-def test_documents_are_pages_like_any_other(tmp_path: Path) -> None:
-    """They are relevant, lead on, are found by their words, exported, read; flaws and bombs are outcomes."""
-    bombs = [name for name in BOMBS if name != "forms.pdf"]  # which takes 3 s each time it is read
+def test_documents_are_crawled_like_pages(tmp_path: Path) -> None:
+    bombs = [name for name in BOMBS if name != "forms.pdf"]  # it takes 3 s each time it is read
     web, path = _web(bombs=bombs), tmp_path / "crawl"
     visits = {visit.node: visit for visit in crawl(path, web, space=SPACE).visits if visit.kind == "page"}
     report = visits[REPORT]
@@ -92,8 +91,7 @@ def test_documents_are_pages_like_any_other(tmp_path: Path) -> None:
     )
 
 
-def test_a_document_that_changes_is_noticed(tmp_path: Path) -> None:
-    """A watched report that says something else has changed; the same bytes have not."""
+def test_changed_document_is_noticed(tmp_path: Path) -> None:
     web, path = _web(()), tmp_path / "crawl"
     crawl(path, web, space=SPACE)
     told = refresh(path, web, 1, space=SPACE)
@@ -103,8 +101,7 @@ def test_a_document_that_changes_is_noticed(tmp_path: Path) -> None:
     assert "unchanged" == visit.outcome
 
 
-def test_none_are_fetched_unless_wanted(tmp_path: Path) -> None:
-    """With `none` documents are as unwanted as pictures; a type that the user names is archived, and read."""
+def test_documents_are_fetched_only_if_wanted(tmp_path: Path) -> None:
     for number, (space, outcomes) in enumerate(
         [
             ({"documents": "none"}, ["unwanted", "unwanted"]),
@@ -116,8 +113,7 @@ def test_none_are_fetched_unless_wanted(tmp_path: Path) -> None:
         assert outcomes == [visits[url].outcome for url in (REPORT, "http://reef.test/rtf/coral.rtf")]
 
 
-def test_a_resumed_crawl_goes_on_the_same(tmp_path: Path) -> None:
-    """Stopped and resumed, with processes that read or without: the same visits, in order, with the same scores."""
+def test_resumed_crawl_of_documents_is_identical(tmp_path: Path) -> None:
     crawl(tmp_path / "whole", _web(), space=SPACE, concurrency=1)
     for budget, readers in ((3, 0), (7, 1)):
         path = tmp_path / str(budget)
@@ -139,8 +135,7 @@ def _told(path: Path) -> list[tuple[str, str, float, str]]:
         log.close()
 
 
-def test_a_report_is_among_the_finds_of_the_demo(tmp_path: Path) -> None:
-    """On the web of `lycosa demo` scent finds documents on the topic, PDF among them, within the first 100 pages."""
+def test_demo_crawl_finds_relevant_documents(tmp_path: Path) -> None:
     web = Web(documents=True, slowness=0.01)
     with serve(web, record=False):
         given: dict[str, Any] = {"delay": 0.01, "concurrency": 4, "allow_network": ["127.0.0.0/8"], "budget": 100}

@@ -47,7 +47,7 @@ class TrainingQueue:
             while True:
                 try:
                     self.queued.clear()
-                    if await asyncio.to_thread(self.look, started):
+                    if await asyncio.to_thread(self.train_next, started):
                         continue
                     started = True
                 except LycosaError as error:
@@ -60,7 +60,7 @@ class TrainingQueue:
         finally:
             self._over = True
 
-    def look(self, started: bool = True) -> bool:
+    def train_next(self, started: bool = True) -> bool:
         """Train the model that has been queued longest; return False if the queue is empty."""
         if time.monotonic() > self._tidied + SWEEP_SECONDS:
             remove_orphans(self.settings, self.database, time.time())
@@ -70,15 +70,15 @@ class TrainingQueue:
             self.database.run("UPDATE model SET state = 'queued' WHERE state = 'training'")
         row = models.take_queued(self.database)
         if row is not None:
-            self.do(row)
+            self.train(row)
         return row is not None
 
-    def do(self, row: Row) -> None:
+    def train(self, row: Row) -> None:
         log("training started", job=row["id"])
         reason, task = "", dict[str, Any]()
         try:
-            task = self.gather(row)
-            self.keep(row, child.run(__name__, task, 1_800.0, lambda: self._unwanted(row["id"])))
+            task = self.training_task(row)
+            self.store_result(row, child.run(__name__, task, 1_800.0, lambda: self._unwanted(row["id"])))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as error:
             reason = str(error)
             for crawl in task.get("crawls", ()):
@@ -98,7 +98,7 @@ class TrainingQueue:
         except LycosaError:
             return False
 
-    def gather(self, row: Row) -> dict[str, Any]:
+    def training_task(self, row: Row) -> dict[str, Any]:
         """Return the training task: the crawls of the person's own interests, with labels."""
         settings, database, owner, sources = self.settings, self.database, row["owner"], json.loads(row["sources"])
         crawls = []
@@ -126,7 +126,7 @@ class TrainingQueue:
             task["topics"] = dict(pages_of(settings.model_file(listed["id"]), sources["topics"]))
         return task
 
-    def keep(self, row: Row, result: dict[str, Any]) -> None:
+    def store_result(self, row: Row, result: dict[str, Any]) -> None:
         out, place = self.place / "out", models_directory(self.settings) / row["id"]
         about = {**inspect(out, row["kind"]), **result}
         file = {"size": out.stat().st_size, "digest": digest_of(out)}

@@ -95,7 +95,7 @@ def _check_models(settings: InterestSettings, database: Database, owner: str, be
         try:
             settings.targets, _ = resolve_targets(classes, settings.targets)
         except InputError as error:
-            message = str(error).replace("Name it with --target", "Select it").replace(" with --target", "")
+            message = str(error).replace(" with --target", "").replace("--target ", "")
             raise InputError(error.code, message) from error
     needed = TRAINED_STRATEGIES.get(settings.strategy, "")
     if needed and not settings.strategy_model:

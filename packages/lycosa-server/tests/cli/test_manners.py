@@ -1,6 +1,6 @@
-"""How commands behave in terminals of all kinds, in pipes, and when a shell completes them.
+"""Output of commands in terminals, pipes and shell completion.
 
-Each kind of terminal is one process that runs all commands one after the other; a test looks at all of them.
+Each kind of terminal is one process that runs all commands in turn; the tests check all of their outputs.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ RUN = {
     "backup": ["backup", "{data}", "{mine}/backup.tar"],
     "restore": ["restore", "{mine}/backup.tar", "{mine}/restored"],
 }
-"""What is run in terminals."""
+"""The commands to run."""
 
 LIKE = {"resume": "crawl", "demo": "crawl", "replay": "", "serve": "", "mcp": ""}
-"""Commands that show what another one shows, or serve until they are stopped and print two lines."""
+"""Commands with the output of another one, or that serve until stopped."""
 
 UNREAD = ("show", "show --json", "list strategies", "search", "export {crawl} --quiet", "--help", "--version")
 
@@ -86,18 +86,18 @@ KINDS = {
     "narrow": Terminal(40, extra={"NO_COLOR": "1"}),
 }
 COLOURED = ("crawl", "show")
-"""Where colours are looked for at all."""
+"""Commands checked for colours."""
 
 MOVING = (*COLOURED, "search", "train", "lab index", "lab run", "watch")
 ONLY = {"colours": COLOURED, "forced pipe": MOVING, "dumb": COLOURED}
-"""Where not all commands are run, but those with colours, or those that tell how far they are."""
+"""Terminals with only some of the commands: those with colours, or with progress."""
 
 Told = dict[str, dict[str, str]]
 
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Told, dict[str, tuple[int, str]]]:
-    """What each command wrote in each kind of terminal, and how those end that nobody reads."""
+    """Output of each command in each kind of terminal, and exit codes of commands whose output is not read."""
     home = tmp_path_factory.mktemp("manners")
     (home / "data").mkdir()
     accounts = Database(home / "data" / "lycosa.sqlite")
@@ -105,7 +105,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Told, dict[str
     accounts.close()
     for label in ("a", "b", "c", "a rather long name of a class with many words"):
         (home / "pages" / label).mkdir(parents=True)
-        for number in range(9):  # nothing to tell them apart by: some are mistaken
+        for number in range(9):  # without distinguishing words, so that some are misjudged
             (home / "pages" / label / f"{number}.txt").write_text(f"coral reef {label} {number}x {'fish ' * number}")
     book = RuleBook()
     for source, to in ((f"Science/{'a long name ' * 6}", "Science/A"), ("Art", "Science/A"), ("Art", "Art")):
@@ -148,13 +148,11 @@ def told(everything: tuple[Told, dict[str, tuple[int, str]]]) -> Told:
     return everything[0]
 
 
-def test_every_command_is_looked_at() -> None:
-    """A new command gets a place in the table above."""
+def test_run_covers_every_command() -> None:
     assert set(COMMANDS) == {words[0] for words in RUN.values()} | LIKE.keys()
 
 
-def test_files_and_dumb_terminals_get_text(told: Told) -> None:
-    """What goes into a file, a pipe or a terminal with TERM=dumb has no colours and moves no cursor."""
+def test_pipes_and_dumb_terminals_get_plain_text(told: Told) -> None:
     for kind in ("pipe", "dumb"):
         for name, text in told[kind].items():
             assert text.strip(), name
@@ -162,54 +160,48 @@ def test_files_and_dumb_terminals_get_text(told: Told) -> None:
     assert set(RUN) == set(told["pipe"])
 
 
-def test_forced_colours_move_nothing(told: Told) -> None:
-    """FORCE_COLOR brings colours into a pipe, but no cursor movements: a log file has no cursor."""
+def test_force_color_never_moves_the_cursor(told: Told) -> None:
     for name, text in told["forced pipe"].items():
         escapes = ESCAPE.findall(text)
         assert [] == [escape for escape in escapes if not STYLE.fullmatch(escape)], name
 
 
-def test_there_are_colours_to_do_without(told: Told) -> None:
-    """In a terminal that can, `show` and the progress of a crawl are coloured: the next test proves something."""
+def test_terminals_get_colours(told: Told) -> None:
     assert COLOUR.search(told["colours"]["show"])
     assert COLOUR.search(told["colours"]["crawl"])
     assert COLOUR.search(told["forced pipe"]["show"])
 
 
-def test_no_color(told: Told) -> None:
-    """With NO_COLOR nothing is coloured, also in a terminal."""
+def test_no_color_removes_colours(told: Told) -> None:
     for name in RUN:
         assert told["narrow"][name].strip(), name
         assert [] == COLOUR.findall(told["narrow"][name]), name
 
 
 @pytest.mark.paper("batsakis-figure-7")
-def test_progress_where_nothing_can_move(told: Told) -> None:
-    """A crawl in a pipe or a dumb terminal tells how it goes in plain lines."""
+def test_progress_without_a_cursor_is_plain_lines(told: Told) -> None:
     for kind in ("pipe", "forced pipe", "dumb"):
         assert re.search(r"^\d+/10 pages  harvest [\d.]+%", told[kind]["crawl"], re.MULTILINE), kind
 
 
-def test_a_narrow_terminal_is_not_overrun(told: Told) -> None:
-    """At 40 columns only what has to stay in one piece (addresses, commands, paths, data) is longer than a line."""
+def test_narrow_terminal_wraps_lines(told: Told) -> None:
+    """Only URLs, commands, paths and data may exceed 40 columns, because they must stay in one piece."""
     for name in RUN:
         for line in ESCAPE.sub("\n", STYLE.sub("", told["narrow"][name])).split("\n"):
             in_one_piece = "://" in line or "lycosa " in line or "/" in line or line.startswith("{")
             assert len(line.rstrip("\r")) <= 40 or in_one_piece, (name, line)
 
 
-def test_nothing_is_cut_in_a_pipe(told: Told) -> None:
-    """A file has no right edge: addresses and titles come whole."""
+def test_pipe_output_is_never_shortened(told: Told) -> None:
     assert "…" not in told["pipe"]["show"]
 
 
-def test_a_reader_that_has_gone_is_no_error(everything: tuple[Told, dict[str, tuple[int, str]]]) -> None:
-    """`lycosa show DIR | head`: writing into a pipe that nobody reads ends quietly, and as a success."""
+def test_closed_pipe_is_no_error(everything: tuple[Told, dict[str, tuple[int, str]]]) -> None:
+    """As in `lycosa show DIR | head`."""
     assert dict.fromkeys(UNREAD, (0, "")) == everything[1]
 
 
-def test_help_fits(command: Command) -> None:
-    """No line is longer than the terminal is wide, all of it is there, and no word is cut but between hyphens."""
+def test_help_fits_the_width(command: Command) -> None:
     for name in (*COMMANDS, ""):
         text = {width: command.out(*name.split(), "--help", width=width) for width in (40, 100)}
         for width in text:
@@ -221,11 +213,7 @@ def test_help_fits(command: Command) -> None:
         assert set() == narrow - wide
 
 
-# -- completion --------------------------------------------------------------------------------------------------
-
-
-def test_bash_completes(tmp_path: Path) -> None:
-    """By the script that --show-completion gives to the shell that it is called from; else bash offers files."""
+def test_bash_completion_script(tmp_path: Path) -> None:
     script = (
         'eval "$(lycosa --show-completion)"\nCOMP_WORDS=(lycosa s)\nCOMP_CWORD=1\n_lycosa_completion lycosa\n'
         'printf "%s\\n" "${COMPREPLY[@]}"\ncomplete -p lycosa'
@@ -255,10 +243,9 @@ def test_bash_completes(tmp_path: Path) -> None:
         ("fish", {"_TYPER_COMPLETE_ARGS": "lycosa show ", "_TYPER_COMPLETE_FISH_ACTION": "is-args"}, "", 1),
     ],
 )
-def test_what_shells_are_answered(
+def test_completion_answers(
     shell: str, asked: dict[str, str], answer: str, code: int, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What their scripts wait for: names, options and commands; files where nothing else is wanted."""
     for name, value in {"_LYCOSA_COMPLETE": f"complete_{shell}", **asked}.items():
         monkeypatch.setenv(name, value)
     said = command()
@@ -266,8 +253,7 @@ def test_what_shells_are_answered(
     assert answer == said.out.rstrip("\n") + "\n" if answer.endswith("\n") else answer in said.out
 
 
-def test_scripts_for_every_shell(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each shell has its script, which calls us by name."""
+def test_completion_scripts_name_the_command(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     for shell, mark in (("bash", "complete -o"), ("zsh", "compdef"), ("fish", "complete --command")):
         monkeypatch.setenv("_LYCOSA_COMPLETE", f"source_{shell}")
         script = command.out()

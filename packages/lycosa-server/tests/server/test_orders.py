@@ -23,7 +23,7 @@ TEXTS = {
 
 @pytest.fixture
 def view(tmp_path: Path) -> CrawlView:
-    """Four pages, two of them nearly alike; the last one has changed since."""
+    """Four pages, two of them similar; the first one has changed."""
     with revisited(tmp_path / "c") as crawl:
         crawl.seed(HOME + "coral")
         names = list(TEXTS)
@@ -48,16 +48,14 @@ def names(view: CrawlView, order: Order) -> list[str]:
     return [pages[at].node.removeprefix(HOME) for at in places]
 
 
-def test_orders(view: CrawlView) -> None:
-    """The same pages by score, by how often the topic's word is on them, and by what is newest."""
+def test_page_order_of_each_kind(view: CrawlView) -> None:
     assert ["coral", "again", "sponge", "wreck"] == names(view, "relevance")
     assert ["wreck", "coral", "again", "sponge"] == names(view, "frequency")
     assert ["coral", "wreck", "sponge", "again"] == names(view, "date")
 
 
 @pytest.mark.paper("personalized-order")
-def test_word_frequency_is_the_papers(view: CrawlView) -> None:
-    """For a topic of one word, the number is that of the paper's measure."""
+def test_frequency_matches_the_paper(view: CrawlView) -> None:
     judge = WordFrequencyJudge("coral")
     for page in view.pages()[1:]:
         text = Page("ok", title=page.title, marked=f"{page.title}\n{TEXTS[page.node.removeprefix(HOME)]}")
@@ -65,13 +63,11 @@ def test_word_frequency_is_the_papers(view: CrawlView) -> None:
 
 
 @pytest.mark.parametrize("order", get_args(Order))
-def test_nothing_to_arrange(order: Order) -> None:
-    """No pages are no pages in every order."""
+def test_page_order_of_no_pages(order: Order) -> None:
     assert [] == page_order([], np.zeros(0), order)
 
 
-def test_pages_without_words(tmp_path: Path) -> None:
-    """Pages of which no words are known are arranged by score."""
+def test_page_order_without_words_is_by_relevance(tmp_path: Path) -> None:
     with revisited(tmp_path / "c", archive=False) as crawl:
         for number in range(3):
             crawl.log.append(Visit(f"{HOME}{number}", "page", "ok", number, relevance=number / 10))
@@ -80,8 +76,7 @@ def test_pages_without_words(tmp_path: Path) -> None:
     assert ["2", "1", "0"] == names(view, "frequency")
 
 
-def test_the_ways_to_the_best_pages(view: CrawlView) -> None:
-    """Each page is there once, with the link by which it was first seen, down from the seed."""
+def test_ways_lead_from_the_seed_to_the_best_pages(view: CrawlView) -> None:
     ways = view.ways([page for page in view.pages() if page.node.endswith(("wreck", "sponge"))], 400)
     names = [view.nodes[vertex].removeprefix(HOME) for vertex in ways.depths]
     assert (["coral", "sponge", "wreck"], [0, 1, 1]) == (names, list(ways.depths.values()))
@@ -91,7 +86,6 @@ def test_the_ways_to_the_best_pages(view: CrawlView) -> None:
     assert not ways.truncated
 
 
-def test_ways_have_an_end(view: CrawlView) -> None:
-    """What does not fit is left out, whole ways at a time, and said to be."""
+def test_ways_truncates_whole_paths(view: CrawlView) -> None:
     ways = view.ways(view.pages(), 2)
     assert (["coral", "again"], True) == ([view.nodes[v].removeprefix(HOME) for v in ways.depths], ways.truncated)

@@ -1,12 +1,11 @@
-"""The audit log, through the API."""
+"""The audit log API."""
 
 from __future__ import annotations
 
 from site_maker import API, PASSWORD, SiteUnderTest
 
 
-def test_everything_of_weight_is_there_and_no_secret(site: SiteUnderTest) -> None:
-    """Who came in how, failed, was given what: but neither passwords nor codes nor tokens nor unknown names."""
+def test_entries_cover_accounts_without_secrets(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     secrets = [PASSWORD, "wrong password", "typed as a name", "another long password"]
 
@@ -61,8 +60,7 @@ def test_everything_of_weight_is_there_and_no_secret(site: SiteUnderTest) -> Non
     assert {"unknown"} == {one["address"] for one in answer.json()["entries"]}
 
 
-def test_it_is_for_admins_and_read_page_by_page(site: SiteUnderTest) -> None:
-    """Numbers that make no sense are refused."""
+def test_entries_are_paged_for_admins_only(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     site.clock.now += 1
     newest = bob.patch(f"{API}/me", json={"preferences": {}}).status_code

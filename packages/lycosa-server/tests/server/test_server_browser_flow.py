@@ -1,6 +1,4 @@
-"""A real browser at a real server: from the first start to signing out; and pages that try to act, wherever the
-dashboard shows them: they are words there, no more.
-"""
+"""A real browser and server, from the first start to signing out; and hostile pages wherever the site shows them."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ DAY = 86_400.0
 
 @pytest.fixture(scope="module")
 def starting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One server for all tests here: it starts while the browser does."""
+    """One server for the module; it starts while the browser does."""
     made = Served(tmp_path_factory.mktemp("served") / "data", "", *OPTIONS)
     yield made
     made.__exit__()
@@ -51,20 +49,19 @@ def starting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def browser(starting: Served) -> Iterator[Any]:
-    """One browser for all tests here."""
+    """One browser for the module."""
     with browsing.browser() as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def served(starting: Served, browser: Any) -> Served:
-    """The server, when it answers."""
+    """The server, ready for requests."""
     return starting.__enter__()
 
 
 @pytest.mark.paper("personalized-figure-1")
-def test_from_first_start_to_signing_out(served: Served, browser: Any) -> None:
-    """The one-time link, an interest, its crawl live, results, feedback, search, changes, sharing, signing out."""
+def test_browser_from_first_start_to_signing_out(served: Served, browser: Any) -> None:
     late = [0.0]
     web = ChangingWeb(
         Web(pages=300, hosts=6, traps=()),
@@ -96,7 +93,6 @@ def test_from_first_start_to_signing_out(served: Served, browser: Any) -> None:
 
 
 def make_interest(page: Any, web: Web) -> str:
-    """An interest in words, begun from a page of the web."""
     page.get_by_role("link", name="Create your first interest").click()
     page.get_by_label("In words").fill(web.query(TOPIC))
     page.get_by_label("Name of the interest").fill(NAME)
@@ -108,7 +104,6 @@ def make_interest(page: Any, web: Web) -> str:
 
 
 def watch_live(page: Any) -> None:
-    """Pages come in by themselves, with why; the curve is drawn; the end is told."""
     page.locator(".feed li").nth(BUDGET - 1).wait_for()
     page.locator(".feed .why", has_text="via “").first.wait_for()
     page.wait_for_selector("figure.curve img")
@@ -117,7 +112,7 @@ def watch_live(page: Any) -> None:
 
 
 def draw_the_line(page: Any) -> None:
-    """The slider counts anew as it moves; kept, it is the crawl's own threshold, and nothing is left to be kept."""
+    """The slider previews counts; a saved threshold becomes the crawl's own."""
     page.get_by_role("tab", name="Results").click()
     estimate, keep = page.locator(".estimate"), page.get_by_role("button", name="Keep this threshold")
     expect(estimate).to_contain_text(f"of {BUDGET} pages relevant", timeout=PATIENCE)
@@ -144,7 +139,7 @@ def draw_the_line(page: Any) -> None:
 
 
 def answer_when_judged(page: Any, route: Any) -> None:
-    """Let a change of an interest be answered only when its crawl has been judged by it."""
+    """Delay responses to changes of an interest until its crawl has been judged."""
     answer = route.fetch(max_retries=AGAIN)
     if route.request.method == "PATCH":
         name = route.request.url.rsplit("/", 1)[-1]
@@ -153,7 +148,6 @@ def answer_when_judged(page: Any, route: Any) -> None:
 
 
 def judge_pages(page: Any) -> None:
-    """Yes and no to pages: the effect on the judge is shown."""
     page.get_by_role("tab", name="Results").click()
     page.locator(".result .verdict-yes").first.click()
     page.locator(".effect").get_by_text("1 labelled so far").wait_for()
@@ -165,7 +159,7 @@ def judge_pages(page: Any) -> None:
 
 
 def teach(page: Any, web: Web) -> None:
-    """A directory of topics is brought along and browsed, topics are marked by a click; paths are trained."""
+    """Upload and browse a directory of topics, select topics, train a browsing model."""
     page.get_by_role("link", name="Models").click()
     rows = [f"{url}\t{topic}" for topic in ("Sea/Reefs", "Sea/Fish", "Rail") for url in web.seeds(TOPIC)[:1]]
     bring(page, "topics.tsv", "\n".join(row.replace("\t", f"?{n}\t") for n, row in enumerate(rows)).encode())
@@ -186,7 +180,6 @@ def teach(page: Any, web: Web) -> None:
 
 
 def bring(page: Any, name: str, content: bytes) -> None:
-    """Upload a file."""
     there = page.locator(".model").count()
     page.get_by_label("File").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
     page.get_by_role("button", name="Upload").click()
@@ -194,9 +187,7 @@ def bring(page: Any, name: str, content: bytes) -> None:
 
 
 def go_by_models(page: Any, web: Web) -> None:
-    """An interest that a classifier judges, by a class that was clicked, guided by browsed paths, with pages that are
-    looked at frequently.
-    """
+    """An interest with a classifier, a browsing model as strategy, and frequent revisits."""
     with TemporaryDirectory() as place:
         classes = ["Rail", "Sea/Fish", "Sea/Reefs"]
         bags = Bags.of([([0], [2]), ([1], [2]), ([2], [2])])
@@ -224,7 +215,6 @@ def go_by_models(page: Any, web: Web) -> None:
 
 
 def search_words(page: Any) -> None:
-    """A word of the pages leads to them, marked where it stands."""
     page.get_by_role("tab", name="Results").click()
     page.get_by_label("Search the archived pages").fill("reef")
     page.keyboard.press("Enter")
@@ -236,11 +226,10 @@ def search_words(page: Any) -> None:
 
 
 def revisit_every(page: Any) -> None:
-    """Some days later: what changed is listed, and shown word by word."""
     with page.expect_response("**/refresh"):
         page.get_by_role("button", name="Revisit", exact=True).click()
     page.get_by_role("tab", name="Changes").click()
-    page.get_by_role("button", name="Revisit", exact=True).wait_for()  # again, when that has ended
+    page.get_by_role("button", name="Revisit", exact=True).wait_for()  # shown again when the revisit has ended
     expect(page.locator("#unseen-count")).to_be_visible()
     expect(page.locator(".change")).to_have_count(int(page.locator("#unseen-count").inner_text().split()[0]))
     page.locator(".change", has_text="changed: text").locator("summary").first.click()
@@ -253,7 +242,6 @@ def revisit_every(page: Any) -> None:
 
 
 def invite_guest(admin: Any, guest: Any) -> None:
-    """A link, made by the admin, is an account for somebody else."""
     admin.goto("/admin#invitations")
     admin.locator("#note").fill("Grace")
     admin.get_by_role("button", name="Create link").click()
@@ -261,7 +249,6 @@ def invite_guest(admin: Any, guest: Any) -> None:
 
 
 def share(owner: Any, guest: Any, address: str) -> None:
-    """Shared to read, an interest is read, and nothing there changes it."""
     assert 404 == guest.request.get(address, max_retries=AGAIN).status
     owner.goto(f"{address}#sharing")
     owner.get_by_label("Name", exact=True).fill("Gr")
@@ -273,14 +260,14 @@ def share(owner: Any, guest: Any, address: str) -> None:
     owner.wait_for_selector(".shares li")
     guest.goto("/")
     guest.get_by_role("link", name=NAME).click()
-    guest.get_by_role("tab", name="Results").click()  # while it is revisited, Live is shown first
+    guest.get_by_role("tab", name="Results").click()  # during the revisit, the tab Live is shown first
     guest.wait_for_selector(".result .excerpt")
     assert 0 == guest.locator("#interest-actions button, .verdict").count()
     assert 403 == guest.request.get(f"{address}/edit", max_retries=AGAIN).status
 
 
 def leave(owner: Any, guest: Any, served: Served, address: str) -> None:
-    """Signed out, the cookie of before opens nothing, and going back shows nothing."""
+    """After signing out, the old cookie is invalid and going back shows nothing."""
     for page in (owner, guest):
         page.goto(address)
         page.wait_for_selector("#interest-state .badge")
@@ -295,7 +282,6 @@ def leave(owner: Any, guest: Any, served: Served, address: str) -> None:
 
 
 def status(served: Served, cookie: str) -> int:
-    """What the API answers to a cookie."""
     request = urllib.request.Request(f"{served.url}{API}/interests", headers={"Cookie": cookie})
     try:
         with urllib.request.urlopen(request, timeout=60) as answer:
@@ -305,10 +291,8 @@ def status(served: Served, cookie: str) -> int:
         return refused.code
 
 
-# -- pages that try to act ----------------------------------------------------------------------------------------
-
 TYPED = f"<img src=x onerror={ACT}><script>{ACT}</script>{{{{7*7}}}}"[:110]
-"""What somebody gives as a name or a note."""
+"""Hostile input of users."""
 
 HARM = r"""() => {
   const wrong = [];
@@ -330,7 +314,7 @@ HARM = r"""() => {
   if (window.harmed !== undefined) wrong.push("a script ran");
   return wrong;
 }"""
-"""What must be nowhere, in no frame, whatever was crawled."""
+"""Markup that must not occur in any frame."""
 
 SIZE = """() => {
   const wrong = [];
@@ -340,12 +324,12 @@ SIZE = """() => {
   if (wide > innerWidth) wrong.push(`wider than ${innerWidth}: ${wide}`);
   return wrong;
 }"""
-"""The same for the page itself: what is out of place, or can be read that should not."""
+"""Problems of layout and leaks of the page itself."""
 
 
 @dataclass
 class Crawled:
-    """Who looks at what: an admin who is signed in, an interest with a hostile name, and its crawl."""
+    """An admin's session, an interest with a hostile name, and its crawl."""
 
     page: Any
     web: HostileWeb
@@ -355,19 +339,17 @@ class Crawled:
     crawl: str
 
     def finish(self) -> None:
-        """Until the crawl process is done with it."""
         wait(lambda: ask(self.page, "GET", f"/crawls/{self.crawl}")["state"] == "finished", "no end")
 
     def look(self, path: str, shows: str) -> None:
-        """Open a place, wait for what it shows, and see that nothing acts, on a phone and on a desk."""
+        """Open a page, wait for a selector, and check it on a phone and on a desktop."""
         if "?" in path:
-            self.page.goto("about:blank")  # else what is waited for may be there already
+            self.page.goto("about:blank")  # else the selector may match the previous page
         self.page.goto(path)
         self.page.locator(shows).first.wait_for()
         self.check(path)
 
     def check(self, place: str, *sizes: dict[str, int]) -> None:
-        """Nothing acts in what is shown now."""
         page = self.page
         for size in sizes or (NARROW, WIDE):
             resize(page, size)
@@ -378,7 +360,7 @@ class Crawled:
 
 @pytest.fixture(scope="module")
 def crawled(served: Served, browser: Any) -> Iterator[Crawled]:
-    """A crawl of hostile pages, looked at again after they have changed."""
+    """A crawl of hostile pages, revisited after they changed."""
     watch = Watch()
     with hostile_web() as web:
         page = new_page(browser, served.url, watch)
@@ -406,14 +388,12 @@ def crawled(served: Served, browser: Any) -> Iterator[Crawled]:
         assert ([], []) == (watch.dialogs, web.beacons())
 
 
-def test_all_of_it_was_crawled(crawled: Crawled) -> None:
-    """Every hostile page was fetched and found: what follows looks at something."""
+def test_hostile_pages_were_all_crawled(crawled: Crawled) -> None:
     told = ask(crawled.page, "GET", f"/interests/{crawled.interest}/changes?since=0&limit=200")["changes"]
     assert {f"{crawled.web.base}/{n}" for n in range(len(MARKUP))} <= {change["url"] for change in told}
 
 
-def test_parts_of_an_interest(crawled: Crawled) -> None:
-    """Wherever an interest's page shows crawled text, it is text."""
+def test_hostile_text_in_every_tab(crawled: Crawled) -> None:
     for place, shows in (
         ("#live", ".feed li >> text=<script>window.harmed"),
         ("#graph", ".node >> text=<script>"),
@@ -431,8 +411,7 @@ def test_parts_of_an_interest(crawled: Crawled) -> None:
         crawled.look(f"/interests/{crawled.interest}{place}", shows)
 
 
-def test_every_page_can_be_read(crawled: Crawled) -> None:
-    """The page view, its frame with the archived copy, and the differences, of every second hostile page in turn."""
+def test_hostile_pages_in_reader_and_diff(crawled: Crawled) -> None:
     page = crawled.page
     page.goto(f"/interests/{crawled.interest}#changes")
     for n in range(1, len(MARKUP), 2):
@@ -452,8 +431,7 @@ def test_every_page_can_be_read(crawled: Crawled) -> None:
     assert any("{{7*7}}" in text for text in page.locator(".diff").all_inner_texts())
 
 
-def test_what_people_type(crawled: Crawled) -> None:
-    """Names of interests, notes, the catalogue, failed sign-ins and notices are text for admins and for others."""
+def test_hostile_user_input_on_every_page(crawled: Crawled) -> None:
     page = crawled.page
     wrong = {"name": TYPED, "password": "not a password"}
     page.request.post("/api/v1/session", data=wrong, max_retries=AGAIN)
@@ -474,8 +452,7 @@ def test_what_people_type(crawled: Crawled) -> None:
     crawled.check("notices")
 
 
-def test_who_it_is_shared_with(crawled: Crawled) -> None:
-    """A hostile interest does nothing to those who are given it either: neither its name nor the notice of it."""
+def test_hostile_interest_shared_with_others(crawled: Crawled) -> None:
     page = crawled.page
     link = ask(page, "POST", "/invitations", {"role": "member", "note": "", "days": 1})["link"]
     guest = new_page(page.context.browser, crawled.base, crawled.watch)
@@ -490,8 +467,7 @@ def test_who_it_is_shared_with(crawled: Crawled) -> None:
     guest.context.close()
 
 
-def test_documents_of_their_own(crawled: Crawled) -> None:
-    """An archived copy that is opened in a tab of its own does nothing there, nor does a feed."""
+def test_hostile_pages_in_a_tab_of_their_own(crawled: Crawled) -> None:
     page = crawled.page
     for n in range(4):
         page.goto(f"/api/v1/crawls/{crawled.crawl}/reader?url={crawled.web.base}/{n}")
@@ -504,10 +480,9 @@ def test_documents_of_their_own(crawled: Crawled) -> None:
         assert [] == crawled.page.evaluate(HARM)
 
 
-def test_the_original_gets_no_referrer(crawled: Crawled) -> None:
-    """Leaving by a link tells the other site neither where one came from nor anything of the window."""
+def test_links_to_originals_send_no_referrer(crawled: Crawled) -> None:
     page, url = crawled.page, f"{crawled.web.base}/plain"
-    # until now nobody else was asked for anything, and the browser had to refuse nothing
+    # so far, no other host was requested, and the browser blocked nothing
     assert ({crawled.base}, []) == (crawled.watch.origins(), crawled.watch.complaints)
     page.goto(f"/interests/{crawled.interest}#changes")
     change = page.locator(".change", has=page.locator(f'a[href="{url}"]'))

@@ -1,6 +1,4 @@
-"""Every page in a real browser, with a keyboard too: joining, the account, the admin's, an interest's with a crawl made
-by hand.
-"""
+"""Every page in a real browser, also by keyboard, with a crawl recorded by hand."""
 
 from __future__ import annotations
 
@@ -66,7 +64,7 @@ AUDIT = """() => {
   if (wide > innerWidth) wrong.push(`wider than ${innerWidth}: ${wide}`);
   return wrong;
 }"""
-"""What a screen reader or a narrow screen would stumble over."""
+"""Accessibility and layout problems of the current page."""
 
 
 pytestmark = browsing.needs_browser
@@ -74,7 +72,7 @@ pytestmark = browsing.needs_browser
 
 @dataclass
 class Listening:
-    """A site that listens on a port of this machine; it can be stopped and started again."""
+    """A site on a local port, which can be stopped and restarted."""
 
     site: SiteUnderTest
     server: uvicorn.Server | None = None
@@ -100,7 +98,7 @@ class Listening:
 
 @pytest.fixture(scope="module")
 def listening(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
-    """One for all tests here."""
+    """One site for the module."""
     place = tmp_path_factory.mktemp("site")
     with held_port() as port:
         made = Listening(make_site(place / "site.sqlite", place, port=port))
@@ -113,26 +111,25 @@ def listening(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
 
 @pytest.fixture(scope="module")
 def site(listening: Listening) -> SiteUnderTest:
-    """The site that listens."""
     return listening.site
 
 
 @pytest.fixture(scope="module")
 def browser(site: SiteUnderTest) -> Iterator[Any]:
-    """One for all tests here."""
+    """One browser for the module."""
     with browsing.browser() as running:
         yield running
 
 
 @pytest.fixture
 def complaints() -> list[str]:
-    """What the browser complained of; a test ends well only if it is empty."""
+    """Complaints of the browser; tests expect none."""
     return []
 
 
 @pytest.fixture
 def visit(browser: Any, site: SiteUnderTest, complaints: list[str]) -> Iterator[Any]:
-    """Makes pages, each in a context of its own, signed in as somebody."""
+    """A function that opens pages, each in its own context, signed in as a new person."""
     with contextlib.ExitStack() as opened:
 
         def make(name: str = "", role: str = "member", **told: Any) -> Any:
@@ -151,12 +148,12 @@ def focused(page: Any) -> str:
 
 
 def gets_focus(page: Any, name: str) -> None:
-    """Wait until it has the focus: scripts move it when they come to it."""
+    """Wait for an element to get the focus, which scripts move asynchronously."""
     wait(lambda: name == focused(page), f"{name} has not got the focus")
 
 
 def forget(page: Any) -> None:
-    """Nobody is signed in any more; nor does what is shown ask for anything, which would be refused."""
+    """Delete the cookies, from a page without pending requests."""
     page.goto("about:blank")
     page.context.clear_cookies()
 
@@ -166,12 +163,12 @@ SLOWER = """() => {
   const slower = {150: 600000, 400: 1000};
   window.setTimeout = (act, time, ...more) => real(act, slower[time] ?? time, ...more);
 }"""
-"""What is asked for a moment after a slider was moved, or a page labelled, takes longer than a test."""
+"""Make delayed requests of sliders and labels slower than a test."""
 
 
 @dataclass
 class Held:
-    """The first of some answers, kept back: as it was given when it was asked for, it arrives when a test lets it."""
+    """Delays the first matching response: fetched when requested, delivered by `arrive`."""
 
     page: Any
     method: str
@@ -193,25 +190,24 @@ class Held:
             self.answer = route.fetch(max_retries=AGAIN)
 
     def asked(self) -> None:
-        """Wait until it has been asked for; what the browser tells of is only heard while it is spoken to."""
+        """Wait until it was requested, while processing browser events."""
         wait(
             lambda: self.page.wait_for_timeout(20) or (self.route and (self.answer or self.method != "GET")),
             "not asked",
         )
 
     def arrive(self) -> None:
-        """Now it arrives; wait until it has."""
+        """Deliver the response and wait until the page has it."""
         with self.page.expect_event("requestfinished", lambda request: request == self.route.request):
             if self.answer:
                 self.route.fulfill(response=self.answer)
             else:
                 self.route.continue_()
-        with contextlib.suppress(Error):  # it may lead to another page
+        with contextlib.suppress(Error):  # the page may navigate
             self.page.evaluate("new Promise((done) => setTimeout(done, 50))")
 
 
-def test_joining_and_signing_in(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
-    """Mistakes are told at their fields, a wrong password is told, and signing in leads where one wanted to go."""
+def test_browser_join_and_sign_in(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
     page = visit()
     _, code = accounts.invite(site.database, site.clock(), "admin")
     page.goto(f"/join#{code}")
@@ -236,7 +232,7 @@ def test_joining_and_signing_in(visit: Any, site: SiteUnderTest, complaints: lis
     assert [] == complaints
     page.keyboard.press("Enter")
     page.get_by_text("The name or the password is wrong").wait_for()
-    complaints.clear()  # browsers complain of every 401
+    complaints.clear()  # browsers report every 401
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Your account").wait_for()
@@ -244,8 +240,7 @@ def test_joining_and_signing_in(visit: Any, site: SiteUnderTest, complaints: lis
     assert [] == complaints
 
 
-def test_a_forgotten_password(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
-    """An admin makes a link, the person opens it, chooses a password, is signed in, and has notices of both."""
+def test_browser_password_reset(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
     site.sign_up("Lost One")
     site.sign_up("Kind Admin", "admin")
     page = visit()
@@ -272,8 +267,7 @@ def test_a_forgotten_password(visit: Any, site: SiteUnderTest, complaints: list[
     assert [] == complaints
 
 
-def test_an_invitation_that_is_over(visit: Any) -> None:
-    """A code that is not good is told, with a way on; so is a link that lost its code."""
+def test_browser_invalid_invitation(visit: Any) -> None:
     page = visit()
     page.goto("/join#nonsense")
     page.get_by_role("heading", name="This link is no longer valid").wait_for()
@@ -282,8 +276,7 @@ def test_an_invitation_that_is_over(visit: Any) -> None:
     page.get_by_role("heading", name="This address has no invitation").wait_for()
 
 
-def test_what_arrives_late_does_not_disturb_whoever_is_typing(visit: Any) -> None:
-    """The first field of a new interest has the focus; a catalogue that comes later leaves it where it is by then."""
+def test_browser_late_responses_keep_the_focus(visit: Any) -> None:
     page = visit("hasty")
     held = Held.of(page, "**/catalogue")
     page.goto("/interests/new")
@@ -295,8 +288,7 @@ def test_what_arrives_late_does_not_disturb_whoever_is_typing(visit: Any) -> Non
     assert "budget" == focused(page)
 
 
-def test_a_form_is_sent_when_all_of_it_is_there(visit: Any, site: SiteUnderTest) -> None:
-    """Before its script has run, a form can be filled in, not sent; what was chosen from lists that come late stays."""
+def test_browser_form_waits_for_its_script(visit: Any, site: SiteUnderTest) -> None:
     page = visit("early")
     held = Held.of(page, "**/interest_form.js*")
     page.goto("/interests/new", wait_until="commit")
@@ -320,8 +312,7 @@ def test_a_form_is_sent_when_all_of_it_is_there(visit: Any, site: SiteUnderTest)
     assert 1 == len(kept["settings"]["preferences"])
 
 
-def test_answers_that_overtake_each_other(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
-    """What is shown is what was asked for last, whatever arrives last; and what a person does meanwhile stays."""
+def test_browser_shows_the_latest_response(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
     seen = crawled(site, visit("Hasty Ada"), "d")
     seen.made.close()
     stand(site, seen, "finished")
@@ -333,13 +324,13 @@ def test_answers_that_overtake_each_other(visit: Any, site: SiteUnderTest, compl
     held, unread = Held.of(page, interest), Held.of(page, re.compile("unread=true"))
     page.goto(seen.address)
     held.asked()
-    page.get_by_role("tab", name="Sharing").click()  # chosen before it is known what there is
+    page.get_by_role("tab", name="Sharing").click()  # before the interest is loaded
     held.arrive()
     page.get_by_role("heading", name="Share with someone").wait_for()
     unread.asked()
     page.click("#bell")
     page.get_by_text("It has ended").wait_for()
-    unread.arrive()  # as it was before they were read
+    unread.arrive()  # outdated: from before they were read
     expect(page.locator("#bell-count")).to_be_hidden()
     page.unroute_all()
 
@@ -361,19 +352,16 @@ def test_answers_that_overtake_each_other(visit: Any, site: SiteUnderTest, compl
 
 
 def stand(site: SiteUnderTest, seen: Crawled, state: str) -> None:
-    """A crawl stands like this, and all its pages are judged, by all labels."""
+    """Set the state of the crawl, with all labels learned."""
     site.database.run(
-        "UPDATE crawl SET state = :state, judging = '', heard = COALESCE((SELECT MAX(number) FROM feedback "
+        "UPDATE crawl SET state = :state, judging = '', last_label = COALESCE((SELECT MAX(number) FROM feedback "
         "WHERE interest = crawl.interest), 0) WHERE id = :id",
         state=state,
         id=seen.crawl,
     )
 
 
-def test_labels_of_others_show(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
-    """What one person says shows on the other's page, which is not loaded again: on the page's buttons, in the head, in
-    the count of the results, and in the list of labels.
-    """
+def test_browser_labels_of_others_appear(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
     seen = crawled(site, visit("Labelling Ada"), "e")
     seen.made.close()
     stand(site, seen, "finished")
@@ -412,7 +400,6 @@ def page_count(page: Any) -> int:
 
 
 def says_last(page: Any) -> None:
-    """Yes, then no before that was answered: it is no."""
     held = Held.of(page, "**/feedback", "PUT")
     words = page.get_by_role("group", name="Is it relevant: Coral hub")
     words.get_by_role("button", name="Yes").click()
@@ -425,7 +412,6 @@ def says_last(page: Any) -> None:
 
 
 def reads_late(page: Any) -> None:
-    """A page is labelled before all is known of it: the label stays, and the focus with it."""
     held = Held.of(page, re.compile(r"/page\?"))
     page.locator(".result", has_text="Polyps").locator(".title").click()
     held.asked()
@@ -441,7 +427,6 @@ def reads_late(page: Any) -> None:
 
 
 def moves(page: Any) -> None:
-    """What was asked for before the slider was moved does not move it back."""
     held = Held.of(page, re.compile(r"/pages\?"))
     page.get_by_label("Sort by").select_option("date")
     held.asked()
@@ -452,8 +437,6 @@ def moves(page: Any) -> None:
 
 
 def revisit(site: SiteUnderTest, seen: Crawled, interest: str) -> Held:
-    """Start a revisit that is over at once; the answer that says so is on its way."""
-
     def take(route: Any) -> None:
         answer = route.fetch(max_retries=AGAIN)
         stand(site, seen, "finished")
@@ -467,17 +450,15 @@ def revisit(site: SiteUnderTest, seen: Crawled, interest: str) -> Held:
 
 
 def label(page: Any, title: str) -> None:
-    """Yes or no to a page, whatever it was before."""
     words = page.get_by_role("group", name=f"Is it relevant: {title}")
     with page.expect_response("**/feedback"):
         words.locator("button[aria-pressed=false]").first.click()
 
 
 def labels_while_it_asks(site: SiteUnderTest, seen: Crawled, interest: str) -> None:
-    """That the judge has learned is told when it has, not by an answer of before, which knows of nothing under way."""
     learned = seen.page.get_by_role("button", name=re.compile("The judge has learned"))
     stand(site, seen, "finished")
-    learned.click()  # of all that was labelled until now
+    learned.click()  # all labels so far
     expect(seen.page.locator("#panel-results .results")).not_to_have_attribute("aria-busy", "true")
     held = revisit(site, seen, interest)
     label(seen.page, "Polyps")
@@ -489,7 +470,6 @@ def labels_while_it_asks(site: SiteUnderTest, seen: Crawled, interest: str) -> N
 
 
 def asks_twice(site: SiteUnderTest, seen: Crawled, interest: str) -> None:
-    """How a crawl stands is what was asked for last."""
     held = revisit(site, seen, interest)
     stand(site, seen, "paused")
     label(seen.page, "Polyps")
@@ -499,8 +479,7 @@ def asks_twice(site: SiteUnderTest, seen: Crawled, interest: str) -> None:
     seen.page.unroute_all()
 
 
-def test_making_an_interest(visit: Any, tmp_path: Path, complaints: list[str]) -> None:
-    """An interest is made from words, a bookmarks file and the catalogue, by keyboard; and the same form changes it."""
+def test_browser_create_and_edit_an_interest(visit: Any, tmp_path: Path, complaints: list[str]) -> None:
     page = visit("maker")
     page.goto("/interests/new")
     page.locator("input[name=preferences]").first.wait_for()
@@ -546,8 +525,7 @@ def test_making_an_interest(visit: Any, tmp_path: Path, complaints: list[str]) -
     assert [] == complaints
 
 
-def test_keyboard(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
-    """Skip link first; menu and notices open by Enter, close by Escape and give the focus back; tabs go by arrows."""
+def test_browser_keyboard_navigation(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
     page = visit("typist", "admin")
     person = site.database.row("SELECT id FROM person WHERE name = :name", name="typist")
     assert person is not None
@@ -583,8 +561,7 @@ def test_keyboard(visit: Any, site: SiteUnderTest, complaints: list[str]) -> Non
     assert [] == complaints
 
 
-def test_the_account(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
-    """Colours are kept; a token is shown once and revoked; the account ends only with the password."""
+def test_browser_account_page(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
     page = visit("leaver")
     page.goto("/account")
     page.get_by_text("this one").wait_for()
@@ -612,8 +589,7 @@ def test_the_account(visit: Any, site: SiteUnderTest, complaints: list[str]) -> 
     assert None is site.database.row("SELECT id FROM person WHERE name = :name", name="leaver")
 
 
-def test_suspending_somebody(visit: Any, complaints: list[str]) -> None:
-    """Only a confirmation suspends; who is suspended is sent to sign in, at once."""
+def test_browser_suspend_an_account(visit: Any, complaints: list[str]) -> None:
     admin, guest = visit("host", "admin"), visit("Guest")
     admin.goto("/admin")
     admin.get_by_role("button", name="Suspend Guest").click()
@@ -627,8 +603,7 @@ def test_suspending_somebody(visit: Any, complaints: list[str]) -> None:
     guest.get_by_role("heading", name="Sign in").wait_for()
 
 
-def test_every_page(visit: Any, complaints: list[str]) -> None:
-    """On a phone and a desk nothing is too wide, everything has its label, and the browser complains of nothing."""
+def test_browser_every_page_is_accessible(visit: Any, complaints: list[str]) -> None:
     page = visit("looker", "admin", color_scheme="dark")
     found = {}
     for path in PATHS:
@@ -644,7 +619,7 @@ def test_every_page(visit: Any, complaints: list[str]) -> None:
 
 
 def record(path: Path) -> Revisited:
-    """A hub that leads to a page that changed, and to one with a word without end."""
+    """Record a hub that links to a changed page and to one with an endless word."""
     path.parent.mkdir(parents=True, exist_ok=True)
     made = Revisited(path)
     made.seed(HUB)
@@ -657,7 +632,7 @@ def record(path: Path) -> Revisited:
 
 @dataclass
 class Crawled:
-    """An interest of somebody's and its crawl, that still runs: a page of it, and where it is recorded."""
+    """A page on an interest with a running crawl, recorded by hand."""
 
     page: Any
     address: str
@@ -666,18 +641,16 @@ class Crawled:
 
 
 def crawled(site: SiteUnderTest, page: Any, letter: str = "c") -> Crawled:
-    """An interest of the person who looks at a page, crawled and looked at again."""
     settings = {"words": "coral reefs", "seeds": [HUB], "budget": 50}
     interest = browsing.ask(page, "POST", "/interests", {"name": "Reefs & <b>more</b>", "settings": settings})["id"]
     row = {"id": letter * 24, "interest": interest, "number": 1, "task": "crawl", "wanted": "run", "state": "running"}
     times = {"created": EPOCH, "queued": EPOCH, "started": EPOCH}
-    site.database.insert("crawl", {**row, **times, "budget": 50, "pages": 3, "found": 3})
+    site.database.insert("crawl", {**row, **times, "budget": 50, "pages": 3, "relevant": 3})
     made = record(site.settings.crawl_directory(row["id"]))
     return Crawled(page, f"{site.settings.base}/interests/{interest}", row["id"], made)
 
 
-def test_a_crawl_is_watched_read_and_judged(visit: Any, listening: Listening, complaints: list[str]) -> None:
-    """Live pages, also over a restart; reader and focus, a label taken back, words that changed, the graph by key."""
+def test_browser_watch_read_and_label_a_crawl(visit: Any, listening: Listening, complaints: list[str]) -> None:
     seen = crawled(listening.site, visit("Ada"))
     page = seen.page
     page.goto(seen.address)
@@ -702,7 +675,6 @@ def test_a_crawl_is_watched_read_and_judged(visit: Any, listening: Listening, co
 
 
 def watch(seen: Crawled, listening: Listening, complaints: list[str]) -> None:
-    """Each page is listed once, however often the connection is made; the curve is drawn within the policy."""
     page = seen.page
     rows = page.locator(".feed li")
     expect(rows).to_have_count(4, timeout=PATIENCE)
@@ -713,7 +685,7 @@ def watch(seen: Crawled, listening: Listening, complaints: list[str]) -> None:
     expect(rows).to_have_count(5, timeout=PATIENCE)
     assert "A late page" in rows.first.inner_text()
     assert 1 == page.locator(".feed-line", has_text="Coral hub").count()
-    assert [] == [one for one in complaints if "Failed to load resource" not in one]  # while nobody listened
+    assert [] == [one for one in complaints if "Failed to load resource" not in one]  # while the server was down
     complaints.clear()
     listening.site.database.run(
         "UPDATE crawl SET state = 'finished', ended = :epoch WHERE id = :id", epoch=EPOCH, id=seen.crawl
@@ -723,7 +695,6 @@ def watch(seen: Crawled, listening: Listening, complaints: list[str]) -> None:
 
 
 def read(page: Any) -> None:
-    """Escape closes the reader and gives the focus back; a no is taken back where the labels are listed."""
     page.get_by_role("tab", name="Results").click()
     result = page.locator(".result", has_text="Polyps")
     result.locator(".title").click()
@@ -743,7 +714,6 @@ def read(page: Any) -> None:
 
 
 def narrow(page: Any, address: str) -> None:
-    """The filters by day are days to the server, too; nothing found is told apart from nothing like that."""
     page.goto(f"{address}#results?since=2000-01-01")
     expect(page.locator(".result")).not_to_have_count(0, timeout=PATIENCE)
     page.get_by_label("From").fill("2099-01-01")
@@ -753,7 +723,6 @@ def narrow(page: Any, address: str) -> None:
 
 
 def change(page: Any, address: str) -> None:
-    """What changed is told side by side, marked by elements and signs."""
     page.goto(f"{address}#changes")
     page.locator(".change", has_text="Polyps").locator("summary").first.click()
     page.wait_for_selector(".diff")
@@ -764,7 +733,6 @@ def change(page: Any, address: str) -> None:
 
 
 def walk(page: Any, address: str) -> None:
-    """Keys go from page to page in the graph, and open the card."""
     page.goto(f"{address}#graph")
     page.wait_for_selector(".node")
     page.locator(".node.seed").focus()

@@ -1,4 +1,4 @@
-"""The seed catalogue by the API."""
+"""The seed catalogue API."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from site_maker import API, SiteUnderTest
 SEA = {"preference": "Seas", "url": "seas.example", "title": "The seas", "note": ""}
 
 
-def test_an_admin_keeps_it_and_everyone_reads_it(site: SiteUnderTest) -> None:
-    """Entries are added and removed by an admin; a reader sees them by preference."""
+def test_catalogue_is_edited_by_admins_and_read_by_everyone(site: SiteUnderTest) -> None:
     root, rita = site.sign_up("Root", "admin"), site.sign_up("Rita", "reader")
     made = root.post(f"{API}/catalogue", json=SEA)
     assert (201, "https://seas.example/") == (made.status_code, made.json()["url"])
@@ -16,13 +15,12 @@ def test_an_admin_keeps_it_and_everyone_reads_it(site: SiteUnderTest) -> None:
     place = f"{API}/catalogue/{made.json()['id']}"
     found = {one["preference"]: one["seeds"] for one in rita.get(f"{API}/catalogue").json()["preferences"]}
     assert ["The seas"] == [seed["title"] for seed in found["Seas"]]
-    assert "Science" in found  # it was filled at the first start
+    assert "Science" in found  # filled at the first start
     assert 204 == root.delete(place).status_code
     assert 404 == root.delete(place).status_code
 
 
-def test_a_member_changes_nothing(site: SiteUnderTest) -> None:
-    """Members may not write in the catalogue, nor learn whether an entry is there."""
+def test_catalogue_refuses_members(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     entry = ada.get(f"{API}/catalogue").json()["preferences"][0]["seeds"][0]["id"]
     answers = [
@@ -33,8 +31,7 @@ def test_a_member_changes_nothing(site: SiteUnderTest) -> None:
     assert [403] * 3 == [answer.status_code for answer in answers]
 
 
-def test_what_is_no_entry(site: SiteUnderTest) -> None:
-    """What is no web address, or can't be shown, is refused."""
+def test_add_entry_refuses_invalid_values(site: SiteUnderTest) -> None:
     root = site.sign_up("Root", "admin")
     for given in (
         {"url": "file:///etc/passwd"}, {"preference": "\x00"}, {"title": "\x1b[31m"}, {"url": ""},

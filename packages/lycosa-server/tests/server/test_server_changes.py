@@ -1,4 +1,4 @@
-"""Changes, differences and feeds by the API."""
+"""The API of changes, diffs and feeds."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ ONE, TWO = "https://reefs.example/one", "https://reefs.example/two"
 
 @pytest.fixture(autouse=True)
 def second_day(site: SiteUnderTest) -> None:
-    """The day is the second of the crawl."""
+    """Set the clock to the second day of the crawl."""
     site.clock.now = EPOCH + DAY
 
 
 class Crawled:
-    """An interest of somebody, and its crawl, in which things happen."""
+    """An interest and its crawl."""
 
     def __init__(self, site: SiteUnderTest, client: TestClient) -> None:
         self.interest, self.crawl = client.post(f"{API}/interests", json=REEFS).json()["id"], new_id()
@@ -41,7 +41,7 @@ class Crawled:
         self.directory.parent.mkdir(exist_ok=True)
 
     def begun(self) -> Revisited:
-        """Two pages were fetched."""
+        """Fetch two pages."""
         made = Revisited(self.directory)
         made.seed(ONE)
         made.page(ONE, html("One", "coral reefs are old"), 0.1, links=[TWO])
@@ -49,7 +49,7 @@ class Crawled:
         return made
 
     def looked_again(self) -> None:
-        """And looked at again: one changed, in looks only first; the other is gone."""
+        """Revisit both: one changed, at first only cosmetically; the other vanished."""
         made = self.begun()
         made.changed(ONE, html("One", "coral  reefs are old"), 1.5, "cosmetic", 0.01)
         made.changed(ONE, html("Number one", "coral reefs are bleached"), 2.0, links=["https://new.example/"])
@@ -58,8 +58,7 @@ class Crawled:
 
 
 @pytest.mark.paper("personalized-changes-shown")
-def test_changes_since_the_last_visit(site: SiteUnderTest) -> None:
-    """What matters is told, the newest first; what was seen is not told again; each person has their own last visit."""
+def test_list_changes_since_the_last_visit(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     made = Crawled(site, ada)
     made.looked_again()
@@ -83,8 +82,7 @@ def test_changes_since_the_last_visit(site: SiteUnderTest) -> None:
     assert [TWO] == [one["url"] for one in ada.get(f"{made.place}/changes?since=0&limit=1").json()["changes"]]
 
 
-def test_without_a_crawl_nothing_has_changed(site: SiteUnderTest) -> None:
-    """No crawl, one that has not begun, and one whose pages were never looked at again have no changes."""
+def test_list_changes_without_a_crawl_is_empty(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     bare = ada.post(f"{API}/interests", json=REEFS).json()["id"]
     assert (None, []) == tuple(ada.get(f"{API}/interests/{bare}/changes").json()[key] for key in ("crawl", "changes"))
@@ -94,16 +92,14 @@ def test_without_a_crawl_nothing_has_changed(site: SiteUnderTest) -> None:
     assert ([], None) == (ada.get(f"{made.place}/changes").json()["changes"], ada.get(made.place).json()["unseen"])
 
 
-def test_absurd_questions(site: SiteUnderTest) -> None:
-    """Times and limits that are none are refused."""
+def test_list_changes_refuses_invalid_parameters(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     interest = ada.post(f"{API}/interests", json=REEFS).json()["id"]
     for query in ("since=nan", "since=inf", "since=-1", "limit=0", "limit=501", "since=x"):
         assert 422 == ada.get(f"{API}/interests/{interest}/changes?{query}").status_code, query
 
 
-def test_two_versions_are_compared(site: SiteUnderTest) -> None:
-    """The last two versions, or two by their numbers; a page with one version, or none, has no difference."""
+def test_compare_versions_by_number_or_the_last_two(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     made = Crawled(site, ada)
     diff = f"{API}/crawls/{made.crawl}/diff"
@@ -134,11 +130,10 @@ def test_two_versions_are_compared(site: SiteUnderTest) -> None:
     ]  # fmt: skip
 
 
-def test_a_long_difference_is_cut(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However much differs, the answer has so many rows at most, and says what it leaves out."""
-    monkeypatch.setattr(changes, "MOST_ROWS", 5)
-    monkeypatch.setattr(changes, "MOST_LINKS", 3)
-    monkeypatch.setattr(changes, "LONGEST", 100)
+def test_compare_versions_truncates_long_diffs(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changes, "MAX_ROWS", 5)
+    monkeypatch.setattr(changes, "MAX_LINKS", 3)
+    monkeypatch.setattr(changes, "MAX_COMPARED_CHARACTERS", 100)
     ada = site.sign_up("Ada")
     made = Crawled(site, ada)
     with_pages = Revisited(made.directory)
@@ -154,12 +149,11 @@ def test_a_long_difference_is_cut(site: SiteUnderTest, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("site", [{"url": "https://lycosa.example.org"}], indirect=True)
-def test_feeds_have_a_secret_address(site: SiteUnderTest) -> None:
-    """Whoever has the address reads the changes; a new one ends the old, and closing ends it."""
+def test_feed_address_is_secret_and_revocable(site: SiteUnderTest) -> None:
     ada, nobody = site.sign_up("Ada"), site.client()
     made = Crawled(site, ada)
     feed = ada.post(f"{made.place}/feed").json()
-    assert 200 == nobody.get(feed["atom"]).status_code  # there is nothing in it yet
+    assert 200 == nobody.get(feed["atom"]).status_code  # still empty
     made.looked_again()
     atom = nobody.get(feed["atom"])
     assert "application/atom+xml" == atom.headers["content-type"]
@@ -178,8 +172,7 @@ def test_feeds_have_a_secret_address(site: SiteUnderTest) -> None:
 
 
 @pytest.mark.parametrize("end", ["unshared", "disabled", "deleted"])
-def test_a_feed_dies_with_the_right_to_read(site: SiteUnderTest, end: str) -> None:
-    """Who may not see an interest any more has no feed of it either."""
+def test_feed_ends_with_access_to_the_interest(site: SiteUnderTest, end: str) -> None:
     ada, bob, nobody = site.sign_up("Ada"), site.sign_up("Bob"), site.client()
     made = Crawled(site, ada)
     ada.put(f"{made.place}/shares", json={"name": "Bob", "mode": "read"})
@@ -194,8 +187,7 @@ def test_a_feed_dies_with_the_right_to_read(site: SiteUnderTest, end: str) -> No
     assert 404 == nobody.get(feed).status_code
 
 
-def test_changes_since_a_time(tmp_path: Path) -> None:
-    """There are none before a page is revisited; then those after the time are counted, as the log grows."""
+def test_changes_since_counts_revisited_pages(tmp_path: Path) -> None:
     crawl = tmp_path / "crawl"
     assert changes_since(crawl, 0.0) is None
     made = Revisited(crawl)

@@ -1,4 +1,4 @@
-"""Crawls of a server on a cluster, which is in this process: as far as anybody can tell, the same as without."""
+"""Crawls on a cluster hosted in this process behave like others."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SHARDS = 2
 
 @pytest.fixture(autouse=True)
 def on_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every crawl process has a cluster, and looks often how it goes there."""
+    """Give every crawl process a cluster with short poll intervals."""
     monkeypatch.setattr("lycosa_cluster.running.EVERY", 0.05)
     monkeypatch.setattr(process_module, "_hosts", lambda settings: HostsHere(SHARDS, 8))
 
 
 def shard_events(bench: Bench, crawl: str, kind: type[Any]) -> list[list[Any]]:
-    """Some events of each shard's log."""
+    """Return the events of a kind in each shard's log."""
     found = []
     for number in range(SHARDS):
         with closing(SqliteLog(shard_path(bench.settings.crawl_directory(crawl), number) / NAME, readonly=True)) as log:
@@ -43,10 +43,11 @@ def shard_events(bench: Bench, crawl: str, kind: type[Any]) -> list[list[Any]]:
     return found
 
 
-def test_a_crawl_on_a_cluster_is_a_crawl(tmp_path: Path) -> None:
-    """It grows while it runs, hears what people say, shows what it does, pauses, goes on in the next process, and ends;
-    a second one of another person takes turns at the same host, and a third is deleted while it runs. Looked at again
-    it is one crawl, and so it is without a cluster."""
+def test_cluster_crawl_behaves_like_a_local_one(tmp_path: Path) -> None:
+    """A crawl gets more pages, learns labels, shows its state, pauses, continues in the next process, and ends. A
+    second person's crawl of the same host alternates with it, and a third is deleted. Revisits and later runs work
+    without the cluster.
+    """
 
     async def work(bench: Bench) -> None:
         seeds = [bench.server.url(host, "/coral-0") for host in ("reef.localhost", "atoll.test.localhost")]
@@ -61,7 +62,7 @@ def test_a_crawl_on_a_cluster_is_a_crawl(tmp_path: Path) -> None:
         assert {"at", "frontier", "in_flight", "hosts"} == set(live)
         assert live["frontier"] > 0
         assert live["hosts"]
-        told = json.loads(bench.database.rows("SELECT told FROM process")[0]["told"])
+        told = json.loads(bench.database.rows("SELECT stats FROM process")[0]["stats"])
         assert (3, SHARDS) == (told["running"], told["shards"])
 
         page = bench.collected(crawl)[1]
@@ -102,7 +103,7 @@ def test_a_crawl_on_a_cluster_is_a_crawl(tmp_path: Path) -> None:
         assert 0 == shards_in(directory)
         bench.start()
         assert bench.process is not None
-        bench.process.around.hosts = None  # a server without a cluster has the same crawls
+        bench.process.environment.hosts = None  # crawls also continue without a cluster
         bench.database.run(
             "UPDATE crawl SET budget = :budget WHERE id = :other", budget=stopped["pages"] + 1, other=other
         )
@@ -118,21 +119,19 @@ def _pages(events: list[Any]) -> int:
     return sum(event.is_page for event in events)
 
 
-def test_shards_hear_of_another_topic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever judged the pages meanwhile, without a run: they know it when the crawl goes on, and record it once."""
-
+def test_cluster_shards_learn_a_new_topic_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(bench: Bench) -> None:
         seeds = [bench.server.url(host, "/coral-0") for host in ("reef.localhost", "atoll.test.localhost")]
         crawl = bench.crawl("ann", budget=6, seeds=seeds, judge="vector")
         bench.start()
-        assert (await bench.until_state(crawl, "finished"))["found"] > 0
+        assert (await bench.until_state(crawl, "finished"))["relevant"] > 0
         change_settings(bench, "ann-reefs", words="steam railway")
         crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         for pages in (8, 9):
             crawls.add_pages(bench.database, time.time(), crawl, pages - bench.row(crawl)["pages"], 100)
             row = await bench.until_state(crawl, "finished")
-            assert (pages, 0) == (row["pages"], row["found"])
+            assert (pages, 0) == (row["pages"], row["relevant"])
             assert (pages, 0) == count_pages(bench.settings.crawl_directory(crawl), row)
             last = events_of(bench, crawl, f"node = 'threshold' OR {VISITS}")[-1]
             assert isinstance(last, Setting), "those who look see that pages are worth something else"
@@ -144,8 +143,7 @@ def test_shards_hear_of_another_topic(tmp_path: Path, monkeypatch: pytest.Monkey
     on_bench(tmp_path, work)
 
 
-def test_a_crawl_that_is_broken_off_has_what_its_shards_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Although nobody has looked how it goes since it began."""
+def test_cluster_crawl_cancelled_keeps_the_pages_of_its_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa_cluster.running.EVERY", 10_000.0)
 
     async def work(bench: Bench) -> None:
@@ -164,9 +162,7 @@ def test_a_crawl_that_is_broken_off_has_what_its_shards_have(tmp_path: Path, mon
     on_bench(tmp_path, work)
 
 
-def test_what_is_asked_before_shards_begin(tmp_path: Path) -> None:
-    """An example of the web is read once, for all shards; one that can't be read is one crawl's failure, in words."""
-
+def test_cluster_fetches_examples_once_for_all_shards(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         example = bench.server.url("reef.localhost", "/coral-7")
         crawl = bench.crawl("ann", budget=4, examples=[example])
@@ -181,10 +177,9 @@ def test_what_is_asked_before_shards_begin(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_a_cluster_that_is_not_there_is_refused(
+def test_serve_refuses_an_unreachable_cluster(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before anything is written, in one line."""
     start = ("serve", tmp_path / "data", "--cluster")
     with held_port() as port:
         assert f"no cluster at 127.0.0.1:{port}" in command.complaint(*start, f"127.0.0.1:{port}")

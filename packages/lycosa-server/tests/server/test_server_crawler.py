@@ -1,4 +1,4 @@
-"""The crawl process on a web on loopback: what is wanted happens, hosts are spared, a fault stays one crawl's."""
+"""The crawl process with a web on loopback."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from crawler_bench import DELAY, Bench, change_settings, events_of, on_bench, quick  # noqa: F401 - a fixture
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError, LockedError
 from lycosa.core.types import Visit
 from lycosa.judges.model import fit_model
@@ -35,15 +36,13 @@ from lycosa_server.settings import Settings
 
 
 @pytest.mark.parametrize("database_address", ["postgres"], indirect=True)
-def test_a_crawl_is_run(tmp_path: Path, database_address: str) -> None:
-    """A queued crawl runs until its budget is spent; its numbers, its owner's notice and its log agree."""
-
+def test_process_runs_a_queued_crawl(tmp_path: Path, database_address: str) -> None:
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", budget=5)
         bench.start()
         row = await bench.until_state(crawl, "finished")
         assert ("all requested pages were fetched", 5) == (row["reason"], row["pages"])
-        assert row["found"] == count_pages(bench.settings.crawl_directory(crawl), row)[1]
+        assert row["relevant"] == count_pages(bench.settings.crawl_directory(crawl), row)[1]
         assert 5 == len(bench.collected(crawl))
         notice = bench.database.row("SELECT * FROM notice")
         assert notice is not None
@@ -51,34 +50,32 @@ def test_a_crawl_is_run(tmp_path: Path, database_address: str) -> None:
         assert not (bench.settings.crawl_directory(crawl) / "live.json").exists()
         process = bench.database.row("SELECT * FROM process WHERE name = 'crawler'")
         assert process is not None
-        assert json.loads(process["told"])["in_flight"] == 0
+        assert json.loads(process["stats"])["in_flight"] == 0
 
     on_bench(tmp_path, work, database_address)
 
 
 @pytest.mark.paper("gouriten-distributed")
-def test_two_peoples_crawls_spare_a_host_together(tmp_path: Path) -> None:
-    """Three crawls of one host, as the host sees it: its delay between any two requests, one at a time; and each of
-    the crawls has as many pages as the others at any time.
-    """
+def test_process_shares_politeness_between_crawls(tmp_path: Path) -> None:
+    """Three crawls of one host keep its delay, with one request at a time, and progress equally."""
 
     async def work(bench: Bench) -> None:
         made = [bench.crawl(person) for person in ("ann", "bob", "cid")]
         bench.start()
         spread, begun = 0, list[int]()
 
-        def far() -> bool:
+        def progressed() -> bool:
             nonlocal spread, begun
             assert bench.process is not None
             pages = [running.pages for running in bench.process.running.values()]
             if len(pages) < 3 or not all(pages):
                 return False
-            begun = begun or pages  # one after the other: how far apart depends on how busy the machine is
+            begun = begun or pages  # they started one after the other, at a distance that depends on the machine
             gained = [now - then for now, then in zip(pages, begun, strict=True)]
             spread = max(spread, max(gained) - min(gained))
             return min(gained) >= 12
 
-        await bench.until(far)
+        await bench.until(progressed)
         await bench.stop()
         assert gaps(bench.server.log)["reef.localhost"] >= DELAY
         assert 1 == most_at_once(bench.server.log)["reef.localhost"]
@@ -88,9 +85,7 @@ def test_two_peoples_crawls_spare_a_host_together(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_limits(tmp_path: Path) -> None:
-    """Nobody has more running than is their share, nor all together; a free place goes to who has nothing running."""
-
+def test_process_respects_limits_per_person_and_in_total(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         anns = [bench.crawl("ann", f"{number}", host=f"{number}.localhost") for number in "123"]
         bobs = [bench.crawl("bob", f"{number}", host=f"{number}.localhost") for number in "12"]
@@ -108,26 +103,20 @@ def test_limits(tmp_path: Path) -> None:
     on_bench(tmp_path, work, crawls=3, crawls_per_person=2)
 
 
-def test_pause_resume_stop(tmp_path: Path) -> None:
-    """A paused crawl fetches nothing, a resumed one goes on where it was, a stopped one is over until more pages are
-    asked for; none comes twice.
-    """
-
+def test_process_pauses_resumes_and_stops(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", budget=25)
         bench.start()
         await bench.until(lambda: bench.row(crawl)["pages"] >= 2)
-        crawls.add_pages(
-            bench.database, time.time(), crawl, 9_000, 10_000
-        )  # a running crawl has its larger budget at once
+        crawls.add_pages(bench.database, time.time(), crawl, 9_000, 10_000)  # also raises the budget of a running crawl
         await bench.until(lambda: bench.row(crawl)["pages"] > 25)
         live = json.loads((bench.settings.crawl_directory(crawl) / "live.json").read_text())
         assert "reef.localhost" == live["hosts"][0]["host"].partition(":")[0]
         assert {"at", "frontier", "in_flight", "hosts"} == set(live)
         crawls.pause(bench.database, crawl)
         paused = await bench.until_state(crawl, "paused")
-        seen, looks = len(bench.server.log), bench.process.looks if bench.process else 0
-        await bench.until(lambda: bench.process and bench.process.looks > looks + 5)
+        seen, rounds = len(bench.server.log), bench.process.rounds if bench.process else 0
+        await bench.until(lambda: bench.process and bench.process.rounds > rounds + 5)
         assert seen == len(bench.server.log)
         crawls.resume(bench.database, time.time(), crawl)
         await bench.until(lambda: bench.row(crawl)["pages"] >= paused["pages"] + 3)
@@ -143,8 +132,7 @@ def test_pause_resume_stop(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_a_stop_does_not_wait_for_a_slow_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is in flight for too long is given up, and asked for again when the crawl goes on."""
+def test_process_stop_does_not_wait_for_slow_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa_server.crawler.process.MAX_STOP_SECONDS", 0.05)
 
     async def work(bench: Bench) -> None:
@@ -163,8 +151,7 @@ def test_a_stop_does_not_wait_for_a_slow_host(tmp_path: Path, monkeypatch: pytes
     on_bench(tmp_path, work)
 
 
-def test_requests_are_bounded_here_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A crawl that spends its requests ends, says on what it spent them, and goes on when more pages are asked for."""
+def test_process_limits_requests_per_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.core.budget.REQUESTS_PER_PAGE", 1)
     monkeypatch.setattr("lycosa.core.budget.SPARE_REQUESTS", 0)
 
@@ -183,7 +170,7 @@ def test_requests_are_bounded_here_too(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def dead(answering: Callable[..., Any]) -> Callable[..., Any]:
-    """A web of which only the first two pages are left."""
+    """Return 404 for all but the first two pages."""
 
     def response(url: str, **given: Any) -> Any:
         answer = answering(url, **given)
@@ -194,7 +181,6 @@ def dead(answering: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def add_model(bench: Bench, name: str, owner: str, kind: str, content: Any) -> None:
-    """A model of somebody's."""
     place = bench.settings.model_file(name)
     place.parent.mkdir(exist_ok=True)
     content.save(place)
@@ -202,11 +188,7 @@ def add_model(bench: Bench, name: str, owner: str, kind: str, content: Any) -> N
     bench.database.insert("model", {"id": name, "owner": owner, "name": name, "kind": kind, "state": "ready", **about})
 
 
-def test_a_crawl_by_models(tmp_path: Path) -> None:
-    """A classifier of the owner's judges and their rules guide; the crawl keeps copies. It is judged again by another
-    one, and somebody else's is none.
-    """
-
+def test_process_crawls_by_models_of_the_owner_only(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         reefs = fit_model(
             "nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea/Reefs"], ["rail", "coral"]
@@ -221,7 +203,7 @@ def test_a_crawl_by_models(tmp_path: Path) -> None:
         bench.database.run("UPDATE interest SET settings = :told", told=told)
         bench.start()
         row = await bench.until_state(crawl, "finished")
-        assert (3, 3) == (row["pages"], row["found"])
+        assert (3, 3) == (row["pages"], row["relevant"])
         kept = Directory.read_options(bench.settings.crawl_directory(crawl))
         assert ("topic.model", ["Sea"], "rules,file=strategy.tsv") == (kept.model, kept.targets, kept.strategy)
         failed = await bench.until_state(other, "failed")
@@ -235,14 +217,12 @@ def test_a_crawl_by_models(tmp_path: Path) -> None:
         crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         row = bench.row(crawl)
-        assert (0, "") == (row["found"], row["judging_failed"])
+        assert (0, "") == (row["relevant"], row["judging_failed"])
 
     on_bench(tmp_path, work)
 
 
-def test_a_failure_is_one_crawls_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is wrong with one crawl is told by its state: in words, or by name for a bug. Others go on."""
-
+def test_process_failure_affects_one_crawl_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(bench: Bench) -> None:
         bad = bench.crawl("ann", "bad", examples=[bench.server.url("reef.localhost", "/robots.txt")])
         odd = bench.crawl("bob", "odd")
@@ -261,9 +241,7 @@ def test_a_failure_is_one_crawls_own(tmp_path: Path, monkeypatch: pytest.MonkeyP
     on_bench(tmp_path, work)
 
 
-def test_the_next_process_goes_on(tmp_path: Path) -> None:
-    """A process that is told to end leaves its crawls running; the next one resumes them, and fetches nothing twice."""
-
+def test_process_continues_crawls_of_its_predecessor(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         made = [bench.crawl("ann"), bench.crawl("bob", host="two.localhost")]
         waiting = bench.crawl("cid")
@@ -286,9 +264,7 @@ def test_the_next_process_goes_on(tmp_path: Path) -> None:
     on_bench(tmp_path, work, crawls=2)
 
 
-def test_what_was_wanted_while_nobody_was_there(tmp_path: Path) -> None:
-    """A crawl that was to be paused as its process died is paused by the next; one too many waits in the queue."""
-
+def test_process_applies_changes_made_while_it_was_down(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         paused, first, second = (bench.crawl(person) for person in ("ann", "bob", "cid"))
         for crawl in (paused, first, second):
@@ -302,9 +278,7 @@ def test_what_was_wanted_while_nobody_was_there(tmp_path: Path) -> None:
     on_bench(tmp_path, work, crawls=1)
 
 
-def test_directories_that_a_killed_process_left(tmp_path: Path) -> None:
-    """Whatever there is of a directory when a process dies, the crawl begins or goes on."""
-
+def test_process_accepts_directories_of_killed_crawls(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         other = bench.crawl("other", budget=1)
         bench.start()
@@ -332,11 +306,8 @@ def test_directories_that_a_killed_process_left(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_feedback_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A yes or no reaches the log of a running crawl, which goes on with it; taken back, it does not count. The last
-    word counts, also if the clock was set back before it.
-    """
-    monkeypatch.setattr(running_module, "PATIENCE", 0.05)
+def test_process_learns_labels_while_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running_module, "LEARNING_PAUSE_SECONDS", 0.05)
 
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", judge="automatic")
@@ -369,18 +340,17 @@ def test_feedback_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     on_bench(tmp_path, work)
 
 
-def test_wake_looks_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a notice nothing is looked for; with one a crawl starts, hears a label, ends, and is judged again."""
+def test_process_wake_polls_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa_server.crawler.process.POLL_SECONDS", 1e9)
-    monkeypatch.setattr(running_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(running_module, "LEARNING_PAUSE_SECONDS", 0.05)
 
     async def work(bench: Bench) -> None:
         bench.start()
         assert bench.process is not None
-        await bench.until(lambda: bench.process and bench.process.looks > 5)
+        await bench.until(lambda: bench.process and bench.process.rounds > 5)
         crawl = bench.crawl("ann", judge="vector")
-        looks = bench.process.looks
-        await bench.until(lambda: bench.process and bench.process.looks > looks + 5)
+        rounds = bench.process.rounds
+        await bench.until(lambda: bench.process and bench.process.rounds > rounds + 5)
         assert "queued" == bench.row(crawl)["state"]
         bench.process.wake()
         await bench.until(lambda: bench.row(crawl)["pages"] >= 3)
@@ -400,9 +370,7 @@ def test_wake_looks_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     on_bench(tmp_path, work)
 
 
-def test_what_is_deleted_is_gone(tmp_path: Path) -> None:
-    """A running crawl that is deleted ends at once, its directory is removed, and nobody is told anything."""
-
+def test_process_removes_deleted_crawls(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         doomed, other = bench.crawl("ann"), bench.crawl("bob")
         bench.start()
@@ -417,8 +385,7 @@ def test_what_is_deleted_is_gone(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_what_is_due_is_looked_at_again(tmp_path: Path) -> None:
-    """When its time has come a finished crawl is refreshed: its pages once each, and the owner hears of changes."""
+def test_process_refreshes_due_crawls(tmp_path: Path) -> None:
     ahead = 0.0
 
     def clock() -> float:
@@ -445,10 +412,7 @@ def test_what_is_due_is_looked_at_again(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_each_page_as_often_as_is_wished(tmp_path: Path) -> None:
-    """Pages that are wanted frequently are looked at in between, infrequent ones not with the others, and what is asked
-    for now alone; changes are noticed by the detector that was chosen.
-    """
+def test_process_revisits_pages_at_their_own_intervals(tmp_path: Path) -> None:
     ahead = 0.0
 
     def clock() -> float:
@@ -488,11 +452,7 @@ def test_each_page_as_often_as_is_wished(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_a_refresh_that_was_broken_off(tmp_path: Path) -> None:
-    """The next process looks at those pages that were not looked at yet, and no other; the notice tells of all that
-    changed.
-    """
-
+def test_process_continues_an_interrupted_refresh(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", budget=6)
         bench.start()
@@ -501,7 +461,7 @@ def test_a_refresh_that_was_broken_off(tmp_path: Path) -> None:
         bench.web.text = "the reef has died of the heat, and all of its fish have left the lagoon for good"
         crawls.refresh(bench.database, time.time(), crawl)
         await bench.until(lambda: len(bench.server.log) > seen + 3)
-        bench.web.slow = 0.3  # so that it cannot end before it is told to
+        bench.web.slow = 0.3  # so that it cannot end before the stop
         await bench.stop()
         bench.web.slow = 0.0
         assert "running" == bench.row(crawl)["state"]
@@ -515,31 +475,27 @@ def test_a_refresh_that_was_broken_off(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_a_killed_process_had_not_told_all(tmp_path: Path) -> None:
-    """A crawl that is not wanted any more when the next process comes has what its log has, not what was told last."""
-
+def test_process_recounts_crawls_of_a_killed_process(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", budget=7)
         bench.start()
         row = await bench.until_state(crawl, "finished")
         await bench.stop()
-        told = "UPDATE crawl SET state = 'running', wanted = :wanted, pages = :pages, found = :found"
-        for wanted, pages, found in (("pause", 3, 2), ("stop", 0, 0), ("stop", 7, 5)):
-            bench.database.run(told, wanted=wanted, pages=pages, found=found)
+        statement = "UPDATE crawl SET state = 'running', wanted = :wanted, pages = :pages, relevant = :relevant"
+        for wanted, pages, relevant in (("pause", 3, 2), ("stop", 0, 0), ("stop", 7, 5)):
+            bench.database.run(statement, wanted=wanted, pages=pages, relevant=relevant)
             live = bench.settings.crawl_directory(crawl) / "live.json"
             live.write_text("{}")
             bench.start()
             now = await bench.until_state(crawl, {"pause": "paused", "stop": "stopped"}[wanted])
-            assert (7, row["found"]) == (now["pages"], now["found"])
+            assert (7, row["relevant"]) == (now["pages"], now["relevant"])
             assert not live.exists()
             await bench.stop()
 
     on_bench(tmp_path, work)
 
 
-def test_a_crawl_that_is_over_is_judged_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Labels, another threshold and other words reach its log without a run, and the numbers follow."""
-
+def test_process_judges_a_finished_crawl_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(bench: Bench) -> None:
         crawl, idle = bench.crawl("ann", budget=6, judge="vector"), bench.crawl("bob", host="two.localhost", budget=6)
         bench.start()
@@ -554,25 +510,23 @@ def test_a_crawl_that_is_over_is_judged_again(tmp_path: Path, monkeypatch: pytes
         crawls.request_judging(bench.database, "ann-reefs", "threshold")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         assert 0.999 == events_of(bench, crawl, "node = 'threshold'")[-1].value
-        assert bench.row(crawl)["found"] < 6
+        assert bench.row(crawl)["relevant"] < 6
         change_settings(bench, "ann-reefs", words="steam railway", threshold=0.0)
         crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         row = bench.row(crawl)
-        assert (0, "finished", "") == (row["found"], row["state"], row["judging_failed"])
+        assert (0, "finished", "") == (row["relevant"], row["state"], row["judging_failed"])
         assert 0.1 == events_of(bench, crawl, "node = 'threshold'")[-1].value
         assert [] == events_of(bench, idle, "kind = 'label'")
-        crawls.add_pages(bench.database, time.time(), crawl, 2, 100)  # goes on with the new topic
+        crawls.add_pages(bench.database, time.time(), crawl, 2, 100)  # continues with the new topic
         await bench.until(lambda: bench.row(crawl)["pages"] == 8 and bench.row(crawl)["state"] == "finished")
-        assert 0 == bench.row(crawl)["found"]
+        assert 0 == bench.row(crawl)["relevant"]
 
     monkeypatch.setattr("lycosa_server.crawler.process.JUDGING_PAUSE_SECONDS", 0.0)
     on_bench(tmp_path, work)
 
 
-def test_a_crawl_that_runs_is_judged_again(tmp_path: Path) -> None:
-    """It is opened anew around that, fetches nothing twice, and goes on; what can't be done is told, and is no end."""
-
+def test_process_judges_a_running_crawl_again(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", judge="vector")
         bench.start()
@@ -584,13 +538,13 @@ def test_a_crawl_that_runs_is_judged_again(tmp_path: Path) -> None:
         pages = bench.row(crawl)["pages"]
         await bench.until(lambda: bench.row(crawl)["pages"] >= pages + 4)
         assert "steam railway" == Directory.read_options(bench.settings.crawl_directory(crawl)).topic
-        assert 0 == bench.row(crawl)["found"]
+        assert 0 == bench.row(crawl)["relevant"]
         reefs = fit_model("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["rail", "coral"])
-        add_model(bench, "m-ann", "ann", "classifier", reefs)  # which nobody had named when the crawl began
+        add_model(bench, "m-ann", "ann", "classifier", reefs)  # unknown when the crawl began
         change_settings(bench, "ann-reefs", words="", judge="automatic", model="m-ann", targets=["Sea"])
         crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
-        await bench.until(lambda: bench.row(crawl)["found"] > 0)
+        await bench.until(lambda: bench.row(crawl)["relevant"] > 0)
         assert ("running", "") == (bench.row(crawl)["state"], bench.row(crawl)["judging_failed"])
         change_settings(bench, "ann-reefs", model="", targets=[], examples=["http://elsewhere.example/"])
         crawls.request_judging(bench.database, "ann-reefs", "topic")
@@ -606,9 +560,7 @@ def test_a_crawl_that_runs_is_judged_again(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_what_was_to_be_judged_is_judged_by_the_next_process(tmp_path: Path) -> None:
-    """What was asked for while nobody was there, of crawls that run and that don't."""
-
+def test_process_judges_requests_made_while_it_was_down(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         runs, over = (
             bench.crawl("ann", judge="automatic"),
@@ -625,20 +577,18 @@ def test_what_was_to_be_judged_is_judged_by_the_next_process(tmp_path: Path) -> 
         for crawl in (runs, over):
             await bench.until(lambda crawl=crawl: not bench.row(crawl)["judging"])
             assert "steam railway" == Directory.read_options(bench.settings.crawl_directory(crawl)).topic
-        assert 0 == bench.row(over)["found"]
+        assert 0 == bench.row(over)["relevant"]
 
     on_bench(tmp_path, work)
 
 
-def test_crawls_leave_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before the disk is full crawls end, and say why; when there is room they go on. None starts without."""
-
+def test_process_leaves_disk_space_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(bench: Bench) -> None:
         crawl, other = bench.crawl("ann"), bench.crawl("bob")
         crawls.pause(bench.database, other)
         bench.start()
         await bench.until(lambda: bench.row(crawl)["pages"] >= 3)
-        monkeypatch.setattr(running_module, "ROOM", 2**70)
+        monkeypatch.setattr(running_module, "MIN_FREE_BYTES", 2**70)
         row = await bench.until_state(crawl, "failed")
         assert "MB left: delete what is not needed" in row["reason"]
         assert len(bench.collected(crawl)) == row["pages"] >= 3
@@ -652,22 +602,18 @@ def test_crawls_leave_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     on_bench(tmp_path, work)
 
 
-def test_a_clock_that_is_set(tmp_path: Path) -> None:
-    """Signs of life, and what a crawl does now, are told in the time of day as it is, whatever it was at the start. A
-    second crawl process on the same data is refused meanwhile, in words.
-    """
-
+def test_process_follows_an_adjusted_clock(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann")
         bench.start()
         await bench.until(lambda: bench.row(crawl)["pages"] >= 1)
         assert bench.process is not None
-        bench.process.around.wall = lambda: 1000.0
+        bench.process.environment.wall = lambda: 1000.0
 
         def told() -> tuple[float, float]:
-            beat = bench.database.row("SELECT beat FROM process")
+            row = bench.database.row("SELECT heartbeat FROM process")
             live = json.loads((bench.settings.crawl_directory(crawl) / "live.json").read_text())
-            return beat["beat"] if beat else 0.0, live["at"]
+            return row["heartbeat"] if row else 0.0, live["at"]
 
         await bench.until(lambda: told()[0] == 1000.0 and told()[1] == 1000.0)
         with pytest.raises(LockedError, match="another process already"):
@@ -676,9 +622,7 @@ def test_a_clock_that_is_set(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Crawls go on while the database is not there; how they ended is written when it is back."""
-
+def test_process_survives_a_database_outage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann")
         bench.start()
@@ -693,9 +637,9 @@ def test_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             raise DatabaseUnavailable("it is away")
 
         monkeypatch.setattr(bench.process.database, "_execute", away)  # type: ignore[union-attr]
-        await bench.until(lambda: bench.process and bench.process.unwritten)
+        await bench.until(lambda: bench.process and bench.process.pending_endings)
         assert bench.process is not None
-        assert "it is away" == bench.process.away
+        assert "it is away" == bench.process.database_error
         monkeypatch.setattr(bench.process.database, "_execute", ask)
         assert running.pages == (await bench.until_state(crawl, "finished"))["pages"]
         assert 1 == len(bench.database.rows("SELECT * FROM notice"))
@@ -703,8 +647,7 @@ def test_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     on_bench(tmp_path, work)
 
 
-def test_what_the_operator_says_of_manners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Requests are signed and say whom to turn to; a member may respect more opt-outs than the server, not fewer."""
+def test_process_applies_operator_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     identity = tmp_path / "me.json"
     Identity.new("https://crawler.example.org").save(identity)
 
@@ -736,5 +679,5 @@ def test_what_the_operator_says_of_manners(tmp_path: Path, monkeypatch: pytest.M
     ):
         with pytest.raises(InputError):
             Settings(tmp_path, **wrong).check()
-    with pytest.raises(InputError, match="choose training or all"):
+    with raises_input_error("bad-value"):
         InterestSettings("coral", seeds=["https://example.org/"], respect_opt_outs="some").check()

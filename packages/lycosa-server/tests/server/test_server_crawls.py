@@ -1,4 +1,4 @@
-"""Crawls by the API: what is wanted of them is in the database at once; what can't be is refused in words."""
+"""The API of crawls."""
 
 from typing import Any
 
@@ -16,20 +16,18 @@ SETTINGS = {"words": "coral reefs", "seeds": ["https://example.org/"], "budget":
 
 
 def interest_of(site: SiteUnderTest, client: Any) -> str:
-    """A new interest of whoever is signed in, as if it had been made when more pages were allowed."""
+    """Create an interest."""
     answer = client.post(f"{API}/interests", json={"name": "reefs", "settings": {**SETTINGS, "budget": 300}})
     assert 201 == answer.status_code, answer.text
     return str(answer.json()["id"])
 
 
 def parts(answer: Any, *names: str) -> tuple[Any, ...]:
-    """Some parts of an answer."""
     told = answer.json()
     return tuple(told[name] for name in names)
 
 
-def test_from_start_to_delete(site: SiteUnderTest) -> None:
-    """Start, pause, resume, stop, more, refresh, delete: each answers with the crawl as it is then."""
+def test_crawl_from_start_to_deletion(site: SiteUnderTest) -> None:
     ann = site.sign_up("Ann")
     interest = interest_of(site, ann)
     started = ann.post(f"{API}/interests/{interest}/crawls", json={})
@@ -42,11 +40,11 @@ def test_from_start_to_delete(site: SiteUnderTest) -> None:
     assert ["paused", "queued", "stopped", "queued"] == states
     crawls.take(site.database, site.clock(), crawl)
     assert ("running", "stop") == parts(ann.post(f"{there}/stop"), "state", "wanted")
-    crawls.end(site.database, site.clock(), crawl, Ending(STOPPED, pages=10, found=5))
+    crawls.end(site.database, site.clock(), crawl, Ending(STOPPED, pages=10, relevant=5))
     site.database.run("UPDATE crawl SET budget = 20")
     assert (30, "queued") == parts(ann.post(f"{there}/more", json={"pages": 10}), "budget", "state")
     crawls.take(site.database, site.clock(), crawl)
-    crawls.end(site.database, site.clock(), crawl, Ending(PAGES_SPENT, budget=30, pages=30, found=6))
+    crawls.end(site.database, site.clock(), crawl, Ending(PAGES_SPENT, budget=30, pages=30, relevant=6))
     assert ("refresh", "queued") == parts(ann.post(f"{there}/refresh"), "task", "state")
     assert [crawl] == [each["id"] for each in ann.get(f"{API}/interests/{interest}/crawls").json()]
     assert 0.2 == ann.get(there).json()["harvest"]
@@ -57,8 +55,7 @@ def test_from_start_to_delete(site: SiteUnderTest) -> None:
     assert {"crawl started", "crawl stopped", "crawl deleted"} <= done
 
 
-def test_more_is_checked(site: SiteUnderTest) -> None:
-    """Numbers that mean nothing are refused, and more than the operator allows is, too."""
+def test_more_pages_refuses_invalid_numbers(site: SiteUnderTest) -> None:
     ann = site.sign_up("Ann")
     crawl = ann.post(f"{API}/interests/{interest_of(site, ann)}/crawls").json()["id"]
     bodies: list[Any] = [
@@ -74,8 +71,7 @@ def test_more_is_checked(site: SiteUnderTest) -> None:
         assert 422 == ann.post(f"{API}/crawls/{crawl}/more", json=body).status_code, body
 
 
-def test_who_may(site: SiteUnderTest) -> None:
-    """A stranger sees no crawl; one with whom it is shared to read sees it and changes nothing; an editor may."""
+def test_crawl_access_follows_shares(site: SiteUnderTest) -> None:
     ann, bob = site.sign_up("Ann"), site.sign_up("Bob")
     interest = interest_of(site, ann)
     crawl = ann.post(f"{API}/interests/{interest}/crawls").json()["id"]
@@ -86,8 +82,7 @@ def test_who_may(site: SiteUnderTest) -> None:
         assert codes == [ask().status_code for ask in asked]
 
 
-def test_the_place_in_the_queue(site: SiteUnderTest) -> None:
-    """Everyone sees where their own crawl stands."""
+def test_crawl_shows_its_place_in_the_queue(site: SiteUnderTest) -> None:
     places = []
     for name in ("Ann", "Bob"):
         client = site.sign_up(name)

@@ -1,4 +1,4 @@
-"""Own data by the API: exported whole, and erased for real."""
+"""The export API, and deletion of accounts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAGE = "https://reefs.example/a"
 
 
 def _crawled(site: SiteUnderTest, client: TestClient) -> tuple[str, str, Revisited]:
-    """An interest and its crawl, whose files are still open."""
+    """Create an interest with a crawl whose files are still open."""
     interest, crawl = client.post(f"{API}/interests", json=REEFS).json()["id"], new_id()
     site.database.insert(
         "crawl",
@@ -44,15 +44,12 @@ def _crawled(site: SiteUnderTest, client: TestClient) -> tuple[str, str, Revisit
     return interest, crawl, made
 
 
-def test_everything_of_a_person(site: SiteUnderTest) -> None:
-    """The zip has what the database knows, every version of every page, and the archive in whole records, although the
-    crawl still writes.
-    """
+def test_export_everything_of_a_person(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     interest, _, made = _crawled(site, ada)
     archive = next((made.path / "archive").glob("*.warc.gz*"))
     with open(archive, "ab") as file:
-        file.write(b"half a record")  # the crawl is just writing
+        file.write(b"half a record")  # as during a crawl
     answer = ada.get(f"{API}/me/export")
     made.close()
     assert (200, "application/zip") == (answer.status_code, answer.headers["content-type"])
@@ -66,13 +63,12 @@ def test_everything_of_a_person(site: SiteUnderTest) -> None:
         pages = [json.loads(line) for line in packed.read(names[1]).splitlines()]
         assert [("https://reefs.example/", 1), (PAGE, 1), (PAGE, 2)] == [(one["url"], one["version"]) for one in pages]
         assert "coral and bleached kelp" in pages[2]["text"]
-        warc = gzip.decompress(packed.read(names[2]))  # fails for half a record
+        warc = gzip.decompress(packed.read(names[2]))  # fails for truncated records
         assert 3 == warc.count(b"WARC-Type: response")
     assert "account exported" in [row["action"] for row in site.database.rows("SELECT action FROM audit")]
 
 
-def test_one_interest_and_one_crawl(site: SiteUnderTest) -> None:
-    """An interest is exported by its owner, a crawl by whoever may read it: as lines, as a table, as a web archive."""
+def test_export_interest_and_crawl(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     interest, crawl, made = _crawled(site, ada)
     made.close()
@@ -96,8 +92,7 @@ def test_one_interest_and_one_crawl(site: SiteUnderTest) -> None:
     assert 422 == bob.get(f"{API}/crawls/{crawl}/export?form=exe").status_code
 
 
-def test_a_crawl_that_has_not_begun(site: SiteUnderTest) -> None:
-    """There is nothing to export of it yet, and it is no hindrance to what else there is."""
+def test_export_of_a_crawl_that_has_not_started(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     interest, crawl, made = _crawled(site, ada)
     made.close()
@@ -107,8 +102,7 @@ def test_a_crawl_that_has_not_begun(site: SiteUnderTest) -> None:
         assert ["account.json"] == packed.namelist()
 
 
-def test_a_damaged_crawl_does_not_spoil_the_rest(site: SiteUnderTest, tmp_path: Path) -> None:
-    """Where a log can't be read there is a note, which does not say where the server keeps its files."""
+def test_export_notes_a_damaged_crawl(site: SiteUnderTest, tmp_path: Path) -> None:
     ada = site.sign_up("Ada")
     _, _, made = _crawled(site, ada)
     made.close()
@@ -119,8 +113,7 @@ def test_a_damaged_crawl_does_not_spoil_the_rest(site: SiteUnderTest, tmp_path: 
         assert str(tmp_path).encode() not in packed.read(problem)
 
 
-def test_deleting_an_account_leaves_nothing(site: SiteUnderTest) -> None:
-    """After the account is deleted its name and ids stand in no table but the audit log, nor in any directory."""
+def test_delete_account_leaves_no_trace(site: SiteUnderTest) -> None:
     site.sign_up("Root", "admin")
     ada, bob = site.sign_up("Ada Lovelace"), site.sign_up("Bob")
     me = site.id_of(ada)
@@ -144,11 +137,10 @@ def test_deleting_an_account_leaves_nothing(site: SiteUnderTest) -> None:
     assert not site.settings.crawl_directory(crawl).exists()
     assert [{"crawl": crawl}] == site.database.rows(
         "SELECT crawl FROM deleted_crawl"
-    )  # the crawl process looks after it
+    )  # the crawl process removes the directory
 
 
-def test_exports_are_not_without_number(site: SiteUnderTest) -> None:
-    """Who has as many exports under way as may be is asked to wait; others are not."""
+def test_export_quota_per_person(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     writers = site.app.state.site.writers
     with writers.one(site.id_of(ada)), writers.one(site.id_of(ada)):
@@ -158,8 +150,7 @@ def test_exports_are_not_without_number(site: SiteUnderTest) -> None:
     assert [200] * 3 == [ada.get(f"{API}/me/export").status_code for _ in range(3)]
 
 
-def test_a_stream_is_not_far_ahead_of_its_reader() -> None:
-    """The writer waits for the reader, and ends when the reader is gone."""
+def test_streamed_writer_waits_for_its_reader() -> None:
     written = 0
     ended = threading.Event()
 
@@ -179,9 +170,7 @@ def test_a_stream_is_not_far_ahead_of_its_reader() -> None:
     assert written <= 6
 
 
-def test_a_stream_that_fails_says_so() -> None:
-    """What goes wrong while it is written reaches the reader: half an answer is not taken for a whole one."""
-
+def test_streamed_failure_reaches_the_reader() -> None:
     def write(out: io.BufferedIOBase) -> None:
         out.write(b"x" * PIECE)
         raise OSError("the disk is gone")
@@ -190,9 +179,7 @@ def test_a_stream_that_fails_says_so() -> None:
         list(streamed(write))  # type: ignore[arg-type]
 
 
-def test_a_reader_that_is_gone_is_no_damaged_crawl(tmp_path: Path) -> None:
-    """What can't be read has a note in its place, and the rest is packed; but where nobody reads, all of it ends."""
-
+def test_copy_distinguishes_disconnects_from_read_errors(tmp_path: Path) -> None:
     class Gone(io.BytesIO):
         def write(self, data: object) -> int:
             raise BrokenPipeError(32, "Broken pipe")

@@ -1,4 +1,4 @@
-"""Yes and no by the API, and what it brings."""
+"""The API of labels and their effect."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from taught_crawl import crawled, make_interest, reefs_and_trains
 REEF, TRAIN = "http://reefs.example/reef{}", "http://rails.example/train{}"
 
 
-def test_saying_yes_and_no(site: SiteUnderTest) -> None:
-    """Labels are kept with who gave them and when, counted, and taken back."""
+def test_put_feedback_sets_and_removes_labels(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     crawled(site, reefs, reefs_and_trains())
@@ -37,10 +36,8 @@ def test_saying_yes_and_no(site: SiteUnderTest) -> None:
     assert [REEF.format(0)] == [one["url"] for one in ada.get(place).json()["labels"]]
 
 
-def test_the_effect_is_told(site: SiteUnderTest) -> None:
-    """By what was said when the pages were fetched: coral is on every page, so all are relevant. By what was said just
-    before each was labelled: the judge of this crawl does not learn, so the same, and a label of its own is not used.
-    """
+def test_effect_measures_precision_recall_and_accuracy(site: SiteUnderTest) -> None:
+    """All pages contain "coral", so all are judged relevant; the judge does not learn, so both sides are equal."""
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     crawled(site, reefs, reefs_and_trains(), judge="vector")
@@ -55,19 +52,18 @@ def test_the_effect_is_told(site: SiteUnderTest) -> None:
         effect = ada.put(place, json={"url": REEF.format(n), "label": "no"}).json()["effect"]
     for side in ("before", "after"):
         assert (0.5, 1.0, 0.5) == tuple(effect[side][key] for key in ("precision", "recall", "accuracy"))
-        assert (6, 3, 6, 3) == tuple(effect[side][key] for key in ("labels", "yes", "said", "hits"))
+        assert (6, 3, 6, 3) == tuple(effect[side][key] for key in ("labels", "yes", "judged_relevant", "agreed"))
     moved = {one["url"]: (one["before"], one["after"]) for one in effect["moved"]}
     assert all(then < now for url, (then, now) in moved.items() if url in map(REEF.format, range(3)))
 
 
-def test_what_it_said_just_before(site: SiteUnderTest) -> None:
-    """What counts is what the judge says by now, not when the page was fetched; a second word does not change that."""
+def test_effect_uses_the_relevance_before_the_first_label(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     path = crawled(site, reefs, reefs_and_trains(), judge="vector")
     opened = Directory.open(path)
     log = opened.log()
-    log.append(ModelUpdate("another", {}))  # trains are relevant now, reefs are not
+    log.append(ModelUpdate("another", {}))  # now trains are relevant, reefs are not
     log.store_relevances(np.array([0.9 * ("train" in node) for (node,) in log.rows("node", VERSIONS)]))
     log.close()
     opened.close()
@@ -78,8 +74,7 @@ def test_what_it_said_just_before(site: SiteUnderTest) -> None:
     assert (0.5, 1.0) == (effect["before"]["accuracy"], effect["after"]["accuracy"])
 
 
-def test_only_pages_that_it_has(site: SiteUnderTest) -> None:
-    """What no crawl of the interest has fetched gets no label, and the answer says why."""
+def test_put_feedback_refuses_pages_never_fetched(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs, empty = make_interest(ada), make_interest(ada, "Empty")
     crawled(site, reefs, reefs_and_trains())
@@ -89,8 +84,7 @@ def test_only_pages_that_it_has(site: SiteUnderTest) -> None:
         assert "has fetched" in answer.json()["detail"]
 
 
-def test_nonsense_is_refused(site: SiteUnderTest) -> None:
-    """What cannot be a page or a label is refused, with words."""
+def test_put_feedback_refuses_invalid_bodies(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     place = f"{API}/interests/{make_interest(ada)}/feedback"
     bodies: list[dict[str, object]] = [
@@ -106,8 +100,7 @@ def test_nonsense_is_refused(site: SiteUnderTest) -> None:
         assert 422 == ada.put(place, **sent).status_code, body
 
 
-def test_a_page_of_an_older_crawl(site: SiteUnderTest) -> None:
-    """A page that only an earlier crawl of the interest has can be labelled as well."""
+def test_put_feedback_accepts_pages_of_older_crawls(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     crawled(site, reefs, reefs_and_trains())
@@ -120,8 +113,7 @@ def test_a_page_of_an_older_crawl(site: SiteUnderTest) -> None:
     )
 
 
-def test_others_may_look_as_far_as_it_is_shared(site: SiteUnderTest) -> None:
-    """Who may read sees labels and gives none; who may edit gives some; who may neither finds nothing there."""
+def test_feedback_access_follows_shares(site: SiteUnderTest) -> None:
     ada, bob, eve, mallory = (site.sign_up(name) for name in ("Ada", "Bob", "Eve", "Mallory"))
     reefs = make_interest(ada)
     crawled(site, reefs, reefs_and_trains())

@@ -1,4 +1,4 @@
-"""What those who watch a server are told: health, metrics, how it is run."""
+"""Health, metrics and server status."""
 
 from __future__ import annotations
 
@@ -15,25 +15,23 @@ from lycosa_server.people.migrating import newest
 from site_maker import API, SiteUnderTest
 
 
-def beat(site: SiteUnderTest) -> None:
-    row = {"name": "crawler", "pid": 1, "started": site.clock(), "beat": site.clock(), "told": '{"running": 2}'}
+def heartbeat(site: SiteUnderTest) -> None:
+    row = {"name": "crawler", "pid": 1, "started": site.clock(), "heartbeat": site.clock(), "stats": '{"running": 2}'}
     site.database.insert("process", row)
 
 
-def test_health_needs_both_processes(site: SiteUnderTest) -> None:
-    """Without a recent sign of the crawl process the server is degraded; anyone may ask."""
+def test_health_requires_a_recent_heartbeat(site: SiteUnderTest) -> None:
     nobody = site.client()
     assert "degraded" == nobody.get(f"{API}/health").json()["status"]
-    beat(site)
+    heartbeat(site)
     told = nobody.get(f"{API}/health").json()
     assert ("ok", True, True) == (told["status"], told["database"], told["crawl_process"])
-    for moved in (60, -3660):  # also when the clock was set back meanwhile
+    for moved in (60, -3660):  # also if the clock was set back
         site.clock.now += moved
         assert not nobody.get(f"{API}/health").json()["crawl_process"]
 
 
-def test_a_full_disk_is_told(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who wants something kept hears that there is no room; who only reads is answered."""
+def test_full_disk_is_507_for_writes_only(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     ada = site.sign_up("ada")
     ask = site.database._execute
 
@@ -49,17 +47,15 @@ def test_a_full_disk_is_told(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatc
     assert 200 == ada.get(f"{API}/interests").status_code
 
 
-def test_health_without_a_database_is_an_answer(site: SiteUnderTest) -> None:
-    """Where the database can't be asked, that is said, not raised."""
+def test_health_without_a_database_is_degraded(site: SiteUnderTest) -> None:
     site.database.run("DROP TABLE process")
     told = site.client().get(f"{API}/health")
     assert (200, False, "degraded") == (told.status_code, told.json()["database"], told.json()["status"])
 
 
-def test_metrics_are_for_prometheus(site: SiteUnderTest) -> None:
-    """Requests by route and status, a histogram that adds up, crawls by state, and signs of life; not for members."""
+def test_metrics_are_in_prometheus_format(site: SiteUnderTest) -> None:
     admin, member = site.sign_up("root", "admin"), site.sign_up("ada")
-    beat(site)
+    heartbeat(site)
     assert 404 == member.get(f"{API}/interests/secret-name").status_code
     assert 404 == member.get("/nothing/of/the/kind").status_code
     assert 403 == member.get(f"{API}/metrics").status_code
@@ -71,14 +67,13 @@ def test_metrics_are_for_prometheus(site: SiteUnderTest) -> None:
     assert "secret-name" not in text
     assert 'lycosa_crawls{state="running"} 0' in text
     assert "lycosa_queue_length 0" in text
-    assert 'lycosa_process_silent_seconds{process="crawler"} 0' in text
-    assert 'lycosa_process_told{process="crawler",what="running"} 2' in text
+    assert 'lycosa_process_heartbeat_age_seconds{process="crawler"} 0' in text
+    assert 'lycosa_process_stat{name="running",process="crawler"} 2' in text
     sample = re.compile(r'[a-z_]+(\{([a-z_]+="[^"\n]*",?)+\})? [-+0-9.e]+')
     assert [] == [line for line in text.splitlines() if not line.startswith("#") and not sample.fullmatch(line)]
 
 
-def test_a_histogram_adds_up() -> None:
-    """Each bucket counts what the smaller ones do; the last is all."""
+def test_metrics_histogram_is_cumulative() -> None:
     metrics = Metrics()
     for seconds in (0.001, 0.03, 0.03, 99.0):
         metrics.in_flight.inc()
@@ -91,9 +86,8 @@ def test_a_histogram_adds_up() -> None:
     assert "lycosa_requests_in_flight 0.0" in text
 
 
-def test_an_admin_sees_how_it_is_run(site: SiteUnderTest) -> None:
-    """Limits, processes and queue are for admins only; the database's address is for nobody."""
-    beat(site)
+def test_server_status_is_for_admins(site: SiteUnderTest) -> None:
+    heartbeat(site)
     told = site.sign_up("root", "admin").get(f"{API}/server").json()
     assert (newest(), 8, {"queued": 0, "running": 0}) == (
         told["schema_version"],
@@ -105,8 +99,7 @@ def test_an_admin_sees_how_it_is_run(site: SiteUnderTest) -> None:
     assert 403 == site.sign_up("ada").get(f"{API}/server").status_code
 
 
-def test_a_request_leaves_one_line(site: SiteUnderTest, capfd: pytest.CaptureFixture[str]) -> None:
-    """Its id, route, status and who asked: no address with names in it, no query."""
+def test_request_log_has_no_names_or_queries(site: SiteUnderTest, capfd: pytest.CaptureFixture[str]) -> None:
     ada = site.sign_up("ada")
     who = site.id_of(ada)
     capfd.readouterr()

@@ -1,4 +1,4 @@
-"""Addresses out of files, by the API."""
+"""Import of seeds from files."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ def _send(client: TestClient, body: bytes, name: str = "file") -> dict[str, obje
     return told
 
 
-def test_every_form_is_read(site: SiteUnderTest) -> None:
-    """Bookmarks and OPML with their titles, a list as it was typed, packed or not; what is no address is counted."""
+def test_read_file_of_every_form(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reef = {"url": "https://reefs.example/a", "title": "Why corals bleach"}
     assert {"form": "bookmarks", "urls": [reef], "skipped": 1, "note": ""} == _send(ada, BOOKMARKS)
@@ -39,16 +38,12 @@ def test_every_form_is_read(site: SiteUnderTest) -> None:
     assert ["https://reefs.example/b", "https://seas.example/"] == [one["url"] for one in typed["urls"]]  # type: ignore[attr-defined]
 
 
-def test_a_long_list_is_cut(site: SiteUnderTest) -> None:
-    """Of more addresses than an interest can have, the first are taken, and the rest is counted."""
+def test_read_file_truncates_long_lists(site: SiteUnderTest) -> None:
     told = _send(site.sign_up("Ada"), b"\n".join(b"https://a.example/%d" % n for n in range(imports.MAX_URLS + 7)))
     assert (imports.MAX_URLS, 7) == (len(told["urls"]), told["skipped"])  # type: ignore[arg-type]
 
 
-def test_what_is_no_list(site: SiteUnderTest, tmp_path: Path) -> None:
-    """An empty file, one that lists nothing and one that is too large are refused, without a word of the server's own
-    files.
-    """
+def test_read_file_refuses_empty_and_large_files(site: SiteUnderTest, tmp_path: Path) -> None:
     ada = site.sign_up("Ada")
     for body, status in ((b"", 422), (b"\x00\xff\xfe binary", 422), (b"<p>no links", 422), (b"x" * 5_000_001, 413)):
         answer = ada.post(f"{API}/imports", files={"file": ("../../etc/mine\x00.html", body)})

@@ -1,4 +1,4 @@
-"""Interests by the API."""
+"""The API of interests."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ SETTINGS: dict[str, Any] = {"words": "coral reefs", "seeds": ["reefs.example/sta
 REEFS: dict[str, Any] = {"name": "Reefs", "settings": SETTINGS, "revisit_every": "1d"}
 
 
-def test_an_interest_from_making_to_deleting(site: SiteUnderTest) -> None:
-    """It is made with canonical addresses, listed, changed, deleted, and gone then."""
+def test_interest_from_creation_to_deletion(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     made = ada.post(f"{API}/interests", json=REEFS)
     assert 201 == made.status_code, made.text
@@ -40,8 +39,7 @@ def test_an_interest_from_making_to_deleting(site: SiteUnderTest) -> None:
 
 
 @pytest.mark.paper("personalized-freshness")
-def test_how_pages_are_looked_at_again(site: SiteUnderTest) -> None:
-    """The freshness behaviours and the detectors that the API names are kept with the interest."""
+def test_interest_stores_revisit_settings(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     named = {one["name"] for one in ada.get(f"{API}/detectors").json()}
     assert {"paper", "tree", "digest"} < named
@@ -54,23 +52,22 @@ def test_how_pages_are_looked_at_again(site: SiteUnderTest) -> None:
     assert (["/old\\?"], "6h", ["tree", "paper"]) == (chosen["infrequently"], chosen["frequent"], chosen["detect"])
 
 
-def test_a_reader_makes_none(site: SiteUnderTest) -> None:
-    """A reader may look at interests, but has none of their own."""
+def test_create_interest_refuses_readers(site: SiteUnderTest) -> None:
     rita = site.sign_up("Rita", "reader")
     assert 403 == rita.post(f"{API}/interests", json=REEFS).status_code
     assert [] == rita.get(f"{API}/interests").json()
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"strategy": "os:system"}, "there is no strategy"),
-    ({"strategy": "rules,file=/etc/passwd"}, "there is no strategy"),
+    ({"strategy": "os:system"}, "unknown strategy"),
+    ({"strategy": "rules,file=/etc/passwd"}, "unknown strategy"),
     ({"detect": ["os:system"]}, "there is no detector"),
     ({"frequently": ["/news/"], "frequent": "1s"}, "ten minutes or more"),
-    ({"strategy": "best-first,batch=8"}, "there is no strategy"),
-    ({"judge": "regex"}, "there is no judge"),
-    ({"judge": "model"}, "there is no judge"),
-    ({"judge": "lycosa.judges.vector_judge:Query"}, "there is no judge"),
-    ({"judge": "vector,background=/etc/passwd"}, "there is no judge"),
+    ({"strategy": "best-first,batch=8"}, "unknown strategy"),
+    ({"judge": "regex"}, "unknown judge"),
+    ({"judge": "model"}, "unknown judge"),
+    ({"judge": "lycosa.judges.vector_judge:Query"}, "unknown judge"),
+    ({"judge": "vector,background=/etc/passwd"}, "unknown judge"),
     ({"judge": "keyword", "examples": ["https://a.example/"]}, "uses words only"),
     ({"seeds": ["file:///etc/passwd"]}, "is not a web address"),
     ({"seeds": ["javascript:alert(1)"]}, "is not a web address"),
@@ -80,16 +77,15 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"words": "of the"}, "has no words to look for"),
     ({"words": "of the", "examples": ["https://a.example/"]}, "has no words to look for"),
     ({"hosts": ["a b"]}, "is not a host name"),
-    ({"hosts": ["elsewhere.example"]}, "every seed lies outside"),
-    ({"exclude": ["/start"]}, "every seed lies outside"),
+    ({"hosts": ["elsewhere.example"]}, "every seed is outside"),
+    ({"exclude": ["/start"]}, "every seed is outside"),
     ({"budget": 10_001}, "from 1 to 10,000"),
     ({"regex": "(a+)+"}, "Unexpected keyword argument"),
     ({"allow_network": ["0.0.0.0/0"]}, "Unexpected keyword argument"),
 ]
 
 
-def test_what_a_member_cannot_wish(site: SiteUnderTest) -> None:
-    """Files, classes, expressions, networks and what costs everyone too much are refused, with what is wrong."""
+def test_create_interest_refuses_unsafe_settings(site: SiteUnderTest) -> None:
     member = site.sign_up("Ada")
     for given, told in REFUSED:
         answer = member.post(f"{API}/interests", json={**REEFS, "settings": {**SETTINGS, **given}})
@@ -104,8 +100,7 @@ ALLOWED: list[dict[str, Any]] = [
 ]
 
 
-def test_what_is_wished_can_be_crawled(site: SiteUnderTest) -> None:
-    """What the API accepts makes a crawl without an error."""
+def test_create_interest_accepts_only_runnable_settings(site: SiteUnderTest) -> None:
     member = site.sign_up("Ada")
     for given in ALLOWED:
         answer = member.post(f"{API}/interests", json={**REEFS, "settings": {**SETTINGS, **given}})
@@ -120,14 +115,12 @@ def test_what_is_wished_can_be_crawled(site: SiteUnderTest) -> None:
 
 
 @pytest.mark.parametrize("site", [{"max_interests": 1}], indirect=True)
-def test_as_many_interests_as_the_server_allows(site: SiteUnderTest) -> None:
-    """One more than the settings say is refused."""
+def test_create_interest_refuses_more_than_the_maximum(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     assert [201, 422] == [ada.post(f"{API}/interests", json=REEFS).status_code for _ in range(2)]
 
 
-def test_deleting_removes_what_was_crawled(site: SiteUnderTest) -> None:
-    """The directories of an interest's crawls go with it, and the crawl process is told of them."""
+def test_delete_interest_removes_crawl_directories(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     interest = ada.post(f"{API}/interests", json=REEFS).json()["id"]
     crawl = new_id()
@@ -135,7 +128,7 @@ def test_deleting_removes_what_was_crawled(site: SiteUnderTest) -> None:
         "crawl",
         {
             "id": crawl, "interest": interest, "number": 1, "task": "refresh", "wanted": "run", "state": "finished",
-            "budget": 50, "pages": 4, "found": 2, "created": EPOCH, "queued": EPOCH,
+            "budget": 50, "pages": 4, "relevant": 2, "created": EPOCH, "queued": EPOCH,
         },
     )  # fmt: skip
     directory = site.settings.crawl_directory(crawl)
@@ -144,7 +137,7 @@ def test_deleting_removes_what_was_crawled(site: SiteUnderTest) -> None:
         made.page("https://reefs.example/", "<p>coral", 0)
         made.changed("https://reefs.example/", "<p>kelp", 1)
     told = ada.get(f"{API}/interests/{interest}").json()
-    assert (crawl, 4, 2, 1) == (told["crawl"]["id"], told["crawl"]["pages"], told["crawl"]["found"], told["unseen"])
+    assert (crawl, 4, 2, 1) == (told["crawl"]["id"], told["crawl"]["pages"], told["crawl"]["relevant"], told["unseen"])
     assert 204 == ada.delete(f"{API}/interests/{interest}").status_code
     assert not directory.exists()
     assert [crawl] == erasing.deleted_crawls(site.database)
@@ -168,8 +161,7 @@ NONSENSE = [
 ]
 
 
-def test_nonsense_is_refused(site: SiteUnderTest) -> None:
-    """Nulls, characters that are none, numbers that are none: 422, never an error of the server."""
+def test_create_interest_refuses_malformed_bodies(site: SiteUnderTest) -> None:
     member = site.sign_up("Ada")
     for body in NONSENSE:
         answer = member.post(f"{API}/interests", content=body, headers={"Content-Type": "application/json"})

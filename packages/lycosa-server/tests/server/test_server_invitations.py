@@ -1,12 +1,11 @@
-"""Invitations, through the API."""
+"""The API of invitations."""
 
 from __future__ import annotations
 
 from site_maker import API, PASSWORD, SiteUnderTest
 
 
-def test_an_invitation_from_its_making_to_its_use(site: SiteUnderTest) -> None:
-    """The code is told once, in the fragment of a link; whoever uses it has the role it says."""
+def test_invitation_from_creation_to_use(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada", "admin")
     made = ada.post(f"{API}/invitations", json={"role": "reader", "note": "for Rita", "days": 3})
     code, link = made.json()["code"], made.json()["link"]
@@ -24,8 +23,7 @@ def test_an_invitation_from_its_making_to_its_use(site: SiteUnderTest) -> None:
     assert [site.clock()] == [one["used"] for one in ada.get(f"{API}/invitations").json() if one["note"]]
 
 
-def test_expired_and_revoked_invitations_are_not_there(site: SiteUnderTest) -> None:
-    """404, without a word about which it is."""
+def test_expired_and_revoked_invitations_are_404(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada", "admin")
     old, taken_back = (ada.post(f"{API}/invitations", json={"days": days}).json() for days in (1, 7))
     assert [204, 404] == [ada.delete(f"{API}/invitations/{taken_back['id']}").status_code for _ in range(2)]
@@ -39,8 +37,7 @@ def test_expired_and_revoked_invitations_are_not_there(site: SiteUnderTest) -> N
         assert [404, 404] == [answer.status_code for answer in answers]
 
 
-def test_a_name_that_is_taken_or_a_bad_password_does_not_use_it_up(site: SiteUnderTest) -> None:
-    """The invited person tries again."""
+def test_accept_with_invalid_values_keeps_the_invitation(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada", "admin")
     body = {"code": ada.post(f"{API}/invitations", json={}).json()["code"], "name": "bob", "password": PASSWORD}
     tries = [body | {"name": "ADA"}, body | {"password": "short"}, body | {"name": "<bob>"}, body]
@@ -48,8 +45,7 @@ def test_a_name_that_is_taken_or_a_bad_password_does_not_use_it_up(site: SiteUnd
     assert [409, 422, 422, 201] == [answer.status_code for answer in answers]
 
 
-def test_only_admins_invite(site: SiteUnderTest) -> None:
-    """Members, readers and nobody: 403."""
+def test_invitations_are_for_admins(site: SiteUnderTest) -> None:
     for client in (site.sign_up("bob"), site.sign_up("rita", "reader"), site.client()):
         statuses = [
             client.get(f"{API}/invitations").status_code,
@@ -59,8 +55,7 @@ def test_only_admins_invite(site: SiteUnderTest) -> None:
         assert [403, 403, 403] == statuses
 
 
-def test_invitations_that_cannot_be_made(site: SiteUnderTest) -> None:
-    """Unknown roles, absurd times, notes that are too long or no text: 422."""
+def test_invite_refuses_invalid_values(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada", "admin")
     wrong = [{"role": "king"}, {"days": 0}, {"days": 1e9}, {"note": "x" * 201}, {"note": "a\0"}, {"code": "mine"}]
     assert [422] * 6 == [ada.post(f"{API}/invitations", json=given).status_code for given in wrong]

@@ -1,4 +1,4 @@
-"""Nobody gets at what is another's: every route, from the OpenAPI schema, so that a new one can't be forgotten."""
+"""Access control of every route, taken from the OpenAPI schema so that none is forgotten."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ OPEN = {
     "GET /health",
     "GET /feeds/{key}/changes.atom",
 }
-"""What nobody needs to sign in for. The feeds' key is the secret; what a wrong one gets is tested with the feeds."""
+"""Routes without sign-in. The key of a feed is the secret; wrong keys are tested with the feeds."""
 
 GIVEN = {"url": PAGE, "q": "coral", "code": "x", "begins": "al", "form": "jsonl"}
-"""Query parameters that have to be given."""
+"""Values of required query parameters."""
 
 METHODS = ("get", "post", "put", "patch", "delete")
 ALLOWED = (403, 404)
@@ -32,7 +32,7 @@ ALLOWED = (403, 404)
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """One world for all questions that must change nothing."""
+    """One world for requests that change nothing."""
     path = tmp_path_factory.mktemp("world")
     made = make_world(str(path / "world.sqlite"), path)
     yield made
@@ -40,7 +40,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def operations(schema: dict[str, Any]) -> list[str]:
-    """Every operation, as `GET /interests/{interest}`."""
+    """Return all operations, such as `GET /interests/{interest}`."""
     return [
         f"{method.upper()} {path.removeprefix(PREFIX)}"
         for path, methods in schema["paths"].items()
@@ -50,7 +50,7 @@ def operations(schema: dict[str, Any]) -> list[str]:
 
 
 def ask(client: Any, operation: str, world: World) -> Any:
-    """The operation on what is Alice's, with an empty body: guards speak before bodies are read."""
+    """Send an operation on Alice's things, with an empty body: guards run before bodies are validated."""
     method, path = operation.split(" ")
     filled = re.sub(r"\{(\w+)\}", lambda part: world.ids[part[1]], path)
     schema = world.site.app.openapi()["paths"][PREFIX + path][method.lower()]
@@ -64,7 +64,7 @@ def ask(client: Any, operation: str, world: World) -> Any:
 
 
 def everything(world: World) -> dict[str, list[str]]:
-    """All that the database holds, but for when somebody was last seen."""
+    """Return all rows, except for tables that record use."""
     quiet = {"session", "token", "audit", "attempt", "process"}
     return {
         table: sorted(str(sorted(row.items())) for row in world.site.database.rows(f"SELECT * FROM {table}"))
@@ -78,7 +78,7 @@ def _all(world: World) -> list[str]:
 
 
 def guards() -> dict[str, list[tuple[str, str, str]]]:
-    """For each operation what guards it has: on what, how far, and the scope."""
+    """Return the guards of each operation: kind, mode and scope."""
     return {
         f"{method} {route.path}": [d.call.access for d in route.dependant.dependencies if hasattr(d.call, "access")]
         for router in routers()
@@ -87,29 +87,25 @@ def guards() -> dict[str, list[tuple[str, str, str]]]:
     }
 
 
-def test_every_route_of_the_api_has_one_guard(world: World) -> None:
-    """A route without a guard of its own, or with two, is found here, whoever wrote it; and none is left unsaid."""
+def test_every_route_has_exactly_one_guard(world: World) -> None:
     found = guards()
     assert len(found) > 60
     assert {} == {name: several for name, several in found.items() if len(several) != 1}
     assert set(found) == set(_all(world))
 
 
-def test_only_these_routes_are_open(world: World) -> None:
-    """Nobody is let in anywhere but where the list says."""
+def test_only_listed_routes_are_open(world: World) -> None:
     let_in = {name for name in _all(world) if ask(world.nobody, name, world).status_code not in ALLOWED}
     assert let_in <= OPEN
 
 
-def test_a_revoked_token_opens_nothing(world: World) -> None:
-    """It was Alice's, and all that is asked for is hers."""
+def test_revoked_token_is_refused_everywhere(world: World) -> None:
     answers = {name: ask(world.revoked, name, world).status_code for name in _all(world) if name not in OPEN}
     assert {} == {name: status for name, status in answers.items() if status not in ALLOWED}
 
 
 @pytest.mark.paper("personalized-user-database")
-def test_what_is_alices_does_not_exist_for_others(world: World) -> None:
-    """Another member, a reader and the admin get 403 or 404 for each thing of hers, and nothing has changed after."""
+def test_private_things_are_hidden_from_others(world: World) -> None:
     theirs = ("{interest}", "{crawl}", "{model}", "{token}", "{session}", "{notice}")
     asked = [name for name in _all(world) if any(part in name for part in theirs)]
     assert len(asked) > 25
@@ -120,10 +116,9 @@ def test_what_is_alices_does_not_exist_for_others(world: World) -> None:
     assert before == everything(world)
 
 
-def test_what_is_shared_to_read_can_only_be_read(world: World) -> None:
-    """Those with whom she shared it to read get 403 or 404 for whatever would change it."""
+def test_shared_to_read_refuses_every_change(world: World) -> None:
     allowed = {
-        "POST /interests/{interest}/seen",  # their own mark, not hers
+        "POST /interests/{interest}/seen",  # their own mark
         "POST /interests/{interest}/feed",
         "DELETE /interests/{interest}/feed",
         "POST /crawls/{crawl}/opened",
@@ -142,8 +137,7 @@ def test_what_is_shared_to_read_can_only_be_read(world: World) -> None:
     assert before == everything(world)
 
 
-def test_only_admins_keep_accounts(world: World) -> None:
-    """Everything under people, invitations, catalogue and audit that is not for all is the admins'."""
+def test_admin_routes_refuse_others(world: World) -> None:
     admins = {name for name, (guard,) in guards().items() if guard[2] in ("admin", "metrics")}
     assert len(admins) > 8
     for who in (world.mallory, world.rita):
@@ -151,19 +145,18 @@ def test_only_admins_keep_accounts(world: World) -> None:
 
 
 @pytest.mark.parametrize("who", ["mallory", "rita", "admin"])
-def test_lists_tell_others_nothing_of_her(world: World, who: str) -> None:
-    """What anyone signed in may ask for has nothing of hers in it."""
+def test_lists_contain_nothing_of_others(world: World, who: str) -> None:
     asked = [name for name in _all(world) if name.startswith("GET ") and "{" not in name]
     assert len(asked) > 10
     client = getattr(world, who)
     told = {name: ask(client, name, world).text for name in asked}
-    for known in world.ids.values():  # the audit log names things by their numbers, and nothing else
+    for known in world.ids.values():  # ids are permitted in the audit log
         told["GET /audit"] = told["GET /audit"].replace(known, "")
     assert {} == {name: word for name, text in told.items() for word in world.secrets() if word in text}
 
 
-def test_the_owner_gets_what_others_do_not(world: World) -> None:
-    """The same questions, asked by Alice, are answered: else the other tests would show nothing."""
+def test_owner_may_read_everything(world: World) -> None:
+    """Proves that the other tests ask for things that exist."""
     asked = [name for name in _all(world) if name.startswith("GET ") and name not in OPEN]
     answers = {name: ask(world.alice, name, world).status_code for name in asked if "events" not in name}
     refused = {name for name, status in answers.items() if status in ALLOWED}
@@ -176,20 +169,19 @@ def test_the_owner_gets_what_others_do_not(world: World) -> None:
 
 @pytest.fixture
 def own_world(database_address: str, tmp_path: Path) -> Iterator[World]:
-    """One for questions that change it."""
+    """A world for requests that change it."""
     made = make_world(database_address, tmp_path)
     yield made
     made.site.close()
 
 
-def test_the_owner_may_change_what_others_may_not(own_world: World) -> None:
-    """Asked by the one who may, no operation is refused, nor fails: on either database."""
+def test_owner_may_change_everything(own_world: World) -> None:
     world = own_world
     read = [name for name in _all(world) if name.startswith("GET ") and "events" not in name]
     assert {} == {name: status for name in read if (status := ask(world.alice, name, world).status_code) >= 500}
     last = ("DELETE /interests/{interest}", "DELETE /session", "DELETE /me", "DELETE /me/sessions/{session}")
     mine = [name for name in _all(world) if not name.startswith("GET ") and name not in OPEN]
-    gone = (  # what others hang on goes last
+    gone = (  # dependencies of other operations go last
         "DELETE /models/{model}",
         "DELETE /crawls/{crawl}",
         "DELETE /me/tokens/{token}",
@@ -204,8 +196,7 @@ def test_the_owner_may_change_what_others_may_not(own_world: World) -> None:
     assert {} == refused
 
 
-def test_there_are_no_docs_that_load_scripts(world: World) -> None:
-    """The schema is there; pages that would load it from elsewhere are not."""
+def test_no_docs_pages_load_scripts(world: World) -> None:
     client = world.nobody
     assert 200 == client.get(f"{PREFIX}/openapi.json").status_code
     assert {404} == {client.get(path).status_code for path in ("/docs", "/redoc", f"{PREFIX}/docs")}

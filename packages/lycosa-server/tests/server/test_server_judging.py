@@ -1,4 +1,4 @@
-"""Another threshold, other words, yes and no: pages that are there are judged again, and everyone tells one number."""
+"""Judging again by threshold, words and labels, with consistent counts everywhere."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REEF, RAIL = "http://reefs.example/reef{}", "http://rails.example/train{}"
 
 @pytest.fixture
 def plain(site: SiteUnderTest) -> CrawlOnSite:
-    """A crawl with pages that are worth .9, .6 and .05; .2 is enough."""
+    """A crawl with relevances .9, .6 and .05, and the threshold .2."""
     made = crawl_on_site(site)
     crawl = made.record()
     crawl.seed(CORAL)
@@ -45,38 +45,40 @@ def urls(answer: Any) -> list[str]:
 
 
 def row_of(site: SiteUnderTest, interest: str) -> Row:
-    """The newest crawl's row, as the crawl process reads it."""
+    """Return the newest crawl's row as the crawl process reads it."""
     [row] = [row for row in crawls.to_judge(site.database) if row["interest"] == interest] or [None]
     assert row is not None
     return row
 
 
 def work(site: SiteUnderTest, interest: str) -> None:
-    """What the crawl process does."""
+    """Judge again as the crawl process does."""
     row = row_of(site, interest)
-    words = feedback.after(site.database, interest, row["heard"])
-    found = judge_again(site.settings.crawl_directory(row["id"]), row, words, site.clock())
-    crawls.record_judged(site.database, row["id"], row["asked"], found, int(words[-1].by) if words else row["heard"])
+    labels = feedback.after(site.database, interest, row["last_label"])
+    relevant = judge_again(site.settings.crawl_directory(row["id"]), row, labels, site.clock())
+    crawls.record_judged(
+        site.database, row["id"], row["judge_requests"], relevant, int(labels[-1].by) if labels else row["last_label"]
+    )
 
 
-def test_another_threshold_counts_anew_and_changes_nothing(plain: CrawlOnSite) -> None:
-    """What would be relevant by another threshold: the pages, their number, whether each counts. Nothing is kept."""
+def test_threshold_preview_changes_nothing(plain: CrawlOnSite) -> None:
     before = plain.get("pages")
-    assert (2, 0.2, 0.2, False) == tuple(before[key] for key in ("total", "threshold", "kept", "probability"))
+    assert (2, 0.2, 0.2, False) == tuple(
+        before[key] for key in ("total", "threshold", "crawl_threshold", "probability")
+    )
     assert "2 of 3 pages relevant" == before["estimate"]["text"]
     higher = plain.get("pages", threshold=0.7)
     assert ([CORAL], 0.7, 0.2, 1) == (
-        urls(higher), higher["threshold"], higher["kept"], higher["estimate"]["relevant"],
+        urls(higher), higher["threshold"], higher["crawl_threshold"], higher["estimate"]["relevant"],
     )  # fmt: skip
     assert [CORAL, SPONGE, TRAIN] == urls(plain.get("pages", threshold=0))
-    assert [SPONGE, TRAIN] == urls(plain.get("pages", threshold=0.7, found=False))
+    assert [SPONGE, TRAIN] == urls(plain.get("pages", threshold=0.7, relevant=False))
     assert before == plain.get("pages")
     for nonsense in ("-1", "nan", "high", "inf"):
         assert 422 == plain.status("pages", threshold=nonsense)
 
 
-def test_labels_hold_whatever_the_threshold(plain: CrawlOnSite) -> None:
-    """What people said is above or below any line."""
+def test_labels_override_any_threshold(plain: CrawlOnSite) -> None:
     plain.label(TRAIN, True)
     plain.label(CORAL, False)
     for threshold in (0.1, 0.5, 0.99):
@@ -86,33 +88,29 @@ def test_labels_hold_whatever_the_threshold(plain: CrawlOnSite) -> None:
         assert told["total"] == told["estimate"]["relevant"]
 
 
-def test_an_export_by_another_threshold(plain: CrawlOnSite) -> None:
-    """The same pages as on the screen."""
+def test_export_with_a_threshold(plain: CrawlOnSite) -> None:
     for threshold, expected in ((0.7, [CORAL]), (0.2, [CORAL, SPONGE])):
         lines = plain.client.get(f"{API}/crawls/{plain.crawl}/export", params={"threshold": threshold}).text
         assert expected == [json.loads(line)["url"] for line in lines.splitlines()]
 
 
-def test_pages_to_ask_about(plain: CrawlOnSite) -> None:
-    """Those nearest to the line first, none that has a label, also before that is in the log."""
+def test_unsure_lists_unlabelled_pages_near_the_threshold(plain: CrawlOnSite) -> None:
     ask = plain.client.get(f"{API}/crawls/{plain.crawl}/unsure")
     assert [TRAIN, SPONGE, CORAL] == [page["url"] for page in ask.json()]
     plain.label(TRAIN, False)
     left = plain.client.get(f"{API}/crawls/{plain.crawl}/unsure", params={"limit": 1}).json()
     assert [SPONGE] == [page["url"] for page in left]
-    assert {"score", "excerpt", "why", "label"} <= set(left[0])
+    assert {"relevance", "excerpt", "why", "label"} <= set(left[0])
 
 
-def test_a_crawl_without_pages_has_nothing_to_ask(site: SiteUnderTest) -> None:
-    """And nothing to judge again."""
+def test_judge_again_without_pages(site: SiteUnderTest) -> None:
     made = crawl_on_site(site)
     assert [] == made.get("unsure")
     assert 202 == made.client.post(f"{API}/interests/{made.interest}/judge").status_code
     assert judge_again(made.directory, row_of(made.site, made.interest), [], 0.0) is None
 
 
-def test_everyone_tells_the_same_numbers(site: SiteUnderTest) -> None:
-    """Server, summary (`show`), `judge` and the crawl's row: before, by other thresholds, and after a yes and a no."""
+def test_counts_agree_between_api_summary_and_judge(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = make_interest(ada, words="coral lagoon")
     path = crawled(site, reefs, reefs_and_trains(), words="coral lagoon")
@@ -127,7 +125,7 @@ def test_everyone_tells_the_same_numbers(site: SiteUnderTest) -> None:
         made = summarise(path, threshold=threshold)
         with CrawlDirectory(path, threshold) as collection:
             assert made.estimate.relevant == sum(made.is_relevant) == len(list(collection.relevant()))
-        return made.estimate.relevant, made.estimate.told
+        return made.estimate.relevant, made.estimate.description
 
     assert told() == shown()
     for threshold in (0.02, 0.3, 0.6, 0.9):
@@ -141,12 +139,12 @@ def test_everyone_tells_the_same_numbers(site: SiteUnderTest) -> None:
     assert told() == shown()
     assert {REEF.format(0): True, RAIL.format(0): False} == labels_in_log(path)
     row = ada.get(f"{API}/crawls/{crawl}").json()
-    assert (told()[0], 2, "", "") == (row["found"], row["labels_learned"], row["judging"], row["judging_failed"])
+    assert (told()[0], 2, "", "") == (row["relevant"], row["labels_learned"], row["judging"], row["judging_failed"])
     assert judge(path, threshold=Directory.read_options(path).threshold or None).after.relevant == told()[0]
     pages = ada.get(f"{API}/crawls/{crawl}/pages", params={"limit": 200}).json()["pages"]
     with CrawlDirectory(path) as collection:
         relevances_now = {visit.node: visit.relevance_now for visit in collection.relevant()}
-    assert pytest.approx(relevances_now, abs=1e-6) == {page["url"]: page["score"] for page in pages}
+    assert pytest.approx(relevances_now, abs=1e-6) == {page["url"]: page["relevance"] for page in pages}
 
 
 def labels_in_log(path: Path) -> dict[str, bool]:
@@ -157,8 +155,7 @@ def labels_in_log(path: Path) -> dict[str, bool]:
         log.close()
 
 
-def test_a_threshold_is_kept(site: SiteUnderTest) -> None:
-    """Asked for by PATCH, applied a moment later: in the log, in the counts, for the next crawl; nothing else moves."""
+def test_threshold_is_saved_and_applied(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = make_interest(ada, words="coral lagoon")
     path = crawled(site, reefs, reefs_and_trains(), words="coral lagoon")
@@ -170,17 +167,14 @@ def test_a_threshold_is_kept(site: SiteUnderTest) -> None:
     assert "threshold" == changed.json()["crawl"]["judging"]
     work(site, reefs)
     now = ada.get(f"{API}/crawls/{path.name}/pages").json()
-    assert (would["total"], 0.01) == (now["total"], now["kept"])
+    assert (would["total"], 0.01) == (now["total"], now["crawl_threshold"])
     crawl = ada.get(f"{API}/interests/{reefs}").json()["crawl"]
-    assert (would["total"], "") == (crawl["found"], crawl["judging"])
+    assert (would["total"], "") == (crawl["relevant"], crawl["judging"])
     assert 0.01 == Directory.read_options(path).threshold
     assert 422 == ada.patch(f"{API}/interests/{reefs}", json={"threshold": -1}).status_code
 
 
-def test_other_words_without_a_new_crawl(site: SiteUnderTest) -> None:
-    """Edited words hold for the pages that are there when somebody asks for it, not before; excerpts and word counts
-    go by them, too.
-    """
+def test_judge_again_by_new_words(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = make_interest(ada, words="coral lagoon")
     path = crawled(site, reefs, reefs_and_trains(), words="coral lagoon")
@@ -195,7 +189,8 @@ def test_other_words_without_a_new_crawl(site: SiteUnderTest) -> None:
     work(site, reefs)
     pages = ada.get(place, params={"limit": 200, "threshold": 0.01}).json()["pages"]
     urls = [page["url"] for page in pages]
-    assert {RAIL.format(n) for n in range(4)} <= set(urls[:5])  # the start page, which is like the town's, has its say
+    # the start page, which resembles the town's, may be among them
+    assert {RAIL.format(n) for n in range(4)} <= set(urls[:5])
     assert set(urls[:3]) < {RAIL.format(n) for n in range(4)}
     assert not any("reef" in url for url in urls if "start" not in url)
     assert 2 == pages[0]["frequency"]
@@ -204,8 +199,7 @@ def test_other_words_without_a_new_crawl(site: SiteUnderTest) -> None:
     assert [{"subject": reefs}] == audit
 
 
-def test_what_can_not_be_done_is_told(site: SiteUnderTest) -> None:
-    """An example that no crawl has fetched would have to be fetched."""
+def test_judge_again_failure_is_reported(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = make_interest(ada, words="coral", examples=["http://elsewhere.example/"])
     path = crawled(site, reefs, reefs_and_trains())
@@ -213,30 +207,28 @@ def test_what_can_not_be_done_is_told(site: SiteUnderTest) -> None:
     row = row_of(site, reefs)
     with pytest.raises(Exception, match="judging fetches nothing"):
         judge_again(path, row, [], 0.0)
-    crawls.record_judged(site.database, row["id"], row["asked"], failed="no such example")
+    crawls.record_judged(site.database, row["id"], row["judge_requests"], failed="no such example")
     told = ada.get(f"{API}/crawls/{path.name}").json()
     assert ("", "no such example") == (told["judging"], told["judging_failed"])
 
 
-def test_what_is_asked_for_meanwhile_is_not_lost(site: SiteUnderTest) -> None:
-    """More includes less; and who is done with an earlier wish does not strike out a later one."""
+def test_judging_requests_are_merged_and_never_lost(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     path = crawled(site, reefs, reefs_and_trains())
     for what, expected in (("labels", "labels"), ("topic", "topic"), ("threshold", "topic"), ("labels", "topic")):
         crawls.request_judging(site.database, reefs, what)
         assert expected == row_of(site, reefs)["judging"]
-    first = row_of(site, reefs)["asked"]
+    first = row_of(site, reefs)["judge_requests"]
     crawls.request_judging(site.database, reefs, "labels")
     crawls.record_judged(site.database, path.name, first, 3, 1)
-    assert ("topic", 3) == (row_of(site, reefs)["judging"], row_of(site, reefs)["found"])
+    assert ("topic", 3) == (row_of(site, reefs)["judging"], row_of(site, reefs)["relevant"])
     crawls.record_judged(site.database, path.name, first + 1)
     assert [] == crawls.to_judge(site.database)
     crawls.record_judged(site.database, "gone", 1)
 
 
-def test_who_may(site: SiteUnderTest) -> None:
-    """Who may read moves the slider and keeps nothing; who may edit keeps it; others find nothing there."""
+def test_judging_access_follows_shares(site: SiteUnderTest) -> None:
     ada, bob, eve, mallory = (site.sign_up(name) for name in ("Ada", "Bob", "Eve", "Mallory"))
     reefs = make_interest(ada)
     path = crawled(site, reefs, reefs_and_trains())
@@ -254,20 +246,17 @@ def test_who_may(site: SiteUnderTest) -> None:
     assert 403 == weak.patch(f"{API}/interests/{reefs}", json=keep).status_code
 
 
-def test_a_label_leaves_another_judge_and_its_threshold_alone(
-    site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It settles its page; so does another threshold."""
-    monkeypatch.setattr(results, "PATIENCE", 60.0)  # all excerpts come at once, on a busy machine, too
+def test_label_keeps_judge_and_threshold(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "MAX_EXCERPT_SECONDS", 60.0)  # long enough for all excerpts on a busy machine
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     path = crawled(site, reefs, reefs_and_trains(), judge="vector")
     before = ada.get(f"{API}/crawls/{path.name}/pages").json()
-    assert (0.1, False) == (before["kept"], before["probability"])
+    assert (0.1, False) == (before["crawl_threshold"], before["probability"])
     ada.put(f"{API}/interests/{reefs}/feedback", json={"url": before["pages"][0]["url"], "label": "no"})
     work(site, reefs)
     after = ada.get(f"{API}/crawls/{path.name}/pages").json()
-    assert (0.1, False, before["total"] - 1) == (after["kept"], after["probability"], after["total"])
+    assert (0.1, False, before["total"] - 1) == (after["crawl_threshold"], after["probability"], after["total"])
     ada.put(f"{API}/interests/{reefs}/feedback", json={"url": before["pages"][0]["url"], "label": None})
     work(site, reefs)
     assert before == ada.get(f"{API}/crawls/{path.name}/pages").json()
@@ -275,5 +264,5 @@ def test_a_label_leaves_another_judge_and_its_threshold_alone(
     ada.patch(f"{API}/interests/{reefs}", json={"threshold": 0.05})
     work(site, reefs)
     last = ada.get(f"{API}/crawls/{path.name}/pages").json()
-    assert (0.05, False) == (last["kept"], last["probability"])
+    assert (0.05, False) == (last["crawl_threshold"], last["probability"])
     assert before["pages"][0]["url"] not in urls(last)

@@ -37,18 +37,18 @@ def record(made: CrawlOnSite) -> None:
     crawl.page(HOME + "a", html("Atolls", "coral"), 0.0001, relevance=0.1, links=[HOME + "c"])
     crawl.log.append(Visit(HOME + "gone", "page", "gone", 3, started=EPOCH, ended=EPOCH, status=404))
     crawl.log.append(Visit("http://reef.test/robots.txt", "robots", "gone", 0, started=EPOCH))
-    crawl.page(HOME + "c", html("Cays", "coral cays"), 0.0002, relevance=0.9, score=0.3)
+    crawl.page(HOME + "c", html("Cays", "coral cays"), 0.0002, relevance=0.9, priority=0.3)
     crawl.close()
 
 
 def say(made: CrawlOnSite, **more: Any) -> None:
-    """What the crawl process writes each second."""
+    """Write the live state as the crawl process does."""
     data = {"at": made.site.clock(), "frontier": 7, "in_flight": [{"url": HOME + "b", "since": 5.0}], "hosts": []}
     (made.directory / "live.json").write_text(json.dumps({**data, **more}))
 
 
 def feed_of(made: CrawlOnSite, after: int = 0) -> EventFeed:
-    """A stream's feed for who is signed in."""
+    """Return the event feed of the signed-in person."""
     database = made.site.database
     crawl = database.row("SELECT * FROM crawl WHERE id = :id", id=made.crawl)
     interest = database.row("SELECT * FROM interest WHERE id = :id", id=made.interest)
@@ -61,14 +61,13 @@ def feed_of(made: CrawlOnSite, after: int = 0) -> EventFeed:
 
 
 def wire(events: Iterable[ServerSentEvent]) -> str:
-    """Events as they are sent."""
     return "".join(
         format_sse_event(data_str=one.raw_data, event=one.event, id=one.id, retry=one.retry).decode() for one in events
     )
 
 
 def parsed(text: str) -> list[tuple[str, Any, str]]:
-    """Name, data and id of each event."""
+    """Return name, data and id of each event."""
     found = []
     for block in text.split("\n\n"):
         fields = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
@@ -81,26 +80,24 @@ def seqs(text: str) -> list[int]:
     return [data["seq"] for name, data, _ in parsed(text) if name == "visit"]
 
 
-def test_progress(world: CrawlOnSite) -> None:
-    """The crawl, its pace, what is in flight, hosts, errors by cause, and both curves."""
+def test_progress_of_a_running_crawl(world: CrawlOnSite) -> None:
     world.site.clock.now = EPOCH + 20
     host = {"host": "reef.test", "ready_at": EPOCH + 21.5, "why": "its delay", "in_flight": 0, "waiting": 3}
     say(world, hosts=[host, {"host": "new.test", "ready_at": None, "why": "", "in_flight": 1, "waiting": 0}])
     told = world.get("progress")
     assert (world.crawl, "running") == (told["crawl"]["id"], told["crawl"]["state"])
     assert (3.0, 7, [{"url": HOME + "b", "since": 5.0}]) == (told["rate"], told["frontier"], told["in_flight"])
-    assert {"pages": [0, 1, 2, 3], "found": [0, 1, 1, 2], "breadth": [0, 1, 1, 2]} == told["curve"]
+    assert {"pages": [0, 1, 2, 3], "relevant": [0, 1, 1, 2], "breadth": [0, 1, 1, 2]} == told["curve"]
     assert [("gone", 1, HOME + "gone")] == [(e["outcome"], e["count"], e["example"]) for e in told["errors"]]
     assert "not found" in told["errors"][0]["cause"]
     new, reef = told["hosts"]
-    assert ("new.test", "asked", 0, None) == (new["host"], new["state"], new["pages"], new["ready_in"])
-    assert ("reef.test", "rests", 3, 2, 1.5, "its delay") == tuple(
-        reef[key] for key in ("host", "state", "pages", "found", "ready_in", "why")
+    assert ("new.test", "requesting", 0, None) == (new["host"], new["state"], new["pages"], new["ready_in"])
+    assert ("reef.test", "delayed", 3, 2, 1.5, "its delay") == tuple(
+        reef[key] for key in ("host", "state", "pages", "relevant", "ready_in", "why")
     )
 
 
-def test_a_crawl_that_does_not_run_has_nothing_in_flight(world: CrawlOnSite) -> None:
-    """What the crawl process wrote counts for some seconds only, and only if it makes sense."""
+def test_progress_ignores_outdated_live_state(world: CrawlOnSite) -> None:
     for written in (b"", b"{}", b"[]", b"\xff", b'{"at": 1e999}', b'{"at": %d, "hosts": 3}' % world.site.clock()):
         (world.directory / "live.json").write_bytes(written)
         told = world.get("progress")
@@ -109,30 +106,27 @@ def test_a_crawl_that_does_not_run_has_nothing_in_flight(world: CrawlOnSite) -> 
     assert world.get("progress")["frontier"] is None
 
 
-def test_progress_of_nothing(site: SiteUnderTest) -> None:
-    """A crawl that has not begun has an empty curve and no hosts."""
+def test_progress_of_a_crawl_that_has_not_started(site: SiteUnderTest) -> None:
     made = crawl_on_site(site)
     told = made.get("progress")
-    assert (0, {"pages": [], "found": [], "breadth": []}, []) == (told["seq"], told["curve"], told["hosts"])
+    assert (0, {"pages": [], "relevant": [], "breadth": []}, []) == (told["seq"], told["curve"], told["hosts"])
     assert {"nodes": [], "edges": [], "truncated": False} == made.get("graph")
 
 
 def test_draw_curve_is_svg(world: CrawlOnSite) -> None:
-    """Both curves as a picture, in the theme and width asked for; no other."""
     drawn = world.client.get(f"{API}/crawls/{world.crawl}/curve.svg", params={"theme": "dark", "width": 360})
     assert ("image/svg+xml", 4) == (drawn.headers["content-type"], drawn.text.count('class="line'))
     assert 'data-theme="dark"' in drawn.text
     assert 422 == world.status("curve.svg", theme="none")
 
 
-def test_the_graph(world: CrawlOnSite) -> None:
-    """Best pages, the pages on the way to them, and the links between."""
+def test_graph_has_best_pages_and_their_paths(world: CrawlOnSite) -> None:
     world.label(HOME + "c", True)
     told = world.get("graph")
     by_url = {node["url"].removeprefix(HOME): node for node in told["nodes"]}
     assert {"", "a", "c"} == set(by_url)
     assert [(True, 0, True), (False, 1, False), (False, 2, True)] == [
-        (by_url[name]["seed"], by_url[name]["depth"], by_url[name]["found"]) for name in ("", "a", "c")
+        (by_url[name]["seed"], by_url[name]["depth"], by_url[name]["relevant"]) for name in ("", "a", "c")
     ]
     assert "yes" == by_url["c"]["label"]
     assert {(by_url[""]["id"], by_url["a"]["id"]), (by_url["a"]["id"], by_url["c"]["id"])} == {
@@ -142,8 +136,7 @@ def test_the_graph(world: CrawlOnSite) -> None:
     assert [422, 422] == [world.status("graph", best=best) for best in (0, 10**9)]
 
 
-def test_the_stream_of_a_finished_crawl_ends(world: CrawlOnSite) -> None:
-    """All visits once, in order, with why; progress and state; then it ends."""
+def test_events_of_a_finished_crawl_end(world: CrawlOnSite) -> None:
     world.set(state="finished")
     answer = world.client.get(f"{API}/crawls/{world.crawl}/events")
     assert (200, "text/event-stream; charset=utf-8", "no") == (
@@ -154,53 +147,50 @@ def test_the_stream_of_a_finished_crawl_ends(world: CrawlOnSite) -> None:
     assert ["visit"] * 4 + ["progress", "state", "end"] == [name for name, _, _ in told]
     assert [3, 4, 5, 7] == seqs(answer.text) == [int(number) for name, _, number in told if name == "visit"]
     first, _, failed, last = (data for name, data, _ in told[:4])
-    assert ("seed", True, "ok") == (first["why"]["kind"], first["found"], first["outcome"])
-    assert ("gone", False, HOME) == (failed["outcome"], failed["found"], failed["why"]["parent"])
-    assert (HOME + "a", f"to {HOME}c", 0.3) == tuple(last["why"][key] for key in ("parent", "anchor", "score"))
-    assert [0, 1, 1, 2] == told[4][1]["curve"]["found"]
+    assert ("seed", True, "ok") == (first["why"]["kind"], first["relevant"], first["outcome"])
+    assert ("gone", False, HOME) == (failed["outcome"], failed["relevant"], failed["why"]["parent"])
+    assert (HOME + "a", f"to {HOME}c", 0.3) == tuple(last["why"][key] for key in ("parent", "anchor", "priority"))
+    assert [0, 1, 1, 2] == told[4][1]["curve"]["relevant"]
     assert {"reason": "finished"} == told[-1][1]
 
 
-def test_a_stream_that_stays(world: CrawlOnSite) -> None:
-    """After the end it brings labels with the counts that follow from them, and word of a newer crawl."""
+def test_events_that_stay_bring_labels_and_newer_crawls(world: CrawlOnSite) -> None:
     world.set(state="finished")
     feed = feed_of(world)
     feed.visits, feed.stay = False, True
 
     def look() -> dict[str, Any]:
-        events, _, over = feed.look()
+        events, _, over = feed.poll()
         assert not over
         return {name: data for name, data, _ in parsed(wire(events))}
 
     told, state = look(), dict[str, Any]()
-    assert ({"yes": 0, "no": 0, "changed": []}, 2) == (told["labels"], told["state"]["found"])
+    assert ({"yes": 0, "no": 0, "changed": []}, 2) == (told["labels"], told["state"]["relevant"])
     assert {} == look()
     place = f"{API}/interests/{world.interest}/feedback"
     for label, counts, found in (("no", (0, 1), 1), ("yes", (1, 0), 2), (None, (0, 0), 2)):
         assert 200 == world.client.put(place, json={"url": HOME + "c", "label": label}).status_code
         told = look()
-        state |= told.get("state", {})  # unless nothing of it has changed
+        state |= told.get("state", {})  # sent only if it has changed
         assert (*counts, [{"url": HOME + "c", "label": label}]) == tuple(told["labels"].values())
-        assert (found, "labels") == (state["found"], state["judging"])
-    world.set(judging="", heard=3)
-    assert 3 == look()["state"]["heard"]
+        assert (found, "labels") == (state["relevant"], state["judging"])
+    world.set(judging="", last_label=3)
+    assert 3 == look()["state"]["last_label"]
     made = world.client.post(f"{API}/interests/{world.interest}/crawls")
     assert {"crawl": {"id": made.json()["id"]}} == look()
 
 
-def test_labels_show_at_once_while_a_crawl_runs(world: CrawlOnSite) -> None:
-    """Its counts are sent with a label, however short ago they were sent before."""
+def test_events_send_counts_with_labels(world: CrawlOnSite) -> None:
     feed = feed_of(world)
-    feed.look()
-    assert [] == feed.look()[0]
+    feed.poll()
+    assert [] == feed.poll()[0]
     place = f"{API}/interests/{world.interest}/feedback"
     assert 200 == world.client.put(place, json={"url": HOME + "c", "label": "no"}).status_code
-    told = {name: data for name, data, _ in parsed(wire(feed.look()[0]))}
-    assert 1 == told["progress"]["crawl"]["found"]
+    told = {name: data for name, data, _ in parsed(wire(feed.poll()[0]))}
+    assert 1 == told["progress"]["crawl"]["relevant"]
 
 
-def test_all_counts_agree_after_a_revisit(world: CrawlOnSite) -> None:
-    """Of pages that have changed, what they are now counts: in the head, the list, the curve, and of the hosts."""
+def test_counts_agree_everywhere_after_a_revisit(world: CrawlOnSite) -> None:
     crawl = world.record_again()
     crawl.changed(HOME, html("Shop", "jewellery"), 1.0, relevance=0.05)
     crawl.changed(HOME + "a", html("Atolls", "coral reefs"), 1.0, relevance=0.7)
@@ -212,19 +202,19 @@ def test_all_counts_agree_after_a_revisit(world: CrawlOnSite) -> None:
             world.label(url, relevant)
         listed, told = world.get("pages"), world.get("progress")
         row = world.client.get(f"{API}/interests/{world.interest}").json()["crawl"]
-        streamed = next(data for name, data, _ in parsed(wire(feed_of(world).look()[0])) if name == "state")
+        streamed = next(data for name, data, _ in parsed(wire(feed_of(world).poll()[0])) if name == "state")
         counts = {
-            listed["total"], len(listed["pages"]), listed["estimate"]["relevant"], told["crawl"]["found"],
-            told["curve"]["found"][-1], sum(host["found"] for host in told["hosts"]), row["found"], streamed["found"],
-            sum(node["found"] for node in world.get("graph")["nodes"]),
+            listed["total"], len(listed["pages"]), listed["estimate"]["relevant"], told["crawl"]["relevant"],
+            told["curve"]["relevant"][-1], sum(host["relevant"] for host in told["hosts"]), row["relevant"],
+            streamed["relevant"],
+            sum(node["relevant"] for node in world.get("graph")["nodes"]),
         }  # fmt: skip
         assert {found} == counts
         assert {4} == {listed["estimate"]["pages"], told["crawl"]["pages"], told["curve"]["pages"][-1], row["pages"]}
     assert (4, 3) == count_pages(world.directory, {})
 
 
-def test_a_stream_goes_on_where_another_ended(world: CrawlOnSite) -> None:
-    """Behind the visit that is named, by the address or by the header that browsers send."""
+def test_events_resume_after_an_id(world: CrawlOnSite) -> None:
     world.set(state="stopped")
     where = f"{API}/crawls/{world.crawl}/events"
     assert [5, 7] == seqs(world.client.get(where, params={"after": 4}).text)
@@ -234,8 +224,7 @@ def test_a_stream_goes_on_where_another_ended(world: CrawlOnSite) -> None:
     assert [422, 422] == [world.status("events", after=after) for after in (-1, 10**30)]
 
 
-def test_no_visit_is_sent_twice_or_left_out(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looks between the writes of a running crawl, with small batches, add up to every visit once."""
+def test_events_send_each_visit_once(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BATCH", 3)
     feed = feed_of(world)
     crawl = world.record_again()
@@ -243,21 +232,18 @@ def test_no_visit_is_sent_twice_or_left_out(world: CrawlOnSite, monkeypatch: pyt
     for number in range(20):
         crawl.page(f"{HOME}more/{number}", html("More", "coral"), 1.0)
         if number % 4 == 0:
-            text += wire(feed.look()[0])
+            text += wire(feed.poll()[0])
     crawl.close()
     more = True
     while more:
-        events, more, over = feed.look()
+        events, more, over = feed.poll()
         text += wire(events)
         assert not over
     assert [3, 4, 5, *range(7, 28)] == seqs(text)
 
 
 @pytest.mark.parametrize("statement", ["FROM crawl WHERE id", "FROM feedback", "JOIN interest"])
-def test_the_database_goes_away_in_the_middle_of_a_look(
-    world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, statement: str
-) -> None:
-    """Whichever question stays without an answer, the stream goes on when the next is answered, with all visits."""
+def test_events_survive_a_database_outage(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
     world.set(state="queued")
     feed = feed_of(world)
     database = world.site.database
@@ -269,43 +255,39 @@ def test_the_database_goes_away_in_the_middle_of_a_look(
         return ask(asked, given)
 
     monkeypatch.setattr(database, "_execute", away)
-    assert ([], False, False) == feed.look()
+    assert ([], False, False) == feed.poll()
     monkeypatch.setattr(database, "_execute", ask)
-    assert [3, 4, 5, 7] == seqs(wire(feed.look()[0]))
+    assert [3, 4, 5, 7] == seqs(wire(feed.poll()[0]))
 
 
-def test_rights_are_looked_at_while_a_stream_runs(world: CrawlOnSite) -> None:
-    """A session that ends, ends the stream; and so does a crawl that is deleted."""
+def test_events_end_with_the_session(world: CrawlOnSite) -> None:
     feed = feed_of(world)
-    feed.look()
+    feed.poll()
     feed.checked = -1e9
-    assert not feed.look()[2]
+    assert not feed.poll()[2]
     assert 204 == world.client.delete(f"{API}/session").status_code
     feed.checked = -1e9
-    events, _, over = feed.look()
+    events, _, over = feed.poll()
     assert (True, [("end", {"reason": "signed out"}, "")]) == (over, parsed(wire(events)))
 
 
-def test_a_deleted_crawl_ends_its_stream(world: CrawlOnSite) -> None:
-    """What is no more has no events."""
+def test_events_end_with_the_crawl(world: CrawlOnSite) -> None:
     feed = feed_of(world)
-    feed.look()
+    feed.poll()
     world.site.database.run("DELETE FROM crawl WHERE id = :id", id=world.crawl)
-    events, _, over = feed.look()
+    events, _, over = feed.poll()
     assert (True, "deleted") == (over, parsed(wire(events))[0][1]["reason"])
 
 
-def test_an_interest_that_is_not_shared_any_more(world: CrawlOnSite) -> None:
-    """Taking a share back ends the other's stream."""
+def test_events_end_with_the_share(world: CrawlOnSite) -> None:
     feed = feed_of(world)
     other = Caller(feed.site, "someone", "Bo", "reader", frozenset({"read"}), session=feed.access.person.session)
     feed.access = CrawlAccess(other, feed.access.interest, feed.access.crawl, feed.access.directory)
     feed.checked = -1e9
-    assert [("end", {"reason": "not shared any more"}, "")] == parsed(wire(feed.look()[0]))
+    assert [("end", {"reason": "no longer shared"}, "")] == parsed(wire(feed.poll()[0]))
 
 
-def test_a_stream_ends_with_the_server(world: CrawlOnSite) -> None:
-    """When the server stops, the stream says so and ends."""
+def test_events_end_with_the_server(world: CrawlOnSite) -> None:
     feed = feed_of(world, after=100)
     feed.site.views.stopping.set()
 
@@ -315,8 +297,7 @@ def test_a_stream_ends_with_the_server(world: CrawlOnSite) -> None:
     assert [("end", {"reason": "the server stops"}, "")] == parsed(asyncio.run(listen()))
 
 
-def test_a_client_that_leaves_leaves_nothing_behind(world: CrawlOnSite) -> None:
-    """The stream ends at once, is no longer counted, and no task is left."""
+def test_events_of_a_disconnected_client_are_cleaned_up(world: CrawlOnSite) -> None:
     streams = world.site.app.state.site.streams
     cookies = "; ".join(f"{name}={value}" for name, value in world.client.cookies.items())
     scope = {
@@ -352,8 +333,7 @@ def test_a_client_that_leaves_leaves_nothing_behind(world: CrawlOnSite) -> None:
     assert not streams.running
 
 
-def test_a_person_has_some_streams_and_no_more(world: CrawlOnSite) -> None:
-    """The eleventh is refused, and a place is free again when one ends."""
+def test_events_quota_per_person(world: CrawlOnSite) -> None:
     feed = feed_of(world)
     streams, person = feed.site.streams, feed.access.person.id
     with ExitStack() as most, streams.one(person):
@@ -364,8 +344,7 @@ def test_a_person_has_some_streams_and_no_more(world: CrawlOnSite) -> None:
     assert [200, 200] == [world.status("events"), world.status("events")]
 
 
-def test_a_stream_beside_a_running_crawl(world: CrawlOnSite) -> None:
-    """What is written while the stream is open comes through it; it ends when the crawl does."""
+def test_events_of_a_crawl_written_meanwhile(world: CrawlOnSite) -> None:
     feed = feed_of(world)
     crawl = world.record_again()
 
@@ -390,8 +369,7 @@ def _add(crawl: Revisited) -> None:
     crawl.page(HOME + "late", html("Late", "coral"), 2.0)
 
 
-def test_what_cannot_be_told_apart_is_one(world: CrawlOnSite) -> None:
-    """A host that is not there is one cause, whether robots.txt or a page was asked for."""
+def test_failures_with_the_same_cause_are_merged(world: CrawlOnSite) -> None:
     crawl = world.record_again()
     for kind in ("robots", "page"):
         crawl.log.append(Visit(f"http://nowhere.test/{kind}", kind, "unknown-host", 9, started=EPOCH, ended=EPOCH))

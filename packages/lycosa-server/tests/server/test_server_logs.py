@@ -1,4 +1,4 @@
-"""Log lines: JSON, one a line, also of what libraries say."""
+"""Structured logs, including those of libraries."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
 
 
-def test_an_event_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever is in a field, it stays one line that can be read."""
+def test_log_is_one_json_line(capsys: pytest.CaptureFixture[str]) -> None:
     log(
         "odd",
         text="two\nlines \ud800 蜘蛛",
@@ -30,16 +29,14 @@ def test_an_event_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_quiet_keeps_what_went_wrong(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """With --quiet only warnings and errors are written."""
+def test_log_quiet_keeps_errors(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(QUIET, "quiet")
     log("usual")
     log("bad", "error")
     assert ["bad"] == [line["event"] for line in lines(capsys)]
 
 
-def test_libraries_speak_the_same_way(capsys: pytest.CaptureFixture[str]) -> None:
-    """A traceback that a library logs is a field of one line."""
+def test_capture_library_logs_writes_json(capsys: pytest.CaptureFixture[str]) -> None:
     root = logging.getLogger()
     before, level = list(root.handlers), root.level
     try:
@@ -58,9 +55,7 @@ def test_libraries_speak_the_same_way(capsys: pytest.CaptureFixture[str]) -> Non
     assert "KeyError: 'reef'" in str(line["trace"])
 
 
-def test_a_closed_output_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A log that can't be written stops nobody."""
-
+def test_log_to_a_closed_output_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     class Closed:
         def write(self, text: str) -> int:
             raise BrokenPipeError

@@ -1,4 +1,4 @@
-"""One's own account, through the API."""
+"""The API of one's own account."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from site_maker import API, PASSWORD, SiteUnderTest
 NEW = "another long password"
 
 
-def test_preferences_are_changed_one_by_one(site: SiteUnderTest) -> None:
-    """What is not named stays; what is unknown or no truth value is refused."""
+def test_preferences_change_one_by_one(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     ada.patch(f"{API}/me", json={"preferences": {"theme": "dark", "history": False}})
     changed = ada.patch(f"{API}/me", json={"preferences": {"suggestions": False}})
@@ -18,8 +17,7 @@ def test_preferences_are_changed_one_by_one(site: SiteUnderTest) -> None:
         assert 422 == ada.patch(f"{API}/me", json={"preferences": wrong}).status_code
 
 
-def test_a_new_password_ends_the_other_sessions_and_renews_this_one(site: SiteUnderTest) -> None:
-    """The browser that asked goes on under a new cookie; its old value and the others are worthless."""
+def test_set_password_ends_other_sessions(site: SiteUnderTest) -> None:
     ada, phone = site.sign_up("ada"), site.sign_in("ada")
     copy = site.client(cookies={"lycosa": ada.cookies["lycosa"]})
     answer = ada.post(f"{API}/me/password", json={"old": PASSWORD, "new": NEW})
@@ -34,8 +32,7 @@ def test_a_new_password_ends_the_other_sessions_and_renews_this_one(site: SiteUn
     assert [401, 200] == statuses
 
 
-def test_the_password_is_not_changed_without_the_old_one(site: SiteUnderTest) -> None:
-    """Neither in a session nor by a token; and guesses of it are limited over both."""
+def test_set_password_requires_the_old_one(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     program = site.token(ada, ["account"])
     wrong = {"old": "not the password", "new": NEW}
@@ -48,16 +45,14 @@ def test_the_password_is_not_changed_without_the_old_one(site: SiteUnderTest) ->
     assert (200, "", 403) == (done.status_code, done.json()["csrf"], ada.get(f"{API}/me").status_code)
 
 
-def test_a_new_password_keeps_the_rules(site: SiteUnderTest) -> None:
-    """Too short, or the name: refused, and nothing has changed."""
+def test_set_password_refuses_weak_ones(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada Lovelace")
     for new in ("short", "ada lovelace"):
         assert 422 == ada.post(f"{API}/me/password", json={"old": PASSWORD, "new": new}).status_code
     assert 200 == site.sign_in("Ada Lovelace").get(f"{API}/me").status_code
 
 
-def test_sessions_are_listed_and_ended_one_by_one(site: SiteUnderTest) -> None:
-    """Only one's own; the list says which one asks, and has no secrets."""
+def test_sessions_are_listed_and_ended(site: SiteUnderTest) -> None:
     ada, phone, bob = site.sign_up("ada"), site.sign_in("ada"), site.sign_up("bob")
     listed = ada.get(f"{API}/me/sessions").json()
     assert ([False, True], {"id", "agent", "created", "seen", "expires", "current"}) == (
@@ -72,8 +67,7 @@ def test_sessions_are_listed_and_ended_one_by_one(site: SiteUnderTest) -> None:
     assert [403, 200] == [client.get(f"{API}/me").status_code for client in (phone, ada)]
 
 
-def test_an_account_is_deleted_with_its_password_only(site: SiteUnderTest) -> None:
-    """Its sessions and tokens are worthless at once, its name free, and nothing of it left but the audit log."""
+def test_leave_requires_the_password(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     program = site.token(ada, ["read", "account"])
     person = site.id_of(ada)
@@ -89,15 +83,13 @@ def test_an_account_is_deleted_with_its_password_only(site: SiteUnderTest) -> No
     assert 200 == site.sign_up("ada").get(f"{API}/me").status_code
 
 
-def test_the_last_admin_cannot_leave(site: SiteUnderTest) -> None:
-    """409, and the account is still there."""
+def test_leave_refuses_the_last_admin(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada", "admin")
     assert 409 == ada.request("DELETE", f"{API}/me", json={"password": PASSWORD}).status_code
     assert 200 == ada.get(f"{API}/me").status_code
 
 
-def test_without_history_what_was_opened_is_forgotten(site: SiteUnderTest) -> None:
-    """Also what was noted before."""
+def test_history_off_deletes_opened_pages(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     now, person = site.clock(), site.id_of(ada)
     site.database.insert(

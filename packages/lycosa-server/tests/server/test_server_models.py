@@ -1,4 +1,4 @@
-"""Models by the API: brought along or trained, their owner's alone, and checked before anything goes by them."""
+"""The API of models, and their training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from crawl_on_site import SETTINGS, CrawlOnSite
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.judges.model import TrainedModel, fit_model
 from lycosa.strategies.rulebook import RuleBook
 from lycosa.text.bags import Bags
@@ -30,13 +30,13 @@ DIRECTORY = b"http://reef.test/a\tSea/Reefs\nhttp://reef.test/b\tSea/Reefs\nhttp
 
 
 def classifier() -> TrainedModel:
-    """One that tells reefs, fish and rails apart by a word each."""
+    """Return a classifier that distinguishes reefs, fish and trains by one word each."""
     bags = Bags.of([([0], [2]), ([1], [2]), ([2], [2])])
     return fit_model("nb", bags, np.arange(3), ["Sea/Fish", "Sea/Reefs", "Trains"], ["fish", "coral", "rail"])
 
 
 def rules() -> RuleBook:
-    """Fish lead to reefs."""
+    """Return rules by which fish lead to reefs."""
     book = RuleBook()
     book.add("Sea/Fish", "Sea/Reefs", 3)
     book.add("Sea/Fish", "Trains", 1)
@@ -44,24 +44,20 @@ def rules() -> RuleBook:
 
 
 def written(model: Any, path: Path) -> bytes:
-    """A model as its file has it."""
     model.save(path)
     return path.read_bytes()
 
 
 def upload(client: Any, content: bytes, name: str = "mine") -> Any:
-    """The answer to an upload."""
     return client.post(f"{API}/models", files={"file": ("some.model", content)}, data={"name": name})
 
 
 def wish(client: Any, **settings: Any) -> Any:
-    """The answer to a new interest that goes by models."""
     wished = {"words": "", "seeds": ["http://reef.test/"], **settings}
     return client.post(f"{API}/interests", json={"name": "Reefs", "settings": wished})
 
 
-def test_a_model_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) -> None:
-    """It is told of, browsed, used with the classes that are marked, taken along; then it can be deleted."""
+def test_model_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) -> None:
     ada = site.sign_up("Ada")
     made = upload(ada, written(classifier(), tmp_path / "m"))
     assert 201 == made.status_code, made.text
@@ -74,7 +70,7 @@ def test_a_model_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) ->
     assert ["Sea/Fish", "Sea/Reefs"] == [each["path"] for each in below]
     assert 404 == ada.get(f"{place}/topics", params={"under": "Sky"}).status_code
     told = wish(ada, model=model["id"])
-    assert (422, True) == (told.status_code, "choose with --target" in told.text)
+    assert (422, True) == (told.status_code, "choose: " in told.text)
     book = upload(ada, written(rules(), tmp_path / "r"), "rules").json()
     named = {"model": model["id"], "targets": ["sea/reefs"], "strategy": "rules", "strategy_model": book["id"]}
     interest = wish(ada, **named)
@@ -91,13 +87,12 @@ def test_a_model_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) ->
     assert [] == list((site.settings.data / "models").iterdir())
 
 
-def test_nobody_uses_anothers(site: SiteUnderTest, tmp_path: Path) -> None:
-    """Neither for an interest of one's own, nor by editing what its owner has shared, nor to train rules with."""
+def test_models_of_others_cannot_be_used(site: SiteUnderTest, tmp_path: Path) -> None:
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     model = upload(ada, written(classifier(), tmp_path / "m")).json()["id"]
     other = upload(ada, written(classifier(), tmp_path / "m")).json()["id"]
     told = wish(bob, model=model, targets=["Trains"])
-    assert (422, True) == (told.status_code, "somebody else's" in told.text)
+    assert (422, True) == (told.status_code, "not yours" in told.text)
     interest = wish(ada, model=model, targets=["Trains"]).json()
     place = f"{API}/interests/{interest['id']}"
     assert 200 == ada.put(f"{place}/shares", json={"name": "Bob", "mode": "edit"}).status_code
@@ -116,8 +111,9 @@ def damaged(content: bytes) -> bytes:
     return content[:-1] + bytes([content[-1] ^ 1])
 
 
-def test_what_is_no_model_is_refused(site: SiteUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Damaged, too large, too many classes or none: one line says why, and nothing is kept."""
+def test_upload_refuses_damaged_and_large_files(
+    site: SiteUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ada = site.sign_up("Ada")
     good = written(classifier(), tmp_path / "m")
     refused = {
@@ -129,24 +125,23 @@ def test_what_is_no_model_is_refused(site: SiteUnderTest, tmp_path: Path, monkey
         answer = upload(ada, content)
         assert (422, True, False) == (answer.status_code, why in answer.text, str(tmp_path) in answer.text), answer.text
     with monkeypatch.context() as narrow:
-        narrow.setattr(models, "LONGEST_ABOUT", 50)  # more is in no backup
+        narrow.setattr(models, "MAX_ABOUT_CHARACTERS", 50)  # backups have no more
         assert (422, True) == ((told := upload(ada, good)).status_code, "too long" in told.text)
     deep = b"http://reef.test/a\t" + b"/".join([b"a"] * 20) + b"\n"
     (tmp_path / "deep").write_bytes(deep)
-    monkeypatch.setattr(files, "MOST_TREE", 19 * files.NODE_BYTES)  # for 20 nodes
-    with pytest.raises(InputError, match="too long, or too many"):
+    monkeypatch.setattr(files, "MAX_TREE_BYTES", 19 * files.NODE_BYTES)  # for 20 nodes
+    with raises_input_error("too-large"):
         files.inspect(tmp_path / "deep", "directory")
-    monkeypatch.setattr(files, "MOST_CLASSES", 2)
-    with pytest.raises(InputError, match="too many here"):
+    monkeypatch.setattr(files, "MAX_CLASSES", 2)
+    with raises_input_error("too-large"):
         files.inspect(tmp_path / "m", "classifier")
-    monkeypatch.setattr(models, "LARGEST", 100)
+    monkeypatch.setattr(models, "MAX_FILE_BYTES", 100)
     assert 413 == upload(ada, good).status_code
     assert [] == list((site.settings.data / "models").iterdir())
 
 
 @pytest.mark.parametrize("site", [{"max_models": 1}], indirect=True)
-def test_as_many_models_as_the_server_allows(site: SiteUnderTest) -> None:
-    """One more is refused, and leaves no file."""
+def test_upload_refuses_more_than_the_maximum(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     assert 201 == upload(ada, DIRECTORY).status_code
     assert 422 == upload(ada, DIRECTORY).status_code
@@ -154,22 +149,21 @@ def test_as_many_models_as_the_server_allows(site: SiteUnderTest) -> None:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"strategy": "hmm", "words": "x"}, "needs a model of the kind browsing"),
+    ({"strategy": "hmm", "words": "x"}, "needs a browsing model"),
     ({"strategy": "best-first", "words": "x", "strategy_model": "RULES"}, "takes no model"),
-    ({"strategy": "rules", "words": "x", "strategy_model": "RULES"}, "choose a classifier"),
-    ({"strategy": "hmm", "words": "x", "strategy_model": "RULES"}, "choose one of browsing"),
-    ({"strategy": "hmm,file=/etc/passwd", "words": "x", "strategy_model": "RULES"}, "there is no strategy"),
+    ({"strategy": "rules", "words": "x", "strategy_model": "RULES"}, "rules need a classifier"),
+    ({"strategy": "hmm", "words": "x", "strategy_model": "RULES"}, "choose a browsing"),
+    ({"strategy": "hmm,file=/etc/passwd", "words": "x", "strategy_model": "RULES"}, "unknown strategy"),
     ({"strategy": "rules,file=/etc/passwd", "model": "MODEL", "targets": ["Trains"], "strategy_model": "RULES"},
-     "there is no strategy"),
-    ({"model": "RULES", "targets": ["Trains"]}, "choose one of classifier"),
-    ({"model": "MODEL", "targets": ["Trains"], "words": "x"}, "a model judges by itself"),
+     "unknown strategy"),
+    ({"model": "RULES", "targets": ["Trains"]}, "choose a classifier"),
+    ({"model": "MODEL", "targets": ["Trains"], "words": "x"}, "a model replaces words"),
     ({"model": "MODEL", "targets": ["Tains"]}, "did you mean Trains"),
-    ({"targets": ["Trains"], "words": "x"}, "choose the model, too"),
+    ({"targets": ["Trains"], "words": "x"}, "choose the model as well"),
 ]  # fmt: skip
 
 
-def test_models_are_used_for_what_they_are(site: SiteUnderTest, tmp_path: Path) -> None:
-    """A judge for judging, rules for rules, browsing for paths; no file that somebody names."""
+def test_settings_refuse_models_of_the_wrong_kind(site: SiteUnderTest, tmp_path: Path) -> None:
     ada = site.sign_up("Ada")
     made = {"MODEL": upload(ada, written(classifier(), tmp_path / "m")).json()["id"],
             "RULES": upload(ada, written(rules(), tmp_path / "r")).json()["id"]}  # fmt: skip
@@ -179,12 +173,9 @@ def test_models_are_used_for_what_they_are(site: SiteUnderTest, tmp_path: Path) 
     assert {"rules", "browsing"} == {each["model"] for each in ada.get(f"{API}/strategies").json()} - {""}
 
 
-# -- training -----------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def crawl(site: SiteUnderTest) -> CrawlOnSite:
-    """A crawl with five pages of reefs, five of trains, and a page that leads to all of them."""
+    """A crawl with five pages of reefs, five of trains, and a page that links to all."""
     ada = site.sign_up("Ada")
     interest = ada.post(f"{API}/interests", json={"name": "Reefs", "settings": SETTINGS}).json()["id"]
     made = CrawlOnSite(site, ada, interest, "crawl-of-ada")
@@ -201,7 +192,7 @@ def crawl(site: SiteUnderTest) -> CrawlOnSite:
 
 
 def train(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> dict[str, Any]:
-    """Ask for a model, and have it trained; the work is done here, not in a process of its own."""
+    """Request training and run it in this process."""
 
     def here(module: str, told: dict[str, Any], *_: Any) -> Any:
         return json.loads(json.dumps(training.work(json.loads(json.dumps(told)))))
@@ -211,21 +202,19 @@ def train(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> 
     assert (201, "queued") == (answer.status_code, answer.json()["state"]), answer.text
     row = models.take_queued(crawl.site.database)
     assert row is not None
-    training.TrainingQueue(crawl.site.settings, crawl.site.database).do(row)
+    training.TrainingQueue(crawl.site.settings, crawl.site.database).train(row)
     told: dict[str, Any] = crawl.client.get(f"{API}/models/{row['id']}").json()
     return told
 
 
 def say(crawl: CrawlOnSite, number: int, yes: str, no: str) -> None:
-    """Yes to some, no to others."""
     for n in range(number):
         for kind, label in ((yes, "yes"), (no, "no")):
             body = {"url": f"http://reef.test/{kind}{n}", "label": label}
             assert 200 == crawl.client.put(f"{API}/interests/{crawl.interest}/feedback", json=body).status_code
 
 
-def test_trained_on_what_was_said_and_opened(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A classifier of yes and no: a page that was opened twice is a yes, one that was opened once is nothing."""
+def test_train_on_labels_and_opened_pages(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     say(crawl, 3, "reef", "rail")
     database, owner = crawl.site.database, crawl.site.database.rows("SELECT id FROM person")[0]["id"]
     for url in ("reef3", "reef3", "reef4"):
@@ -244,8 +233,7 @@ def test_trained_on_what_was_said_and_opened(crawl: CrawlOnSite, monkeypatch: py
 
 
 @pytest.mark.paper("rules-marking")
-def test_trained_on_topics_that_were_marked(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Classes are the topics of a directory, pages those of it that were crawled."""
+def test_train_on_selected_topics(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
         f"http://reef.test/{kind}{n}\t{topic}"
         for kind, topic in (("reef", "Sea/Reefs"), ("rail", "Rail"))
@@ -268,8 +256,7 @@ def test_trained_on_topics_that_were_marked(crawl: CrawlOnSite, monkeypatch: pyt
     assert {"Rail": 5, "Sea/Reefs": 5} == model["about"]["classes"], model
 
 
-def test_a_dump_of_a_web_directory(site: SiteUnderTest) -> None:
-    """In RDF, as public ones offered themselves; a packed one is refused, as it may be of any size."""
+def test_upload_of_a_web_directory_dump(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     page = '<ExternalPage about="http://late.example/"><topic>Top/Arts/Opera</topic></ExternalPage>'
     dump = f'<?xml version="1.0"?>\n<RDF xmlns="http://dmoz.org/rdf/">{page}</RDF>'.encode()
@@ -279,19 +266,17 @@ def test_a_dump_of_a_web_directory(site: SiteUnderTest) -> None:
     assert ("Arts", ["Arts/Opera"], ["http://late.example/"]) == (
         shown["under"], [topic["path"] for topic in shown["topics"]], shown["pages"],
     )  # fmt: skip
-    assert "unpack it first" in upload(ada, gzip.compress(dump)).text
+    assert "decompress it" in upload(ada, gzip.compress(dump)).text
 
 
-def test_training_that_fails_says_why(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nothing was said there is nothing to learn from; no file is left."""
+def test_train_failure_has_a_reason(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     model = train(crawl, monkeypatch, kind="classifier")
     assert ("failed", True) == (model["state"], "label some pages first" in model["reason"])
     assert not (crawl.site.settings.data / "models").exists()
     assert not (crawl.site.settings.data / "training").exists()
 
 
-def test_upload_turns(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Uploads of one person are read one after the other, those of two people at the same time."""
+def test_uploads_of_one_person_are_processed_in_turn(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     began, both = list[str](), threading.Barrier(2, timeout=60)
     reading, at_once = list[str](), list[int]()
@@ -302,7 +287,7 @@ def test_upload_turns(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> N
         at_once.append(reading.count(owner))
         if len(began) < 2:
             began.append(owner)
-            both.wait()  # until the other person's is being read, too
+            both.wait()  # until the other person's upload is being read
         reading.remove(owner)
         return files.import_upload(task)
 

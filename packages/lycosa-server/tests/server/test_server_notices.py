@@ -1,4 +1,4 @@
-"""Notices by the API."""
+"""The API of notices."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from lycosa_server.people import notices
 from site_maker import API, SiteUnderTest
 
 
-def test_notices_are_read(site: SiteUnderTest) -> None:
-    """They are listed and marked as read, one's own only."""
+def test_read_notices_marks_own_ones(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     for number in range(3):
         notices.notify(site.database, site.clock() + number, site.id_of(ada), "finished", f"crawl {number}")

@@ -1,4 +1,4 @@
-"""Messages to the operator: what is sent, and what is retried."""
+"""Notifications for the operator."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from lycosa.testweb.simulation import run_virtual
 from lycosa_server.crawler.operator import OperatorNotifier
 
 
-def test_operator_messages_retry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was added goes into one message; what failed becomes part of the next; nothing is sent twice."""
+def test_send_retries_failed_lines_once(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
     answers = ["down", "", ""]
 

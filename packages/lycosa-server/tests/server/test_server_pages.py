@@ -1,4 +1,4 @@
-"""The site's pages without a browser: who is let in, where nobody is sent, how files are served, what is in no page."""
+"""HTML pages and static files, without a browser."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ SETTINGS = {"words": "coral reefs", "seeds": ["https://example.org/"]}
 SHELLS = files("lycosa_server")
 
 
-def test_nobody_is_sent_to_sign_in(site: SiteUnderTest) -> None:
-    """Whoever is not signed in goes to the sign-in page, and would come back to where they wanted to be; three pages
-    need nobody to be signed in.
-    """
+def test_pages_redirect_to_sign_in_and_back(site: SiteUnderTest) -> None:
     client = site.client()
     for path in ("/", "/interests/new", "/interests/abc", "/interests/abc/edit", "/account", "/admin"):
         answer = client.get(path + "?a=1&b=2", headers=HTML, follow_redirects=False)
@@ -33,8 +30,7 @@ def test_nobody_is_sent_to_sign_in(site: SiteUnderTest) -> None:
         assert (200, "text/html; charset=utf-8") == (answer.status_code, answer.headers["content-type"])
 
 
-def test_signing_in_leads_nowhere_else(site: SiteUnderTest) -> None:
-    """Where one goes after signing in is a path of this site, or the start; who is signed in goes there at once."""
+def test_sign_in_redirects_within_the_site(site: SiteUnderTest) -> None:
     client, nobody = site.sign_up("ada"), site.client()
     for wanted in (
         "//evil.test/", "/\\evil.test", "https://evil.test", "javascript:alert(1)", "/\r\nX: y", "/sign-in", "evil", "",
@@ -47,7 +43,6 @@ def test_signing_in_leads_nowhere_else(site: SiteUnderTest) -> None:
 
 
 def test_pages_follow_roles(site: SiteUnderTest) -> None:
-    """A reader makes no interest, a member keeps no server, an admin does both."""
     wanted = {"reader": [200, 403, 200, 403], "member": [200, 200, 200, 403], "admin": [200, 200, 200, 200]}
     got = {}
     for role in wanted:
@@ -58,8 +53,7 @@ def test_pages_follow_roles(site: SiteUnderTest) -> None:
     assert wanted == got
 
 
-def test_interests_of_others_do_not_exist(site: SiteUnderTest) -> None:
-    """An interest's pages are there for its owner and, to read, for whom it is shared with; for nobody else."""
+def test_interest_pages_follow_shares(site: SiteUnderTest) -> None:
     owner, friend, other = site.sign_up("owner"), site.sign_up("friend"), site.sign_up("other")
     made = owner.post(f"{API}/interests", json={"name": "<b>Reefs</b>", "settings": SETTINGS, "revisit_every": ""})
     assert 201 == made.status_code, made.text
@@ -76,8 +70,7 @@ def test_interests_of_others_do_not_exist(site: SiteUnderTest) -> None:
     assert "<b>Reefs" not in owner.get(f"/interests/{interest}/edit", headers=HTML).text
 
 
-def test_what_does_not_exist(site: SiteUnderTest) -> None:
-    """Browsers get a page, programs JSON, and the API always JSON."""
+def test_unknown_pages_are_html_or_json(site: SiteUnderTest) -> None:
     client = site.client()
     page = client.get("/nothing", headers=HTML)
     assert (404, True) == (page.status_code, "<h1>Nothing here</h1>" in page.text)
@@ -85,8 +78,7 @@ def test_what_does_not_exist(site: SiteUnderTest) -> None:
         assert (404, {"detail": "Not Found"}) == (answer.status_code, answer.json())
 
 
-def test_the_database_is_away(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the database is away a page says so, and nobody is sent to a sign-in that cannot work."""
+def test_pages_during_a_database_outage(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     client = site.sign_up("ada")
 
     def away(*_: object, **__: object) -> None:
@@ -97,16 +89,14 @@ def test_the_database_is_away(site: SiteUnderTest, monkeypatch: pytest.MonkeyPat
     assert (503, True) == (answer.status_code, "<h1>One moment</h1>" in answer.text)
 
 
-def test_colours_come_with_the_page(site: SiteUnderTest) -> None:
-    """The colours that a person chose are in the page itself; nobody's choice is the system's."""
+def test_pages_contain_the_theme(site: SiteUnderTest) -> None:
     client = site.sign_up("ada")
     assert '<html lang="en">' in client.get("/", headers=HTML).text
     client.patch(f"{API}/me", json={"preferences": {"theme": "dark"}})
     assert '<html lang="en" data-theme="dark">' in client.get("/", headers=HTML).text
 
 
-def test_static_files(site: SiteUnderTest) -> None:
-    """Files have their type and a tag, are packed for who takes that, and not sent again to who has them."""
+def test_static_files_are_compressed_and_revalidated(site: SiteUnderTest) -> None:
     client = site.client()
     for name, kind in (
         ("site.css", "text/css; charset=utf-8"),
@@ -126,23 +116,20 @@ def test_static_files(site: SiteUnderTest) -> None:
         assert (304, b"") == (again.status_code, again.content)
 
 
-def test_files_of_a_build_are_kept(site: SiteUnderTest) -> None:
-    """Pages link to files under their build's name, which browsers may keep for ever; of an old build they may not."""
+def test_static_files_of_the_build_are_immutable(site: SiteUnderTest) -> None:
     client = site.client()
     sheet = re.findall(r'href="(/static/[0-9a-f]{12}/site\.css)"', client.get("/sign-in", headers=HTML).text)[0]
     assert "public, max-age=31536000, immutable" == client.get(sheet).headers["cache-control"]
     assert "no-cache" == client.get("/static/000000000000/site.css").headers["cache-control"]
 
 
-def test_other_files_are_not_served(site: SiteUnderTest) -> None:
-    """Only files on the list are served, whatever path is asked for."""
+def test_static_refuses_other_files(site: SiteUnderTest) -> None:
     client = site.client()
     for name in ("../pages.py", "..%2fpages.py", "%2e%2e/templates/base.html", "base.html", "", "no.css", "%00"):
         assert client.get(f"/static/{name}").status_code in (404, 422), name
 
 
-def test_everything_that_pages_link_to_exists(site: SiteUnderTest) -> None:
-    """Every file that a page or a module names is served."""
+def test_linked_files_exist(site: SiteUnderTest) -> None:
     client = site.sign_up("ada", "admin")
     asked = set()
     for path in ("/", "/interests/new", "/account", "/admin", "/privacy"):
@@ -152,8 +139,7 @@ def test_everything_that_pages_link_to_exists(site: SiteUnderTest) -> None:
     assert [] == [path for path in sorted(asked) if client.get(path).status_code != 200]
 
 
-def test_nothing_that_the_policy_refuses() -> None:
-    """No template has a script or style of its own, a handler, or anything from elsewhere; no module reads markup."""
+def test_templates_and_scripts_follow_the_policy() -> None:
     found = []
     for file in [*SHELLS.joinpath("templates").iterdir(), *SHELLS.joinpath("static").iterdir()]:
         text = file.read_text("utf-8")
@@ -197,8 +183,7 @@ ON = [
 
 
 @pytest.mark.parametrize("theme", ["light", "dark", "chosen dark"])
-def test_contrast(theme: str) -> None:
-    """Text has a contrast of 4.5 or more on every ground it stands on, borders of fields 3, in all themes."""
+def test_contrast_meets_wcag_aa(theme: str) -> None:
     sheet = SHELLS.joinpath("static", "site.css").read_text("utf-8")
     selector = {
         "light": ":root {",

@@ -1,4 +1,4 @@
-"""Connections that only hold on: half-sent requests and answers that nobody takes are ended, all others are not."""
+"""Connections with timeouts for slow requests and unread responses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lycosa_server.web import TimedConnection
 from patient_loop import run_patient
 
 LONG = 120.0
-"""Seconds that no test takes; all are virtual, so that none is short on a busy machine."""
+"""Virtual seconds that no test reaches."""
 
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n"
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -23,7 +23,7 @@ Message = MutableMapping[str, Any]
 
 
 class App:
-    """Reads a request, waits for `go`, answers with so many bytes; notes who went away."""
+    """Reads a request, waits for `go`, answers with `size` bytes, and counts disconnects."""
 
     def __init__(self, size: int = 2) -> None:
         self.size = size
@@ -56,7 +56,7 @@ class App:
 
 @asynccontextmanager
 async def serving(app: App, **limits: float) -> AsyncIterator[tuple[int, uvicorn.Server]]:
-    """A server with limits of its own; those not given are never reached."""
+    """Serve with some timeouts; the others are never reached."""
     given = {"head": LONG, "pause": LONG, "whole": LONG, "stuck": LONG} | limits
     kind = type("Limited", (TimedConnection,), given)
     config = uvicorn.Config(app, port=0, http=kind, lifespan="off", log_level="critical", timeout_keep_alive=int(LONG))
@@ -73,7 +73,7 @@ async def serving(app: App, **limits: float) -> AsyncIterator[tuple[int, uvicorn
 
 
 async def ended(reader: asyncio.StreamReader) -> bytes:
-    """All that comes until the connection is closed by the other side."""
+    """Read until the server closes the connection."""
     try:
         return await asyncio.wait_for(reader.read(), LONG)
     except ConnectionResetError:
@@ -81,7 +81,6 @@ async def ended(reader: asyncio.StreamReader) -> bytes:
 
 
 async def closed(writer: asyncio.StreamWriter) -> None:
-    """Close our side, whatever became of the other."""
     writer.transport.abort()
     with suppress(ConnectionError):
         await writer.wait_closed()
@@ -110,9 +109,7 @@ async def closed(writer: asyncio.StreamWriter) -> None:
         "a second request without its body",
     ],
 )
-def test_half_a_request_is_ended(sent: bytes, limits: dict[str, float], answer: bytes) -> None:
-    """Whoever sends the first half of something, and then nothing, loses the connection; nothing is left of it."""
-
+def test_incomplete_request_times_out(sent: bytes, limits: dict[str, float], answer: bytes) -> None:
     async def run() -> None:
         async with serving(App(), **limits) as (port, server):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -125,15 +122,13 @@ def test_half_a_request_is_ended(sent: bytes, limits: dict[str, float], answer: 
     run_patient(run())
 
 
-def test_drops_do_not_help() -> None:
-    """A byte now and then keeps no connection: the limit is for all of the head."""
-
+def test_slow_head_times_out() -> None:
     async def run() -> None:
         async with serving(App(), head=0.2) as (port, _):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"GET / HTTP/1.1\r\n")
             dripping = asyncio.create_task(_drip(writer))
-            await ended(reader)  # with 408, or reset, as more drops were on their way
+            await ended(reader)  # with 408 or a reset
             dripping.cancel()
             await closed(writer)
 
@@ -146,9 +141,7 @@ async def _drip(writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.02)
 
 
-def test_an_answer_that_takes_long_is_waited_for() -> None:
-    """Limits are for the other side: a server that thinks, or streams, may take its time."""
-
+def test_slow_response_is_not_limited() -> None:
     async def run() -> None:
         app = App()
         app.go.clear()
@@ -156,7 +149,7 @@ def test_an_answer_that_takes_long_is_waited_for() -> None:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(HEAD + b"1234567890")
             await app.asked.wait()
-            await asyncio.sleep(0.4)  # longer than all of its limits
+            await asyncio.sleep(0.4)  # longer than all timeouts
             app.go.set()
             assert b"200 OK" in await asyncio.wait_for(reader.readuntil(b"\r\n\r\nxx"), LONG)
             assert not app.lost
@@ -165,9 +158,7 @@ def test_an_answer_that_takes_long_is_waited_for() -> None:
     run_patient(run())
 
 
-def test_an_answer_that_nobody_takes_is_ended() -> None:
-    """The application is not kept waiting for ever, nor what it made in memory."""
-
+def test_unread_response_times_out() -> None:
     async def run() -> None:
         app = App(1 << 26)
         async with serving(app, stuck=0.1) as (port, server):

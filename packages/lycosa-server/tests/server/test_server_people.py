@@ -1,12 +1,11 @@
-"""Admins and the people they keep, through the API."""
+"""The API for administrators of accounts."""
 
 from __future__ import annotations
 
 from site_maker import API, SiteUnderTest
 
 
-def test_admins_see_everyone_and_members_do_not(site: SiteUnderTest) -> None:
-    """And nobody's password is in the list."""
+def test_people_are_listed_for_admins_only(site: SiteUnderTest) -> None:
     ada, bob, reader = site.sign_up("ada", "admin"), site.sign_up("bob"), site.sign_up("rita", "reader")
     listed = ada.get(f"{API}/people").json()
     assert (
@@ -27,8 +26,7 @@ def test_admins_see_everyone_and_members_do_not(site: SiteUnderTest) -> None:
     assert "member" == ada.get(f"{API}/people").json()[1]["role"]
 
 
-def test_a_new_role_counts_from_the_next_request_on_under_a_new_cookie(site: SiteUnderTest) -> None:
-    """The session goes on, but its value changes."""
+def test_role_change_applies_at_once_with_a_new_cookie(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     old = bob.cookies["lycosa"]
     answer = ada.patch(f"{API}/people/{site.id_of(bob)}", json={"role": "admin"})
@@ -36,8 +34,7 @@ def test_a_new_role_counts_from_the_next_request_on_under_a_new_cookie(site: Sit
     assert old != bob.cookies["lycosa"]
 
 
-def test_a_disabled_person_is_stopped_at_once(site: SiteUnderTest) -> None:
-    """Session, token and password; enabled again, they sign in anew, and their tokens work."""
+def test_suspended_person_is_refused_at_once(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     program, person = site.token(bob, ["read"]), site.id_of(bob)
     assert 200 == ada.patch(f"{API}/people/{person}", json={"disabled": True}).status_code
@@ -56,8 +53,7 @@ def test_a_disabled_person_is_stopped_at_once(site: SiteUnderTest) -> None:
     ]
 
 
-def test_the_last_admin_is_neither_demoted_nor_disabled_nor_deleted(site: SiteUnderTest) -> None:
-    """409 each time; with a second admin it is done."""
+def test_last_admin_cannot_be_demoted_disabled_or_deleted(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada", "admin")
     me = f"{API}/people/{site.id_of(ada)}"
     refused = [
@@ -72,8 +68,7 @@ def test_the_last_admin_is_neither_demoted_nor_disabled_nor_deleted(site: SiteUn
     assert [204, 403] == [ada.delete(me).status_code, ada.get(f"{API}/people").status_code]
 
 
-def test_an_admin_deletes_an_account(site: SiteUnderTest) -> None:
-    """It is gone with its session; what does not exist is 404."""
+def test_delete_ends_the_session(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     path = f"{API}/people/{site.id_of(bob)}"
     assert [204, 404, 403] == [
@@ -84,8 +79,7 @@ def test_an_admin_deletes_an_account(site: SiteUnderTest) -> None:
     assert 404 == ada.patch(path, json={"role": "reader"}).status_code
 
 
-def test_names_to_share_with(site: SiteUnderTest) -> None:
-    """Everyone who is signed in may ask by a beginning; too short a one is refused."""
+def test_names_match_a_prefix(site: SiteUnderTest) -> None:
     site.sign_up("Adele")
     reader = site.sign_up("rita", "reader")
     ask = [reader.get(f"{API}/people/names", params={"begins": begins}) for begins in ("AD", "_d", "a")]
@@ -95,8 +89,7 @@ def test_names_to_share_with(site: SiteUnderTest) -> None:
     assert 403 == site.client().get(f"{API}/people/names?begins=ad").status_code
 
 
-def test_changes_that_make_no_sense(site: SiteUnderTest) -> None:
-    """422, and nothing has changed."""
+def test_change_refuses_invalid_values(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada", "admin")
     me = f"{API}/people/{site.id_of(ada)}"
     wrong: list[object] = [{"role": "king"}, {"disabled": "yes"}, {"name": "x"}, [], None]

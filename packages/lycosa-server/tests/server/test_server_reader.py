@@ -68,7 +68,7 @@ HOSTILE = {
 
 
 class Reread(HTMLParser):
-    """A second opinion on what is in a document."""
+    """A second parser, to verify the markup."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class Reread(HTMLParser):
 
 
 def check(markup: str, frame: bool = False) -> None:
-    """Both parsers see nothing in it but what is on the list."""
+    """Check with both parsers that only permitted markup is left."""
     allowed = KEPT_TAGS | {"tbody"} | (FRAME if frame else set())
     read = Reread()
     read.feed(markup)
@@ -99,8 +99,7 @@ def check(markup: str, frame: bool = False) -> None:
 
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_pages_are_only_words(source: str) -> None:
-    """Whatever a page has, what is shown of it are listed elements without attributes, and links to the web."""
+def test_of_html_keeps_only_safe_markup(source: str) -> None:
     shown = of_html(source, URL)
     check(shown.main)
     check(shown.rest)
@@ -111,8 +110,7 @@ def test_hostile_pages_are_only_words(source: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(HOSTILE) - {"form"}))
-def test_the_words_of_hostile_pages_can_be_read(name: str) -> None:
-    """What the page says is there still, but for what is inside a control."""
+def test_of_html_keeps_the_words_of_hostile_pages(name: str) -> None:
     shown = of_html(HOSTILE[name], URL)
     assert "coral" in shown.main + shown.rest
 
@@ -131,16 +129,14 @@ _PIECE = st.one_of(
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(_PIECE, max_size=30).map("".join))
-def test_any_markup_is_only_words(source: str) -> None:
-    """The same for whatever anybody may think of."""
+def test_of_html_keeps_only_safe_markup_of_random_input(source: str) -> None:
     shown = of_html(source, URL)
     check(shown.main)
     check(shown.rest)
     check(document(shown, source, URL, 0.0), frame=True)
 
 
-def test_structure_is_kept() -> None:
-    """Headings, paragraphs, lists, tables, quotations, emphasis and code stay what they are."""
+def test_of_html_keeps_the_structure() -> None:
     source = (
         "<h1>Reefs</h1><div>One <b>bold</b> and <i>slanted</i>.</div><div>Two.</div><ul><li>a<li>b</ul>"
         "<table><tr><th>x<td><td>y</table><blockquote>said</blockquote><pre>a\n  b</pre><p>H<sub>2</sub>O<br>wet"
@@ -152,24 +148,21 @@ def test_structure_is_kept() -> None:
     ) == of_html(source, URL).main
 
 
-def test_the_main_part_comes_first() -> None:
-    """Menus and footers are not lost, but apart."""
+def test_of_html_separates_the_main_content() -> None:
     shown = of_html("<nav><a href=/a>Menu</a></nav><main><p>Coral lives here.</p></main><footer>Imprint</footer>", URL)
     assert "<div><p>Coral lives here.</p></div>" == shown.main
     assert "Menu" in shown.rest
     assert "Imprint" in shown.rest
 
 
-def test_links_lead_where_they_did() -> None:
-    """An address is completed by that of the page, or by its base; tracking is left out."""
+def test_of_html_resolves_links() -> None:
     shown = of_html('<p>See the coral <a href="../b?utm_source=x&amp;q=1">there and then</a> in the sea.', URL)
     assert 'href="http://reef.test/b?q=1"' in shown.main
     shown = of_html('<base href="http://other.test/"><p>See the coral <a href="b">there and then</a> in the sea.', URL)
     assert 'href="http://other.test/b"' in shown.main
 
 
-def test_images_are_their_descriptions() -> None:
-    """A picture is the text that stands for it; one without is nothing."""
+def test_of_html_replaces_images_by_their_text() -> None:
     shown = of_html("<p>Look: <img src=a.png alt='A <b>reef</b>'> and <img src=b.png></p>", URL)
     assert (
         "<p>Look: [A &lt;b&gt;reef&lt;/b&gt;] and</p>" == shown.main.replace("  ", " ").replace(" </p>", "</p>").strip()
@@ -177,16 +170,14 @@ def test_images_are_their_descriptions() -> None:
 
 
 @pytest.mark.parametrize("source", ["<div>", "<b>", "<ul><li>", "<table><tr><td>", "<blockquote>", "<a href=x>"])
-def test_depth_has_an_end(source: str) -> None:
-    """Elements nested without end are shown to a depth that every browser can stand."""
+def test_of_html_limits_nesting(source: str) -> None:
     shown = of_html(source * 15_000 + "coral", URL)
     assert "coral" in shown.main + shown.rest
     assert (shown.main + shown.rest).count("</") <= 2 * reader.MAX_DEPTH + 2
 
 
-def test_size_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page of any size is shown from its beginning, and it is said that it goes on."""
-    monkeypatch.setattr(reader, "LETTERS", 1_000)
+def test_of_html_limits_the_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MAX_CHARACTERS", 1_000)
     shown = of_html("<p>coral</p>" * 1_000, URL)
     assert shown.cut
     assert 900 < shown.main.count("coral") * 5 < 1_100
@@ -195,8 +186,7 @@ def test_size_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(of_html("x" * 5_000, URL).main) < 1_100
 
 
-def test_what_is_looked_at_has_an_end() -> None:
-    """Of tags and texts so many are looked at, nested or not, and it is said that the page goes on."""
+def test_of_html_limits_tokens() -> None:
     for markup in ("<b>x", "<table><tr><td>x", "<p>x</p>"):
         shown = of_html(f"<p>first</p>{markup * reader.MAX_TOKENS}<p>last</p>", URL)
         assert shown.cut
@@ -205,25 +195,21 @@ def test_what_is_looked_at_has_an_end() -> None:
     assert not of_html("<p>x</p>" * 1_000, URL).cut
 
 
-def test_plain_text_stays_as_it_is() -> None:
-    """Text is shown in its lines, whatever markup it may look like."""
+def test_of_text_keeps_lines_and_escapes_markup() -> None:
     assert Readable("<pre>a &lt;b&gt;\n  c\ufffd</pre>\n") == of_text("a <b>\n  c\x1b")
 
 
-def test_a_page_of_which_nothing_is_left() -> None:
-    """The document says so."""
+def test_document_without_content_says_so() -> None:
     assert "Nothing readable" in document(Readable(""), "", URL, 0.0)
 
 
-def test_colours_are_those_that_were_chosen() -> None:
-    """Light or dark, if the person chose; else the system's, and nothing that is not a choice."""
+def test_document_accepts_only_known_themes() -> None:
     made = [document(Readable(""), "T", URL, 0.0, theme) for theme in ("dark", "light", "system", '"><script>')]
     heads = [text.partition("<head>")[0].split("<html ")[1].strip() for text in made]
     assert ['lang="" data-theme="dark">', 'lang="" data-theme="light">', 'lang="">', 'lang="">'] == heads
 
 
-def test_the_policy_allows_nothing_that_acts() -> None:
-    """No script, no form, no frame, nothing from elsewhere; links open apart from it."""
+def test_csp_permits_nothing_active() -> None:
     parts = dict(part.strip().partition(" ")[::2] for part in reader.CSP.split(";"))
     assert {
         "sandbox": "allow-popups allow-popups-to-escape-sandbox",

@@ -1,4 +1,4 @@
-"""A forgotten password: a link by an admin, which cannot be used in silence."""
+"""Password reset links, which always leave notices."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ def _link(site: SiteUnderTest, admin: object, whose: str) -> str:
     return code
 
 
-def test_the_person_chooses_a_new_password_and_is_signed_out_elsewhere(site: SiteUnderTest) -> None:
-    """The old password and the old sessions are worth nothing, the new ones are; the code is used up."""
+def test_reset_sets_the_password_and_ends_sessions(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     code = _link(site, ada, site.id_of(bob))
     fresh = site.client()
@@ -35,8 +34,7 @@ def test_the_person_chooses_a_new_password_and_is_signed_out_elsewhere(site: Sit
     assert (401, 200) == (_signs_in(site, "bob", PASSWORD), _signs_in(site, "bob", NEW))
 
 
-def test_nobody_can_do_it_in_silence(site: SiteUnderTest) -> None:
-    """The person finds two notices, the admins two lines in the audit log; and there is no code in either."""
+def test_reset_leaves_notices_and_audit_entries(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     code = _link(site, ada, site.id_of(bob))
     assert 1 == bob.get(f"{API}/me/notices").json()["unread"]
@@ -49,8 +47,7 @@ def test_nobody_can_do_it_in_silence(site: SiteUnderTest) -> None:
     assert code not in str(notices) + str(audit) + str(ada.get(f"{API}/invitations").json())
 
 
-def test_a_link_is_for_a_day_and_makes_no_account(site: SiteUnderTest) -> None:
-    """Too old it is worth nothing, and an invitation's code changes nobody's password."""
+def test_reset_link_expires_and_creates_no_account(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     code = _link(site, ada, site.id_of(bob))
     invited = ada.post(f"{API}/invitations", json={}).json()["code"]
@@ -63,8 +60,7 @@ def test_a_link_is_for_a_day_and_makes_no_account(site: SiteUnderTest) -> None:
     assert 200 == _signs_in(site, "bob", PASSWORD)
 
 
-def test_what_makes_a_link_worthless(site: SiteUnderTest) -> None:
-    """A newer link, a password that the person changed meanwhile, an account or an admin that is shut out or gone."""
+def test_reset_link_is_revoked_by_later_events(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     whose = site.id_of(bob)
     maker = site.id_of(site.sign_up("eve", "admin"))
@@ -104,8 +100,7 @@ def test_what_makes_a_link_worthless(site: SiteUnderTest) -> None:
             ada.patch(f"{API}/people/{maker}", json={"disabled": False})
 
 
-def test_only_an_admin_in_a_browser_makes_one_and_not_for_themself(site: SiteUnderTest) -> None:
-    """A stolen token takes over nobody's account, and a stolen session not its own past the old password."""
+def test_reset_requires_an_admin_in_a_browser(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     token = site.token(ada, ["admin", "account"])
     whose = site.id_of(bob)
@@ -118,15 +113,13 @@ def test_only_an_admin_in_a_browser_makes_one_and_not_for_themself(site: SiteUnd
     )
 
 
-def test_guessing_codes_is_held_up(site: SiteUnderTest) -> None:
-    """As for invitations."""
+def test_reset_codes_are_rate_limited(site: SiteUnderTest) -> None:
     body = {"code": "x" * 43, "password": NEW}
     statuses = [site.client().post(f"{API}/invitations/reset", json=body).status_code for _ in range(21)]
     assert ([404] * 20, 429) == (statuses[:20], statuses[20])
 
 
-def test_whoever_keeps_the_machine_gets_a_link_for_one_more_admin(site: SiteUnderTest) -> None:
-    """Asked for, it is there although there is an admin; the one before is worth nothing then."""
+def test_first_link_on_request_creates_another_admin(site: SiteUnderTest) -> None:
     site.sign_up("ada", "admin")
     assert accounts.first_link(site.database, site.clock()) is None
     codes = [accounts.first_link(site.database, site.clock(), anyway=True) for _ in range(2)]

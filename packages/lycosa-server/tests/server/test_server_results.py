@@ -19,7 +19,7 @@ CORAL, SPONGE, TRAIN, COPY = (HOME + name for name in ("coral", "sponge", "train
 
 @pytest.fixture
 def world(site: SiteUnderTest) -> CrawlOnSite:
-    """A crawl with two finds, a page that is none, one that repeats another; the first has changed since."""
+    """A crawl with two relevant pages, of which the first has changed, an irrelevant one, and a copy."""
     made = crawl_on_site(site)
     with_pages(made)
     return made
@@ -35,7 +35,7 @@ def with_pages(made: CrawlOnSite) -> None:
         html("Sponges", "sponges live beside coral coral, coral and coral"),
         1.0,
         relevance=0.6,
-        score=0.4,
+        priority=0.4,
         language="de-AT",
     )
     crawl.page(TRAIN, html("Trains", "rails and engines"), 2.0, relevance=0.05)
@@ -48,15 +48,14 @@ def urls(world: CrawlOnSite, **given: object) -> list[str]:
     return [page["url"].removeprefix(HOME) for page in world.get("pages", **given)["pages"]]
 
 
-def test_a_page_is_told_with_all_that_is_known(world: CrawlOnSite) -> None:
-    """Score, times, label, excerpt, and why it was fetched."""
+def test_pages_have_all_fields(world: CrawlOnSite) -> None:
     world.label(SPONGE, True)
     answer = world.get("pages")
-    assert (2, 0.2, True) == (answer["total"], answer["threshold"], answer["taught"])
+    assert (2, 0.2, True) == (answer["total"], answer["threshold"], answer["has_labels"])
     by_url = {page["url"]: page for page in answer["pages"]}
     page = by_url[SPONGE]
-    assert page["score"] >= 0.6
-    assert (0.6, "yes", True, 4) == (page["judged"], page["label"], page["found"], page["frequency"])
+    assert page["relevance"] >= 0.6
+    assert (0.6, "yes", True, 4) == (page["relevance_when_fetched"], page["label"], page["relevant"], page["frequency"])
     assert ("Sponges", "reef.test", "de-AT", EPOCH + DAY) == (
         page["title"], page["host"], page["language"], page["fetched"],
     )  # fmt: skip
@@ -67,19 +66,18 @@ def test_a_page_is_told_with_all_that_is_known(world: CrawlOnSite) -> None:
         "parent": CORAL,
         "parent_title": "Coral",
         "anchor": f"to {SPONGE}",
-        "alpha": 0.5,
-        "score": 0.4,
+        "link_relevance": 0.5,
+        "priority": 0.4,
     } == page["why"]
     assert EPOCH + 4 * DAY == by_url[CORAL]["changed"]
     assert "seed" == by_url[CORAL]["why"]["kind"]
 
 
-def test_orders_and_filters(world: CrawlOnSite) -> None:
-    """Each order and each filter does what it says; pages that repeat others are left out."""
+def test_pages_orders_and_filters(world: CrawlOnSite) -> None:
     assert ["coral", "sponge"] == urls(world)
     assert ["sponge", "coral"] == urls(world, order="frequency")
     assert ["coral", "sponge"] == urls(world, order="date")
-    assert ["train"] == urls(world, found=False)
+    assert ["train"] == urls(world, relevant=False)
     assert ["sponge"] == urls(world, language="de")
     assert [] == urls(world, host="other.test")
     assert ["coral", "sponge"] == urls(world, host="test")
@@ -91,8 +89,7 @@ def test_orders_and_filters(world: CrawlOnSite) -> None:
     assert [] == urls(world, offset=1_000_000)
 
 
-def test_labels_filter_and_decide(world: CrawlOnSite) -> None:
-    """People's word counts more than the judge's: what got a no is no find, what got a yes is one."""
+def test_pages_labels_override_the_judge(world: CrawlOnSite) -> None:
     world.label(CORAL, False)
     world.label(TRAIN, True)
     assert {"train", "sponge"} == set(urls(world))
@@ -102,8 +99,7 @@ def test_labels_filter_and_decide(world: CrawlOnSite) -> None:
     assert ["sponge"] == urls(world, labelled="none")
 
 
-def test_what_was_opened_is_remembered(world: CrawlOnSite) -> None:
-    """For the person, once for each page, with how often."""
+def test_note_opened_counts_per_page(world: CrawlOnSite) -> None:
     for _ in range(2):
         answer = world.client.post(f"{API}/crawls/{world.crawl}/opened", json={"url": CORAL})
         assert 204 == answer.status_code
@@ -111,27 +107,24 @@ def test_what_was_opened_is_remembered(world: CrawlOnSite) -> None:
     assert [{"url": CORAL, "times": 2}] == rows
 
 
-def test_opening_is_not_remembered_for_who_does_not_want_it(world: CrawlOnSite) -> None:
-    """With history off, nothing is kept."""
+def test_note_opened_respects_the_preference(world: CrawlOnSite) -> None:
     assert 200 == world.client.patch(f"{API}/me", json={"preferences": {"history": False}}).status_code
     assert 204 == world.client.post(f"{API}/crawls/{world.crawl}/opened", json={"url": CORAL}).status_code
     assert [] == world.site.database.rows("SELECT url FROM opened")
 
 
-def test_what_was_not_fetched_can_not_be_opened(world: CrawlOnSite) -> None:
-    """Neither pages that the crawl does not have nor what is no address is kept."""
+def test_note_opened_refuses_unknown_pages(world: CrawlOnSite) -> None:
     for url in ("http://reef.test/unknown", "\ud800", "a\0b", "", "x" * 5_000, "mailto:a@b"):
         answer = world.client.post(f"{API}/crawls/{world.crawl}/opened", content=json.dumps({"url": url}))
         assert answer.status_code in (404, 422), answer.text
     assert [] == world.site.database.rows("SELECT url FROM opened")
 
 
-def test_one_page_with_its_history(world: CrawlOnSite) -> None:
-    """Versions, links with how they fared, and the words that it has most."""
+def test_page_has_versions_links_and_terms(world: CrawlOnSite) -> None:
     page = world.get("page", url=CORAL)
     assert [("new", ""), ("changed", "text")] == [(one["what"], one["kind"]) for one in page["versions"]]
     assert page["versions"][1]["seq"] == page["seq"]
-    assert [] == page["links"]  # those of the version that stands
+    assert [] == page["links"]  # links of the current version
     assert {"coral", "polyp"} <= {term["term"] for term in page["terms"]}
     assert 3 == {term["term"]: term["count"] for term in page["terms"]}["coral"]
     world.label(CORAL, False)
@@ -139,8 +132,7 @@ def test_one_page_with_its_history(world: CrawlOnSite) -> None:
     assert 404 == world.status("page", url=HOME + "nothing")
 
 
-def test_links_of_a_page(world: CrawlOnSite) -> None:
-    """The first links of a page, each with its state."""
+def test_page_links_have_states(world: CrawlOnSite) -> None:
     crawl = world.record_again()
     crawl.page(HOME + "hub", html("Hub", "coral"), 5.0, links=[CORAL, HOME + "later"])
     crawl.close()
@@ -148,8 +140,7 @@ def test_links_of_a_page(world: CrawlOnSite) -> None:
     assert {CORAL: "fetched", HOME + "later": "not fetched"} == states
 
 
-def test_the_reader_shows_each_version(world: CrawlOnSite) -> None:
-    """The archived copy, as it is or was, in a document that can do nothing."""
+def test_reader_shows_each_version(world: CrawlOnSite) -> None:
     answer = world.client.get(f"{API}/crawls/{world.crawl}/reader", params={"url": CORAL})
     assert 200 == answer.status_code
     assert "<strong>bleach</strong>" in answer.text
@@ -166,8 +157,7 @@ def test_the_reader_shows_each_version(world: CrawlOnSite) -> None:
     assert 404 == world.status("reader", url=HOME + "nothing")
 
 
-def test_the_reader_without_an_archive(world: CrawlOnSite) -> None:
-    """A page whose bytes are lost can still be asked for."""
+def test_reader_without_an_archive(world: CrawlOnSite) -> None:
     for file in (world.directory / "archive").iterdir():
         file.unlink()
     answer = world.client.get(f"{API}/crawls/{world.crawl}/reader", params={"url": CORAL})
@@ -175,18 +165,16 @@ def test_the_reader_without_an_archive(world: CrawlOnSite) -> None:
     assert ["", ""] == [page["excerpt"] for page in world.get("pages")["pages"]]
 
 
-def test_a_crawl_that_has_not_begun(site: SiteUnderTest) -> None:
-    """Nothing is there, and that is no error."""
+def test_pages_of_a_crawl_that_has_not_started(site: SiteUnderTest) -> None:
     made = crawl_on_site(site)
     told = made.get("pages", order="frequency")
-    assert {"total": 0, "threshold": 0.0, "taught": False, "pages": []}.items() <= told.items()
+    assert {"total": 0, "threshold": 0.0, "has_labels": False, "pages": []}.items() <= told.items()
     assert "0 of 0 pages relevant" == told["estimate"]["text"]
     assert 404 == made.status("page", url=CORAL)
     assert 404 == made.status("reader", url=CORAL)
 
 
-def test_nonsense_is_explained(world: CrawlOnSite) -> None:
-    """What can't be asked for is a 422 that says so."""
+def test_pages_refuse_invalid_parameters(world: CrawlOnSite) -> None:
     asked: list[tuple[dict[str, Any], str]] = [
         ({"since": "yesterday"}, "day"),
         ({"since": "2026-02-01", "until": "2026-01-01"}, "swap"),
@@ -201,22 +189,20 @@ def test_nonsense_is_explained(world: CrawlOnSite) -> None:
     for given, told in asked:
         answer = world.client.get(f"{API}/crawls/{world.crawl}/pages", params=given)
         assert (422, True) == (answer.status_code, told in answer.text), (given, answer.text)
-        assert "--" not in answer.text  # people here have no command line
+        assert "--" not in answer.text  # web users have no command line
 
 
-def test_excerpts_that_take_too_long_come_later(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer does not wait for all excerpts; what was read is kept."""
-    monkeypatch.setattr(results, "PATIENCE", -1.0)
+def test_excerpts_beyond_the_time_limit_come_later(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "MAX_EXCERPT_SECONDS", -1.0)
     assert [None, None] == [page["excerpt"] for page in world.get("pages")["pages"]]
-    monkeypatch.setattr(results, "PATIENCE", 60.0)
+    monkeypatch.setattr(results, "MAX_EXCERPT_SECONDS", 60.0)
     first = [page["excerpt"] for page in world.get("pages")["pages"]]
-    monkeypatch.setattr(results, "PATIENCE", -1.0)
+    monkeypatch.setattr(results, "MAX_EXCERPT_SECONDS", -1.0)
     assert first == [page["excerpt"] for page in world.get("pages")["pages"]]
     assert all(first)
 
 
-def test_views_make_room(tmp_path: Path) -> None:
-    """Those that nobody has asked for longest go first; the one in use stays, however large."""
+def test_view_cache_evicts_the_least_recently_used(tmp_path: Path) -> None:
     many, small = ViewCache(most=3), ViewCache(room=1)
     for name in "abcde":
         many.get(tmp_path / name)
@@ -225,8 +211,7 @@ def test_views_make_room(tmp_path: Path) -> None:
     assert [False, False, False, False, True] == [tmp_path / name in small for name in "abcde"]
 
 
-def test_hostile_text_reaches_the_api_as_text(world: CrawlOnSite) -> None:
-    """Titles and anchors with control characters or halves of characters are told without them."""
+def test_pages_with_hostile_text_are_cleaned(world: CrawlOnSite) -> None:
     crawl = world.record_again()
     links = Links.to(HOME + "hub", anchors=["\ud800 <script>"])
     crawl.log.append(Visit(HOME + "odd", "page", "ok", 9, started=EPOCH, links=links))
@@ -236,8 +221,7 @@ def test_hostile_text_reaches_the_api_as_text(world: CrawlOnSite) -> None:
     assert ("<b>", "e", "<script>") == (page["title"], page["language"], page["why"]["anchor"])
 
 
-def test_options_that_somebody_spoilt(world: CrawlOnSite) -> None:
-    """A crawl whose options can't be read is not shown as one without pages."""
+def test_unreadable_options_are_503(world: CrawlOnSite) -> None:
     (world.directory / "crawl.toml").write_text("[[[")
     for path in ("pages", f"page?url={CORAL}", f"reader?url={CORAL}"):
         answer = world.client.get(f"{API}/crawls/{world.crawl}/{path}")

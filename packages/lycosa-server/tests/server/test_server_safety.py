@@ -1,4 +1,4 @@
-"""What is refused at the door, and what every answer says."""
+"""Security checks and headers of every request."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from lycosa_server.settings import Settings
 from site_maker import API, PASSWORD, SiteUnderTest
 
 
-def test_every_answer_is_strict(site: SiteUnderTest) -> None:
-    """Also errors: no scripts but our own, no frames, no sniffing, no referrer."""
+def test_every_response_has_security_headers(site: SiteUnderTest) -> None:
     for path in (f"{API}/session", "/sign-in", "/nowhere", f"{API}/nowhere"):
         headers = site.client().get(path).headers
         assert (CSP, "nosniff", "no-referrer", "DENY", "same-origin", "same-origin") == (
@@ -29,19 +28,16 @@ def test_every_answer_is_strict(site: SiteUnderTest) -> None:
         assert "no-store" == headers.get("cache-control") or not path.startswith(API)
 
 
-def test_the_policy_has_no_loophole() -> None:
-    """Nothing inline, nothing from elsewhere."""
+def test_csp_has_no_loophole() -> None:
     assert [] == [word for word in ("unsafe", "*", "http:", "https:", "blob:") if word in CSP]
 
 
-def test_each_request_has_an_id(site: SiteUnderTest) -> None:
-    """And no two the same."""
+def test_requests_have_unique_ids(site: SiteUnderTest) -> None:
     ids = {site.client().get(f"{API}/session").headers["x-request-id"] for _ in range(3)}
     assert 3 == len(ids)
 
 
-def test_another_sites_page_can_neither_sign_anyone_in_nor_change_anything(site: SiteUnderTest) -> None:
-    """Signing in needs no session, but may not be asked for by others either."""
+def test_cross_site_changes_are_refused(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     body = {"name": "ada", "password": PASSWORD}
     cases: list[tuple[dict[str, str], int]] = [
@@ -62,16 +58,14 @@ def test_another_sites_page_can_neither_sign_anyone_in_nor_change_anything(site:
         )
 
 
-def test_with_a_token_the_origin_does_not_matter(site: SiteUnderTest) -> None:
-    """No browser adds a token by itself."""
+def test_tokens_skip_the_origin_check(site: SiteUnderTest) -> None:
     program = site.token(site.sign_up("ada"), ["account", "read"])
     answer = program.patch(f"{API}/me", json={"preferences": {}}, headers={"Origin": "http://evil.example"})
     assert 200 == answer.status_code
 
 
 @pytest.mark.parametrize("site", [{"url": "https://lycosa.example"}], indirect=True)
-def test_only_its_own_host_is_answered_for(site: SiteUnderTest) -> None:
-    """Other names lead nowhere; health is asked for by any. The origin has to be its own, too."""
+def test_other_hosts_are_refused(site: SiteUnderTest) -> None:
     hosts = {"lycosa.example": 403, "LYCOSA.example": 403, "evil.example": 421, "lycosa.example:8000": 421, "": 421}
     client = site.client()
     assert hosts == {host: client.get(f"{API}/session", headers={"Host": host}).status_code for host in hosts}
@@ -86,8 +80,7 @@ def test_only_its_own_host_is_answered_for(site: SiteUnderTest) -> None:
     assert "max-age=31536000" == client.get(f"{API}/session").headers["strict-transport-security"]
 
 
-def test_bodies_have_a_size(site: SiteUnderTest) -> None:
-    """Refused by what Content-Length says, and while they come where it says nothing or nothing true."""
+def test_large_bodies_are_refused(site: SiteUnderTest) -> None:
     client = site.client()
     large = b'{"name": "' + b"x" * MAX_BODY_BYTES + b'"}'
     told = client.post(f"{API}/session", content=large)
@@ -98,8 +91,8 @@ def test_bodies_have_a_size(site: SiteUnderTest) -> None:
 
 
 @pytest.mark.parametrize("path", ["models", "imports"])
-def test_strangers_upload_little(site: SiteUnderTest, path: str) -> None:
-    """A form is read before anybody asks whose it is; who is signed in may send more."""
+def test_large_uploads_require_a_session(site: SiteUnderTest, path: str) -> None:
+    """Forms are parsed before guards run."""
     large = {"file": ("some.txt", b"\0" * MAX_BODY_BYTES)}
     ada, revoked = site.sign_up("ada"), site.client(headers={"Authorization": "Bearer none"})
     asked = [client.post(f"{API}/{path}", files=large) for client in (site.client(), revoked, ada)]
@@ -107,8 +100,7 @@ def test_strangers_upload_little(site: SiteUnderTest, path: str) -> None:
     assert 403 == site.client().post(f"{API}/{path}", files={"file": ("some.txt", b"a")}).status_code
 
 
-def test_parts_of_an_answer_pass_as_they_come(tmp_path: Path) -> None:
-    """Events are not held back until the answer ends."""
+def test_streamed_parts_pass_at_once(tmp_path: Path) -> None:
     sent: list[dict[str, Any]] = []
     seen: list[int] = []
 
@@ -129,9 +121,7 @@ def test_parts_of_an_answer_pass_as_they_come(tmp_path: Path) -> None:
     assert [2, 3] == seen
 
 
-def test_a_bug_is_answered_with_an_id_and_no_details(site: SiteUnderTest) -> None:
-    """The headers are there as well."""
-
+def test_internal_error_has_an_id_and_no_details(site: SiteUnderTest) -> None:
     def broken() -> None:
         raise RuntimeError("a secret of ours")
 
@@ -148,8 +138,7 @@ def test_a_bug_is_answered_with_an_id_and_no_details(site: SiteUnderTest) -> Non
     assert answer.headers["x-request-id"] in answer.json()["detail"]
 
 
-def test_a_policy_of_its_own_stays(site: SiteUnderTest) -> None:
-    """The reader's may be framed by us: then nothing else forbids it."""
+def test_route_keeps_its_own_policy(site: SiteUnderTest) -> None:
     from fastapi import Response
 
     def reader() -> Response:
@@ -164,9 +153,7 @@ def test_a_policy_of_its_own_stays(site: SiteUnderTest) -> None:
     )
 
 
-def test_text_that_cannot_be_kept_is_no_server_error(site: SiteUnderTest) -> None:
-    """Should a route let half a character through to the database, the answer is 422."""
-
+def test_lone_surrogates_are_422(site: SiteUnderTest) -> None:
     def careless() -> None:
         site.database.run("UPDATE person SET name = :name", name="\ud800")
 

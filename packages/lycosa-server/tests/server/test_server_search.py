@@ -15,7 +15,7 @@ HOME = "http://reef.test/"
 
 @pytest.fixture
 def world(site: SiteUnderTest) -> CrawlOnSite:
-    """Three pages on coral, one of them in German, one changed."""
+    """Three pages on coral, one in German, one changed."""
     made = crawl_on_site(site)
     fill(made)
     return made
@@ -33,26 +33,26 @@ def fill(made: CrawlOnSite) -> None:
 
 
 def names(world: CrawlOnSite, **given: object) -> list[str]:
-    return [hit["url"].rpartition("/")[2] for hit in world.get("search", **{"q": "coral", **given})["hits"]]
+    return [result["url"].rpartition("/")[2] for result in world.get("search", **{"q": "coral", **given})["results"]]
 
 
-def test_a_hit_is_told_with_its_passage(world: CrawlOnSite) -> None:
-    """Title, passage with the words marked, score by the judge as it is now, label, and times."""
+def test_search_result_has_all_fields(world: CrawlOnSite) -> None:
     world.label(HOME + "b", True)
     answer = world.get("search", q="polyps")
     assert (1, False, 3) == (answer["total"], answer["loosened"], answer["pages"])
-    (hit,) = answer["hits"]
+    (result,) = answer["results"]
     assert (1, HOME + "a", "Coral", "reef.test", "en") == (
-        hit["rank"], hit["url"], hit["title"], hit["host"], hit["language"],
+        result["rank"], result["url"], result["title"], result["host"], result["language"],
     )  # fmt: skip
-    assert ["polyps"] == [hit["snippet"][start:end] for start, end in hit["spans"]]
-    assert (None, "stands", EPOCH + 3 * 86_400) == (hit["label"], hit["standing"], hit["changed"])
-    assert hit["score"] == next(page["score"] for page in world.get("pages")["pages"] if page["url"] == HOME + "a")
-    assert "yes" == world.get("search", q="riffe")["hits"][0]["label"]
+    assert ["polyps"] == [result["snippet"][start:end] for start, end in result["spans"]]
+    assert (None, "stands", EPOCH + 3 * 86_400) == (result["label"], result["standing"], result["changed"])
+    assert result["relevance"] == next(
+        page["relevance"] for page in world.get("pages")["pages"] if page["url"] == HOME + "a"
+    )
+    assert "yes" == world.get("search", q="riffe")["results"][0]["label"]
 
 
-def test_filters(world: CrawlOnSite) -> None:
-    """By host, language, day, change and label; and further down the list."""
+def test_search_filters(world: CrawlOnSite) -> None:
     everything = names(world)
     assert {"a", "b", "c"} == set(everything)
     assert ["c"] == names(world, host="other.test")
@@ -61,7 +61,7 @@ def test_filters(world: CrawlOnSite) -> None:
     assert ["a"] == names(world, changed=True)
     assert everything[1:] == names(world, offset=1)
     assert everything[:1] == names(world, limit=1)
-    assert [2, 3] == [hit["rank"] for hit in world.get("search", q="coral", offset=1)["hits"]]
+    assert [2, 3] == [result["rank"] for result in world.get("search", q="coral", offset=1)["results"]]
     world.label(HOME + "a", False)
     world.label(HOME + "b", True)
     assert [["b"], ["a"], ["c"]] == [names(world, labelled=word) for word in ("yes", "no", "none")]
@@ -69,8 +69,7 @@ def test_filters(world: CrawlOnSite) -> None:
     assert 2 == world.get("search", q="coral", labelled="any", limit=1)["total"]
 
 
-def test_what_comes_in_meanwhile_is_found(world: CrawlOnSite) -> None:
-    """A search sees pages that were fetched after the one before."""
+def test_search_finds_pages_added_meanwhile(world: CrawlOnSite) -> None:
     assert [] == names(world, q="anemone")
     crawl = world.record_again()
     crawl.page(HOME + "d", html("Anemones", "an anemone"), 4.0)
@@ -78,14 +77,12 @@ def test_what_comes_in_meanwhile_is_found(world: CrawlOnSite) -> None:
     assert ["d"] == names(world, q="anemone")
 
 
-def test_a_crawl_that_has_not_begun(site: SiteUnderTest) -> None:
-    """There is nothing to search, and that is no error."""
+def test_search_in_a_crawl_that_has_not_started(site: SiteUnderTest) -> None:
     made = crawl_on_site(site)
-    assert {"total": 0, "loosened": False, "pages": 0, "behind": 0, "hits": []} == made.get("search", q="coral")
+    assert {"total": 0, "loosened": False, "pages": 0, "behind": 0, "results": []} == made.get("search", q="coral")
 
 
-def test_a_large_index_is_made_beside_the_request(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who asks too early hears of what is indexed, and how much is not; the index is made once, then it is there."""
+def test_search_indexes_large_crawls_in_the_background(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     begin, made = threading.Event(), list[object]()
     index = module._index
 
@@ -94,24 +91,22 @@ def test_a_large_index_is_made_beside_the_request(world: CrawlOnSite, monkeypatc
         begin.wait(120)
         index(cached)
 
-    monkeypatch.setattr(module, "PATIENCE", 0.0)
+    monkeypatch.setattr(module, "MAX_INDEXING_SECONDS", 0.0)
     monkeypatch.setattr(module, "_index", slow)
     assert world.get("search", q="coral")["behind"] > 0
     world.get("search", q="coral")
     begin.set()
-    monkeypatch.setattr(module, "PATIENCE", 120.0)
+    monkeypatch.setattr(module, "MAX_INDEXING_SECONDS", 120.0)
     assert {"a", "b", "c"} == set(names(world))
     assert 1 == len(made)
 
 
-def test_nothing_to_search_for(world: CrawlOnSite) -> None:
-    """What asks for no word is a 422."""
+def test_search_refuses_queries_without_words(world: CrawlOnSite) -> None:
     for q in ("", " ", "-only", "a\0b", "\x1b", '"', "*"):
         assert 422 == world.status("search", q=q), q
 
 
-def test_a_damaged_log_is_told(world: CrawlOnSite) -> None:
-    """A directory that can't be read is an answer of its own, and no bug."""
+def test_search_of_a_damaged_log_is_503(world: CrawlOnSite) -> None:
     (world.directory / "log.sqlite").write_bytes(b"no database at all" * 100)
     answer = world.client.get(f"{API}/crawls/{world.crawl}/search", params={"q": "coral"})
     assert (503, True) == (answer.status_code, "contact the administrator" in answer.text)

@@ -1,4 +1,4 @@
-"""What the server keeps to itself: where things lie, what goes wrong inside; and how much one person may ask for."""
+"""Internal paths and errors stay secret; quotas hold under concurrency."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError, StoreError
 from lycosa_server.api import export_routes as exports
 from lycosa_server.people.database import Database, DatabaseUnavailable
@@ -23,14 +24,12 @@ from site_maker import API, PASSWORD
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """Alice and her crawl."""
     made = make_world(str(tmp_path / "world.sqlite"), tmp_path)
     yield made
     made.site.close()
 
 
-def test_a_broken_crawl_does_not_tell_where_it_lies(world: World, capsys: Any) -> None:
-    """Whatever is asked of it: no answer names the server's directory, none is an error of ours; the log has it."""
+def test_damaged_crawl_never_reveals_its_directory(world: World, capsys: Any) -> None:
     crawl = world.ids["crawl"]
     place = world.site.settings.crawl_directory(crawl)
     for path in place.glob("log.sqlite*"):
@@ -48,8 +47,7 @@ def test_a_broken_crawl_does_not_tell_where_it_lies(world: World, capsys: Any) -
     assert str(place) in capsys.readouterr().err
 
 
-def test_what_the_database_says_of_itself_is_for_the_log(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody who asks learns hosts, users or paths from a failure."""
+def test_internal_errors_are_only_logged(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     data = str(world.site.settings.data)
     raised: list[Exception] = []
 
@@ -68,13 +66,12 @@ def test_what_the_database_says_of_itself_is_for_the_log(world: World, monkeypat
         assert (status, []) == (answer.status_code, leaked)
 
 
-def test_exports_at_once_are_counted_without_a_gap(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of ten that are asked for together two are sent, the others told to wait; afterwards all may again."""
+def test_export_quota_holds_under_concurrency(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     full = threading.Event()
     told: list[int] = []
 
     def slow(out: Any, *_: Any) -> None:
-        out.write(b"x" * 70_000)  # the first piece is ready: the answer begins
+        out.write(b"x" * 70_000)  # enough for the response to begin
         full.wait(120)
 
     monkeypatch.setattr(exports, "_pack", slow)
@@ -86,14 +83,13 @@ def test_exports_at_once_are_counted_without_a_gap(world: World, monkeypatch: py
             full.set()
         return status
 
-    with ThreadPoolExecutor(10) as together:
-        statuses = sorted(together.map(ask, range(10)))
+    with ThreadPoolExecutor(10) as pool:
+        statuses = sorted(pool.map(ask, range(10)))
     assert [200] * 2 + [429] * 8 == statuses
     assert 200 == world.alice.get(f"{API}/me/export").status_code
 
 
-def test_writers_are_counted_for_each_and_for_all() -> None:
-    """Two of one person, three together; a place is free again when a block is left."""
+def test_quota_limits_each_person_and_the_total() -> None:
     writers = Quota(2, 3, 1, "later")
     with writers.one("ada"), writers.one("ada"):
         with pytest.raises(TooManyAttempts), writers.one("ada"):
@@ -104,9 +100,7 @@ def test_writers_are_counted_for_each_and_for_all() -> None:
             pass
 
 
-def test_a_huge_page_is_read_without_weighing_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To tell the main part of one takes seconds of everyone: it is shown from its beginning."""
-
+def test_of_html_of_a_huge_page_skips_the_main_content(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(_: object) -> Any:
         raise AssertionError("its parts were weighed")
 
@@ -120,8 +114,7 @@ def test_a_huge_page_is_read_without_weighing_its_parts(monkeypatch: pytest.Monk
     )
 
 
-def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also in a directory that was there, and that others may enter: the database is made with mode 0600."""
+def test_serve_keeps_files_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from lycosa_server.commands import serve
 
     async def nothing(self: Any) -> None:
@@ -139,8 +132,7 @@ def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest
     assert (True, {0}) == ("lycosa.sqlite" in modes, set(modes.values()))
 
 
-def test_nothing_of_a_deleted_account_lies_in_the_files(world: World) -> None:
-    """Neither in the database's file nor in the one that SQLite writes ahead; but for the audit log's name."""
+def test_delete_account_overwrites_database_files(world: World) -> None:
     answer = world.alice.request("DELETE", f"{API}/me", json={"password": PASSWORD})
     assert 204 == answer.status_code
     files = {path.name: path.read_bytes() for path in world.site.settings.data.glob("world.sqlite*")}
@@ -149,15 +141,13 @@ def test_nothing_of_a_deleted_account_lies_in_the_files(world: World) -> None:
     assert [] == [(name, word) for name, content in files.items() for word in words if word in content]
 
 
-def test_an_address_that_is_no_database_is_not_repeated() -> None:
-    """There may be a password in it, and messages end up in logs."""
-    with pytest.raises(InputError) as told:
+def test_database_error_never_repeats_the_address() -> None:
+    with raises_input_error("bad-database") as caught:
         Database("mysql://ada:hidden@db.example/lycosa")
-    assert ("hidden" in str(told.value), "mysql://" in str(told.value)) == (False, True)
+    assert ("hidden" in str(caught.value), "mysql://" in str(caught.value)) == (False, True)
 
 
-def test_no_answer_leads_to_a_host_that_the_request_made_up(world: World) -> None:
-    """A path with a slash too many is unknown, and no redirect to wherever the header Host says."""
+def test_unknown_paths_never_redirect(world: World) -> None:
     for path in (f"{API}/health/", "/account/", "/interests/..%2f"):
         answer = world.alice.get(path, headers={"Host": "evil.example"}, follow_redirects=False)
         assert (404, False) == (answer.status_code, "evil" in answer.headers.get("location", ""))

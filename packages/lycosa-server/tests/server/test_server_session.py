@@ -1,33 +1,29 @@
-"""Signing in and out, invitations, CSRF, and how often one may fail: through the API, on both databases."""
+"""Signing in and out, invitations, CSRF and rate limits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from fastapi import Request
 from fastapi.responses import StreamingResponse
 from fastapi.testclient import TestClient
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa_server.guards import Caller, ServerContext, identify, is_still_authorized
 from lycosa_server.people import accounts
 from site_maker import API, PASSWORD, SiteUnderTest, make_site
 
 
 def cookie(client: TestClient) -> str:
-    """The session's cookie."""
     return str(client.cookies.get("lycosa", ""))
 
 
 def sign_in(client: TestClient, name: str, password: str = PASSWORD) -> int:
-    """The status of an attempt."""
     return client.post(f"{API}/session", json={"name": name, "password": password}).status_code
 
 
-def test_from_the_first_link_to_signing_out(site: SiteUnderTest) -> None:
-    """The one-time link makes the admin, who is signed in, signs out and in again."""
+def test_session_from_the_first_link_to_signing_out(site: SiteUnderTest) -> None:
     code = accounts.first_link(site.database, site.clock())
     client = site.client()
     assert "admin" == client.get(f"{API}/invitations/check", params={"code": code}).json()["role"]
@@ -43,8 +39,7 @@ def test_from_the_first_link_to_signing_out(site: SiteUnderTest) -> None:
     assert 404 == client.get(f"{API}/invitations/check", params={"code": code}).status_code
 
 
-def test_a_copy_of_the_cookie_is_worthless_after_signing_out(site: SiteUnderTest) -> None:
-    """The session is gone, not only the cookie."""
+def test_sign_out_invalidates_copied_cookies(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     thief = site.client(cookies={"lycosa": cookie(ada)})
     assert 200 == thief.get(f"{API}/me").status_code
@@ -52,8 +47,7 @@ def test_a_copy_of_the_cookie_is_worthless_after_signing_out(site: SiteUnderTest
     assert 403 == thief.get(f"{API}/me").status_code
 
 
-def test_wrong_passwords_and_unknown_names_get_the_same_answer(site: SiteUnderTest) -> None:
-    """Nobody learns who has an account."""
+def test_sign_in_failures_are_indistinguishable(site: SiteUnderTest) -> None:
     site.sign_up("ada")
     answers = [
         site.client().post(f"{API}/session", json={"name": name, "password": "wrong password"})
@@ -63,8 +57,7 @@ def test_wrong_passwords_and_unknown_names_get_the_same_answer(site: SiteUnderTe
     assert answers[0].json() == answers[1].json()
 
 
-def test_the_cookie_is_for_http_only_and_this_site_only(site: SiteUnderTest, tmp_path: Path) -> None:
-    """With https also for https only, under a name that other hosts cannot set."""
+def test_cookie_attributes(site: SiteUnderTest, tmp_path: Path) -> None:
     site.sign_up("ada")
     plain = site.client().post(f"{API}/session", json={"name": "ada", "password": PASSWORD}).headers["set-cookie"]
     name, _, attributes = plain.partition("=")
@@ -77,8 +70,7 @@ def test_the_cookie_is_for_http_only_and_this_site_only(site: SiteUnderTest, tmp
     assert (True, "Secure") == (again.startswith("__Host-lycosa="), again.split("; ")[-1])
 
 
-def test_a_session_cannot_be_fixed_beforehand(site: SiteUnderTest) -> None:
-    """Whatever cookie a browser comes with, signing in gives another; the value it had is worthless."""
+def test_sign_in_prevents_session_fixation(site: SiteUnderTest) -> None:
     site.sign_up("ada")
     mallory = site.sign_up("mallory")
     planted = cookie(mallory)
@@ -90,8 +82,7 @@ def test_a_session_cannot_be_fixed_beforehand(site: SiteUnderTest) -> None:
         assert (200, True, 403) == (answer.status_code, given.split(".")[0] != value.split(".")[0], with_old)
 
 
-def test_the_cookie_is_renewed_each_hour_and_pages_that_are_open_go_on(site: SiteUnderTest) -> None:
-    """The CSRF token stays; the old value is good for a minute."""
+def test_cookie_is_rotated_hourly(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     old = cookie(ada)
     site.clock.now += 3600
@@ -104,8 +95,7 @@ def test_the_cookie_is_renewed_each_hour_and_pages_that_are_open_go_on(site: Sit
     assert 200 == ada.get(f"{API}/me").status_code
 
 
-def test_a_refused_request_may_renew_the_cookie_too(site: SiteUnderTest) -> None:
-    """Else a mistake at the wrong moment would sign someone out."""
+def test_refused_request_may_rotate_the_cookie(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     site.clock.now += 3600
     assert 403 == ada.patch(f"{API}/me", json={"preferences": {}}, headers={"X-CSRF-Token": "wrong"}).status_code
@@ -113,9 +103,7 @@ def test_a_refused_request_may_renew_the_cookie_too(site: SiteUnderTest) -> None
     assert 200 == ada.get(f"{API}/me").status_code
 
 
-def test_an_answer_that_has_begun_does_not_turn_the_cookie(site: SiteUnderTest) -> None:
-    """The browser could not be told the new value, and would be signed out a minute later."""
-
+def test_started_response_keeps_the_cookie(site: SiteUnderTest) -> None:
     def stream(request: Request) -> StreamingResponse:
         def parts() -> Iterator[bytes]:
             yield b"one"
@@ -133,8 +121,7 @@ def test_an_answer_that_has_begun_does_not_turn_the_cookie(site: SiteUnderTest) 
     assert (200, False) == (ada.get(f"{API}/me").status_code, cookie(ada) == old)
 
 
-def test_a_stream_can_ask_whether_who_began_it_is_still_there(site: SiteUnderTest) -> None:
-    """Also after the cookie has changed; not after signing out, revoking, or being disabled."""
+def test_is_still_authorized_follows_session_and_token(site: SiteUnderTest) -> None:
     inside: ServerContext = site.app.state.site
     ada = site.sign_up("ada")
     program = site.token(ada, ["read"])
@@ -155,15 +142,13 @@ def test_a_stream_can_ask_whether_who_began_it_is_still_there(site: SiteUnderTes
     assert not is_still_authorized(both[1])
 
 
-def test_a_session_expires(site: SiteUnderTest) -> None:
-    """After 14 days without a request."""
+def test_session_expires(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     site.clock.now += 14 * 86400
     assert 403 == ada.get(f"{API}/me").status_code
 
 
-def test_changes_in_a_session_need_its_csrf_token(site: SiteUnderTest) -> None:
-    """None, a wrong one, another session's, a token's place in the query: 403, and nothing is changed."""
+def test_changes_require_the_csrf_token(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada"), site.sign_up("bob")
     right = ada.headers.pop("X-CSRF-Token")
     body = {"preferences": {"theme": "dark"}}
@@ -179,16 +164,14 @@ def test_changes_in_a_session_need_its_csrf_token(site: SiteUnderTest) -> None:
     assert 200 == ada.patch(f"{API}/me", json=body, headers={"X-CSRF-Token": right}).status_code
 
 
-def test_a_csrf_token_of_a_session_before_is_worthless(site: SiteUnderTest) -> None:
-    """Signing in again makes another."""
+def test_sign_in_replaces_the_csrf_token(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     old = ada.headers["X-CSRF-Token"]
     again = ada.post(f"{API}/session", json={"name": "ada", "password": PASSWORD}).json()["csrf"]
     assert (False, 403) == (old == again, ada.delete(f"{API}/session").status_code)
 
 
-def test_failures_are_limited_for_a_name_from_an_address(site: SiteUnderTest) -> None:
-    """The sixth attempt waits, even with the right password, as long as Retry-After says."""
+def test_sign_in_is_rate_limited(site: SiteUnderTest) -> None:
     site.sign_up("ada")
     client = site.client()
     assert [401] * 5 == [sign_in(client, "ada", "wrong password") for _ in range(5)]
@@ -198,8 +181,7 @@ def test_failures_are_limited_for_a_name_from_an_address(site: SiteUnderTest) ->
     assert 200 == sign_in(client, "ada")
 
 
-def test_guesses_of_invitations_codes_are_limited(site: SiteUnderTest) -> None:
-    """Twenty from one address, whichever of the two routes is asked; a good code does not count."""
+def test_invitation_codes_are_rate_limited(site: SiteUnderTest) -> None:
     client = site.client()
     for number in range(20):
         if number % 2:
@@ -212,15 +194,14 @@ def test_guesses_of_invitations_codes_are_limited(site: SiteUnderTest) -> None:
     assert (429, "900") == (held.status_code, held.headers["retry-after"])
 
 
-def test_x_forwarded_for_is_believed_from_trusted_proxies_only(tmp_path: Path) -> None:
-    """Without one, nobody gets new attempts by claiming another address; with one, people are told apart."""
+def test_forwarded_addresses_require_a_trusted_proxy(tmp_path: Path) -> None:
     for number, (trusted, peer, expected) in enumerate(
         (
             ((), "127.0.0.9", 429),
             (("127.0.0.9",), "127.0.0.9", 401),
-            (("127.0.0.1/8",), "::ffff:127.0.0.9", 401),  # as a socket for IPv4 and IPv6 has it
+            (("127.0.0.1/8",), "::ffff:127.0.0.9", 401),  # as dual-stack sockets report it
             (("10.0.0.0/8",), "127.0.0.9", 429),
-            (("127.0.0.9",), "127.0.0.9", 429),  # and what is no address is nobody's
+            (("127.0.0.9",), "127.0.0.9", 429),  # not an address
         )
     ):
         claims = "198.51.100" if number < 4 else "nowhere"
@@ -240,14 +221,12 @@ def test_x_forwarded_for_is_believed_from_trusted_proxies_only(tmp_path: Path) -
         assert expected == statuses[-1]
 
 
-def test_proxies_are_named_by_address(tmp_path: Path) -> None:
-    """A name is refused at the start, not at the first request."""
-    with pytest.raises(InputError, match=r"'proxy\.example'"):
+def test_trusted_proxies_must_be_addresses(tmp_path: Path) -> None:
+    with raises_input_error("bad-value", match=r"'proxy\.example'"):
         make_site(tmp_path / "lycosa.sqlite", tmp_path, trusted_proxies=("127.0.0.1", "proxy.example"))
 
 
-def test_what_is_no_text_is_refused_and_not_an_error(site: SiteUnderTest) -> None:
-    """NUL characters and halves of characters, in bodies, queries and paths: 422 with a readable answer."""
+def test_unprintable_text_is_422(site: SiteUnderTest) -> None:
     _, code = accounts.invite(site.database, site.clock(), "member")
     client, ada = site.client(), site.sign_up("ada")
     bad = [r"a\u0000b", r"a\ud800b"]
@@ -269,7 +248,6 @@ def test_what_is_no_text_is_refused_and_not_an_error(site: SiteUnderTest) -> Non
     assert 404 == client.get(f"{API}/invitations/check?code=%ED%A0%80").status_code
 
 
-def test_what_was_sent_is_not_repeated_in_an_error(site: SiteUnderTest) -> None:
-    """It may be a password."""
+def test_errors_never_repeat_the_input(site: SiteUnderTest) -> None:
     answer = site.client().post(f"{API}/session", json={"name": "ada", "password": ["my password"]})
     assert (422, False) == (answer.status_code, "my password" in answer.text)

@@ -1,4 +1,4 @@
-"""Sharing by the API."""
+"""The API of shares."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from site_maker import API, SiteUnderTest
 REEFS = {"name": "Reefs", "settings": {"words": "coral", "seeds": ["https://reefs.example/"]}}
 
 
-def test_sharing_to_read_and_to_edit(site: SiteUnderTest) -> None:
-    """Read shows it, edit lets it be changed, and neither lets it be deleted or shared on."""
+def test_share_to_read_and_to_edit(site: SiteUnderTest) -> None:
     ada, bob, eve = site.sign_up("Ada"), site.sign_up("Bob"), site.sign_up("Eve")
     place = f"{API}/interests/{ada.post(f'{API}/interests', json=REEFS).json()['id']}"
     assert 404 == bob.get(place).status_code
@@ -32,14 +31,13 @@ def test_sharing_to_read_and_to_edit(site: SiteUnderTest) -> None:
     assert (1, "shared") == (notices["unread"], notices["notices"][0]["kind"])
 
 
-def test_a_share_ends_by_either(site: SiteUnderTest) -> None:
-    """The owner takes it back, or the person leaves: then it is not there for them, and both are in the audit log."""
+def test_share_ends_by_owner_or_guest(site: SiteUnderTest) -> None:
     ada, bob, rita = site.sign_up("Ada"), site.sign_up("Bob"), site.sign_up("Rita", "reader")
     place = f"{API}/interests/{ada.post(f'{API}/interests', json=REEFS).json()['id']}"
     for name in ("Bob", "Rita"):
         ada.put(f"{place}/shares", json={"name": name, "mode": "edit"})
     assert "read" == rita.get(place).json()["mode"]
-    assert 403 == rita.patch(place, json={"name": "Mine"}).status_code  # a reader stays one
+    assert 403 == rita.patch(place, json={"name": "Mine"}).status_code  # readers cannot edit
     assert 403 == site.token(rita, ["read"]).delete(f"{place}/shares/{site.id_of(rita)}").status_code
     assert 204 == rita.delete(f"{place}/shares/{site.id_of(rita)}").status_code
     assert 403 == site.token(ada, ["read"]).delete(f"{place}/shares/{site.id_of(bob)}").status_code
@@ -51,8 +49,7 @@ def test_a_share_ends_by_either(site: SiteUnderTest) -> None:
     assert ["interest left", "interest shared", "interest shared", "interest unshared"] == sorted(actions)
 
 
-def test_whom_it_cannot_be_shared_with(site: SiteUnderTest) -> None:
-    """Nobody and oneself are refused."""
+def test_share_refuses_oneself_and_unknown_people(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     place = f"{API}/interests/{ada.post(f'{API}/interests', json=REEFS).json()['id']}"
     for name in ("Nemo", "Ada", "\x00", " "):

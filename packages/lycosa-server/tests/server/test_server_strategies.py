@@ -1,4 +1,4 @@
-"""What a member may choose, by the API."""
+"""The lists of strategies and judges."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from site_maker import API, SiteUnderTest
 WITH_WORDNET = {name for name, entry in STRATEGIES.items() if entry.needs == WORDS}
 
 
-def test_the_list_is_of_what_needs_no_file(site: SiteUnderTest) -> None:
-    """Strategies that need true scores and judges that need an expression are not offered; what has to be taught says
-    by what kind of model.
-    """
+def test_lists_offer_only_what_members_can_use(site: SiteUnderTest) -> None:
     rita = site.sign_up("Rita", "reader")
     names = {one["name"]: one for one in rita.get(f"{API}/strategies").json()}
     judges = {one["name"]: one for one in rita.get(f"{API}/judges").json()}

@@ -1,4 +1,4 @@
-"""Suggestions by the API: what they come from, what becomes of answers, and what they never show."""
+"""The API of suggestions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REEF = "http://reefs.example/reef{}"
 
 
 def liked(site: SiteUnderTest, client: Any, words: str = "coral") -> str:
-    """An interest with a crawl, and a yes to three pages of reefs."""
+    """Create an interest with a crawl and three labelled pages."""
     reefs = make_interest(client, words=words)
     crawled(site, reefs, reefs_and_trains(), judge="vector")
     for n in range(3):
@@ -21,20 +21,17 @@ def liked(site: SiteUnderTest, client: Any, words: str = "coral") -> str:
 
 
 def suggested(client: Any, interest: str) -> Any:
-    """What there is."""
     answer = client.get(f"{API}/interests/{interest}/suggestions")
     assert 200 == answer.status_code, answer.text
     return answer.json()
 
 
 def say(client: Any, interest: str, kind: str, value: str, answer: str) -> int:
-    """Answer a suggestion."""
     body = {"kind": kind, "value": value, "answer": answer}
     return int(client.post(f"{API}/interests/{interest}/suggestions", json=body).status_code)
 
 
-def test_seeds_and_words_with_reasons(site: SiteUnderTest) -> None:
-    """The page that lists the liked ones, their host, and the words they share are suggested, with the numbers."""
+def test_suggestions_have_reasons(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     told = suggested(ada, liked(site, ada))
     why = {idea["url"]: idea["why"] for idea in told["seeds"]}
@@ -46,11 +43,10 @@ def test_seeds_and_words_with_reasons(site: SiteUnderTest) -> None:
     assert told["allowed"]
 
 
-def test_words_are_shown_as_written(site: SiteUnderTest) -> None:
-    """A word is suggested as it stands on the pages, not as its stem; and none that the interest has already."""
+def test_suggested_words_are_spelled_as_on_the_pages(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     pages = reefs_and_trains()
-    for n in range(4):  # titles are the ends of addresses: nothing is archived in this web
+    for n in range(4):  # titles are the ends of URLs, as nothing is archived
         text, links = pages.pop(REEF.format(n))
         pages[f"http://reefs.example/{n}/Polyps"] = (text, links)
     hub, _ = pages["http://start.example/reefs"]
@@ -66,8 +62,7 @@ def test_words_are_shown_as_written(site: SiteUnderTest) -> None:
     assert [] == suggested(ada, reefs)["terms"]
 
 
-def test_answers_stay(site: SiteUnderTest) -> None:
-    """An accepted seed becomes one of the interest's, a dismissed one does not; neither comes again."""
+def test_answered_suggestions_never_return(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = liked(site, ada)
     assert 204 == say(ada, reefs, "seed", "http://start.example/reefs", "accepted")
@@ -80,8 +75,7 @@ def test_answers_stay(site: SiteUnderTest) -> None:
     assert 422 == say(ada, reefs, "seed", "http://evil.example/", "accepted")
 
 
-def test_nothing_of_anybody_elses(site: SiteUnderTest) -> None:
-    """Who may not see the interest has none of its suggestions, and who may only read it answers none."""
+def test_suggestions_follow_shares(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     reefs = liked(site, ada)
     assert 404 == bob.get(f"{API}/interests/{reefs}/suggestions").status_code
@@ -91,8 +85,7 @@ def test_nothing_of_anybody_elses(site: SiteUnderTest) -> None:
     assert 403 == say(bob, reefs, "seed", "http://reefs.example/", "accepted")
 
 
-def test_who_wants_none_gets_none(site: SiteUnderTest) -> None:
-    """With suggestions switched off there are none, and none can be answered; another person still has theirs."""
+def test_suggestions_can_be_turned_off(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     reefs = liked(site, ada)
     ada.put(f"{API}/interests/{reefs}/shares", json={"name": "Bob", "mode": "read"})
@@ -102,8 +95,7 @@ def test_who_wants_none_gets_none(site: SiteUnderTest) -> None:
     assert suggested(bob, reefs)["seeds"]
 
 
-def test_what_was_opened_counts_while_it_may(site: SiteUnderTest) -> None:
-    """Results opened several times count as liked, but only for who opened them, and only while history is kept."""
+def test_suggestions_use_opened_pages_with_consent(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     crawled(site, reefs, reefs_and_trains(), judge="vector")
@@ -116,8 +108,7 @@ def test_what_was_opened_counts_while_it_may(site: SiteUnderTest) -> None:
     assert "opened" not in str(suggested(ada, reefs))
 
 
-def test_an_interest_without_a_crawl(site: SiteUnderTest) -> None:
-    """Where nothing was crawled there is nothing to suggest."""
+def test_suggestions_without_a_crawl_are_empty(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     assert {"allowed": True, "seeds": [], "terms": []} == suggested(ada, reefs)

@@ -1,4 +1,4 @@
-"""The supervisor: children that end are started again, end with it, and are ended gently."""
+"""The supervisor and its child processes."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa_server.settings import Settings
 from lycosa_server.supervisor import DirectoryLock, listen, notify
 from served import runs, wait
 
 CHILD = """
 import os, signal, sys, time
-from lycosa_server.supervisor import end_with_supervisor
+from lycosa_server.supervisor import stop_with_supervisor
 name, place = sys.argv[1:]
 def end(*_):
     open(f"{place}/{name}.gentle", "w").close()
     sys.exit(0)
 signal.signal(signal.SIGTERM, end)
-end_with_supervisor()
+stop_with_supervisor()
 with open(f"{place}/{name}.started", "a") as started:
     started.write(f"{os.getpid()}\\n")
 if os.path.exists(f"{place}/{name}.fails"):
@@ -40,7 +40,7 @@ from pathlib import Path
 from lycosa_server import supervisor
 from lycosa_server.settings import Settings
 place = Path(sys.argv[1])
-supervisor.PATIENCE = 60.0
+supervisor.STOP_SECONDS = 60.0
 async def main():
     commands = {name: (sys.executable, str(place / "child.py"), name, str(place)) for name in ("web", "crawler")}
     held, listening = supervisor.DirectoryLock(place / "data"), supervisor.listen("127.0.0.1", 0)
@@ -60,7 +60,7 @@ class Supervised:
         )
 
     def pids(self, name: str) -> list[int]:
-        """Of all children of a name that were ever started."""
+        """Return the process ids of all children of a name ever started."""
         path = self.place / f"{name}.started"
         return [int(line) for line in path.read_text().split()] if path.exists() else []
 
@@ -71,7 +71,7 @@ class Supervised:
 
 @pytest.fixture
 def supervised(tmp_path: Path) -> Iterator[Supervised]:
-    """One that runs, and is gone afterwards."""
+    """A running supervisor, killed afterwards."""
     made = Supervised(tmp_path)
     yield made
     if made.process.poll() is None:
@@ -81,8 +81,7 @@ def supervised(tmp_path: Path) -> Iterator[Supervised]:
     made.process.stderr.close()
 
 
-def test_a_child_that_dies_is_started_again(supervised: Supervised) -> None:
-    """The other one is left alone."""
+def test_killed_child_is_restarted_alone(supervised: Supervised) -> None:
     web, crawler = supervised.up()
     os.kill(web, signal.SIGKILL)
     wait(lambda: len(supervised.pids("web")) == 2, "it was not started again")
@@ -90,8 +89,7 @@ def test_a_child_that_dies_is_started_again(supervised: Supervised) -> None:
     assert runs(crawler)
 
 
-def test_pauses_grow(supervised: Supervised) -> None:
-    """A child that ends at once is not started over and over."""
+def test_restarts_back_off(supervised: Supervised) -> None:
     web, _ = supervised.up()
     (supervised.place / "web.fails").touch()
     os.kill(web, signal.SIGKILL)
@@ -102,8 +100,7 @@ def test_pauses_grow(supervised: Supervised) -> None:
     assert '"again_in": 0.4' in logged
 
 
-def test_children_end_with_a_supervisor_that_is_killed(supervised: Supervised) -> None:
-    """kill -9 of the supervisor: both notice, and end gently."""
+def test_children_end_with_a_killed_supervisor(supervised: Supervised) -> None:
     children = supervised.up()
     supervised.process.kill()
     supervised.process.wait()
@@ -112,8 +109,7 @@ def test_children_end_with_a_supervisor_that_is_killed(supervised: Supervised) -
     assert (supervised.place / "crawler.gentle").exists()
 
 
-def test_a_stop_is_gentle(supervised: Supervised) -> None:
-    """SIGTERM ends both by SIGTERM, then the supervisor."""
+def test_sigterm_stops_children_gently(supervised: Supervised) -> None:
     children = supervised.up()
     wait(lambda: supervised.place.joinpath("data", "serving.lock").read_text(), "no lock")
     supervised.process.terminate()
@@ -123,31 +119,27 @@ def test_a_stop_is_gentle(supervised: Supervised) -> None:
     assert (supervised.place / "crawler.gentle").exists()
 
 
-def test_one_server_a_directory(supervised: Supervised) -> None:
-    """A second one on the same data is refused, and told by whom."""
+def test_directory_lock_refuses_a_second_server(supervised: Supervised) -> None:
     supervised.up()
-    with pytest.raises(InputError, match=f"process {supervised.process.pid}"):
+    with raises_input_error("in-use", match=f"process {supervised.process.pid}"):
         DirectoryLock(supervised.place / "data")
 
 
-def test_a_directory_that_cannot_be(tmp_path: Path) -> None:
-    """Where no directory can be made, that is said."""
+def test_directory_lock_reports_unwritable_places(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="cannot write in"):
+    with raises_input_error("cannot-write"):
         DirectoryLock(tmp_path / "file" / "data")
 
 
-def test_a_port_in_use_is_explained() -> None:
-    """Somebody else listens there already; or there is no such place to listen."""
-    with listen("127.0.0.1", 0) as first, pytest.raises(InputError, match="--port"):
+def test_listen_reports_used_and_invalid_ports() -> None:
+    with listen("127.0.0.1", 0) as first, raises_input_error("cannot-listen", match="--port"):
         listen("127.0.0.1", first.getsockname()[1])
     for host, port in (("127.0.0.1", 99999), ("203.0.113.7", 0), ("no such host", 0)):
-        with pytest.raises(InputError, match="cannot listen"):
+        with raises_input_error("cannot-listen"):
             listen(host, port)
 
 
-def test_systemd_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where systemd wants to know, it is told; elsewhere nothing happens."""
+def test_notify_reaches_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     notify("READY=1")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
         systemd.bind(str(tmp_path / "notify"))
@@ -157,8 +149,7 @@ def test_systemd_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         assert b"READY=1" == systemd.recv(100)
 
 
-def test_settings_travel_by_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A child gets what the supervisor was told, word for word."""
+def test_settings_pass_through_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     settings = Settings(tmp_path, "postgresql://me:hush@h/d", allow_network=("10.0.0.0/8",), delay=0.5)
     for name, value in settings.environment().items():
         monkeypatch.setenv(name, value)

@@ -1,4 +1,4 @@
-"""Tokens, through the API."""
+"""The API of tokens."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from lycosa_server.people import accounts
 from site_maker import API, SiteUnderTest
 
 
-def test_a_token_is_shown_once_and_revoked_by_its_id(site: SiteUnderTest) -> None:
-    """The list has everything but the secret; a revoked one gets 403, and cannot be revoked by others."""
+def test_token_is_shown_once_and_revocable(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada"), site.sign_up("bob")
     made = ada.post(f"{API}/me/tokens", json={"name": "script", "scopes": ["read", "account"], "days": 1}).json()
     program = site.client(headers={"Authorization": f"Bearer {made['token']}"})
@@ -20,16 +19,14 @@ def test_a_token_is_shown_once_and_revoked_by_its_id(site: SiteUnderTest) -> Non
     assert 403 == program.get(f"{API}/me").status_code
 
 
-def test_a_token_needs_no_csrf_token_and_no_cookie_helps_it(site: SiteUnderTest) -> None:
-    """A bad token is refused even beside a good cookie."""
+def test_token_needs_no_csrf_token(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     program = site.token(ada, ["account", "read"])
     assert 200 == program.patch(f"{API}/me", json={"preferences": {}}).status_code
     assert 403 == ada.get(f"{API}/me", headers={"Authorization": "Bearer lyc_wrong"}).status_code
 
 
-def test_a_token_does_what_its_scopes_say_and_no_more(site: SiteUnderTest) -> None:
-    """The answer names the scope that is missing."""
+def test_token_is_limited_by_its_scopes(site: SiteUnderTest) -> None:
     program = site.token(site.sign_up("ada"), ["read"])
     refused = program.patch(f"{API}/me", json={"preferences": {}})
     assert (200, 403, True) == (
@@ -39,8 +36,7 @@ def test_a_token_does_what_its_scopes_say_and_no_more(site: SiteUnderTest) -> No
     )
 
 
-def test_scopes_are_capped_by_the_role_at_each_use(site: SiteUnderTest) -> None:
-    """A token that an admin made is no admin's when its person is none any more."""
+def test_token_is_limited_by_the_role(site: SiteUnderTest) -> None:
     ada, _ = site.sign_up("ada", "admin"), site.sign_up("bob", "admin")
     program = site.token(ada, ["admin", "read"])
     assert 200 == program.get(f"{API}/people").status_code
@@ -49,8 +45,7 @@ def test_scopes_are_capped_by_the_role_at_each_use(site: SiteUnderTest) -> None:
     assert ["read"] == program.get(f"{API}/me").json()["scopes"]
 
 
-def test_nobody_gives_away_what_they_do_not_have(site: SiteUnderTest) -> None:
-    """Neither a reader in a session, nor a token, also not in time."""
+def test_make_refuses_more_than_the_maker_has(site: SiteUnderTest) -> None:
     reader, ada = site.sign_up("reader", "reader"), site.sign_up("ada")
     program = site.token(ada, ["account"], days=1)
     for client, scope in ((reader, "write"), (ada, "admin"), (program, "read")):
@@ -60,8 +55,7 @@ def test_nobody_gives_away_what_they_do_not_have(site: SiteUnderTest) -> None:
     assert (201, site.clock() + 86400) == (longer.status_code, longer.json()["expires"])
 
 
-def test_an_expired_token_is_nobody(site: SiteUnderTest) -> None:
-    """From the second on that it says."""
+def test_token_expires(site: SiteUnderTest) -> None:
     program = site.token(site.sign_up("ada"), ["read"], days=1)
     site.clock.now += 86399
     assert 200 == program.get(f"{API}/me").status_code
@@ -69,8 +63,7 @@ def test_an_expired_token_is_nobody(site: SiteUnderTest) -> None:
     assert 403 == program.get(f"{API}/me").status_code
 
 
-def test_tokens_that_cannot_be_made(site: SiteUnderTest) -> None:
-    """Unknown scopes, no time, no name: 422."""
+def test_make_refuses_invalid_values(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     wrong: list[dict[str, object]] = [
         {"scopes": ["fly"]},

@@ -76,7 +76,7 @@ def counts(path: Path) -> dict[str, int]:
             "export": len(exported.getvalue().splitlines()),
             "export's own": sum(json.loads(line)["relevant"] for line in exported.getvalue().splitlines()),
             "view": sum(page.relevance_now >= view.threshold for page in view.pages()),
-            "view's curve": view.harvest().found[-1],
+            "view's curve": view.harvest().relevant[-1],
             "hosts": sum(host.relevant for host in view.hosts()),
             "judge": judge(path, threshold=collection.threshold).after.relevant,
         }

@@ -170,7 +170,7 @@ def test_harvest_equals_report(tmp_path: Path) -> None:
     assert curve is not None
     drawn = view.harvest()
     assert [0, 1, 2, 3, 4] == drawn.pages
-    assert [0, 1, 1, 2, 2] == drawn.found == curve.figure.curves[0].y
+    assert [0, 1, 1, 2, 2] == drawn.relevant == curve.figure.curves[0].y
     assert [0, 1, 1, 1, 2] == drawn.breadth == curve.figure.curves[1].y
 
 
@@ -181,8 +181,8 @@ def test_harvest_is_sampled(tmp_path: Path) -> None:
     view = CrawlView(tmp_path / "c")
     view.catch_up()
     drawn = view.harvest(points=10)
-    assert 10 == len(drawn.pages) == len(drawn.found) == len(drawn.breadth)
-    assert (30, 30) == (drawn.pages[-1], drawn.found[-1])
+    assert 10 == len(drawn.pages) == len(drawn.relevant) == len(drawn.breadth)
+    assert (30, 30) == (drawn.pages[-1], drawn.relevant[-1])
 
 
 def test_tally_counts_failures_and_hosts(tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_relevances_are_updated(tmp_path: Path) -> None:
     view = CrawlView(tmp_path / "c")
     view.catch_up()
     assert [0.5, 0.4] == [page.relevance_now for page in view.pages()]
-    assert [0, 1, 2] == view.harvest().found
+    assert [0, 1, 2] == view.harvest().relevant
     with crawl.log.batch():
         crawl.log.append(ModelUpdate("judge", {}))
         crawl.log.store_relevances(np.array([0.75, 0.0]))
@@ -264,7 +264,7 @@ def test_relevances_are_updated(tmp_path: Path) -> None:
     view.catch_up()
     assert [(0.5, 0.75), (0.4, 0.0), (0.3, 0.3)] == [(page.relevance, page.relevance_now) for page in view.pages()]
     view._redraw = 0.0
-    assert [0, 1, 1, 2] == view.harvest().found
+    assert [0, 1, 1, 2] == view.harvest().relevant
     assert ([2], 2) == ([host.relevant for host in view.hosts()], view.relevant_by_language()["en"])
     with crawl.log.batch():
         crawl.log.append(Label(B, True))

@@ -15,9 +15,9 @@ from lycosa.collection.tracing import compared, spellings
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.revisit import ledger
-from lycosa.revisit.feeds import MOST as FEED
+from lycosa.revisit.feeds import MAX_ENTRIES as FEED
 from lycosa.revisit.feeds import atom
-from lycosa.revisit.ledger import Told, label, plain, reasons
+from lycosa.revisit.ledger import LoggedChange, describe_change, plain_line, reasons
 from lycosa.store.log import NAME, VERSIONS, SqliteLog
 from lycosa.web.urls import host_key
 from lycosa_server.guards import CrawlAccess, InterestAccess, ServerContext, crawl_to, interest_to, open_to_all, site_of
@@ -131,7 +131,7 @@ def read_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
     if whose is None:
         raise NotFound("no such feed")
     interest = permissions.interest_for(database, whose["person"], whose["interest"])
-    told: list[Told] = []
+    told: list[LoggedChange] = []
     identity = f"urn:lycosa:{interest['id']}"
     crawl = interests.newest_crawl(database, interest["id"])
     directory = site.settings.crawl_directory(crawl["id"]) if crawl is not None else None
@@ -151,11 +151,11 @@ def read_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
     return Response(body, media_type=ATOM)
 
 
-def _newest_first(log: SqliteLog, since: float = -1.0) -> Iterator[Told]:
+def _newest_first(log: SqliteLog, since: float = -1.0) -> Iterator[LoggedChange]:
     return (told for told in ledger.changes(log, since=since, newest_first=True) if told.at > since)
 
 
-def _change(log: SqliteLog, told: Told) -> ChangeOut:
+def _change(log: SqliteLog, told: LoggedChange) -> ChangeOut:
     change = told.change
     here = next(log.rows("1", f"seq = ? AND {VERSIONS}", given=(told.seq,)), None)
     before = next(
@@ -164,14 +164,16 @@ def _change(log: SqliteLog, told: Told) -> ChangeOut:
     changed = change.what == "changed"
     return ChangeOut(
         seq=told.seq,
-        url=plain(told.url, 10_000),
-        title=plain(told.title),
+        url=plain_line(told.url, 10_000),
+        title=plain_line(told.title),
         host=host_key(told.url),
         at=told.at,
         what=change.what,
         kind=change.kind if changed else None,
         magnitude=round(change.magnitude, 4) if changed else None,
-        summary="; ".join([label(change), *(line.removeprefix("main-text: ") for line in reasons(change)[:1])]),
+        summary="; ".join(
+            [describe_change(change), *(line.removeprefix("main-text: ") for line in reasons(change)[:1])]
+        ),
         old=int(before[0]) if before else None,
         new=told.seq if here else None,
     )
@@ -193,7 +195,7 @@ def compare_versions(
     if not (access.directory / NAME).exists():
         raise HTTPException(404, "this crawl has not fetched anything yet")
     with CrawlDirectory(access.directory) as collection:
-        versions = _versions_of(collection, plain(url, 4_000))
+        versions = _versions_of(collection, plain_line(url, 4_000))
         if len(versions) < 2:
             raise HTTPException(404, "this page has only one version" if versions else "no such page in this crawl")
         return _version_diff(collection, versions, *_places(versions, old, new), whole=whole)

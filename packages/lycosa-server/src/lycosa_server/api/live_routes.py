@@ -151,7 +151,7 @@ class EventFeed:
     def site(self) -> ServerContext:
         return self.access.site
 
-    def look(self) -> tuple[list[ServerSentEvent], bool, bool]:
+    def poll(self) -> tuple[list[ServerSentEvent], bool, bool]:
         """Return new events, True if more are available at once, and True if the stream has ended."""
         database, clock = self.site.database, time.monotonic()
         try:
@@ -190,7 +190,7 @@ class EventFeed:
         events, clock, counts = list[ServerSentEvent](), time.monotonic(), (crawl.pages, crawl.relevant, upto)
         if self.visits and (counts != self.drawn if over else clock - self.progressed >= PROGRESS):
             progress = progress_of(cached.view, now.relevant, crawl, self.site.clock())
-            ends = progress.curve.pages[-1:] + progress.curve.found[-1:]  # the curve may be cached from before
+            ends = progress.curve.pages[-1:] + progress.curve.relevant[-1:]  # the curve may be cached from before
             self.drawn = counts if ends in ([], [crawl.pages, crawl.relevant]) else None
             self.progressed = clock
             events.append(_event("progress", progress.model_dump()))
@@ -260,7 +260,7 @@ async def stream(feed: EventFeed) -> AsyncGenerator[ServerSentEvent, None]:
         if feed.site.views.stopping.is_set():
             yield _end_event("the server stops")
             return
-        events, more, over = await run_in_threadpool(feed.look)
+        events, more, over = await run_in_threadpool(feed.poll)
         for event in events:
             yield event
         if not (more or over):
@@ -325,7 +325,7 @@ def draw_curve(
     cached = access.cached
     harvest = cached.view.harvest(cached.now(access.labels).relevant)
     curves = [
-        Curve("this crawl", harvest.pages, harvest.found),
+        Curve("this crawl", harvest.pages, harvest.relevant),
         Curve("the same pages, breadth-first", harvest.pages, harvest.breadth),
     ]
     figure = Figure("harvest", "", "pages fetched", "relevant pages", curves)

@@ -149,12 +149,12 @@ export function mount(panel, context) {
       return;
     }
     const at = curve.pages.length - 1;
-    const [pages, found] = [curve.pages[at], curve.found[at]];
+    const [pages, relevant] = [curve.pages[at], curve.relevant[at]];
     const half = curve.pages.findIndex((x) => x >= pages / 2);
     const middle = curve.breadth
-      ? ` Halfway, this crawl had ${count(curve.found[half])}; breadth-first order would have had ${count(curve.breadth[half])}.`
+      ? ` Halfway, this crawl had ${count(curve.relevant[half])}; breadth-first order would have had ${count(curve.breadth[half])}.`
       : "";
-    const says = `${count(found)} relevant in ${count(pages)} pages.${middle} Breadth-first follows links in the order they were seen.`;
+    const says = `${count(relevant)} relevant in ${count(pages)} pages.${middle} Breadth-first follows links in the order they were seen.`;
     if (!figure.contains(picture)) figure.replaceChildren(picture, el("figcaption", { class: "note" }));
     figure.lastElementChild.textContent = says;
     picture.alt = says;
@@ -166,7 +166,7 @@ export function mount(panel, context) {
     if (!picture.isConnected || !curve) return;
     const width = figure.clientWidth < 500 ? 360 : 720;
     const theme = document.documentElement.dataset.theme;
-    picture.src = href(`/crawls/${context.crawl.id}/curve.svg`, { width, theme, pages: curve.pages.at(-1), found: curve.found.at(-1) });
+    picture.src = href(`/crawls/${context.crawl.id}/curve.svg`, { width, theme, pages: curve.pages.at(-1), relevant: curve.relevant.at(-1) });
   }
   addEventListener("lycosa:theme", drawCurve);
 

@@ -59,7 +59,7 @@ class Origin:
     parent: str = ""
     parent_title: str = ""
     anchor: str = ""
-    alpha: float = 0.0
+    link_relevance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class PageLink:
 
     url: str
     anchor: str
-    alpha: float
+    link_relevance: float
     state: str  # "fetched", "not fetched", "vanished", "moved", or the kind of failure
 
 
@@ -86,7 +86,7 @@ class Harvest:
     """Relevant pages among the first n fetched: in the order of the crawl, and in breadth-first order."""
 
     pages: list[int] = field(default_factory=list)
-    found: list[int] = field(default_factory=list)
+    relevant: list[int] = field(default_factory=list)
     breadth: list[int] = field(default_factory=list)
 
 
@@ -575,9 +575,9 @@ class CrawlView:
         links = visit.links
         link_relevances = links.link_relevances.tolist() or [0.0] * len(links)
         targets: dict[str, PageLink] = {}
-        for url, anchor, alpha in zip(links.urls, links.anchors, link_relevances, strict=True):
+        for url, anchor, link_relevance in zip(links.urls, links.anchors, link_relevances, strict=True):
             if url not in targets:
-                targets[url] = PageLink(url, clean(anchor), alpha, self.state(url))
+                targets[url] = PageLink(url, clean(anchor), link_relevance, self.state(url))
         return list(targets.values())
 
     def rate(self, now: float) -> float:
@@ -644,10 +644,10 @@ def _link(log: SqliteLog, seq: int, node: str) -> Origin:
     if visit is None or node not in visit.links.urls:
         return Origin("")
     at = best_link(visit, node)
-    alpha = float(visit.links.link_relevances[at]) if len(visit.links.link_relevances) else 0.0
+    link_relevance = float(visit.links.link_relevances[at]) if len(visit.links.link_relevances) else 0.0
     kind = "redirect" if visit.outcome == "redirect" else "sitemap" if visit.kind == "sitemap" else "link"
     return Origin(
-        kind, visit.node, clean(visit.title)[:MAX_TEXT_LENGTH], clean(visit.links.anchors[at])[:MAX_TEXT_LENGTH], alpha
+        kind, visit.node, clean(visit.title)[:MAX_TEXT_LENGTH], clean(visit.links.anchors[at])[:MAX_TEXT_LENGTH], link_relevance
     )
 
 
