@@ -1,4 +1,4 @@
-"""The terms of scent by hand, its credit to what led to a page, the rows it scores again, and odd pages."""
+"""The terms of scent by hand, credit for pages, the rows to score again, and odd pages."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_words_of_empty_texts() -> None:
 
 
 def test_new_places_by_hand() -> None:
-    """Two relevant pages; one page of the host and of fish, none of birds, and none of the other host."""
+    """Two relevant pages; one page of the host and of fish, no page of birds, no page of the other host."""
     crawl = two_pages()
     assert 2 == crawl.scent.relevant_pages_
     curiosity = 1 / (1 + 2 / 3)
@@ -165,7 +165,7 @@ def test_contributions_sum_to_priority() -> None:
 
 
 def test_explain_largest_first() -> None:
-    """By size, whatever the sign, and last what all links have."""
+    """By size, and last the term that all links have."""
     crawl = two_pages()
     row = crawl.row(TROUT)
     explained = crawl.scent.explain(row, crawl.table)
@@ -264,7 +264,7 @@ class Counting(Scent):
 
 
 def test_learn_scores_few_rows_of_many() -> None:
-    """Of 20,000 rows, for a page with 10 links: these, 8 neighbours, the best 64 and 32 more at most."""
+    """A page with 10 links, in a frontier of 20,000 rows: these links, 8 neighbours, the best 64 and 32 more at most."""
     counting = Counting(vectors=False)
     crawl = Crawl(counting)
     urls = [f"http://b.test/{number}" for number in range(20_000)]
@@ -279,7 +279,7 @@ def test_learn_scores_few_rows_of_many() -> None:
 
 
 def test_learn_scores_all_rows_in_turn() -> None:
-    """Of 1,000 rows 32 with each page: all open ones after 32 pages."""
+    """32 of 1,000 rows with each page: all open ones after 32 pages."""
     crawl = Crawl()
     urls = [f"http://b.test/{number}" for number in range(999)]
     crawl.visit(SEED, 0.5, Links.to(*urls))
@@ -433,7 +433,7 @@ def links_at(*places: tuple[str, str]) -> Links:
 
 
 def test_place_by_hand() -> None:
-    """Of two links in a list one was fetched, .9, and one of two in a menu, 0. m0 = (0 + .9 + 0) / (3 + 5).
+    """One of two links in a list was fetched, .9, and one of two in a menu, 0. m0 = (0 + .9 + 0) / (3 + 5).
 
     For the list, one page: (.9 - m0) / (1 + 10); by tags alone list and menu are the same place, two pages: (.9 - 2 m0)
     / (2 + 10), which counts 10 / (1 + 10). Other tags have led to nothing yet.

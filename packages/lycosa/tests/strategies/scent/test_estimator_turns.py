@@ -15,7 +15,7 @@ TURNS = dict.fromkeys((8, 9, 10, 11, 20), "x") | dict.fromkeys((12, 13), "y")
 
 
 def test_turn_of_oldest_until_first_relevant_page() -> None:
-    """One relevant page of more than six, three of more than eighteen: the anchor decides, not what was learned.
+    """One relevant page of more than six, three of more than eighteen: the anchor decides alone.
 
     Every page is on a host with good pages, except two links with the topic's word. These are not fetched, so a turn
     lasts until it is the other one's, or relevant pages are no longer doubtful.

@@ -45,7 +45,7 @@ def test_weights_cap_outcomes_at_three() -> None:
 
 
 def test_weights_equal_one_regression() -> None:
-    """As numpy solves it at once, with terms and outcomes less their running means."""
+    """The regression that numpy solves at once, with terms and outcomes less their running means."""
     chance, fixed = np.random.default_rng(2), np.array([0.4, 0.3, -0.1])
     weights = AdaptiveWeights(fixed)
     lines, rest = [], []
@@ -179,7 +179,7 @@ def test_highest_of_too_many_rows() -> None:
 
 
 def gallery(dead: int = 3) -> Crawl:
-    """Return a crawl whose seed links to pictures and articles in turn; the first pictures are dead links."""
+    """Return a crawl of a seed with links to pictures and articles in turn; the first pictures are dead links."""
     crawl = Crawl()
     links = [
         link

@@ -24,14 +24,14 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from lycosa.core.columns import Spilled, fit
-from lycosa.core.state import State, Texts, plain, put_back
+from lycosa.core.columns import SpilledArray, fit
+from lycosa.core.state import State, TextLines, restore_attributes, state_of_attributes
 from lycosa.core.types import ADDRESS, HEADING, LEAD, TITLE, Terms
 from lycosa.judges.embedding import STEPS
 from lycosa.text.background import Background
 from lycosa.text.embeddings import DIMENSIONS
 from lycosa.text.languages import ENGLISH
-from lycosa.text.tokens import stems, words_of
+from lycosa.text.tokens import stems, url_words
 
 ANSWERS = ("body", "head", "lead", "meaning")
 
@@ -131,11 +131,11 @@ class Looking:
         return self._idf
 
     def state(self) -> State:
-        return {"names": Texts(self.names), "numbers": plain(self, "names", *_MADE)}
+        return {"names": TextLines(self.names), "numbers": state_of_attributes(self, "names", *_MADE)}
 
     def restore(self, state: State) -> None:
         self.names, self._idf = state["names"], None
-        put_back(self, state["numbers"])
+        restore_attributes(self, state["numbers"])
 
     # -- seeing ------------------------------------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ class Looking:
         own = found[rows]
         slots[: len(own)] = own
         amounts[: len(own)] = np.minimum(TENTHS * often[rows], 255.0)
-        words = [_slot_of_word(word, language) for word in words_of(node).lower().split()]
+        words = [_slot_of_word(word, language) for word in url_words(node).lower().split()]
         words = list(dict.fromkeys(slot for slot in words if slot))[:WORDS]
         slots[STEMS : STEMS + len(words)] = words
         amounts[STEMS : STEMS + len(words)] = TENTHS
@@ -231,8 +231,9 @@ class Looking:
             answers[1] += weight * bool(mark & (TITLE | ADDRESS))
             answers[2] += weight * bool(mark & (LEAD | HEADING))
         for at in [place_of[slot] for slot in against if slot in place_of]:
-            plain = bool(int(marks[at]) & (TITLE | HEADING | LEAD))
-            evidence.against = max(evidence.against, 1.0 if plain else min(1.0, float(terms.counts[at]) / 4.0))
+            is_prominent = bool(int(marks[at]) & (TITLE | HEADING | LEAD))
+            cost = 1.0 if is_prominent else min(1.0, float(terms.counts[at]) / 4.0)
+            evidence.against = max(evidence.against, cost)
 
     def _asked(self, language: str) -> tuple[list[int], list[float], list[int]]:
         """The stems that were asked for in a language, what each weighs of 1, and those that speak against."""
@@ -288,9 +289,9 @@ class Pages:
 
     def __init__(self) -> None:
         self.count = 0
-        self.slots = Spilled((FEATURES,), np.int32, IN_MEMORY)
-        self.amounts = Spilled((FEATURES,), np.uint8, IN_MEMORY)
-        self.vectors = Spilled((DIMENSIONS,), np.int8, IN_MEMORY)
+        self.slots = SpilledArray((FEATURES,), np.int32, IN_MEMORY)
+        self.amounts = SpilledArray((FEATURES,), np.uint8, IN_MEMORY)
+        self.vectors = SpilledArray((DIMENSIONS,), np.int8, IN_MEMORY)
         self.answers = np.zeros((0, len(ANSWERS)), np.float32)
         self.against = np.zeros(0, np.float32)
         self.quality = np.zeros(0, np.float32)

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.core.nodes import Known, Nodes
-from lycosa.core.state import State, StateMismatch, plain, put_back
+from lycosa.core.nodes import Nodes, RowIndex
+from lycosa.core.state import State, StateMismatch, restore_attributes, state_of_attributes
 from lycosa.core.types import Judgement, Label, ModelUpdate, Page, Seed, Terms, Visit
 from lycosa.judges.counting import Phrases, folded
-from lycosa.judges.embedding import packed
+from lycosa.judges.embedding import pack_vector
 from lycosa.judges.examples import centroid
 from lycosa.judges.probability.evidence import LINK, Evidence, Looking, Pages, slot_of, slots_of
 from lycosa.judges.probability.line import FURTHEST, sigmoid
@@ -40,9 +40,9 @@ from lycosa.judges.probability.study import (
 from lycosa.judges.vector_judge import VectorJudge
 from lycosa.text.embeddings import DIMENSIONS, digest, unit, vector, vector_from
 from lycosa.text.languages import ENGLISH, code_of
-from lycosa.text.readability import quality, repeats
+from lycosa.text.readability import may_be_stuffed, quality
 from lycosa.text.tokens import stems as stems_of
-from lycosa.text.tokens import words_of
+from lycosa.text.tokens import url_words
 from lycosa.text.vocabulary import HEAD, Head, PageWords, Vocabulary
 
 FIRST, GROWTH = 10, 1.5  # pages before the first model update, and growth until the next
@@ -114,7 +114,7 @@ class Probability:
         self._typical = unit(self._examples.placed(every, usual_page()).sum(axis=0)) if shown else None
         self._pages = Pages()
         self._nodes = Nodes()  # address of each row
-        self._row_of = Known(self._nodes)
+        self._row_of = RowIndex(self._nodes)
         self._starts: set[str] = set()
         self._labels: dict[str, bool] = {}
         self._model: Model | None = None
@@ -178,15 +178,15 @@ class Probability:
         looking = self._looking
         words, met = reading.vocabulary, len(looking.names)
         if met < len(words.terms):
-            words.signs.extend(words.terms)
-            looking.meet(words.terms[met:], words.signs.hashes[met : len(words.terms)])
+            words.term_hashes.extend(words.terms)
+            looking.meet(words.terms[met:], words.term_hashes.hashes[met : len(words.terms)])
         evidence = looking.see(
             looking.slots(reading.terms), reading.terms, page.node, page.links.urls, reading.language, data
         )
         relevance = self._worth(evidence)
         # Nobody is fooled by what is stuffed with other words.
         # checks for stuffing from here on, also where a page has none of the words
-        if (relevance >= 0.1 or evidence.answers[:MEANING].any()) and repeats(reading.terms.counts):
+        if (relevance >= 0.1 or evidence.answers[:MEANING].any()) and may_be_stuffed(reading.terms.counts):
             evidence.quality = round(quality(reading.ids), 3)
             if evidence.quality < 1.0:
                 data["quality"], relevance = evidence.quality, self._worth(evidence)
@@ -298,7 +298,7 @@ class Probability:
     def state(self) -> State:
         return {
             "looking": self._looking.state(),
-            "pages": plain(self._pages),
+            "pages": state_of_attributes(self._pages),
             "nodes": self._nodes.state(),
             "rows": self._row_of.state(),
             "starts": sorted(self._starts),
@@ -310,7 +310,7 @@ class Probability:
 
     def restore(self, state: State) -> None:
         self._looking.restore(state["looking"])
-        put_back(self._pages, state["pages"])
+        restore_attributes(self._pages, state["pages"])
         self._nodes.restore(state["nodes"])
         self._row_of.restore(state["rows"])
         if len(self._nodes) != self._pages.count:
@@ -355,7 +355,7 @@ class Probability:
         each = model.likeness * (self._pages.values(at, model.idf)[0] * model.weight[slots])
         stems = self._looking.names
         name_of = {slot_of(stems[number]): stems[number] for number in visit.terms.ids.tolist()}
-        for stem in stems_of(words_of(visit.node), code_of(visit.language, ENGLISH)):
+        for stem in stems_of(url_words(visit.node), code_of(visit.language, ENGLISH)):
             name_of[slot_of(f"address {stem}")] = f"{stem} in the address"
         leads = slots_of(visit.links.urls, LINK).tolist()
         for slot, url, anchor in zip(leads, visit.links.urls, visit.links.anchors, strict=True):
@@ -416,8 +416,8 @@ def vector_of(page: Page, language: str, head: Head | None = None) -> bytes:
     rare = language != ENGLISH  # what is rare in English may be common in another language
     try:
         if head is not None:
-            return packed(vector_from(*head, rare=rare))
-        return packed(vector(f"{page.title} {(page.main or page.text)[:HEAD]}", language, rare=rare))
+            return pack_vector(vector_from(*head, rare=rare))
+        return pack_vector(vector(f"{page.title} {(page.main or page.text)[:HEAD]}", language, rare=rare))
     except InputError:  # their files are damaged
         return bytes(DIMENSIONS)
 

@@ -1,4 +1,4 @@
-"""Scent: rank links by what their words, their place and their relations have led to so far."""
+"""Scent: rank links by the topic, and by the pages that similar links have led to so far."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ ANY_LINK = 0.5
 PARENTS_SHRINK, NEIGHBOURS_SHRINK, PLACE_SHRINK = 2.0, 0.7, 10.0
 ANCESTORS, CREDIT = 3, 0.3  # pages on the way that get credit for a page, and the share that each hands on
 PAGES_AT_ONCE = 1 << 14  # credited in one batch, which takes memory
-MAX_RISKED = 32  # links with the most topical words whose risk is looked at
+MAX_RISKED = 32  # most topical links, compared by their risk, too
 Column = NDArray[np.float64]
 
 
 @dataclass
 class Scent:
-    """Rank links by what the topic says of them, and by what similar links have led to so far.
+    """Rank links by the topic, and by the pages that similar links have led to so far.
 
     The outcome of a page is its relevance as `PageOutcomes` sharpens it. s is the mean of the positive outcomes, m0 the
     mean of all, shrunk towards 0 by five pages. The lift of a group of n pages with the outcomes b is
@@ -92,8 +92,8 @@ class Scent:
 
     After a page its links are scored again, the neighbours of the link to it, the 64 best rows and 32 others in turn,
     never all: the priority of a row is that of the last time. A link takes 219 bytes, and a page for hindsight 4 bytes
-    for each of its words; what is known of words and places has a fixed size of 13 MB, and the vectors of words met in
-    links take 260 bytes each.
+    for each of its words; sums of words and places have a fixed size of 13 MB, and the vectors of words in links take
+    260 bytes each.
 
     `vectors=no` leaves word vectors out, as does a file of them that cannot be read.
 
@@ -125,7 +125,7 @@ class Scent:
     risk_: NoPageRisk = learned(NoPageRisk)
     links_: KnownLinks = learned(KnownLinks)
     best_: BestRows = learned(BestRows)
-    groups_: OutcomeGroups = learned(lambda: OutcomeGroups(LINK_GROUPS))  # of links, by what they led to
+    groups_: OutcomeGroups = learned(lambda: OutcomeGroups(LINK_GROUPS))  # credited with the pages that links have led to
     places_: LinkPlaces = learned(LinkPlaces)
     scored_: tuple[NDArray[np.intp], Column] = learned()  # rows scored last, and their terms
     pages_: int = learned(int)
@@ -134,7 +134,7 @@ class Scent:
     positive_sum_: float = learned(float)
     relevant_pages_: int = learned(int)
     next_oldest_: int = learned(int)  # rows before it have had their turn
-    turn_: int = learned(lambda: -1)  # row whose turn it is; -1 if none
+    turn_: int = learned(lambda: -1)  # row that has its turn; -1 if none
     is_turn_by_topic_: bool = learned(bool)
     turn_bonus_: float = learned(float)
 
@@ -256,7 +256,7 @@ class Scent:
     # -- learn -------------------------------------------------------------------------------------------------
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Learn from a visit; return the rows whose priority has changed."""
+        """Learn from a visit; return the rows with a new priority."""
         if step.is_inbound:
             return self._learn_inbound(step, table)
         visit, row, links = step.visit, step.row, self.links_
@@ -298,7 +298,7 @@ class Scent:
         return self.best_.add(rows, self._score(links.take(rows), table)[1])
 
     def _is_final(self, step: Step, table: Table) -> bool:
-        """Whether a row's requests have ended for good, with a page or without, and for the first time."""
+        """Return True if a row's requests have ended for good, with a page or without, and for the first time."""
         visit = step.visit
         if visit.kind not in ("page", "redirect") or visit.retry_at or visit.follows:
             return False
@@ -351,7 +351,7 @@ class Scent:
             self.groups_.add(groups, shares[number], pages=number == 0)
 
     def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table) -> Rows:
-        """Learn again from all pages by their current relevance; return the rows whose priority has changed."""
+        """Learn again from all pages by their current relevance; return the rows with a new priority."""
         if not self.probability:
             return np.zeros(0, np.intp)
         self._fit(table)
@@ -384,7 +384,7 @@ class Scent:
             rows, share = rows[on_the_way], share[on_the_way]
 
     def _learn_links(self, step: Step, table: Table) -> None:
-        """Add what a page says of the rows that it links to."""
+        """Update the numbers and edges of the rows that a page links to, and read their words."""
         links, children = self.links_, step.children
         outcome, all_children = links.outcome.item(step.row), linked(step, table)
         if step.visit.follows and step.visit.is_version:  # new links of a changed page count by its new version
@@ -438,7 +438,7 @@ class Scent:
     # -- the weak start ----------------------------------------------------------------------------------------
 
     def _next_turn(self, table: Table) -> NDArray[np.intp]:
-        """Decide whose turn it is after a page; return that row and the one before, whose priorities change.
+        """Give a row its turn after a page; return it and the row before it, as both get a new priority.
 
         A judge that learns may take the wrong pages for relevant, and then all that was learned leads to more of them:
         relevant pages are doubtful while there are few, and fewer than one page in six is. A turn lasts until the page

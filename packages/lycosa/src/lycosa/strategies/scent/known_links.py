@@ -56,7 +56,7 @@ _ROOTS = np.sqrt(np.arange(13, dtype=np.float32))
 
 
 class LinkRows(NamedTuple):
-    """A copy of what is known of some rows."""
+    """Copies of the columns of some rows."""
 
     rows: Rows
     numbers: NDArray[Any]  # of NUMBERS
@@ -174,7 +174,7 @@ class KnownLinks:
         np.put(self.groups, links.rows, links.groups)
 
     def credited_groups(self, rows: Rows) -> NDArray[np.int32]:
-        """Return a line with all groups of each row that are credited with what it leads to."""
+        """Return for each row a line of the groups that get credit for the pages behind it."""
         groups = self.groups.take(rows)
         places = [groups[name][:, None] for name in ("directory", "host", "path", "tags")]
         return np.concatenate([groups["anchor"], *places], axis=1)
@@ -249,7 +249,7 @@ class KnownLinks:
     def _values_of(
         self, edges: LinkEdges, block: slice, targets: NDArray[np.intp]
     ) -> dict[str, NDArray[np.floating[Any]]]:
-        """Return what each edge of a block of whole pages adds to its link's sums; `targets` is where it leads."""
+        """Return the part of each edge of a block of whole pages in the sums of its link, the row in `targets`."""
         parent = edges.parent[block]
         has_outcome = self.has_outcome.take(targets, mode="clip") & (targets < len(self.outcome))
         outcome = np.where(has_outcome, self.outcome.take(targets, mode="clip"), np.float32(0))
@@ -281,7 +281,7 @@ class KnownLinks:
         return rows, _DECAYS.take(near % len(_OFFSETS))
 
     def redirect(self, row: int, target: int) -> bool:
-        """Copy what is known of a link to the page that it redirects to; return False if that one is known already.
+        """Copy all columns of a link to the page that it redirects to; return False if that one is known already.
 
         A page that redirects only after it was fetched keeps its outcome, and has no second one.
         """

@@ -1,4 +1,4 @@
-"""The words of links as numbers: a slot for each stem, and what a link's words mean beside the topic."""
+"""Words of links as numbers: a slot for each stem, and word vectors to compare them with the topic."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class TopicMeaning:
         self._count = 1
 
     def add_words(self, words: list[str], slots: list[int]) -> None:
-        """Add words, whose vectors are looked up when they are needed; of several words in a slot the first counts."""
+        """Add words; their vectors are looked up when needed. Of several words in a slot the first counts."""
         for slot, word in zip(slots, words, strict=True):
             self._words.setdefault(slot, word)
 

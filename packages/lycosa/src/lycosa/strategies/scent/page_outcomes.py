@@ -24,7 +24,7 @@ MAX_FEEDBACK = 1.5  # times the query's usual part
 # Feedback has to agree with the query over the last fifty pages or so, by a correlation of .2.
 DISCOUNT, MIN_AGREEMENT, MIN_PAGES = 0.98, 0.2, 5
 IN_MEMORY = 1 << 23  # words, those of some 65,000 pages
-PAGES_AT_ONCE = 4096  # whose words are read in one batch
+PAGES_AT_ONCE = 4096  # read in one batch
 _FREQUENCY = 1.0 + np.log(np.maximum(np.arange(1 << 16), 1.0))  # 1 + log tf of every count
 _NO_SLOTS = np.zeros(0, np.int32)
 Column = NDArray[np.float64]
@@ -81,7 +81,7 @@ class _PageHistory:
 class _ReadPage(NamedTuple):
     outcome: float
     query: float  # the query's part
-    feedback: float  # what relevance feedback alone would say
+    feedback: float  # the mean lift of its words
     relevance: float  # the judge's, where our own reading counts; else 0
     own: float  # our own reading, likewise
     has_words: bool
@@ -89,12 +89,12 @@ class _ReadPage(NamedTuple):
 
 
 class PageOutcomes:
-    """Outcomes of pages, and how good the pages are that have each word in their text.
+    """Outcomes of pages, and their sums by the words in the pages' text.
 
     Beside a judge that gives probabilities, the outcome is four fifths its relevance and one fifth our own reading,
-    the cosine of the page's words (1 + log tf) with the topic's, on the scale of the relevances so far: it tells pages
-    apart that the judge has not learned to tell apart yet. An exact judge, such as one that counts a keyword, is the
-    truth: the outcome is its relevance.
+    the cosine of the page's words (1 + log tf) with the topic's, on the scale of the relevances so far: it
+    distinguishes pages that the judge cannot distinguish yet. An exact judge, such as one that counts a keyword, is
+    the truth: the outcome is its relevance.
 
     Beside other judges the outcome is the query's part plus pseudo relevance feedback. The query's part is one fifth
     relevance and four fifths our own reading; for a topic without words it is the relevance. Feedback is the mean lift
@@ -127,7 +127,7 @@ class PageOutcomes:
 
     @property
     def trusts_feedback(self) -> bool:
-        """Whether feedback has agreed with the query's parts of the last pages."""
+        """True while feedback has agreed with the query's parts of the last pages."""
         n = self._agreement_weight
         if self.pages < MIN_PAGES or not n:
             return False

@@ -17,7 +17,7 @@ from lycosa.strategies.scent.known_links import LinkRows
 Column = NDArray[np.float64]
 
 RIDGE = 50.0  # pages that the fixed weights count for
-DISCOUNT = 0.99  # of what the referee knows, with every page
+DISCOUNT = 0.99  # factor of the referee's sums, with every page
 MIN_PAGES = 20  # before the learned weights may be used
 MAX_OUTCOME = 3.0  # in means of the positive outcomes: beyond it, a page is as good as any
 
@@ -107,7 +107,7 @@ RISK_SLOTS = 1 << 17  # hash buckets for words and places: 1 MB
 RATE, INITIAL_SQUARES = 1.0, 1.0
 USUAL_LOG_ODDS = -3.5  # before anything is known: 3 %
 MAX_LOG_ODDS = 30.0
-NEIGHBOUR_LOG_ODDS = 2.0  # of a link all of whose neighbours gave no page
+NEIGHBOUR_LOG_ODDS = 2.0  # of a link if all neighbours gave no page
 NEIGHBOUR_SHRINK = 0.7  # neighbours of this weight are believed by half
 
 
@@ -229,7 +229,7 @@ class BestRows:
         return rows
 
     def update(self, rows: NDArray[np.intp], priorities: Priorities, always: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Store priorities of sorted rows, all the best among them; return the rows whose priority has changed.
+        """Store priorities of sorted rows, all the best among them; return the rows with a new priority.
 
         Those in `always` are stored and returned however little has changed.
         """
