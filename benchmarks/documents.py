@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from lycosa.web.documents import read_any
-from lycosa.web.documents.kinds import by_address
+from lycosa.web.documents.kinds import kind_by_extension
 
 WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\\W_]+")
 RIGHT = "\u0590-\u065f\u066a-\u06ef\u06fa-\u08ff"
@@ -61,7 +61,7 @@ def main() -> None:
     sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0] * 6)
     for name in sys.argv[1:]:
         file = Path(name)
-        body, kind = file.read_bytes(), by_address(f"http://a.test/{file.name}")
+        body, kind = file.read_bytes(), kind_by_extension(f"http://a.test/{file.name}")
         for _ in range(2):
             began = time.process_time()
             document = read_any(body, f"http://a.test/{file.name}", "")
@@ -69,9 +69,9 @@ def main() -> None:
         ours, theirs = words(document.text), words(other(file, kind))
         both = (ours & theirs).total()
         found, shared = both / max(1, theirs.total()), both / max(1, ours.total())
-        pages = int(document.about["pages"]) if kind == "pdf" and not document.flaw else 1 + len(document.text) // UNIT
+        pages = int(document.about["pages"]) if kind == "pdf" and not document.error else 1 + len(document.text) // UNIT
         good = not theirs or found >= 0.95
-        told = " ".join([*document.flags, document.flaw])
+        told = " ".join([*document.flags, document.error])
         print(
             f"{file.name[:44]:<44} {kind:<8} {len(body):>9,} {pages:>5} {1000 * took:>7.0f} ms {theirs.total():>8,} "
             f"{found:.3f} {shared:.3f}{'' if good else ' !'} {told}"

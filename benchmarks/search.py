@@ -183,7 +183,7 @@ def build(directory: Path, pages: int) -> None:
     """Make the index, and say what it took."""
     wall, cpu = time.perf_counter(), time.process_time()
     with CrawlDirectory(directory) as collection, Search(collection, Telling()) as search:
-        search.keep_up()
+        search.update()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(f"\nindex built in {wall:.0f} s: {1e3 * cpu / pages:.2f} ms CPU a page")
 

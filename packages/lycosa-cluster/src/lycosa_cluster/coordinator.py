@@ -68,7 +68,6 @@ class Coordinator:
         self._agreed: set[int] = set()
         self.reports = 0
 
-
     def report(self, report: ShardReport) -> Grant:
         """Process a shard's report and return its grant."""
         self.reports += 1
@@ -130,7 +129,6 @@ class Coordinator:
             others = sum(one.requests for one in self.known.values() if one is not known)
             wanted = min(wanted, self.budget.requests - others)
         return max(known.requests, wanted)
-
 
     @property
     def pages(self) -> int:

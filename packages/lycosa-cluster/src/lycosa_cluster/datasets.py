@@ -31,7 +31,7 @@ from lycosa.web.inflate import BadEncoding, inflate
 MISSING = "this needs Ray Data, which is not installed: pip install lycosa-cluster"
 
 PAGES = 500  # default pages of a crawl per task
-LARGEST = 64 << 20  # unpacked bytes of a body
+MAX_BODY_BYTES = 64 << 20  # unpacked bytes of a body
 
 
 def _data() -> Any:
@@ -120,7 +120,7 @@ class _Answers:
     def _row(self, answer: Any, file: str) -> dict[str, Any]:
         kind = answer.header(b"content-type")
         try:
-            body, _ = inflate(answer.body, answer.header(b"content-encoding"), LARGEST)
+            body, _ = inflate(answer.body, answer.header(b"content-encoding"), MAX_BODY_BYTES)
         except BadEncoding:
             body = b""
         page = Page("ok")

@@ -87,7 +87,6 @@ class ShardHost:
     async def ready(self) -> int:
         return os.getpid()
 
-
     async def run(self, session: str, start: Start) -> dict[str, Any]:
         """Run a shard to the end of its crawl; a second call waits for the same run. Errors are returned."""
         if session not in self._tasks and session not in self._over:
@@ -152,7 +151,6 @@ class ShardHost:
         if (task := self._tasks.get(session)) is not None:
             task.cancel()
             await asyncio.wait({task})
-
 
     def _shard(self, session: str) -> Shard:
         if session not in self._shards:

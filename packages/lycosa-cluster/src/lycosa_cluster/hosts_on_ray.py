@@ -18,7 +18,7 @@ from lycosa.crawling.request import CrawlRequest
 from lycosa_cluster.driving import COORDINATOR, Unreachable
 from lycosa_cluster.hosting import CoordinatorHost, ShardHost
 from lycosa_cluster.ray_process import START, await_all, cores, dead_processes, join_ray, keep_signals, load
-from lycosa_cluster.reaching import MOST_SHARDS, Where
+from lycosa_cluster.reaching import MAX_SHARDS, Where
 from lycosa_cluster.running import ClusterCrawl
 
 
@@ -68,7 +68,7 @@ class RayHosts:
             await self._shut()
             try:
                 await self._join()
-                await self._start(self.where.shards or min(MOST_SHARDS, cores(load())), go_on)
+                await self._start(self.where.shards or min(MAX_SHARDS, cores(load())), go_on)
             except BaseException:
                 await self._shut()
                 raise

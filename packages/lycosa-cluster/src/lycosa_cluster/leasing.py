@@ -26,7 +26,7 @@ LATELY = 30.0  # seconds for which a shard that asked for an address counts as i
 LOOK, LATER = 0.05, 0.25
 AGAIN = 1.0  # seconds until an owner is asked again that did not answer, or had nothing to lease
 ANSWER = 2.0  # timeout for an owner's answer
-MOST = 100_000  # addresses remembered beyond those leased now
+MAX_ADDRESSES = 100_000  # addresses remembered beyond those leased now
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class Ledger:
     def lease(self, shard: int, want: Want, now: float, until: float) -> Term:
         """Lease an address to a shard, at most until `until`."""
         address, turns, slack = want
-        if len(self._known) > MOST:
+        if len(self._known) > MAX_ADDRESSES:
             self._known = {name: one for name, one in self._known.items() if one.end > now}
         known = self._known.setdefault(address, _Address())
         others = any(other != shard and at > now - LATELY for other, at in known.asked.items())
@@ -111,7 +111,6 @@ class Leases:
     @property
     def pause(self) -> float:
         return self.ledger.pause
-
 
     def ready(self, address: str, at: float) -> float:
         """Return when a request to an address could start, not before `at`."""
@@ -164,7 +163,7 @@ class Leases:
         wait, seconds = term
         if not seconds:
             return None
-        if len(self._held) > MOST:
+        if len(self._held) > MAX_ADDRESSES:
             self._held = {name: one for name, one in self._held.items() if one.end > now}
         begin, end = now + wait, asked + wait + seconds
         self._held[address] = _Lease(begin, end - self.pause, end - self.pause / 2, self.pause)
@@ -172,7 +171,6 @@ class Leases:
 
     def _until(self, now: float) -> float:
         return now + SECONDS if self.over else self.until
-
 
     def lease(self, shard: int, wants: list[Want]) -> list[Term]:
         """Grant leases of our addresses to another shard; none while we have no lease of our own."""

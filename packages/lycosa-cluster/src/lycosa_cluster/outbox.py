@@ -22,8 +22,8 @@ from lycosa.store.log import VISITS, SqliteLog
 from lycosa_cluster.owning import Owners
 
 CURSORS = "cursors"  # setting: confirmed page number of each receiver
-MOST = 5_000  # pages for one receiver kept in memory; the others wait in the log
-MOST_PAGES, MOST_LINKS = 200, 5_000  # in one batch; the last page may exceed the limit of links
+MAX_QUEUED_PAGES = 5_000  # pages for one receiver kept in memory; the others wait in the log
+MAX_BATCH_PAGES, MAX_BATCH_LINKS = 200, 5_000  # in one batch; the last page may exceed the limit of links
 LINKING = ("page", "redirect", "sitemap", "revisit")  # kinds of visits whose links join the frontier
 Scope = Callable[[str, int], bool]
 
@@ -43,7 +43,7 @@ class Queue:
         self.links += len(page.visit.links.urls)
         self.count += 1
         self.filled.set()
-        if len(self.pages) >= MOST_PAGES or self.links >= MOST_LINKS:
+        if len(self.pages) >= MAX_BATCH_PAGES or self.links >= MAX_BATCH_LINKS:
             self.pack()
 
     def pack(self) -> None:
@@ -98,7 +98,7 @@ class Outbox:
             queue = self.queues[receiver]
             if receiver not in receivers or number <= self.cursors[receiver] or receiver in self._behind:
                 continue
-            if queue.count >= MOST:
+            if queue.count >= MAX_QUEUED_PAGES:
                 self._behind[receiver] = number
             else:
                 queue.add(message)
@@ -114,7 +114,6 @@ class Outbox:
             seed=row >= 0 and bool(table.is_seed[row]),
             sums=table.inherited_values(row) if visit.outcome == "redirect" and row >= 0 else [],
         )  # fmt: skip
-
 
     @property
     def pending(self) -> int:

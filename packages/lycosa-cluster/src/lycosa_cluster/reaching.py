@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from lycosa.core.errors import InputError
 from lycosa.core.spec import parse_spec
 
-MOST_SHARDS = 999
+MAX_SHARDS = 999
 
 MISSING = "a cluster needs Ray, which is not installed: pip install lycosa-cluster"
 
@@ -38,11 +38,11 @@ class Where:
             or not name
             or name.startswith("local:")
             or not (shards or "0").isdigit()
-            or not 0 < int(shards or 1) <= MOST_SHARDS
+            or not 0 < int(shards or 1) <= MAX_SHARDS
         ):
             raise InputError(
                 f"--cluster {text} is not known: say local:4 for four shards on this machine, auto for the cluster "
-                f"that this machine belongs to, or an address; and ,shards=N for how many, 1 to {MOST_SHARDS}"
+                f"that this machine belongs to, or an address; and ,shards=N for how many, 1 to {MAX_SHARDS}"
             )
         return cls(name, int(shards or 0))
 

@@ -10,7 +10,7 @@ from lycosa.crawling.request import CrawlRequest
 from lycosa_cluster.hosts_on_ray import RayHosts
 from lycosa_cluster.reaching import Where, check_cluster
 from lycosa_cluster.running import ClusterCrawl
-from lycosa_cluster.splitting import bring_together, join, shards_before
+from lycosa_cluster.splitting import join, merge_shards, shards_before
 
 
 class RayRunner:
@@ -33,9 +33,9 @@ class RayRunner:
         own = RayHosts(replace(self.where, shards=shards), note=request.notes.append)
         return ClusterCrawl(request, own, own.gone)
 
-    def bring_together(self, directory: Path) -> None:
+    def merge_shards(self, directory: Path) -> None:
         """Merge the shards' logs of a crawl that is not running into the common log."""
-        bring_together(directory)
+        merge_shards(directory)
 
     def join(self, directory: Path) -> None:
         """Convert a crawl with shards to a plain one."""

@@ -26,7 +26,7 @@ from lycosa.web.urls import Scope
 from lycosa_cluster.asking import Answers, ask
 from lycosa_cluster.driving import COORDINATOR, Unreachable
 from lycosa_cluster.hosting import Hosts, Start
-from lycosa_cluster.splitting import Merger, make_shards, settle, shards_in, split
+from lycosa_cluster.splitting import Merger, finish_replacing, make_shards, shards_in, split
 
 T = TypeVar("T")
 EVERY = 1.0  # seconds between two polls
@@ -47,7 +47,7 @@ class ClusterCrawl:
             raise InputError("a cluster needs a directory: name one with --out DIR")
         self.request, self.hosts, self.path, self._gone = request, hosts, request.path, gone
         if request.resuming:
-            settle(self.path)
+            finish_replacing(self.path)
         self.session = f"{self.path.name} {uuid.uuid4().hex}"
         self.notes: list[str] = request.notes
         self.ending = self.complaint = ""
@@ -155,7 +155,6 @@ class ClusterCrawl:
             f"the crawl is shared out among {count} shard{'s' * (count > 1)}" + (f": it had {there}" if there else "")
         )
         return Merger(self.path, log, count, options.traps)
-
 
     async def _start(self, start: Start) -> None:
         self.shards = start.shards

@@ -77,14 +77,12 @@ class Shard:
             politeness.leases = self.leases
         self._until = 0.0  # the lease as recorded in the log
 
-
     def receive(self, parcel: bytes) -> int:
         """Record links from another shard; return the number of the last page."""
         pages = decode_other("link_batch", parcel)
         assert isinstance(pages, LinkBatch)
         self.engine.add_events_from_shards([pages])
         return pages.number
-
 
     @property
     def unused(self) -> int:

@@ -47,7 +47,7 @@ def split(directory: Path, log: SqliteLog, shards: int, scope: Scope, make: Make
     With 0 shards the previous number is recorded.
     """
     try:
-        settle(directory)
+        finish_replacing(directory)
         shutil.rmtree(directory / NEW, ignore_errors=True)
         (directory / NEW).mkdir()
         with ExitStack() as files:
@@ -66,12 +66,12 @@ def split(directory: Path, log: SqliteLog, shards: int, scope: Scope, make: Make
         if (directory / SHARDS).exists():
             (directory / SHARDS).rename(directory / OLD)
         (directory / NEW).rename(directory / SHARDS)
-        settle(directory)
+        finish_replacing(directory)
     except OSError as error:
         raise StoreError(f"cannot share {directory} out among {shards} shards: {error.strerror}") from error
 
 
-def settle(directory: Path) -> None:
+def finish_replacing(directory: Path) -> None:
     """Finish an interrupted replacement of shards."""
     if (directory / OLD).exists() and not (directory / SHARDS).exists():
         place = NEW if (directory / NEW / SPLIT).exists() else OLD
@@ -81,7 +81,7 @@ def settle(directory: Path) -> None:
 
 def join(directory: Path) -> None:
     """Convert a crawl with shards to a plain one; everything recorded must have been merged."""
-    settle(directory)
+    finish_replacing(directory)
     if not (there := shards_in(directory)):
         return
     held = Directory.open(directory)
@@ -93,9 +93,9 @@ def join(directory: Path) -> None:
         held.close()
 
 
-def bring_together(directory: Path) -> None:
+def merge_shards(directory: Path) -> None:
     """Merge the shards of a crawl that is not running, for instance after it was killed."""
-    settle(directory)
+    finish_replacing(directory)
     if there := shards_in(directory):
         with closing(Directory.open(directory)) as held, closing(held.log()) as log:
             Merger(directory, log, there, held.options.traps).bring_over()
@@ -195,7 +195,6 @@ def _gather(directory: Path) -> None:
         except OSError:  # the file system does not support hard links
             shutil.copy2(file, second)
         second.replace(place)
-
 
 
 # The common log is that of the crawl's own directory, which all readers use.

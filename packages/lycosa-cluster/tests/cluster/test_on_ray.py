@@ -45,7 +45,7 @@ from lycosa_cluster.driving import COORDINATOR
 from lycosa_cluster.reaching import Where
 from lycosa_cluster.running import ClusterCrawl
 from lycosa.core.options import Options
-from lycosa.crawling.request import Request
+from lycosa.crawling.request import CrawlRequest
 
 class Paced(hosts_on_ray.ShardHost):
     def __init__(self, *given):
@@ -61,7 +61,7 @@ more = {"num_cpus": 2, "object_store_memory": 80_000_000}
 nodes = [cluster.add_node(**more) for _ in range(2)]
 ray.init(address=cluster.address, namespace="lycosa", log_to_driver=False, logging_level="ERROR")
 hosts = hosts_on_ray.RayHosts(Where("auto", int(sys.argv[3])))
-crawl = ClusterCrawl(Request(Options.from_mapping(options, "test"), out), hosts)
+crawl = ClusterCrawl(CrawlRequest(Options.from_mapping(options, "test"), out), hosts)
 done = []
 
 async def run():

@@ -15,7 +15,7 @@ from lycosa.web.html import HTML, detect_language_code, read_body
 from lycosa.web.parse_process import LARGE_BODY
 from lycosa.web.urls import is_http
 from lycosa_scrapy.requests import address, hint_of
-from lycosa_scrapy.space import RELEVANCE, REQUESTS, Form, told
+from lycosa_scrapy.space import RELEVANCE, REQUESTS, Form, request_data
 
 BUSY = frozenset({429, 503})
 
@@ -48,7 +48,7 @@ def page_of(flight: Flight, news: list[tuple[str, Form, str]], now: float, given
     page = _moved(flight, now) if flight.other is not None else _came(flight)
     page.started, page.ended = flight.started, now
     if news:
-        page.data[REQUESTS] = told(news)
+        page.data[REQUESTS] = request_data(news)
     if flight.other is None:
         _link(page, flight)
     if given:

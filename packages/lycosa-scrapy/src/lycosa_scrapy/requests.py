@@ -26,7 +26,7 @@ from w3lib.url import canonicalize_url
 from lycosa.web.urls import canonical
 from lycosa_scrapy.space import RELEVANCE
 
-MOST_BYTES = 4_000_000  # of a stored request
+MAX_REQUEST_BYTES = 4_000_000  # of a stored request
 _DEFAULTS: dict[str, Any] = {
     "method": "GET", "body": b"", "cookies": {}, "meta": {}, "encoding": "utf-8", "priority": 0, "dont_filter": False,
     "flags": [], "cb_kwargs": {}, "headers": {}, "callback": None, "errback": None,
@@ -92,8 +92,8 @@ def _packed(value: Any) -> bytes:
         packed: bytes = msgpack.packb(value, default=_plain, strict_types=True, unicode_errors="surrogatepass")
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise Unkept(str(error)) from error
-    if len(packed) > MOST_BYTES:
-        raise Unkept(f"it has {len(packed):,} bytes, and {MOST_BYTES:,} at most are kept")
+    if len(packed) > MAX_REQUEST_BYTES:
+        raise Unkept(f"it has {len(packed):,} bytes, and {MAX_REQUEST_BYTES:,} at most are kept")
     return packed
 
 
@@ -146,8 +146,6 @@ def _class(name: str, kind: type) -> Any:
     if not fits and not (kind is not Request and dataclasses.is_dataclass(found)):
         raise Unkept(f"{name} is not among the classes of this project")
     return found
-
-
 
 
 def node_of(request: Request) -> str:

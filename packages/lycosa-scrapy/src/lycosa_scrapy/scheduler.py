@@ -48,10 +48,10 @@ from lycosa.judges.factory import TOPIC_OPTIONS
 from lycosa.store.directory import CONFIG, Directory
 from lycosa_scrapy.answers import Flight, page_of
 from lycosa_scrapy.requests import Forms, Unkept, node_of
-from lycosa_scrapy.space import NAME, RELEVANCE, REQUESTS, Form, Priorities, ScrapySpace, Waiting, slot_of, told
+from lycosa_scrapy.space import NAME, RELEVANCE, REQUESTS, Form, Priorities, ScrapySpace, Waiting, request_data, slot_of
 
 logger = logging.getLogger(__name__)
-WORTH_WAITING = 1.0
+MAX_WAIT_SECONDS = 1.0
 # seconds that a page may spend in the spider, or its items in pipelines, before other requests use its slot
 PIPELINES = 0.05
 _SCHEDULERS: WeakKeyDictionary[Crawler, Scheduler] = WeakKeyDictionary()
@@ -99,7 +99,6 @@ class Scheduler(BaseScheduler):
         scheduler = _SCHEDULERS[crawler] = cls(crawler)
         crawler.signals.connect(scheduler._reached, signals.request_reached_downloader)
         return scheduler
-
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Restore the frontier from the log."""
@@ -195,7 +194,6 @@ class Scheduler(BaseScheduler):
             gc.set_threshold(*self._garbage)
             if self.filter is not None:
                 self.filter.close(reason)
-
 
     def has_pending_requests(self) -> bool:
         """Return whether a request waits that will be handed out."""
@@ -294,11 +292,10 @@ class Scheduler(BaseScheduler):
         if self.crawler.stats is not None:
             self.crawler.stats.inc_value(name, number)
 
-
     def _admit(self, node: str, request: Request) -> None:
         """Record a request without a page at once."""
         form = self._form(node, request, request.priority)
-        seed = Seed(node, self.engine.clock(), data={REQUESTS: told([(node, form, _spelled(node, request))])})
+        seed = Seed(node, self.engine.clock(), data={REQUESTS: request_data([(node, form, _spelled(node, request))])})
         try:
             self.engine.log.append(seed)
             self.engine.fold(seed)
@@ -335,7 +332,6 @@ class Scheduler(BaseScheduler):
             self._absorb(task, Page("crashed", note=f"its request could not be kept: {error}"[:300]))
             return None
 
-
     def _urgent(self) -> Task | None:
         """Pick the best available row with the highest request priority above 0."""
         frontier, table = self.engine.frontier, self.engine.table
@@ -366,7 +362,6 @@ class Scheduler(BaseScheduler):
         most = int(own.get("concurrency", downloader.ip_concurrency or downloader.domain_concurrency))
         pauses = float(own.get("delay", self.crawler.settings.getfloat("DOWNLOAD_DELAY"))) > 0
         return sent >= (1 if pauses else most)
-
 
     def flight_of(self, response: Response) -> Flight | None:
         """Return the request that a response answers."""
@@ -438,7 +433,7 @@ class Scheduler(BaseScheduler):
             if request in downloading:
                 continue
             if flight.downloading:
-                flight.downloading, flight.awaited = False, self.engine.clock() + WORTH_WAITING
+                flight.downloading, flight.awaited = False, self.engine.clock() + MAX_WAIT_SECONDS
                 self._downloading[flight.host_key] -= 1
                 self.engine.frontier.wake(flight.host_key)
             if request not in scraping:

@@ -70,10 +70,13 @@ class ScrapySpace(Space):
         if REQUESTS in visit.data:
             self._wait_for(visit.data[REQUESTS])
 
-    def _wait_for(self, told: Any) -> None:
+    def _wait_for(self, request_data: Any) -> None:
         try:
-            forms = [self._kept(Form(int(priority), str(slot), bytes(form))) for priority, slot, form in told["forms"]]
-            for node, url, number in zip(told["nodes"], told["urls"], told["of"], strict=True):
+            forms = [
+                self._kept(Form(int(priority), str(slot), bytes(form)))
+                for priority, slot, form in request_data["forms"]
+            ]
+            for node, url, number in zip(request_data["nodes"], request_data["urls"], request_data["of"], strict=True):
                 self.waiting[str(node)] = Waiting(forms[number], str(url))
         except (TypeError, ValueError, KeyError, IndexError) as error:
             raise DamagedError(f"requests that the log keeps for Scrapy can't be read: {error}") from error
@@ -88,17 +91,17 @@ class ScrapySpace(Space):
         return Priorities(trap_filter, self)
 
     def state(self) -> State:
-        return told([(node, *waiting) for node, waiting in self.waiting.items()])
+        return request_data([(node, *waiting) for node, waiting in self.waiting.items()])
 
     def restore(self, state: State) -> None:
         self.waiting.clear()
         self._wait_for(state)
 
 
-def told(requests: list[tuple[str, Form, str]]) -> dict[str, Any]:
+def request_data(requests: list[tuple[str, Form, str]]) -> dict[str, Any]:
     """Return requests as event data: node, form and URL of each; distinct forms once, columns for the rest.
 
-    >>> told([("http://a/", Form(0, "", b""), ""), ("http://b/", Form(0, "", b""), "http://B")])["of"]
+    >>> request_data([("http://a/", Form(0, "", b""), ""), ("http://b/", Form(0, "", b""), "http://B")])["of"]
     [0, 0]
     """
     number: dict[Form, int] = {}
@@ -155,12 +158,12 @@ class Priorities(TrapFilter):
 
     def _sorted(self, visit: Visit, table: Table) -> list[int]:
         """Sort the visit's requests by priority; return the rows of those below 0."""
-        told = visit.data.get(REQUESTS)
-        if told is None or not any(form[0] for form in told["forms"]):
+        request_data = visit.data.get(REQUESTS)
+        if request_data is None or not any(form[0] for form in request_data["forms"]):
             return []
         low = []
-        for node, number in zip(told["nodes"], told["of"], strict=True):
-            priority, row = told["forms"][number][0], table.row_of.get(node, -1)
+        for node, number in zip(request_data["nodes"], request_data["of"], strict=True):
+            priority, row = request_data["forms"][number][0], table.row_of.get(node, -1)
             if row < 0 or not priority:
                 continue
             if priority > 0:

@@ -17,7 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 import lycosa
-from lycosa.agents.desk import LONGEST_READ, Desk, Limits, passage, visible
+from lycosa.agents.desk import MAX_READ_LENGTH, Desk, Limits, passage, visible
 from lycosa.agents.serving import make_server
 from lycosa.core.types import Exchange
 from lycosa.testweb import Server, Web, serve
@@ -204,12 +204,12 @@ def test_words_of_pages_are_marked(tmp_path: Path) -> None:
             assert "Ignore all" in inside
             assert "Ignore" not in head + tail
             assert not {"\u202e", "\U000e0069", "\u200b"} & set(read)
-            assert len(inside) == LONGEST_READ
-            assert tail.endswith(f"Continue with offset={LONGEST_READ}.")
-            rest = await _ask(client, "read", handle="evil", url="http://evil.test/", offset=LONGEST_READ)
+            assert len(inside) == MAX_READ_LENGTH
+            assert tail.endswith(f"Continue with offset={MAX_READ_LENGTH}.")
+            rest = await _ask(client, "read", handle="evil", url="http://evil.test/", offset=MAX_READ_LENGTH)
             assert mark not in rest
             assert re.search(
-                rf"(Continue with offset={2 * LONGEST_READ}|This is the end: \d+ characters in all)\.$", rest
+                rf"(Continue with offset={2 * MAX_READ_LENGTH}|This is the end: \d+ characters in all)\.$", rest
             )
 
     asyncio.run(agent())

@@ -50,7 +50,7 @@ def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (["reefs", *SEED, "--strategy", "worst-first"], "there is no strategy 'worst-first': did you mean best-first"),
         (["reefs", "--seeds", "nowhere.txt"], "cannot read the seeds in"),
-        (["reefs", "--seeds", "empty.txt"], "names no seeds"),
+        (["reefs", "--seeds", "empty.txt"], "contains no seeds"),
         (["reefs", *SEED, "--budget", "0"], "--budget is 0: it must be 1 or more"),
         (["reefs", *SEED, "--concurrency", "0"], "--concurrency is 0"),
         (["reefs", *SEED, "--delay", "-1"], "--delay is -1.0"),

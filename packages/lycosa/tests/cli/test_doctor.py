@@ -18,7 +18,7 @@ import pytest
 import lycosa.crawling
 from commands import Command
 from lycosa.cli import doctor
-from lycosa.cli.doctor import Finding
+from lycosa.cli.doctor import CheckResult
 from lycosa.core.errors import StoreError
 from places import ROOT
 
@@ -35,8 +35,8 @@ def test_this_machine_is_well(command: Command) -> None:
 
 def test_text_is_for_people(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     """Without --json: a line for each finding, the verdict last."""
-    bad = Finding("pyarrow", "not installed", "no tables", "pip install it")
-    monkeypatch.setattr(doctor, "examine", lambda: iter([Finding("disk", "12 GB"), bad]))
+    bad = CheckResult("pyarrow", "not installed", "no tables", "pip install it")
+    monkeypatch.setattr(doctor, "examine", lambda: iter([CheckResult("disk", "12 GB"), bad]))
     assert [
         "  disk     12 GB",
         "- pyarrow  not installed",
@@ -48,7 +48,7 @@ def test_text_is_for_people(monkeypatch: pytest.MonkeyPatch, command: Command) -
 
 def test_what_is_broken_decides_the_exit_code(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     """Leaves with 1 when something essential is broken, with the verdict as the last line."""
-    broken = Finding("numpy", "not installed", "it is needed", "pip install numpy", essential=True)
+    broken = CheckResult("numpy", "not installed", "it is needed", "pip install numpy", essential=True)
     monkeypatch.setattr(doctor, "examine", lambda: iter([broken]))
     code, out, _ = command("doctor")
     assert (1, "Lycosa does not work on this machine: 1 thing is broken.") == (code, out.splitlines()[-1])
@@ -56,7 +56,7 @@ def test_what_is_broken_decides_the_exit_code(monkeypatch: pytest.MonkeyPatch, c
     assert (1, False) == (code, json.loads(out)["works"])
 
 
-def only(look: Callable[[], Iterator[Finding]]) -> Finding:
+def only(look: Callable[[], Iterator[CheckResult]]) -> CheckResult:
     (finding,) = look()
     return finding
 
@@ -74,9 +74,9 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "requires", lambda name: needed)
     monkeypatch.setattr(metadata, "version", version)
     assert [
-        Finding("numpy", "1.26, needed is numpy>=2.0", "it may fail", "pip install 'numpy>=2.0'", essential=True),
-        Finding("yarl", "not installed", "it is needed", "pip install 'yarl>=1.20'", essential=True),
-        Finding("packages", "1 of 3: rich 15.0.0"),
+        CheckResult("numpy", "1.26, needed is numpy>=2.0", "it may fail", "pip install 'numpy>=2.0'", essential=True),
+        CheckResult("yarl", "not installed", "it is needed", "pip install 'yarl>=1.20'", essential=True),
+        CheckResult("packages", "1 of 3: rich 15.0.0"),
     ] == list(doctor._packages())[1:]
     remedies = {finding.what: finding.remedy for finding in doctor._extras()}
     assert "pip install 'lycosa[train]'" == remedies["train"]
@@ -155,7 +155,7 @@ def test_open_files(limits: tuple[int, int], state: str, told: str, monkeypatch:
 def test_a_look_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     """The doctor survives what it examines."""
 
-    def _sqlite() -> Iterator[Finding]:
+    def _sqlite() -> Iterator[CheckResult]:
         raise RuntimeError("not there")
         yield
 

@@ -11,7 +11,7 @@ import pytest
 import lycosa
 from commands import Command
 from lycosa.cli.export import describe_export
-from lycosa.collection.export import Exported
+from lycosa.collection.export import ExportResult
 from lycosa.collection.summary import summarise
 from lycosa.testweb import Web, serve
 
@@ -102,6 +102,6 @@ def test_errors_are_one_line(
 
 def test_what_is_said_of_an_export() -> None:
     """Counts and sizes are told as people say them, with what was left out."""
-    done = Exported("text", 1, Path("t.txt"), 1_234_567, "any editor", ["left out: 2 near-duplicates"])
+    done = ExportResult("text", 1, Path("t.txt"), 1_234_567, "any editor", ["left out: 2 near-duplicates"])
     assert "t.txt: 1 page, 1.2 MB; left out: 2 near-duplicates. Open it with any editor" == describe_export(done)
-    assert "1,000 pages." == describe_export(Exported("jsonl", 1_000, None, 0, ""))
+    assert "1,000 pages." == describe_export(ExportResult("jsonl", 1_000, None, 0, ""))

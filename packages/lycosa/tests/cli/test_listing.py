@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from commands import Command
-from lycosa.judges import TOPICS
+from lycosa.judges import JUDGES
 from lycosa.spaces import SPACES
 from lycosa.strategies import STRATEGIES
 from lycosa.testweb import Web, serve
 from lycosa.web.sources.seed_files import read_seed_file
 
 KINDS: list[tuple[str, Mapping[str, Any], str, str]] = [
-    ("judges", TOPICS, "needs", "(Trivedi"),
+    ("judges", JUDGES, "needs", "(Trivedi"),
     ("strategies", STRATEGIES, "needs", "(Trivedi"),
     ("spaces", SPACES, "seed", "a keyword"),
 ]
@@ -39,7 +39,7 @@ def test_everything_is_listed(name: str, names: Mapping[str, Any], column: str, 
 
 def test_one_judge(command: Command) -> None:
     """What it does, what it needs, its parameters, and a command to try; no examples of code."""
-    for name, entry in TOPICS.items():
+    for name, entry in JUDGES.items():
         told = command.out("list", "judges", name, width=80)
         assert ">>>" not in told
         assert not entry.needs or f"needs  {entry.needs}" in told

@@ -94,10 +94,10 @@ def test_what_is_marked_is_the_target_of_a_model(command: Command, dump: str) ->
             yield url, Page("ok", marked=f"{words[host]} page{url[-1]}x " * 5)
 
     done = train(["topics.tsv"], Path("m.model"), look, held_out=0.0)
-    assert ["Science/Physics"] == done.model.marked == ModelJudge(done.model).targets
+    assert ["Science/Physics"] == done.model.default_targets == ModelJudge(done.model).targets
     assert ["Arts"] == ModelJudge(done.model, ["Arts"]).targets
     merged = train(["topics.tsv"], Path("m.model"), look, held_out=0.0, least=5)
-    assert (["Arts", "Science"], ["Science"]) == (merged.model.classes, merged.model.marked)
+    assert (["Arts", "Science"], ["Science"]) == (merged.model.classes, merged.model.default_targets)
 
 
 def test_the_embedded_web_has_a_directory(command: Command, tmp_path: Path) -> None:

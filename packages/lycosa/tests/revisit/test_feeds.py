@@ -9,17 +9,17 @@ import pytest
 
 from lycosa.revisit.change import Change
 from lycosa.revisit.feeds import NAMESPACE, atom
-from lycosa.revisit.ledger import Told
+from lycosa.revisit.ledger import LoggedChange
 from made_changes import MOVED, REEF, START, text
 
 IN = {"a": NAMESPACE}
 CRAWL = "urn:uuid:11111111-1111-5111-8111-111111111111"
-TOLD = Told(
+TOLD = LoggedChange(
     7, "urn:uuid:22222222-2222-5222-8222-222222222222", REEF, START, "Coral reefs", 0.5, text(), follows=START - 60
 )
 
 
-def entries(*changes: Told, **more: str) -> tuple[Tree.Element, list[Tree.Element]]:
+def entries(*changes: LoggedChange, **more: str) -> tuple[Tree.Element, list[Tree.Element]]:
     feed = Tree.fromstring(atom(changes, crawl=CRAWL, title="coral reefs", **more))  # type: ignore[arg-type]
     return feed, feed.findall("a:entry", IN)
 

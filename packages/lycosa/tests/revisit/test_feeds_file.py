@@ -12,7 +12,7 @@ import pytest
 
 from lycosa.core.errors import StoreError
 from lycosa.revisit.feeds import ATOM, Feeds
-from lycosa.revisit.ledger import Told, Wanted, changes
+from lycosa.revisit.ledger import ChangeFilter, LoggedChange, changes
 from lycosa.store.log import SqliteLog
 from made_changes import HOUR, START, look, make_log, page, text
 
@@ -59,7 +59,7 @@ def test_excerpts_are_made_once(tmp_path: Path) -> None:
     log = make_log(tmp_path, look(text()), look(text(), at=START + HOUR))
     made: list[int] = []
 
-    def excerpt(told: Told) -> str:
+    def excerpt(told: LoggedChange) -> str:
         made.append(told.seq)
         return f"came: {told.seq}"
 
@@ -78,7 +78,7 @@ def test_excerpts_are_made_once(tmp_path: Path) -> None:
 def test_only_what_is_wanted(tmp_path: Path) -> None:
     """A feed of large changes has no small ones."""
     log = make_log(tmp_path, look(text(0.1)), look(text(0.9)))
-    Feeds(tmp_path, log, wanted=Wanted(at_least=0.5), address="https://me.example/reefs").write()
+    Feeds(tmp_path, log, wanted=ChangeFilter(at_least=0.5), address="https://me.example/reefs").write()
     assert [3] == _seqs(tmp_path, log)
     link = Tree.fromstring((tmp_path / ATOM).read_bytes()).find("{*}link")
     assert link is not None

@@ -13,7 +13,7 @@ from lycosa.core.types import Event, Setting
 from lycosa.revisit.change import Change
 from lycosa.revisit.ledger import (
     REFRESHED,
-    Wanted,
+    ChangeFilter,
     beginning,
     changes,
     end,
@@ -103,20 +103,20 @@ def test_the_version_before_is_the_last_one_with_content(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("wanted", "seqs"),
     [
-        (Wanted(), [4, 5, 7, 8]),
-        (Wanted(cosmetic=True), [4, 5, 6, 7, 8]),
-        (Wanted(what=("vanished", "moved")), [7, 8]),
-        (Wanted(kinds=("link",)), [5, 7, 8]),  # what vanished has no kind
-        (Wanted(kinds=("cosmetic",), what=("changed",)), [6]),
-        (Wanted(at_least=0.3), [5, 7, 8]),
-        (Wanted(host="reef.example"), [4, 7]),
-        (Wanted(host="*.REEF.example"), [4, 7]),
-        (Wanted(host="eef.example"), []),
-        (Wanted(pattern="/$"), [5, 8]),
-        (Wanted(relevant=0.4), [4, 7]),
+        (ChangeFilter(), [4, 5, 7, 8]),
+        (ChangeFilter(cosmetic=True), [4, 5, 6, 7, 8]),
+        (ChangeFilter(what=("vanished", "moved")), [7, 8]),
+        (ChangeFilter(kinds=("link",)), [5, 7, 8]),  # what vanished has no kind
+        (ChangeFilter(kinds=("cosmetic",), what=("changed",)), [6]),
+        (ChangeFilter(at_least=0.3), [5, 7, 8]),
+        (ChangeFilter(host="reef.example"), [4, 7]),
+        (ChangeFilter(host="*.REEF.example"), [4, 7]),
+        (ChangeFilter(host="eef.example"), []),
+        (ChangeFilter(pattern="/$"), [5, 8]),
+        (ChangeFilter(relevant=0.4), [4, 7]),
     ],
 )
-def test_wanted(wanted: Wanted, seqs: list[int], tmp_path: Path) -> None:
+def test_wanted(wanted: ChangeFilter, seqs: list[int], tmp_path: Path) -> None:
     """Each filter lets through what it says."""
     log = make_log(
         tmp_path,
@@ -138,7 +138,7 @@ def test_wanted(wanted: Wanted, seqs: list[int], tmp_path: Path) -> None:
 def test_wrong_wishes(wrong: dict[str, object]) -> None:
     """What can't be is refused before the log is read."""
     with pytest.raises(InputError):
-        Wanted(**wrong)  # type: ignore[arg-type]
+        ChangeFilter(**wrong)  # type: ignore[arg-type]
 
 
 def test_by_time_and_by_number(tmp_path: Path) -> None:

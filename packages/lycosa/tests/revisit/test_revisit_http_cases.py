@@ -12,7 +12,7 @@ from warcio.archiveiterator import ArchiveIterator
 from crawl_helpers import check_warcs
 from lycosa.core.types import Visit
 from lycosa.revisit.change import change_of
-from lycosa.revisit.ledger import Wanted, changes
+from lycosa.revisit.ledger import ChangeFilter, changes
 from lycosa.store.log import SqliteLog
 from lycosa.store.versions import Versions
 from lycosa.web.inflate import inflate
@@ -474,7 +474,7 @@ def _check_kept(path: Path, case: Case, told: list[str]) -> None:
     """The ledger has each change once, the archive is whole, and every version is there as it was sent."""
     log = SqliteLog(path / "log.sqlite")
     try:
-        entries = [entry for entry in changes(log, wanted=Wanted(cosmetic=True)) if entry.url == PAGE]
+        entries = [entry for entry in changes(log, wanted=ChangeFilter(cosmetic=True)) if entry.url == PAGE]
         assert told == [e.change.kind if e.change.what == "changed" else e.change.what for e in entries]
         versions = Versions(log, path / "archive")
         kept = versions.of(PAGE)

@@ -12,7 +12,7 @@ import pytest
 from lycosa.core.engine import MAX_SOURCES
 from lycosa.core.errors import FetchError
 from lycosa.core.types import Kind, Outcome, Page, Task, Visit
-from lycosa.spaces.web_space import MOST_SITEMAPS, WebSpace, source_page
+from lycosa.spaces.web_space import MAX_SITEMAPS, WebSpace, source_page
 from lycosa.web.fetch import Response
 from lycosa.web.politeness import Politeness
 from lycosa.web.sources.source import Source
@@ -236,7 +236,7 @@ def test_a_robots_txt_names_some_sitemaps_at_most() -> None:
     """A host with hundreds of sitemaps has the first of them read."""
     rules = "".join(f"Sitemap: http://a.test/{number}.xml\n" for number in range(500))
     named = robots(rules, sitemaps=True).data["sources"]
-    assert [f"http://a.test/{number}.xml" for number in range(MOST_SITEMAPS)] == named
+    assert [f"http://a.test/{number}.xml" for number in range(MAX_SITEMAPS)] == named
 
 
 def test_a_robots_txt_that_is_not_there_names_none() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Annotated, Any, ParamSpec
 
-from lycosa.agents.desk import MOST_HITS, MOST_SEEDS, Answer, Desk
+from lycosa.agents.desk import MAX_RESULTS, MAX_SEEDS, Answer, Desk
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.version import __version__
 
@@ -51,7 +51,7 @@ def make_server(desk: Desk) -> MCPServer[Any]:
     async def collect(
         topic: Annotated[str, Field(description="What to look for, in a few words; quotes make a phrase.")],
         seeds: Annotated[
-            list[str], Field(description=f"1 to {MOST_SEEDS} addresses (https://...) of pages to start from.")
+            list[str], Field(description=f"1 to {MAX_SEEDS} addresses (https://...) of pages to start from.")
         ],
         budget: Annotated[int, Field(description="Maximum number of pages to fetch; status shows the limit.")] = 100,
         stay_on_hosts: Annotated[bool, Field(description="Only pages on the hosts of the seeds.")] = False,
@@ -70,7 +70,7 @@ def make_server(desk: Desk) -> MCPServer[Any]:
     async def search(
         handle: Handle,
         query: Annotated[str, Field(description='Words to search for; "a phrase" in quotes, -word excludes a word.')],
-        limit: Annotated[int, Field(description=f"Results, {MOST_HITS} at most.")] = 10,
+        limit: Annotated[int, Field(description=f"Results, {MAX_RESULTS} at most.")] = 10,
         offset: Annotated[int, Field(description="Number of results to skip, for the next page of results.")] = 0,
     ) -> Answer:
         """Search the text of a collection: the best pages for the words, each with a passage."""

@@ -25,7 +25,16 @@ from lycosa.drawing.formats import clip, many
 from lycosa.revisit import feeds, ledger
 from lycosa.revisit.change import KINDS, Change
 from lycosa.revisit.diff import Excerpts
-from lycosa.revisit.ledger import Told, Wanted, counts, day_and_time, facts, name, reasons, share
+from lycosa.revisit.ledger import (
+    ChangeFilter,
+    LoggedChange,
+    change_data,
+    day_and_time,
+    format_counts,
+    format_share,
+    name,
+    reasons,
+)
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
 
@@ -81,7 +90,7 @@ def changes(
     options = require_crawl(directory)
     words = [word.strip().lower() for text in what or () for word in text.split(",") if word.strip()]
     kinds = tuple(word for word in words if word in KINDS)
-    wanted = Wanted(
+    wanted = ChangeFilter(
         what=tuple(word for word in words if word not in KINDS)
         + (("changed",) if kinds else ()),  # only changed pages have a kind
         kinds=kinds,
@@ -101,8 +110,6 @@ def changes(
             print_result(known, _parts(log, directory, wanted, asked, explain=explain), json=json)
     if since.strip().lower() == LAST:
         _remember(directory, asked.upto, time.time())
-
-
 
 
 def _asked(log: SqliteLog, directory: Path, since: str, now: float) -> _Period:
@@ -139,9 +146,7 @@ def _remember(directory: Path, seq: int, at: float) -> None:
         ) from error
 
 
-
-
-def _write(log: SqliteLog, wanted: Wanted, asked: _Period, title: str, file: Path) -> int:
+def _write(log: SqliteLog, wanted: ChangeFilter, asked: _Period, title: str, file: Path) -> int:
     found = [item for item in feeds.newest(log, wanted, upto=asked.upto, since=asked.since) if item.seq > asked.after]
     at, _ = ledger.last_look(log)
     excerpt = Excerpts(Versions(log, log.path.parent / "archive"))
@@ -151,21 +156,19 @@ def _write(log: SqliteLog, wanted: Wanted, asked: _Period, title: str, file: Pat
     return len(found)
 
 
-def _facts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Period) -> dict[str, Any]:
+def _facts(log: SqliteLog, directory: Path, wanted: ChangeFilter, asked: _Period) -> dict[str, Any]:
     found = list(ledger.changes(log, after=asked.after, upto=asked.upto, since=asked.since, wanted=wanted))
     return {
         "directory": directory,
         "crawl": ledger.identity(log).urn,
-        "changes": list(map(facts, found)),
+        "changes": list(map(change_data, found)),
         "counts": Counter(item.change.what for item in found),
         "unchanged": ledger.quiet_looks(log, after=asked.after, upto=asked.upto, since=asked.since),
         "last_event": asked.upto,
     }
 
 
-
-
-def _parts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Period, *, explain: bool) -> Iterator[Part]:
+def _parts(log: SqliteLog, directory: Path, wanted: ChangeFilter, asked: _Period, *, explain: bool) -> Iterator[Part]:
     tally: Counter[str] = Counter()
     hidden, width = 0, output().width
     wider = replace(wanted, cosmetic=True)
@@ -176,8 +179,8 @@ def _parts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Period, *, e
         tally[item.change.what] += 1
         yield from _change(item, explain=explain, width=width)
     quiet = ledger.quiet_looks(log, after=asked.after, upto=asked.upto, since=asked.since)
-    narrowed = replace(wanted, cosmetic=False) != Wanted()
-    closing = [(counts(tally) if tally or not narrowed else "no matching change") + asked.words]
+    narrowed = replace(wanted, cosmetic=False) != ChangeFilter()
+    closing = [(format_counts(tally) if tally or not narrowed else "no matching change") + asked.words]
     closing += [f"{hidden:,} cosmetic only (--cosmetic shows them)"] if hidden else []
     closing += [f"{many(quiet, 'revisit')} without changes"] if quiet else []
     line = "; ".join(closing)
@@ -198,10 +201,10 @@ def _parts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Period, *, e
 def magnitude(change: Change) -> str:
     if change.what != "changed":
         return ""
-    return f"{change.kind:<9} {bar(change.magnitude)} {share(change.magnitude):>5}"
+    return f"{change.kind:<9} {bar(change.magnitude)} {format_share(change.magnitude):>5}"
 
 
-def _change(item: Told, *, explain: bool, width: int) -> Iterator[Part]:
+def _change(item: LoggedChange, *, explain: bool, width: int) -> Iterator[Part]:
     """Yield the parts of a change: kind and magnitude, page, and how it was detected."""
     change, at = item.change, Text(f"{day_and_time(item.at)[:16]}  ", "dim")
     indent = "  " if width < 80 else " " * 18

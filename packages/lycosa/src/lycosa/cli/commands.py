@@ -14,9 +14,7 @@ from typing import Annotated, Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-LONGEST = 2_000  # characters of an error message
-
-
+MAX_MESSAGE_LENGTH = 2_000  # characters of an error message
 
 
 class Group(str):
@@ -111,8 +109,6 @@ def _show_all(ctx: typer.Context, asked: bool) -> None:
         ctx.command.rare = {"help_all"}  # type: ignore[attr-defined]
         print(ctx.get_help())
         raise typer.Exit
-
-
 
 
 class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-type]  # whose it is depends on typer's version
@@ -250,5 +246,9 @@ def one_line(text: str) -> str:
     >>> one_line("no class 'a" + chr(27) + "[31m" + chr(10) + "b'")
     "no class 'a?[31m b'"
     """
-    kept = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
+    kept = (
+        text
+        if len(text) <= MAX_MESSAGE_LENGTH
+        else f"{text[: MAX_MESSAGE_LENGTH // 2]} ... {text[-MAX_MESSAGE_LENGTH // 2 :]}"
+    )
     return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in kept)

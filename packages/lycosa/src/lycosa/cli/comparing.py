@@ -24,7 +24,7 @@ from lycosa.revisit.diff import Comparison, folded, pieces
 from lycosa.revisit.diff.aligned_rows import BREAK, Row, Run, cut
 from lycosa.revisit.ledger import reasons
 
-MOST_ROWS = 500  # rows shown by default
+MAX_ROWS = 500  # rows shown by default
 _MARKS = {"removed": ("[-", "-]", "red"), "added": ("{+", "+}", "green"), "kept": ("", "", "")}
 _SIGNS = {
     "same": (" ", ""),
@@ -90,7 +90,7 @@ def _parts(comparison: Comparison, change: Change | None, *, whole: bool) -> Ite
 def _rows(comparison: Comparison, *, marked: bool, whole: bool) -> Iterator[Part]:
     uncut = whole or output().width >= UNCUT
     diff = comparison.diff
-    left = len(diff.rows) if uncut else MOST_ROWS
+    left = len(diff.rows) if uncut else MAX_ROWS
     for shown, rows in folded(diff.rows):
         if left <= 0:
             left = -1 if shown else left  # more rows follow

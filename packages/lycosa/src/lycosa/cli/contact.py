@@ -13,7 +13,7 @@ from lycosa.replay.places import data_directory
 from lycosa.spaces.making import user_agent
 from lycosa.web.urls import check_seed, host
 
-LONGEST = 1_000  # bytes of an answer
+MAX_ANSWER_BYTES = 1_000  # bytes of an answer
 
 QUESTION = (
     "Site owners want to know whom to contact about a crawler. Your web or email address, sent with every request\n"
@@ -31,7 +31,7 @@ def with_contact(options: Options, notes: list[str], *, quiet: bool = False) -> 
     if options.contact or options.user_agent or not _leaves(options):
         return options
     try:
-        known = read_whole(data_directory() / "contact", LONGEST).decode().strip()
+        known = read_whole(data_directory() / "contact", MAX_ANSWER_BYTES).decode().strip()
     except (OSError, ValueError):
         if quiet:
             return options
@@ -62,7 +62,7 @@ def _is_near(name: str) -> bool:
 def _ask(options: Options) -> str:
     """Ask for a contact and store it; an invalid one is an error and asked for again next time."""
     print(QUESTION, end="", file=sys.stderr, flush=True)
-    answer = sys.stdin.readline(LONGEST).strip()
+    answer = sys.stdin.readline(MAX_ANSWER_BYTES).strip()
     user_agent(replace(options, contact=answer))
     place = data_directory() / "contact"
     with suppress(OSError):  # asked for again

@@ -46,7 +46,7 @@ TASKS: dict[str, tuple[str, str]] = {
 
 
 @dataclass(slots=True)
-class Finding:
+class CheckResult:
     """Result of one check; a problem if it has a cost."""
 
     what: str
@@ -69,7 +69,7 @@ def doctor(*, json: Json = False) -> None:
         sys.exit(1)
 
 
-def _parts(findings: list[Finding]) -> Iterator[Part]:
+def _parts(findings: list[CheckResult]) -> Iterator[Part]:
     margin = 2 + max(len(finding.what) for finding in findings)
     stacked = output().width < NARROW  # too narrow for two columns
     for finding in findings:
@@ -92,7 +92,7 @@ def _parts(findings: list[Finding]) -> Iterator[Part]:
         yield f"Lycosa works on this machine.{better}"
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[CheckResult]:
     """Yield all findings in display order; a check that raises is a finding as well."""
     for look in CHECKS:
         name = look.__name__.strip("_")
@@ -101,19 +101,17 @@ def examine() -> Iterator[Finding]:
         except Exception as error:
             told = f"{type(error).__name__}: {error}"[:300]
             remedy = f"report this line as a bug of Lycosa, unless {tempfile.gettempdir()} cannot be written"
-            yield Finding(name, told, f"{name} could not be examined", remedy, essential=True)
+            yield CheckResult(name, told, f"{name} could not be examined", remedy, essential=True)
 
 
-
-
-def _packages() -> Iterator[Finding]:
+def _packages() -> Iterator[CheckResult]:
     system = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    yield Finding("versions", f"Lycosa {__version__}, {system}")
+    yield CheckResult("versions", f"Lycosa {__version__}, {system}")
     try:
         needed = [line.partition(";")[0].strip() for line in metadata.requires("lycosa") or [] if "extra" not in line]
     except metadata.PackageNotFoundError:
         told = "Lycosa runs from a directory that was not installed"
-        yield Finding("packages", told, "its dependencies are unknown", "pip install -e packages/lycosa in a clone")
+        yield CheckResult("packages", told, "its dependencies are unknown", "pip install -e packages/lycosa in a clone")
         return
     found: list[str] = []
     for wanted in needed:
@@ -122,20 +120,22 @@ def _packages() -> Iterator[Finding]:
             found.append(f"{name} {version}")
             continue
         told, cost = (f"{version}, needed is {wanted}", "it may fail") if version else ("not installed", "it is needed")
-        yield Finding(name, told, cost, f"pip install '{wanted}'", essential=True)
-    yield Finding("packages", f"{len(found)} of {len(needed)}: {', '.join(found)}")
+        yield CheckResult(name, told, cost, f"pip install '{wanted}'", essential=True)
+    yield CheckResult("packages", f"{len(found)} of {len(needed)}: {', '.join(found)}")
 
 
-def _extras() -> Iterator[Finding]:
+def _extras() -> Iterator[CheckResult]:
     for extra, (packages, purpose) in TASKS.items():
         found = dict(map(_installed, packages.split()))
         missing = [name for name, version in found.items() if not version]
         if missing:
             wanted = extra if extra.startswith("lycosa-") else f"lycosa[{extra}]"
-            yield Finding(extra, f"without {', '.join(missing)}", f"no {purpose}", f"pip install {shlex.quote(wanted)}")
+            yield CheckResult(
+                extra, f"without {', '.join(missing)}", f"no {purpose}", f"pip install {shlex.quote(wanted)}"
+            )
         else:
             versions = ", ".join(f"{name} {version}" for name, version in found.items())
-            yield Finding(extra, f"{versions}, for {purpose}")
+            yield CheckResult(extra, f"{versions}, for {purpose}")
 
 
 def _installed(requirement: str) -> tuple[str, str]:
@@ -159,11 +159,11 @@ def _satisfies(version: str, wanted: str) -> bool:
     return have == want if found[1] == "==" else have[: len(want)] >= want[: len(have)]
 
 
-def _look(what: str, told: str, bad: bool, cost: str, remedy: str) -> Iterator[Finding]:
-    yield Finding(what, told, cost, remedy) if bad else Finding(what, told)
+def _look(what: str, told: str, bad: bool, cost: str, remedy: str) -> Iterator[CheckResult]:
+    yield CheckResult(what, told, cost, remedy) if bad else CheckResult(what, told)
 
 
-def _chromium() -> Iterator[Finding]:
+def _chromium() -> Iterator[CheckResult]:
     from lycosa.browser.finding import CHROMIUM, find_chromium
 
     found = find_chromium()
@@ -171,7 +171,7 @@ def _chromium() -> Iterator[Finding]:
     return _look("Chromium", found or "not installed", not found, cost, CHROMIUM)
 
 
-def _wordnet() -> Iterator[Finding]:
+def _wordnet() -> Iterator[CheckResult]:
     from lycosa.core.errors import InputError
     from lycosa.text.meanings import load_ontology
 
@@ -179,12 +179,12 @@ def _wordnet() -> Iterator[Finding]:
         known = load_ontology()
     except InputError as error:
         told, _, remedy = str(error).rpartition("; ")
-        yield Finding("WordNet", told, "judges and strategies that use word meanings are not available", remedy)
+        yield CheckResult("WordNet", told, "judges and strategies that use word meanings are not available", remedy)
     else:
-        yield Finding("WordNet", f"{known.source}, {len(known):,} synsets")
+        yield CheckResult("WordNet", f"{known.source}, {len(known):,} synsets")
 
 
-def _sqlite() -> Iterator[Finding]:
+def _sqlite() -> Iterator[CheckResult]:
     lacks = True
     with closing(sqlite3.connect(":memory:")) as database, suppress(sqlite3.Error):
         database.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
@@ -194,9 +194,7 @@ def _sqlite() -> Iterator[Finding]:
     return _look("SQLite", told, lacks, "no lycosa search", remedy)
 
 
-
-
-def _disk() -> Iterator[Finding]:
+def _disk() -> Iterator[CheckResult]:
     here = Path.cwd()
     free = shutil.disk_usage(here).free
     if not os.access(here, os.W_OK):
@@ -205,7 +203,7 @@ def _disk() -> Iterator[Finding]:
     return _look("disk", told, little, "a crawl stops when it is full", "free some, or use --out DIR")
 
 
-def _files() -> Iterator[Finding]:
+def _files() -> Iterator[CheckResult]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     told = f"{soft:,} at once" if soft != resource.RLIM_INFINITY else "no limit"
     if soft != resource.RLIM_INFINITY and (hard == resource.RLIM_INFINITY or hard > soft):
@@ -214,7 +212,7 @@ def _files() -> Iterator[Finding]:
     return _look("open files", told, 0 <= hard < 1_024, cost, "raise 'ulimit -Hn'")
 
 
-def _trial() -> Iterator[Finding]:
+def _trial() -> Iterator[CheckResult]:
     """Crawl five local pages over HTTP, store them, and read them back."""
     from lycosa.collection.crawl_directory import CrawlDirectory
     from lycosa.crawling import crawl
@@ -230,16 +228,16 @@ def _trial() -> Iterator[Finding]:
         if pages != 5:
             why = next((visit.complaint for visit in visits if visit.outcome != "ok"), "no reason was given")
             told, remedy = f"{pages} of 5 pages could be fetched: {why}", "let programs connect to 127.0.0.1"
-            yield Finding("trial", told, "nothing can be crawled", remedy, essential=True)
+            yield CheckResult("trial", told, "nothing can be crawled", remedy, essential=True)
             return
         with CrawlDirectory(out) as collection:
             read = sum(bool(collection.document(visit).marked) for _, visit in collection.pages(copies=True))
     told = f"5 pages over HTTP on this machine in {seconds:.2f} s; {read} of 5 read back from log and WARC"
     if read == 5:
-        yield Finding("trial", told)
+        yield CheckResult("trial", told)
     else:
         remedy = f"check the disk that holds {tempfile.gettempdir()}"
-        yield Finding("trial", told, "what is crawled can't be read again", remedy, essential=True)
+        yield CheckResult("trial", told, "what is crawled can't be read again", remedy, essential=True)
 
 
 CHECKS = (_packages, _extras, _chromium, _wordnet, _sqlite, _disk, _files, _trial)

@@ -13,7 +13,7 @@ from typing import Annotated
 from rich.text import Text
 
 from lycosa.cli.parameters import REGISTRIES, Dir, Json, Threshold
-from lycosa.cli.printing import Part, heading, page_lines, print_result, require_crawl, show
+from lycosa.cli.printing import Part, heading, page_parts, print_result, require_crawl, show
 from lycosa.collection import judging
 from lycosa.collection.best import Question, questions
 from lycosa.collection.crawl_directory import CrawlDirectory
@@ -85,11 +85,9 @@ def _pages(count: int, verb: str) -> str:
 def _moved(title: str, pages: Sequence[RejudgedPage], count: int) -> Iterator[Part]:
     yield from heading(title) if pages else []
     for page in pages:
-        yield from page_lines(page.after, page.title, page.url, page.before if page.before != page.after else None)
+        yield from page_parts(page.after, page.title, page.url, page.before if page.before != page.after else None)
     if pages and count > len(pages):
         yield Text(f"  and {count - len(pages):,} more", "dim")
-
-
 
 
 def label(
@@ -123,7 +121,7 @@ def _questions(found: Sequence[Question], directory: Path) -> Iterator[Part]:
         return
     yield "Labelling these pages would help most:"
     for question in found:
-        yield from page_lines(question.relevance_now, question.title, question.url)
+        yield from page_parts(question.relevance_now, question.title, question.url)
     name = shlex.quote(str(directory))
     yield f"Label them with: lycosa label {name} --yes URL, or --no URL; both are repeatable"
 
@@ -133,7 +131,7 @@ def _ask(directory: Path, found: Sequence[Question]) -> None:
     show(["Are these pages relevant? y: yes, n: no, Enter: skip, q: quit"])
     said: dict[str, bool] = {}
     for question in found:
-        show(page_lines(question.relevance_now, question.title, question.url))
+        show(page_parts(question.relevance_now, question.title, question.url))
         try:
             typed = input("  y/n? ").strip().lower()[:1]
         except (EOFError, KeyboardInterrupt):

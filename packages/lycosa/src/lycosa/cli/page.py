@@ -80,8 +80,6 @@ def page(
         print_result(facts, _parts(facts, collection.threshold), json=json)
 
 
-
-
 def versions_of(visits: Sequence[Visit]) -> list[Visit]:
     if versions := [visit for visit in visits if visit.is_version]:
         return versions
@@ -107,8 +105,6 @@ def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -
     if not before:
         raise InputError(f"no version is as old as {typed}: the first is of {when(versions[0].started)}")
     return before[-1]
-
-
 
 
 def _tree(collection: CrawlDirectory, visit: Visit, body: bytes) -> bytes:
@@ -218,8 +214,6 @@ def _history(visits: list[Visit]) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
 
 
 def title_parts(title: str, url: str) -> list[Part]:

@@ -74,7 +74,7 @@ def network_options(**given: Any) -> Options:
 
 
 BUILT_IN = {
-    "judges": ("judges", "TOPICS"),
+    "judges": ("judges", "JUDGES"),
     "strategies": ("strategies", "STRATEGIES"),
     "spaces": ("spaces", "SPACES"),
     "exporters": ("collection.export", "FORMATS"),
@@ -142,7 +142,6 @@ def rare_options() -> set[str]:
     from lycosa.core.options import Options
 
     return {name for name, item in Options.__dataclass_fields__.items() if not item.metadata["common"]}
-
 
 
 _DAY = re.compile(r"\d{4}-?\d\d-?\d\d|today|yesterday", re.IGNORECASE)

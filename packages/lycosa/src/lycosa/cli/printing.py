@@ -111,13 +111,11 @@ def print_notes(notes: Iterable[str]) -> None:
         print(f"note: {note}", file=sys.stderr)
 
 
-
-
 def heading(text: str) -> list[Part]:
     return ["", Text(text, "bold")]
 
 
-def page_lines(score: float, title: str, url: str, before: float | None = None) -> list[Part]:
+def page_parts(score: float, title: str, url: str, before: float | None = None) -> list[Part]:
     """Return a page's relevance and title, and its URL on a line of its own."""
     first = f"{score:>6.2f}  " if before is None else f"{before:>6.2f} → {score:.2f}  "
     return [LabelledText(first, squeezed(title) or "-"), LabelledText(" " * len(first), Text(url, "cyan"))]
@@ -157,8 +155,6 @@ def remarks(reasons: Any, notes: Iterable[str]) -> list[Part]:
     """Return what was left out and further notes as parts."""
     left = left_out(reasons)
     return [*([f"Left out: {left}."] if left else []), *(f"note: {note}" for note in notes)]
-
-
 
 
 def require_crawl(directory: Path) -> Options:

@@ -26,7 +26,7 @@ from lycosa.crawling import Crawl
 from lycosa.crawling.assembly import refresher_of
 from lycosa.drawing.formats import many
 from lycosa.revisit.change import Change, change_of
-from lycosa.revisit.ledger import day_and_time, plain
+from lycosa.revisit.ledger import day_and_time, plain_line
 
 SETTINGS = {
     "now": Annotated[
@@ -170,10 +170,10 @@ class RefreshProgress(ProgressDisplay):
 
 
 def _change(visit: Visit, change: Change) -> Iterator[Part]:
-    how = magnitude(change) or plain("; ".join(change.says), 60)
+    how = magnitude(change) or plain_line("; ".join(change.says), 60)
     if change.what == "new":
         how = f"score {visit.relevance_now:.2f}"
     first = Text(f"{change.what:<9}", COLOURS[change.what])
-    yield LabelledText(first, Text(f"{how}  " if how else "") + Text(plain(visit.title) or visit.node, "bold"))
+    yield LabelledText(first, Text(f"{how}  " if how else "") + Text(plain_line(visit.title) or visit.node, "bold"))
     if visit.title:
         yield LabelledText(" " * 9, Text(visit.node, "dim"))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from lycosa.cli.parameters import Dir, Json, Threshold
-from lycosa.cli.printing import LabelledText, Part, output, page_lines, print_result, require_crawl
+from lycosa.cli.printing import LabelledText, Part, output, page_parts, print_result, require_crawl
 from lycosa.drawing.figure import columns
 from lycosa.drawing.formats import many
 from lycosa.revisit.ledger import day_and_time
@@ -56,11 +56,11 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
         yield from _curve(summary)
     yield from [Text("best pages", "bold")] if summary.best else []
     for best in summary.best:
-        yield from page_lines(best["relevance"], best["title"], best["url"])
+        yield from page_parts(best["relevance"], best["title"], best["url"])
     unsure = f"least certain pages: label them with 'lycosa label {name}'"
     yield from [Text(unsure, "bold")] if summary.unsure else []
     for page in summary.unsure:
-        yield from page_lines(page.relevance_now, page.title, page.url)
+        yield from page_parts(page.relevance_now, page.title, page.url)
     yield Text("what happened, with the last reason", "bold")
     yield from _counted(
         (count, f"{kind} {outcome}" if kind != outcome else kind, summary.reasons.get((kind, outcome), ""))

@@ -73,7 +73,7 @@ train = TrainCommands(
 
 _UNWANTED = {"other", "others", "rest", "misc", "negative", "no", "false", "0"}
 
-MOST_ROWS = 60  # classes in the report; --json and the model have all
+MAX_ROWS = 60  # classes in the report; --json and the model have all
 
 
 @with_more(network_parameters(), last=True)
@@ -176,10 +176,10 @@ def _measured(quality: Quality, pages: int) -> Iterator[Part]:
         columns = {"pages": "pages", "f1": "F1"}
     headers = [Column("class", overflow="fold"), *(right_aligned(title, no_wrap=True) for title in columns.values())]
     yield listing(
-        headers, ([row["name"], *(_number(row[name]) for name in columns)] for row in quality.classes[:MOST_ROWS])
+        headers, ([row["name"], *(_number(row[name]) for name in columns)] for row in quality.classes[:MAX_ROWS])
     )
-    if len(quality.classes) > MOST_ROWS:
-        yield f"and {len(quality.classes) - MOST_ROWS} more classes: --json lists all"
+    if len(quality.classes) > MAX_ROWS:
+        yield f"and {len(quality.classes) - MAX_ROWS} more classes: --json lists all"
     if quality.confusions:
         yield Text("most often mistaken", "bold")
     yield from (f"{count:>5} {true} taken for {said}" for true, said, count in quality.confusions)

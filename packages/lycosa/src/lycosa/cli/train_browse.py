@@ -19,7 +19,7 @@ from lycosa.core.spec import format_spec
 from lycosa.training.browse import Browsed, train_browse
 from lycosa.training.looking import fetched, recorded
 
-MOST_ROWS = 20  # clusters that are listed; --json has all
+MAX_ROWS = 20  # clusters that are listed; --json has all
 
 
 @with_more(network_parameters(), last=True)
@@ -118,7 +118,7 @@ def _clusters(title: str, clusters: list[dict[str, Any]]) -> Iterator[Part]:
             f"{cluster['relevant']:,}",
             " ".join(cluster["words"]) or "-",
         )
-        for cluster in ranked[:MOST_ROWS]
+        for cluster in ranked[:MAX_ROWS]
     ]
     columns = [
         right_aligned("cluster"),
@@ -128,5 +128,5 @@ def _clusters(title: str, clusters: list[dict[str, Any]]) -> Iterator[Part]:
     ]
     yield Text(f"clusters by {title}", "bold")
     yield listing(columns, rows)
-    if len(clusters) > MOST_ROWS:
-        yield f"and {len(clusters) - MOST_ROWS} more: --json lists all"
+    if len(clusters) > MAX_ROWS:
+        yield f"and {len(clusters) - MAX_ROWS} more: --json lists all"

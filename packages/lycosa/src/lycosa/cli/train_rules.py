@@ -23,7 +23,7 @@ from lycosa.training.looking import fetched, recorded
 from lycosa.training.train_model import check_out
 
 SHOW = Group("Show rules, without --model")
-MOST_SHOWN = 200  # classes of a printed matrix
+MAX_SHOWN = 200  # classes of a printed matrix
 
 
 @with_more(network_parameters("delay", "allow_network"), last=True)
@@ -142,9 +142,9 @@ def _show_matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
     fitting = [deep for deep in range(deepest, 0, -1) if deep == 1 or len(book.grouped(deep).classes) <= 12]
     groups = book.grouped(level or fitting[0])
     names = groups.classes
-    if len(names) > MOST_SHOWN and not json:
+    if len(names) > MAX_SHOWN and not json:
         raise InputError(
-            f"{file} has {len(names):,} classes at this level, and a matrix {MOST_SHOWN} at most: take fewer levels "
+            f"{file} has {len(names):,} classes at this level, and a matrix {MAX_SHOWN} at most: take fewer levels "
             "(--level 1), --target CLASS, or --json"
         )
     columns = [

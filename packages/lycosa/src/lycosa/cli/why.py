@@ -47,8 +47,6 @@ def why(
         print_result(facts, _next(reasons, best), json=json)
 
 
-
-
 def _next(reasons: Reasons, best: list[Why]) -> Iterator[Part]:
     if not best:
         yield "no links waiting: every known link that may be fetched has been fetched"
@@ -89,8 +87,6 @@ def format_priority(value: float) -> str:
     if 0 < abs(value) < 0.005 or abs(value) >= 1e5:
         return f"{value:.0e}"
     return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 0.995 else f"{value:.2f}"
-
-
 
 
 def _link(why: Why, threshold: float, *, running: bool) -> Iterator[Part]:

@@ -26,7 +26,7 @@ from lycosa.core.files import atomic_write
 from lycosa.replay.places import data_directory
 
 YEARS = 5
-MOST_HOSTS = 1_000
+MAX_HOSTS = 1_000
 
 
 class Authority:
@@ -44,7 +44,7 @@ class Authority:
         except OSError as error:
             raise StoreError(f"cannot keep a certificate in {directory}: {error.strerror or error}") from error
         self._host_key = ec.generate_private_key(ec.SECP256R1())  # one for all hosts of a run
-        self.context = lru_cache(MOST_HOSTS)(self._new_context)
+        self.context = lru_cache(MAX_HOSTS)(self._new_context)
 
     @property
     def pin(self) -> str:

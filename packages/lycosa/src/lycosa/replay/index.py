@@ -29,7 +29,7 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import atomic_write
 from lycosa.replay.captures import PAGE, REVISIT, Captures
 from lycosa.replay.places import cache_directory
-from lycosa.replay.scanning import Tell, scan, segments
+from lycosa.replay.scanning import ScanProgress, scan, segments
 
 MAGIC = b"LYCOSA-INDEX-003"
 COLUMNS = {
@@ -130,7 +130,7 @@ def kept_at(path: Path) -> Path:
     return cache_directory() / "index" / f"{hash_name(os.path.abspath(path).encode())}-{path.name}"
 
 
-def open_index(path: Path, progress: Tell) -> Index:
+def open_index(path: Path, progress: ScanProgress) -> Index:
     """Return the index of a WARC file, cached or new."""
     kept = kept_at(path)
     try:

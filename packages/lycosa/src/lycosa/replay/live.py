@@ -25,12 +25,12 @@ from yarl import URL
 from lycosa.core.errors import InputError
 from lycosa.replay import proxy_pages
 from lycosa.replay.certificates import Authority
-from lycosa.replay.proxy import LARGEST_BODY, Connection, Headers, LocalProxy, Request, mark
+from lycosa.replay.proxy import MAX_BODY_BYTES, Connection, Headers, LocalProxy, Request, mark
 from lycosa.replay.trail import VisitorTrail
 from lycosa.web.fetch import HttpTransport, LenientResponse
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 
-MOST_PAGE = 4_000_000  # bytes and characters that are recorded; the browser gets all of it
+MAX_PAGE_BYTES = 4_000_000  # bytes and characters that are recorded; the browser gets all of it
 # Hop-by-hop headers, and those written by this proxy.
 _HOP = frozenset(
     b"connection proxy-connection keep-alive te trailer transfer-encoding upgrade proxy-authenticate "
@@ -69,7 +69,7 @@ class Recorder:
         title = "" if plain else html.unescape(found[1]) if (found := _TITLE.search(text, 0, 100_000)) else ""
         self.opened.append(Opened(url, " ".join(title.split())[:200]))
         line = {"url": url, "relevant": None, "referrer": self._trail.step(url, referrer) or None}
-        self._write({**line, "time": round(self.clock(), 3), "text" if plain else "html": text[:MOST_PAGE]})
+        self._write({**line, "time": round(self.clock(), 3), "text" if plain else "html": text[:MAX_PAGE_BYTES]})
 
     def label(self, number: int, relevant: bool) -> None:
         """Label the page of a visit as relevant or not."""
@@ -148,10 +148,9 @@ class _Live(Connection):
         self.arrived.set()
         self.writable.set()
 
-
     def _answer(self, request: Request) -> None:
         url = request.url(self.tunnel)
-        if not 0 <= request.body <= LARGEST_BODY:
+        if not 0 <= request.body <= MAX_BODY_BYTES:
             self._refuse(411 if request.body < 0 else 413)
         elif own := self.proxy.own_path(url):
             self.to_skip = request.body
@@ -190,7 +189,6 @@ class _Live(Connection):
         del self.buffer[:length]
         return body
 
-
     async def _stream(self, request: Request, url: str, answer: aiohttp.ClientResponse, is_page: bool) -> None:
         """Forward a response as it arrives; record the page when it is complete."""
         assert isinstance(answer, LenientResponse)
@@ -208,7 +206,7 @@ class _Live(Connection):
             async for chunk in answer.content.iter_any():
                 if self.transport is None or self.transport.is_closing():
                     return
-                body += chunk if keeps and len(body) < MOST_PAGE else b""
+                body += chunk if keeps and len(body) < MAX_PAGE_BYTES else b""
                 self.transport.write(b"%x\r\n%b\r\n" % (len(chunk), chunk) if end else chunk)
                 await self.writable.wait()
         except (aiohttp.ClientError, OSError, TimeoutError):
@@ -244,7 +242,7 @@ class _Live(Connection):
 
     def _record(self, url: str, request: Request, body: bytes, kind: str, encoding: str) -> None:
         try:
-            inflated, _ = inflate(body, encoding, MOST_PAGE)
+            inflated, _ = inflate(body, encoding, MAX_PAGE_BYTES)
         except BadEncoding:
             return
         plain = kind.startswith("text/plain")
@@ -254,7 +252,6 @@ class _Live(Connection):
             self.proxy.tally["recorded"] += 1
         except OSError:  # for instance a full disk; the browser already has the response
             self.proxy.tally["unwritten"] += 1
-
 
     def _speak(self, request: Request, path: str) -> None:
         proxy, authority = self.proxy, self.proxy.authority

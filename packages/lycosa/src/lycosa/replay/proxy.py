@@ -30,7 +30,7 @@ from lycosa.replay.recording import Recording, Spot
 from lycosa.replay.records import Damaged, RecordedAnswer
 
 AT_ONCE = 200_000  # bytes in the file: smaller records are read without a thread, in a millisecond or two
-LARGEST_BODY = 10_000_000  # of a request; it is read and discarded
+MAX_BODY_BYTES = 10_000_000  # of a request; it is read and discarded
 USERNAME = "lycosa"  # goes with a proxy's password
 Headers = list[tuple[bytes, bytes]]
 
@@ -133,7 +133,6 @@ class Connection(asyncio.Protocol):
         self.is_stranger = True
         self.working: asyncio.Task[None] | None = None
 
-
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
@@ -163,7 +162,6 @@ class Connection(asyncio.Protocol):
             self.transport.abort()
             await asyncio.sleep(0)
 
-
     def _next(self) -> None:
         """Answer the requests in the buffer until one has to wait."""
         while self.working is None and not self.blocked and self.transport and not self.transport.is_closing():
@@ -192,7 +190,6 @@ class Connection(asyncio.Protocol):
     def _answer(self, request: Request) -> None:
         """Answer a request, at once or in a task set as `working`."""
         raise NotImplementedError
-
 
     def _connect(self, request: Request) -> None:
         """Start a tunnel to the requested host."""
@@ -225,7 +222,6 @@ class Connection(asyncio.Protocol):
             self.working = None
         self.transport = secure
         self._next()
-
 
     def _say(self, request: Request, status: int, said: bytes, called: str, *more: tuple[bytes, bytes]) -> None:
         self._send(request, status, b"", [(b"Content-Type", b"text/html; charset=utf-8"), mark(called), *more], said)
@@ -263,7 +259,7 @@ class _Replaying(Connection):
     proxy: ReplayProxy
 
     def _answer(self, request: Request) -> None:
-        if not 0 <= request.body <= LARGEST_BODY:
+        if not 0 <= request.body <= MAX_BODY_BYTES:
             request.keep = False
         elif request.keep:
             self.to_skip = request.body
@@ -326,8 +322,6 @@ def new_password() -> str:
 def mark(said: str) -> tuple[bytes, bytes]:
     """Return the header that marks the proxy's own responses."""
     return b"X-Lycosa", said.encode()
-
-
 
 
 class Request:

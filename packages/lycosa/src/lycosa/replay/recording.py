@@ -141,7 +141,6 @@ class Recording:
         ]
         return sorted(hosts, key=lambda host: -host.pages)
 
-
     def locate(self, url: str, at: int | None = None) -> list[Spot]:
         """Return possible captures of a URL, best first."""
         key, exact, address = identify(url)

@@ -124,7 +124,7 @@ def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
 def dechunked(body: bytes) -> bytes:
     """Remove the chunked coding of a body; other bodies are unchanged, truncated ones are read as far as possible.
 
-    >>> dechunked(b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"), dechunked(b"<html>"), dechunked(b"5\r\nab")
+    >>> dechunked(b"3\\r\\nabc\\r\\n2\\r\\nde\\r\\n0\\r\\n\\r\\n"), dechunked(b"<html>"), dechunked(b"5\\r\\nab")
     (b'abcde', b'<html>', b'ab')
     """
     pieces, place = [], 0

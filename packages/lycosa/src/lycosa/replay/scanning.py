@@ -27,7 +27,7 @@ BLOCK = 1 << 20
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _LENGTH = re.compile(rb"\nContent-Length:[ \t]*(\d{1,18})[ \t]*(?=\r|\n|\Z)", re.IGNORECASE)
 
-Tell = Callable[[int, int], None]  # progress callback: byte offset, number of captures
+ScanProgress = Callable[[int, int], None]  # progress callback: byte offset, number of captures
 
 
 def segments(path: Path, size: int) -> list[tuple[int, int]]:
@@ -51,7 +51,7 @@ def segments(path: Path, size: int) -> list[tuple[int, int]]:
     return spans
 
 
-def scan(path: Path, segment: tuple[int, int], into: Captures, tell: Tell) -> int:
+def scan(path: Path, segment: tuple[int, int], into: Captures, tell: ScanProgress) -> int:
     """Add the captures of a segment; return the offset up to which it is complete."""
     begin, end = segment
     if begin == end:
@@ -82,7 +82,7 @@ class _FilePart:
 
 
 class _Walk:
-    def __init__(self, part: _FilePart, path: Path, begin: int, into: Captures, tell: Tell) -> None:
+    def __init__(self, part: _FilePart, path: Path, begin: int, into: Captures, tell: ScanProgress) -> None:
         self.part, self.path, self.begin, self.into, self.tell = part, path, begin, into, tell
         self.magic = GZIP if part.read(begin, 2) == GZIP[:2] else PLAIN
 

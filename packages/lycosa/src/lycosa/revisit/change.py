@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from lycosa.core.types import Visit
 
-What: TypeAlias = Literal[
+ChangeType: TypeAlias = Literal[
     "changed",  # different content at the same URL
     "vanished",  # 404, 410, or a page that says so under another status
     "moved",  # a redirect in place of the page
@@ -41,7 +41,7 @@ class Verdict:
 class Change:
     """The change of a page."""
 
-    what: What
+    what: ChangeType
     kind: Kind = "cosmetic"
     magnitude: float = 0.0
     by: list[str] = field(default_factory=list)  # detectors that reported it

@@ -18,7 +18,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.spec import Registry, RegistryEntry
 from lycosa.revisit.change import KINDS, Change, Kind, Verdict
 from lycosa.revisit.snapshot import MainBlocks, Snapshot, words_of
-from lycosa.text.fingerprint import MAX_NEAR_DUPLICATE_DISTANCE, distance
+from lycosa.text.fingerprint import NEAR_DUPLICATE_BITS, distance
 from lycosa.web.tree import DomLevel
 
 Compare: TypeAlias = Callable[[Snapshot, Snapshot], Verdict | None]
@@ -140,9 +140,6 @@ def _unseen(old: Snapshot, new: Snapshot, detectors: Sequence[str], verdicts: Co
     return Change("changed")
 
 
-
-
-
 def digest(old: Snapshot, new: Snapshot) -> Verdict | None:
     """Compare the SHA-256 of the inflated bodies, so a different compression is no change.
 
@@ -216,7 +213,9 @@ def simhash(old: Snapshot, new: Snapshot) -> Verdict | None:
             return None
     apart = distance(before, after)
     says = f"{apart} of 64 bits of the fingerprint" if apart else ""
-    return Verdict(apart > MAX_NEAR_DUPLICATE_DISTANCE, "text" if apart > MAX_NEAR_DUPLICATE_DISTANCE else "cosmetic", min(1.0, apart / 32), says)
+    return Verdict(
+        apart > NEAR_DUPLICATE_BITS, "text" if apart > NEAR_DUPLICATE_BITS else "cosmetic", min(1.0, apart / 32), says
+    )
 
 
 def relevance(old: Snapshot, new: Snapshot) -> Verdict | None:

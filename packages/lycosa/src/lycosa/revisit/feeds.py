@@ -13,21 +13,21 @@ from pathlib import Path
 from xml.etree import ElementTree as Tree
 
 from lycosa.core.errors import StoreError
-from lycosa.core.files import read_whole, atomic_write
+from lycosa.core.files import atomic_write, read_whole
 from lycosa.revisit.ledger import (
-    WHAT_MATTERS,
+    IMPORTANT_CHANGES,
+    ChangeFilter,
     Excerpt,
-    Told,
-    Wanted,
+    LoggedChange,
     Where,
     changes,
+    describe_change,
     end,
     identity,
-    label,
     name,
     nothing,
-    plain,
-    stamp,
+    plain_line,
+    rfc3339,
     story,
 )
 from lycosa.store.log import SqliteLog
@@ -38,17 +38,17 @@ NAMESPACE = "http://www.w3.org/2005/Atom"
 
 ATOM = "changes.atom"
 
-MOST = 200  # entries of a feed
+MAX_ENTRIES = 200  # entries of a feed
 
 
 def atom(
-    changes: Sequence[Told],
+    changes: Sequence[LoggedChange],
     *,
     crawl: str,
     title: str,
     at: float = 0.0,
     address: str = "",
-    says: Callable[[Told], str] = story,
+    says: Callable[[LoggedChange], str] = story,
     where: Where = nothing,
 ) -> bytes:
     """Return the feed of some changes, newest first.
@@ -63,7 +63,7 @@ def atom(
     feed = Tree.Element("feed", xmlns=NAMESPACE)
     _add(feed, "id", crawl)
     _add(feed, "title", _title(title))
-    _add(feed, "updated", stamp(max((item.at for item in changes), default=at)))
+    _add(feed, "updated", rfc3339(max((item.at for item in changes), default=at)))
     _add(_add(feed, "author"), "name", "Lycosa")
     _add(feed, "generator", "Lycosa", version=__version__)
     if address:
@@ -74,18 +74,18 @@ def atom(
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
 
 
-def _entry(feed: Tree.Element, item: Told, says: str, shown: str) -> None:
+def _entry(feed: Tree.Element, item: LoggedChange, says: str, shown: str) -> None:
     entry = _add(feed, "entry")
     _add(entry, "id", item.id)
-    _add(entry, "title", f"{name(item)} ({label(item.change)})")
-    _add(entry, "updated", stamp(item.at))
-    _add(entry, "published", stamp(item.at))
+    _add(entry, "title", f"{name(item)} ({describe_change(item.change)})")
+    _add(entry, "updated", rfc3339(item.at))
+    _add(entry, "published", rfc3339(item.at))
     if shown:
         _add(entry, "link", rel="alternate", href=shown)
     if is_http(item.url):
-        _add(entry, "link", rel="via" if shown else "alternate", href=plain(item.url, 10_000))
+        _add(entry, "link", rel="via" if shown else "alternate", href=plain_line(item.url, 10_000))
     if item.change.what == "moved" and is_http(item.change.target):
-        _add(entry, "link", rel="related", href=plain(item.change.target, 10_000))
+        _add(entry, "link", rel="related", href=plain_line(item.change.target, 10_000))
     for term in _terms(item):
         _add(entry, "category", term=term)
     # an entry without a link must have content (RFC 4287)
@@ -100,10 +100,10 @@ def _add(parent: Tree.Element, tag: str, text: str = "", **attributes: str) -> T
 
 
 def _title(title: str) -> str:
-    return f"Changes: {plain(title)}" if title else "Changes"
+    return f"Changes: {plain_line(title)}" if title else "Changes"
 
 
-def _terms(item: Told) -> list[str]:
+def _terms(item: LoggedChange) -> list[str]:
     return [item.change.what, item.change.kind] if item.change.what == "changed" else [item.change.what]
 
 
@@ -116,7 +116,7 @@ class Feeds:
         log: SqliteLog,
         *,
         title: str = "",
-        wanted: Wanted = WHAT_MATTERS,
+        wanted: ChangeFilter = IMPORTANT_CHANGES,
         address: str = "",
         excerpt: Excerpt = nothing,
     ) -> None:
@@ -124,7 +124,7 @@ class Feeds:
         self.address = address if not address or address.endswith("/") else f"{address}/"
         self.excerpt = excerpt
         self._told: dict[str, str] = {}  # excerpts by entry id
-        self._newest: deque[Told] = deque(maxlen=MOST)  # oldest first
+        self._newest: deque[LoggedChange] = deque(maxlen=MAX_ENTRIES)  # oldest first
         self._read = 0
         self._unwritten = True
 
@@ -163,8 +163,10 @@ class Feeds:
             return {}
 
 
-def newest(log: SqliteLog, wanted: Wanted = WHAT_MATTERS, *, upto: int | None = None, since: float = 0.0) -> list[Told]:
-    return list(islice(changes(log, wanted=wanted, upto=upto, since=since, newest_first=True), MOST))
+def newest(
+    log: SqliteLog, wanted: ChangeFilter = IMPORTANT_CHANGES, *, upto: int | None = None, since: float = 0.0
+) -> list[LoggedChange]:
+    return list(islice(changes(log, wanted=wanted, upto=upto, since=since, newest_first=True), MAX_ENTRIES))
 
 
 def save(path: Path, content: bytes) -> bool:

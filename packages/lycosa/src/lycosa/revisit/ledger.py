@@ -19,13 +19,13 @@ from uuid import UUID, uuid5
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import clip, visible
-from lycosa.revisit.change import KINDS, Change, What, change_of
+from lycosa.revisit.change import KINDS, Change, ChangeType, change_of
 from lycosa.store.log import SqliteLog
 from lycosa.web.urls import compile_patterns, host, parse_host
 
-WHATS: tuple[str, ...] = get_args(What)
+WHATS: tuple[str, ...] = get_args(ChangeType)
 
-LOOKS = "kind IN ('page', 'revisit', 'sitemap')"  # SQL: visits that may detect a change
+VISITS_WITH_CHANGES = "kind IN ('page', 'revisit', 'sitemap')"  # SQL: visits that may detect a change
 VERSIONS = "kind IN ('page', 'revisit', 'sitemap') AND outcome = 'ok'"
 
 REFRESHED = "refreshed"  # setting recorded by the first run that revisits pages
@@ -33,7 +33,7 @@ SLACK = 86_400.0  # seconds by which a clock may have been set back
 
 
 @dataclass(slots=True, frozen=True)
-class Told:
+class LoggedChange:
     """One change with its context."""
 
     seq: int  # sequence number in the log
@@ -53,14 +53,14 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ChangeFilter:
     """Filter for changes.
 
     Kinds and magnitudes apply to changed pages only; vanished, moved, returned and new ones have neither.
 
     >>> text = Change("changed", "text", 0.25)
-    >>> told = Told(7, "urn:uuid:7", "http://www.reef.example/a", 0.0, "", 0.4, text)
-    >>> Wanted(at_least=0.2).takes(told), Wanted(at_least=0.3).takes(told), Wanted(host="reef.example").takes(told)
+    >>> logged = LoggedChange(7, "urn:uuid:7", "http://www.reef.example/a", 0.0, "", 0.4, text)
+    >>> ChangeFilter(at_least=0.2).takes(logged), ChangeFilter(at_least=0.3).takes(logged), ChangeFilter(host="reef.example").takes(logged)
     (True, False, True)
     """
 
@@ -89,7 +89,7 @@ class Wanted:
     def _name(self) -> str:
         return parse_host(self.host.strip().removeprefix("*.").removeprefix(".")) if self.host else ""
 
-    def takes(self, item: Told) -> bool:
+    def takes(self, item: LoggedChange) -> bool:
         change = item.change
         if self.what and change.what not in self.what:
             return False
@@ -102,7 +102,7 @@ class Wanted:
         return max(item.relevance, item.was) >= self.relevant and self._search.search(item.url) is not None
 
 
-WHAT_MATTERS = Wanted()
+IMPORTANT_CHANGES = ChangeFilter()
 
 
 def changes(
@@ -112,16 +112,16 @@ def changes(
     upto: int | None = None,
     since: float = 0.0,
     until: float = math.inf,
-    wanted: Wanted = WHAT_MATTERS,
+    wanted: ChangeFilter = IMPORTANT_CHANGES,
     newest_first: bool = False,
-) -> Iterator[Told]:
+) -> Iterator[LoggedChange]:
     """Yield changes after event number `after` up to `upto`, detected from `since` and before `until`.
 
     In the order of the log, that is, in which the visits ended.
     """
     crawl = identity(log)
     first = max(after, beginning(log, since) - 1, refreshed_from(log))
-    where = f"{LOOKS} AND outcome != 'unchanged' AND seq > ? AND seq <= ?"
+    where = f"{VISITS_WITH_CHANGES} AND outcome != 'unchanged' AND seq > ? AND seq <= ?"
     last = end(log) if upto is None else upto
     order = "seq DESC" if newest_first else "seq"
     for seq, visit in log.numbered(where, order, (first, last)):
@@ -134,7 +134,7 @@ def changes(
             yield item
 
 
-def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -> Told:
+def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -> LoggedChange:
     """Return a change with data of the previous version: a vanished page has no title of its own."""
     before = next(log.events(f"node = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (visit.node, seq)), None)
     title, was = visit.title, 0.0
@@ -142,7 +142,7 @@ def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -
         was = before.relevance_now
         if change.what in ("vanished", "moved") or not title:
             title = before.title
-    return Told(
+    return LoggedChange(
         seq=seq,
         # Includes the change itself, because copies of a crawl that continue separately must have distinct ids.
         id=uuid5(crawl, f"{seq} {visit.started!r} {visit.node!a}").urn,
@@ -157,8 +157,7 @@ def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -
 
 
 def identity(log: SqliteLog) -> UUID:
-    """Return an id of the crawl that survives moving its directory: a hash of its first event, which contains a time.
-    """
+    """Return an id of the crawl that survives moving its directory: a hash of its first event, which contains a time."""
     first = next(log.rows("kind, node, body", order="seq LIMIT 1"), ("", "", b""))
     digest = hashlib.sha256(repr(first).encode("utf-8", "backslashreplace")).digest()
     return UUID(bytes=digest[:16], version=5)
@@ -178,7 +177,7 @@ def beginning(log: SqliteLog, since: float) -> int:
         return low
     while low < high:
         middle = (low + high) // 2
-        visit = next(log.numbered(f"{LOOKS} AND seq >= ?", "seq LIMIT 1", (middle,)), None)
+        visit = next(log.numbered(f"{VISITS_WITH_CHANGES} AND seq >= ?", "seq LIMIT 1", (middle,)), None)
         if visit is not None and isinstance(visit[1], Visit) and visit[1].started < since - SLACK:
             low = visit[0] + 1
         else:
@@ -204,7 +203,7 @@ def refreshed_from(log: SqliteLog) -> int:
 
 def quiet_looks(log: SqliteLog, *, after: int = 0, upto: int | None = None, since: float = 0.0) -> int:
     first = max(after, beginning(log, since) - 1)
-    where = f"{LOOKS} AND outcome = 'unchanged' AND seq > ? AND seq <= ?"
+    where = f"{VISITS_WITH_CHANGES} AND outcome = 'unchanged' AND seq > ? AND seq <= ?"
     given = (first, end(log) if upto is None else upto)
     if not since:
         return int(next(log.rows("COUNT(*)", where, given=given))[0])
@@ -214,49 +213,47 @@ def quiet_looks(log: SqliteLog, *, after: int = 0, upto: int | None = None, sinc
 def last_look(log: SqliteLog) -> tuple[float, bool]:
     """Return the time of the last visit, and whether it was a revisit."""
     again = next(log.events("kind = 'revisit'", "seq DESC LIMIT 1"), None)
-    last = next(log.events(LOOKS, "seq DESC LIMIT 1"), None)
+    last = next(log.events(VISITS_WITH_CHANGES, "seq DESC LIMIT 1"), None)
     return (last.started if isinstance(last, Visit) else 0.0), again is not None
 
 
+Excerpt: TypeAlias = Callable[[LoggedChange], str]  # returns a few added and removed words, or an empty string
+Where: TypeAlias = Callable[[LoggedChange], str]  # returns the URL that shows a change; empty: the page's own
 
 
-Excerpt: TypeAlias = Callable[[Told], str]  # returns a few added and removed words, or an empty string
-Where: TypeAlias = Callable[[Told], str]  # returns the URL that shows a change; empty: the page's own
-
-
-def nothing(item: Told) -> str:
+def nothing(item: LoggedChange) -> str:
     return ""
 
 
-def plain(text: str, most: int = 300) -> str:
+def plain_line(text: str, most: int = 300) -> str:
     """Return one line that is safe in XML, JSON, headers and terminals.
 
-    >>> plain("Reefs" + chr(13) + chr(10) + "Bcc: all@example.org" + chr(0))
+    >>> plain_line("Reefs" + chr(13) + chr(10) + "Bcc: all@example.org" + chr(0))
     'Reefs Bcc: all@example.org'
     """
     text = text[: 4 * most].replace("\x01", " ").replace("\x02", " ")  # link markers
     return clip(visible(text), most)
 
 
-def name(item: Told) -> str:
-    return plain(item.title) or plain(item.url)
+def name(item: LoggedChange) -> str:
+    return plain_line(item.title) or plain_line(item.url)
 
 
-def label(change: Change) -> str:
+def describe_change(change: Change) -> str:
     """Describe a change in two or three words.
 
-    >>> label(Change("changed", "text", 0.25)), label(Change("vanished"))
+    >>> describe_change(Change("changed", "text", 0.25)), describe_change(Change("vanished"))
     ('text changed, 25 %', 'vanished')
     """
     if change.what != "changed":
         return change.what
-    return f"{change.kind} changed, {share(change.magnitude)}"
+    return f"{change.kind} changed, {format_share(change.magnitude)}"
 
 
-def share(magnitude: float) -> str:
+def format_share(magnitude: float) -> str:
     """Format a magnitude as a percentage; positive values are never 0 %.
 
-    >>> share(0.25), share(0.001), share(0.0), share(0.999)
+    >>> format_share(0.25), format_share(0.001), format_share(0.0), format_share(0.999)
     ('25 %', '<1 %', '0 %', '99 %')
     """
     if 0 < magnitude < 0.01:
@@ -270,30 +267,30 @@ def reasons(change: Change) -> list[str]:
     >>> reasons(Change("changed", "text", 0.5, ["simhash"], ["9 of 64 bits"])), reasons(Change("moved", target="b"))
     (['simhash: 9 of 64 bits'], ['to b'])
     """
-    lines = [f"{plain(by)}: {plain(says)}" for by, says in zip(change.by, change.says, strict=False)]
-    lines += [plain(says) for says in change.says[len(change.by) :]]
+    lines = [f"{plain_line(by)}: {plain_line(says)}" for by, says in zip(change.by, change.says, strict=False)]
+    lines += [plain_line(says) for says in change.says[len(change.by) :]]
     if change.what == "moved" and change.target and not any(change.target in line for line in lines):
-        lines.insert(0, f"to {plain(change.target, 2_000)}")
+        lines.insert(0, f"to {plain_line(change.target, 2_000)}")
     return [line for line in lines if line]
 
 
-def story(item: Told, excerpt: str = "") -> str:
-    lines = [f"{label(item.change)[:1].upper()}{label(item.change)[1:]}.", *reasons(item.change)]
+def story(item: LoggedChange, excerpt: str = "") -> str:
+    lines = [f"{describe_change(item.change)[:1].upper()}{describe_change(item.change)[1:]}.", *reasons(item.change)]
     if excerpt:
-        lines.append(plain(excerpt, 1_000))
+        lines.append(plain_line(excerpt, 1_000))
     if item.follows:
         lines.append(f"The version before is of {day_and_time(item.follows)}.")
     return "\n".join(lines)
 
 
-def tally(changes: Iterable[Told]) -> Counter[str]:
+def tally(changes: Iterable[LoggedChange]) -> Counter[str]:
     return Counter(item.change.what for item in changes)
 
 
-def counts(tally: Mapping[str, int]) -> str:
+def format_counts(tally: Mapping[str, int]) -> str:
     """Format the number of changes of each kind.
 
-    >>> counts({"vanished": 1, "changed": 3})
+    >>> format_counts({"vanished": 1, "changed": 3})
     '3 changed, 1 vanished'
     """
     return ", ".join(f"{tally[what]:,} {what}" for what in WHATS if tally.get(what)) or "nothing changed"
@@ -308,16 +305,16 @@ def day_and_time(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def stamp(at: float) -> str:
+def rfc3339(at: float) -> str:
     """Format a time as in RFC 3339.
 
-    >>> stamp(1_700_000_000.7)
+    >>> rfc3339(1_700_000_000.7)
     '2023-11-14T22:13:20Z'
     """
     return f"{datetime.fromtimestamp(int(at), UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
-def facts(item: Told) -> dict[str, Any]:
+def change_data(item: LoggedChange) -> dict[str, Any]:
     """Return a change as JSON data, for feeds and `lycosa changes --json`."""
     change = item.change
     return {
@@ -326,13 +323,13 @@ def facts(item: Told) -> dict[str, Any]:
         "what": change.what,
         "kind": change.kind if change.what == "changed" else None,
         "magnitude": round(change.magnitude, 4) if change.what == "changed" else None,
-        "url": plain(item.url, 10_000),
+        "url": plain_line(item.url, 10_000),
         "host": item.host,
-        "title": plain(item.title),
-        "at": stamp(item.at),
-        "follows": stamp(item.follows) if item.follows else None,
+        "title": plain_line(item.title),
+        "at": rfc3339(item.at),
+        "follows": rfc3339(item.follows) if item.follows else None,
         "relevance": round(item.relevance, 4),
         "score_before": round(item.was, 4),
-        "moved_to": plain(change.target, 10_000) or None,
+        "moved_to": plain_line(change.target, 10_000) or None,
         "says": reasons(change),
     }

@@ -21,7 +21,7 @@ from lycosa.core.types import Kind, Visit
 from lycosa.revisit import validators
 from lycosa.revisit.change import PERMANENT, Change, change_of
 from lycosa.revisit.rates import Histories
-from lycosa.revisit.schedules import LEAST, Behaviours
+from lycosa.revisit.schedules import MIN_INTERVAL_SECONDS, Behaviours
 from lycosa.revisit.validators import CUT, Honesty, Validators
 from lycosa.web.dates import parse_http_date, parse_w3c_date
 
@@ -303,4 +303,4 @@ class Hints:
         chance = self.believed(host, node)
         if chance <= 0 or chance * weight <= price * rate:
             return due
-        return min(due, max(self._open[node], last + LEAST))
+        return min(due, max(self._open[node], last + MIN_INTERVAL_SECONDS))

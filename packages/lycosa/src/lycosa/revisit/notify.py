@@ -20,11 +20,23 @@ from typing import Any
 
 from lycosa.core.durations import parse_duration
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.files import read_whole, atomic_write
+from lycosa.core.files import atomic_write, read_whole
 from lycosa.core.options import Options
 from lycosa.revisit.change import KINDS
 from lycosa.revisit.feeds import Feeds
-from lycosa.revisit.ledger import Excerpt, Told, Wanted, changes, counts, day_and_time, end, name, nothing, plain, story
+from lycosa.revisit.ledger import (
+    ChangeFilter,
+    Excerpt,
+    LoggedChange,
+    changes,
+    day_and_time,
+    end,
+    format_counts,
+    name,
+    nothing,
+    plain_line,
+    story,
+)
 from lycosa.store.log import SqliteLog
 
 NAME = "notified.json"
@@ -61,7 +73,7 @@ class Channel:
 
         with LogCapture(level=logging.WARNING, fmt="%(message)s") as log:  # type: ignore[no-untyped-call]
             sent = self._apprise.notify(title=title, body=body, body_format="text")
-            return "" if sent else plain(log.getvalue(), 200).rstrip(".") or "it failed"
+            return "" if sent else plain_line(log.getvalue(), 200).rstrip(".") or "it failed"
 
 
 def channels_of(addresses: Iterable[str]) -> list[Channel]:
@@ -69,11 +81,11 @@ def channels_of(addresses: Iterable[str]) -> list[Channel]:
     return [Channel(address) for address in dict.fromkeys(addresses)]
 
 
-def wanted_by(options: Options) -> Wanted:
+def wanted_by(options: Options) -> ChangeFilter:
     kinds = tuple(kind for kind in KINDS if kind in options.tell_kinds)
     if unknown := set(options.tell_kinds) - set(KINDS):
         raise InputError(f"--tell-kind is {min(unknown)!r}: it must be one of {', '.join(KINDS)}")
-    return Wanted(kinds=kinds, at_least=options.tell_at_least, cosmetic="cosmetic" in kinds)
+    return ChangeFilter(kinds=kinds, at_least=options.tell_at_least, cosmetic="cosmetic" in kinds)
 
 
 class Notifier:
@@ -128,7 +140,7 @@ class Notifier:
         """Send each channel one message with all changes since its last."""
         async with self._sending:
             for channel in self.channels:
-                last, items, tally = end(self.log), list[Told](), Counter[str]()
+                last, items, tally = end(self.log), list[LoggedChange](), Counter[str]()
                 for item in changes(self.log, after=self._notified[channel.key], upto=last, wanted=self.wanted):
                     tally[item.change.what] += 1
                     items += [item] if len(items) < 50 else []  # further changes are only counted
@@ -138,14 +150,14 @@ class Notifier:
                 self._notified[channel.key] = last
                 self._save()
 
-    def message(self, items: list[Told], tally: Counter[str]) -> tuple[str, str]:
-        title, more = plain(self.title, 100), tally.total() - len(items)
+    def message(self, items: list[LoggedChange], tally: Counter[str]) -> tuple[str, str]:
+        title, more = plain_line(self.title, 100), tally.total() - len(items)
         blocks = [
-            "\n".join((name(it), plain(it.url, 2_000), story(it, self.excerpt(it)), day_and_time(it.at)))
+            "\n".join((name(it), plain_line(it.url, 2_000), story(it, self.excerpt(it)), day_and_time(it.at)))
             for it in items
         ]
         blocks += [f"And {more:,} more: 'lycosa changes' lists them."] if more else []
-        return f"{counts(tally)}: {title}" if title else counts(tally), "\n\n".join(blocks)
+        return f"{format_counts(tally)}: {title}" if title else format_counts(tally), "\n\n".join(blocks)
 
     def _save(self) -> None:
         if not self.channels:

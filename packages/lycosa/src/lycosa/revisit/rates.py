@@ -323,7 +323,6 @@ class Histories:
         return np.arange(self._length) if which is None else np.atleast_1d(np.asarray(which, np.intp))
 
 
-
 # Revisit intervals, given the rate estimates and the number of visits.
 #
 # With lambda known, a page is unchanged after a time t with probability exp(-lambda t). If lambda is Gamma distributed

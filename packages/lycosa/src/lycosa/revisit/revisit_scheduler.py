@@ -72,7 +72,6 @@ class RevisitScheduler(protocols.VisitScheduler):
         self._looks = 0
         self._debt = 0.0
 
-
     @property
     def explores(self) -> bool:
         """Whether new pages may be fetched; with `once`, only while revisits remain."""
@@ -244,7 +243,6 @@ class RevisitScheduler(protocols.VisitScheduler):
             last=float(histories.last[number]),
         )
 
-
     def is_same(self, visit: Visit, page: Page) -> bool:
         return self.witness.is_same(visit, page)
 
@@ -385,9 +383,6 @@ class RevisitPlan:
         return RevisitScheduler(self, options, versions, space, threshold, now)
 
 
-
-
-
 class ChangeComparer:
     """Compares a response with the remembered state (memory.py) and, where digests differ, with the archive."""
 
@@ -445,7 +440,6 @@ class ChangeComparer:
         else:
             visit.outcome, visit.note = "gone", "says that there is nothing, under status 200"
             visit.links, visit.relevance, visit.terms = Links(), 0.0, Terms(new=visit.terms.new)
-
 
     def _is_same(self, before: Visit, visit: Visit, page: Page) -> bool:
         """Return whether the content is identical: equal inflated bytes with the same interpretation."""

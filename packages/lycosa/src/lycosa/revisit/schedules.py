@@ -24,9 +24,9 @@ from lycosa.core.types import Rows
 from lycosa.revisit.rates import Floats, Histories, Posterior, Rates, claim, waiting
 from lycosa.web.urls import compile_patterns
 
-LEAST = 600.0  # seconds; the shortest interval of a page
+MIN_INTERVAL_SECONDS = 600.0  # seconds; the shortest interval of a page
 # Seconds; each page is visited once in this time if the budget allows, so that wrong estimates show.
-MOST = 60 * 86_400.0
+MAX_INTERVAL_SECONDS = 60 * 86_400.0
 _SAMPLE = 8_192  # pages; a price estimated from this many is accurate to about a percent
 
 ENTRIES = {
@@ -58,7 +58,12 @@ class Schedule(ABC):
 
     spending = True
 
-    def __init__(self, per_second: float = 0.0, least: float | str = LEAST, most: float | str = MOST) -> None:
+    def __init__(
+        self,
+        per_second: float = 0.0,
+        least: float | str = MIN_INTERVAL_SECONDS,
+        most: float | str = MAX_INTERVAL_SECONDS,
+    ) -> None:
         self.per_second = per_second
         self.least = parse_duration(least, "least")
         self.most = parse_duration(most, "most")
@@ -141,7 +146,11 @@ class Fixed(Schedule):
     """
 
     def __init__(
-        self, per_second: float = 0.0, every: float | str = "", least: float | str = LEAST, most: float | str = MOST
+        self,
+        per_second: float = 0.0,
+        every: float | str = "",
+        least: float | str = MIN_INTERVAL_SECONDS,
+        most: float | str = MAX_INTERVAL_SECONDS,
     ) -> None:
         super().__init__(per_second, least, most)
         self.every = parse_duration(every, "every") if every else 0.0
@@ -170,7 +179,11 @@ class Automatic(Schedule):
     """
 
     def __init__(
-        self, per_second: float = 0.0, least: float | str = LEAST, most: float | str = MOST, rest: float = 0.1
+        self,
+        per_second: float = 0.0,
+        least: float | str = MIN_INTERVAL_SECONDS,
+        most: float | str = MAX_INTERVAL_SECONDS,
+        rest: float = 0.1,
     ) -> None:
         super().__init__(per_second, least, most)
         if not 0 <= rest <= 1:
@@ -241,8 +254,6 @@ class Automatic(Schedule):
             if not low < at < high:
                 at = (low + high) / 2
         self.price = float(np.exp(at))
-
-
 
 
 Behaviour: TypeAlias = Literal["now", "always", "frequently", "infrequently", "automatic"]

@@ -21,7 +21,7 @@ from lycosa.text.fingerprint import TermHashes
 from lycosa.text.tokens import stems
 from lycosa.web.html import HTML
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
-from lycosa.web.mainpart import ARTICLE, COMMENTS, BOILERPLATE, MAIN, NAMED_BOILERPLATE, TAGS, by_attributes
+from lycosa.web.mainpart import ARTICLE, BOILERPLATE, COMMENTS, MAIN, NAMED_BOILERPLATE, TAGS, by_attributes
 from lycosa.web.parse_process import reparse_page
 from lycosa.web.tree import DomTree, base_url, parse_tree
 from lycosa.web.urls import resolve
@@ -76,7 +76,7 @@ class Snapshot:
 
         >>> page = Snapshot.of("http://a.test/", b"<title>Reefs</title><nav>Home</nav><p>On <a href=/b>coral</a>")
         >>> page.title, page.main_text, page.links
-        ('Reefs', 'Reefs\nOn coral', ['http://a.test/b'])
+        ('Reefs', 'Reefs\\nOn coral', ['http://a.test/b'])
         """
         document = reparse_page(body, url, content_type)
         title, text, links = document.title, document.text, document.links.urls
@@ -173,7 +173,7 @@ def main_blocks(tree: DomTree, main: str) -> MainBlocks:
 
     >>> from lycosa.web.tree import parse_tree
     >>> page = "<nav><a href=/>Home</a></nav><h1>Reefs</h1><p>Coral lives.<p>Updated 3 May 2024<footer>(c)</footer>"
-    >>> main_blocks(parse_tree(page), "Reefs\nCoral lives.\nUpdated 3 May 2024").blocks
+    >>> main_blocks(parse_tree(page), "Reefs\\nCoral lives.\\nUpdated 3 May 2024").blocks
     ['Reefs', 'Coral lives.']
     """
     reader = _TreeReader(tree, main)
@@ -275,8 +275,7 @@ class _TreeReader:
             block.line = unstamped(line, table=bool(block.state & TABLE))
 
     def _text(self, node: int, state: int, holder: int, link: int) -> int:
-        """Append a text to the block, or begin one where an element or the main part begins or ends; return its state.
-        """
+        """Append a text to the block, or begin one where an element or the main part begins or ends; return its state."""
         text = self.tree.texts[node]
         if not text or text.isspace():
             if not self._broken:
@@ -332,7 +331,6 @@ def _fill(tree: DomTree, states: list[int], inside: bytearray) -> None:
                 inside[node] = 1
         if inside[node]:
             inside[tree.parents[node]] = 1
-
 
 
 # Remove volatile parts of a line: dates of updates, ages, counters, copyright years, session ids.

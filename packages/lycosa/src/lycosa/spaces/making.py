@@ -12,7 +12,7 @@ from typing import Any
 from lycosa.core.errors import InputError
 from lycosa.core.options import FILES, Options
 from lycosa.core.protocols import Clock, Space
-from lycosa.core.spec import check_parts, parse_spec, format_spec
+from lycosa.core.spec import check_parts, format_spec, parse_spec
 from lycosa.spaces import SPACES
 from lycosa.spaces.web_space import WebSpace
 from lycosa.version import SOFTWARE
@@ -34,8 +34,7 @@ def make_space(
     authority: SharedPoliteness | None = None,
     **known: Any,
 ) -> Space:
-    """Make the space named in the options; `lost` is called when the proxy is gone, `known` holds optional arguments.
-    """
+    """Make the space named in the options; `lost` is called when the proxy is gone, `known` holds optional arguments."""
     name, given = parse_spec(options.space)
     if name == "web":
         if given:

@@ -20,9 +20,9 @@ from lycosa.web.html import CLOSE, OPEN, ParsedPage, extract
 from lycosa.web.urls import canonical, host, is_http, origin
 
 AT_ONCE = 40  # statuses per request: the maximum of all servers
-MOST_STATUSES = 200  # statuses read per response
-MOST_MENTIONS = 100  # people mentioned in one status
-MOST_BYTES = 4_000_000  # inflated bytes of a response: ten times the size of forty long statuses
+MAX_STATUSES = 200  # statuses read per response
+MAX_MENTIONS = 100  # people mentioned in one status
+MAX_BYTES = 4_000_000  # inflated bytes of a response: ten times the size of forty long statuses
 WINDOW = 300.0  # seconds of a rate limit without a stated end: Mastodon's default
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
@@ -36,8 +36,6 @@ _OLDER = re.compile(r'<[^<>]{0,2000}[?&]max_id=([A-Za-z0-9_-]{1,64})(?:&[^<>]{0,
 
 class BadAnswer(ValueError):
     """The response is not one of the API."""
-
-
 
 
 @dataclass(slots=True, frozen=True)
@@ -91,8 +89,7 @@ class Api:
         return f"{node.partition('?')[0]}?limit={AT_ONCE}&max_id={before}" if kind == "tag" else ""
 
     def _address(self, text: str) -> str | None:
-        """Return the node for the URL of a profile or hashtag, on this or another server; or the URL of a node itself.
-        """
+        """Return the node for the URL of a profile or hashtag, on this or another server; or the URL of a node itself."""
         url = canonical(text)
         if url is None:
             return None
@@ -129,8 +126,6 @@ def place(node: str) -> tuple[str, str]:
     if kind == "search":
         return kind, parse_qs(urlsplit(node).query).get("q", [""])[0]
     return ("account" if kind == "id" else kind), match[kind]
-
-
 
 
 @dataclass(slots=True)
@@ -213,9 +208,7 @@ def read_answer(body: bytes, node: str) -> MastodonAnswer:
     boosts = kind != "account" or "exclude_reblogs=true" not in node
     statuses, author = list(_statuses(answer, node, boosts)), None
     if kind == "account":
-        author = next(
-            (person for value in answer[:MOST_STATUSES] if (person := _person(_part(value, "account")))), None
-        )
+        author = next((person for value in answer[:MAX_STATUSES] if (person := _person(_part(value, "account")))), None)
     kept = [status for status in statuses if status.open and not status.author.opted_out]
     return MastodonAnswer(
         [person for person in people if not person.opted_out and not person.suspended],
@@ -271,8 +264,6 @@ def resets_in(reset: str, date: str, now: float) -> float | None:
     return max(0.0, at - (now if abs(theirs - now) <= 2.0 else theirs))
 
 
-
-
 def _load(body: bytes) -> Any:
     try:
         return json.loads(body)
@@ -281,7 +272,7 @@ def _load(body: bytes) -> Any:
 
 
 def _statuses(statuses: list[Any], node: str, boosts: bool) -> Iterator[Status]:
-    for value in statuses[:MOST_STATUSES]:
+    for value in statuses[:MAX_STATUSES]:
         boosted = _part(value, "reblog")
         if boosted is not None and not boosts:
             continue
@@ -297,7 +288,7 @@ def _statuses(statuses: list[Any], node: str, boosts: bool) -> Iterator[Status]:
             author,
             _text(whole, node),
             _line(_part(whole, "language"), 20).lower(),
-            mentions[:MOST_MENTIONS],
+            mentions[:MAX_MENTIONS],
             seen == ["public", "public"],
             not all(visible in ("public", "unlisted") for visible in seen),
         )
@@ -351,7 +342,7 @@ def _part(value: Any, name: str) -> Any:
 
 
 def _several(value: Any) -> list[Any]:
-    return value[:MOST_MENTIONS] if isinstance(value, list) else []
+    return value[:MAX_MENTIONS] if isinstance(value, list) else []
 
 
 def _line(value: Any, most: int) -> str:

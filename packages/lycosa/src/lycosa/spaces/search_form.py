@@ -28,8 +28,8 @@ from lycosa.web.urls import canonical
 
 # Returns the words of a text in a language that are suitable as queries.
 Words: TypeAlias = Callable[[str, str], list[str]]
-MOST_TEXT = 200_000  # characters of results read for keywords
-MOST_LINES = 5000  # lines, and links, remembered of the probe page
+MAX_TEXT_LENGTH = 200_000  # characters of results read for keywords
+MAX_TEMPLATE_LINES = 5000  # lines, and links, remembered of the probe page
 WINDOW = 50  # characters of context before and after a keyword: the paper's hundred
 _HERE = "lycosa0keyword"
 _NEXT = re.compile(
@@ -125,7 +125,6 @@ class SearchFormSpace(OverWeb):
             ]
         return [f"{len(self.seen):,} records found by {self.queries:,} requests"] if self.queries else []
 
-
     def node(self, text: str) -> str | None:
         keyword = " ".join(text.lower().split())
         try:
@@ -150,7 +149,6 @@ class SearchFormSpace(OverWeb):
         if "?" not in self._before:  # the keyword is part of the path
             return there.startswith(path)
         return there.partition("?")[0].rstrip("/") == path.rstrip("/")
-
 
     def ready(self, host_key: str) -> tuple[float, str]:
         """Return when the host may be asked next; never while the probe is in flight."""
@@ -187,7 +185,6 @@ class SearchFormSpace(OverWeb):
         elif visit.kind == "redirect" and visit.links.urls:
             self._places.setdefault(visit.links.urls[0], self.place(visit.node))
 
-
     def visit(self, task: Task) -> Awaitable[Page]:
         self._probing |= task.kind == "probe"
         return self._visit(task, self.web.visit(task))
@@ -219,8 +216,8 @@ class SearchFormSpace(OverWeb):
             document = reparse_page(body, task.node, page.exchange.header("content-type"))
             marked, urls = document.marked, document.links.urls
         if page.kind != "redirect":
-            page.data["links"] = sorted({_blank(url, self._nonsense) for url in urls})[:MOST_LINES]
-            page.data["lines"] = sorted({_plain(line, self._nonsense) for line in _lines(marked)})[:MOST_LINES]
+            page.data["links"] = sorted({_blank(url, self._nonsense) for url in urls})[:MAX_TEMPLATE_LINES]
+            page.data["lines"] = sorted({_plain(line, self._nonsense) for line in _lines(marked)})[:MAX_TEMPLATE_LINES]
         page.links = Links()
 
     def _read_redirect(self, task: Task, page: Page) -> None:
@@ -273,7 +270,7 @@ class SearchFormSpace(OverWeb):
         """Return the text of the records: from each record's link to the next link of the template."""
         if OPEN not in page.marked:
             pairs = zip(page.links.contexts, page.links.positions, strict=True)
-            return "\n".join(text for text, at in pairs if kinds.get(at) == "record")[:MOST_TEXT]
+            return "\n".join(text for text, at in pairs if kinds.get(at) == "record")[:MAX_TEXT_LENGTH]
         known = self._template[1] if self._template is not None else frozenset()
         inside, kept = False, []
         for at, piece in enumerate(page.marked.split(OPEN)[1:]):
@@ -282,7 +279,7 @@ class SearchFormSpace(OverWeb):
             if inside:
                 kept.append(piece)
         return "\n".join(line for line in _lines(OPEN.join(kept)) if _plain(line, place.keyword) not in known)[
-            :MOST_TEXT
+            :MAX_TEXT_LENGTH
         ]
 
     def _found(self, page: Page, place: ResultsPage, records: dict[str, str], text: str, more: str = "") -> None:

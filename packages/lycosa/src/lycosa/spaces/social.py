@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 
 from lycosa.core.types import Links, Outcome, Page, Task, Visit
 from lycosa.spaces.mastodon import (
-    MOST_BYTES,
+    MAX_BYTES,
     WINDOW,
     Api,
     BadAnswer,
@@ -24,8 +24,8 @@ from lycosa.web.html import HTML, detect_language_code
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.urls import canonical, origin
 
-MOST_SAID = 5_000  # characters kept of one person's statements about another
-MOST_PEOPLE = 1_000  # people taken from one response
+MAX_ANCHOR_LENGTH = 5_000  # characters kept of one person's statements about another
+MAX_PEOPLE = 1_000  # people taken from one response
 
 
 class SocialSpace(OverWeb):
@@ -67,7 +67,6 @@ class SocialSpace(OverWeb):
         # Page numbers of nodes that are a person's second, third, ... page of statuses.
         self._number: dict[str, int] = {}
 
-
     def node(self, text: str) -> str | None:
         """Return the node of an account (`name`, `@name@host`, its URL), `#tag`, or `search:WORDS`."""
         return self.api.node(text)
@@ -96,7 +95,6 @@ class SocialSpace(OverWeb):
         if "older" in visit.data:
             self._number[visit.data["older"]] = visit.data["page"] + 1
         super().learn(visit)
-
 
     def _keep_to_limit(self, page: Page) -> None:
         """Pause until the server's rate limit is reset if it is exhausted."""
@@ -131,7 +129,7 @@ class SocialSpace(OverWeb):
     def _body(self, page: Page) -> bytes | None:
         """Return the inflated body; None, with the reason in the page, if that fails."""
         assert page.exchange is not None
-        cap = min(self.web.inflated, MOST_BYTES)
+        cap = min(self.web.inflated, MAX_BYTES)
         try:
             body, whole = inflate(page.exchange.body, page.exchange.header("content-encoding"), cap)
         except BadEncoding as error:
@@ -141,7 +139,6 @@ class SocialSpace(OverWeb):
             _fail(page, "invalid", f"cut off: {page.exchange.truncated or f'longer than {cap:,} bytes'}")
             return None
         return body
-
 
     def _understand(self, task: Task, page: Page) -> None:
         if page.exchange is None:
@@ -193,13 +190,12 @@ class SocialSpace(OverWeb):
         return True
 
     def _account(self, account: str, answer: MastodonAnswer, page: Page) -> None:
-        """Fill the page with a person's statuses and one link per person mentioned, with all texts that mention them.
-        """
+        """Fill the page with a person's statuses and one link per person mentioned, with all texts that mention them."""
         said: dict[str, list[str]] = {}
         people: dict[str, Person] = {}
         for status in answer.statuses:
             for person in status.mentions:
-                if person.id != account and (person.id in people or len(people) < MOST_PEOPLE):
+                if person.id != account and (person.id in people or len(people) < MAX_PEOPLE):
                     people.setdefault(person.id, person)
                     texts = said.setdefault(person.id, [])
                     if not texts or texts[-1] is not status.text:  # one status may mention a person twice
@@ -223,7 +219,7 @@ class SocialSpace(OverWeb):
         for person in answer.people:
             people.setdefault(person.id, person)
             said.setdefault(person.id, []).append(f"{person.name} {person.note}")
-        kept = list(people.values())[:MOST_PEOPLE]
+        kept = list(people.values())[:MAX_PEOPLE]
         self._links(page, kept, [said[person.id] for person in kept])
         page.kind, page.marked = "sitemap", answer.text
         page.title = f"#{name}" if kind == "tag" else f"search: {name}"
@@ -233,7 +229,7 @@ class SocialSpace(OverWeb):
         """Add a link to each person, with all texts about them as anchor; the page text has no link marks, because
         these texts overlap.
         """
-        texts = ["\n".join(each)[:MOST_SAID] for each in said]
+        texts = ["\n".join(each)[:MAX_ANCHOR_LENGTH] for each in said]
         page.links = Links.to(*(self.api.statuses(person.id) for person in people), anchors=texts)
         page.links.contexts = list(texts)
         page.links.rels = ["mention"] * len(people)
@@ -246,7 +242,7 @@ class SocialSpace(OverWeb):
         if not older:
             return
         page.data["older"], page.data["page"] = older, number
-        links, text = page.links, answer.text[:MOST_SAID]
+        links, text = page.links, answer.text[:MAX_ANCHOR_LENGTH]
         page.links = Links.to(*links.urls, older, anchors=[*links.anchors, text])
         page.links.contexts, page.links.rels = [*links.contexts, text], [*links.rels, "next"]
 

@@ -179,10 +179,9 @@ def _add(links: Links, urls: list[str]) -> None:
         links.add(url, rel="refresh", position=number, path="" if links.paths or not links.urls else None)
 
 
-
 # Requests of rendered pages follow the crawl's rules: robots.txt, address guard, delays.
 
-LONGEST_WAIT = 60.0  # seconds that a request waits for a host; hosts with a longer delay are skipped
+MAX_WAIT_SECONDS = 60.0  # seconds that a request waits for a host; hosts with a longer delay are skipped
 _PRIVATE = ("cookie", "authorization")
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -265,7 +264,7 @@ class Resources:
 
     async def _wait(self, name: str, address: str) -> None:
         space = self.space
-        latest = space.clock() + LONGEST_WAIT
+        latest = space.clock() + MAX_WAIT_SECONDS
         while True:
             until, why = space.politeness.ready(name, address)
             now = space.clock()
@@ -311,7 +310,7 @@ class Resources:
         return rules
 
     async def _wait_for(self, name: str) -> None:
-        latest = self.space.clock() + LONGEST_WAIT
+        latest = self.space.clock() + MAX_WAIT_SECONDS
         while self.space.is_asking(name):
             if self.space.clock() > latest:
                 raise FetchError("busy", f"the robots.txt of {name} does not come")

@@ -59,7 +59,7 @@ TEXT = frozenset({"text/plain"})
 ROBOTS_KEEP = 24 * 3600.0
 ROBOTS_HOPS = 5
 
-MOST_SITEMAPS = 20  # sitemaps read per robots.txt
+MAX_SITEMAPS = 20  # sitemaps read per robots.txt
 BACKOFF = (5.0, 30.0, 180.0)  # seconds before the second, third, fourth attempt at a node
 GIVE_UP = 10  # consecutive failures of a host before it is paused for hours
 GIVEN_UP = (3600.0, 6 * 3600.0, 24 * 3600.0)  # seconds before a paused host is asked again
@@ -161,7 +161,6 @@ class WebSpace(Space):
     def notes(self) -> list[str]:
         return [] if self.renderer is None else self.renderer.notes
 
-
     def scope(self, options: Options) -> Scope:
         return Scope.of(options)
 
@@ -243,7 +242,6 @@ class WebSpace(Space):
         nonsense = hashlib.sha256(base.encode()).hexdigest()[:12]
         url = f"{folder if len(folder) > len(base) else base}/no-such-page-{nonsense}{dot}{ending if dot else ''}"
         return Task(url, "probe", origin=node) if rules.allowed(url) else None
-
 
     def visit(self, task: Task) -> Awaitable[Page]:
         """Send one request. Bookkeeping happens before the first await, so that the host is busy at once."""
@@ -558,7 +556,6 @@ class WebSpace(Space):
             response.truncated,
         )
 
-
     def _finish_robots(self, task: Task, page: Page) -> None:
         """Record the meaning of a robots.txt response in the page, where `learn` reads it."""
         hops = task.hops
@@ -593,7 +590,7 @@ class WebSpace(Space):
     def _rule(self, page: Page, body: bytes) -> None:
         page.data = {"body": body}
         if self.sitemaps:
-            named = (canonical(url) for url in RobotsRules.parse(body, self.agent).sitemaps[:MOST_SITEMAPS])
+            named = (canonical(url) for url in RobotsRules.parse(body, self.agent).sitemaps[:MAX_SITEMAPS])
             page.data["sources"] = [url for url in named if url is not None]
 
     def learn(self, visit: Visit) -> None:

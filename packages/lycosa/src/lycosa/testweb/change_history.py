@@ -283,7 +283,7 @@ def _choose(u: float, chances: tuple[tuple[float, str], ...]) -> str:
 # A page's state is its edits folded one by one. No two versions are alike: paragraphs have unique numbers and are
 # written once, the oldest is dropped, table values only grow, and titles are used once.
 
-MOST_LINKS = 8  # links added to a page; one more replaces the oldest
+MAX_ADDED_LINKS = 8  # links added to a page; one more replaces the oldest
 _FEWEST, _GROWTH = 3, 6  # minimum paragraphs of a page, and maximum growth beyond the initial number
 
 Links: TypeAlias = Callable[[int], frozenset[int]]
@@ -404,7 +404,7 @@ def _add_link(state: State, n: int, at: float, subject: ChangingPage, graph: Sit
         own = [section.topic for section in graph.of_host[graph.section(subject.page).host][1:]]
         topic = own[int(rng.random() * len(own))]
     if subject.part == 0 and rng.random() < 0.15:  # create the page
-        return {"links": (*state.links, -n)[-MOST_LINKS:], "births": (*state.births, Birth(n, at, topic))}
+        return {"links": (*state.links, -n)[-MAX_ADDED_LINKS:], "births": (*state.births, Birth(n, at, topic))}
     there = links(subject.page)
     drawn = (graph.mainland(rng, topic) for _ in range(20))
     fresh = (page for page in drawn if page != subject.page and page not in there and page not in state.links)
@@ -412,7 +412,7 @@ def _add_link(state: State, n: int, at: float, subject: ChangingPage, graph: Sit
     target = next(fresh, None)
     if target is None:
         target = next(p for p in range(graph.pages) if p != subject.page and p not in there and p not in state.links)
-    return {"links": (*state.links, target)[-MOST_LINKS:]}
+    return {"links": (*state.links, target)[-MAX_ADDED_LINKS:]}
 
 
 def _turn(state: State, n: int, code: int, subject: ChangingPage, graph: SiteGraph) -> dict[str, Any]:

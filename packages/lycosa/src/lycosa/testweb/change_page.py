@@ -13,7 +13,7 @@ from html import escape
 from lycosa.testweb.addresses import AddressBook
 from lycosa.testweb.chance import dice, stir
 from lycosa.testweb.change_history import COSMETICS, ChangingPage, State
-from lycosa.testweb.page_html import Aside, Composer
+from lycosa.testweb.page_html import Composer, TrapLink
 from lycosa.testweb.prose import paragraphs, subject_name, title, topic_slug
 
 CHARSETS = ("utf-8", "iso-8859-1", "windows-1252")
@@ -68,7 +68,7 @@ class Press:
         self.paragraph = lru_cache(maxsize=4096)(self._paragraph)
 
 
-    def take_apart(self, page: int, asides: list[Aside]) -> PageParts:
+    def take_apart(self, page: int, asides: list[TrapLink]) -> PageParts:
         match = _PLAIN.fullmatch(self.composer.html(page, asides))
         assert match is not None
         parts: dict[str, str] = match.groupdict()
@@ -82,7 +82,7 @@ class Press:
         """Return the parts of a new page, modelled on its parent page."""
         rng = dice(self.graph.seed, "new links", subject.page, subject.part)
         targets = dict.fromkeys([subject.page, *(self.graph.mainland(rng, subject.topic) for _ in range(6))])
-        own = [Aside(self.book.url(page), self.book.title(page)).html() for page in targets]
+        own = [TrapLink(self.book.url(page), self.book.title(page)).html() for page in targets]
         more = re.sub(r'<link rel="canonical"[^>]*>\n|<meta name="description"[^>]*>\n', "", like.more)
         return PageParts(
             head=like.head,
@@ -177,9 +177,9 @@ class Press:
             if target < 0:
                 born = ChangingPage(subject.page, -target, births[-target].topic)
                 host = self.graph.names[self.graph.section(subject.page).host]
-                link = Aside(self.book.base(host) + self.new_path(born), self.new_title(born))
+                link = TrapLink(self.book.base(host) + self.new_path(born), self.new_title(born))
             else:
-                link = Aside(self.book.url(target), self.book.title(target))
+                link = TrapLink(self.book.url(target), self.book.title(target))
             added.append(link.html())
         plain = sheet.related[:4] if state.turns % 2 else sheet.related
         return "\n".join([*added, *plain])
@@ -187,7 +187,7 @@ class Press:
     def _teaser(self, dress: Dress) -> str:
         if not dress.teasers:
             return ""
-        links = "\n".join(Aside(self.book.url(page), self.book.title(page)).html() for page in dress.teasers)
+        links = "\n".join(TrapLink(self.book.url(page), self.book.title(page)).html() for page in dress.teasers)
         return f'<aside class="teaser">\n<h2>Also today</h2>\n<ul>\n{links}\n</ul>\n</aside>\n'
 
     def _meta(self, dress: Dress) -> str:
@@ -229,6 +229,6 @@ def _space(n: int) -> str:
     """Encode a number as spaces and newlines.
 
     >>> _space(5)
-    '\n \n'
+    '\\n \\n'
     """
     return bin(n)[2:].replace("1", "\n").replace("0", " ")

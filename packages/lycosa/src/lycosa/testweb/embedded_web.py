@@ -13,7 +13,7 @@ from lycosa.testweb.catalogue import Catalogue
 from lycosa.testweb.chance import dice, stir
 from lycosa.testweb.documents import pdf
 from lycosa.testweb.mischief import Mischief
-from lycosa.testweb.page_html import Aside, Composer
+from lycosa.testweb.page_html import Composer, TrapLink
 from lycosa.testweb.prose import TOPICS, by_name, query
 from lycosa.testweb.reply import ALLOW_ALL, CODECS, ServedDocument, ServedResponse, finish
 from lycosa.testweb.site_graph import SiteGraph
@@ -188,7 +188,7 @@ class Web:
         html = self._composer.html(page, asides)
         return replace(self._manners(page), body=html.encode())
 
-    def _asides(self, page: int) -> list[Aside]:
+    def _asides(self, page: int) -> list[TrapLink]:
         return self._trap_links.asides(page)
 
     def _manners(self, page: int) -> ServedDocument:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from lycosa.testweb.addresses import AddressBook
 from lycosa.testweb.chance import dice, stir
-from lycosa.testweb.page_html import Aside, sheet
+from lycosa.testweb.page_html import TrapLink, sheet
 from lycosa.testweb.prose import BY_SLUG, TOPICS, paragraphs, subject_of, title, topic_label, topic_slug
 from lycosa.testweb.reply import ServedDocument, compress
 from lycosa.testweb.traps import ENDLESS, ORDERS, PAGES_PER_TOPIC, ROOMS, TRAP_HOSTS, Trap, with_session
@@ -137,14 +137,14 @@ class Mischief:
         rng = dice(self.graph.seed, "trap", place.host, place.area, place.topic, place.number, *more)
         return paragraphs(rng, -1, 120 + int(rng.random() * 200), subject_of(place.topic))
 
-    def _clean_links(self, key: str, topic: int) -> list[Aside]:
+    def _clean_links(self, key: str, topic: int) -> list[TrapLink]:
         rng = dice(self.graph.seed, "ways out", key)
         pages = dict.fromkeys(self.graph.mainland(rng, topic) for _ in range(3))
-        return [Aside(self.book.url(page), self.book.title(page)) for page in pages]
+        return [TrapLink(self.book.url(page), self.book.title(page)) for page in pages]
 
-    def _links(self, place: TrapPage) -> list[Aside]:
+    def _links(self, place: TrapPage) -> list[TrapLink]:
         numbers = (place.number + 1, place.number + 5)
-        near = [Aside(self._url(place, number), f"Part {number}") for number in numbers]
+        near = [TrapLink(self._url(place, number), f"Part {number}") for number in numbers]
         return near + self._clean_links(f"{place.host}{place.path}", place.topic)
 
     def _page(self, place: TrapPage) -> ServedDocument:
@@ -159,12 +159,12 @@ class Mischief:
         topic = BY_SLUG[word]
         months = [divmod(year * 12 + month - 1 + step, 12) for step in (1, -1, 12)]
         links = [
-            Aside(f"{ENDLESS[Trap.CALENDAR]}{word}/{y:04d}/{m + 1:02d}/", f"{topic_label(topic)} events, {label}")
+            TrapLink(f"{ENDLESS[Trap.CALENDAR]}{word}/{y:04d}/{m + 1:02d}/", f"{topic_label(topic)} events, {label}")
             for (y, m), label in zip(months, ("next month", "previous month", "next year"), strict=True)
             if 1 <= y <= 9999
         ]
         if day is None:
-            links += [Aside(f"{d:02d}.html", f"Day {d}") for d in range(1, 29)]
+            links += [TrapLink(f"{d:02d}.html", f"Day {d}") for d in range(1, 29)]
         text = ["No events have been entered for this date yet.", *self._banner(name, topic)]
         links += self._clean_links(f"{name}{path}", topic)[:1]
         heading = f"{topic_label(topic)} events {year}-{month:02d}" + (f"-{day}" if day else "")
@@ -177,7 +177,7 @@ class Mischief:
         if topic < 0 or len(path) > 1_500:
             return None
         deeper = [f"{topic_slug(topic)}/{room}/" for room in ROOMS]
-        links = [Aside(href, title(topic, self.graph.seed, path, href)) for href in deeper]
+        links = [TrapLink(href, title(topic, self.graph.seed, path, href)) for href in deeper]
         links += self._clean_links(f"{name}{path}", topic)[:1]
         return ServedDocument(sheet(topic_label(topic), self._banner(name, topic), links).encode())
 
@@ -190,7 +190,7 @@ class Mischief:
         choices = [f"order={order}&view={match[3] or 'list'}&page={page}" for order in ORDERS if order != match[2]]
         choices += [f"order={match[2]}&view={view}&page={page}" for view in ("list", "grid", "table")]
         choices.append(f"order={match[2]}&view={match[3] or 'list'}&page={page + 1}")
-        links = [Aside(f"?{choice}", f"{topic_label(topic)}: {choice}") for choice in choices]
+        links = [TrapLink(f"?{choice}", f"{topic_label(topic)}: {choice}") for choice in choices]
         links += self._clean_links(f"{name}{path}", topic)[:1]
         return ServedDocument(sheet(f"All on {topic_label(topic)}", self._banner(name, topic), links).encode())
 
@@ -203,9 +203,9 @@ class Mischief:
         html = sheet(self._title(place), self._text(place), links)
         return ServedDocument(html.encode(), headers=(("Set-Cookie", f"PHPSESSID={key:016x}; path=/"),))
 
-    def _invented(self, key: str, topic: int, count: int) -> list[Aside]:
+    def _invented(self, key: str, topic: int, count: int) -> list[TrapLink]:
         codes = [stir(self.graph.seed, "invented", key, i) for i in range(count)]
-        return [Aside(f"/{topic_slug(topic)}/lost-{code % 16**6:06x}.html", title(topic, code)) for code in codes]
+        return [TrapLink(f"/{topic_slug(topic)}/lost-{code % 16**6:06x}.html", title(topic, code)) for code in codes]
 
     def _lossy(self, place: TrapPage, version: int) -> ServedDocument:
         links = self._links(place) + self._invented(place.path, place.topic, 3)
@@ -215,7 +215,7 @@ class Mischief:
         word = path.strip("/").split("/")[0]
         topic = BY_SLUG.get(word, stir(path) % len(TOPICS))
         text = ["Sorry, the page you are looking for could not be found.", *self._banner(name, topic)]
-        home = [Aside(f"/{topic_slug(topic)}/0.html", "Back to the start")]
+        home = [TrapLink(f"/{topic_slug(topic)}/0.html", "Back to the start")]
         wanted = " ".join(re.findall(r"[a-z]+", path))
         return ServedDocument(
             sheet(f"Nothing found for {wanted}", text, home + self._invented(path, topic, 4)).encode()
@@ -252,7 +252,7 @@ class Mischief:
         links = self._links(place)
         if place.host == "no-follow.localhost":
             numbers = range(place.number, place.number + 3)
-            behind = [Aside(self._url(place, number, "/behind"), "Behind the door") for number in numbers]
+            behind = [TrapLink(self._url(place, number, "/behind"), "Behind the door") for number in numbers]
             way = place.number % 3
             if place.area:
                 return self._page(place)
@@ -261,7 +261,7 @@ class Mischief:
             html = sheet(self._title(place), self._text(place), links + behind, head=head)
             return ServedDocument(html.encode(), headers=(("X-Robots-Tag", "nofollow"),) if way == 1 else ())
         numbers = range(place.number, place.number + 3)
-        private = [Aside(self._url(place, number, "/private"), self._title(place)) for number in numbers]
+        private = [TrapLink(self._url(place, number, "/private"), self._title(place)) for number in numbers]
         return ServedDocument(sheet(self._title(place), self._text(place), links + private).encode())
 
     def _charsets(self, place: TrapPage, version: int) -> ServedDocument:

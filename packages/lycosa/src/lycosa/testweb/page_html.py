@@ -34,7 +34,7 @@ _NAMES = ("A. Marsh", "Ines Holt", "P. Okafor", "Lena Brandt", "T. Sato", "M. Qu
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class TrapLink:
     """A link that a trap adds to a clean page."""
 
     href: str
@@ -63,7 +63,7 @@ class Composer:
         self.book = book
         self.graph = book.graph
 
-    def html(self, page: int, asides: Sequence[Aside] = ()) -> str:
+    def html(self, page: int, asides: Sequence[TrapLink] = ()) -> str:
         """Return a page's HTML, a function of the seed, the page's number and the port."""
         graph, seed = self.graph, self.graph.seed
         section = graph.section(page)
@@ -103,7 +103,7 @@ class Composer:
             f"All texts by their authors.</p></footer>\n</body>\n</html>\n"
         )
 
-    def paper(self, page: int, asides: Sequence[Aside] = ()) -> Paper:
+    def paper(self, page: int, asides: Sequence[TrapLink] = ()) -> Paper:
         """Return a page as a document with the same title, text and links."""
         graph, seed = self.graph, self.graph.seed
         text, links = self.text(page), graph.links(page)
@@ -176,7 +176,7 @@ class Composer:
 
 
 def sheet(
-    title: str, text: Iterable[str], links: Iterable[Aside], *, head: str = '<meta charset="utf-8">', lang: str = "en"
+    title: str, text: Iterable[str], links: Iterable[TrapLink], *, head: str = '<meta charset="utf-8">', lang: str = "en"
 ) -> str:
     """Return a plain page for trap hosts."""
     body = "\n".join(f"<p>{paragraph}</p>" for paragraph in text)

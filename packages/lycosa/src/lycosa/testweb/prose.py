@@ -16,7 +16,6 @@ from typing import Any
 
 from lycosa.testweb.chance import stir
 
-
 # Sentences follow simple patterns filled from the word lists of vocabulary.toml: pages on one sub-topic share its
 # words, siblings share the words of their parent topic, and all pages share the filler.
 

@@ -105,7 +105,7 @@ def clock() -> float:
         return EPOCH
 
 
-class AnyWeb(Protocol):
+class WebProtocol(Protocol):
     """The part of `Web` that a simulated transport needs."""
 
     def response(self, url: str, *, headers: Mapping[str, str] = ..., version: int = 0) -> Reply: ...
@@ -122,7 +122,7 @@ class SimTransport:
 
     def __init__(
         self,
-        web: AnyWeb,
+        web: WebProtocol,
         *,
         seed: int,
         latency: tuple[float, float] = (0.05, 2.0),

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from lycosa.testweb.addresses import AddressBook
 from lycosa.testweb.chance import roll, stir
-from lycosa.testweb.page_html import Aside
+from lycosa.testweb.page_html import TrapLink
 from lycosa.testweb.prose import TOPICS, title, topic_slug
 
 PAGES_PER_TOPIC = 12  # on a trap host
@@ -96,7 +96,7 @@ class TrapLinks:
         self.graph = book.graph
         self.traps = [trap for trap in Trap if trap in traps]
 
-    def asides(self, page: int) -> list[Aside]:
+    def asides(self, page: int) -> list[TrapLink]:
         seed = self.graph.seed
         return [
             self.into(trap, page)
@@ -104,7 +104,7 @@ class TrapLinks:
             if roll(seed, "aside", trap.value, page) < _RATES.get(trap, 0.04)
         ]
 
-    def into(self, trap: Trap, page: int) -> Aside:
+    def into(self, trap: Trap, page: int) -> TrapLink:
         """Return the link by which a page leads into a trap."""
         seed, code = self.graph.seed, stir(self.graph.seed, "into", trap.value, page)
         topic = self.graph.topic(page)
@@ -116,16 +116,16 @@ class TrapLinks:
         host = self.graph.names[self.graph.section(target).host]
         match trap:
             case Trap.SESSION if code % 2:
-                return Aside(with_session(self.book.url(target), code), text)
+                return TrapLink(with_session(self.book.url(target), code), text)
             case Trap.REDIRECTS:
                 what = code % 12
                 hops = 30 if what == 2 else (1, 1, 2, 3, 5)[what % 5]
                 go = "round-0" if what == 0 else "self" if what == 1 else f"{hops}-{target}"
-                return Aside(f"{self.book.base(host)}/go/{go}", text)
+                return TrapLink(f"{self.book.base(host)}/go/{go}", text)
             case Trap.DUPLICATES:
-                return Aside(self._duplicate(page, code), text)
+                return TrapLink(self._duplicate(page, code), text)
             case Trap.DEAD:
-                return Aside(f"{self.book.base(host)}/gone/{topic_slug(topic)}-{code % 4096:03x}.html", text)
+                return TrapLink(f"{self.book.base(host)}/gone/{topic_slug(topic)}-{code % 4096:03x}.html", text)
         if trap in ENDLESS:
             own = self.book.base(self.graph.names[self.graph.section(page).host])
             there = f"{own}{ENDLESS[trap]}{topic_slug(topic)}/"
@@ -134,14 +134,14 @@ class TrapLinks:
                 Trap.LOOPS: f"{ROOMS[code % len(ROOMS)]}/",
                 Trap.FACETS: f"?order={ORDERS[code % len(ORDERS)]}",
             }
-            return Aside(there + way[trap], text)
+            return TrapLink(there + way[trap], text)
         names = TRAP_HOSTS[trap]
         base = self.book.base(names[code // 8 % len(names)]) + f"/{topic_slug(topic)}/"
         number = code // 1024 % PAGES_PER_TOPIC
         if trap is Trap.MEDIA:
-            return Aside(f"{base}{number}.{('txt', 'pdf', 'html', 'png')[number % 4]}", text)
+            return TrapLink(f"{base}{number}.{('txt', 'pdf', 'html', 'png')[number % 4]}", text)
         rel = "nofollow" if trap is Trap.ROBOTS and code % 5 == 0 else ""
-        return Aside(f"{base}{number}.html", text, rel)
+        return TrapLink(f"{base}{number}.html", text, rel)
 
     def _duplicate(self, page: int, code: int) -> str:
         """Return another URL of a page: its print version, a copy, or its URL on a mirror."""

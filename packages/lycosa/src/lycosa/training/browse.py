@@ -15,7 +15,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.store.directory import CONFIG
 from lycosa.text.bags import Bags
-from lycosa.text.browsing import FORMAT, MOST_STATES, Browsing, distances
+from lycosa.text.browsing import FORMAT, MAX_STATES, Browsing, distances
 from lycosa.training.clusters import KINDS, clusters_of, described
 from lycosa.training.corpus import COMMON, MOST_TERMS, Account, Corpus
 from lycosa.training.record import CrawlRecord, Visited, read_crawl, read_record
@@ -150,7 +150,7 @@ def trail_of(record: CrawlRecord, gap: float) -> BrowsingTrail:
     one starts a path, and a referrer that is not in the record is no page. Without any referrer the visits follow each
     other, by their times if all have one, and `gap` minutes of rest begin a new path.
 
-    >>> record = Record(visits=[Visited("a", time=0), Visited("b", True, time=60), Visited("c", time=9000)])
+    >>> record = CrawlRecord(visits=[Visited("a", time=0), Visited("b", True, time=60), Visited("c", time=9000)])
     >>> trail = trail_of(record, gap=30)
     >>> trail.urls, trail.said.tolist(), trail.steps.tolist(), trail.how
     (['a', 'b', 'c'], [-1, 1, -1], [[0, 1]], 'order')
@@ -208,8 +208,8 @@ def _in_order(visits: list[Visited], gap: float) -> list[tuple[str, str]]:
 def _check(out: Path, unlabelled: str, states: int, clusters: int, gap: float, most: int, seed: int) -> None:
     if unlabelled not in ("path", "no"):
         raise InputError(f"--unlabelled is {unlabelled}: it is path (they are on paths only) or no (irrelevant)")
-    if not 2 <= states <= MOST_STATES:
-        raise InputError(f"--states is {states}: it must be 2 to {MOST_STATES}")
+    if not 2 <= states <= MAX_STATES:
+        raise InputError(f"--states is {states}: it must be 2 to {MAX_STATES}")
     if not 2 <= clusters <= MOST_CLUSTERS:
         raise InputError(f"--clusters is {clusters}: it must be 2 to {MOST_CLUSTERS:,}")
     if not gap > 0:

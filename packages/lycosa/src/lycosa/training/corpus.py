@@ -11,14 +11,14 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.types import Page, Terms, Visit
-from lycosa.judges.taxonomy import spellings
+from lycosa.judges.taxonomy import common_spellings
 from lycosa.text.bags import Bags
-from lycosa.text.fingerprint import NEAR, distance
+from lycosa.text.fingerprint import NEAR_DUPLICATE_BITS, distance
 from lycosa.text.vocabulary import Vocabulary
 
 MOST_TERMS = 50_000  # terms of a model: those on most pages
 COMMON = 2  # pages that a term has to be on
-_BLOCKS = NEAR + 1
+_BLOCKS = NEAR_DUPLICATE_BITS + 1
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class Corpus(Account):
     def spell(self) -> None:
         """Give paths that differ in upper and lower case only one spelling."""
         counts = Counter(page.label for page in self.pages)
-        best = spellings(counts)
+        best = common_spellings(counts)
         changed = sorted(path for path in counts if best[path] != path)
         if changed:
             more = f", and {len(changed) - 1} more paths are spelt in one way, too" if changed[1:] else ""
@@ -142,7 +142,7 @@ class Corpus(Account):
                 bits = 64 // _BLOCKS + 1
                 others = blocks.setdefault((block, page.simhash >> block * bits & (1 << bits) - 1), [])
                 for other in others:
-                    if distance(page.simhash, self.pages[other].simhash) <= NEAR:
+                    if distance(page.simhash, self.pages[other].simhash) <= NEAR_DUPLICATE_BITS:
                         leader[find(row)] = find(other)
                 others.append(row)
         return np.array([find(row) for row in range(len(self.pages))], np.intp)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.crawl_directory import INFLATED, CrawlDirectory
+from lycosa.collection.crawl_directory import MAX_BODY_BYTES, CrawlDirectory
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.replay.captures import RESPONSE
@@ -131,7 +131,9 @@ def _of_warc(path: Path) -> Iterator[ParsedPage]:
                 if status != 200:
                     continue
                 try:
-                    body, _ = inflate(record.reader.read(INFLATED), headers.get("content-encoding") or "", INFLATED)
+                    body, _ = inflate(
+                        record.reader.read(MAX_BODY_BYTES), headers.get("content-encoding") or "", MAX_BODY_BYTES
+                    )
                 except BadEncoding:
                     continue
                 url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lycosa.collection.crawl_directory import INFLATED
+from lycosa.collection.crawl_directory import MAX_BODY_BYTES
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.progress import ProgressCallback
@@ -67,7 +67,7 @@ def _readable(answer: RecordedAnswer, url: str) -> Page:
 
 def page_in(answer: RecordedAnswer, url: str) -> Page:
     """The page of a recorded answer; BadEncoding if it cannot be unpacked."""
-    body, _ = inflate(answer.body, answer.header(b"content-encoding"), INFLATED)
+    body, _ = inflate(answer.body, answer.header(b"content-encoding"), MAX_BODY_BYTES)
     return page_of(read_body(body, url, answer.header(b"content-type")), answer.header(b"content-language"))
 
 

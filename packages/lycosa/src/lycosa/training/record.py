@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lycosa.collection.crawl_directory import INFLATED
+from lycosa.collection.crawl_directory import MAX_BODY_BYTES
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Label, Page, Setting, Visit
@@ -188,10 +188,10 @@ def _page(known: Mapping[str, Any], url: str, record: CrawlRecord) -> Page | Non
         return None
     html, text = known.get("html"), known.get("text")
     if isinstance(html, str) and html:
-        page = page_of(extract(html.encode("utf-8", "replace")[:INFLATED], url, "utf-8"))
+        page = page_of(extract(html.encode("utf-8", "replace")[:MAX_BODY_BYTES], url, "utf-8"))
     elif isinstance(text, str) and text:
         title = known.get("title")
-        page = page_of(read_plain_text(text.encode("utf-8", "replace")[:INFLATED]))
+        page = page_of(read_plain_text(text.encode("utf-8", "replace")[:MAX_BODY_BYTES]))
         page.title = title if isinstance(title, str) else ""
     else:
         return None

@@ -10,11 +10,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lycosa.collection.crawl_directory import INFLATED
+from lycosa.collection.crawl_directory import MAX_BODY_BYTES
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Event, Page, Visit
-from lycosa.judges.taxonomy import LONGEST, path_of
+from lycosa.judges.taxonomy import MAX_PATH_LENGTH, path_of
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME, SqliteLog, current_labels
 from lycosa.text.vocabulary import Vocabulary
@@ -66,7 +66,7 @@ def page_of(document: ParsedPage, declared: str = "") -> Page:
 def read_file(path: Path, url: str = "http://example.invalid/") -> ParsedPage:
     """What the beginning of a file says, HTML or text by its name."""
     with open(path, "rb") as file:
-        body = file.read(INFLATED)
+        body = file.read(MAX_BODY_BYTES)
     return extract(body, url) if path.suffix.lower() in HTML else read_plain_text(body)
 
 
@@ -81,8 +81,8 @@ def read_directory(root: Path, corpus: Corpus, progress: ProgressCallback) -> No
         if not label:
             corpus.left_out["files beside the classes' directories"] += 1
             continue
-        if len(label) > LONGEST:
-            corpus.left_out[f"of classes with names of more than {LONGEST:,} characters"] += 1
+        if len(label) > MAX_PATH_LENGTH:
+            corpus.left_out[f"of classes with names of more than {MAX_PATH_LENGTH:,} characters"] += 1
             continue
         if file.suffix.lower() not in HTML + TEXT:
             corpus.left_out["neither HTML nor text"] += 1
@@ -167,11 +167,11 @@ def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[st
         url = canonical(row[0].strip()) if web else None
         written = row[at] if at < len(row) else ""
         if written not in names:
-            names[written] = path_of(written) if len(written) <= 4 * LONGEST else written
+            names[written] = path_of(written) if len(written) <= 4 * MAX_PATH_LENGTH else written
         label = names[written]
         if url is None or not label:
             bad += 1
-        elif len(label) > LONGEST:
+        elif len(label) > MAX_PATH_LENGTH:
             long += 1
         else:
             good += 1
@@ -179,10 +179,10 @@ def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[st
     if bad:
         corpus.left_out["rows without an address or a class"] += bad
     if long:
-        corpus.left_out[f"rows with a class of more than {LONGEST:,} characters"] += long
+        corpus.left_out[f"rows with a class of more than {MAX_PATH_LENGTH:,} characters"] += long
     if not good:
         where = f" (the class is looked for in column {at + 1})" if column and at else ""
-        where = f" of {LONGEST:,} characters or fewer" if long else where
+        where = f" of {MAX_PATH_LENGTH:,} characters or fewer" if long else where
         raise InputError(
             f"{path} names no address with a class{where}: write an address, a tab and a class on each line"
         )
@@ -195,7 +195,7 @@ def marks_in(path: Path) -> list[str]:
     if MARKED not in titles:
         return []
     at = titles.index(MARKED)
-    written = dict.fromkeys(row[at] for row in rows if at < len(row) and len(row[at]) <= LONGEST)
+    written = dict.fromkeys(row[at] for row in rows if at < len(row) and len(row[at]) <= MAX_PATH_LENGTH)
     return [mark for text in written if (mark := path_of(text))]
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.judges.model import KINDS, MAGIC, TrainedModel, fitted
-from lycosa.judges.taxonomy import FEWEST, Classes, classes_of
+from lycosa.judges.model import KINDS, MAGIC, TrainedModel, fit_model
+from lycosa.judges.taxonomy import MIN_CLASS_PAGES, Classes, choose_classes
 from lycosa.training.corpus import Account, Corpus
 from lycosa.training.evaluation import Quality, hold_out, measure
 from lycosa.training.sources import Look, marks_in, read
@@ -53,7 +53,7 @@ def train(
     corpus = read(sources, look, progress, column, language)  # 1
     if not corpus.pages and corpus.left_out:
         raise InputError(f"no page could be read from {', '.join(sources)}: {corpus.why()}")
-    chosen = classes_of(Counter(page.label for page in corpus.pages), least, whole_tree=whole_tree)  # 2
+    chosen = choose_classes(Counter(page.label for page in corpus.pages), least, whole_tree=whole_tree)  # 2
     classes = chosen.names
     number_of = {name: number for number, name in enumerate(classes)}
     everything = len(corpus.pages)
@@ -61,7 +61,7 @@ def train(
     labels = np.array([number_of[chosen.of[page.label]] for page in corpus.pages], np.intp)
     notes = [*corpus.notes, *_remarks(chosen)]
     if everything - len(labels) - chosen.inner > 0:
-        corpus.left_out[f"in classes of fewer than {FEWEST} pages"] += everything - len(labels) - chosen.inner
+        corpus.left_out[f"in classes of fewer than {MIN_CLASS_PAGES} pages"] += everything - len(labels) - chosen.inner
     quality = None
     if held_out:  # 3
         progress("measuring", 0, 0)
@@ -148,7 +148,7 @@ def _fitted(
 ) -> TrainedModel:
     ids = corpus.terms_of(rows)
     terms = [corpus.vocabulary.terms[number] for number in ids]
-    return fitted(kind, corpus.bags(rows, ids), labels[rows], classes, terms, seed, facts)
+    return fit_model(kind, corpus.bags(rows, ids), labels[rows], classes, terms, seed, facts)
 
 
 def _measured(
@@ -183,6 +183,6 @@ def _remarks(chosen: Classes) -> list[str]:
         )
     if chosen.inner:
         notes.append(f"{chosen.inner:,} pages of inner nodes of the tree are not used: --whole-tree makes them classes")
-    for name, count in list(chosen.tiny.items())[:5]:
+    for name, count in list(chosen.too_small.items())[:5]:
         notes.append(f"{name} has {count} page(s) only, and is left out")
     return notes

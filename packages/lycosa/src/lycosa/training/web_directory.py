@@ -28,9 +28,9 @@ from typing import Any, NamedTuple, TypeAlias
 from xml.parsers import expat
 
 from lycosa.core.errors import InputError
-from lycosa.core.files import replacing
+from lycosa.core.files import atomic_write
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.judges.taxonomy import LEAST, LONGEST, path_of, spelled
+from lycosa.judges.taxonomy import MAX_PATH_LENGTH, MIN_LEAF_PAGES, path_of, resolve_classes
 from lycosa.training.corpus import Account
 from lycosa.training.record import check_file
 from lycosa.training.sources import MARKED, unpacked
@@ -41,7 +41,7 @@ MOST_TOPICS = 2_000_000
 MOST_LISTED = 10_000_000  # addresses in a dump: the largest had 5 million
 MOST_KEPT = 6_000_000  # addresses in memory
 MOST_TOKEN = 1_000_000  # bytes of a tag or a line
-MOST_TEXT = 4 * LONGEST  # characters read of an element
+MOST_TEXT = 4 * MAX_PATH_LENGTH  # characters read of an element
 DEEPEST = 20  # nested elements: dumps have three
 LEVELS = 30  # parts of a topic's path: the deepest directories have half as many
 ROOT = "Top"  # root of the paths of most dumps
@@ -110,7 +110,7 @@ class WebDirectory(Account):
     def named(self, branch: str) -> str:
         """A branch as it is spelt here; one that there is not is an error that names near ones."""
         path = path_of(branch)
-        return path if not path or path in self._totals else spelled(self.pages, [branch], "the directory")[0]
+        return path if not path or path in self._totals else resolve_classes(self.pages, [branch], "the directory")[0]
 
     def branch(self, path: str) -> TopicBranch:
         return self._branch(path, frozenset(self.marked))
@@ -142,7 +142,7 @@ class WebDirectory(Account):
         """As a table of addresses, classes, and the marked topic that each is part of: see `lycosa train`."""
         marked = frozenset(self.marked)
         try:
-            with replacing(out) as file:
+            with atomic_write(out) as file:
                 file.write("\t".join(COLUMNS).encode() + b"\n")
                 for path, urls in sorted(self.pages.items()):
                     mark = _mark(path, marked)
@@ -155,7 +155,7 @@ def read_web_directory(
     sources: Sequence[Path],
     *,
     below: str = "",
-    most: int = LEAST,
+    most: int = MIN_LEAF_PAGES,
     entries: int = 0,
     progress: ProgressCallback = no_progress,
 ) -> WebDirectory:
@@ -208,7 +208,7 @@ class _Gathered(Account):
         if written not in self._spelt:
             path = path_of(written)
             path = "" if path == ROOT else path.removeprefix(f"{ROOT}/")
-            fits = 0 < len(path) <= LONGEST and path.count("/") < LEVELS
+            fits = 0 < len(path) <= MAX_PATH_LENGTH and path.count("/") < LEVELS
             wanted = fits and f"{path}/".casefold().startswith(f"{self.below}/".lstrip("/").casefold())
             if len(self._spelt) > MOST_TOPICS:
                 raise InputError(f"there are more than {MOST_TOPICS:,} topics: is it the dump of a web directory?")

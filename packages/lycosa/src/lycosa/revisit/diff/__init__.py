@@ -15,14 +15,12 @@ from lycosa.core.types import Visit
 from lycosa.drawing.formats import visible
 from lycosa.revisit.change import Change
 from lycosa.revisit.diff.aligned_rows import BREAK, Diff, Row, Run, diff, joined
-from lycosa.revisit.ledger import Told, plain
+from lycosa.revisit.ledger import LoggedChange, plain_line
 from lycosa.revisit.snapshot import Snapshot
 from lycosa.store.versions import Versions
 from lycosa.web.inflate import BadEncoding, inflate
 
 __all__ = ["Comparison", "Diff", "Row", "Run", "Version", "compare", "diff"]
-
-
 
 
 @dataclass(slots=True)
@@ -106,17 +104,17 @@ def compare(url: str, old: Version, new: Version, *, change: Change | None = Non
         diff(old.text, new.text),
         [link for link in before if link not in after],
         [link for link in after if link not in before],
-        told(change),
+        describe(change),
         versions,
     )
 
 
-def told(change: Change | None) -> str:
+def describe(change: Change | None) -> str:
     """Format a recorded change as one line.
 
-    >>> told(Change("changed", "text", 0.25, ["dom"], ["level 4: 3 of 12 texts are others"]))
+    >>> describe(Change("changed", "text", 0.25, ["dom"], ["level 4: 3 of 12 texts are others"]))
     'changed: text, magnitude 0.25 (dom: level 4: 3 of 12 texts are others)'
-    >>> told(Change("moved", target="http://a.test/new"))
+    >>> describe(Change("moved", target="http://a.test/new"))
     'moved to http://a.test/new'
     """
     if change is None:
@@ -142,7 +140,7 @@ def folded(rows: list[Row], context: int = 2) -> list[tuple[bool, list[Row]]]:
     """Split rows into shown stretches and unchanged ones far from any change.
 
     >>> from lycosa.revisit.diff.aligned_rows import diff
-    >>> [(shown, len(rows)) for shown, rows in folded(diff("1\n2\n3\n4\n5\n6", "1\n2\n3\n4\n5\n7").rows)]
+    >>> [(shown, len(rows)) for shown, rows in folded(diff("1\\n2\\n3\\n4\\n5\\n6", "1\\n2\\n3\\n4\\n5\\n7").rows)]
     [(False, 3), (True, 3)]
     """
     near = [False] * len(rows)
@@ -173,11 +171,10 @@ def pieces(run: Run, long: int = 60, ends: int = 20) -> tuple[str, str, str, int
     return joined(words[:ends]), joined(inner), joined(words[-ends:]), len(inner)
 
 
-
 # Excerpts: the first added and removed words of a change, for feeds and mails.
 
-LONGEST_EXCERPT = 120  # characters
-LARGEST = 500_000  # characters of a text that is read for an excerpt
+MAX_EXCERPT_LENGTH = 120  # characters
+MAX_TEXT_LENGTH = 500_000  # characters of a text that is read for an excerpt
 
 
 class Excerpts:
@@ -187,7 +184,7 @@ class Excerpts:
         self.versions = versions
         self._excerpt = lru_cache(400)(self._made)  # enough for the entries of a feed
 
-    def __call__(self, item: Told) -> str:
+    def __call__(self, item: LoggedChange) -> str:
         if item.change.what != "changed" or not item.follows:
             return ""
         return self._excerpt(item.url, item.follows, item.at)
@@ -200,11 +197,11 @@ class Excerpts:
             old, new = (self._text(versions[when]) for when in (before, at))
         except StoreError:  # an unreadable archive must not prevent the notification
             return ""
-        if max(len(old), len(new)) > LARGEST:
+        if max(len(old), len(new)) > MAX_TEXT_LENGTH:
             return ""
         runs = [run for row in diff(old, new).rows if row.state in ("changed", "removed", "added") for run in row.runs]
-        came = plain(" … ".join(run.text for run in runs if run.state == "added"), LONGEST_EXCERPT)
-        went = plain(" … ".join(run.text for run in runs if run.state == "removed"), LONGEST_EXCERPT)
+        came = plain_line(" … ".join(run.text for run in runs if run.state == "added"), MAX_EXCERPT_LENGTH)
+        went = plain_line(" … ".join(run.text for run in runs if run.state == "removed"), MAX_EXCERPT_LENGTH)
         return "; ".join(filter(None, (came and f"came: {came}", went and f"went: {went}")))
 
     def _text(self, visit: Visit) -> str:
@@ -212,7 +209,7 @@ class Excerpts:
         if exchange is None:
             return ""
         try:
-            body, _ = inflate(exchange.body, exchange.header("content-encoding"), 4 * LARGEST)
+            body, _ = inflate(exchange.body, exchange.header("content-encoding"), 4 * MAX_TEXT_LENGTH)
         except BadEncoding:
             return ""
         kind = exchange.header("content-type")

@@ -96,7 +96,7 @@ class Diff:
 def diff(old: str, new: str) -> Diff:
     """Compare two texts.
 
-    >>> found = diff("Reefs\nCorals grow slowly in the sea.", "Reefs\nCorals grow very slowly in the warm sea.")
+    >>> found = diff("Reefs\\nCorals grow slowly in the sea.", "Reefs\\nCorals grow very slowly in the warm sea.")
     >>> [(run.state, run.text) for run in found.rows[1].runs]
     [('kept', 'Corals grow'), ('added', 'very'), ('kept', 'slowly in the'), ('added', 'warm'), ('kept', 'sea.')]
     >>> found.removed, found.added, round(found.share, 2)
@@ -389,7 +389,6 @@ def align(old: Sequence[int], new: Sequence[int]) -> Places:
     return places
 
 
-
 # Blocks are the lines of a text: paragraphs, headings, list items, table rows.
 
 JOINT = "\x03"  # prefix of a word that follows the previous one without a space
@@ -406,7 +405,7 @@ _LONG_PIECES = re.compile(rf"\w{{1,{LONG}}}[^\w\s]*|[^\w\s]+")
 def blocks(text: str) -> list[Block]:
     """Return the non-empty blocks of a text, with whitespace normalised.
 
-    >>> blocks("Reefs  bleach\n\n\tagain")
+    >>> blocks("Reefs  bleach\\n\\n\\tagain")
     [['Reefs', 'bleach'], ['again']]
     >>> joined(blocks("reef 珊瑚")[0])
     'reef 珊瑚'
