@@ -264,7 +264,7 @@ class Counting(Scent):
 
 
 def test_learn_scores_few_rows_of_many() -> None:
-    """A page with 10 links, in a frontier of 20,000 rows: these links, 8 neighbours, the best 64 and 32 more at most."""
+    """A page with 10 links, of 20,000 rows: these links, 8 neighbours, the best 64 and 32 more at most."""
     counting = Counting(vectors=False)
     crawl = Crawl(counting)
     urls = [f"http://b.test/{number}" for number in range(20_000)]

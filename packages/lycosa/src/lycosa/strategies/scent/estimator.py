@@ -125,7 +125,7 @@ class Scent:
     risk_: NoPageRisk = learned(NoPageRisk)
     links_: KnownLinks = learned(KnownLinks)
     best_: BestRows = learned(BestRows)
-    groups_: OutcomeGroups = learned(lambda: OutcomeGroups(LINK_GROUPS))  # credited with the pages that links have led to
+    groups_: OutcomeGroups = learned(lambda: OutcomeGroups(LINK_GROUPS))  # credited with the pages behind links
     places_: LinkPlaces = learned(LinkPlaces)
     scored_: tuple[NDArray[np.intp], Column] = learned()  # rows scored last, and their terms
     pages_: int = learned(int)
