@@ -1,1 +1,1 @@
-"""Learning from labelled pages: classifiers, and what else is learned before a crawl."""
+"""Training before a crawl: classifiers, rules and browsing models from labelled pages."""

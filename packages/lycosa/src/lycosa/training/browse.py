@@ -1,4 +1,4 @@
-"""`lycosa train browse`: from a browsing record to a file that the HMM strategies and the context graph learn from."""
+"""`lycosa train browse`: train browsing models for the HMM strategies and the context graph."""
 
 from __future__ import annotations
 
@@ -47,31 +47,31 @@ def train_browse(
     unlabelled: str = "path",
     positives_only: bool = False,
     states: int = 4,  # hidden states: relevant, one step away, two, farther
-    clusters: int = 5,  # K of Batsakis 2007, 3.4.1: four clusters of irrelevant pages, and that of the relevant ones
+    clusters: int = 5,  # K of Batsakis 2007, 3.4.1: four clusters of irrelevant pages, and one of the relevant ones
     gap: float = 30.0,
     most: int = 3000,  # each page of a crawl is compared with all training pages
     language: str = "en",
-    labels: Mapping[str, bool] | None = None,  # count more than those of the record
+    labels: Mapping[str, bool] | None = None,  # override the labels of the record
     seed: int = 0,
     progress: ProgressCallback = no_progress,
 ) -> Browsed:
-    """Make a training set of a browsing record, and write it.
+    """Make a training set from a browsing record and write it to a file.
 
-    1. Read the visits, and what is said of their pages. 2. Find how far each page is from a relevant one. 3. Choose the
-    training pages. 4. Get the words of those that have none. 5. Group pages whose words are alike. 6. Write it.
+    1. Read the visits and labels. 2. Compute the distance of each page to a relevant one. 3. Choose the training pages. 4. Get
+    the text of pages that the record has no words of. 5. Cluster the pages. 6. Write the file.
 
-    What becomes of a page:
+    Treatment of pages by label:
 
     - relevant: state 0, and a cluster;
-    - irrelevant: the state is its distance to a relevant page along the browsing; and a cluster;
-    - unlabelled (`unlabelled="path"`): if it leads to a relevant page it counts for distances and transitions, but it
-      is in no cluster, as nobody knows what it is an example of; else it is left out. With "no" it is irrelevant;
-    - with `positives_only` every page that is not relevant is in no cluster, and together they are the background:
-      the relevant ones alone are grouped. No page has to be labelled as irrelevant.
+    - irrelevant: the state is the distance to a relevant page along the browsing; and a cluster;
+    - unlabelled (`unlabelled="path"`): counts for distances and transitions if it leads to a relevant page, without a
+      cluster; otherwise dropped. With "no" it counts as irrelevant;
+    - with `positives_only`, only relevant pages are clustered; all others form the background, and no page has to be
+      labelled as irrelevant.
 
-    A page whose words can't be had stays on the paths, and is in no cluster.
+    Pages without words stay on the paths, without a cluster.
 
-    Paper: Batsakis 2007, 2.5 and 3.4.1. Words are weighed as the strategies do it: see strategies/neighbours.py.
+    Paper: Batsakis 2007, 2.5 and 3.4.1. Words are weighted as in strategies/neighbours.py.
     """
     _check(out, unlabelled, states, clusters, gap, most, seed)
     record = _read(source, language, progress)  # 1
@@ -129,26 +129,23 @@ def train_browse(
     return done
 
 
-# -- the graph of a record -------------------------------------------------------------------------------------
-
-
 @dataclass
 class BrowsingTrail:
-    """The pages of a record, and the steps between them."""
+    """The pages of a record and the steps between them."""
 
     urls: list[str]
     said: NDArray[np.intp]  # 1: relevant, 0: irrelevant, -1: no label
-    steps: NDArray[np.intp]  # (n, 2): page i was followed by page j, as often as that happened; never by itself
+    steps: NDArray[np.intp]  # (n, 2): page i was followed by page j, with repetitions; no self-loops
     how: str  # source of the steps: referrers, order, links
     notes: list[str] = field(default_factory=list)
 
 
 def trail_of(record: CrawlRecord, gap: float) -> BrowsingTrail:
-    """The graph of a record.
+    """Build the graph of a record.
 
-    Links that are known are the steps. Otherwise referrers are, if any visit has one: a page that was visited without
-    one starts a path, and a referrer that is not in the record is no page. Without any referrer the visits follow each
-    other, by their times if all have one, and `gap` minutes of rest begin a new path.
+    The steps are the links if they are known. Otherwise they are the referrers, if any visit has one: a page without a
+    referrer starts a path, and unknown referrers are ignored. Without any referrer, consecutive visits are steps (by
+    time if all visits have one), and a pause of `gap` minutes starts a new path.
 
     >>> record = CrawlRecord(visits=[Visited("a", time=0), Visited("b", True, time=60), Visited("c", time=9000)])
     >>> trail = trail_of(record, gap=30)
@@ -200,9 +197,6 @@ def _in_order(visits: list[Visited], gap: float) -> list[tuple[str, str]]:
         for before, after in pairwise(visits)
         if before.time is None or after.time is None or abs(after.time - before.time) <= gap
     ]
-
-
-# -- what may be wrong -----------------------------------------------------------------------------------------
 
 
 def _check(out: Path, unlabelled: str, states: int, clusters: int, gap: float, most: int, seed: int) -> None:
@@ -257,7 +251,7 @@ def _no_negatives(source: Path) -> str:
 
 
 def _leading(relevant: NDArray[np.bool_], steps: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """From which pages a relevant one can be reached, however far it is."""
+    """Return true for each page from which a relevant page can be reached."""
     before: dict[int, list[int]] = {}
     for page, following in steps.tolist():
         before.setdefault(following, []).append(page)
@@ -272,7 +266,7 @@ def _leading(relevant: NDArray[np.bool_], steps: NDArray[np.intp]) -> NDArray[np
 
 
 def _roles(said: NDArray[np.intp], unlabelled: str, positives_only: bool) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """1: relevant, 0: irrelevant, -1: in no cluster; and those of which nobody may know what they are about."""
+    """Return the role of each page (1: relevant, 0: irrelevant, -1: no cluster), and the pages to use without words."""
     role, wordless = said.copy(), np.zeros(len(said), np.bool_)
     if positives_only:
         role[said != 1] = -1
@@ -286,15 +280,12 @@ def _roles(said: NDArray[np.intp], unlabelled: str, positives_only: bool) -> tup
 def _worded(
     record: CrawlRecord, urls: list[str], wordless: NDArray[np.bool_], look: Look, progress: ProgressCallback
 ) -> NDArray[np.bool_]:
-    """Get the words of pages whose words may count, unless the record has all there is; which have words now."""
+    """Get the missing words, unless the record is complete; return true for each page with words."""
     if not record.complete:
         wanted = [url for row, url in enumerate(urls) if not wordless[row] and url not in record.row_of]
         for url, page in look(wanted, record.corpus, progress) if wanted else ():
             record.take(url, page)
     return np.array([url in record.row_of for url in urls], np.bool_) & ~wordless
-
-
-# -- choosing --------------------------------------------------------------------------------------------------
 
 
 def _some(
@@ -306,16 +297,13 @@ def _some(
     seed: int,
     record: CrawlRecord,
 ) -> NDArray[np.intp]:
-    """At most so many, in their order: relevant ones for up to half of the room, then labelled ones, then near ones.
-
-    Among equals chance decides.
-    """
+    """Choose at most `most` rows: relevant ones for half of them, then labelled ones, then near ones; ties are random."""
     if len(rows) <= most:
         return rows
     order = np.random.default_rng([seed, 3]).permutation(len(rows))
     first = order[said[order] == 1][: max(1, most // 2)]
     rank = np.where(said == 0, 0, np.where(distance < states, 1, 2))
-    rank[said == 1] = 3  # what had no room among the first
+    rank[said == 1] = 3  # relevant pages beyond the first half
     rank[first] = -1
     chosen = order[np.argsort(rank[order], kind="stable")][:most]
     record.left_out[f"beyond the {most:,} training pages that --most allows"] += len(rows) - most
@@ -323,25 +311,22 @@ def _some(
 
 
 def _terms(corpus: Corpus, rows: NDArray[np.intp], relevant: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The words that count: those of relevant pages, and others that are on several pages; where pages are few, all."""
+    """Return the terms of relevant pages and those on several pages, the most frequent first up to the limit."""
     frequency, wanted = (np.zeros(len(corpus.vocabulary.terms), np.intp) for _ in range(2))
     for row, good in zip(rows.tolist(), relevant.tolist(), strict=True):
         frequency[corpus.pages[row].terms.ids] += 1
         wanted[corpus.pages[row].terms.ids] += good
-    least = COMMON if len(rows) >= 100 else 1  # of fewer pages even words on one page only count
+    least = COMMON if len(rows) >= 100 else 1  # with few pages, even words of a single page count
     terms = np.flatnonzero((frequency >= least) | (wanted > 0))
     order = np.lexsort((-frequency[terms], wanted[terms] == 0))
     return np.sort(terms[order[:MOST_TERMS]])
 
 
 def _spread(bags: Bags, worded: NDArray[np.bool_]) -> Bags:
-    """With an empty bag for each page without words."""
+    """Add an empty bag for each page without words."""
     lengths = np.zeros(len(worded), np.intp)
     lengths[worded] = np.diff(bags.starts)
     return Bags(np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp), bags.columns, bags.counts)
-
-
-# -- what is told ----------------------------------------------------------------------------------------------
 
 
 def _remarks(

@@ -1,4 +1,4 @@
-"""Groups of pages whose words are alike: K-Means, X-Means, and those of a browsing record, with words for each."""
+"""Clusters of pages with similar words: K-Means and X-Means."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS: tuple[Clusters, ...] = ("kmeans", "xmeans")
 
 @dataclass(slots=True)
 class Points:
-    """Pages as sparse vectors in a space of so many dimensions.
+    """Pages as sparse vectors.
 
     >>> points = Points.of(Bags.of([([0, 1], [1, 1]), ([0], [2]), ([2], [1])]), 3)
     >>> points.values.round(2).tolist()           # idf of the first term is log 3/2, of the others log 3
@@ -31,7 +31,7 @@ class Points:
 
     @classmethod
     def of(cls, bags: Bags, terms: int, weights: NDArray[np.float64] | None = None) -> Points:
-        """tf-idf of unit length; idf is given, or that of these pages."""
+        """Make tf-idf vectors of unit length; `weights` replaces the idf of these pages."""
         rarity = idf(bags.document_frequency(terms), len(bags)) if weights is None else weights.astype(np.float32)
         return cls(bags, unit(bags, rarity), terms)
 
@@ -43,14 +43,14 @@ class Points:
         return Points(self.bags.take(rows), weighed.counts, self.dimensions)
 
     def means(self, labels: NDArray[np.intp], k: int) -> NDArray[np.float64]:
-        """The mean of each cluster's pages, a row each; of an empty one 0."""
+        """Return the mean of each cluster as a row; zeros for an empty one."""
         at = labels[self.bags.rows()] * self.dimensions + self.bags.columns
         sums = np.bincount(at, self.values, k * self.dimensions).reshape(k, self.dimensions)
         means: NDArray[np.float64] = sums / np.maximum(np.bincount(labels, minlength=k), 1)[:, None]
         return means
 
     def squares(self, centres: NDArray[np.float64]) -> NDArray[np.float64]:
-        """||x - c||^2 for each page, a row each, and each centre: ||x||^2 - 2 x.c + ||c||^2."""
+        """Return ||x - c||^2 = ||x||^2 - 2 x.c + ||c||^2 for each page (row) and centre (column)."""
         product = self.bags.times(self.values, np.ascontiguousarray(centres.T, np.float32))
         length = self.bags.totals(self.values * self.values)
         squares: NDArray[np.float64] = np.maximum(length[:, None] - 2 * product + (centres**2).sum(axis=1), 0.0)
@@ -60,7 +60,7 @@ class Points:
 
 @dataclass(slots=True)
 class Clustering:
-    """Which cluster each page is in (0, 1, ..., in the order in which pages first have them), and how far off it is."""
+    """Cluster of each page, numbered in order of first occurrence, with squared distances."""
 
     labels: NDArray[np.intp]
     squares: NDArray[np.float64]  # squared distance of each page to its cluster's mean
@@ -71,15 +71,15 @@ class Clustering:
 
 
 def kmeans(points: Points, k: int, seed: int = 0, restarts: int = 8) -> Clustering:
-    """At most k clusters that leave the smallest sum of squared distances between pages and their clusters' means.
+    """Return at most k clusters that minimise the sum of squared distances to the cluster means.
 
-    1. Start (k-means++): the first centre is any page; each further one is a page drawn in proportion to its squared
-       distance to the nearest centre so far.
-    2. Each page goes to the nearest centre; a centre moves to the mean of its pages; until nothing changes.
-    3. A cluster that has lost its pages takes the page that is farthest from its own centre.
+    1. Start (k-means++): the first centre is a random page; further ones are drawn in proportion to the squared distance to
+       the nearest centre so far.
+    2. Each page goes to the nearest centre, and each centre moves to the mean of its pages, until nothing changes.
+    3. An empty cluster takes the page that is farthest from its own centre.
 
-    The best of `restarts` starts counts; the same seed gives the same clusters. Where there are fewer different pages
-    than k there are fewer clusters.
+    The best of `restarts` runs counts; the result depends on the seed only. With fewer than k distinct pages there are
+    fewer clusters.
 
     >>> pages = Bags.of([([0], [1]), ([1], [1]), ([0], [2]), ([1], [3])])
     >>> kmeans(Points.of(pages, 2), 2).labels.tolist()
@@ -102,7 +102,7 @@ def kmeans(points: Points, k: int, seed: int = 0, restarts: int = 8) -> Clusteri
 
 
 def improved(points: Points, centres: NDArray[np.float64]) -> Clustering:
-    """Steps 2 and 3 from some centres on."""
+    """Run steps 2 and 3 of K-Means from the given centres."""
     k = len(centres)
     labels = np.full(len(points), -1, np.intp)
     squares = np.zeros(len(points))
@@ -135,7 +135,7 @@ def _to_page(points: Points, row: int) -> NDArray[np.float64]:
 
 
 def _fill(labels: NDArray[np.intp], squares: NDArray[np.float64], k: int) -> None:
-    """Give each empty cluster the page that is farthest from its centre, if that one leaves another page behind."""
+    """Give each empty cluster the page that is farthest from its centre, unless that page is alone in its cluster."""
     counts = np.bincount(labels, minlength=k)
     for cluster in np.flatnonzero(counts == 0).tolist():
         far = np.where(counts[labels] > 1, squares, 0.0)
@@ -154,44 +154,43 @@ def _in_order(labels: NDArray[np.intp], squares: NDArray[np.float64]) -> Cluster
 
 
 def bic(sizes: NDArray[np.intp], squares: float, dimensions: int) -> float:
-    """The Bayesian information criterion of K clusters: how well they explain the pages, less what they cost.
+    """Return the Bayesian information criterion of K clusters; larger is better.
 
     BIC = l - p/2 log R, with R pages in M dimensions, R_n of them in cluster n, and p = K - 1 + M K + 1 parameters
-    (shares, means, one variance). Clusters are spherical Gaussians of the same variance, which is estimated as
-    s2 = sum ||x - mean||^2 / (M (R - K)); then
-    l = sum over n of R_n log(R_n / R) - R M / 2 log(2 pi s2) - M (R - K) / 2.
+    (shares, means, one variance). Clusters are spherical Gaussians with the common variance s2 = sum ||x - mean||^2 /
+    (M (R - K)); then l = sum over n of R_n log(R_n / R) - R M / 2 log(2 pi s2) - M (R - K) / 2.
 
-    Two clusters of two pages, at -1, 1 and 9, 11 on a line: R = 4, K = 2, M = 1, s2 = 4 / 2 = 2, p = 4, and
-    l = 4 log(1/2) - 2 log(4 pi) - 1 = -8.8346; BIC = -8.8346 - 2 log 4 = -11.607.
+    Two clusters of two pages, at -1, 1 and 9, 11 on a line: R = 4, K = 2, M = 1, s2 = 4 / 2 = 2, p = 4, and l = 4
+    log(1/2) - 2 log(4 pi) - 1 = -8.8346; BIC = -8.8346 - 2 log 4 = -11.607.
 
     >>> round(bic(np.array([2, 2]), squares=4.0, dimensions=1), 3)
     -11.607
-    >>> round(bic(np.array([4]), squares=104.0, dimensions=1), 3)           # one cluster: they are better off as two
+    >>> round(bic(np.array([4]), squares=104.0, dimensions=1), 3)           # one cluster is worse
     -13.654
 
     Paper: Pelleg, Moore 2000, 3.2. It prints s2 without M, 2 pi to the power of 1/2 rather than M/2, and (R - K) / 2:
     right for M = 1 only.
     """
     pages, k, m = int(sizes.sum()), len(sizes), dimensions
-    variance = max(squares / (m * (pages - k)), 1e-12)  # all pages may be the same
+    variance = max(squares / (m * (pages - k)), 1e-12)  # all pages may be equal
     likelihood = float((sizes * np.log(sizes / pages)).sum())
     likelihood -= pages / 2 * (m * math.log(2 * math.pi) + m * math.log(variance)) + m * (pages - k) / 2
     return likelihood - (k - 1 + m * k + 1) / 2 * math.log(pages)
 
 
 def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50) -> Clustering:
-    """Clusters by K-Means, each split in two for as long as two explain its pages better than one (`bic`).
+    """Return K-Means clusters, each split in two as long as `bic` improves.
 
-    1. K-Means with `fewest` clusters. 2. Each cluster is split by K-Means with two; the split stays if its BIC, on the
-    pages of this cluster, is above that of one cluster. 3. K-Means with the new centres. 4. Again from 2 until nothing
-    is split, or there are `most`. Of all clusterings on the way the one with the best BIC on all pages counts.
+    1. K-Means with `fewest` clusters. 2. Split each cluster by K-Means with two; keep the split if its BIC, on the pages of
+    this cluster, is above that of one cluster. 3. K-Means with the new centres. 4. Repeat from 2 until nothing is
+    split, or there are `most` clusters. The clustering with the best BIC on all pages is returned.
 
     >>> pages = Bags.of([([word, 3 + page], [1, 0.2]) for word in range(3) for page in range(12)])
     >>> xmeans(Points(pages, pages.counts, 15)).count
     3
 
-    Paper: Pelleg, Moore 2000, 3. It starts the two halves on a random line through the centre; we start them as K-Means
-    does, which is better where pages have thousands of dimensions.
+    Paper: Pelleg, Moore 2000, 3. Departure: the halves start like K-Means, not on a random line through the centre,
+    which is better in thousands of dimensions.
     """
     if not 1 <= fewest <= most:
         raise ValueError(f"clusters are {fewest} to {most}: the first number must be 1 or more, and not the larger")
@@ -208,21 +207,21 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50) ->
         value = _bic(clustering, points)
         if value > best_bic:
             best, best_bic = clustering, value
-        if clustering.count <= before:  # copies of a page can't be apart
+        if clustering.count <= before:  # copies of a page cannot be separated
             break
     return best
 
 
 def _split(points: Points, clustering: Clustering, most: int, seed: int, whole: set[bytes]) -> NDArray[np.float64]:
-    """The centres of all clusters, those that are better off as two twice; the clearest splits if not all have room.
+    """Return all centres, with two for each cluster that is better split; the best splits if there is no room for all.
 
-    `whole` remembers which clusters are better off as one, so that nobody tries again.
+    `whole` collects the clusters that are not worth splitting, to avoid retries.
     """
     means = points.means(clustering.labels, clustering.count)
     splits: list[tuple[float, int, NDArray[np.float64]]] = []
     for cluster in range(clustering.count):
         rows = np.flatnonzero(clustering.labels == cluster)
-        if len(rows) < 3 or rows.tobytes() in whole:  # of two, a split leaves nothing to estimate a variance with
+        if len(rows) < 3 or rows.tobytes() in whole:  # splitting two pages leaves nothing to estimate a variance from
             continue
         mine = points.take(rows)
         together, apart = kmeans(mine, 1), kmeans(mine, 2, seed, restarts=4)
@@ -237,7 +236,7 @@ def _split(points: Points, clustering: Clustering, most: int, seed: int, whole: 
 
 
 def _bic(clustering: Clustering, points: Points) -> float:
-    """Minus infinity where each page is a cluster of its own: nothing is left to estimate a variance with."""
+    """Return the BIC of a clustering; -inf if each page is its own cluster and there is no variance."""
     sizes = np.bincount(clustering.labels)
     if len(points) <= len(sizes):
         return -math.inf
@@ -245,15 +244,15 @@ def _bic(clustering: Clustering, points: Points) -> float:
 
 
 def points_of(browsing: Browsing, kind: Clusters) -> Points:
-    """The training pages as the strategy will see them, too: with the same idf."""
+    """Return the training pages as the strategy sees them, with the same idf."""
     return Points.of(browsing.pages, len(browsing.terms), weights(browsing, kind))
 
 
 def clusters_of(browsing: Browsing, kind: Clusters, grouped: NDArray[np.bool_], k: int, seed: int) -> NDArray[np.intp]:
-    """The cluster of each page by K-Means or X-Means; -1 for those that are not to be grouped.
+    """Return the K-Means or X-Means cluster of each page; -1 for pages that are not `grouped`.
 
-    K-Means: k - 1 clusters of the irrelevant pages, and one of exactly the relevant ones; where only relevant pages are
-    grouped, k - 1 clusters of these. X-Means: as many as there are, relevant and irrelevant pages together.
+    K-Means: k - 1 clusters of the irrelevant pages, and one of exactly the relevant ones; if only relevant pages are
+    grouped, k - 1 clusters of those. X-Means: relevant and irrelevant pages together.
     """
     points = points_of(browsing, kind)
     clusters = np.full(len(browsing), -1, np.intp)
@@ -271,14 +270,14 @@ def clusters_of(browsing: Browsing, kind: Clusters, grouped: NDArray[np.bool_], 
 
 
 def described(browsing: Browsing, kind: Clusters) -> list[dict[str, Any]]:
-    """For each cluster its pages and its most typical words; the pages in none come last."""
+    """Return pages and most typical words of each cluster; unclustered pages come last."""
     labels, points = browsing.clusterings[kind], points_of(browsing, kind)
     numbers = [*range(int(labels.max()) + 1), *([-1] if (labels < 0).any() else [])]
-    means = points.means(labels % len(numbers), len(numbers))  # -1 is the last of them
+    means = points.means(labels % len(numbers), len(numbers))  # -1 maps to the last one
     rows = []
     for number, mean in zip(numbers, means, strict=True):
         mine = labels == number
-        best = np.argsort(-mean, kind="stable")[:6]  # describe a cluster
+        best = np.argsort(-mean, kind="stable")[:6]  # words that describe a cluster
         rows.append(
             {
                 "cluster": number,

@@ -1,4 +1,4 @@
-"""Pages with a class, as bags of words: what a classifier is trained on."""
+"""Labelled pages as bags of words: the training data of classifiers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from lycosa.text.bags import Bags
 from lycosa.text.fingerprint import NEAR_DUPLICATE_BITS, distance
 from lycosa.text.vocabulary import Vocabulary
 
-MOST_TERMS = 50_000  # terms of a model: those on most pages
-COMMON = 2  # pages that a term has to be on
+MOST_TERMS = 50_000  # terms of a model, the most frequent ones
+COMMON = 2  # least number of pages that a term occurs on
 _BLOCKS = NEAR_DUPLICATE_BITS + 1
 
 
 @dataclass(slots=True)
 class Labelled:
     label: str
-    name: str  # its address or file
+    name: str  # URL or file
     terms: Terms
     simhash: int
 
@@ -35,18 +35,18 @@ class Account:
     notes: list[str] = field(default_factory=list, kw_only=True)
 
     def why(self) -> str:
-        """What was left out most, and the first note in full; empty if nothing was."""
+        """Return the main reasons for dropped pages and the first note; empty if nothing was dropped."""
         left = ", ".join(f"{count:,} {reason}" for reason, count in self.left_out.most_common(3))
         return f"{left}; {self.notes[0]}" if left and self.notes else left
 
     def in_brackets(self) -> str:
-        """The same, to follow the sentence that it gives the reasons of."""
+        """Return the reasons in brackets, to follow a sentence."""
         return f" ({self.why()})" if self.why() else ""
 
 
 @dataclass
 class Corpus(Account):
-    """Labelled pages, and what was left out.
+    """Labelled pages, and counts of dropped ones.
 
     >>> corpus = Corpus()
     >>> corpus.add("Sea", "a.txt", Page("ok", marked="coral coral reef")), corpus.add("Sea", "b.txt", Page("ok"))
@@ -59,12 +59,12 @@ class Corpus(Account):
     pages: list[Labelled] = field(default_factory=list)
 
     def add(self, label: str, name: str, page: Page) -> bool:
-        """Take in a page; False if it has no words."""
+        """Add a page; return false if it has no words."""
         reading = self.vocabulary.read(page)
         return self._keep(Labelled(label, name, reading.terms, reading.simhash))
 
     def add_visit(self, label: str, visit: Visit, stems: Sequence[str]) -> bool:
-        """Take in a page whose words a crawl has counted, given as numbers of stems."""
+        """Add a page from a crawl log, given by term ids into `stems`."""
         words = self.vocabulary
         numbers = []
         for stem in (stems[number] for number in visit.terms.ids.tolist()):
@@ -86,7 +86,7 @@ class Corpus(Account):
         return True
 
     def spell(self) -> None:
-        """Give paths that differ in upper and lower case only one spelling."""
+        """Unify paths that differ only in case."""
         counts = Counter(page.label for page in self.pages)
         best = common_spellings(counts)
         changed = sorted(path for path in counts if best[path] != path)
@@ -97,7 +97,7 @@ class Corpus(Account):
             page.label = best[page.label]
 
     def terms_of(self, rows: NDArray[np.intp]) -> list[int]:
-        """The terms that tell most about some pages, as ids of the vocabulary in their order."""
+        """Return the most frequent terms of some pages, as sorted ids of the vocabulary."""
         frequency = np.zeros(len(self.vocabulary.terms), np.intp)
         for row in rows.tolist():
             frequency[self.pages[row].terms.ids] += 1
@@ -119,7 +119,7 @@ class Corpus(Account):
         return Bags.of(pairs)
 
     def groups(self) -> NDArray[np.intp]:
-        """For each page a number that it shares with its copies, near or exact: copies of copies, too."""
+        """Return a group number for each page, shared with its exact and near copies (transitively)."""
         leader = list(range(len(self.pages)))
 
         def find(row: int) -> int:
@@ -134,10 +134,10 @@ class Corpus(Account):
             same = xxhash.xxh3_64_intdigest(page.terms.ids.tobytes() + page.terms.counts.tobytes())
             first = exact.setdefault(same, row)
             leader[row] = find(first)
-            # with fewer different words, only pages with the same words are alike
+            # with fewer distinct words, only exact copies count
             if first != row or len(page.terms.ids) < 30:
                 continue
-            # Of two fingerprints that differ in 4 bits, one of five blocks is the same in both.
+            # fingerprints that differ in 4 bits agree in one of five blocks
             for block in range(_BLOCKS):
                 bits = 64 // _BLOCKS + 1
                 others = blocks.setdefault((block, page.simhash >> block * bits & (1 << bits) - 1), [])

@@ -1,8 +1,7 @@
-"""Count words in pages you have: the statistics that `--background` weighs words by.
+"""Count words in a collection of pages: the statistics for `--background`.
 
-Each content counts once, however often it is there. Menus and footers would make their words look worthless (on every
-page of a site, "school" may stand in the footer): four words in a row that stand on a twentieth of the pages are
-taken for such, and not counted.
+Duplicate pages count once. Words of menus and footers would seem common, so sequences of four words that occur on a
+twentieth of the pages are taken for boilerplate and not counted.
 """
 
 from __future__ import annotations
@@ -28,16 +27,17 @@ from lycosa.training.sources import HTML, TEXT, read_file
 from lycosa.web.html import ParsedPage, detect_language_code, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 
-TERMS = 30_000  # the most frequent; rarer stems count as met once
-ROW, SHARE, FEWEST = 4, 0.05, 20  # boilerplate: words in a row, on this share of the pages, and on at least so many
+TERMS = 30_000  # the most frequent ones; rarer stems count as seen once
+ROW, SHARE, FEWEST = 4, 0.05, 20  # boilerplate: sequence length in words, share of the pages, least number of pages
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _WARC = (".warc", ".warc.gz", ".warc.zst")
 
 
 def measure(sources: Iterable[str], terms: int = TERMS, source: str = "") -> Background:
-    """Document frequencies in WARC files, crawl directories, directories of HTML and text files, or single files.
+    """Return document frequencies of WARC files, crawl directories, directories of HTML and text files, or single
+    files.
 
-    Pages in another language than most are left out: the stems of two languages in one list say nothing of either.
+    Pages that are not in the main language are dropped, since mixed stems are useless for both languages.
     """
     if terms < 1:
         raise InputError(f"{terms} terms are to be kept: keep 1 or more")
@@ -72,7 +72,7 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
                 rows[tongue] = np.zeros(1 << 22, np.uint32)
             rows[tongue][np.unique(_slots(ids))] += 1
         places = ", ".join(sources)
-        if len(pages) < 2:  # with one page, every word is in all of them
+        if len(pages) < 2:  # on a single page all words have the same frequency
             raise InputError(
                 f"{places or 'no source'}: {len(pages)} pages with words in them; name a WARC file, a crawl's "
                 "directory or a directory of HTML or text files that has more"
@@ -85,7 +85,7 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
             ids = np.frombuffer(spool.read(4 * length), np.int32)
             if tongue == language:
                 frequency[np.unique(ids[~_boilerplate(ids, often)])] += 1
-    # The most frequent first, equals by name: the order in which pages were read does not matter.
+    # Sorted by frequency and stem, so that the result does not depend on the order of reading.
     ranked = sorted(
         np.flatnonzero(frequency).tolist(), key=lambda number: (-int(frequency[number]), words.terms[number])
     )
@@ -94,7 +94,7 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
 
 
 def documents(source: Path) -> Iterator[ParsedPage]:
-    """The pages of a WARC file, a crawl's directory, a directory of HTML and text files, or of one such file."""
+    """Yield the pages of a WARC file, a crawl directory, a directory of HTML and text files, or a single file."""
     if source.is_dir() and (source / NAME).exists():
         with CrawlDirectory(source) as collection:
             for _, visit in collection.pages():
@@ -121,7 +121,7 @@ def _of_file(path: Path) -> Iterator[ParsedPage]:
 
 
 def _of_warc(path: Path) -> Iterator[ParsedPage]:
-    """The pages of a WARC file, in its order. What is damaged ends it, with an error that says where."""
+    """Yield the pages of a WARC file; raise InputError if it is damaged."""
     try:
         with open(path, "rb") as file:
             for record in ArchiveIterator(file, parse_http=True, auto_decode="transfer"):
@@ -143,7 +143,7 @@ def _of_warc(path: Path) -> Iterator[ParsedPage]:
 
 
 def _slots(ids: NDArray[np.int32]) -> NDArray[np.intp]:
-    """For each row of words the counter that is its own, or nearly: few share one."""
+    """Return the counter of each sequence of ROW words, by a hash with few collisions."""
     mixed = np.zeros(max(0, len(ids) - ROW + 1), np.uint64)
     for place in range(ROW):
         mixed = mixed * _MIX + ids[place : place + len(mixed)].astype(np.uint64) + np.uint64(1)
@@ -151,7 +151,7 @@ def _slots(ids: NDArray[np.int32]) -> NDArray[np.intp]:
 
 
 def _boilerplate(ids: NDArray[np.int32], often: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which words of a page are part of a row that stands on many pages."""
+    """Return true for each word that is part of a frequent sequence."""
     starts = often[_slots(ids)]
     part = np.zeros(len(ids), bool)
     for place in range(ROW):

@@ -1,4 +1,4 @@
-"""How good a classifier is, measured on pages that it has not seen."""
+"""Quality of a classifier on held-out pages."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from lycosa.text.folds import log_loss
 class Quality:
     pages: int  # held out
     accuracy: float
-    majority: float  # accuracy of always answering the largest class
+    majority: float  # accuracy of always predicting the largest class
     log_loss: float
-    gap: float  # mean error of the stated probabilities over ten bins
-    # name, pages, held_out, precision, recall, f1 (None where nothing was held out or answered)
+    gap: float  # calibration error over ten bins
+    # name, pages, held_out, precision, recall, f1 (None if nothing was held out or predicted)
     classes: list[dict[str, Any]] = field(default_factory=list)
-    # class, taken for, times: the most frequent first
+    # true class, predicted class, count: the most frequent first
     confusions: list[tuple[str, str, int]] = field(default_factory=list)
 
 
 def hold_out(
     labels: NDArray[np.intp], groups: NDArray[np.intp], share: float, seed: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows to train on and rows held out: that share of each class, drawn by chance.
+    """Return training rows and held-out rows: a random share of each class.
 
-    Copies stay together (`groups`): a page must not be tested on what its copy has taught. Every class keeps at least
-    one group to train on; one that has no other is not held out.
+    Copies stay together (`groups`), so that no page is tested on its own copy. Every class keeps at least one group for
+    training; a class with a single group is not held out.
 
     >>> kept, held = hold_out(np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 2, 3, 4, 5]), 0.4, seed=0)
     >>> len(kept) + len(held), {0, 1} <= set(kept.tolist()) or {0, 1} <= set(held.tolist())
@@ -51,23 +51,23 @@ def hold_out(
                 break
             test[members[number]] = True
             got += len(members[number])
-    for label in np.unique(labels):  # copies under several classes may have taken all of one
+    for label in np.unique(labels):  # copies under several classes may have taken all pages of one
         if test[labels == label].all():
             test[np.isin(groups, groups[labels == label])] = False
     return np.flatnonzero(~test), np.flatnonzero(test)
 
 
 def measure(
-    told: NDArray[np.float64], labels: NDArray[np.intp], classes: Sequence[str], pages: Sequence[int]
+    probabilities: NDArray[np.float64], labels: NDArray[np.intp], classes: Sequence[str], pages: Sequence[int]
 ) -> Quality:
-    """Compare what a classifier says of held-out pages with the truth; `pages` are those of each class in all.
+    """Compare predicted probabilities of held-out pages with their labels; `pages` is the size of each class.
 
-    >>> told = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
-    >>> found = measure(told, np.array([0, 0, 1]), ["Art", "Sea"], [10, 5])
-    >>> round(found.accuracy, 2), round(found.majority, 2), found.confusions, round(found.classes[1]["f1"], 2)
+    >>> probabilities = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
+    >>> quality = measure(probabilities, np.array([0, 0, 1]), ["Art", "Sea"], [10, 5])
+    >>> round(quality.accuracy, 2), round(quality.majority, 2), quality.confusions, round(quality.classes[1]["f1"], 2)
     (0.67, 0.67, [('Art', 'Sea', 1)], 0.67)
     """
-    predicted = told.argmax(axis=1)
+    predicted = probabilities.argmax(axis=1)
     table = np.zeros((len(classes), len(classes)), np.intp)
     np.add.at(table, (labels, predicted), 1)
     rows = [
@@ -83,8 +83,8 @@ def measure(
         len(labels),
         float((predicted == labels).mean()),
         float(np.bincount(labels).max() / len(labels)),
-        log_loss(told, labels),
-        _gap(told, labels),
+        log_loss(probabilities, labels),
+        _gap(probabilities, labels),
         rows,
         wrong[:10],
     )
@@ -102,9 +102,9 @@ def _scores(table: NDArray[np.intp], number: int) -> dict[str, Any]:
     }
 
 
-def _gap(told: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
-    """The mean distance between how sure the classifier is and how often it is right, in ten bins."""
-    sure, right = told.max(axis=1), told.argmax(axis=1) == labels
+def _gap(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
+    """Return the mean difference of confidence and accuracy over ten bins."""
+    sure, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == labels
     bins = np.minimum((sure * 10).astype(int), 9)
     return float(
         sum(abs(right[bins == n].mean() - sure[bins == n].mean()) * (bins == n).mean() for n in np.unique(bins))

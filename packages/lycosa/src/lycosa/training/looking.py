@@ -1,4 +1,4 @@
-"""The pages of some addresses, with their links: out of WARC files, or from the web."""
+"""Get pages by URL from WARC files or from the web."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lycosa.web.urls import resolve
 
 
 def recorded(place: Path) -> Look:
-    """Out of a WARC file, a directory of them, or a crawl's directory."""
+    """Return a function that reads pages from a WARC file, a directory of them, or a crawl directory."""
 
     def look(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         if place.exists() and not place.is_file() and not place.is_dir():
@@ -66,20 +66,20 @@ def _readable(answer: RecordedAnswer, url: str) -> Page:
 
 
 def page_in(answer: RecordedAnswer, url: str) -> Page:
-    """The page of a recorded answer; BadEncoding if it cannot be unpacked."""
+    """Parse a recorded response; raise BadEncoding if it cannot be decompressed."""
     body, _ = inflate(answer.body, answer.header(b"content-encoding"), MAX_BODY_BYTES)
     return page_of(read_body(body, url, answer.header(b"content-type")), answer.header(b"content-language"))
 
 
 def fetched(options: Options) -> Look:
-    """From the web, as politely as a crawl: what robots.txt allows, several hosts at a time, with pauses."""
+    """Return a function that fetches pages as politely as a crawl: robots.txt, parallel hosts, delays."""
 
     def look(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         got, failed = asyncio.run(_fetch_all(urls, progress, options))
         if failed:
             account.left_out["can't be fetched"] += len(failed)
-            account.notes += list(failed.values())[:3]  # failures shown word for word; all are counted
-        for url in urls:  # in their order, so that nothing depends on who answers first
+            account.notes += list(failed.values())[:3]  # a few failures are shown verbatim
+        for url in urls:  # in input order, independent of response times
             if url in got:
                 yield url, got[url]
 
@@ -115,7 +115,7 @@ async def _fetch_all(
     try:
         await asyncio.gather(*(host(mine) for mine in hosts.values()))
         for url in list(failed):
-            if "can't be asked now" in failed[url]:  # a redirect led to a host that was busy with pages of its own
+            if "can't be asked now" in failed[url]:  # a redirect led to a host that was busy with its own pages
                 await one(url)
     finally:
         await space.close()

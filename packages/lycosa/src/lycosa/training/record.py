@@ -1,4 +1,4 @@
-"""Browsing records: which pages someone visited, from which page, when, and which of them were relevant."""
+"""Browsing records: visited pages with referrer, time and label."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from lycosa.training.sources import end_of, events_of, page_of
 from lycosa.web.html import extract, read_plain_text
 from lycosa.web.urls import canonical
 
-MOST_RECORD = 2_000_000_000  # bytes of a record of lines, which may hold whole pages
+MOST_RECORD = 2_000_000_000  # bytes of a record, which may contain whole pages
 MOST_LINE = 20_000_000
 MOST_VISITS = 2_000_000
-SHOWN = 5  # broken lines whose numbers are shown
+SHOWN = 5  # broken lines that are listed by number
 YES = frozenset(("yes", "y", "true", "1", "relevant", "positive", "+"))
 NO = frozenset(("no", "n", "false", "0", "irrelevant", "not relevant", "non-relevant", "negative", "-"))
 UNSAID = frozenset(("", "null", "none", "?", "unknown", "unlabelled", "unlabeled"))
 
 
 class BadLine(Exception):
-    """What is wrong with one entry."""
+    """A malformed entry of a record; the message says why."""
 
 
 @dataclass(slots=True)
 class Visited:
-    """One visit: the page, what was said of it (None: nothing), where the visitor came from, when."""
+    """One visit; `relevant` is None without a label."""
 
     url: str
     relevant: bool | None = None
@@ -46,14 +46,14 @@ class Visited:
 
 @dataclass
 class CrawlRecord:
-    """Visits in their order, and the words of pages as far as the record has them."""
+    """Visits in order, and the words of pages as far as the record contains them."""
 
     corpus: Corpus = field(default_factory=Corpus)
     visits: list[Visited] = field(default_factory=list)
     row_of: dict[str, int] = field(default_factory=dict)  # row of a page's words in the corpus
     labels: dict[str, bool] = field(default_factory=dict)  # labels given apart from visits
-    steps: list[tuple[str, str]] | None = None  # links, where known; None: they follow from the visits
-    complete: bool = False  # no more words to be had, and every page has a label
+    steps: list[tuple[str, str]] | None = None  # links if known; None: derived from the visits
+    complete: bool = False  # has all words and labels there are
 
     @property
     def left_out(self) -> Counter[str]:
@@ -74,7 +74,7 @@ class CrawlRecord:
 
 
 def check_file(path: Path, what: str) -> None:
-    """Refuse what can't be read as a file, before it is waited for."""
+    """Raise InputError unless the path is a regular file; opening a pipe would block."""
     try:
         mode = path.stat().st_mode
     except OSError as error:
@@ -145,9 +145,6 @@ def _entries(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
             yield number, data if isinstance(data, dict) else BadLine("it is not an object in braces")
 
 
-# -- one entry -------------------------------------------------------------------------------------------------
-
-
 def _take(record: CrawlRecord, entry: Mapping[str, Any] | BadLine) -> None:
     if isinstance(entry, BadLine):
         raise entry
@@ -202,7 +199,7 @@ def _page(known: Mapping[str, Any], url: str, record: CrawlRecord) -> Page | Non
 
 
 def seconds(value: Any) -> float | None:
-    """A time as seconds since 1970: a date in words, or seconds; None for what is no time.
+    """Parse a time as seconds since 1970, from an ISO date or a number; None if it is neither.
 
     >>> seconds("1970-01-01T00:01:00Z"), seconds(60)
     (60.0, 60.0)
@@ -218,14 +215,11 @@ def seconds(value: Any) -> float | None:
     return float(value) if number else None
 
 
-# -- crawls -----------------------------------------------------------------------------------------------------
-
-
 def read_crawl(path: Path, language: str, progress: ProgressCallback) -> CrawlRecord:
-    """A crawl as a browsing record: its pages as if someone had visited them, over the links they have.
+    """Read a crawl as a browsing record: its pages as visits, its links as steps.
 
-    Their words are those that the log keeps. A page is relevant if someone has said so (`lycosa label`); of those
-    nobody spoke of, if it reached the crawl's threshold.
+    Words come from the log. Labels come from `lycosa label`; unlabelled pages are relevant if they reached the
+    threshold.
     """
     record = CrawlRecord(Corpus(Vocabulary(language)), complete=True)
     stems: list[str] = []
@@ -246,7 +240,7 @@ def read_crawl(path: Path, language: str, progress: ProgressCallback) -> CrawlRe
                 moved[event.node] = event.links.urls[0]
             case Visit(is_page=True):
                 links[event.node], relevances[event.node] = event.links.urls, event.relevance
-                # The words of its first version count.
+                # the words of the first version count
                 if event.node not in record.row_of and record.corpus.add_visit("", event, stems):
                     record.row_of[event.node] = len(record.corpus.pages) - 1
     if not links:

@@ -1,4 +1,4 @@
-"""`lycosa train rules`: from labelled pages and what they link to, to rules between classes."""
+"""`lycosa train rules`: learn rules between classes from labelled pages and their links."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Account
 from lycosa.training.sources import Look, Rows, end_of, events_of, read_table
 
-WALKERS = 50  # walks at a time, whose next pages are fetched together
+WALKERS = 50  # simultaneous walks; their next pages are fetched together
 
 
 @dataclass
@@ -44,11 +44,11 @@ class RuleReader:
         self.columns = ModelWords(model.column_of)
 
     def of_page(self, page: Page) -> str:
-        """By its text; empty if it has no word that the model knows."""
+        """Return the class of a page's text; empty without known words."""
         return self.of_terms(self.words.read(page).terms, self.words.terms)
 
     def of_terms(self, terms: Terms, stems: Sequence[str]) -> str:
-        """By its words, given as numbers of stems, which are always those of the same list."""
+        """Return the class of a bag of words, given by ids into `stems`, which must be the same list in all calls."""
         self.columns.follow(stems)
         columns, counts, _ = self.columns.of(terms)
         if not len(columns):
@@ -58,7 +58,7 @@ class RuleReader:
         return self.model.classes[int(self.model.classifier.probabilities(bag)[0].argmax())]
 
     def class_named(self, label: str) -> str:
-        """The model's class that a path of the taxonomy belongs to: itself, or a branch it was merged into."""
+        """Return the model's class of a taxonomy path: the path itself, or the ancestor that it was merged into."""
         spelled = {name.casefold(): name for name in self.model.classes}
         parts = label.split("/")
         for length in range(len(parts), 0, -1):
@@ -74,20 +74,20 @@ def train_rules(
     look: Look,
     *,
     column: str = "",
-    most: int = 150,  # linked pages fetched per class: about as many as the paper had
+    most: int = 150,  # linked pages fetched per class: about as many as in the paper
     walk: int = 0,
     seed: int = 0,
     progress: ProgressCallback = no_progress,
 ) -> Learned:
-    """Learn rules from a table of addresses and classes, or from a crawl whose pages the model classifies itself.
+    """Learn rules from a table of URLs and classes, or from a crawl whose pages the model classifies.
 
-    Paper: Altingovde, Ulusoy 2004, figure 2. (a) the model has learned the taxonomy from train-0. (b) The pages that
-    those of train-0 link to are train-1, a set for each class; `most` of each are looked at, drawn by chance (0: all).
-    (c) The model classifies them; the share of each class among them is the probability of a rule.
+    Paper: Altingovde, Ulusoy 2004, figure 2. (a) The model has learned the taxonomy from train-0. (b) The pages that
+    those of train-0 link to are train-1, a set for each class; `most` of each are sampled (0: all). (c) The model
+    classifies them; the share of each class among them is the probability of a rule.
 
     With `walk` the rules are the topic-citation matrix, their future work (after Chakrabarti et al. 2002): random walks
-    choose the pages that link and those that are linked to. That many links are followed; the model classifies both
-    ends of each, and a row of the matrix is where links from pages of a class lead.
+    choose the linking and the linked pages. `walk` links are followed; the model classifies both ends of each, and a
+    row of the matrix has the shares of the classes that pages of a class link to.
     """
     path = Path(source)
     if not path.exists():
@@ -138,14 +138,14 @@ def _from_pages(
         referred[url] = reader.of_page(page)
     drawn = {name: _some(targets, most, f"{seed} {name}") for name, targets in linked.items()}
     wanted = dict.fromkeys(target for targets in drawn.values() for target in targets if target not in referred)
-    train_1 = Learned(learned.book)  # what can't be had of these is counted by _count, class by class
+    train_1 = Learned(learned.book)  # failures for these are counted by _count, class by class
     referred.update((url, reader.of_page(page)) for url, page in look(list(wanted), train_1, progress))
     _count(learned, drawn, referred)
     return learned
 
 
 def _some(targets: Iterable[str], most: int, chance: str) -> list[str]:
-    """At most so many, drawn by chance, in the order in which they were found."""
+    """Return at most `most` random targets, in their original order."""
     every = list(targets)
     if not most or len(every) <= most:
         return every
@@ -154,7 +154,7 @@ def _some(targets: Iterable[str], most: int, chance: str) -> list[str]:
 
 
 def _from_crawl(path: Path, model: TrainedModel, walk: int, seed: int, progress: ProgressCallback) -> Learned:
-    """Every page of a crawl, classified by its words in the log; those they link to, as far as the crawl has them."""
+    """Learn from the pages of a crawl log, as far as it has the linked pages."""
     learned, reader = Learned(RuleBook()), RuleReader(model)
     stems: list[str] = []
     classes: dict[str, str] = {}
@@ -186,7 +186,7 @@ def _from_crawl(path: Path, model: TrainedModel, walk: int, seed: int, progress:
 
 
 def _count(learned: Learned, linked: Mapping[str, Iterable[str]], classes: Mapping[str, str]) -> None:
-    """One case for each class and each page that it links to."""
+    """Add one case for each class and each page that it links to."""
     seen: set[str] = set()
     for name, targets in linked.items():
         for target in targets:
@@ -200,9 +200,6 @@ def _count(learned: Learned, linked: Mapping[str, Iterable[str]], classes: Mappi
     learned.linked = len(seen)
 
 
-# -- topic-citation matrix ------------------------------------------------------------------------------------------
-
-
 def _see(
     reader: RuleReader, look: Look, progress: ProgressCallback, urls: Sequence[str], learned: Learned
 ) -> dict[str, Seen]:
@@ -210,10 +207,10 @@ def _see(
 
 
 def _from_walks(starts: Sequence[str], see: See, walk: int, seed: int) -> Learned:
-    """Random walks: each link that is followed is a case of a rule, from the class of its page to that of the next.
+    """Learn from random walks: each followed link is a case of a rule from the class of its page to that of the next.
 
-    A walk begins again at any start now and then, and where a page can't be had or leads nowhere. All end when so many
-    links were followed, or where most of their steps have led to nothing.
+    Walks restart at random, and after pages that are unavailable or have no links. All end when `walk` links were
+    followed, or when most steps have failed.
     """
     learned, chance = Learned(RuleBook()), random.Random(seed)
     seen: dict[str, Seen] = {}
@@ -232,7 +229,7 @@ def _from_walks(starts: Sequence[str], see: See, walk: int, seed: int) -> Learne
                 followed += 1
                 ends.add(url)
             onward = [target for target in links if name and target != url]
-            if onward and chance.random() >= 0.15:  # chance that a walk restarts elsewhere
+            if onward and chance.random() >= 0.15:  # restart probability
                 sources.add(url)
                 walkers[number] = chance.choice(onward), name
             else:

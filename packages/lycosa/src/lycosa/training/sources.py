@@ -1,4 +1,4 @@
-"""Where labelled pages come from: directories of files, a table of addresses and classes, a crawl with labels."""
+"""Sources of labelled pages: directories of files, tables of URLs and classes, crawls with labels."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from lycosa.web.urls import canonical, is_http
 
 HTML, TEXT = (".html", ".htm", ".xhtml"), (".txt", ".text", ".md")
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"  # classes of a crawl's labels
-MARKED = "marked"  # column title of wanted topics
+MARKED = "marked"  # column title of target topics
 MOST_TABLE = 500_000_000  # bytes
 MOST_LINE = 1_000_000  # bytes
-Rows: TypeAlias = "list[tuple[str, str]]"  # addresses and classes
-# pages of some addresses, in their order, fetched or from an archive: see looking.py
+Rows: TypeAlias = "list[tuple[str, str]]"  # URLs and classes
+# yields the pages of some URLs in order, from the web or an archive: see looking.py
 Look: TypeAlias = "Callable[[Sequence[str], Account, ProgressCallback], Iterator[tuple[str, Page]]]"
 
 
 def read(
     sources: Iterable[str], look: Look, progress: ProgressCallback, column: str = "", language: str = "en"
 ) -> Corpus:
-    """The labelled pages of all sources; `language` is that of pages which do not say theirs."""
+    """Return the labelled pages of all sources; `language` is the default for pages that do not declare one."""
     corpus = Corpus(Vocabulary(language))
     for source in sources:
         path = Path(source)
@@ -55,7 +55,7 @@ def read(
 
 
 def page_of(document: ParsedPage, declared: str = "") -> Page:
-    """A page as the web space would give it: its language is what it or its header says, or what it looks like."""
+    """Make a page as the web space does; the language is declared by the page or its header, or guessed."""
     page = document.fill(Page("ok"))
     page.language = document.language or declared.lower()[:20]
     page.guessed = not page.language
@@ -64,17 +64,14 @@ def page_of(document: ParsedPage, declared: str = "") -> Page:
 
 
 def read_file(path: Path, url: str = "http://example.invalid/") -> ParsedPage:
-    """What the beginning of a file says, HTML or text by its name."""
+    """Parse the beginning of an HTML or text file, by its extension."""
     with open(path, "rb") as file:
         body = file.read(MAX_BODY_BYTES)
     return extract(body, url) if path.suffix.lower() in HTML else read_plain_text(body)
 
 
-# -- directories -----------------------------------------------------------------------------------------------
-
-
 def read_directory(root: Path, corpus: Corpus, progress: ProgressCallback) -> None:
-    """Every directory is a class, with the path below the root as its name; HTML and text files are its pages."""
+    """Add the HTML and text files of each directory; the path below the root is the class."""
     pages = 0
     for directory, file in files_below(root, corpus):
         label = path_of("/".join(directory.relative_to(root).parts))
@@ -103,7 +100,7 @@ def read_directory(root: Path, corpus: Corpus, progress: ProgressCallback) -> No
 
 
 def files_below(root: Path, corpus: Account) -> Iterator[tuple[Path, Path]]:
-    """Files and the directories they are in, in alphabetical order; each directory once, however links lead to it."""
+    """Yield directories and their files in alphabetical order; each directory once, even with symbolic links."""
     seen: set[tuple[int, int]] = set()
 
     def unread(error: OSError) -> None:
@@ -126,9 +123,6 @@ def files_below(root: Path, corpus: Account) -> Iterator[tuple[Path, Path]]:
                 corpus.left_out["neither files nor directories"] += 1
 
 
-# -- tables ----------------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def unpacked(path: Path) -> Iterator[io.BufferedReader[Any]]:
     with open(path, "rb") as file:
@@ -140,10 +134,10 @@ def unpacked(path: Path) -> Iterator[io.BufferedReader[Any]]:
 
 
 def read_table(path: Path, corpus: Account, column: str = "") -> Rows:
-    """Addresses and classes of a table: a row a line, its columns between tabs, the address in the first.
+    """Return URLs and classes of a tab-separated table with the URL in the first column.
 
-    The class is in the second column, or in that which `column` names by its title or its number. The first line may be
-    titles. An address that has several classes counts for the first of them.
+    The class is in the second column, or in the one that `column` names by title or number. The first line may be
+    titles. The first of several classes of a URL counts.
     """
     class_of: dict[str, str] = {}
     again = 0
@@ -155,8 +149,8 @@ def read_table(path: Path, corpus: Account, column: str = "") -> Rows:
 
 
 def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[str, str]]:
-    """All rows of a table that have an address and a class, as `read_table` describes it."""
-    names: dict[str, str] = {}  # as they are written: few, and often repeated
+    """Yield all rows of a table that have a URL and a class; see `read_table`."""
+    names: dict[str, str] = {}  # cache, since few distinct spellings are repeated often
     at = good = bad = long = 0
     for row in table_rows(path):
         web = is_http(row[0].strip())
@@ -189,7 +183,7 @@ def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[st
 
 
 def marks_in(path: Path) -> list[str]:
-    """The topics that a table's column `marked` names: see `lycosa train taxonomy`."""
+    """Return the topics in the `marked` column of a table: see `lycosa train taxonomy`."""
     rows = table_rows(path)
     titles = [title.strip() for title in next(rows, [])]
     if MARKED not in titles:
@@ -200,12 +194,12 @@ def marks_in(path: Path) -> list[str]:
 
 
 def table_rows(path: Path) -> Iterator[list[str]]:
-    """The columns of each line that has any, line by line: a table may be larger than the memory it is worth."""
+    """Yield the columns of each non-empty line; a table may be larger than memory."""
     size = 0
     try:
         with open(path, "rb") as file:
-            stated = os.fstat(file.fileno()).st_size  # of a pipe it is 0
-            # Lines end where the byte says so: titles may have separators in them that Python takes for line ends.
+            stated = os.fstat(file.fileno()).st_size  # 0 for a pipe
+            # Read bytes up to newlines: titles may contain characters that Python takes for line ends.
             while line := file.readline(MOST_LINE + 1):
                 if not size and line.startswith((b"\xff\xfe", b"\xfe\xff")):
                     raise InputError(f"{path} is not UTF-8 text, but UTF-16: save it as UTF-8")
@@ -233,9 +227,6 @@ def _column(path: Path, column: str, titles: list[str]) -> int:
     return names.index(column)
 
 
-# -- crawls ----------------------------------------------------------------------------------------------------
-
-
 def open_log(path: Path) -> SqliteLog:
     if not (path / NAME).exists():
         raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
@@ -243,7 +234,7 @@ def open_log(path: Path) -> SqliteLog:
 
 
 def events_of(path: Path, stems: list[str], progress: ProgressCallback) -> Iterator[Event]:
-    """The events of a crawl; `stems` grows by the words that each visit brings, before the visit is given."""
+    """Yield the events of a crawl; `stems` is extended by the new words of each visit first."""
     with closing(open_log(path)) as log:
         for number, event in enumerate(log, 1):
             if isinstance(event, Visit):
@@ -257,7 +248,7 @@ def events_of(path: Path, stems: list[str], progress: ProgressCallback) -> Itera
 
 
 def end_of(target: str, moved: Mapping[str, str]) -> str:
-    """Where an address leads, redirects followed; itself if they turn in a circle."""
+    """Follow redirects from a URL; return the URL itself if they form a cycle."""
     node, passed = target, {target}
     while node in moved:
         node = moved[node]
@@ -268,10 +259,7 @@ def end_of(target: str, moved: Mapping[str, str]) -> str:
 
 
 def read_crawl(path: Path, corpus: Corpus) -> None:
-    """The pages of a crawl that someone has labelled (`lycosa label`); of several labels the last counts.
-
-    Their words are those that the log keeps: just what was judged, and there is no need for an archive.
-    """
+    """Add the labelled pages of a crawl (`lycosa label`), with the words of the log; the last label of a page counts."""
     with closing(open_log(path)) as log:
         labels = current_labels(log)
     if not labels:

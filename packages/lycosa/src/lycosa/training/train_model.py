@@ -1,4 +1,4 @@
-"""`lycosa train`: from labelled pages to a model in a file, and how good it is."""
+"""`lycosa train`: train a classifier on labelled pages and measure its quality."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from lycosa.training.corpus import Account, Corpus
 from lycosa.training.evaluation import Quality, hold_out, measure
 from lycosa.training.sources import Look, marks_in, read
 
-FEW = 20  # a class of fewer different pages gets a warning
+FEW = 20  # a class with fewer distinct pages gets a warning
 
 
 @dataclass
 class Trained(Account):
     model: TrainedModel
     out: Path
-    quality: Quality | None  # None where nothing was held out
+    quality: Quality | None  # None if nothing was held out
 
 
 def train(
@@ -44,9 +44,9 @@ def train(
     seed: int = 0,
     progress: ProgressCallback = no_progress,
 ) -> Trained:
-    """Train a model on the pages of some sources and write it.
+    """Train a model on the pages of some sources and write it to a file.
 
-    1. Read the pages. 2. Choose the classes. 3. Train on a part and measure on the rest. 4. Train on all, and write.
+    1. Read the pages. 2. Choose the classes. 3. Train on a part and measure on the rest. 4. Train on all pages, and write.
     """
     sources = list(sources)
     _check(out, kind, least, held_out, seed)
@@ -85,7 +85,7 @@ def train(
 
 
 def _marked(sources: Iterable[str], classes: Iterable[str], merged: Mapping[str, str]) -> list[str]:
-    """The classes or branches that tables mark as wanted; where one was too small, what took its pages."""
+    """Return the classes or branches that tables mark as targets; merged classes are replaced by their parents."""
     marks: dict[str, None] = {}
     for source in sources:
         for mark in marks_in(Path(source)) if Path(source).is_file() else ():
@@ -116,7 +116,7 @@ def _check(out: Path, kind: str, least: int, held_out: float, seed: int) -> None
 
 
 def check_out(out: Path, begins: bytes, otherwise: str) -> None:
-    """Refuse to write where there is no room for a file, or where one is that begins with anything else."""
+    """Raise InputError unless `out` can be written and any existing file starts with `begins`."""
     try:
         if out.is_dir():
             raise InputError(f"--out {out} is a directory: name a file")
@@ -126,7 +126,7 @@ def check_out(out: Path, begins: bytes, otherwise: str) -> None:
             raise InputError(f"there is no directory {out.parent}: make it, or choose another --out")
         if not os.access(out.parent, os.W_OK):
             raise InputError(f"cannot write to the directory {out.parent}: choose another --out")
-        if len(os.fsencode(out.name)) > 235:  # bytes; incomplete files have a few more
+        if len(os.fsencode(out.name)) > 235:  # bytes; temporary files have a suffix
             raise InputError(f"--out {out.name[:40]}... is too long a name for a file: choose another --out")
         with open(out, "rb") as file:
             if not file.read(len(begins)).startswith(begins):

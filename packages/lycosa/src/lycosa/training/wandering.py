@@ -1,4 +1,4 @@
-"""Simulated browsing: the record of someone who looks for pages on a topic and finds them; for training and tests."""
+"""Simulated browsing sessions with a search goal, for training and tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class PageView(NamedTuple):
-    """One page that was looked at, and where the link to it was."""
+    """A viewed page, and the page with the link to it."""
 
     url: str
     referrer: str | None
@@ -21,16 +21,16 @@ def sessions(
     *,
     random_seed: int = 0,
     farthest: int = 4,  # links that a user follows to a relevant page
-    detours: float = 0.4,  # chance of trying a wrong link before the right one
+    detours: float = 0.4,  # probability of trying a wrong link before the right one
 ) -> Iterator[list[PageView]]:
-    """A session for each start: over a shortest way to a relevant page, with detours, and a little beyond it.
+    """Yield a session for each start: a shortest path to a relevant page, with detours, and a few pages beyond it.
 
     >>> web = {"a": ["b", "x"], "b": ["c"], "x": [], "c": []}
     >>> walk, = sessions(web.get, {"c"}.__contains__, ["a"], detours=0)
-    >>> [look.url for look in walk]
+    >>> [view.url for view in walk]
     ['a', 'b', 'c']
 
-    Batsakis 2007, 3.4: the user browses, and says of each page whether it is relevant.
+    Paper: Batsakis 2007, 3.4: the user browses, and labels each page.
     """
     for number, start in enumerate(starts):
         chance = Random(f"{random_seed}/{number}/{start}")
@@ -42,7 +42,7 @@ def sessions(
 def _way(
     links: Callable[[str], Sequence[str]], is_relevant: Callable[[str], bool], start: str, chance: Random, farthest: int
 ) -> list[str]:
-    """A shortest way to a relevant page other than the start, any of several; empty if there is none so near."""
+    """Return a random shortest path to a relevant page other than the start; empty if all are too far."""
     came_from: dict[str, str] = {start: ""}
     level = [start]
     for _ in range(farthest):
@@ -58,7 +58,7 @@ def _way(
             while came_from[way[-1]]:
                 way.append(came_from[way[-1]])
             return way[::-1]
-        if len(came_from) > 2000:  # a session without a way is left out
+        if len(came_from) > 2000:  # give up on a start with too many pages
             break
         level = following
     return []
@@ -77,14 +77,14 @@ def _walk(links: Callable[[str], Sequence[str]], way: list[str], chance: Random,
 def _linger(
     links: Callable[[str], Sequence[str]], is_relevant: Callable[[str], bool], way: list[str], chance: Random
 ) -> Iterator[PageView]:
-    """What is looked at from the end of the way on: from relevant page to relevant page, now and then beside them."""
+    """Yield the pages viewed after the end of the path: relevant ones, with occasional detours."""
     page, seen = way[-1], set(way)
-    for _ in range(4):  # pages viewed from the relevant page on, before the session ends
+    for _ in range(4):  # pages viewed after the first relevant page
         new = [target for target in links(page) if target not in seen]
         good = [target for target in new if is_relevant(target)]
         if not new:
             return
-        # chance that the next one is relevant, if there is a link to any: people see where links lead
+        # probability that the next page is relevant, if there is a link to one: users see where links lead
         keen = bool(good) and chance.random() < 0.75
         target = chance.choice(good if keen else new)
         yield PageView(target, page)

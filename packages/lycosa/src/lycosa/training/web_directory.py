@@ -1,8 +1,7 @@
-"""Web directories as taxonomies to start with: dumps of topics and of the pages listed under them.
+"""Dumps of web directories, as taxonomies and training data.
 
-`read_web_directory` reads the forms in which public directories (the Open Directory and its successors) offered
-themselves, and gives a `WebDirectory`: to be browsed branch by branch, to have topics marked, and to be written
-as the table that `lycosa train` reads.
+`read_web_directory` reads the formats of public directories (the Open Directory and its successors) into a
+`WebDirectory`, which can be browsed, marked with targets, and written as a table for `lycosa train`.
 
 Paper: Altingovde, Ulusoy 2004, "Baseline focused crawler": a canonical topic taxonomy with examples, easily obtained
 from such a directory; users browse it and mark one or more topics as the targets.
@@ -38,8 +37,8 @@ from lycosa.web.urls import canonical
 
 MOST_BYTES = 8_000_000_000  # bytes of a dump, unpacked: the largest had 2.3 billion
 MOST_TOPICS = 2_000_000
-MOST_LISTED = 10_000_000  # addresses in a dump: the largest had 5 million
-MOST_KEPT = 6_000_000  # addresses in memory
+MOST_LISTED = 10_000_000  # URLs in a dump: the largest had 5 million
+MOST_KEPT = 6_000_000  # URLs in memory
 MOST_TOKEN = 1_000_000  # bytes of a tag or a line
 MOST_TEXT = 4 * MAX_PATH_LENGTH  # characters read of an element
 DEEPEST = 20  # nested elements: dumps have three
@@ -49,18 +48,18 @@ COLUMNS = ("url", "class", MARKED)  # titles of the output table
 Bytes: TypeAlias = "io.BufferedReader[Any]"
 
 _CHUNK = 1 << 18
-# characters that XML forbids: old dumps have them, and a parser would stop at the first
+# characters that XML forbids but old dumps contain; the parser would stop at the first
 _UNFIT = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF])
 
 
 class TopicBranch(NamedTuple):
-    """A topic as one meets it when browsing."""
+    """A topic with its counts, as shown when browsing."""
 
     name: str  # last part of its path
     path: str
     topics: int  # topics below it
     pages: int  # pages listed under it and all topics below it
-    own: int  # pages listed under it alone
+    own: int  # pages listed directly under it
     marked: bool  # itself or an ancestor
 
 
@@ -77,14 +76,14 @@ class WebDirectory(Account):
     [('Science/Physics', True)]
     """
 
-    # addresses by topic: all, or a random sample of large topics
+    # URLs by topic: all, or a random sample of large topics
     pages: dict[str, list[str]] = field(default_factory=dict)
-    listed: Counter[str] = field(default_factory=Counter)  # number in the dump, where there were more
-    marked: list[str] = field(default_factory=list)  # wanted topics: branches include all below them
+    listed: Counter[str] = field(default_factory=Counter)  # number in the dump, if larger
+    marked: list[str] = field(default_factory=list)  # target topics; a branch includes all topics below it
 
     @cached_property
     def _totals(self) -> dict[str, tuple[int, int]]:
-        """Of each branch the topics below it, and all pages; of the empty path those of the whole."""
+        """Number of topics and pages of each branch; the empty path stands for the whole directory."""
         topics: Counter[str] = Counter()
         pages: Counter[str] = Counter()
         for path in self.pages:
@@ -108,7 +107,7 @@ class WebDirectory(Account):
         return self._totals[""][1] if self._totals else 0
 
     def named(self, branch: str) -> str:
-        """A branch as it is spelt here; one that there is not is an error that names near ones."""
+        """Return a branch in the spelling of the directory; raise InputError for unknown ones."""
         path = path_of(branch)
         return path if not path or path in self._totals else resolve_classes(self.pages, [branch], "the directory")[0]
 
@@ -120,7 +119,7 @@ class WebDirectory(Account):
         return TopicBranch(path.rpartition("/")[2], path, topics, pages, self.own(path), bool(_mark(path, marked)))
 
     def children(self, branch: str = "") -> list[TopicBranch]:
-        """The topics right below a branch, in alphabetical order; without one, those of the first level."""
+        """Return the topics directly below a branch (default: the first level), in alphabetical order."""
         above = self.named(branch)
         start = f"{above}/" if above else ""
         below = [path for path in self._totals if path.startswith(start) and path.count("/") == start.count("/")]
@@ -128,7 +127,7 @@ class WebDirectory(Account):
         return [self._branch(path, marked) for path in sorted(below) if path]
 
     def mark(self, branches: Iterable[str]) -> list[str]:
-        """Mark topics as wanted, in place of those that were; as they are spelt here."""
+        """Replace the target topics; return them in the spelling of the directory."""
         self.marked = list(dict.fromkeys(self.named(branch) for branch in branches if path_of(branch)))
         return self.marked
 
@@ -139,7 +138,7 @@ class WebDirectory(Account):
         return WebDirectory(kept, listed, [mark for mark in self.marked if f"{mark}/".startswith(f"{path}/")])
 
     def write(self, out: Path) -> None:
-        """As a table of addresses, classes, and the marked topic that each is part of: see `lycosa train`."""
+        """Write a table of URLs, classes and target topics for `lycosa train`."""
         marked = frozenset(self.marked)
         try:
             with atomic_write(out) as file:
@@ -159,21 +158,20 @@ def read_web_directory(
     entries: int = 0,
     progress: ProgressCallback = no_progress,
 ) -> WebDirectory:
-    """Read the dump of a web directory: one file, or several of it; each may be packed by gzip.
+    """Read the dump of a web directory: one or several files, gzipped or not.
 
-    Forms, told apart by what is in them:
+    Formats, detected by content:
 
-    - RDF, as `content.rdf.u8` (topics with links, and pages with their topic) and `structure.rdf.u8` (topics and what
-      is narrower, without pages);
-    - a table with an address, a tab and the path of its topic a line, as `WebDirectory.write` writes it.
+    - RDF, as `content.rdf.u8` (topics with links, and pages with their topic) and `structure.rdf.u8` (topics and narrower
+      ones, without pages);
+    - a table with a URL, a tab and the path of its topic per line, as `WebDirectory.write` writes it.
 
-    `below`: only this branch. `most`: addresses kept for each topic, drawn by chance where there are more (the paper
-    had about 150; 0: all). `entries`: topics and pages that are read at most (0: as many as any directory has had). The
-    leading `Top` of paths is left out.
+    below: Only this branch. most: URLs kept per topic, sampled at random (the paper had about 150; 0: all). entries:
+    Maximum number of topics and pages (0: as many as the largest directory had).
 
-    Dumps come from outside: they are read as a stream, DOCTYPE and entities are refused, and size, depth, number of
-    topics and of addresses are bounded. What is wrong with one is an InputError in one line; what was left out is in
-    `left_out`.
+    The leading `Top` of paths is dropped. Dumps are untrusted: they are read as a stream, DOCTYPE and entities are
+    refused, and size, depth, and numbers of topics and URLs are bounded. Invalid dumps raise InputError; dropped
+    entries are counted in `left_out`.
     """
     if not sources:
         raise InputError("no file is named: give the dump of a web directory")
@@ -203,7 +201,7 @@ class _Gathered(Account):
         self._spelt: dict[str, str] = {}
 
     def path(self, written: str) -> str:
-        """A path in one spelling; empty if it is none, or outside of what is wanted."""
+        """Return the normalised path; empty if it is invalid or outside of the requested branch."""
         written = written[:MOST_TEXT]
         if written not in self._spelt:
             path = path_of(written)
@@ -238,7 +236,7 @@ class _Gathered(Account):
             raise InputError(f"there are more than {self.most_entries:,} addresses and topics: take a part of it")
 
     def _keep(self, urls: list[str], path: str, address: str) -> None:
-        """One more; where there are enough, in place of another or not at all, so that all have the same chance."""
+        """Add a URL by reservoir sampling, so that all URLs of a topic have the same chance."""
         self.listed[path] += 1
         if self.most and len(urls) >= self.most:
             place = random.Random(f"{path} {self.listed[path]}").randrange(self.listed[path])
@@ -258,21 +256,18 @@ class _Gathered(Account):
             raise InputError(f"no page could be had{f' of {self.below}' if self.below else ''}: {why}")
         listed = Counter({path: count for path, count in self.listed.items() if count > len(self.pages[path])})
         paths = sorted(f"{path}/" for path in self.pages) if self.marked else []
-        # "0" comes right after "/": between the two are the paths of a branch
+        # "0" is the character after "/", so this is the range of paths below a branch
         marks = [mark for mark in self.marked if bisect_left(paths, f"{mark}/") < bisect_left(paths, f"{mark}0")]
         return WebDirectory(self.pages, listed, marks, left_out=self.left_out, notes=self.notes)
 
 
 def _mark(path: str, marked: Set[str]) -> str:
-    """The marked topic that one is, or is part of: the nearest; empty if there is none."""
+    """Return the nearest target topic that contains the path, or an empty string."""
     return next((branch for branch in reversed(_branches(path)) if branch in marked), "") if marked else ""
 
 
 def _branches(path: str) -> list[str]:
     return list(accumulate(path.split("/"), "{}/{}".format))
-
-
-# -- files -----------------------------------------------------------------------------------------------------
 
 
 def _is_xml(file: Bytes, path: Path) -> bool:
@@ -290,9 +285,6 @@ def _reading(path: Path) -> Iterator[None]:
         raise InputError(f"{path} is damaged: its gzip ends early or is broken; get it again") from error
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-# -- RDF -------------------------------------------------------------------------------------------------------
 
 
 def _read_rdf(file: Bytes, path: Path, gathered: _Gathered, progress: ProgressCallback) -> None:
@@ -319,14 +311,14 @@ def _read_rdf(file: Bytes, path: Path, gathered: _Gathered, progress: ProgressCa
 
 
 class _Rdf:
-    """Topics and pages of an RDF dump, as they come by. Names are read without what stands before the colon."""
+    """Streaming parser of RDF dumps. Namespace prefixes of names are ignored."""
 
     def __init__(self, path: Path, gathered: _Gathered) -> None:
         self.path, self.gathered = path, gathered
         self.inside: list[str] = []
         self.topic = self.page = ""
         self.page_topic = ""
-        # addresses named by the topic before: their page elements follow, and are not new
+        # URLs linked by the previous topic: their page elements follow, and are not new
         self.linked: set[str] = set()
         self.text: list[str] = []
         self.length = 0
@@ -339,7 +331,7 @@ class _Rdf:
             setattr(self.parser, refused, self.refuse)
 
     def refuse(self, *_: object) -> None:
-        """No dump has a DOCTYPE; with one an XML file can be made to grow, or to read others."""
+        """Raise InputError for a DOCTYPE or entities, which dumps do not have and which can expand or include files."""
         raise InputError(f"{self.path} has a DOCTYPE or entities of its own, which are not read: save it without them")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
@@ -363,7 +355,7 @@ class _Rdf:
                 self.text, self.length = [], 0
 
     def characters(self, text: str) -> None:
-        """What stands between tags; it is of interest in one place only."""
+        """Collect the text of topic elements; all other text is ignored."""
         if self.inside[-1] == "topic" and self.length <= MOST_TEXT:
             self.text.append(text)
             self.length += len(text)
@@ -377,11 +369,8 @@ class _Rdf:
         self.inside.pop()
 
 
-# -- tables ----------------------------------------------------------------------------------------------------
-
-
 def _read_table(file: Bytes, path: Path, gathered: _Gathered, progress: ProgressCallback) -> None:
-    """Read an address, a tab and the path of its topic from each line; the first line may be titles."""
+    """Read a URL, a tab and the path of its topic from each line; the first line may be titles."""
     size = number = mark = 0
     while line := file.readline(MOST_TOKEN + 1):
         number, size = number + 1, size + len(line)
