@@ -43,7 +43,6 @@ class MissingBrowser:
 
     @property
     def notes(self) -> list[str]:
-        """One note with the number of pages missed and the hint."""
         if not self.missed:
             return []
         pages, hosts = many(self.missed.total(), "page"), many(len(self.missed), "host")

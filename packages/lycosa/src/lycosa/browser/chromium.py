@@ -193,7 +193,6 @@ class Chromium:
 
     @asynccontextmanager
     async def page(self, slot: Slot) -> AsyncIterator[Page]:
-        """Open a fresh page behind a slot."""
         await self._ensure_started()
         self._busy += 1
         context: BrowserContext | None = None
@@ -237,7 +236,6 @@ class Chromium:
         return context
 
     async def _close_context(self, context: BrowserContext | None) -> None:
-        """Close a context; a browser that fails to do so is restarted."""
         if context is None:
             return
         try:
@@ -309,7 +307,6 @@ class Chromium:
         self._pages, self._needs_restart = 0, False
 
     async def stop(self) -> None:
-        """Stop the browser."""
         for closing in (self._default_context, self._playwright):
             if closing is not None:
                 with suppress(Exception):
@@ -354,7 +351,6 @@ async def _quietly(awaitable: Awaitable[object]) -> None:
 
 
 def brief(error: BaseException) -> str:
-    """Return the first line of an error message."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 

@@ -33,7 +33,6 @@ def find_chromium(named: str = "") -> str:
 
 
 def _of_playwright() -> str:
-    """Return the newest Chromium installed by Playwright, or ""."""
     homes = {"darwin": Path.home() / "Library/Caches", "win32": Path(os.environ.get("LOCALAPPDATA", ""))}
     base = os.environ.get("PLAYWRIGHT_BROWSERS_PATH", "")
     place = Path(base) if base not in ("", "0") else homes.get(sys.platform, Path.home() / ".cache") / "ms-playwright"

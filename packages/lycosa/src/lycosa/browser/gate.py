@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from lycosa.browser.trackers import is_tracker
 from lycosa.core.errors import FetchError
 from lycosa.replay.certificates import Authority
-from lycosa.replay.proxy import LARGEST_BODY, Connection, Headers, LocalProxy, Request, new_password
+from lycosa.replay.proxy import MAX_BODY_BYTES, Connection, Headers, LocalProxy, Request, new_password
 from lycosa.web.browser_protocols import Fetch, RenderedPage
 from lycosa.web.fetch import Response
 from lycosa.web.inflate import BadEncoding, inflate
@@ -45,8 +45,6 @@ _NOT_SENT = frozenset(
 
 @dataclass(slots=True)
 class Reply:
-    """The response sent to the browser."""
-
     status: int
     headers: Headers
     body: bytes = b""
@@ -211,7 +209,6 @@ class Slot(LocalProxy):
         return _Gated(self)
 
     async def close_connections(self) -> None:
-        """Close all connections of the last page."""
         self.session = None
         for connection in list(self.connections):
             await connection.end()
@@ -223,14 +220,12 @@ class Slot(LocalProxy):
 
 
 class _Gated(Connection):
-    """Answers one connection of the browser."""
-
     proxy: Slot
 
     def _answer(self, request: Request) -> None:
         session, url = self.proxy.session, parse(request.url(self.tunnel)) or ""
         absolute = bool(self.tunnel) or request.target.startswith(("http://", "https://"))
-        if session is None or not absolute or not url or not 0 <= request.body <= LARGEST_BODY:
+        if session is None or not absolute or not url or not 0 <= request.body <= MAX_BODY_BYTES:
             self.proxy.tally["wrong"] += 1
             self._refuse(403)
             return

@@ -27,7 +27,6 @@ CHECK_SECONDS = 0.05  # seconds between memory checks: in this time a page can a
 
 
 def create_directory() -> Path:
-    """Create the directory of a browser owned by this process."""
     directory = Path(tempfile.mkdtemp(prefix=PREFIX))
     (directory / OWNER).write_text(f"{os.getpid()} {_start_time(os.getpid())}\n")
     return directory
@@ -62,7 +61,6 @@ def sweep() -> int:
 
 
 def is_orphan(directory: Path) -> bool:
-    """Return True if the process that owns a directory is gone."""
     try:
         pid, _, started = (directory / OWNER).read_text().strip().partition(" ")
         return not pid.isdigit() or _start_time(int(pid)) != started
@@ -144,7 +142,6 @@ class MemoryWatch:
 
 
 def memory(pid: int) -> int:
-    """Return the anonymous and shared memory of a process in bytes."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         with open(f"/proc/{pid}/status", "rb") as file:
             status = file.read()

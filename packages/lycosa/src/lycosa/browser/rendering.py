@@ -73,7 +73,6 @@ class Rendering:
         self._failures = 0
 
     def render_reason(self, node: str, look: PageLook) -> str:
-        """Return why this page should be rendered, or "" if it should not."""
         return "" if self._failures >= MAX_FAILURES else self.needs.render_reason(node, look)
 
     def learn(self, visit: Visit) -> None:
@@ -86,7 +85,6 @@ class Rendering:
         self.needs.restore(state)
 
     async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
-        """Render a page; a failure affects this page only."""
         free, browser = await self._open()
         slot = await free.get()
         session = PageSession(node, answer, fetch, self.policy, self.cache)
@@ -180,7 +178,6 @@ class Rendering:
         )
 
     async def close(self) -> None:
-        """Stop the browser and the proxies."""
         browser, self.browser, self._free = self.browser, None, None
         if browser is not None:
             await browser.stop()
@@ -206,7 +203,6 @@ class _Clock:
         return self.loop.time()
 
     def extend(self, seconds: float) -> None:
-        """Allow at least so many seconds more."""
         self.left = max(self.left, seconds)
         self.end = max(self.end, self.now + seconds)
 
@@ -265,7 +261,6 @@ def template(node: str) -> str:
 
 
 def is_useful(render: dict[str, list[int]]) -> bool:
-    """Return True if a rendering brought more words or links."""
     (words, more_words), (links, more_links) = render["words"], render["links"]
     return more_words - words >= max(MORE_WORDS, words / 5) or more_links - links >= max(MORE_LINKS, links / 5)
 
@@ -285,7 +280,6 @@ class RenderingNeeds:
         self._read: Counter[str] = Counter()  # pages whose scripts were read, by kind of page
 
     def render_reason(self, node: str, look: PageLook) -> str:
-        """Return why a page should be rendered, or "" if it should not."""
         if "#" in node:
             return "route"
         if not look.scripts:

@@ -34,7 +34,6 @@ _PATHS = re.compile(r"/(matomo|piwik)\.(js|php)\b|/(gtag|analytics|ga|fbevents|b
 
 
 def is_tracker(url: str) -> bool:
-    """Return True if a URL is that of an ad or a tracker."""
     name = host(url)
     labels = name.split(".")
     if any(".".join(labels[start:]) in _DOMAINS for start in range(max(0, len(labels) - 4), len(labels) - 1)):

@@ -128,7 +128,6 @@ def limit_cpu_time(seconds: int) -> None:
 
 
 def main() -> None:
-    """Run jobs until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     requests, responses = sys.stdin.buffer, sys.stdout.buffer

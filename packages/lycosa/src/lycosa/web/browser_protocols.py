@@ -90,8 +90,6 @@ MAX_LOGGED_REQUESTS = 200  # logged requests per page
 
 @dataclass(slots=True)
 class RenderedPage:
-    """Result of rendering a page."""
-
     dom: bytes = b""  # HTML in UTF-8
     failed: str = ""  # why some or all of it is missing
     requests: int = 0

@@ -25,8 +25,6 @@ _OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connec
 
 @dataclass(frozen=True, slots=True)
 class Cookie:
-    """A cookie from a cookie file."""
-
     domain: str
     below: bool  # also sent to subdomains
     path: str
@@ -63,7 +61,6 @@ class Credentials:
         return bool(self._headers or self._cookies)
 
     def fields(self, url: str) -> dict[str, str]:
-        """Return the extra headers of a request for this URL."""
         if not self:
             return {}
         fields = {**self._headers.get(host(url), {}), **self._headers.get(host_key(url), {})}
@@ -73,7 +70,6 @@ class Credentials:
 
 
 def _header(text: str) -> tuple[str, str, str]:
-    """Parse "HOST NAME: VALUE", with environment variables replaced."""
     match = _HEADER.fullmatch(text.strip())
     if match is None:
         message = "--header must be 'HOST NAME: VALUE', for example 'example.org Authorization: $TOKEN'"

@@ -65,7 +65,6 @@ def parse_w3c_date(text: str) -> tuple[float, float] | None:
 
 
 def _ahead(zone: str) -> int:
-    """Return the UTC offset of a time zone in seconds."""
     if zone in "Zz":
         return 0
     seconds = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60

@@ -47,8 +47,6 @@ class Response:
 
 @dataclass(slots=True, frozen=True)
 class FetchLimits:
-    """Limits of one request."""
-
     body: int = 10_000_000
     seconds: float = 60.0
     connect_seconds: float = 15.0
@@ -93,7 +91,6 @@ class HttpTransport:
 
     @property
     def session(self) -> aiohttp.ClientSession:
-        """The guarded aiohttp session, also for requests that `fetch` does not send."""
         return self._session or self._open()
 
     async def address(self, url: str) -> str:
@@ -226,7 +223,6 @@ class HttpTransport:
         response.body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def _chunk(self, content: aiohttp.StreamReader) -> bytes:
-        """Return the next chunk; TimeoutError after `connect_seconds` of silence."""
         async with asyncio.timeout(self.limits.connect_seconds):
             return await content.readany()
 
@@ -338,11 +334,9 @@ class ProxySettings:
             raise InputError("unreadable-file", f"--proxy-ca {authority}: can't be read: {error.strerror}") from error
 
     def __str__(self) -> str:
-        """Return its address without the password."""
         return f"{self.url.scheme}://{self.host}:{self.port}"
 
     def check(self) -> None:
-        """Fail early if the proxy does not accept connections."""
         try:
             socket.create_connection((self.host, self.port), 5.0).close()
         except OSError as error:
@@ -402,8 +396,6 @@ def _length(low: bytes) -> int:
 
 @dataclass(slots=True)
 class Remarks:
-    """Repairs and errors noticed while an answer was read."""
-
     repaired: RepairedHead | None = None
     error: str = ""  # why the body could not be read to its end
 
@@ -478,7 +470,6 @@ class LenientHandler(ResponseHandler):
         self._head: bytearray | None = None  # bytes of an incomplete head; None once it is complete
 
     def set_response_params(self, **params: Any) -> None:
-        """Prepare for the head of the next response."""
         self._head, self.remarks = bytearray(), Remarks()
         super().set_response_params(**params)
 
@@ -530,8 +521,6 @@ class LenientHandler(ResponseHandler):
 
 
 class LenientResponse(aiohttp.ClientResponse):
-    """A response with the remarks on how it was read."""
-
     remarks: Remarks
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:

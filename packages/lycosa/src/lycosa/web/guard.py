@@ -128,7 +128,6 @@ class Guard:
         self._reasons: dict[str, tuple[str, str] | None] = {}
 
     def check(self, address: str) -> None:
-        """Raise AddressRefused unless the address may be dialled."""
         try:
             reason = self._reasons[address]
         except KeyError:
@@ -140,7 +139,6 @@ class Guard:
             raise AddressRefused(address, *reason)
 
     def allows(self, address: str) -> bool:
-        """Return True if the address may be dialled."""
         try:
             self.check(address)
         except AddressRefused:
@@ -212,7 +210,6 @@ def _parse(address: str) -> IPv4Address | IPv6Address:
 
 
 def _network(text: str) -> IPv4Network | IPv6Network:
-    """Parse an allowed network; an IPv4-mapped one becomes the IPv4 network."""
     try:
         network = ip_network(text.strip())
     except ValueError as error:
@@ -283,17 +280,14 @@ class DnsCache:
         return addresses
 
     def first_cached(self, name: str) -> str:
-        """Return the host's first cached address, or ""."""
         answer = self._known.get(name)
         return answer[1][0] if answer is not None and answer[1] else ""
 
     def cached(self, name: str) -> list[str]:
-        """Return all cached addresses of a host."""
         answer = self._known.get(name)
         return _literal(name) or (answer[1] if answer is not None else [])
 
     def prefetch(self, name: str) -> None:
-        """Start resolving a name that will be needed soon."""
         if name and name not in self._pending and self._unexpired(name) is None and not _literal(name):
             self._start_lookup(name)
 
@@ -342,8 +336,6 @@ def _literal(name: str) -> list[str]:
 
 
 class Resolver(AbstractResolver):
-    """Adapter of `DnsCache` for aiohttp."""
-
     def __init__(self, names: DnsCache) -> None:
         self._names = names
 

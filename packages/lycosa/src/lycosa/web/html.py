@@ -76,7 +76,6 @@ class ParsedPage:
 
     @property
     def text(self) -> str:
-        """The text without link markers."""
         return self.marked.replace(OPEN, "").replace(CLOSE, "")
 
     @property
@@ -234,7 +233,6 @@ def _head(tree: Tree, url: str, document: ParsedPage, agent: str) -> tuple[str, 
 
 
 def _meta(attributes: Mapping[str, str | list[str] | None], document: ParsedPage, agent: str) -> str:
-    """Store the values of a meta element; return the target of a refresh."""
     named = attributes.get("name") or attributes.get("property") or attributes.get("http-equiv")
     name, content = _text_of(named).lower(), _text_of(attributes.get("content"))
     if name in META:
@@ -249,13 +247,11 @@ def _meta(attributes: Mapping[str, str | list[str] | None], document: ParsedPage
 
 
 def _directives(content: str) -> set[str]:
-    """Return the directives of a meta robots element; `none` means noindex and nofollow."""
     words = {word.strip().lower() for word in content.split(",")}
     return words | {"noindex", "nofollow"} if "none" in words else words
 
 
 def _title(tree: Tree) -> str:
-    """Return the page title, skipping titles of SVG drawings."""
     title = tree.find("title")
     if title is not None and title.closest("svg") is not None:
         title = next((other for other in tree.select("title")[:10] if other.closest("svg") is None), None)
@@ -362,7 +358,6 @@ def _keep(
 
 
 def _label(element: Element) -> str:
-    """Return the alternative text or title of an image map area or a frame."""
     attributes = element.attrs
     return _words(_text_of(attributes.get("alt") or attributes.get("title")))
 
@@ -503,7 +498,6 @@ class TagPaths:
         return given
 
     def _above(self, element: Element) -> str:
-        """Return the path of an element that contains links, computed from its nearest cached ancestor."""
         known = self._known
         path = known.get(element)
         if path is not None:

@@ -302,7 +302,6 @@ def decode(body: bytes, charset: str = "", *, markup: bool = True) -> str:
 
 
 def charset_of(parameters: str) -> str:
-    """Return the charset parameter of a content type, or ""."""
     lower = parameters.lower()
     at = lower.find("charset=")
     return parameters[at + 8 :].split(";")[0].strip(" \"'") if at >= 0 else ""
@@ -385,7 +384,6 @@ def _is_utf8(body: bytes, text: str, declared: bool) -> bool:
 
 
 def _guess(body: bytes) -> str:
-    """Detect an encoding other than UTF-8."""
     first = _BEYOND_ASCII.search(body)
     start = max(0, first.start() - 100) if first else 0
     name = encoding_named(detect(body[start : start + 100_000]).encoding or "")

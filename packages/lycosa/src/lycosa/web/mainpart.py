@@ -173,7 +173,6 @@ def mark(tree: Tree, size: int) -> bool:
 
 
 def _without_tables(tree: Tree) -> bool:
-    """Turn each table row into a line; False if there are too many."""
     cells = tree.select("td,th,tr,table,tbody,thead,tfoot,caption,blockquote,ol")
     if len(cells) > 20_000:
         return False
@@ -253,8 +252,6 @@ def unmarked(text: str) -> str:
 
 
 class _Fragments:
-    """A rendered text, split at marks and line breaks."""
-
     def __init__(self, text: str) -> None:
         self.texts: list[str] = []
         self.rows: list[int] = []  # line numbers
@@ -394,7 +391,6 @@ def _sums(values: Iterable[int]) -> list[int]:
 
 
 def _is_menu(parts: _Fragments, at: int) -> bool:
-    """Return True if a line consists of links of fewer than 5 words on average, as menus do."""
     links = parts.links[at]
     return links > 0 and parts.linked[at] > MENU_LINK_SHARE * parts.letters[at] and parts.words[at] < 5 * links
 

@@ -136,8 +136,6 @@ class TdmRep:
 
 
 class AiTxt:
-    """A site's `ai.txt`, in the format of robots.txt."""
-
     def __init__(self, body: bytes, agent: str) -> None:
         text = body[:MAX_FILE_BYTES]
         if b"<html" in text[:2_000].lower():  # a "not found" page with status 200
@@ -152,7 +150,6 @@ class AiTxt:
 
 
 def site_opt_outs(url: str, robots: RobotsSignals | None, tdmrep: TdmRep | None, ai_txt: AiTxt | None) -> list[str]:
-    """Return the opt-outs of a URL that are known before it is fetched."""
     opt_outs = robots.opt_outs(url) if robots is not None else []
     if tdmrep is not None and tdmrep.reserves(url):
         opt_outs.append(f"tdm:{TDMREP}")
@@ -198,7 +195,6 @@ def parse_x_robots_tag(value: str, agent: str) -> frozenset[str]:
 
 
 def _line_directives(line: str, agent: str) -> set[str]:
-    """Return the directives of one header line; an agent's name applies to the directives after it."""
     directives: set[str] = set()
     applies = True
     for part in line.split(","):
@@ -255,7 +251,6 @@ class Policies:
         return bool(left_out)
 
     def _known_opt_outs(self, node: str, signals: RobotsSignals | None) -> list[str]:
-        """Return the opt-outs of a node that are known before it is fetched."""
         base = origin(node)
         files = self._files.get(base)
         tdmrep, ai_txt = None, None

@@ -46,8 +46,6 @@ class _WorkerDied(Unreadable):
 
 
 class _Worker:
-    """A worker process and its pipes."""
-
     def __init__(self, memory: int) -> None:
         paths = os.pathsep.join(path for path in sys.path if path)
         self.child = subprocess.Popen(
@@ -157,7 +155,6 @@ class WorkerPool:
             return process
 
     def close(self) -> None:
-        """Stop all workers and refuse further jobs."""
         with self._lock:
             self._closed = True
             for process in self._idle:

@@ -23,8 +23,6 @@ RECHECK_SECONDS = 0.02  # seconds until a host is checked again while its reques
 
 @dataclass(slots=True)
 class HostState:
-    """Timing state of a host."""
-
     in_flight: int = 0
     sending: str = ""
     ready_at: float = 0.0
@@ -232,11 +230,9 @@ class SharedPoliteness:
 
     @property
     def in_flight(self) -> int:
-        """Number of requests waiting for an answer."""
         return sum(len(view.requests) for view in self.views)
 
     def share(self) -> float:
-        """Return how many requests one crawl may have in flight."""
         return max(1, self.max_in_flight // max(1, len(self.views))) if self.max_in_flight else NEVER
 
     def leave(self, view: PolitenessView) -> None:
@@ -331,8 +327,6 @@ class PolitenessView(Politeness):
 
 @dataclass(slots=True)
 class _Waiter:
-    """A place in a queue."""
-
     served: int  # the lowest is next
     due: float | None = None  # when it could, or will be able to, use a turn; None: not waiting
 
@@ -382,7 +376,6 @@ class TurnQueues:
             del self._queues[name]
 
     def _place(self, name: str, client: Hashable) -> _Waiter:
-        """Return their place; newcomers come before all clients that were served, in order of arrival."""
         queue = self._queues.setdefault(name, {})
         if client not in queue:
             queue[client] = _Waiter(next(self._numbers) - 2**62)  # before all that were served

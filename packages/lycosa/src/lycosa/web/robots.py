@@ -76,13 +76,10 @@ def verdict(status: int | None) -> Literal["parse", "allow", "forbid"]:
 
 @dataclass(slots=True, eq=False)
 class _AgentGroup:
-    """Rules for an agent, merged from all of its groups."""
-
     rules: list[tuple[bool, str]] = field(default_factory=list)
     delay: float | None = None
 
     def slow_down(self, delay: float | None) -> None:
-        """Apply a crawl delay; the longest of several counts."""
         if delay is not None:
             self.delay = max(delay, self.delay or 0.0)
 
@@ -166,7 +163,6 @@ class RobotsRules:
         return cls(group.rules, group.delay, tuple(filter(None, sitemaps)))
 
     def state(self) -> list[Any]:
-        """Return the rules as plain values for `of`."""
         return [getattr(self, name) for name in self.__slots__]
 
     @classmethod
@@ -219,7 +215,6 @@ def _matches(path: str, position: int, middle: tuple[str, ...], tail: str | None
 
 
 def _lines(body: bytes) -> Iterable[tuple[int, str]]:
-    """Yield the key and the value of each known line."""
     if len(body) > MAX_BYTES:
         whole = body[MAX_BYTES : MAX_BYTES + 1] in (b"\n", b"\r")
         body = body[:MAX_BYTES]

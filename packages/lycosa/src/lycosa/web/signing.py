@@ -100,13 +100,10 @@ class Identity:
 
 
 class Signer:
-    """Signs requests with an identity."""
-
     def __init__(self, identity: Identity) -> None:
         self._key, self._id, self._agent = identity.key, identity.id, f'"{identity.agent}"'
 
     def headers(self, url: str, now: float, nonce: bytes | None = None) -> tuple[tuple[str, str], ...]:
-        """Return the signature headers of a request for a canonical URL."""
         token = _padded(os.urandom(32) if nonce is None else nonce)
         parameters = (
             f";created={int(now)};expires={int(now + VALID_SECONDS)};"

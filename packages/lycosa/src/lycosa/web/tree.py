@@ -52,8 +52,6 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]")
 
 @dataclass(slots=True)
 class DomLevel:
-    """Elements and texts of a tree at one depth, in document order."""
-
     elements: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)  # stripped, without scripts
 
@@ -73,7 +71,6 @@ class DomTree:
         return len(self.names)
 
     def add(self, name: str, parent: int, text: str = "", attributes: dict[str, str] | None = None) -> int:
-        """Append a node and return its index."""
         self.levels.append((self.levels[parent] if parent >= 0 else 0) + bool(name))
         self.names.append(name)
         self.parents.append(parent)
@@ -103,8 +100,6 @@ class DomTree:
 
 
 class _TreeBuilder:
-    """A tree under construction and its stack of open elements."""
-
     def __init__(self) -> None:
         self.tree = DomTree()
         self.open: list[int] = []
@@ -156,7 +151,6 @@ class _TreeBuilder:
                 own.setdefault(key, value)
 
     def start(self, name: str, attributes: dict[str, str], closed: bool) -> None:
-        """Handle a start tag, after closing the elements that it ends."""
         if name in ("html", "head", "body"):
             self.start_singleton(name, attributes)
             return

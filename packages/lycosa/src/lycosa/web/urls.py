@@ -199,7 +199,6 @@ def _site(name: str) -> str:
 
 
 def _strip(url: str) -> str | None:
-    """Turn a parsed URL into its canonical form."""
     if "#" in url:
         url = url[: url.index("#")]
     if "@" in url and "@" in url[: url.index("/", 8)]:
@@ -222,7 +221,6 @@ def _strip(url: str) -> str | None:
 
 
 def _strip_query(query: str) -> str | None:
-    """Return the query without tracking parameters and session ids, None if nothing is left."""
     parameters = query.split("&")
     rest = [parameter for parameter in parameters if not _is_noise(parameter)]
     if len(rest) == len(parameters):
@@ -244,7 +242,6 @@ def _is_noise(parameter: str) -> bool:
 
 
 def _scalar(text: str) -> str:
-    """Return the text with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -296,7 +293,7 @@ class Scope:
 
 
 def parse_host(name: str) -> str:
-    """Return a match host in canonical form; a scheme, port, path and capitals are accepted."""
+    """Return a host name in canonical form; a scheme, port, path and capitals are accepted."""
     name = name.strip().split("://")[-1].split("/")[0].rstrip(".")
     if name.count(":") > 1 and not name.startswith("["):
         name = f"[{name}]"

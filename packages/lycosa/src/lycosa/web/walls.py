@@ -166,7 +166,6 @@ def _confirms_challenge(text: str) -> bool:
 
 
 def _by_words(url: str, status: int, body: bytes, page: ParsedPage) -> Wall | None:
-    """Classify a page by its title or URL, if the text confirms it."""
     title, text = page.title, page.text
     wall = next((wall for pattern, wall in _TITLES if pattern.search(title)), None)
     if wall is None and _VAGUE_TITLE.search(title) and (found := _by_text(page)) is not None:

@@ -16,7 +16,6 @@ _MAIN = "word/document.xml"
 
 
 def read_docx(body: bytes, url: str) -> ParsedPage:
-    """Read a DOCX file; raise Flawed if it can't be read."""
     package = Package(body, "DOCX")
     main = _main_part_name(package)
     folder = main.rpartition("/")[0]
@@ -36,7 +35,6 @@ def read_docx(body: bytes, url: str) -> ParsedPage:
 
 
 def _main_part_name(package: Package) -> str:
-    """Return the name of the member with the text."""
     if package.has(_MAIN):
         return _MAIN
     found: list[str] = []
@@ -50,7 +48,6 @@ def _main_part_name(package: Package) -> str:
 
 
 def _targets(package: Package, name: str) -> dict[str, str]:
-    """Return the external link targets of a part by relation id."""
     targets: dict[str, str] = {}
 
     def start(namespace: str, name: str, attributes: dict[str, str]) -> None:
@@ -82,8 +79,6 @@ def _heading_levels(package: Package, name: str) -> dict[str, int]:
 
 
 class _DocxReader:
-    """Parser state for the body of a document."""
-
     def __init__(self, levels: dict[str, int]) -> None:
         self.flow = Flow()
         self.levels = levels
@@ -128,7 +123,6 @@ class _DocxReader:
                 self._level = 0
 
     def _field(self, kind: str) -> None:
-        """Handle a field mark: the instruction comes first, then the displayed text."""
         if kind == "begin":
             self._instruction = []
             self._fields.append(False)

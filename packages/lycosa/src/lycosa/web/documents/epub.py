@@ -18,7 +18,6 @@ _FONTS = (b"http://www.idpf.org/2008/embedding", b"http://ns.adobe.com/pdf/enc#R
 
 
 def read_epub(body: bytes, url: str) -> ParsedPage:
-    """Read an EPUB file; raise Flawed if it can't be read."""
     package = Package(body, "EPUB")
     root = Fields(package, "META-INF/container.xml").attributes.get("rootfile", {}).get("full-path", "")
     if not package.has(root):
@@ -53,7 +52,6 @@ def read_epub(body: bytes, url: str) -> ParsedPage:
 
 
 def _chapters(package: Package, root: str) -> list[str]:
-    """Return the names of the chapter files in reading order."""
     folder = posixpath.dirname(root)
     names: dict[str, str] = {}
     order: list[str] = []
@@ -80,7 +78,6 @@ def _add_links(links: Links, more: Links, before: int) -> None:
 
 
 def _describe(document: ParsedPage, package: Package, root: str) -> None:
-    """Set title, language and metadata from the package document."""
     metadata = Fields(package, root).texts
     document.title = one_line(metadata.get("title", "")) or one_line(document.main.partition("\n")[0])
     document.language = one_line(metadata.get("language", "")).lower()[:20]

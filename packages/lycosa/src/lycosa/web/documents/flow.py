@@ -57,7 +57,6 @@ class Flow:
             self.end_paragraph()
 
     def open_inset(self) -> None:
-        """Begin a text box or note inside a paragraph."""
         self._outer.append(self._pieces)
         self._pieces = []
 

@@ -78,7 +78,6 @@ def parse_kinds(documents: str) -> frozenset[str]:
 
 
 def types_of(kinds: frozenset[str]) -> frozenset[str]:
-    """Return the content types of these kinds and of Markdown."""
     return frozenset(name for name, kind in TYPES.items() if kind in kinds or kind == "markdown")
 
 

@@ -36,8 +36,6 @@ _CLUSTER = re.compile(f"[^{_MARK}][{_MARK}]*|[{_MARK}]+")
 
 
 class Box(NamedTuple):
-    """Position of a letter on the page."""
-
     left: float
     right: float
     height: float
@@ -65,7 +63,6 @@ def repair_letters(text: str, lines: Sequence[tuple[int, int]], boxes: Callable[
 
 
 def _accent(letters: list[str], start: int, line: str, boxes: list[Box]) -> None:
-    """Merge the accents of a line with their letters, in place."""
     for at, glyph in enumerate(line):
         if glyph not in ACCENTS or boxes[at].height <= 0:
             continue
@@ -136,7 +133,6 @@ class _Glyph(NamedTuple):
         return self.box.left - slack <= mark.middle <= self.box.right + slack
 
     def covers(self, other: _Glyph) -> bool:
-        """Return True if two letters partly overlap horizontally."""
         if not (_RIGHT_TO_LEFT.match(self.letter) and _RIGHT_TO_LEFT.match(other.letter)):
             return False
         one, two = self.box, other.box
@@ -164,7 +160,6 @@ def _glyphs(line: str, boxes: list[Box]) -> tuple[list[_Glyph], set[int]]:
 
 
 def _rows(glyphs: list[_Glyph], height: float) -> list[list[_Glyph]]:
-    """Split letters into rows by their lower edge."""
     rows: list[list[_Glyph]] = [[]]
     row = rows[0]
     for glyph in glyphs:
@@ -182,7 +177,6 @@ def _rows(glyphs: list[_Glyph], height: float) -> list[list[_Glyph]]:
 
 
 def _row(row: list[_Glyph], spaced: set[int], height: float, right_to_left: bool) -> str:
-    """Return the letters in reading order, with spaces at gaps."""
     bases = [glyph for glyph in row if not glyph.marks]
     if not bases:
         return "".join(glyph.letter for glyph in row)
@@ -242,5 +236,4 @@ def _between(before: _Glyph, after: _Glyph, spaced: set[int], height: float) -> 
 
 
 def _reverse(match: re.Match[str]) -> str:
-    """Reverse a text, keeping marks behind their letters."""
     return "".join(reversed(_CLUSTER.findall(match[0])))

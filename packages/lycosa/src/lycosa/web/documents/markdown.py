@@ -16,7 +16,6 @@ _BARE = re.compile(r"(?<![\w(<\[\"'=/`:])https?://[^\s<>\"'`)\]]{3,2000}(?<![.,;
 
 
 def read_markdown(body: bytes, url: str, charset: str = "") -> ParsedPage:
-    """Render a Markdown file to HTML and parse it."""
     from markdown_it import MarkdownIt
 
     text = decode(body, charset, markup=False)

@@ -13,7 +13,6 @@ _SKIPPED = frozenset(
 
 
 def read_odt(body: bytes, url: str) -> ParsedPage:
-    """Read an ODT file; raise Flawed if it can't be read."""
     package = Package(body, "ODT")
     if package.has("META-INF/manifest.xml") and b"encryption-data" in package.read("META-INF/manifest.xml"):
         raise UnreadableDocument("the ODT file is encrypted: it needs a password")
@@ -33,8 +32,6 @@ def read_odt(body: bytes, url: str) -> ParsedPage:
 
 
 class _OdtReader:
-    """Parser state for content.xml."""
-
     def __init__(self) -> None:
         self.flow = Flow()
         self._skipped = 0
@@ -83,6 +80,5 @@ class _OdtReader:
                 self.flow.close_row()
 
     def text(self, letters: str) -> None:
-        """Add text; only text within paragraphs counts."""
         if self._levels and not self._skipped:
             self.flow.text(letters)

@@ -43,7 +43,6 @@ class Package:
         return name in self._file.NameToInfo
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """Yield a member in chunks, up to the byte limit."""
         try:
             info = self._file.getinfo(name)
         except KeyError:
@@ -85,7 +84,6 @@ class Package:
             raise UnreadableDocument(f"the {self.kind} file is damaged: {error}"[:200]) from error
 
     def tags(self, name: str, start: Start) -> None:
-        """Parse a member for its start tags, if it exists."""
         if self.has(name):
             self.parse(name, start, lambda *_: None, lambda _: None)
 

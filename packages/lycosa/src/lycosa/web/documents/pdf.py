@@ -135,7 +135,6 @@ class _PdfReader:
         return "".join([*parts, _text(letters[done:])]).splitlines()
 
     def _box(self, text: Any, at: int) -> Box:
-        """Return the box of a letter, an empty one if it is unknown."""
         raw, box = self.raw, self.raw.FS_RECTF()
         index = raw.FPDFText_GetCharIndexFromTextIndex(text, at)
         if index < 0 or raw.FPDFText_IsGenerated(text, index) or not raw.FPDFText_GetLooseCharBox(text, index, box):
@@ -197,7 +196,6 @@ class _PdfReader:
         return sorted(kept)
 
     def _target(self, link: Any) -> str:
-        """Return the URI of a link, absolute or relative to the file; "" for other actions."""
         raw = self.raw
         action = raw.FPDFLink_GetAction(link)
         if not action or raw.FPDFAction_GetType(action) != raw.PDFACTION_URI:
@@ -208,7 +206,6 @@ class _PdfReader:
         return buffer.value.decode("utf-8", "replace").strip()
 
     def _span(self, text: Any, link: Any, size: int) -> tuple[int, int]:
-        """Return the range of letters that a link covers on its first line."""
         raw, box, points = self.raw, self.raw.FS_RECTF(), self.raw.FS_QUADPOINTSF()
         if raw.FPDFLink_CountQuadPoints(link) and raw.FPDFLink_GetQuadPoints(link, 0, points):
             left, right = min(points.x1, points.x3), max(points.x2, points.x4)
@@ -286,7 +283,6 @@ class _PdfReader:
         return metadata if re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]{1,8}){0,3}", metadata) else ""
 
     def _has_pictures(self) -> bool:
-        """Return True if one of the first three pages has an image."""
         for number in range(min(self.number, 3)):
             try:
                 page = self.file[number]
@@ -305,7 +301,6 @@ class _PdfReader:
 
 
 def _edges(lines: list[str]) -> list[str]:
-    """Return the first two and the last two lines of a page."""
     some = [text for text in lines if text.strip()]
     return some[:2] + some[2:][-2:]
 
@@ -363,7 +358,6 @@ def _paragraphs(lines: list[str], running: set[str], outline: set[str]) -> Itera
 
 
 def _joined(before: str, after: str) -> str:
-    """Join two lines; between Chinese or Japanese characters there is no space."""
     wide = before and _WIDE.match(before[-1]) and _WIDE.match(after[0])
     return before + after if wide or not before else f"{before} {after}"
 

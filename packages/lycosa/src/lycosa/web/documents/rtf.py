@@ -33,7 +33,6 @@ _HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?:\\\S\s+)*"([^"]+)"', re.IGNORECASE)
 
 
 def read_rtf(body: bytes, url: str) -> ParsedPage:
-    """Read an RTF file; raise Flawed if it is not RTF."""
     if not body[:200].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rt"):
         raise UnreadableDocument("the file is not RTF, or is damaged")
     reader = _RtfReader()
@@ -49,8 +48,6 @@ def read_rtf(body: bytes, url: str) -> ParsedPage:
 
 @dataclass(slots=True)
 class _RtfGroup:
-    """State of a brace group."""
-
     into: str = ""  # "": the document, "-": nowhere, "fonts": the font table, else a field of the information
     charset: str = ""
     skip: int = 1  # letters after \u for programs without Unicode
@@ -139,7 +136,6 @@ class _RtfReader:
             group.first = False
 
     def _word(self, group: _RtfGroup, word: bytes, number: int | None) -> None:
-        """Handle a control word: a destination, a setting or a character."""
         self._flush(group)
         first, group.first = group.first, False
         name = word.decode("ascii")
@@ -177,7 +173,6 @@ class _RtfReader:
                 self.info["nofpages"] = [str(number)]
 
     def _set_charset(self, group: _RtfGroup, word: bytes, number: int) -> None:
-        """Set the charset of the file, of a font or of the following text."""
         if word == b"ansicpg":
             self.charset = _codec(f"cp{number}", self.charset)
         elif word == b"mac":
@@ -190,7 +185,6 @@ class _RtfReader:
             self.fonts[self.font] = _CHARSETS.get(number, "") if number else ""
 
     def _destination(self, group: _RtfGroup, name: str) -> bool:
-        """Return True if the word names the destination of its group."""
         if group.into == "-":
             return True
         if name == "fonttbl":

@@ -56,7 +56,6 @@ class DocumentText:
             self._lead_size += len(text)
 
     def read(self, url: str) -> ParsedPage:
-        """Return the parsed page."""
         markup = "<meta charset=utf-8><body>" + "\n".join(self._markup)
         document = extract(markup[: MAX_MARKUP + 100_000].encode("utf-8", "replace"), url)
         document.main = "\n".join(self._main)[: MAX_MARKUP + 100_000]
@@ -92,7 +91,6 @@ def describe(
 
 
 def page_count(pages: str) -> str:
-    """Return a page count if it is valid, else ""."""
     return pages if pages.isdigit() and len(pages) < 8 and pages != "0" else ""
 
 
@@ -116,7 +114,6 @@ def _clean(text: str) -> str:
 
 
 def _linked(pieces: Iterable[Piece]) -> str:
-    """Return pieces as HTML; web addresses in unlinked text become links."""
     return "".join(
         f'<a href="{escape(href[:4000])}">{escape(text, quote=False)}</a>' if href else _with_addresses(text)
         for text, href in pieces

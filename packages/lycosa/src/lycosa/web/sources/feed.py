@@ -40,7 +40,6 @@ def read_feed(text: str, source: Source) -> None:
 
 
 def _link(record: MarkupElement, data: Mapping[str, str]) -> str:
-    """Return the URL of an item: its link, else an id that is a URL."""
     for name, rest, text in record.fields:
         if name != "link":
             continue
@@ -65,7 +64,6 @@ def _join(base: str, more: str) -> str:
 
 
 def read_json_feed(data: Mapping[str, Any], source: Source) -> None:
-    """Add the page of each item of a JSON Feed."""
     source.title = brief(_string(data, "title"))
     items = data.get("items")
     for item in items if isinstance(items, list) else []:

@@ -19,7 +19,6 @@ _NAMES = (".md", ".markdown", "/llms.txt", "/llms-full.txt")
 
 
 def is_markdown(url: str, content_type: str) -> bool:
-    """Return True if the file name or content type says Markdown."""
     return "markdown" in content_type.lower() or f"/{url}".lower().partition("?")[0].endswith(_NAMES)
 
 

@@ -46,7 +46,6 @@ def is_html_answer(body: bytes, content_type: str) -> bool:
 
 
 def _links(body: bytes, url: str, content_type: str) -> Iterator[tuple[str, str]]:
-    """Yield the links of a page, except further searches."""
     asked = urlsplit(url)
     links = extract(body[:500_000], url, charset_of(content_type)).links  # as much as is parsed in this process
     for link, anchor in zip(links.urls, links.anchors, strict=True):
@@ -68,7 +67,6 @@ def _through(query: str, url: str) -> str:
 
 
 def _in_json(text: str, url: str) -> Iterator[tuple[str, str]]:
-    """Yield URL and title of each object inside a list."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -94,7 +92,6 @@ def _listed(data: Any) -> Iterator[tuple[str, str]]:
 
 
 def _bounded(pairs: Iterator[tuple[str, str]] | zip[tuple[str, str]]) -> dict[str, str]:
-    """Return canonical URLs without repetitions, with one-line titles."""
     found: dict[str, str] = {}
     for link, title in pairs:
         url = canonical(link)

@@ -110,7 +110,6 @@ def _brief(line: str) -> str:
 
 
 def _saved_page(body: bytes) -> Source:
-    """Return the links of a saved web page; relative links are dropped."""
     page = extract(body, _PLACEHOLDER_URL)
     source = Source("html page", title=page.title)
     for url, anchor, context in zip(page.links.urls, page.links.anchors, page.links.contexts, strict=True):

@@ -57,7 +57,6 @@ class Source:
 
     @property
     def is_full(self) -> bool:
-        """True once so many entries were read that reading on is pointless."""
         return self.entries >= 2 * MAX_SOURCE_LINKS
 
     def truncate(self, max_chars: int) -> None:
@@ -142,7 +141,6 @@ def words_of(url: str) -> str:
 
 
 def join_folders(names: list[str]) -> str:
-    """Join the innermost three folder names."""
     return " ".join(name for name in names[-3:] if name)
 
 
