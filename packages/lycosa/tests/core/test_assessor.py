@@ -90,17 +90,17 @@ def test_update_keeps_order_with_batch_arrivals() -> None:
             links = Links.to(*[name for name in self.texts if name != "a"] if task.node == "a" else ())
             return Page("ok", 200, marked=self.texts[task.node], links=links)
 
-    told = []
+    expected = []
     for together in (False, True):
         log = MemoryLog()
         made = engine(log)
         made.space = Star(TEXTS)
         made.picker.concurrency, made.together = 5, together
         crawled(made)
-        told.append([(type(event).__name__, getattr(event, "beta", 0), getattr(event, "data", 0)) for event in log])
-    assert told[0] == told[1]
+        expected.append([(type(event).__name__, getattr(event, "beta", 0), getattr(event, "data", 0)) for event in log])
+    assert expected[0] == expected[1]
     kinds = ["Seed", *["Visit"] * 4, "ModelUpdate", "Visit", "Visit", "ModelUpdate", "Setting"]
-    assert kinds == [kind for kind, *_ in told[1]]
+    assert kinds == [kind for kind, *_ in expected[1]]
 
 
 def test_replay_adopts_recorded_updates() -> None:

@@ -62,9 +62,9 @@ def test_spilled_array_equals_array(
 
 
 def test_spilled_array_refuses_other_state() -> None:
-    for told in (np.zeros(4, np.int64), np.zeros(5, np.int32), filed(np.zeros(5, np.int32))):
+    for expected in (np.zeros(4, np.int64), np.zeros(5, np.int32), filed(np.zeros(5, np.int32))):
         with pytest.raises(StateMismatch):
-            SpilledArray((2,), np.int32, 3).restore({"rows": told})
+            SpilledArray((2,), np.int32, 3).restore({"rows": expected})
 
 
 def test_spilled_array_without_writable_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ from lycosa.strategies.regression import Regression
 from lycosa.testweb.simulation import clock, run_virtual
 
 
-class Told:
+class FixedPriorities:
     """Estimator with priorities given by the test."""
 
     def __init__(self, priorities: Iterable[float], *, sweeping: bool = False) -> None:
@@ -50,7 +50,7 @@ class Best(BestFirst):
 
 def ranked(priorities: list[float], sweeping: bool, host_keys: str = "", **rest: Any) -> tuple[Strategy, Frontier]:
     """Strategy and frontier with rows of these priorities and hosts."""
-    made = steer(Told(priorities, sweeping=sweeping), "told", **rest)
+    made = steer(FixedPriorities(priorities, sweeping=sweeping), "fixed", **rest)
     table = Table(host_key=lambda node: host_keys[int(node)] if host_keys else "")
     frontier = made.frontier(table, lambda host_key: (9.0 if host_key == "r" else 0.0, "rests"), 0, 300.0, 0.0)
     for number in range(len(priorities)):
@@ -63,7 +63,7 @@ def drawn(made: Strategy, frontier: Frontier, picks: int = 2000) -> Counter[int]
     found: Counter[int] = Counter()
     for number in range(1, picks + 1):
         row, arm, priority = made.pick(number, frontier, 0.0)
-        assert ("told", float(frontier.priority[row])) == (arm, priority)
+        assert ("fixed", float(frontier.priority[row])) == (arm, priority)
         found[row] += 1
         frontier.untake(row)
     return found
@@ -74,7 +74,7 @@ BOTH = pytest.mark.parametrize("sweeping", [False, True])
 
 def test_frontier_kind_by_estimator() -> None:
     kinds = []
-    for guide in (BreadthFirst(), Told([], sweeping=True), Regression("fl"), Regression("sl")):
+    for guide in (BreadthFirst(), FixedPriorities([], sweeping=True), Regression("fl"), Regression("sl")):
         made = Greedy(guide).frontier(Table(), lambda host_key: (0.0, ""))
         kinds.append(len(made.weights) if isinstance(made, ScanFrontier) else 0)
     assert [0, 1, 4, 7] == kinds
@@ -254,7 +254,7 @@ def test_batched_does_not_wait_beyond_patience() -> None:
 
 
 def test_batched_ignores_retried_failures() -> None:
-    made = steer(Told([0, 0.5, 0.4, 0.3, 0.9, 0.8]), batch=2)
+    made = steer(FixedPriorities([0, 0.5, 0.4, 0.3, 0.9, 0.8]), batch=2)
     table = Table()
     frontier = made.frontier(table, lambda host_key: (0.0, ""), 0, 300.0, 0.0)
 
@@ -370,7 +370,7 @@ def test_steer_refuses_bad_values(bad: str) -> None:
 def test_pruned_rows_are_counted_at_end(sweeping: bool) -> None:
     ends = []
     for worst in (PRUNED, 0.1):
-        made = engine(GRAPH, steer(Told([0, 0.5, worst, worst, 0.2, 0.2, 0.2], sweeping=sweeping)), concurrency=1)
+        made = engine(GRAPH, steer(FixedPriorities([0, 0.5, worst, worst, 0.2, 0.2, 0.2], sweeping=sweeping)), concurrency=1)
         run(made)
         last = list(made.log)[-1]
         assert isinstance(last, Setting)
@@ -389,7 +389,7 @@ def test_left_depends_on_learned_state_only() -> None:
 @BOTH
 def test_left_ignores_rows_of_spent_hosts(sweeping: bool) -> None:
     table = Table()
-    made = Greedy(Told([0.5, 0.4], sweeping=sweeping)).frontier(table, lambda host_key: (0.0, ""), host_budget=1)
+    made = Greedy(FixedPriorities([0.5, 0.4], sweeping=sweeping)).frontier(table, lambda host_key: (0.0, ""), host_budget=1)
     made.rank(np.array([table.add(node, 0) for node in "ab"], np.int32), np.array([0.5, 0.4]))
     assert (0, -1, True) == (made.take(0.0), made.take(0.0), made.left())
     made.queue(0).pages += 1

@@ -33,7 +33,7 @@ from lycosa.strategies.best_first import BestFirst
 A, B, C = "http://a.test", "http://b.test", "http://c.test:81"
 
 
-class Told:
+class FixedPriorities:
     def __init__(self, **priorities: float) -> None:
         self.priorities = priorities
 
@@ -45,7 +45,7 @@ class Told:
 
 
 def test_priority_by_hand() -> None:
-    table, spread = Table(), Spread(Told(x=8.0, y=-8.0, z=8.0), 0.5)
+    table, spread = Table(), Spread(FixedPriorities(x=8.0, y=-8.0, z=8.0), 0.5)
     nodes = [f"{A}/1", f"{A}/2", f"{A}/3", f"{A}/x", f"{A}/y", f"{C}/z"]
     rows = np.array([table.add_seed(node) for node in nodes], np.int32)[3:]
     assert [8.0, -8.0, 8.0] == spread.priority(rows, table).tolist()
@@ -71,7 +71,7 @@ def test_explain_adds_discount() -> None:
     terms = spread.explain(row, table)
     assert terms["spread"] < 0
     assert sum(terms.values()) == pytest.approx(spread.priority(np.array([row], np.int32), table)[0])
-    assert not hasattr(Spread(Told(), 1.0), "explain")
+    assert not hasattr(Spread(FixedPriorities(), 1.0), "explain")
 
 
 def test_spread_can_be_resumed_and_replayed() -> None:
@@ -102,7 +102,7 @@ def test_spread_changes_picks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "expected"),
     [
         ("best-first,spread=-1", "it must be from 0"),
         ("best-first,spread=5", "it must be from 0"),
@@ -110,8 +110,8 @@ def test_spread_changes_picks() -> None:
         ("mab_var,spread=.5", "has no parameter 'spread'"),
     ],
 )
-def test_spread_refuses_unsuitable_strategies(name: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_spread_refuses_unsuitable_strategies(name: str, expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
         strategy(name)
 
 

@@ -256,7 +256,7 @@ def test_breaking_off_cancels_visits_in_flight() -> None:
     assert {} == made.in_flight
 
 
-class Shy(GraphSpace):
+class DelayedGraph(GraphSpace):
     """Graph with a host that is ready only after a while."""
 
     def __init__(self, seconds: float) -> None:
@@ -268,11 +268,11 @@ class Shy(GraphSpace):
 
 
 def test_run_waits_for_host_within_patience() -> None:
-    assert ["a", "b"] == nodes(run(engine(Shy(200.0), patience=300.0)))
+    assert ["a", "b"] == nodes(run(engine(DelayedGraph(200.0), patience=300.0)))
 
 
 def test_run_ends_beyond_patience() -> None:
-    made = engine(Shy(400.0), patience=300.0)
+    made = engine(DelayedGraph(400.0), patience=300.0)
     assert [] == run(made)
     assert "the remaining hosts asked to be left alone for now" == made.ending
 
@@ -386,8 +386,8 @@ def test_wrong_number_of_link_relevances_is_refused(facet: bool) -> None:
             whole, short = np.zeros(len(page.links), np.float32), np.zeros(1, np.float32)
             return Judgement(1.0, whole, facets={"url": short}) if facet else Judgement(1.0, short)
 
-    told = "1 numbers of the facet 'url' for 2 links of a" if facet else "1 alphas for 2 links of a"
-    with pytest.raises(InputError, match=told):
+    expected = "1 values of the facet 'url' for 2 links of a" if facet else "1 link relevances for 2 links of a"
+    with pytest.raises(InputError, match=expected):
         run(engine(GraphSpace({"a": ["b", "c"]}), topic=Short()))
 
 
@@ -399,7 +399,7 @@ def test_relevance_is_a_python_float() -> None:
     assert float is type(run(engine(GraphSpace({"a": []}), topic=Numeric()))[0].relevance)
 
 
-class Gated(GraphSpace):
+class GatedGraph(GraphSpace):
     """Graph where "b" is denied and "c" needs a key first; its host is busy meanwhile."""
 
     def __init__(self) -> None:
@@ -436,7 +436,7 @@ class Gated(GraphSpace):
 
 
 def test_refusal_is_recorded_without_request() -> None:
-    space = Gated()
+    space = GatedGraph()
     visits = {visit.node: visit for visit in run(engine(space))}
     assert ("denied", "private", "page") == (visits["b"].outcome, visits["b"].note, visits["b"].kind)
     assert ("page", "b") not in space.fetched
@@ -444,7 +444,7 @@ def test_refusal_is_recorded_without_request() -> None:
 
 @pytest.mark.parametrize("concurrency", [1, 2, 8])
 def test_prerequisite_comes_first(concurrency: int) -> None:
-    space = Gated()
+    space = GatedGraph()
     visits = run(engine(space, concurrency=concurrency))
     assert [("page", "a"), ("robots", "key"), ("page", "c")] == space.fetched
     prerequisite = next(visit for visit in visits if visit.kind == "robots")
@@ -454,7 +454,7 @@ def test_prerequisite_comes_first(concurrency: int) -> None:
 
 def test_prerequisite_waits_for_its_own_host() -> None:
     async def crawl() -> tuple[list[str], float]:
-        space = Gated()
+        space = GatedGraph()
         space.key_ready = clock() + 7.5
         seen = [visit.node async for visit in engine(space, concurrency=2).run()]
         return seen, clock() - space.key_ready
@@ -465,7 +465,7 @@ def test_prerequisite_waits_for_its_own_host() -> None:
 
 
 def test_failing_prerequisite_does_not_spin() -> None:
-    class Closed(Gated):
+    class Closed(GatedGraph):
         def ready(self, host_key: str) -> tuple[float, str]:
             return (NEVER if self.fetched else 0.0), "closed"
 
@@ -478,7 +478,7 @@ def test_failing_prerequisite_does_not_spin() -> None:
     assert [("robots", "key")] == space.fetched
 
 
-class Shelf:
+class ArchiveStub:
     """Archive that notes the length of the log at each record."""
 
     def __init__(self) -> None:
@@ -495,7 +495,7 @@ class Shelf:
 def test_bytes_are_archived_before_the_event() -> None:
     with_bytes = ok("b")
     with_bytes.exchange = Exchange(b"GET", b"HTTP/1.1 200 OK", [], b"body", b"d" * 32)
-    shelf = Shelf()
+    shelf = ArchiveStub()
     made = engine(Scripted({"a": with_bytes, "b": ok()}), archive=shelf)
     run(made)
     visits = [event for event in made.log if isinstance(event, Visit)]
@@ -558,9 +558,9 @@ def test_batch_arrivals_records_together() -> None:
                 async for visit in made.run()
             ]
 
-        told = run_virtual(listen(made))
+        expected = run_virtual(listen(made))
         events = list(made.log)
-        assert list("abcdefghi") == nodes(visit for visit, *_ in told)
-        assert all(events[number - 1] is visit for visit, number, *_ in told)
-        assert known == [recorded for *_, recorded, _ in told]
-        assert [1, *[7] * 6, 9, 9] == [picks for *_, picks in told]
+        assert list("abcdefghi") == nodes(visit for visit, *_ in expected)
+        assert all(events[number - 1] is visit for visit, number, *_ in expected)
+        assert known == [recorded for *_, recorded, _ in expected]
+        assert [1, *[7] * 6, 9, 9] == [picks for *_, picks in expected]

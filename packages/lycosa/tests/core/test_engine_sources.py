@@ -94,7 +94,7 @@ def crawl(web: Any, seeds: Mapping[str, Kind] | Iterable[str], **rest: Any) -> t
     return run_virtual(run())
 
 
-def told(visits: Iterable[Visit], *kinds: Kind) -> list[str]:
+def paths_of(visits: Iterable[Visit], *kinds: Kind) -> list[str]:
     """Paths of the visits of some kinds, in order; with the host unless it is A."""
     return [visit.node.removeprefix(A) for visit in visits if visit.kind in (kinds or ("page", "sitemap", "redirect"))]
 
@@ -113,10 +113,10 @@ def test_sitemap_index_leads_to_pages() -> None:
         **pages("/tax-law", "/coral-island", "/football", "/coral-reef", "/cooking"),
     })  # fmt: skip
     engine, visits = crawl(web, {"/index.xml": "sitemap"})
-    assert ["/index.xml", "/one.xml", "/two.xml"] == told(visits, "sitemap")
-    assert ["/index.xml", "/one.xml", "/two.xml"] == told(visits)[:3], "sources are seeds: they come first"
-    assert ["/coral-reef", "/coral-island"] == told(visits, "page")[:2]
-    assert {"/tax-law", "/football", "/cooking"} == set(told(visits, "page")[2:])
+    assert ["/index.xml", "/one.xml", "/two.xml"] == paths_of(visits, "sitemap")
+    assert ["/index.xml", "/one.xml", "/two.xml"] == paths_of(visits)[:3], "sources are seeds: they come first"
+    assert ["/coral-reef", "/coral-island"] == paths_of(visits, "page")[:2]
+    assert {"/tax-law", "/football", "/cooking"} == set(paths_of(visits, "page")[2:])
     assert (3, 5, 5) == (engine.tally.sources, engine.tally.sourced, engine.tally.pages)
 
 
@@ -137,19 +137,19 @@ def test_feeds_and_lists_are_sources() -> None:
     feed = "<rss><channel><item><title>Coral reef</title><link>http://a.localhost/7</link></item></channel></rss>"
     web = Site({"/feed": feed.encode(), "/list.txt": f"{A}/8\n", **pages("/7", "/8")})
     _, visits = crawl(web, {"/feed": "sitemap", "/list.txt": "sitemap"})
-    assert (["/feed", "/list.txt"], ["/7", "/8"]) == (told(visits, "sitemap"), told(visits, "page"))
+    assert (["/feed", "/list.txt"], ["/7", "/8"]) == (paths_of(visits, "sitemap"), paths_of(visits, "page"))
 
 
 def test_compressed_sitemap_is_read() -> None:
     packed = ServedResponse(200, [("Content-Type", "application/x-gzip")], gzip.compress(urlset("/coral")))
     _, visits = crawl(Site({"/s.xml.gz": packed, **pages("/coral")}), {"/s.xml.gz": "sitemap"})
-    assert ["/s.xml.gz", "/coral"] == told(visits)
+    assert ["/s.xml.gz", "/coral"] == paths_of(visits)
 
 
 def test_source_that_is_a_page_counts_as_page() -> None:
     web = Site({"/s": "<title>Coral reef</title><p>coral reef <a href=/coral>coral</a>", **pages("/coral")})
     engine, visits = crawl(web, {"/s": "sitemap"}, pages=2)
-    assert (["/s", "/coral"], []) == (told(visits, "page"), told(visits, "sitemap"))
+    assert (["/s", "/coral"], []) == (paths_of(visits, "page"), paths_of(visits, "sitemap"))
     assert visits[1].relevance > 0.5
     assert (2, 0) == (engine.tally.pages, engine.tally.sources)
 
@@ -159,7 +159,7 @@ def test_redirected_sitemap_is_a_source() -> None:
     web = Site({"/old.xml": moved, "/new.xml": urlset("/coral"), **pages("/coral")})
     _, visits = crawl(web, {"/old.xml": "sitemap"})
     assert (["/old.xml"], ["/new.xml"], ["/coral"]) == (
-        told(visits, "redirect"), told(visits, "sitemap"), told(visits, "page")
+        paths_of(visits, "redirect"), paths_of(visits, "sitemap"), paths_of(visits, "page")
     )  # fmt: skip
 
 
@@ -174,7 +174,7 @@ def test_missing_sitemap_is_a_failure() -> None:
 def test_sources_do_not_count_as_pages() -> None:
     web = Site({"/i.xml": index("/s.xml"), "/s.xml": urlset("/a", "/b", "/c"), **pages("/a", "/b", "/c")})
     engine, visits = crawl(web, {"/i.xml": "sitemap"}, pages=2, concurrency=8)
-    assert (2, 2) == (len(told(visits, "page")), len(told(visits, "sitemap")))
+    assert (2, 2) == (len(paths_of(visits, "page")), len(paths_of(visits, "sitemap")))
     assert "page budget spent" == engine.ending
 
 
@@ -182,14 +182,14 @@ def test_max_sources_limits_index() -> None:
     many = [f"/{number}.xml" for number in range(150)]
     web = Site({"/i.xml": index(*many), **{path: urlset(f"{path}.html") for path in many}})
     engine, visits = crawl(web, {"/i.xml": "sitemap"}, pages=1)
-    assert ["/i.xml", *many[: MAX_SOURCES - 1]] == told(visits, "sitemap")
+    assert ["/i.xml", *many[: MAX_SOURCES - 1]] == paths_of(visits, "sitemap")
     assert MAX_SOURCES == engine.tally.sources
 
 
 def test_cyclic_indexes_are_read_once() -> None:
     web = Site({"/i.xml": index("/j.xml", "/i.xml"), "/j.xml": index("/i.xml", "/j.xml", "/k.xml"), "/k.xml": urlset()})
     engine, visits = crawl(web, {"/i.xml": "sitemap"})
-    assert ["/i.xml", "/j.xml", "/k.xml"] == told(visits, "sitemap")
+    assert ["/i.xml", "/j.xml", "/k.xml"] == paths_of(visits, "sitemap")
     assert "nothing left to fetch" == engine.ending
 
 
@@ -202,7 +202,7 @@ def test_endless_indexes_end_at_max_sources() -> None:
             return ServedResponse(200, [("Content-Type", "application/xml")], index(f"/{int(name) + 1}.xml"))
 
     engine, visits = crawl(Endless({}), {"/0.xml": "sitemap"})
-    assert MAX_SOURCES == len(told(visits, "sitemap")) == engine.tally.sources
+    assert MAX_SOURCES == len(paths_of(visits, "sitemap")) == engine.tally.sources
 
 
 def test_max_sourced_urls_limits_all_sources(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +215,7 @@ def test_max_sourced_urls_limits_all_sources(monkeypatch: pytest.MonkeyPatch) ->
         **pages(*(f"/{number}" for number in range(1, 8))),
     })  # fmt: skip
     engine, visits = crawl(web, {"/i.xml": "sitemap"})
-    assert {"/1", "/2", "/3", "/4", "/5"} == set(told(visits, "page"))
+    assert {"/1", "/2", "/3", "/4", "/5"} == set(paths_of(visits, "page"))
     assert 5 == engine.tally.sourced
     assert [0, 3, 2, 0] == [len(visit.links.link_relevances) for visit in visits if visit.kind == "sitemap"]
 
@@ -235,26 +235,26 @@ TWO_HOSTS = Site({
 
 def test_robots_sitemaps_of_seed_hosts_only() -> None:
     _, visits = crawl(TWO_HOSTS, ["/"], sitemaps=True)
-    assert ["/s.xml"] == told(visits, "sitemap")
-    assert {"/", "/coral", f"{B}/"} == set(told(visits, "page"))
+    assert ["/s.xml"] == paths_of(visits, "sitemap")
+    assert {"/", "/coral", f"{B}/"} == set(paths_of(visits, "page"))
     assert {f"{A}/robots.txt", f"{B}/robots.txt"} == {visit.node for visit in visits if visit.kind == "robots"}
 
 
 def test_robots_sitemaps_need_option() -> None:
     _, visits = crawl(TWO_HOSTS, ["/"])
-    assert [] == told(visits, "sitemap")
+    assert [] == paths_of(visits, "sitemap")
 
 
 def test_robots_sitemaps_of_several_seed_hosts() -> None:
     _, visits = crawl(TWO_HOSTS, ["/", f"{B}/", "/coral"], sitemaps=True)
-    assert {"/s.xml", f"{B}/s.xml"} == set(told(visits, "sitemap"))
-    assert 2 == len(told(visits, "sitemap"))
+    assert {"/s.xml", f"{B}/s.xml"} == set(paths_of(visits, "sitemap"))
+    assert 2 == len(paths_of(visits, "sitemap"))
 
 
 def test_robots_sitemaps_of_redirected_seed_host() -> None:
     web = Site({**TWO_HOSTS.answers, f"{A}/moved": ServedResponse(301, [("Location", f"{B}/")], b"")})
     _, visits = crawl(web, ["/moved"], sitemaps=True)
-    assert {"/s.xml", f"{B}/s.xml"} == set(told(visits, "sitemap"))
+    assert {"/s.xml", f"{B}/s.xml"} == set(paths_of(visits, "sitemap"))
 
 
 def test_robots_sitemaps_not_of_sitemap_host() -> None:
@@ -266,14 +266,14 @@ def test_robots_sitemaps_not_of_sitemap_host() -> None:
         **pages("/"),
     })  # fmt: skip
     _, visits = crawl(web, ["/"], sitemaps=True)
-    assert [f"{B}/of-a.xml"] == told(visits, "sitemap")
+    assert [f"{B}/of-a.xml"] == paths_of(visits, "sitemap")
 
 
 def test_linked_sitemap_is_still_a_source() -> None:
     web = Site({**TWO_HOSTS.answers, f"{A}/": f"<p><a href={B}/s.xml>Sitemap</a>"})
     _, visits = crawl(web, ["/", f"{B}/"], sitemaps=True, delay=0.0)  # A's page before B's robots.txt
     assert f"{A}/" == visits[1].node
-    assert {"/s.xml", f"{B}/s.xml"} == set(told(visits, "sitemap"))
+    assert {"/s.xml", f"{B}/s.xml"} == set(paths_of(visits, "sitemap"))
 
 
 def learned(engine: Engine) -> dict[str, Any]:
@@ -431,7 +431,7 @@ def test_saved_sitemap_pages_are_candidates(tmp_path: Path, scope: dict[str, Any
 def test_seed_file_url_is_a_source() -> None:
     web = Site({"/s.xml": urlset("/coral", "/tax"), **pages("/coral", "/tax")})
     engine, visits = crawl(web, {"/s.xml": "sitemap"}, pages=1)
-    assert ["/coral"] == told(visits, "page")
+    assert ["/coral"] == paths_of(visits, "page")
     row = engine.table.row_of[f"{A}/tax"]
     assert (OPEN, False, 1) == (engine.table.state[row], engine.table.is_seed[row], engine.table.depth[row])
 

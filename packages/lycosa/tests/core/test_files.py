@@ -49,17 +49,17 @@ def test_read_whole_limits_size(tmp_path: Path) -> None:
 
 def test_read_whole_refuses_pipes_and_devices(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for path, told in (
+    for path, expected in (
         (tmp_path / "pipe", "a pipe or a device"),
         (Path("/dev/zero"), "a pipe"),
         (tmp_path, "directory"),
     ):
-        with pytest.raises(OSError, match=told):
+        with pytest.raises(OSError, match=expected):
             read_whole(path, 100)
 
 
 def test_atomic_write_refuses_empty_name() -> None:
-    with pytest.raises(InputError, match="not a name of a file"), atomic_write(Path("")):
+    with pytest.raises(InputError, match="not a file name"), atomic_write(Path("")):
         pass
 
 

@@ -9,20 +9,20 @@ from lycosa.core.files import MARKER_FILE, MAX_CRASHES, CrashMarker
 
 
 def test_on_marks_node_while_in_work(tmp_path: Path) -> None:
-    mark, other = CrashMarker(tmp_path), CrashMarker(tmp_path)
+    marker, other = CrashMarker(tmp_path), CrashMarker(tmp_path)
     assert "" == other.left
-    with mark.on("http://a.test/r\u00e9cif"):
+    with marker.on("http://a.test/r\u00e9cif"):
         assert "http://a.test/r\u00e9cif" == other.left
     assert "" == other.left
-    with pytest.raises(ValueError, match="page"), mark.on("http://a.test/"):
+    with pytest.raises(ValueError, match="page"), marker.on("http://a.test/"):
         raise ValueError("page")
     assert "" == other.left
 
 
 def test_left_ignores_rest_of_longer_node(tmp_path: Path) -> None:
-    mark = CrashMarker(tmp_path)
-    mark.on("http://a.test/a-long-one")
-    mark.on("http://b.test/")
+    marker = CrashMarker(tmp_path)
+    marker.on("http://a.test/a-long-one")
+    marker.on("http://b.test/")
     assert "http://b.test/" == CrashMarker(tmp_path).left
 
 
@@ -33,10 +33,10 @@ def test_left_of_damaged_file(tmp_path: Path, content: bytes) -> None:
 
 
 def test_marker_without_file() -> None:
-    mark = CrashMarker()
-    with mark.on("a"):
-        assert "" == mark.left
-    mark.close()
+    marker = CrashMarker()
+    with marker.on("a"):
+        assert "" == marker.left
+    marker.close()
 
 
 def test_marker_on_full_disk(tmp_path: Path) -> None:
@@ -50,6 +50,6 @@ def test_marker_on_full_disk(tmp_path: Path) -> None:
 
 
 def test_suspect_and_poison() -> None:
-    mark = CrashMarker()
-    mark.deaths = {"a": 1, "b": MAX_CRASHES}
-    assert [(True, False), (True, True), (False, False)] == [(mark.is_suspect(n), mark.is_poison(n)) for n in "abc"]
+    marker = CrashMarker()
+    marker.deaths = {"a": 1, "b": MAX_CRASHES}
+    assert [(True, False), (True, True), (False, False)] == [(marker.is_suspect(n), marker.is_poison(n)) for n in "abc"]

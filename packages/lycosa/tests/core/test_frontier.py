@@ -116,7 +116,7 @@ def test_rank_nan_comes_last(odd: float) -> None:
 
 
 def test_wake_unknown_host() -> None:
-    frontier("a1", [0.5]).wake("nobody")
+    frontier("a1", [0.5]).wake("unknown")
 
 
 @dataclass

@@ -229,14 +229,14 @@ class Model:
             ]
             coming = any(self.free(row) for host_key in soon for row in self.candidates(host_key))
             return -1 if coming or any(self.taken.values()) else row
-        worth = min(MAX_WAIT_SECONDS, patience)
-        resting = [self.top(host_key) for host_key in range(LANES) if self.rests(host_key, now, until[host_key], worth)]
+        max_wait = min(MAX_WAIT_SECONDS, patience)
+        resting = [self.top(host_key) for host_key in range(LANES) if self.rests(host_key, now, until[host_key], max_wait)]
         best = max(resting, default=-math.inf)
         return -1 if choosy and best > -math.inf and self.priority(row) < best - (1 - choosy) * abs(best) else row
 
-    def rests(self, host_key: int, now: float, until: float, worth: float) -> bool:
+    def rests(self, host_key: int, now: float, until: float, max_wait: float) -> bool:
         in_use = until == math.inf and any(row % LANES == host_key for row in self.taken)
-        return (in_use and now < self.since[host_key] + worth) or now < until <= now + worth
+        return (in_use and now < self.since[host_key] + max_wait) or now < until <= now + max_wait
 
     def top(self, host_key: int) -> float:
         priorities = [self.priority(row) for row in self.candidates(host_key) if self.free(row)]

@@ -37,7 +37,7 @@ class Scripted(Space):
         return replace(page, started=begun, ended=clock(), address="127.0.0.1", data=dict(page.data), flags=[])
 
 
-class Diary:
+class ListScheduler:
     """Scheduler with a list of nodes and due times."""
 
     refreshes, completes = True, False
@@ -102,7 +102,7 @@ def to(target: str) -> Page:
     return Page("redirect", 301, links=Links.to(target))
 
 
-def engine(space: Space, scheduler: Diary, events: Iterable[Event] = (Seed("a"),), **rest: Any) -> Engine:
+def engine(space: Space, scheduler: ListScheduler, events: Iterable[Event] = (Seed("a"),), **rest: Any) -> Engine:
     log = MemoryLog()
     guide = rest.pop("strategy", None) or Greedy(BreadthFirst(), "arm")
     rest.setdefault("concurrency", 1)
@@ -128,7 +128,7 @@ def run(made: Engine, most: int = 0) -> list[Visit]:
     return run_virtual(visits_of(made, most))
 
 
-def told(visits: Iterable[Visit]) -> list[str]:
+def visited_nodes(visits: Iterable[Visit]) -> list[str]:
     """Nodes visited, revisits with an exclamation mark."""
     return [visit.node + "!" * (visit.kind == "revisit") for visit in visits]
 
@@ -138,9 +138,9 @@ CHAIN = {"a": ok("b"), "b": ok("c"), "c": ok("d"), "d": ok()}
 
 def test_revisits_bring_links_but_are_no_pages() -> None:
     space = Scripted({"a": ok("b", relevance=1.0), "b": ok(), "n": ok()}, {"a": ok("b", "n", relevance=1.0)})
-    made = engine(space, Diary(("a", 60)))
+    made = engine(space, ListScheduler(("a", 60)))
     visits = run(made)
-    assert ["a", "b", "a!", "n"] == told(visits)
+    assert ["a", "b", "a!", "n"] == visited_nodes(visits)
     assert (visits[0].started, {"what": "changed"}) == (visits[2].follows, visits[2].data["change"])
     assert (3, 1, 1, {"changed": 1}) == (
         made.tally.pages, made.tally.relevant, made.tally.revisits, dict(made.tally.changes)
@@ -150,9 +150,9 @@ def test_revisits_bring_links_but_are_no_pages() -> None:
 
 def test_unchanged_page_is_not_judged() -> None:
     space = Scripted({"a": ok()}, {"a": ok("n", relevance=1.0)})
-    made = engine(space, Diary(("a", 60), same="a"))
+    made = engine(space, ListScheduler(("a", 60), same="a"))
     visits = run(made)
-    assert ["a", "a!"] == told(visits)
+    assert ["a", "a!"] == visited_nodes(visits)
     assert ("unchanged", 0, 0.0) == (visits[1].outcome, len(visits[1].links), visits[1].relevance)
     assert "n" not in made.table.row_of
 
@@ -167,32 +167,32 @@ def test_unchanged_page_is_not_judged() -> None:
     ],
 )
 def test_share_of_revisits_is_kept(share: float, expected: list[str]) -> None:
-    scheduler = Diary(*[("a", 0.0)] * 4, share=share)
-    assert expected == told(run(engine(Scripted(CHAIN, {"a": ok("b")}), scheduler)))
+    scheduler = ListScheduler(*[("a", 0.0)] * 4, share=share)
+    assert expected == visited_nodes(run(engine(Scripted(CHAIN, {"a": ok("b")}), scheduler)))
 
 
 def test_refresh_fetches_due_only() -> None:
-    scheduler = Diary(("a", 0.0), explores=False)
-    first = engine(Scripted(CHAIN), Diary(), budget=Budget(pages=1))
+    scheduler = ListScheduler(("a", 0.0), explores=False)
+    first = engine(Scripted(CHAIN), ListScheduler(), budget=Budget(pages=1))
     run(first)
     made = engine(Scripted({}, {"a": ok("b", "n")}), scheduler, list(first.log))
-    assert ["a!"] == told(run(made))
+    assert ["a!"] == visited_nodes(run(made))
     assert REFRESHED == made.ending
     assert ["b", "n"] == [made.table.nodes[row] for row in made.table.rows()]
 
 
 def test_request_budget_is_per_run() -> None:
     space = Scripted(CHAIN, {"a": ok("b")})
-    first = engine(space, Diary(*[("a", 0.0)] * 9), budget=Budget(requests=3))
-    assert ["a", "a!", "b"] == told(run(first))
+    first = engine(space, ListScheduler(*[("a", 0.0)] * 9), budget=Budget(requests=3))
+    assert ["a", "a!", "b"] == visited_nodes(run(first))
     assert REQUESTS_SPENT == first.ending
-    again = engine(space, Diary(*[("a", 0.0)] * 9), list(first.log), budget=Budget(requests=2))
-    assert ["a!", "c"] == told(run(again))
+    again = engine(space, ListScheduler(*[("a", 0.0)] * 9), list(first.log), budget=Budget(requests=2))
+    assert ["a!", "c"] == visited_nodes(run(again))
 
 
 def test_pace_limits_all_requests() -> None:
     space = Scripted(CHAIN, {"a": ok("b")})
-    run(engine(space, Diary(("a", 0.0), ("a", 0.0)), pace=Pace(60, burst=0)))
+    run(engine(space, ListScheduler(("a", 0.0), ("a", 0.0)), pace=Pace(60, burst=0)))
     assert [("page", 0), ("revisit", 60), ("page", 120), ("revisit", 180), ("page", 240), ("page", 300)] == [
         (kind, round(at)) for kind, _, at in space.asked
     ]
@@ -202,9 +202,9 @@ def test_pace_is_restored_from_log() -> None:
     space = Scripted(CHAIN)
 
     async def twice() -> list[int]:
-        first = engine(space, Diary(), pace=Pace(60, burst=0), budget=Budget(requests=2))
+        first = engine(space, ListScheduler(), pace=Pace(60, burst=0), budget=Budget(requests=2))
         await visits_of(first)
-        again = engine(space, Diary(), list(first.log), pace=Pace(60, burst=0), budget=Budget(requests=2))
+        again = engine(space, ListScheduler(), list(first.log), pace=Pace(60, burst=0), budget=Budget(requests=2))
         await visits_of(again)
         return [round(at) for _, _, at in space.asked]
 
@@ -213,28 +213,28 @@ def test_pace_is_restored_from_log() -> None:
 
 def test_run_sleeps_until_next_due() -> None:
     space = Scripted({"a": ok()}, {"a": ok()})
-    made = engine(space, Diary(("a", 864_000.0)))
-    assert ["a", "a!"] == told(run(made))
+    made = engine(space, ListScheduler(("a", 864_000.0)))
+    assert ["a", "a!"] == visited_nodes(run(made))
     assert pytest.approx(864_000.0, abs=0.1) == space.asked[1][2]
 
 
 def test_moved_page_is_fetched_as_page() -> None:
     space = Scripted({"a": ok("b"), "b": ok(), "z": ok("b")}, {"b": to("z")})
-    made = engine(space, Diary(("b", 60)))
+    made = engine(space, ListScheduler(("b", 60)))
     visits = run(made)
-    assert ["a", "b", "b!", "z"] == told(visits)
+    assert ["a", "b", "b!", "z"] == visited_nodes(visits)
     assert ("redirect", "page") == (visits[2].outcome, visits[3].kind)
     assert {"moved": 1} == dict(made.tally.changes)
 
 
 def test_vanished_page_is_no_step() -> None:
-    made = engine(Scripted(CHAIN), Diary(("a", 60)))
-    assert ["a", "b", "c", "d", "a!"] == told(run(made))
+    made = engine(Scripted(CHAIN), ListScheduler(("a", 60)))
+    assert ["a", "b", "c", "d", "a!"] == visited_nodes(run(made))
     assert {"vanished": 1} == dict(made.tally.changes)
 
 
 def test_due_row_in_flight_is_postponed() -> None:
-    scheduler = Diary(("z", 61), ("b", 60), share=0.0)
+    scheduler = ListScheduler(("z", 61), ("b", 60), share=0.0)
     space = Scripted({"a": ok("b"), "b": ok(), "z": ok()}, {"b": to("z")}, slow=5.0)
     made = engine(space, scheduler, concurrency=4)
 
@@ -255,7 +255,7 @@ def test_due_row_in_flight_is_postponed() -> None:
 
 
 def test_due_first_visit_is_in_flight_for_strategy() -> None:
-    scheduler = Diary(("b", 0.0), share=1.0)
+    scheduler = ListScheduler(("b", 0.0), share=1.0)
     space = Scripted({"a": ok("b", "c"), "b": ok(), "c": ok()}, slow=5.0)
     made = engine(space, scheduler, concurrency=4)
 
@@ -268,13 +268,13 @@ def test_due_first_visit_is_in_flight_for_strategy() -> None:
         return found
 
     visits = run_virtual(watch())
-    assert ["a", "b", "c"] == sorted(told(visits))
+    assert ["a", "b", "c"] == sorted(visited_nodes(visits))
     assert ["", "arm"] == [visit.arm for visit in sorted(visits[1:], key=lambda visit: visit.node)]
     assert 3 == made.tally.pages
 
 
 def test_interrupted_run_gives_back_tasks() -> None:
-    scheduler = Diary(("a", 0.0), ("b", 0.0), share=1.0)
+    scheduler = ListScheduler(("a", 0.0), ("b", 0.0), share=1.0)
     made = engine(Scripted({"a": ok("b", "c"), "b": ok(), "c": ok()}, {"a": ok()}, slow=5.0), scheduler, concurrency=4)
     visits = run(made, most=2)
     assert not made.in_flight
@@ -282,11 +282,11 @@ def test_interrupted_run_gives_back_tasks() -> None:
     assert not scheduler.flying
     assert {"a", "b"} - {visit.node for visit in visits if visit.follows} <= {node for _, node in scheduler.due}
     rest = run(made)
-    assert sorted(["a", "b", "c", "a!", "b!"]) == sorted(told([*visits, *rest]))
+    assert sorted(["a", "b", "c", "a!", "b!"]) == sorted(visited_nodes([*visits, *rest]))
 
 
 def test_stop_picks_no_due_visits() -> None:
-    scheduler = Diary(*[("a", 0.0)] * 9)
+    scheduler = ListScheduler(*[("a", 0.0)] * 9)
     made = engine(Scripted(CHAIN, {"a": ok("b")}), scheduler)
 
     async def watch() -> list[Visit]:
@@ -297,7 +297,7 @@ def test_stop_picks_no_due_visits() -> None:
                 made.stop()
         return found
 
-    assert ["a", "a!"] == told(run_virtual(watch()))
+    assert ["a", "a!"] == visited_nodes(run_virtual(watch()))
     assert STOPPED == made.ending
     assert 8 == len(scheduler.due)
 
@@ -313,9 +313,9 @@ def test_live_and_resumed_agree(name: str) -> None:
     }
     later = {"a": ok("e", "c", relevance=0.1), "b": to("z"), "c": ok("a", "f")}
     due = [("a", 1.0), ("b", 1.0), ("c", 2.0), ("d", 2.0), ("a", 3.0)]
-    live = engine(Scripted(first, later), Diary(*due), strategy=named(name, seed=1, budget=50))
+    live = engine(Scripted(first, later), ListScheduler(*due), strategy=named(name, seed=1, budget=50))
     log: list[Event] = [Seed("a"), *run(live, most=8)]
-    resumed = engine(Scripted(first, later), Diary(*due), log, strategy=named(name, seed=1, budget=50))
+    resumed = engine(Scripted(first, later), ListScheduler(*due), log, strategy=named(name, seed=1, budget=50))
     assert list(live.table.nodes) == list(resumed.table.nodes)
     picked = [
         [made.strategy.pick(20 + number, made.frontier, EPOCH + 100) for number in range(3)] for made in (live, resumed)

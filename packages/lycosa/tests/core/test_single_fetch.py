@@ -131,7 +131,7 @@ def test_fetch_page_gives_up_beyond_patience(rest: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "told"),
+    ("page", "expected"),
     [
         (Page("gone", 404), "gone 404"),
         (Page("broken", 500, note="x"), "broken 500 x"),
@@ -141,10 +141,10 @@ def test_fetch_page_gives_up_beyond_patience(rest: float) -> None:
         (Page("unknown-host"), "unknown-host"),
     ],
 )
-def test_fetch_page_reports_failures(page: Page, told: str) -> None:
+def test_fetch_page_reports_failures(page: Page, expected: str) -> None:
     with pytest.raises(InputError) as caught:
         fetched(Scripted({"a": page}))
-    assert f"cannot fetch the example a: {told}".split() == str(caught.value).split()
+    assert f"cannot fetch the example a: {expected}".split() == str(caught.value).split()
 
 
 class Site:

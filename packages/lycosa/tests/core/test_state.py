@@ -78,7 +78,7 @@ def test_read_messages_name_noun_and_command(tmp_path: Path) -> None:
 )
 def test_read_refuses_wrong_headers(header: Any, tmp_path: Path) -> None:
     NOTES.write(tmp_path / "n", [json.dumps(header).encode() + b"\n"])
-    with pytest.raises(InputError, match="contradicts itself"):
+    with pytest.raises(InputError, match="is inconsistent"):
         NOTES.read(tmp_path / "n", taken)
 
 
@@ -87,5 +87,5 @@ def test_read_reports_errors_of_make(tmp_path: Path) -> None:
         raise ValueError("there are no pages")
 
     NOTES.write(tmp_path / "n", pack({}, {}, {}))
-    with pytest.raises(InputError, match=r"contradicts itself \(there are no pages\): copy it again"):
+    with pytest.raises(InputError, match=r"is inconsistent \(there are no pages\): copy it again"):
         NOTES.read(tmp_path / "n", refuse)

@@ -46,7 +46,7 @@ CORAL = "marine biology/coral reefs"
 TOPIC = "coral reef bleaching"
 
 
-class Hunt:
+class CrawlSteps:
     """A crawl page by page: a table, a trap filter, and the levels returned so far."""
 
     def __init__(self, trust: Iterable[str] = ()) -> None:
@@ -56,8 +56,8 @@ class Hunt:
         self.events: list[Visit] = []
         self._bodies = 0
 
-    def fetch(self, node: str, links: Sequence[str] = (), *, find: bool = False, like: str = "", **rest: Any) -> Visit:
-        """Fetch a page with its own text, or `like` another; relevant if `find`."""
+    def fetch(self, node: str, links: Sequence[str] = (), *, relevant: bool = False, like: str = "", **rest: Any) -> Visit:
+        """Fetch a page with its own text, or `like` another; relevant if `relevant`."""
         if node not in self.table.row_of:
             self.table.add(node, 1)
         source = next(visit for visit in self.events if visit.node == like) if like else None
@@ -70,7 +70,7 @@ class Hunt:
             digest, simhash, terms = source.digest, source.simhash, source.terms
         visit = Visit(
             node, "page", rest.pop("outcome", "ok"), len(self.events) + 1, size=1000, digest=digest, simhash=simhash,
-            terms=terms, relevance=0.8 if find else 0.0, links=Links.to(*links), **rest,
+            terms=terms, relevance=0.8 if relevant else 0.0, links=Links.to(*links), **rest,
         )  # fmt: skip
         self.trap_filter.recognise(visit, None)
         self.learn(visit)
@@ -80,7 +80,7 @@ class Hunt:
     def prove(self) -> None:
         """Relevant pages on another host."""
         for number in range(MIN_RELEVANT_ELSEWHERE):
-            self.fetch(f"http://proof.test/{number}/x.html", find=True)
+            self.fetch(f"http://proof.test/{number}/x.html", relevant=True)
 
     def learn(self, visit: Visit) -> None:
         """Apply the returned levels like the engine."""
@@ -107,64 +107,64 @@ def months(base: str, first: int = 1, count: int = 12, folder: str = "/events") 
 
 
 def test_calendar_is_held_after_worthless_page() -> None:
-    hunt = Hunt()
-    hunt.fetch(f"{A}/", [*months(A, count=1), f"{A}/x", f"{A}/y"])
-    assert FREE == hunt.level(months(A)[0])
-    hunt.fetch(months(A)[0], [*months(A, 2, 8), f"{A}/z"])
-    assert FREE == hunt.level(months(A)[5]), "an archive by date looks the same"
-    hunt.fetch(months(A)[1], like=months(A)[0])
-    assert {HELD} == {hunt.level(month) for month in months(A, 2, 40)}
-    assert {FREE} == {hunt.level(f"{A}/{name}") for name in "xyz"}
-    assert {CALENDAR} == hunt.reasons()
+    steps = CrawlSteps()
+    steps.fetch(f"{A}/", [*months(A, count=1), f"{A}/x", f"{A}/y"])
+    assert FREE == steps.level(months(A)[0])
+    steps.fetch(months(A)[0], [*months(A, 2, 8), f"{A}/z"])
+    assert FREE == steps.level(months(A)[5]), "an archive by date looks the same"
+    steps.fetch(months(A)[1], like=months(A)[0])
+    assert {HELD} == {steps.level(month) for month in months(A, 2, 40)}
+    assert {FREE} == {steps.level(f"{A}/{name}") for name in "xyz"}
+    assert {CALENDAR} == steps.reasons()
 
 
 def test_calendar_is_held_after_two_wasted_pages() -> None:
-    hunt = Hunt()
-    hunt.fetch(months(A)[0])
+    steps = CrawlSteps()
+    steps.fetch(months(A)[0])
     for number in (1, 2):
-        assert FREE == hunt.level(months(A)[9])
-        hunt.fetch(months(A)[number], like=months(A)[0])
-    assert HELD == hunt.level(months(A)[9])
+        assert FREE == steps.level(months(A)[9])
+        steps.fetch(months(A)[number], like=months(A)[0])
+    assert HELD == steps.level(months(A)[9])
 
 
 def test_few_links_make_no_maze() -> None:
-    hunt = Hunt()
-    hunt.fetch(f"{A}/", months(A, 1, 2))
-    assert FREE == hunt.level(months(A)[0])
+    steps = CrawlSteps()
+    steps.fetch(f"{A}/", months(A, 1, 2))
+    assert FREE == steps.level(months(A)[0])
 
 
 def test_links_to_calendar_of_other_host_do_not_count() -> None:
-    hunt = Hunt()
-    hunt.fetch(f"{B}/", months(A, 1, 12))
-    assert FREE == hunt.level(months(A)[0])
+    steps = CrawlSteps()
+    steps.fetch(f"{B}/", months(A, 1, 12))
+    assert FREE == steps.level(months(A)[0])
 
 
 def test_dated_archive_is_not_held() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for number, month in enumerate(months(A, folder="/blog")):
         articles = [f"{month}how-reef-{number}-{slug}-grew" for slug in range(8)]
-        hunt.fetch(month, [*articles, *months(A, number, 2, folder="/blog")])
+        steps.fetch(month, [*articles, *months(A, number, 2, folder="/blog")])
         for article in articles[:2]:
-            hunt.fetch(article, articles, find=number % 4 == 0)
-    assert [] == hunt.trap_filter.held_back(hunt.table)
+            steps.fetch(article, articles, relevant=number % 4 == 0)
+    assert [] == steps.trap_filter.held_back(steps.table)
 
 
 def test_repeated_path_is_held_after_one_page() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     here = f"{A}/halls/reefs/more/"
-    hunt.fetch(here, [f"{here}reefs/{room}/" for room in ("more", "related", "archive")])
-    assert HELD == hunt.level(f"{A}/halls/reefs/more/reefs/archive/")
-    assert HELD == hunt.level(f"{A}/halls/reefs/more/reefs/archive/reefs/more/")
-    assert FREE == hunt.level(f"{A}/halls/reefs/less/")
-    assert {LOOP} == hunt.reasons()
+    steps.fetch(here, [f"{here}reefs/{room}/" for room in ("more", "related", "archive")])
+    assert HELD == steps.level(f"{A}/halls/reefs/more/reefs/archive/")
+    assert HELD == steps.level(f"{A}/halls/reefs/more/reefs/archive/reefs/more/")
+    assert FREE == steps.level(f"{A}/halls/reefs/less/")
+    assert {LOOP} == steps.reasons()
 
 
 @pytest.mark.parametrize("path", ["/a/b/a/b/a/b/", "/" + "x" * 700, "/" + "/".join("abcdefghijklmnopqrs")])
 def test_monstrous_addresses_are_held_at_once(path: str) -> None:
-    hunt = Hunt()
-    hunt.fetch(f"{A}/", [A + path, f"{A}/x"])
-    assert (HELD, FREE) == (hunt.level(A + path), hunt.level(f"{A}/x"))
-    assert hunt.reasons() <= {LONG, LOOP}
+    steps = CrawlSteps()
+    steps.fetch(f"{A}/", [A + path, f"{A}/x"])
+    assert (HELD, FREE) == (steps.level(A + path), steps.level(f"{A}/x"))
+    assert steps.reasons() <= {LONG, LOOP}
 
 
 def facets(base: str, first: int = 0, count: int = 8) -> list[str]:
@@ -174,385 +174,385 @@ def facets(base: str, first: int = 0, count: int = 8) -> list[str]:
 
 
 def test_list_is_held_after_copy() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     articles = [f"{A}/shop/{name}.html" for name in ("brain", "fire", "horn", "table")]
-    hunt.fetch(facets(A)[0], [*facets(A, 1, 4), *articles])
-    assert FREE == hunt.level(facets(A)[1])
-    hunt.fetch(facets(A)[1], [*facets(A, 2, 4), *articles], like=facets(A)[0])
-    assert {HELD} == {hunt.level(node) for node in facets(A, 2, 40)}
-    assert {FREE} == {hunt.level(node) for node in articles}
-    assert {LISTS} == hunt.reasons()
+    steps.fetch(facets(A)[0], [*facets(A, 1, 4), *articles])
+    assert FREE == steps.level(facets(A)[1])
+    steps.fetch(facets(A)[1], [*facets(A, 2, 4), *articles], like=facets(A)[0])
+    assert {HELD} == {steps.level(node) for node in facets(A, 2, 40)}
+    assert {FREE} == {steps.level(node) for node in articles}
+    assert {LISTS} == steps.reasons()
 
 
 def test_list_linking_to_itself_is_held() -> None:
-    hunt = Hunt()
-    hunt.fetch(facets(A)[0], [*facets(A, 1, 9), f"{A}/shop/brain.html"])
-    assert {HELD} == {hunt.level(node) for node in facets(A, 1, 20)}
-    assert FREE == hunt.level(f"{A}/shop/brain.html")
+    steps = CrawlSteps()
+    steps.fetch(facets(A)[0], [*facets(A, 1, 9), f"{A}/shop/brain.html"])
+    assert {HELD} == {steps.level(node) for node in facets(A, 1, 20)}
+    assert FREE == steps.level(f"{A}/shop/brain.html")
 
 
 def test_maze_of_two_hosts_is_held_on_third() -> None:
-    hunt = Hunt()
-    hunt.fetch(f"{C}/", [*months(C, 1, 1), f"{C}/x", f"{C}/y"])
+    steps = CrawlSteps()
+    steps.fetch(f"{C}/", [*months(C, 1, 1), f"{C}/x", f"{C}/y"])
     for base in (A, B):
-        assert FREE == hunt.level(months(C)[0])
-        hunt.fetch(months(base)[0], months(base, 2, 8))
-        hunt.fetch(months(base)[1], like=months(base)[0])
-    assert HELD == hunt.level(months(C)[0]), "known before the maze was"
-    assert HELD == hunt.level(months("http://d.test")[0]), "met after it"
-    assert FREE == hunt.level(months("http://d.test", folder="/journal")[0]), "of another name"
-    assert FREE == hunt.level("http://d.test/events/")
+        assert FREE == steps.level(months(C)[0])
+        steps.fetch(months(base)[0], months(base, 2, 8))
+        steps.fetch(months(base)[1], like=months(base)[0])
+    assert HELD == steps.level(months(C)[0]), "known before the maze was"
+    assert HELD == steps.level(months("http://d.test")[0]), "met after it"
+    assert FREE == steps.level(months("http://d.test", folder="/journal")[0]), "of another name"
+    assert FREE == steps.level("http://d.test/events/")
 
 
 def test_two_calendars_of_one_host_do_not_warn() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for folder in ("/events/coral", "/events/kelp"):
-        hunt.fetch(months(A, folder=folder)[0], months(A, 2, 8, folder=folder))
-        hunt.fetch(months(A, folder=folder)[1], like=months(A, folder=folder)[0])
-    assert FREE == hunt.level(months(B, folder="/events/squid")[0])
+        steps.fetch(months(A, folder=folder)[0], months(A, 2, 8, folder=folder))
+        steps.fetch(months(A, folder=folder)[1], like=months(A, folder=folder)[0])
+    assert FREE == steps.level(months(B, folder="/events/squid")[0])
 
 
 def test_unnamed_list_does_not_warn() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for base in (A, B):
-        hunt.fetch(f"{base}/?sort=1&view=1", [f"{base}/?sort={number}&view=1" for number in range(2, 9)])
-    assert FREE == hunt.level(f"{C}/?sort=2&view=1")
+        steps.fetch(f"{base}/?sort=1&view=1", [f"{base}/?sort={number}&view=1" for number in range(2, 9)])
+    assert FREE == steps.level(f"{C}/?sort=2&view=1")
 
 
 @pytest.mark.parametrize("how", ["copies", "failures", "soft 404s"])
 def test_section_of_waste_is_held(how: str) -> None:
-    hunt = Hunt()
-    hunt.fetch(f"{A}/original.html")
+    steps = CrawlSteps()
+    steps.fetch(f"{A}/original.html")
     for number in range(MIN_WASTE):
-        assert (FREE if number < 2 or how != "soft 404s" else HELD) == hunt.level(f"{A}/print/x.html")
+        assert (FREE if number < 2 or how != "soft 404s" else HELD) == steps.level(f"{A}/print/x.html")
         node = f"{A}/print/{'abcdef'[number]}.html"
         if how == "copies":
-            hunt.fetch(node, like=f"{A}/original.html")
+            steps.fetch(node, like=f"{A}/original.html")
         elif how == "failures":
-            hunt.fetch(node, outcome="gone")
+            steps.fetch(node, outcome="gone")
         else:
-            hunt.fetch(node, flags=["soft-404"])
-    assert HELD == hunt.level(f"{A}/print/x.html")
-    assert FREE == hunt.level(f"{A}/x.html")
-    assert {POOR_SECTION} == hunt.reasons()
+            steps.fetch(node, flags=["soft-404"])
+    assert HELD == steps.level(f"{A}/print/x.html")
+    assert FREE == steps.level(f"{A}/x.html")
+    assert {POOR_SECTION} == steps.reasons()
 
 
 def test_section_with_half_copies_is_free() -> None:
-    hunt = Hunt()
-    hunt.fetch(f"{A}/original.html")
+    steps = CrawlSteps()
+    steps.fetch(f"{A}/original.html")
     for number in range(10):
-        hunt.fetch(f"{A}/mixed/{'abcdefghij'[number]}.html", like="" if number % 2 else f"{A}/original.html")
-    assert FREE == hunt.level(f"{A}/mixed/x.html")
+        steps.fetch(f"{A}/mixed/{'abcdefghij'[number]}.html", like="" if number % 2 else f"{A}/original.html")
+    assert FREE == steps.level(f"{A}/mixed/x.html")
 
 
 @pytest.mark.parametrize("outcome", ["gone", "broken", "timeout", "unreachable", "invalid"])
 def test_failures_count_as_waste(outcome: str) -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for name in "abc":
-        hunt.fetch(f"{A}/dead/{name}.html", outcome=outcome)
-    assert HELD == hunt.level(f"{A}/dead/x.html")
+        steps.fetch(f"{A}/dead/{name}.html", outcome=outcome)
+    assert HELD == steps.level(f"{A}/dead/x.html")
 
 
 @pytest.mark.parametrize("outcome", ["denied", "refused"])
 def test_refusals_do_not_count(outcome: str) -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for number in range(2 * ALLOWANCE):
-        hunt.fetch(f"{A}/private/{number}.html", outcome=outcome)
-    assert FREE == hunt.level(f"{A}/private/x.html")
-    assert FREE == hunt.level(f"{A}/else/where.html")
+        steps.fetch(f"{A}/private/{number}.html", outcome=outcome)
+    assert FREE == steps.level(f"{A}/private/x.html")
+    assert FREE == steps.level(f"{A}/else/where.html")
 
 
 def test_retried_failures_do_not_count() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for attempt in range(1, 10):
-        hunt.fetch(f"{A}/busy/{attempt}.html", outcome="busy", retry_at=100.0)
-    assert FREE == hunt.level(f"{A}/busy/99.html")
+        steps.fetch(f"{A}/busy/{attempt}.html", outcome="busy", retry_at=100.0)
+    assert FREE == steps.level(f"{A}/busy/99.html")
     for attempt in range(1, 10):
-        hunt.fetch(f"{A}/busy/{attempt}.html", outcome="busy")
-    assert HELD == hunt.level(f"{A}/busy/99.html"), "what has failed for good is"
+        steps.fetch(f"{A}/busy/{attempt}.html", outcome="busy")
+    assert HELD == steps.level(f"{A}/busy/99.html"), "what has failed for good is"
 
 
 def test_redirects_and_prerequisites_do_not_count() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for number in range(9):
-        hunt.fetch(f"{A}/go/{number}.html")
-    before = [(part.pages, part.waste) for part in hunt.trap_filter.sections]
+        steps.fetch(f"{A}/go/{number}.html")
+    before = [(part.pages, part.waste) for part in steps.trap_filter.sections]
     kinds: tuple[Kind, ...] = ("redirect", "robots", "probe", "sitemap", "example")
     for kind in kinds:
         visit = Visit(f"{A}/go/0.html", kind, "gone", 1)
-        hunt.learn(visit)
-    assert before == [(part.pages, part.waste) for part in hunt.trap_filter.sections]
+        steps.learn(visit)
+    assert before == [(part.pages, part.waste) for part in steps.trap_filter.sections]
 
 
 def test_section_with_relevant_pages_is_released() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     days = months(A, 1, 30)
-    hunt.fetch(days[0], days[1:9])
-    hunt.fetch(days[12], outcome="gone")
+    steps.fetch(days[0], days[1:9])
+    steps.fetch(days[12], outcome="gone")
     for number, day in enumerate(days[1:4]):
-        assert HELD == hunt.level(days[20]), number
-        hunt.fetch(day, days[4:12], find=True)
-    assert FREE == hunt.level(days[20])
+        assert HELD == steps.level(days[20]), number
+        steps.fetch(day, days[4:12], relevant=True)
+    assert FREE == steps.level(days[20])
     for day in days[4:8]:
-        hunt.fetch(day, outcome="gone")
-    assert HELD == hunt.level(days[20]), "more waste than finds"
+        steps.fetch(day, outcome="gone")
+    assert HELD == steps.level(days[20]), "more waste than finds"
 
 
 def test_copies_are_not_relevant() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     days = months(A, 1, 30)
-    hunt.fetch(days[0], days[1:9], find=True)
+    steps.fetch(days[0], days[1:9], relevant=True)
     for day in days[1:12]:
-        hunt.fetch(day, days[2:12], find=True, like=days[0])
-    assert HELD == hunt.level(days[20])
-    assert 1 == hunt.trap_filter.hosts["a.test"].relevant
+        steps.fetch(day, days[2:12], relevant=True, like=days[0])
+    assert HELD == steps.level(days[20])
+    assert 1 == steps.trap_filter.hosts["a.test"].relevant
 
 
 def test_maze_is_shut_after_max_waste() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     days = months(A, 1, 3 * MAX_WASTE)
-    hunt.fetch(days[0], days[1:9])
+    steps.fetch(days[0], days[1:9])
     for number in range(1, MAX_WASTE + 1):
-        assert (HELD if number > 1 else FREE) == hunt.level(days[-1]), number
-        hunt.fetch(days[number], like=days[0])
-    assert SHUT == hunt.level(days[-1])
-    assert 0 < sum(group.addresses for group in hunt.trap_filter.held_back(hunt.table))
+        assert (HELD if number > 1 else FREE) == steps.level(days[-1]), number
+        steps.fetch(days[number], like=days[0])
+    assert SHUT == steps.level(days[-1])
+    assert 0 < sum(group.addresses for group in steps.trap_filter.held_back(steps.table))
 
 
 def test_ordinary_section_is_never_shut() -> None:
-    hunt = Hunt()
-    hunt.fetch(f"{A}/original.html")
+    steps = CrawlSteps()
+    steps.fetch(f"{A}/original.html")
     for number in range(3 * MAX_WASTE):
-        hunt.fetch(f"{A}/print/{number}.html", like=f"{A}/original.html")
-    assert HELD == hunt.level(f"{A}/print/1000.html")
+        steps.fetch(f"{A}/print/{number}.html", like=f"{A}/original.html")
+    assert HELD == steps.level(f"{A}/print/1000.html")
 
 
 def test_mirror_is_held() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for number in range(MIN_WASTE):
-        hunt.fetch(f"{A}/{number}/x.html", find=True)
+        steps.fetch(f"{A}/{number}/x.html", relevant=True)
     for number in range(MIN_WASTE):
-        assert FREE == hunt.level(f"{B}/elsewhere/x")
-        hunt.fetch(f"{B}/{number}/x.html", like=f"{A}/{number}/x.html", find=True)
-    assert HELD == hunt.level(f"{B}/elsewhere/x")
-    assert FREE == hunt.level(f"{A}/elsewhere/x")
-    assert {MIRROR} == hunt.reasons()
+        assert FREE == steps.level(f"{B}/elsewhere/x")
+        steps.fetch(f"{B}/{number}/x.html", like=f"{A}/{number}/x.html", relevant=True)
+    assert HELD == steps.level(f"{B}/elsewhere/x")
+    assert FREE == steps.level(f"{A}/elsewhere/x")
+    assert {MIRROR} == steps.reasons()
 
 
 def test_host_with_own_copies_is_no_mirror() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for name in "abcde":
-        hunt.fetch(f"{A}/{name}.html")
-        hunt.fetch(f"{A}/print/{name}.html", like=f"{A}/{name}.html")
-    assert (HELD, FREE) == (hunt.level(f"{A}/print/x.html"), hunt.level(f"{A}/x.html"))
+        steps.fetch(f"{A}/{name}.html")
+        steps.fetch(f"{A}/print/{name}.html", like=f"{A}/{name}.html")
+    assert (HELD, FREE) == (steps.level(f"{A}/print/x.html"), steps.level(f"{A}/x.html"))
 
 
 def test_host_with_half_copies_is_no_mirror() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for name in "abcdef":
-        hunt.fetch(f"{A}/{name}.html")
-        hunt.fetch(f"{B}/{name}/own.html")
-        hunt.fetch(f"{B}/{name}/copy.html", like=f"{A}/{name}.html")
-    assert FREE == hunt.level(f"{B}/x.html")
+        steps.fetch(f"{A}/{name}.html")
+        steps.fetch(f"{B}/{name}/own.html")
+        steps.fetch(f"{B}/{name}/copy.html", like=f"{A}/{name}.html")
+    assert FREE == steps.level(f"{B}/x.html")
 
 
 def test_fruitless_host_is_held() -> None:
-    hunt = Hunt()
-    hunt.prove()
+    steps = CrawlSteps()
+    steps.prove()
     for number in range(ALLOWANCE + 1):
-        assert FREE == hunt.level(f"{A}/else/where.html"), number
-        hunt.fetch(f"{A}/{number}/x.html")
-    assert HELD == hunt.level(f"{A}/else/where.html")
-    assert {FRUITLESS} == hunt.reasons()
+        assert FREE == steps.level(f"{A}/else/where.html"), number
+        steps.fetch(f"{A}/{number}/x.html")
+    assert HELD == steps.level(f"{A}/else/where.html")
+    assert {FRUITLESS} == steps.reasons()
 
 
 def test_relevant_pages_release_fruitless_host() -> None:
-    hunt = Hunt()
-    hunt.prove()
+    steps = CrawlSteps()
+    steps.prove()
     for number in range(ALLOWANCE + 1):
-        hunt.fetch(f"{A}/{number}/x.html")
-    assert HELD == hunt.level(f"{A}/else/where.html")
-    hunt.fetch(f"{A}/find/x.html", find=True)
-    assert FREE == hunt.level(f"{A}/else/where.html")
+        steps.fetch(f"{A}/{number}/x.html")
+    assert HELD == steps.level(f"{A}/else/where.html")
+    steps.fetch(f"{A}/find/x.html", relevant=True)
+    assert FREE == steps.level(f"{A}/else/where.html")
     for number in range(ALLOWANCE + 2):  # two more, as the crawl has grown
-        hunt.fetch(f"{A}/more/{number}/x.html")
-    assert HELD == hunt.level(f"{A}/else/where.html")
+        steps.fetch(f"{A}/more/{number}/x.html")
+    assert HELD == steps.level(f"{A}/else/where.html")
 
 
 def test_growing_crawl_releases_fruitless_host() -> None:
-    hunt = Hunt()
-    hunt.prove()
+    steps = CrawlSteps()
+    steps.prove()
     for number in range(ALLOWANCE + 1):
-        hunt.fetch(f"{A}/{number}/x.html")
-    assert HELD == hunt.level(f"{A}/else/where.html")
+        steps.fetch(f"{A}/{number}/x.html")
+    assert HELD == steps.level(f"{A}/else/where.html")
     for number in range(100):
-        hunt.fetch(f"{B}/{number}.html", find=True)
-    assert FREE == hunt.level(f"{A}/else/where.html")
+        steps.fetch(f"{B}/{number}.html", relevant=True)
+    assert FREE == steps.level(f"{A}/else/where.html")
 
 
 def test_one_page_releases_fruitless_host_later() -> None:
-    hunt = Hunt()
-    hunt.prove()
+    steps = CrawlSteps()
+    steps.prove()
     for number in range(ALLOWANCE + 1):
-        hunt.fetch(f"{A}/{number}/x.html")
+        steps.fetch(f"{A}/{number}/x.html")
     for number in range(100):
-        hunt.fetch(f"{B}/{number}.html", find=True)
-    hunt.fetch(f"{A}/else/x.html")
-    assert FREE == hunt.level(f"{A}/else/where.html")
+        steps.fetch(f"{B}/{number}.html", relevant=True)
+    steps.fetch(f"{A}/else/x.html")
+    assert FREE == steps.level(f"{A}/else/where.html")
 
 
 def test_fruitless_needs_relevant_pages_elsewhere() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for number in range(4 * ALLOWANCE):
-        hunt.fetch(f"{A}/{number}/x.html")
-        hunt.fetch(f"{B}/{number}/x.html")
-    assert {FREE} == {hunt.level(f"{host}/else/where.html") for host in (A, B)}
+        steps.fetch(f"{A}/{number}/x.html")
+        steps.fetch(f"{B}/{number}/x.html")
+    assert {FREE} == {steps.level(f"{host}/else/where.html") for host in (A, B)}
     for number in range(MIN_RELEVANT_ELSEWHERE - 1):
-        hunt.fetch(f"{C}/{number}/x.html", find=True)
-    hunt.fetch(f"{A}/more/x.html")
-    assert FREE == hunt.level(f"{A}/else/where.html")
-    hunt.fetch(f"{C}/last/x.html", find=True)
-    hunt.fetch(f"{A}/more/y.html")
-    assert HELD == hunt.level(f"{A}/else/where.html")
+        steps.fetch(f"{C}/{number}/x.html", relevant=True)
+    steps.fetch(f"{A}/more/x.html")
+    assert FREE == steps.level(f"{A}/else/where.html")
+    steps.fetch(f"{C}/last/x.html", relevant=True)
+    steps.fetch(f"{A}/more/y.html")
+    assert HELD == steps.level(f"{A}/else/where.html")
 
 
 def test_fruitless_is_relative_to_other_hosts() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for number in range(20 * MIN_RELEVANT_ELSEWHERE):
-        hunt.fetch(f"{B}/{number}/x.html", find=number % 20 == 0)
+        steps.fetch(f"{B}/{number}/x.html", relevant=number % 20 == 0)
     for number in range(79):
-        hunt.fetch(f"{A}/{number}/x.html")
-    assert FREE == hunt.level(f"{A}/else/where.html")
-    hunt.fetch(f"{A}/last/x.html")
-    assert HELD == hunt.level(f"{A}/else/where.html")
+        steps.fetch(f"{A}/{number}/x.html")
+    assert FREE == steps.level(f"{A}/else/where.html")
+    steps.fetch(f"{A}/last/x.html")
+    assert HELD == steps.level(f"{A}/else/where.html")
 
 
 def test_start_host_is_never_fruitless() -> None:
-    hunt = Hunt()
-    hunt.prove()
-    hunt.table.add_seed("http://start.farm.test/")
-    hunt.fetch("http://start.farm.test/")
+    steps = CrawlSteps()
+    steps.prove()
+    steps.table.add_seed("http://start.farm.test/")
+    steps.fetch("http://start.farm.test/")
     for number in range(2 * ALLOWANCE):
-        hunt.fetch(f"http://start.farm.test/{number}/x.html")
-        hunt.fetch(f"http://x{number}.farm.test/")
-    assert (FREE, HELD) == (hunt.level("http://start.farm.test/else/where"), hunt.level("http://new.farm.test/"))
+        steps.fetch(f"http://start.farm.test/{number}/x.html")
+        steps.fetch(f"http://x{number}.farm.test/")
+    assert (FREE, HELD) == (steps.level("http://start.farm.test/else/where"), steps.level("http://new.farm.test/"))
 
 
 def test_redirected_start_host_is_never_fruitless() -> None:
-    hunt = Hunt()
-    hunt.prove()
-    hunt.table.add_seed(f"{A}/")
-    hunt.learn(Visit(f"{A}/", "redirect", "redirect", 1, links=Links.to(f"{B}/")))
+    steps = CrawlSteps()
+    steps.prove()
+    steps.table.add_seed(f"{A}/")
+    steps.learn(Visit(f"{A}/", "redirect", "redirect", 1, links=Links.to(f"{B}/")))
     for number in range(2 * ALLOWANCE):
-        hunt.fetch(f"{B}/{number}/x.html")
-    assert FREE == hunt.level(f"{B}/else/where")
+        steps.fetch(f"{B}/{number}/x.html")
+    assert FREE == steps.level(f"{B}/else/where")
 
 
 POOR_TEXT, STARK_TEXT = {"quality": 0.4}, {"quality": 0.1}
 
 
 def test_host_of_stuffed_pages_is_held() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for number in range(STUFFED_PAGES):
-        assert FREE == hunt.level(f"{A}/else/where.html")
-        hunt.fetch(f"{A}/{number}/x.html", find=True, data=POOR_TEXT)
-    assert HELD == hunt.level(f"{A}/else/where.html")
-    assert STUFFED in hunt.reasons()
+        assert FREE == steps.level(f"{A}/else/where.html")
+        steps.fetch(f"{A}/{number}/x.html", relevant=True, data=POOR_TEXT)
+    assert HELD == steps.level(f"{A}/else/where.html")
+    assert STUFFED in steps.reasons()
     for number in range(6):
-        hunt.fetch(f"{B}/{number}/x.html", data=POOR_TEXT if number % 3 == 0 else {"quality": 0.9})
-    assert FREE == hunt.level(f"{B}/else/where.html")
+        steps.fetch(f"{B}/{number}/x.html", data=POOR_TEXT if number % 3 == 0 else {"quality": 0.9})
+    assert FREE == steps.level(f"{B}/else/where.html")
 
 
 def test_extremely_stuffed_first_page_holds_host() -> None:
-    hunt = Hunt()
-    hunt.fetch(f"{A}/", data=STARK_TEXT)
-    hunt.fetch(f"{B}/")
-    hunt.fetch(f"{B}/x", data=STARK_TEXT)
-    assert (HELD, FREE) == (hunt.level(f"{A}/else/where.html"), hunt.level(f"{B}/else/where.html"))
+    steps = CrawlSteps()
+    steps.fetch(f"{A}/", data=STARK_TEXT)
+    steps.fetch(f"{B}/")
+    steps.fetch(f"{B}/x", data=STARK_TEXT)
+    assert (HELD, FREE) == (steps.level(f"{A}/else/where.html"), steps.level(f"{B}/else/where.html"))
 
 
 def test_links_of_stuffed_pages_are_held() -> None:
-    hunt = Hunt()
-    hunt.fetch(f"{B}/", [f"{C}/known"])
-    hunt.fetch(f"{A}/", [f"{C}/known", f"{C}/new", "http://d.test/"], data=POOR_TEXT)
-    assert (FREE, HELD, HELD) == tuple(hunt.level(url) for url in (f"{C}/known", f"{C}/new", "http://d.test/"))
-    assert {SUSPECT} == hunt.reasons()
-    hunt.fetch(f"{B}/more", ["http://d.test/"])
-    assert (HELD, FREE) == (hunt.level(f"{C}/new"), hunt.level("http://d.test/"))
+    steps = CrawlSteps()
+    steps.fetch(f"{B}/", [f"{C}/known"])
+    steps.fetch(f"{A}/", [f"{C}/known", f"{C}/new", "http://d.test/"], data=POOR_TEXT)
+    assert (FREE, HELD, HELD) == tuple(steps.level(url) for url in (f"{C}/known", f"{C}/new", "http://d.test/"))
+    assert {SUSPECT} == steps.reasons()
+    steps.fetch(f"{B}/more", ["http://d.test/"])
+    assert (HELD, FREE) == (steps.level(f"{C}/new"), steps.level("http://d.test/"))
 
 
 def test_page_linking_to_stuffed_pages_is_suspect() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     farm = [f"http://x{number}.test/" for number in range(8)]
-    hunt.fetch(f"{A}/", farm)
-    hunt.fetch(farm[0], [f"{C}/deeper"])
+    steps.fetch(f"{A}/", farm)
+    steps.fetch(farm[0], [f"{C}/deeper"])
     for number in (1, 2):
-        hunt.fetch(farm[number], data=STARK_TEXT)
-    assert (FREE, FREE) == (hunt.level(farm[7]), hunt.level(f"{C}/deeper"))
-    hunt.fetch(farm[3], data=STARK_TEXT)
-    assert (HELD, HELD) == (hunt.level(farm[7]), hunt.level(f"{C}/deeper"))
-    hunt.fetch(f"{B}/", [farm[7]])
-    assert (FREE, HELD) == (hunt.level(farm[7]), hunt.level(farm[6]))
+        steps.fetch(farm[number], data=STARK_TEXT)
+    assert (FREE, FREE) == (steps.level(farm[7]), steps.level(f"{C}/deeper"))
+    steps.fetch(farm[3], data=STARK_TEXT)
+    assert (HELD, HELD) == (steps.level(farm[7]), steps.level(f"{C}/deeper"))
+    steps.fetch(f"{B}/", [farm[7]])
+    assert (FREE, HELD) == (steps.level(farm[7]), steps.level(farm[6]))
 
 
 def test_page_with_few_bad_links_is_not_suspect() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     spam = [f"http://x{number}.test/" for number in range(3)]
-    hunt.fetch(f"{A}/", [*spam, *(f"{A}/{number}" for number in range(10))])
-    hunt.fetch(f"{B}/", [*(f"http://y{number}.test/" for number in range(8))])
+    steps.fetch(f"{A}/", [*spam, *(f"{A}/{number}" for number in range(10))])
+    steps.fetch(f"{B}/", [*(f"http://y{number}.test/" for number in range(8))])
     for url in spam:
-        hunt.fetch(url, data=STARK_TEXT)
+        steps.fetch(url, data=STARK_TEXT)
     for number in range(6):
-        hunt.fetch(f"http://y{number}.test/", data=STARK_TEXT if number > 2 else {})
-    assert {FREE} == {hunt.level(url) for url in (f"{A}/9", "http://y7.test/")}
+        steps.fetch(f"http://y{number}.test/", data=STARK_TEXT if number > 2 else {})
+    assert {FREE} == {steps.level(url) for url in (f"{A}/9", "http://y7.test/")}
 
 
 def test_misjudged_page_does_not_hold_site() -> None:
-    hunt = Hunt()
-    hunt.fetch(f"{A}/")
-    hunt.fetch(f"{A}/list", [f"{A}/one", f"{B}/two"], data=POOR_TEXT)
-    hunt.table.add_seed(f"{C}/")
-    hunt.fetch(f"{C}/", [f"{C}/three"], data=POOR_TEXT)
-    assert {FREE} == {hunt.level(url) for url in (f"{A}/one", f"{B}/two", f"{C}/three")}
+    steps = CrawlSteps()
+    steps.fetch(f"{A}/")
+    steps.fetch(f"{A}/list", [f"{A}/one", f"{B}/two"], data=POOR_TEXT)
+    steps.table.add_seed(f"{C}/")
+    steps.fetch(f"{C}/", [f"{C}/three"], data=POOR_TEXT)
+    assert {FREE} == {steps.level(url) for url in (f"{A}/one", f"{B}/two", f"{C}/three")}
 
 
 def test_fruitless_site_holds_new_hosts() -> None:
-    hunt = Hunt()
-    hunt.prove()
-    hunt.fetch("http://good.farm.test/", find=True)
+    steps = CrawlSteps()
+    steps.prove()
+    steps.fetch("http://good.farm.test/", relevant=True)
     for number in range(2 * ALLOWANCE + 2):
-        assert FREE == hunt.level(f"http://x{number}.farm.test/")
-        hunt.fetch(f"http://x{number}.farm.test/")
-    assert HELD == hunt.level("http://new.farm.test/")
-    assert FREE == hunt.level("http://good.farm.test/more")
-    assert FREE == hunt.level("http://x.other.test/")
-    assert {FRUITLESS_SITE} == hunt.reasons()
-    hunt.fetch("http://new.farm.test/", find=True)
-    assert FREE == hunt.level("http://new.farm.test/more"), "its first find sets a host free"
+        assert FREE == steps.level(f"http://x{number}.farm.test/")
+        steps.fetch(f"http://x{number}.farm.test/")
+    assert HELD == steps.level("http://new.farm.test/")
+    assert FREE == steps.level("http://good.farm.test/more")
+    assert FREE == steps.level("http://x.other.test/")
+    assert {FRUITLESS_SITE} == steps.reasons()
+    steps.fetch("http://new.farm.test/", relevant=True)
+    assert FREE == steps.level("http://new.farm.test/more"), "its first find sets a host free"
 
 
 def test_growing_crawl_releases_fruitless_site() -> None:
-    hunt = Hunt()
-    hunt.prove()
+    steps = CrawlSteps()
+    steps.prove()
     for number in range(ALLOWANCE + 1):
-        hunt.fetch(f"http://x{number}.farm.test/")
-    assert HELD == hunt.level("http://new.farm.test/")
+        steps.fetch(f"http://x{number}.farm.test/")
+    assert HELD == steps.level("http://new.farm.test/")
     for number in range(200):
-        hunt.fetch(f"{B}/{number}.html", find=True)
-    assert FREE == hunt.level("http://new.farm.test/")
+        steps.fetch(f"{B}/{number}.html", relevant=True)
+    assert FREE == steps.level("http://new.farm.test/")
 
 
 def test_seeds_are_never_held() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     days = months(A, 1, 3 * MAX_WASTE)
-    hunt.fetch(days[0], days[1:9])
+    steps.fetch(days[0], days[1:9])
     for number in range(1, MAX_WASTE + 1):
-        hunt.fetch(days[number], like=days[0])
-    row = hunt.table.add_seed(days[-1])
-    monster = hunt.table.add_seed(f"{A}/a/b/a/b/a/b/")
-    hunt.learn(Visit(f"{A}/robots.txt", "robots", "ok", 0))
-    hunt.frontier.rank(np.array([row, monster], np.int32), np.zeros(2))
-    assert {row, monster} == {hunt.frontier.take(0.0), hunt.frontier.take(0.0)}
+        steps.fetch(days[number], like=days[0])
+    row = steps.table.add_seed(days[-1])
+    monster = steps.table.add_seed(f"{A}/a/b/a/b/a/b/")
+    steps.learn(Visit(f"{A}/robots.txt", "robots", "ok", 0))
+    steps.frontier.rank(np.array([row, monster], np.int32), np.zeros(2))
+    assert {row, monster} == {steps.frontier.take(0.0), steps.frontier.take(0.0)}
 
 
 TRUSTED = [
@@ -570,67 +570,67 @@ TRUSTED = [
 
 @pytest.mark.parametrize("trust", TRUSTED)
 def test_trusted_addresses_are_not_held(trust: str) -> None:
-    hunt = Hunt([trust])
+    steps = CrawlSteps([trust])
     for day in months(A)[:6]:
-        hunt.fetch(day, months(A, 1, 20), like="" if day == months(A)[0] else months(A)[0])
-    assert FREE == hunt.level(months(A)[9])
+        steps.fetch(day, months(A, 1, 20), like="" if day == months(A)[0] else months(A)[0])
+    assert FREE == steps.level(months(A)[9])
 
 
 @pytest.mark.parametrize("trust", ["b.test", "xa.test", "www.a.test", "a.test/journal", "http://a.test/events/x"])
 def test_other_trust_does_not_help(trust: str) -> None:
-    hunt = Hunt([trust])
+    steps = CrawlSteps([trust])
     for day in months(A)[:6]:
-        hunt.fetch(day, months(A, 1, 20), like="" if day == months(A)[0] else months(A)[0])
-    assert HELD == hunt.level(months(A)[9])
+        steps.fetch(day, months(A, 1, 20), like="" if day == months(A)[0] else months(A)[0])
+    assert HELD == steps.level(months(A)[9])
 
 
 @pytest.mark.parametrize("trust", ["http://a.test/events/", "a.test/events/2019/", "http://a.test/events/2019/12/"])
 def test_trust_covers_addresses_below(trust: str) -> None:
-    hunt = Hunt([trust])
+    steps = CrawlSteps([trust])
     for day in months(A)[:6]:
-        hunt.fetch(day, months(A, 1, 20), like="" if day == months(A)[0] else months(A)[0])
-    assert FREE == hunt.level(f"{A}/events/2019/12/")
+        steps.fetch(day, months(A, 1, 20), like="" if day == months(A)[0] else months(A)[0])
+    assert FREE == steps.level(f"{A}/events/2019/12/")
 
 
 @pytest.mark.parametrize(
     ("trust", "host"), [("a.test", "http://a.test.evil.example"), ("a.test", "http://a.testing.example"), ("a", A)]
 )
 def test_trust_needs_whole_host_name(trust: str, host: str) -> None:
-    hunt = Hunt([trust])
-    hunt.fetch(months(host)[0], months(host, 2, 20))
-    hunt.fetch(months(host)[1], like=months(host)[0])
-    assert HELD == hunt.level(months(host)[9])
+    steps = CrawlSteps([trust])
+    steps.fetch(months(host)[0], months(host, 2, 20))
+    steps.fetch(months(host)[1], like=months(host)[0])
+    assert HELD == steps.level(months(host)[9])
 
 
 def test_trust_covers_subdomains() -> None:
-    hunt = Hunt(["example.org"])
+    steps = CrawlSteps(["example.org"])
     for number in range(2 * ALLOWANCE):
-        hunt.fetch(f"http://www.example.org:8080/{number}/x.html")
-    assert FREE == hunt.level("http://www.example.org:8080/x")
+        steps.fetch(f"http://www.example.org:8080/{number}/x.html")
+    assert FREE == steps.level("http://www.example.org:8080/x")
 
 
 def test_trust_covers_monstrous_addresses() -> None:
-    hunt = Hunt(["a.test/wiki/"])
-    assert (FREE, HELD) == (hunt.level(f"{A}/wiki/a/b/a/b/a/b/"), hunt.level(f"{A}/a/b/a/b/a/b/"))
+    steps = CrawlSteps(["a.test/wiki/"])
+    assert (FREE, HELD) == (steps.level(f"{A}/wiki/a/b/a/b/a/b/"), steps.level(f"{A}/a/b/a/b/a/b/"))
 
 
 def test_trust_covers_mirrors() -> None:
-    hunt = Hunt(["b.test"])
+    steps = CrawlSteps(["b.test"])
     for name in "abcdefgh":
-        hunt.fetch(f"{A}/{name}/x.html")
-        hunt.fetch(f"{B}/{name}/x.html", like=f"{A}/{name}/x.html")
-    assert FREE == hunt.level(f"{B}/else/x.html")
+        steps.fetch(f"{A}/{name}/x.html")
+        steps.fetch(f"{B}/{name}/x.html", like=f"{A}/{name}/x.html")
+    assert FREE == steps.level(f"{B}/else/x.html")
 
 
-def site(pages: Sequence[str], links: int = 10, relevant: int = 3, front: str = "") -> Hunt:
+def site(pages: Sequence[str], links: int = 10, relevant: int = 3, front: str = "") -> CrawlSteps:
     """A crawled host with distinct pages, navigation and links to some of the others."""
-    hunt = Hunt()
+    steps = CrawlSteps()
     menu = [f"{A}/{name}" for name in ("", "about", "contact")]
     chance = random.Random(len(pages))
-    hunt.fetch(front or f"{A}/", [*menu, *chance.sample(pages, min(links, len(pages)))])
+    steps.fetch(front or f"{A}/", [*menu, *chance.sample(pages, min(links, len(pages)))])
     for number, page in enumerate(pages):
-        hunt.fetch(page, [*menu, *chance.sample(pages, min(links, len(pages)))], find=number % relevant == 0)
-    return hunt
+        steps.fetch(page, [*menu, *chance.sample(pages, min(links, len(pages)))], relevant=number % relevant == 0)
+    return steps
 
 
 SITES = {
@@ -648,18 +648,18 @@ SITES = {
 
 @pytest.mark.parametrize("pages", SITES.values(), ids=SITES)
 def test_ordinary_sites_are_not_held(pages: list[str]) -> None:
-    hunt = site(pages)
-    assert [] == hunt.trap_filter.held_back(hunt.table)
-    assert {FREE} == {hunt.level(page) for page in pages}
+    steps = site(pages)
+    assert [] == steps.trap_filter.held_back(steps.table)
+    assert {FREE} == {steps.level(page) for page in pages}
 
 
 @pytest.mark.parametrize("pages", SITES.values(), ids=SITES)
 def test_ordinary_sites_with_few_relevant_pages_are_not_held(pages: list[str]) -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for number, page in enumerate(pages):
         links = [f"{A}/", *pages[number + 1 : number + 11]]
-        hunt.fetch(page, links, find=number % 20 == 5, outcome="gone" if number % 10 == 7 else "ok")
-    assert [] == hunt.trap_filter.held_back(hunt.table)
+        steps.fetch(page, links, relevant=number % 20 == 5, outcome="gone" if number % 10 == 7 else "ok")
+    assert [] == steps.trap_filter.held_back(steps.table)
 
 
 SMALL_SITES = {
@@ -673,43 +673,43 @@ SMALL_SITES = {
 
 @pytest.mark.parametrize("pages", SMALL_SITES.values(), ids=SMALL_SITES)
 def test_small_sites_with_one_parameter_are_not_held(pages: list[str]) -> None:
-    hunt = Hunt()
-    hunt.fetch(f"{A}/", [f"{A}/about", *pages[:9]])
+    steps = CrawlSteps()
+    steps.fetch(f"{A}/", [f"{A}/about", *pages[:9]])
     for number, page in enumerate(pages[:3]):
-        hunt.fetch(page, [f"{A}/about", *pages[number + 1 : number + 10]])
-    assert FREE == hunt.level(pages[9])
+        steps.fetch(page, [f"{A}/about", *pages[number + 1 : number + 10]])
+    assert FREE == steps.level(pages[9])
 
 
 def test_pages_of_a_list_are_not_held() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
     for number in range(1, 21):
         items = [f"{A}/item/{10 * number + n}" for n in range(10)]
         there = [f"{A}/list?page={n}" for n in (number - 1, number + 1) if 1 <= n <= 20]
-        hunt.fetch(f"{A}/list?page={number}", [f"{A}/", *there, *items])
-        assert {FREE} == {hunt.level(f"{A}/list?page={n}") for n in range(1, 21)}
-    assert [] == hunt.trap_filter.held_back(hunt.table)
+        steps.fetch(f"{A}/list?page={number}", [f"{A}/", *there, *items])
+        assert {FREE} == {steps.level(f"{A}/list?page={n}") for n in range(1, 21)}
+    assert [] == steps.trap_filter.held_back(steps.table)
 
 
 def test_list_with_two_first_addresses_is_not_held() -> None:
-    hunt = Hunt()
+    steps = CrawlSteps()
 
     def links(number: int) -> list[str]:
         pager = [f"{A}/list?page={n}" for n in range(1, 21) if n != number]
         return [*pager, *(f"{A}/item/{20 * number + n}" for n in range(10))]
 
-    hunt.fetch(f"{A}/list", links(1))
-    hunt.fetch(f"{A}/list?page=1", links(1), like=f"{A}/list")
+    steps.fetch(f"{A}/list", links(1))
+    steps.fetch(f"{A}/list?page=1", links(1), like=f"{A}/list")
     for number in range(2, 6):
-        hunt.fetch(f"{A}/list?page={number}", links(number))
-    assert FREE == hunt.level(f"{A}/list?page=9")
+        steps.fetch(f"{A}/list?page={number}", links(number))
+    assert FREE == steps.level(f"{A}/list?page=9")
 
 
 def test_held_back_groups() -> None:
-    hunt = Hunt()
-    hunt.fetch(months(A)[0], months(A, 2, 30))
-    hunt.fetch(months(A)[1], like=months(A)[0])
-    hunt.fetch(f"{A}/", [f"{A}/a/b/a/b/a/b/", f"{A}/x"])
-    calendar, monster = hunt.trap_filter.held_back(hunt.table)
+    steps = CrawlSteps()
+    steps.fetch(months(A)[0], months(A, 2, 30))
+    steps.fetch(months(A)[1], like=months(A)[0])
+    steps.fetch(f"{A}/", [f"{A}/a/b/a/b/a/b/", f"{A}/x"])
+    calendar, monster = steps.trap_filter.held_back(steps.table)
     assert Held(CALENDAR, "a.test/events", 29, 2, months(A, 3)[0]) == calendar
     assert (LOOP, "a.test", 1) == (monster.reason, monster.where, monster.addresses)
     assert f"{A}/a/b/a/b/a/b/" == monster.example

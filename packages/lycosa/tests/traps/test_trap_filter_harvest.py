@@ -33,7 +33,7 @@ HUNTS = (
 BUDGET = 150
 
 
-def hunt(web: Web, topic: str, *, trap_filter: bool) -> list[Visit]:
+def steps(web: Web, topic: str, *, trap_filter: bool) -> list[Visit]:
     """Best-first crawl over a simulated transport, with or without trap filter."""
 
     async def run() -> list[Visit]:
@@ -57,7 +57,7 @@ def hunt(web: Web, topic: str, *, trap_filter: bool) -> list[Visit]:
 def harvest(seed: int, topic: str, *, traps: bool, trap_filter: bool) -> int:
     """Number of different relevant pages fetched."""
     web = Web(seed=seed, traps="all" if traps else (), slowness=0.05)
-    pages = [visit.node for visit in hunt(web, topic, trap_filter=trap_filter) if visit.is_page]
+    pages = [visit.node for visit in steps(web, topic, trap_filter=trap_filter) if visit.is_page]
     assert BUDGET == len(pages)
     return len({web.canonical(node) for node in pages} & set(web.relevant(topic)))
 

@@ -26,7 +26,7 @@ CORAL = (
 )
 
 
-class Hunt:
+class CrawlSteps:
     """A crawl visit by visit, in the order of the engine: read, recognise, absorb, learn."""
 
     def __init__(self) -> None:
@@ -61,63 +61,63 @@ class Hunt:
 
 
 def test_page_becomes_soft404() -> None:
-    hunt = Hunt()
-    hunt.visit(PROBE, SORRY, kind="probe")
-    assert [] == hunt.visit(f"{A}/corals.html", CORAL).flags
-    visit = hunt.again(f"{A}/corals.html", SORRY, f"{A}/home.html")
+    steps = CrawlSteps()
+    steps.visit(PROBE, SORRY, kind="probe")
+    assert [] == steps.visit(f"{A}/corals.html", CORAL).flags
+    visit = steps.again(f"{A}/corals.html", SORRY, f"{A}/home.html")
     assert (["soft-404"], 0.0, [0.0]) == (visit.flags, visit.relevance, visit.links.link_relevances.tolist())
 
 
 def test_version_with_soft404_title() -> None:
-    hunt = Hunt()
-    hunt.visit(f"{A}/corals.html", CORAL)
-    assert ["soft-404"] == hunt.again(f"{A}/corals.html", SORRY, title="404 Not Found").flags
+    steps = CrawlSteps()
+    steps.visit(f"{A}/corals.html", CORAL)
+    assert ["soft-404"] == steps.again(f"{A}/corals.html", SORRY, title="404 Not Found").flags
 
 
 def test_version_is_no_copy_of_earlier_version() -> None:
-    hunt = Hunt()
-    hunt.visit(f"{A}/corals.html", CORAL)
-    assert "" == hunt.again(f"{A}/corals.html", f"{CORAL} Today.").same_as
-    assert "" == hunt.again(f"{A}/corals.html", CORAL).same_as
-    assert f"{A}/corals.html" == hunt.visit(f"{A}/mirror.html", CORAL).same_as
+    steps = CrawlSteps()
+    steps.visit(f"{A}/corals.html", CORAL)
+    assert "" == steps.again(f"{A}/corals.html", f"{CORAL} Today.").same_as
+    assert "" == steps.again(f"{A}/corals.html", CORAL).same_as
+    assert f"{A}/corals.html" == steps.visit(f"{A}/mirror.html", CORAL).same_as
 
 
 def test_version_may_copy_another_page() -> None:
-    hunt = Hunt()
-    hunt.visit(f"{A}/corals.html", CORAL)
-    hunt.visit(f"{A}/other.html", SORRY)
-    assert f"{A}/corals.html" == hunt.again(f"{A}/other.html", CORAL).same_as
+    steps = CrawlSteps()
+    steps.visit(f"{A}/corals.html", CORAL)
+    steps.visit(f"{A}/other.html", SORRY)
+    assert f"{A}/corals.html" == steps.again(f"{A}/other.html", CORAL).same_as
     news = " ".join(f"word{number}" for number in range(60))
-    assert "" == hunt.again(f"{A}/corals.html", news).same_as
-    assert f"{A}/corals.html" == hunt.visit(f"{A}/third.html", news).same_as
+    assert "" == steps.again(f"{A}/corals.html", news).same_as
+    assert f"{A}/corals.html" == steps.visit(f"{A}/third.html", news).same_as
 
 
 def test_moved_page_is_no_copy() -> None:
-    hunt = Hunt()
-    hunt.visit(f"{A}/old.html", CORAL)
-    hunt.again(f"{A}/old.html", "", f"{A}/new.html", outcome="redirect")
-    assert "" == hunt.visit(f"{A}/new.html", CORAL).same_as
-    hunt.again(f"{A}/new.html", "", f"{A}/newer.html", outcome="redirect")
-    assert "" == hunt.visit(f"{A}/newer.html", CORAL).same_as
-    assert [0] == list({waste for _, _, waste in hunt.counts()})
-    assert f"{A}/old.html" == hunt.visit(f"{A}/mirror.html", CORAL).same_as
+    steps = CrawlSteps()
+    steps.visit(f"{A}/old.html", CORAL)
+    steps.again(f"{A}/old.html", "", f"{A}/new.html", outcome="redirect")
+    assert "" == steps.visit(f"{A}/new.html", CORAL).same_as
+    steps.again(f"{A}/new.html", "", f"{A}/newer.html", outcome="redirect")
+    assert "" == steps.visit(f"{A}/newer.html", CORAL).same_as
+    assert [0] == list({waste for _, _, waste in steps.counts()})
+    assert f"{A}/old.html" == steps.visit(f"{A}/mirror.html", CORAL).same_as
 
 
 def test_revisits_do_not_count() -> None:
-    hunt = Hunt()
-    hunt.visit(f"{A}/reefs/corals.html", CORAL)
-    before, pages, host = hunt.counts(), hunt.trap_filter.pages, hunt.trap_filter.hosts["a.test"].pages
+    steps = CrawlSteps()
+    steps.visit(f"{A}/reefs/corals.html", CORAL)
+    before, pages, host = steps.counts(), steps.trap_filter.pages, steps.trap_filter.hosts["a.test"].pages
     for text, more in ((f"{CORAL} Today.", {}), (SORRY, {"title": "Not found"}), ("", {"outcome": "gone"})):
-        hunt.again(f"{A}/reefs/corals.html", text, **more)
-    assert (before, pages, host) == (hunt.counts(), hunt.trap_filter.pages, hunt.trap_filter.hosts["a.test"].pages)
+        steps.again(f"{A}/reefs/corals.html", text, **more)
+    assert (before, pages, host) == (steps.counts(), steps.trap_filter.pages, steps.trap_filter.hosts["a.test"].pages)
 
 
 def test_new_links_of_revisits_are_classified() -> None:
-    hunt = Hunt()
-    hunt.visit(f"{A}/", CORAL)
+    steps = CrawlSteps()
+    steps.visit(f"{A}/", CORAL)
     looping, plain = f"{A}/x/y/x/y/x/y/x/y/x/y/", f"{A}/reefs/fish.html"
-    hunt.again(f"{A}/", f"{CORAL} Today.", looping, plain)
-    levels = {node: int(hunt.frontier.level[hunt.table.row_of[node]]) for node in (looping, plain)}
+    steps.again(f"{A}/", f"{CORAL} Today.", looping, plain)
+    levels = {node: int(steps.frontier.level[steps.table.row_of[node]]) for node in (looping, plain)}
     assert {looping: HELD, plain: 0} == levels
 
 
@@ -145,8 +145,8 @@ def test_changing_page_is_remembered_twice() -> None:
 
 
 def test_words_of_versions_are_counted_once() -> None:
-    hunt = Hunt()
-    hunt.visit(f"{A}/corals.html", "coral reef")
-    hunt.again(f"{A}/corals.html", "coral bleaching")
-    words = hunt.words
+    steps = CrawlSteps()
+    steps.visit(f"{A}/corals.html", "coral reef")
+    steps.again(f"{A}/corals.html", "coral bleaching")
+    words = steps.words
     assert (1, [1, 0]) == (words.pages, [int(words.frequency[words.id_of[word]]) for word in ("coral", "bleach")])
