@@ -60,7 +60,7 @@ def make_world(seed: int, pages: int, days: float, kinds: Sequence[str] = KINDS)
     kind = chance.choice(len(KINDS), pages, p=shares / shares.sum())
     host = chance.integers(0, HOSTS, pages)
     busy = chance.normal(0.0, 1.0, HOSTS)
-    weight = chance.relevance(1.0, 2.0, pages)
+    weight = chance.beta(1.0, 2.0, pages)
     apart = 2 * days * DAY
     changes = []
     for page in range(pages):

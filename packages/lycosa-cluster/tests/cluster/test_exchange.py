@@ -52,10 +52,10 @@ def web() -> Web:
 class OneAddress:
     """Where all names lead."""
 
-    def peek(self, name: str) -> str:
+    def first_cached(self, name: str) -> str:
         return ADDRESS
 
-    def ahead(self, name: str) -> None:
+    def prefetch(self, name: str) -> None:
         pass
 
     async def close(self) -> None:

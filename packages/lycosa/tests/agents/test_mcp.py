@@ -91,7 +91,7 @@ def test_a_client_collects_searches_and_reads(web: tuple[Web, Server], tmp_path:
             assert TOPIC in {grown.topic(hit["url"]) for hit in hits}
             top = told["untrusted"]["best"][0]
             why = await _ask(client, "why", handle=handle, url=top["url"])
-            assert (why["state"], why["relevant"], why["score"]) == ("fetched", True, top["score"])
+            assert (why["state"], why["relevant"], why["relevance"]) == ("fetched", True, top["relevance"])
             assert "look_again=true" in (await _ask(client, "changes", handle=handle))["next"]
             await _ask(client, "changes", handle=handle, look_again=True)
             await _finished(client, handle)

@@ -247,7 +247,7 @@ def test_the_work_for_all_pages_grows_with_their_number(monkeypatch: pytest.Monk
 def kept_fresh(name: str, pages: int = 300, days: int = 20, per_day: int = 150, batch: int = 10) -> float:
     """The share of time that pages are fresh, by weight, under a budget; they change at rates that no one was told."""
     chance = np.random.default_rng(11)
-    rates, weight = np.exp(chance.normal(-1.5, 2.0, pages)) / DAY, chance.relevance(1.0, 2.0, pages)
+    rates, weight = np.exp(chance.normal(-1.5, 2.0, pages)) / DAY, chance.beta(1.0, 2.0, pages)
     changes = [np.append(np.sort(chance.uniform(0, days * DAY, chance.poisson(r * days * DAY))), np.inf) for r in rates]
     schedule = make_schedule(name, per_day / DAY)
     histories = Histories()
