@@ -204,7 +204,6 @@ class CrawlComparison:
         )  # fmt: skip
 
     def interval(self, name: str, measure: Measure) -> Interval:
-        """Return the mean of a measure over topics and budgets, with its interval."""
         return interval(self.values[measure][name].mean(axis=1), groups=self.topics)
 
     def mean(self, name: str, measure: Measure) -> float:
@@ -276,7 +275,6 @@ class CrawlComparison:
         }
 
     def difference(self, pair: tuple[str, str], measure: Measure) -> str:
-        """Return the difference of a pair over the whole crawl, as evidence."""
         one, other = (self.values[measure][name].mean(axis=1) for name in pair)
         apart = paired(one, other, groups=self.topics).text(measure.digits)
         return f"{self.label(pair[0])} less {self.label(pair[1])}, {measure.name}: {apart}."

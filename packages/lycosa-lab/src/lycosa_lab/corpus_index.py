@@ -129,7 +129,6 @@ class CorpusIndex:
 
     @cached_property
     def classes(self) -> list[str]:
-        """Class names: paths of a taxonomy."""
         return list(self.facts.get("classes", []))
 
     def children(self, node: int) -> NDArray[np.int32]:
@@ -209,7 +208,6 @@ class CorpusIndex:
         return sizes
 
     def branches(self) -> list[str]:
-        """Return all classes and the branches above them, in alphabetical order."""
         return sorted({branch for name in self.classes for branch in _branches(name)})
 
     @classmethod

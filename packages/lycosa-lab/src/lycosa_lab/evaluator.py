@@ -139,7 +139,6 @@ def _bags(index: CorpusIndex) -> Bags:
 
 
 def idf_of(stems: Sequence[str], background: Background | None = None) -> NDArray[np.float32]:
-    """Return log(N / N_j) of each stem, by statistics of English."""
     known = background or Background.load()
     return np.array([known.idf(stem) for stem in stems], np.float32)
 

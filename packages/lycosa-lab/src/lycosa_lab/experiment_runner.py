@@ -320,7 +320,6 @@ def _is_done(runner: TrialRunner, trial: Trial) -> bool:
 
 
 def _failure_remarks(trials: Sequence[Trial], reasons: dict[Trial, tuple[str, str]]) -> list[str]:
-    """Return one remark per strategy and reason."""
     alike: dict[tuple[str, str, str], list[Trial]] = {}
     for trial, (kind, reason) in reasons.items():
         alike.setdefault((trial.strategy, kind, reason), []).append(trial)

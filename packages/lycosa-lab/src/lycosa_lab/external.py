@@ -257,7 +257,6 @@ class ProgramProcess:
                     raise ForfeitError(why)
 
     def _read_stderr(self) -> bool:
-        """Keep the end of stderr; return False once it is closed."""
         try:
             more = os.read(self._err, MAX_LINE_BYTES)
         except BlockingIOError:

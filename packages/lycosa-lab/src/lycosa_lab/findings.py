@@ -294,6 +294,5 @@ class Findings:
     remarks: list[str] = field(default_factory=list)  # exclusions, failures and their reasons
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON; "is" names the type of each part."""
         parts = [{"is": "figure" if isinstance(part, ReportFigure) else "table", **asdict(part)} for part in self.parts]
         return asdict(self) | {"parts": parts}

@@ -41,7 +41,6 @@ class WatchedSequence:
     """
 
     def distance(self, name: str, window: int = 1000) -> Floats:
-        """Return how far an estimator's picks are below the best, smoothed: figure 2."""
         return precision_distance(self.picked[name], self.best, window)
 
     def milliseconds(self, name: str, steps: Sequence[int], window: int = 100) -> list[float | None]:

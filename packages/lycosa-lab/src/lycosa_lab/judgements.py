@@ -88,7 +88,6 @@ class Judgements:
         )  # fmt: skip
 
     def begin(self, seeds: Iterable[int], wants: Sequence[str] = ()) -> Judgements:
-        """Return the judge of a crawl from these seeds: the same for all, as it does not learn."""
         return self
 
     @property

@@ -167,7 +167,6 @@ class LearningJudgements:
     exact: bool = False
 
     def begin(self, seeds: Iterable[int], wants: Sequence[str] = ()) -> TrialJudge:
-        """Return an untrained judge for a crawl from these seeds."""
         return TrialJudge(self, seeds, wants)
 
     @cached_property
@@ -205,7 +204,6 @@ class TrialJudge:
 
     @property
     def words(self) -> list[str]:
-        """Terms of the crawl so far, by number."""
         return self._reader.terms
 
     def visit(self, node: int, pick: int, arm: str = "", score: float = 0.0) -> Visit:
@@ -232,7 +230,6 @@ class TrialJudge:
         return self._learner.relevances_now()
 
     def link_relevances(self, node: int) -> NDArray[np.float32]:
-        """Return the alpha of each child of the last visited node."""
         return self._link_relevances
 
 

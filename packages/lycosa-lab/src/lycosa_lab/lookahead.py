@@ -141,7 +141,6 @@ class _Crawl:
         heapify(self.heap)
 
     def _links_to_hidden(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return parents and children of all links from unfetched to hidden nodes."""
         start = self.index.child_start
         nodes = np.concatenate(
             [np.flatnonzero(self.hidden), np.fromiter(self.discovery, np.int64, len(self.discovery))]

@@ -140,7 +140,6 @@ def address(node: int) -> str:
 
 
 def node_of(url: str) -> int:
-    """Return the node of an `address`; -1 for other URLs."""
     number = url.removeprefix("http://corpus.invalid/")
     return int(number) if number.isdecimal() else -1
 
@@ -171,7 +170,6 @@ class TrackedPages:
 
 
 def table_of(labels: Mapping[int, str], path: Path) -> Path:
-    """Write a table of URLs and classes, as read by `lycosa train`."""
     path.write_text("".join(f"{address(node)}\t{label}\n" for node, label in labels.items()), encoding="utf-8")
     return path
 

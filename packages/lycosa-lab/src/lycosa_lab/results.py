@@ -143,7 +143,6 @@ class ExperimentResults:
 
     @cached_property
     def strategies(self) -> list[str]:
-        """Strategies with an outcome, in the order of the experiment."""
         there = {one.strategy for one in self.outcomes}
         return [text for text in self.experiment.strategies if text in there]
 
@@ -202,24 +201,20 @@ class ExperimentResults:
         return grouped(self.rows)
 
     def units(self, strategy: str, budget: int, column: str = "harvest") -> dict[Unit, float]:
-        """Return a strategy's value for each subject and seed set, averaged over repetitions."""
         return unit_means(self.rows_of.get((strategy, budget), []), column)
 
     def interval(self, strategy: str, budget: int, column: str = "harvest") -> confidence.Interval:
-        """Return the mean over subjects and seed sets with its interval."""
         units = self.units(strategy, budget, column)
         groups = [subject for subject, _ in units]
         return confidence.interval(list(units.values()), random_seed=self.experiment.random_seed, groups=groups)
 
     def mean(self, strategy: str, budget: int, column: str = "harvest") -> float:
-        """Return the mean over subjects of the means over seed sets."""
         return self.interval(strategy, budget, column).mean
 
     def given_group(self, strategy: str) -> str:
         return given_group(strategy, self.experiment.told)
 
     def ranked(self, budget: int) -> list[str]:
-        """Return the strategies at a budget, best harvest first."""
         return sorted(self.strategies, key=lambda text: -self.mean(text, budget))
 
     def notable(self) -> list[str]:
@@ -247,7 +242,6 @@ class ExperimentResults:
         return lines
 
     def _lead(self, one: Trial, oracle: Trial) -> tuple[float, int]:
-        """Return a trial's largest lead over the oracle (0 if none), and the position of its budget."""
         ours, theirs = (measures.found(self.gains(run), self.experiment.budgets) for run in (one, oracle))
         at = int((ours - theirs).argmax())
         lead = float(ours[at] - theirs[at])

@@ -211,7 +211,6 @@ class IndexedTable(Table):
         self._vacate(rows)
 
     def take_back(self, names: list[bytes], keys: NDArray[np.uint64]) -> Rows:
-        """Return rows for spilled nodes."""
         rows, nodes = self._vacant_rows(len(names)), [int(name) for name in names]
         self.node_at[rows], self.row_at[nodes] = nodes, rows
         return rows
@@ -246,7 +245,6 @@ class IndexedStep(Step):
         return rows
 
     def strongest(self, column: NDArray[Any]) -> NDArray[Any]:
-        """Return for each child the maximum over the page's links to it."""
         return self._index.strongest(self._node, column)
 
 

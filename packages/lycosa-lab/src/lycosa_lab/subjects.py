@@ -56,11 +56,9 @@ class HuntSubject:
 
     @property
     def unseen(self) -> NDArray[np.bool_]:
-        """Mask of the nodes not used for training."""
         return ~self.seen if len(self.seen) else np.ones(len(self.truth), np.bool_)
 
     def counted(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the nodes without the seen ones, in order."""
         return nodes[~self.seen[nodes]] if len(self.seen) else nodes
 
     def note(self, text: str) -> None:

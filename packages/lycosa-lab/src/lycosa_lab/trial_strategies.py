@@ -71,7 +71,6 @@ def maker(name: str) -> Any:
 
 
 def make(text: str, **facts: Any) -> Strategy:
-    """Build a strategy from its spec, with the facts of the crawl that it needs."""
     name, parameters = parse_spec(text)
     return make_with(maker(name), parameters, name, **facts) if name == PROGRAM else strategy_by_name(text, **facts)
 
@@ -155,7 +154,6 @@ def judge_as_for(text: str, told: str) -> str:
 
 
 def wants(texts: list[str]) -> tuple[str, ...]:
-    """Return the link facets that any of the strategies requests from the judge."""
     makers = [maker(parse_spec(part)[0]) for text in texts for part in _parts(text)]
     facets = {facet for one in makers for facet in getattr(one, "wants", ())}
     return tuple(sorted(facets)) if all(isinstance(facet, str) for facet in facets) else ()
@@ -194,7 +192,6 @@ def kind(text: str) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """Return the strategy, or the arms of a bandit."""
     name, parameters = parse_spec(text)
     if name not in STRATEGIES or STRATEGIES[name].module != "bandit":
         return [text]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from input_errors import raises_input_error
 from lab_experiments import STRATEGIES, RecordedProgress, graph, plan, results_csv, rows, runs
-from lycosa.core.errors import InputError
 from lycosa_lab import experiment_runner as running
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.experiment_runner import run
@@ -186,13 +186,13 @@ def test_run_leaves_out_unreachable_subjects(tmp_path: Path) -> None:
     results = run(plan(), tmp_path / "both", index=lone, subjects=[near, far], workers=1)
     assert ["near"] == list(results.subjects)
     assert any(line.startswith("Left out: far: ") for line in results.remarks)
-    with pytest.raises(InputError, match="nothing to look for is left: Left out: far"):
+    with raises_input_error("nothing-to-do", "Left out: far"):
         run(plan(), tmp_path / "far", index=lone, subjects=[far], workers=1)
 
 
 @pytest.mark.parametrize("text", ["oracle,ahead=0", "oracle,ahead=far", "oracle,ahead=1000"])
 def test_run_rejects_bad_look_ahead_depth(text: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="ahead is a number of links, 1 to 100"):
+    with raises_input_error("bad-value", "1 to 100"):
         run(plan(strategies=[text]), tmp_path, index=graph(), workers=1)
 
 
@@ -203,5 +203,5 @@ def test_run_graph_scores_are_as_published(tmp_path: Path) -> None:
 
 
 def test_run_graph_rejects_words(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="take its scores as the guide"):
+    with raises_input_error("nothing-to-do", "use its scores"):
         run(plan(told="words"), tmp_path, index=graph(), workers=1)

@@ -11,7 +11,7 @@ from time import sleep
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.spec import format_spec
 from lycosa.strategies import strategy
 from lycosa_lab import external
@@ -30,9 +30,9 @@ GRAPH = CorpusIndex.of(LINKS, score={"c": 1.0, "e": 0.5}, alpha={("a", "c"): 1.0
 
 
 @pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the timeout for answers."""
-    monkeypatch.setattr(external, "ANSWERING", 0.3)
+    monkeypatch.setattr(external, "ANSWER_TIMEOUT", 0.3)
 
 
 def hunt(command: str, budget: int = 20, index: CorpusIndex = GRAPH) -> tuple[Trace, ExternalStrategy]:
@@ -116,7 +116,7 @@ def test_external_strategy_forfeits_after_error(command: str, reason: str) -> No
     assert children() <= before
 
 
-@pytest.mark.usefixtures("hasty")
+@pytest.mark.usefixtures("short_timeout")
 def test_external_strategy_forfeits_after_timeout() -> None:
     before = children()
     trace, program = hunt(shell("sleep 60"))
@@ -134,7 +134,7 @@ def test_external_strategy_keeps_pages_before_forfeit() -> None:
     assert "it picked 'e' a second time" in program.ending
 
 
-@pytest.mark.usefixtures("hasty")
+@pytest.mark.usefixtures("short_timeout")
 def test_external_strategy_forfeits_if_it_does_not_read() -> None:
     large = CorpusIndex.of({"a": [f"http://a.example/{number}/{'x' * 200}" for number in range(2000)]})
     _, program = hunt("""bash -c 'read -r l; echo "{\\"protocol\\":1}"; sleep 9'""", 5, large)
@@ -173,7 +173,7 @@ def test_external_strategy_events_as_documented(tmp_path: Path) -> None:
 
 
 def test_external_strategy_unknown_program_is_error() -> None:
-    with pytest.raises(InputError, match="there is no program '/no/such/program'"):
+    with raises_input_error("missing-program", "there is no program '/no/such/program'"):
         hunt("/no/such/program")
 
 
@@ -206,8 +206,8 @@ def test_shown_value_too_deep_for_json() -> None:
 
 
 def test_program_ends_with_killed_parent() -> None:
-    start = "from lycosa_lab.external import Talk; import os; talk = Talk(['sleep', '600'])"
-    code = f"{start}; print(talk._process.pid, flush=True); os._exit(9)"
+    start = "from lycosa_lab.external import ProgramProcess; import os; program = ProgramProcess(['sleep', '600'])"
+    code = f"{start}; print(program._process.pid, flush=True); os._exit(9)"
     pid = int(subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60).stdout)
     for _ in range(1_000):
         if not _runs(pid):

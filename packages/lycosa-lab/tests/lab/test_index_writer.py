@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Page
 from lycosa.training.corpus import Account
@@ -94,7 +95,7 @@ def test_write_index_unknown_labels(tmp_path: Path) -> None:
     assert ["p", "p/q", "r"] == index.branches()
     assert [True, False, False] == index.of_class("p").tolist() == index.of_class("r").tolist()
     assert 1 == account.left_out["labels of addresses that are no pages of the corpus"]
-    with pytest.raises(InputError, match="none of the 1 labels"):
+    with raises_input_error("unknown-page", "none of the 1 labels"):
         write_index(web(), tmp_path / "y", source="s", labels={GONE: ["r"]})
     assert ["x"] == [found.name for found in tmp_path.iterdir()]
 
@@ -102,7 +103,7 @@ def test_write_index_unknown_labels(tmp_path: Path) -> None:
 def test_write_index_without_pages_is_error(tmp_path: Path) -> None:
     account = Account()
     account.left_out["neither HTML nor text"] = 7
-    with pytest.raises(InputError, match="no pages: 7 neither HTML nor text"):
+    with raises_input_error("nothing-to-do", "no pages: 7 neither HTML nor text"):
         write_index([RecordedPage(A, target=B)], tmp_path / "x", source="s", account=account)
 
 
@@ -118,7 +119,7 @@ def test_write_index_never_replaces_other_files(tmp_path: Path) -> None:
         yield
 
     for out in (directory, file, tmp_path / "link"):
-        with pytest.raises(InputError, match="not an index"):
+        with raises_input_error("file-exists"):
             write_index(never(), out, source="s")
     assert ("years of work", "more work") == ((directory / "thesis.txt").read_text(), file.read_text())
 
@@ -126,7 +127,7 @@ def test_write_index_never_replaces_other_files(tmp_path: Path) -> None:
 def test_write_index_keeps_foreign_files(tmp_path: Path) -> None:
     write_index(web(), tmp_path / "x", source="s")
     (tmp_path / "x" / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"notes\.txt"):
+    with raises_input_error("file-exists", r"notes\.txt"):
         write_index([page(A)], tmp_path / "x", source="s")
     assert (tmp_path / "x" / "notes.txt").read_text() == "mine"
 
@@ -182,7 +183,7 @@ def test_write_index_killed_leaves_no_index(tmp_path: Path) -> None:
     assert -signal.SIGKILL == done.returncode
     (part,) = os.listdir(tmp_path)
     for place in (out, tmp_path / part):
-        with pytest.raises(InputError, match="not an index"):
+        with raises_input_error("not-an-index"):
             CorpusIndex.open(place)
     write_index(web(), out, source="s")
     assert 3 == len(CorpusIndex.open(out))

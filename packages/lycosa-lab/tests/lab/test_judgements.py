@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.types import Judgement, Links, Page, Visit
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.index_writer import RecordedPage, write_index
@@ -123,7 +123,7 @@ def test_learning_reason_of_learning_judges(
     reefs: tuple[CorpusIndex, HuntSubject], judge: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    with pytest.raises(InputError, match=reason):
+    with raises_input_error("learning-judge", reason):
         judgements_for(*reefs, "words", judge)
 
 
@@ -143,15 +143,15 @@ def test_judgements_for_score() -> None:
 def test_judgements_for_missing_description_is_error(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
     index, subject = reefs
     graph = CorpusIndex.of({"a": ["b"]}, score={"b": 1})
-    for made, output, match in (
-        ((index, subject), "rumours", "there are words"),
-        ((index, subject), "model", "no model yet"),
-        ((index, subject), "score", "no scores of its own"),
-        ((index, replace(subject, words="")), "words", "has no words"),
-        ((index, replace(subject, examples=())), "examples", "has no examples"),
-        ((graph, subject), "words", "no text"),
+    for corpus, topic, description, code in (
+        (index, subject, "rumours", "unknown-name"),
+        (index, subject, "model", "missing-model"),
+        (index, subject, "score", "no-scores"),
+        (index, replace(subject, words=""), "words", "missing-topic"),
+        (index, replace(subject, examples=()), "examples", "missing-examples"),
+        (graph, subject, "words", "no-text"),
     ):
-        with pytest.raises(InputError, match=match):
-            judgements_for(*made, output)
-    with pytest.raises(InputError, match="nothing is left to be judged"):
+        with raises_input_error(code):
+            judgements_for(corpus, topic, description)
+    with raises_input_error("conflicting-options"):
         judgements_for(graph, subject, "score", "keyword")

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from input_errors import raises_input_error
 from lycosa.core.composite import Greedy, steer
-from lycosa.core.errors import InputError
 from lycosa.core.protocols import Strategy
 from lycosa.core.types import Page, Step, Visit
 from lycosa.strategies import estimator
@@ -39,7 +39,7 @@ def readings(web: CorpusIndex) -> CorpusReadings:
 
 
 @pytest.mark.parametrize(
-    ("judge", "output", "text"),
+    ("judge", "description", "text"),
     [
         ("probability", "words", "best-first"),
         ("probability", "examples", "scent"),
@@ -47,16 +47,16 @@ def readings(web: CorpusIndex) -> CorpusReadings:
     ],
 )
 def test_learning_judgements_fetch_like_engine(
-    web: CorpusIndex, readings: CorpusReadings, judge: str, output: str, text: str
+    web: CorpusIndex, readings: CorpusReadings, judge: str, description: str, text: str
 ) -> None:
     (subject,) = subjects_of(web, ["cooking"])
-    guide = learning_judgements(web, subject, output, judge, readings)
+    guide = learning_judgements(web, subject, description, judge, readings)
 
     def make_strategy() -> Strategy:
         return make_trial_strategy(text, web, subject, guide, budget=40, random_seed=3)
 
     simulated = simulate(guide, make_strategy(), SEEDS, 40)
-    crawled = crawl(web, judge_maker(web, subject, output, judge)(), make_strategy(), SEEDS, 40)
+    crawled = crawl(web, judge_maker(web, subject, description, judge)(), make_strategy(), SEEDS, 40)
     assert crawled.nodes.tolist() == simulated.nodes.tolist()
     assert crawled.ending == simulated.ending
     # no state is left from the previous run
@@ -182,5 +182,5 @@ def test_run_with_default_judge(web: CorpusIndex, readings: CorpusReadings, tmp_
 
 def test_run_as_published_rejects_learning_judge(web: CorpusIndex, tmp_path: Path) -> None:
     plan = Experiment("mine", "", ["best-first"], subjects=["cooking"], judge="probability", mode="as-published")
-    with pytest.raises(InputError, match=r"learns from the pages it sees.*as-published"):
+    with raises_input_error("learning-judge"):
         run(plan, tmp_path, index=web, workers=1)

@@ -156,7 +156,7 @@ def test_prepare_graph_without_text_is_lacking(tmp_path: Path) -> None:
     index = CorpusIndex.of({"a": ["b"]}, score={"b": 1})
     (subject,) = subjects_of(index)
     lacking = prepare(index, subject, ["browsing"], tmp_path).lacking
-    assert {"browsing": "the corpus has no text: browsing can't be learned from it"} == lacking
+    assert {"browsing": "the corpus has no text to train browsing on"} == lacking
     assert {} == prepare(index, subject, [], tmp_path).lacking
     assert [] == list(tmp_path.iterdir())
 
@@ -167,5 +167,5 @@ def test_prepare_browsing_without_incoming_links_is_lacking(tmp_path: Path) -> N
     index = write_index(pages, tmp_path / "index", source="test")
     (subject,) = subjects_of(index, ["x"])
     lacking = prepare(index, subject, ["browsing"], tmp_path / "out").lacking
-    assert "nobody can browse there" in lacking["browsing"]
+    assert "no short path of links" in lacking["browsing"]
     assert [] == list((tmp_path / "out" / "prepared").iterdir())

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from input_errors import raises_input_error
 from lycosa.core.composite import Greedy
-from lycosa.core.errors import InputError
 from lycosa.core.table import Table
 from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies import strategy
@@ -199,9 +199,9 @@ def test_upper_bound_ignores_negative_truth() -> None:
 
 
 def test_upper_bound_rejects_bad_budgets_and_seeds() -> None:
-    with pytest.raises(InputError, match="budget of -1"):
+    with raises_input_error("out-of-range"):
         upper_bound(POOR_GATE, POOR_GATE.score, [0], [2, -1])
-    with pytest.raises(InputError, match="seeds are nodes from 0 to 4"):
+    with raises_input_error("out-of-range", "seeds are nodes from 0 to 4"):
         distances_from(POOR_GATE, [5])
 
 

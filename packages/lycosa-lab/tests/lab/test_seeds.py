@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.subjects import HuntSubject
@@ -15,7 +15,7 @@ def test_seed_sets_cold_are_two_links_away() -> None:
     subject = HuntSubject("x", np.array([float(name == "c") for name in index.names], np.float32))
     assert [["a"]] == [[index.names[node] for node in seeds] for seeds in seed_sets(index, subject, "cold", count=3)]
     near = HuntSubject("x", np.array([float(name in "bczd") for name in index.names], np.float32))
-    with pytest.raises(InputError, match="no node is two links from"):
+    with raises_input_error("unreachable"):
         seed_sets(index, near, "cold")
 
 
@@ -37,7 +37,7 @@ def test_seed_sets_off_topic() -> None:
 
 
 def test_seed_sets_too_many_hops_names_farthest() -> None:
-    with pytest.raises(InputError, match=r"no node is 4 links.*farthest that lead there are 3 away"):
+    with raises_input_error("unreachable", r"no node is 4 links.*farthest that lead there are 3 away"):
         seed_sets(CorpusIndex.of(CHAIN), subject([0, 0, 0, 1, 0, 0]), "off-topic", hops=4)
 
 
@@ -67,7 +67,7 @@ def test_seed_sets_disjoint() -> None:
     assert 6 == len(set().union(*map(set, apart)))
     assert "on-topic seeds: there are 2 only, 3 were asked for" in every.notes
     for kind in ("on-topic", "random"):
-        with pytest.raises(InputError, match="too few nodes for 8 disjoint sets"):
+        with raises_input_error("too-few-pages", "too few nodes for 8 disjoint sets"):
             seed_sets(ring, every, kind, count=1, sets=8, disjoint=True)
     one, other = seed_sets(ring, every, "on-topic", count=5, sets=2)
     assert len(set(one) & set(other)) >= 3
@@ -75,7 +75,7 @@ def test_seed_sets_disjoint() -> None:
 
 def test_seed_sets_on_topic_without_second_relevant_node() -> None:
     for truth in ([0, 0, 0, 0, 0, 1], [0, 0, 0, 1, 0, 0]):
-        with pytest.raises(InputError, match="leads to another one"):
+        with raises_input_error("unreachable"):
             seed_sets(CorpusIndex.of(CHAIN), subject([float(x) for x in truth]), "on-topic")
 
 
@@ -88,7 +88,7 @@ def test_seed_sets_random_have_scores() -> None:
 
 
 def test_seed_sets_random_without_reachable_node() -> None:
-    with pytest.raises(InputError, match="50 sets of 2 were tried: take more seeds, or fewer"):
+    with raises_input_error("unreachable", "50 sets of 2"):
         seed_sets(CorpusIndex.of(CHAIN), subject([0, 0, 1, 1, 0, 0]), "random", count=2)
 
 
@@ -108,5 +108,5 @@ def test_seed_sets_are_reproducible() -> None:
 
 
 def test_seed_sets_without_relevant_nodes() -> None:
-    with pytest.raises(InputError, match="nothing to crawl to"):
+    with raises_input_error("nothing-to-do"):
         seed_sets(CorpusIndex.of(CHAIN), subject([0] * 6), "random")

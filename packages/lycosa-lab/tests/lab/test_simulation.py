@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from input_errors import raises_input_error
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT
 from lycosa.core.composite import Greedy
-from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Judge, Strategy
 from lycosa.core.types import Step
@@ -160,7 +160,7 @@ def test_simulate_duplicate_seeds_count_once(seen: NDArray[np.bool_] | None) -> 
 
 @pytest.mark.parametrize("seed", [-1, 5])
 def test_simulate_unknown_seed_is_error(seed: int) -> None:
-    with pytest.raises(InputError, match=f"seed {seed} is not a node.*0 to 4"):
+    with raises_input_error("out-of-range", f"seed {seed} is not a node.*0 to 4"):
         simulate(Judgements.given(LINE), strategy("fl_n"), [seed], 2)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.types import Page
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.index_writer import RecordedPage, write_index
@@ -82,15 +82,15 @@ def test_subjects_of_drawn_by_size_and_seed(web: CorpusIndex) -> None:
 
 
 def test_subjects_of_unknown_class_suggests_names(web: CorpusIndex) -> None:
-    with pytest.raises(InputError, match="no class 'astronmy': did you mean astronomy"):
+    with raises_input_error("unknown-name", "no class 'astronmy': did you mean astronomy"):
         subjects_of(web, ["astronmy"])
-    with pytest.raises(InputError, match="marine biology/coral reefs"):
+    with raises_input_error("unknown-name", "marine biology/coral reefs"):
         subjects_of(web, ["coral reefs"])
 
 
 def test_subjects_of_no_class_of_size_lists_sizes(tmp_path: Path) -> None:
     index = corpus(tmp_path / "i", [("a", ["Sea"]), ("b", ["Sea"]), ("c", ["Rail"])])
-    with pytest.raises(InputError, match=r"no class of the corpus has 20 to 1 pages: it has Sea \(2\), Rail \(1\)"):
+    with raises_input_error("too-few-pages", r"no class of the corpus has 20 to 1 pages: it has Sea \(2\), Rail \(1\)"):
         subjects_of(index)
 
 
@@ -98,15 +98,15 @@ def test_subjects_of_graph_with_scores() -> None:
     index = CorpusIndex.of({"a": ["b"]}, score={"b": 0.5})
     (subject,) = subjects_of(index)
     assert ("score", [0.0, 0.5], "scores of the graph") == (subject.name, subject.truth.tolist(), subject.truth_by)
-    with pytest.raises(InputError, match="its one subject is 'score'"):
+    with raises_input_error("unknown-name"):
         subjects_of(index, ["Sea"])
 
 
 def test_subjects_of_unlabelled_corpus_is_error(tmp_path: Path) -> None:
     index = corpus(tmp_path / "i", [("coral", []), ("rail", [])])
-    with pytest.raises(InputError, match=r"--labels.*lycosa label"):
+    with raises_input_error("no-labels"):
         subjects_of(index)
-    with pytest.raises(InputError, match="nothing to find"):
+    with raises_input_error("nothing-to-do"):
         subjects_of(CorpusIndex.of({"a": ["b"]}, score={"b": 0.0}))
 
 

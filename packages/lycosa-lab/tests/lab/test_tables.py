@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa_lab.experiment_runner import run
 from lycosa_lab.experiments import Experiment
 from lycosa_lab.results import ExperimentResults, read_rows
@@ -57,7 +57,7 @@ def test_findings_rule_on_claims(fair: ExperimentResults, corpus: Path) -> None:
     assert "best-first less breadth-first, harvest: +" in one.evidence
     assert "oracle less best-first" in other.evidence
     for wrong in ("best-first beats oracle", "best-first better than random"):
-        with pytest.raises(InputError, match="is not 'A better than B'"):
+        with raises_input_error("bad-value"):
             paged(corpus, claims=[wrong]).check()
 
 
@@ -90,12 +90,12 @@ def test_differences_to_another_experiment(fair: ExperimentResults, tmp_path: Pa
 
 
 def test_read_rows_rejects_other_results(fair: ExperimentResults, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot read .*results\.csv"):
+    with raises_input_error("unreadable-file", r"cannot read .*results\.csv"):
         read_rows(tmp_path, "f")
     fair.write_tables(tmp_path)
-    with pytest.raises(InputError, match="another corpus"):
+    with raises_input_error("wrong-corpus"):
         read_rows(tmp_path, "f")
     for text in ("corpus,strategy\nf,fl_n\n", (tmp_path / "results.csv").read_text("utf-8") + "f,x\n"):
         (tmp_path / "results.csv").write_text(text, "utf-8")
-        with pytest.raises(InputError, match="damaged or of another version"):
+        with raises_input_error("bad-file"):
             read_rows(tmp_path, fair.index.fingerprint)

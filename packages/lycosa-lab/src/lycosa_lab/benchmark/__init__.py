@@ -107,7 +107,6 @@ class BenchmarkCell(NamedTuple):
 
 
 def _column(column: str, title: str = "", digits: int = 1, most: float = math.inf) -> Measure:
-    """Return a column of results.csv as a measure."""
     return Measure(
         title or column,
         lambda one, results, budgets: results.figures(one, budgets)[column].astype(np.float64), digits, most,

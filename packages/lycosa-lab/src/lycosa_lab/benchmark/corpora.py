@@ -163,7 +163,6 @@ def half_of(name: str) -> str:
 
 
 def is_within(name: str, other: str) -> bool:
-    """Return whether a class equals another one or lies below it."""
     return name == other or name.startswith(f"{other}/")
 
 

@@ -40,7 +40,6 @@ def kind(text: str) -> str:
 
 
 def is_rival(text: str) -> bool:
-    """Return whether scent is compared with this strategy."""
     return kind(text) not in ("ours", "oracle")
 
 

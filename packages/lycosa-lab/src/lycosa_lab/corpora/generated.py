@@ -229,7 +229,6 @@ class _GraphGenerator:
         return source[enough], target[enough]
 
     def _link_probability(self, source: NDArray[np.int64], target: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Return the unscaled probability that each link has a score."""
         likely: NDArray[np.float32] = self.score[source] * (1 + 6 * self.score[target])
         return likely
 

@@ -57,7 +57,6 @@ def corpus(name: str) -> PublicCorpus:
 
 
 def files(name: str, progress: ProgressCallback = no_progress) -> list[Path]:
-    """Download the files of a corpus into Lycosa's cache, unless cached."""
     into = cache_directory() / "corpora" / name
     return [download(url, into / Path(URL(url).path).name, Options(), progress) for url in corpus(name).urls]
 

@@ -86,7 +86,6 @@ class Bench:
 
     @property
     def size(self) -> dict[str, Any]:
-        """Settings of an experiment that compares crawlers by topic."""
         if self.quick:
             return {"subject_count": self.topics or ENOUGH, "seed_sets": 1, "budgets": [150], "least": 30}
         return {"subject_count": self.topics or 10, "seed_sets": 3, "budgets": [1000], "least": 40}
@@ -128,11 +127,9 @@ def cached(path: Path, of: Mapping[str, Any], make: Callable[[], Mapping[str, An
 
 
 def remarks_of(runs: Iterable[ExperimentResults]) -> list[str]:
-    """Return the distinct remarks of several runs, prefixed with the name of the run."""
     return list(dict.fromkeys(f"{of.experiment.name}: {remark}" for of in runs for remark in of.remarks))
 
 
 def findings(paper: str, bench: Bench) -> Findings:
-    """Return the tables, figures and claims of a paper on a corpus."""
     report: Findings = import_module(f"lycosa_lab.papers.{paper}").findings(bench)
     return report

@@ -143,7 +143,6 @@ def _ends(groups: Sequence[CrawlComparison], evaluator: Evaluator) -> ReportTabl
 
 
 def _ahead(*pairs: tuple[str, str], expect: Expected = "better") -> Callable[[CrawlComparison, Evaluator], Ruling]:
-    """Rule by labels, with the evaluator's measures as evidence."""
     return lambda crawls, judge: crawls.ahead(pairs, [FOUND], [judge.above, judge.similarity], expect)
 
 

@@ -180,7 +180,6 @@ def table_3(results: ExperimentResults, mode: Mode) -> ReportTable:
 
 
 def _figure_6(crawls: CrawlComparison, seeds: int, mode: Mode) -> ReportFigure:
-    """Return the harvest ratio over pages fetched, with many seeds; mean over topics."""
     key, title = _labelled(mode, "rules-figure-6", "Figure 6")
     return crawls.figure(
         key, f"{title}: harvest rate, {seeds} seeds", "harvest ratio", HARVESTS[mode], mode,
@@ -253,7 +252,6 @@ def _pair(results: ExperimentResults, budgets: Sequence[int]) -> CrawlComparison
 
 
 def _higher(crawls: CrawlComparison, by: Measure) -> Ruling:
-    """Holds if rules are better over the whole crawl."""
     return crawls.ahead([PAIR], [by])
 
 

@@ -111,7 +111,6 @@ def setting_texts(values: Any) -> list[tuple[str, str]]:
 
 
 def alt_text(figure: ReportFigure) -> str:
-    """Return the alternative text of a figure."""
     names = ", ".join(curve.label for curve in figure.curves)
     return clip(f"Curves of {figure.y_label} by {figure.x_label}: {names}.", 600)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa_lab.benchmark.corpora import (
     CORPORA,
     DEVELOPMENT,
@@ -54,7 +54,7 @@ def test_frozen_rejects_changed_topics() -> None:
     half = half_of("a")
     names = topics_of_half(index, half)
     assert pinned_topics(index, half, "mine", checksum(names)) == names
-    with pytest.raises(InputError, match=f"checksum is {checksum(names)}, it was 0123"):
+    with raises_input_error("wrong-file", f"checksum is {checksum(names)}, not 0123"):
         pinned_topics(index, half, "mine", "0123")
 
 
@@ -62,13 +62,13 @@ def test_open_corpora_rejects_other_files(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "mine.warc.gz").write_bytes(b"other")
     (tmp_path / "mine.tsv").write_bytes(b"")
     monkeypatch.setitem(CORPORA, "mine", BenchmarkCorpus("mine.warc.gz", "mine.tsv", ("aa", "bb")))
-    with pytest.raises(InputError, match=r"mine.warc.gz is not the file of the benchmark: its SHA-256 begins with"):
+    with raises_input_error("wrong-file", r"mine.warc.gz is not the file of the benchmark: its SHA-256 begins with"):
         open_corpora(["mine"], tmp_path, REPORT, tmp_path / "keep", quick=False, full=False)
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(InputError, match="holds none of the benchmark's corpora"):
+    with raises_input_error("missing-file"):
         open_corpora([], empty, REPORT, tmp_path, quick=False, full=False)
-    with pytest.raises(InputError, match="say where that is with --corpora"):
+    with raises_input_error("missing-option"):
         open_corpora(["mdn"], None, REPORT, tmp_path, quick=False, full=False)
-    with pytest.raises(InputError, match="there is no corpus 'moon'"):
+    with raises_input_error("unknown-name"):
         open_corpora(["moon"], None, REPORT, tmp_path, quick=False, full=False)

@@ -21,7 +21,7 @@ EXAMPLES = ROOT / "examples"
     ("text", "match"),
     [
         ("program", "program needs command"),
-        ("program,command=a'", "can't be read"),
+        ("program,command=a'", "cannot parse the command"),
         ("program,command=no-such-thing -x", "there is no program 'no-such-thing -x'"),
         ("program,command=true,speed=3", "has no parameter 'speed'"),
         ("no_such_module:Mine", "cannot load the strategy 'no_such_module:Mine'"),

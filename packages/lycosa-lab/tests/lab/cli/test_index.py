@@ -38,6 +38,6 @@ def test_index_errors_are_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert 0 != run(monkeypatch, "lab", "index", str(tmp_path / "nothing"), "--out", str(tmp_path / "x"))
-    assert "there is no" in capsys.readouterr().err
+    assert "no such source" in capsys.readouterr().err
     assert 0 != run(monkeypatch, "lab", "index", "public:nothing", "--out", str(tmp_path / "x"))
-    assert "no public corpus 'nothing'" in capsys.readouterr().err
+    assert "unknown public corpus 'nothing'" in capsys.readouterr().err

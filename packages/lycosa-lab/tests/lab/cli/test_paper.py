@@ -89,11 +89,11 @@ def test_paper_json_prints_verdicts(
     [
         (
             ["gouritten"],
-            "no paper 'gouritten': name one of otie, batsakis, personalized, gouriten, rules, freshness, or all",
+            "unknown paper 'gouritten': choose one of otie, batsakis, personalized, gouriten, rules, freshness, or all",
         ),
-        (["freshness", "--corpus", "nothing"], "freshness has a web of its own, which changes: leave out --corpus"),
+        (["freshness", "--corpus", "nothing"], "freshness generates its own web: omit --corpus"),
         (["otie", "--corpus", "nothing"], "is not an index"),
-        (["gouriten", "--topics", "30"], "gouriten chooses its topics itself: --topics is for otie, batsakis"),
+        (["gouriten", "--topics", "30"], "gouriten has fixed topics: --topics is for otie, batsakis"),
     ],
 )
 def test_paper_rejects_bad_arguments(

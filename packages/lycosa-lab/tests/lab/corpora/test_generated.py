@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.strategies import strategy
 from lycosa_lab.corpora import generated
 from lycosa_lab.corpora.generated import KINDS, generate
@@ -115,14 +115,16 @@ def test_generate_in_chunks_reports_progress(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("like", "given", "message"),
+    ("like", "given", "code", "match"),
     [
-        ("paris", {}, "bretagne, france"),
-        ("france", {"nodes": 3}, "10 to"),
+        ("paris", {}, "unknown-name", "bretagne, france"),
+        ("france", {"nodes": 3}, "out-of-range", "10 to"),
     ],
 )
-def test_generate_rejects_bad_parameters(like: str, given: dict[str, float], message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message):
+def test_generate_rejects_bad_parameters(
+    like: str, given: dict[str, float], code: str, match: str, tmp_path: Path
+) -> None:
+    with raises_input_error(code, match):
         generate(tmp_path / "made", like, **given)  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 
@@ -137,5 +139,5 @@ def test_make_index_generated(tmp_path: Path) -> None:
     index = make_index(["generated:france,nodes=500,seed=3"], tmp_path / "x")
     assert (500, 96) == (len(index), index.facts["non_zero_nodes"])
     assert index.fingerprint == generate(tmp_path / "y", "france", nodes=500, random_seed=3).fingerprint
-    with pytest.raises(InputError, match="has no parameter 'pages'"):
+    with raises_input_error("unknown-option", "has no parameter 'pages'"):
         make_index(["generated:france,pages=500"], tmp_path / "z")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa_lab.corpora.graph import write_graph
 from lycosa_lab.corpus_index import CorpusIndex
 
@@ -70,36 +70,36 @@ def test_write_graph_notes_scored_nodes_without_links(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("edges", "scores", "why"),
+    ("edges", "scores", "code", "match"),
     [
-        ("", "", "cannot read"),
-        ("# nothing\n", "", "cannot read|has no links"),
-        ("1\t2\n3\n4\n", "", "Expected 2 columns, got 1"),
-        ("1\t2\n3\t4\t5\n", "", "Expected 2 columns, got 3"),
-        ("1 2\n", "", "table with a node, a tab, .*another number of columns"),
-        ("a\tb\tmuch\n", "", "much"),
-        ("a\t\n", "", "empty cells"),
-        ("1\t2\tnan\n", "", "its last column"),
-        ("1\t2\n", "1\t2\n1\t3\n", "several scores of one node"),
-        ("1\t2\n", "1\n", "a node, a tab, and its score"),
-        ("1\t2\n", "1\tmuch\n", "much"),
+        ("", "", "bad-file", "cannot read"),
+        ("# nothing\n", "", "empty-file", "no links"),
+        ("1\t2\n3\n4\n", "", "bad-file", "Expected 2 columns, got 1"),
+        ("1\t2\n3\t4\t5\n", "", "bad-file", "Expected 2 columns, got 3"),
+        ("1 2\n", "", "bad-file", "table with a node, a tab, .*another number of columns"),
+        ("a\tb\tmuch\n", "", "bad-file", "much"),
+        ("a\t\n", "", "bad-file", "empty cells"),
+        ("1\t2\tnan\n", "", "bad-file", "its last column"),
+        ("1\t2\n", "1\t2\n1\t3\n", "duplicate", "several scores of one node"),
+        ("1\t2\n", "1\n", "bad-file", "a node, a tab, and its score"),
+        ("1\t2\n", "1\tmuch\n", "bad-file", "much"),
     ],
 )
-def test_write_graph_malformed_table_is_error(tmp_path: Path, edges: str, scores: str, why: str) -> None:
-    with pytest.raises(InputError, match=why):
+def test_write_graph_malformed_table_is_error(tmp_path: Path, edges: str, scores: str, code: str, match: str) -> None:
+    with raises_input_error(code, match):
         made(tmp_path, edges, scores)
     assert not (tmp_path / "x").exists()
 
 
 def test_write_graph_unreadable_file_is_error(tmp_path: Path) -> None:
     packed = gzip.compress(b"1\t2\n" * 5000, mtime=0)
-    with pytest.raises(InputError, match="cannot read"):
+    with raises_input_error("bad-file"):
         made(tmp_path, packed[:-20], name="e.tsv.gz")
-    with pytest.raises(InputError, match="cannot read"):
+    with raises_input_error("bad-file"):
         write_graph(tmp_path / "nothing.tsv", None, tmp_path / "x", "g")
 
 
 def test_write_graph_score_beyond_float32(tmp_path: Path) -> None:
     (tmp_path / "links.tsv").write_text("a\tb\t1e300\n")
-    with pytest.raises(InputError, match="infinite"):
+    with raises_input_error("bad-file"):
         write_graph(tmp_path / "links.tsv", None, tmp_path / "g", "test")

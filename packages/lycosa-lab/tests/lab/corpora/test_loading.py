@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa.training.corpus import Account
 from lycosa_lab.corpora.loading import kind_of, make_index, read_labels
@@ -56,7 +57,7 @@ def test_make_index_excluded_pages_are_counted(tmp_path: Path) -> None:
     assert (["http://a.test/1", "http://a.test/3"], 3) == (list(index.names), index.facts["dead"])
     assert {"excluded by '/2'": 1} == left_out(index)
     assert ["http://a.test/3"] == list(make_index([file], tmp_path / "y", exclude=["http://*/[12]"]).names)
-    with pytest.raises(InputError, match="--exclude ''"):
+    with raises_input_error("bad-pattern", "--exclude ''"):
         make_index([file], tmp_path / "z", exclude=[""])
 
 
@@ -71,8 +72,8 @@ def test_kind_of_each_source(tmp_path: Path) -> None:
     assert {"": "archive", "a.warc.gz": "archive", "crawl": "crawl", "tree": "tree", "edges.tsv": "graph"} == found
     assert "graph" == kind_of(str(tmp_path / "web.txt.gz"))
     assert "embedded" == kind_of("embedded:pages=30") == kind_of("embedded")
-    for wrong, why in (("what.pdf", "its name does not tell"), ("nothing", "there is no")):
-        with pytest.raises(InputError, match=why):
+    for wrong, code in (("what.pdf", "unknown-format"), ("nothing", "missing-file")):
+        with raises_input_error(code):
             kind_of(str(tmp_path / wrong))
 
 
@@ -80,7 +81,7 @@ def test_make_index_embedded_web_parameters(tmp_path: Path) -> None:
     index = make_index(["embedded:pages=40,seed=3,hosts=4"], tmp_path / "x")
     assert 40 == len(index)
     assert index.fingerprint != make_index(["embedded:pages=40,seed=4,hosts=4"], tmp_path / "y").fingerprint
-    with pytest.raises(InputError, match="sites"):
+    with raises_input_error("unknown-option"):
         make_index(["embedded:sites=3"], tmp_path / "z")
     joined = make_index(["embedded:pages=40,seed=3,hosts=4", str(write(tmp_path / "x.warc", *PAGES))], tmp_path / "j")
     assert Counter({True: 40, False: 3}) == Counter("localhost" in name for name in joined.names)
@@ -89,11 +90,11 @@ def test_make_index_embedded_web_parameters(tmp_path: Path) -> None:
 def test_make_index_conflicting_options(tmp_path: Path) -> None:
     warc, edges = write(tmp_path / "x.warc", *PAGES), tmp_path / "e.tsv"
     edges.write_text("1\t2\n")
-    for sources, more, why in (
-        ([warc], {"scores": edges}, "--scores"),
-        ([edges], {"labels": edges}, "--labels"),
-        ([edges, warc], {}, "only source"),
-        ([warc], {"column": "class"}, "--column"),
+    for sources, more, code, match in (
+        ([warc], {"scores": edges}, "conflicting-options", "--scores"),
+        ([edges], {"labels": edges}, "conflicting-options", "--labels"),
+        ([edges, warc], {}, "conflicting-options", "only source"),
+        ([warc], {"column": "class"}, "missing-option", "--column"),
     ):
-        with pytest.raises(InputError, match=why):
+        with raises_input_error(code, match):
             make_index([str(one) for one in sources], tmp_path / "x", **more)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ import pytest
 
 import lycosa
 from commands import run
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Visit
 from lycosa.store.log import NAME, SqliteLog
@@ -186,7 +187,7 @@ def test_make_index_damaged_crawl_archive_is_counted(server: Server, tmp_path: P
 
 def test_make_index_crawl_without_pages_is_error(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text("")
-    with pytest.raises(InputError, match="lycosa resume"):
+    with raises_input_error("nothing-crawled"):
         make_index([str(tmp_path)], tmp_path / "x")
 
 
@@ -218,7 +219,7 @@ def test_make_index_of_file_tree(tmp_path: Path) -> None:
 
 def test_make_index_empty_directory_is_error(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="neither WARC files nor pages"):
+    with raises_input_error("nothing-to-do"):
         make_index([str(tmp_path / "empty")], tmp_path / "x")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.text.ontology import Ontology
 from lycosa_lab.comparison import FOUND, CrawlComparison
 from lycosa_lab.corpora.recorded import embedded
@@ -167,5 +167,5 @@ def test_evaluator_chosen_at_most_half_of_relevant_pages(index: CorpusIndex) -> 
 
 
 def test_findings_of_graph_is_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="without text"):
+    with raises_input_error("no-text"):
         findings("batsakis", Bench(CorpusIndex.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))

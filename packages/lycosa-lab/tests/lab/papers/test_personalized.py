@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa_lab.comparison import HARVEST, PAGES, RECALL, CrawlComparison
 from lycosa_lab.corpora.recorded import embedded
 from lycosa_lab.corpus_index import CorpusIndex
@@ -105,5 +105,5 @@ def test_findings_second_run_is_identical(made: Findings, index: CorpusIndex, ru
 
 
 def test_findings_of_graph_is_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="without text"):
+    with raises_input_error("no-text"):
         findings("personalized", Bench(CorpusIndex.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from commands import run
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa_lab.comparison import CrawlComparison
 from lycosa_lab.corpora.recorded import embedded
 from lycosa_lab.corpus_index import CorpusIndex
@@ -105,7 +105,7 @@ def test_findings_seed_sets_are_disjoint(made: Findings, out: Path) -> None:
 
 
 def test_findings_without_classes_is_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="corpus of pages with classes"):
+    with raises_input_error("no-classes"):
         findings("rules", Bench(CorpusIndex.of({"a": ["b"]}), tmp_path, quick=True, workers=1))
 
 

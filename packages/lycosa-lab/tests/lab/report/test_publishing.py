@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa_lab import report
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.papers import Bench
@@ -30,6 +30,6 @@ def test_publish_missing_package_is_reported_first(
     papers: list[Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report, "find_spec", lambda name: None if name == "pyarrow" else sys)
-    with pytest.raises(InputError, match=r"need pyarrow: pip install lycosa-lab"):
+    with raises_input_error("missing-package"):
         publishing.publish(["otie"], tmp_path, "")
     assert [] == papers

@@ -92,11 +92,9 @@ class Runs:
 
     @property
     def budgets(self) -> list[float]:
-        """Seconds per check of a page, the largest budget first."""
         return sorted({trial.every for trial in self.made})
 
     def of(self, schedule: str, every: float) -> list[Upkeep]:
-        """Return the results of a schedule and budget on all webs, in their order."""
         trials = [trial for trial in self.made if (trial.schedule, trial.every) == (schedule, every)]
         return [self.made[trial] for trial in sorted(trials, key=lambda trial: trial.world.seed)]
 

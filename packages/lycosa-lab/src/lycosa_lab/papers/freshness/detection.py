@@ -47,7 +47,6 @@ class DetectionReader:
             self.words.learn(Visit(self.pages[number], "page", "ok", 1, terms=reading.terms))
 
     def there(self, number: int, *times: float) -> bool:
-        """Return whether the page is at its first address at all these times."""
         return all(self.web.status(self.pages[number], t) == "there" for t in times)
 
     def snapshot(self, number: int, t: float, fetched: int) -> Snapshot:
@@ -119,7 +118,6 @@ def sees(name: str, old: Snapshot, new: Snapshot) -> bool:
 
 
 def detect(pairs: Sequence[Pair]) -> dict[str, Detection]:
-    """Run every detector on all pairs."""
     return {name: Detection([(pair.real, sees(name, pair.old, pair.new)) for pair in pairs]) for name in NAMES}
 
 

@@ -44,7 +44,6 @@ class FreshnessScenario:
         return f"{self.seed}-{self.pages}-{self.hosts}-{self.crawled}-{self.days:g}"
 
     def grow(self) -> ChangingWeb:
-        """Return the web, on virtual time."""
         plain = Web(seed=self.seed, pages=self.pages, hosts=self.hosts, traps=())
         return ChangingWeb(plain, clock, seed=self.seed, days=self.days)
 

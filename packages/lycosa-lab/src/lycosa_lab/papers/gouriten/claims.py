@@ -117,7 +117,6 @@ def greedy_wins(altered: CrawlComparison) -> Ruling:
     "From a few thousand steps on, the best altered greedy has the highest q and zeta",
 )
 def near_greedy_best(altered: CrawlComparison) -> Ruling:
-    """Holds if none is better than the last one."""
     *rest, highest = others(altered, ORACLE)
     best = max(rest, key=lambda name: altered.mean(name, SCORE))
     return later(altered, FEW_THOUSAND, altered.ahead([(best, highest)], [SCORE], expect="not better"))
@@ -184,7 +183,6 @@ def all_positive(correlations: Means, graphs: int) -> Ruling:
 
 
 def larger_with_log(original: Fit, log: Fit) -> Ruling:
-    """Holds if every number is larger with log(1 + x)."""
     return combine_rulings(larger(log[name], original[name], ("log", "original"), name) for name in original)
 
 
@@ -206,13 +204,11 @@ def no_clear_feature(log: Means, graphs: int) -> Ruling:
 
 @claim_of(f"{PAPER}, 7.3", "Features of the second level make the fit better, so there is no overfitting")
 def second_level_fits(held_out: Fit) -> Ruling:
-    """Holds if R^2 of lr_sl is above that of lr_fl on held-out nodes."""
     return larger(held_out["lr_sl"], held_out["lr_fl"], ("lr_sl", "lr_fl"), "fit on nodes held out")
 
 
 @claim_of(f"{PAPER}, 7.3", "The fit remains low even so")
 def low_fit(log: Fit) -> Ruling:
-    """Holds if R^2 is below .5 even for lr_sl."""
     return larger([0.5] * len(log["lr_sl"]), log["lr_sl"], ("a half", "lr_sl"), "fit")
 
 
@@ -340,7 +336,6 @@ def bandit_steady(crawls: CrawlComparison) -> Ruling:
 
 
 def no_better(crawls: CrawlComparison, pairs: Mapping[str, str]) -> Ruling:
-    """Holds if in no pair the first is better than the second over the whole crawl."""
     return crawls.ahead(pairs.items(), [SCORE], expect="not better")
 
 

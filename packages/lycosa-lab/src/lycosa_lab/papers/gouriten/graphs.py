@@ -163,7 +163,6 @@ class Crawls:
         return ("", "") if self.mode == AS_PUBLISHED else ("-independent", " by labels")
 
     def curve(self, graph: str, strategy: str, length: int) -> Floats:
-        """Return cumulative scores, one line per seed set."""
         results = self.results[graph][1]
         gains = [results.gains(outcome) for outcome in results.select(strategy)]
         return np.array([extended(cumulative(one), length) for one in gains])
@@ -181,7 +180,6 @@ class Crawls:
         ]
 
     def steps(self, group: str) -> list[int]:
-        """Return the steps that all graphs of a group have."""
         every = [set(self.results[name][1].experiment.budgets) for name in self.graphs(group)]
         return sorted(set.intersection(*every)) if every else []
 

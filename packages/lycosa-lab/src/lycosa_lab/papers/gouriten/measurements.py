@@ -50,7 +50,6 @@ class AlteredGreedy:
                 self.crawls.results |= made.results
 
     def scores(self, group: str, step: int, crawls: Crawls | None = None) -> dict[tuple[float, float], float]:
-        """Return global scores relative to greedy, by q and zeta."""
         return {pair: (crawls or self.crawls).global_score(group, text, step) for pair, text in self.pairs.items()}
 
     @property
@@ -111,7 +110,6 @@ def _by_step(
     first: str, ours: Mapping[str, Mapping[Any, Mapping[int, float]]],
     published: Mapping[Any, tuple[float, ...]] | None = None,
 ) -> tuple[list[str], list[list[Cell]]]:  # fmt: skip
-    """Return columns and rows of numbers by group, label and step, with the paper's."""
     rows: list[list[Cell]] = [
         [
             label, step, *(of.get(label, {}).get(step) for of in ours.values()),
@@ -124,7 +122,6 @@ def _by_step(
 
 
 def seeds_note(crawls: Crawls) -> str:
-    """Return a note on the number of seeds and seed sets of each graph."""
     plans = {graph: results.experiment for graph, (_, results) in crawls.results.items()}
     sets = [f"{graph}: {many(plan.seed_sets, 'set')} of {plan.seed_count}" for graph, plan in plans.items()]
     return f"Seeds (non-zero nodes, by chance; the paper: ten sets of fifty): {'; '.join(sets)}."
@@ -311,7 +308,6 @@ class Fits:
         }
 
     def each(self, names: Iterable[str], kind: str) -> dict[str, list[float]]:
-        """Return the values of each feature or regression on all graphs."""
         return {name: [of[name, kind] for of in self.by_graph.values()] for name in names}
 
     def fits(self, kind: str) -> dict[str, float]:
@@ -384,7 +380,6 @@ class ForcedSequences:
             )  # fmt: skip
 
     def times(self, graph: str) -> dict[str, dict[int, float]]:
-        """Return milliseconds by estimator and step."""
         steps, seen = self.steps[graph], self.watched[graph]
         times = {name: zip(steps, seen.milliseconds(name, steps), strict=True) for name in TIMED}
         return {name: {step: time for step, time in of if time is not None} for name, of in times.items()}
@@ -424,7 +419,6 @@ class ForcedSequences:
         return CrawlComparison({}, [last * part // 4 for part in (1, 2, 3, 4)], chosen, {DISTANCE: values})
 
     def best_by_quarter(self) -> dict[str, Sequence[str]]:
-        """Return the estimator nearest to the oracle in each quarter, by graph."""
         return {graph: [min(means, key=means.__getitem__) for means in self.quarters(graph)] for graph in self.watched}
 
     def figures_2(self) -> list[ReportFigure]:

@@ -220,7 +220,6 @@ class Seen:
 
 
 def embedded_pages(count: int, random_seed: int) -> list[str]:
-    """Return the HTML of some pages of the embedded web."""
     web = Web(7, pages=3000, hosts=40, traps=())
     urls = Random(f"{random_seed} pages").sample(list(web.urls()), count)
     return [web.response(url).body.decode() for url in urls]
@@ -249,7 +248,6 @@ def detected(pages: Sequence[str], pairs: Sequence[tuple[str, str]] = (), random
 
 
 def rate(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort]) -> float:
-    """Return the share of the changes of some sorts that a detector saw, over all changed pages."""
     chosen = [each for each in seen if each.sort in sorts]
     return sum(each.by[detector] for each in chosen) / max(1, sum(each.pages for each in chosen))
 
