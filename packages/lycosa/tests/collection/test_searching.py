@@ -326,7 +326,7 @@ def test_index_of_mostly_old_versions_is_rebuilt(tmp_path: Path, monkeypatch: py
     path = tmp_path / "crawl"
     crawl(path, star({}))
     find(path, "begins")
-    monkeypatch.setattr(searching.SearchIndex, "mostly_dead", lambda index: len(index.pages()) < index.size())
+    monkeypatch.setattr(searching.SearchIndex, "is_mostly_outdated", lambda index: len(index.pages()) < index.size())
     visit_again(path, FRONT, html("Front", "Where it began again."))
     with pytest.MonkeyPatch.context() as patch:
         cleared: list[int] = []

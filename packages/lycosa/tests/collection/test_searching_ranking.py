@@ -10,7 +10,7 @@ import pytest
 
 from lycosa.collection.querying import Clause, parse
 from lycosa.collection.searching import K1, OTHER_FORMS, IndexRanking, SearchResult
-from lycosa.store.search import NAME, TITLE, IndexedPage, SearchIndex
+from lycosa.store.search import NAME, TITLE_WEIGHT, IndexedPage, SearchIndex
 
 PHRASES = ['"coral reef"', '"coral reef" fish', 'fish -"coral reef"', '"reef coral" -"sea water"', '"coral coral"']
 B = 0.75
@@ -54,7 +54,10 @@ def bm25(pages: list[tuple[str, str]], forms: list[dict[str, float]]) -> dict[in
     totals: dict[int, float] = {}
     for words in forms:
         times = [
-            sum(value * (TITLE * title.split().count(word) + text.split().count(word)) for word, value in words.items())
+            sum(
+                value * (TITLE_WEIGHT * title.split().count(word) + text.split().count(word))
+                for word, value in words.items()
+            )
             for title, text in pages
         ]
         matching = sum(count > 0 for count in times)
@@ -133,7 +136,8 @@ def test_answer_ranks_title_above_text(tmp_path: Path) -> None:
 
 def test_answer_breaks_ties_by_relevance(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
-    index.add([IndexedPage(n, str(n), "", "coral", score=score) for n, score in enumerate([0.1, 0.9, 0.1, 0.5], 1)], "")
+    pages = enumerate([0.1, 0.9, 0.1, 0.5], 1)
+    index.add([IndexedPage(n, str(n), "", "coral", relevance=relevance) for n, relevance in pages], "")
     assert [2, 4, 1] == [page for page, *_ in answer_to(index, "coral", 3).best]
     assert [2, 4, 1, 3] == [page for page, *_ in answer_to(index, "coral", 9).best]
     index.close()

@@ -1,4 +1,4 @@
-"""Events to bytes and back: equal to the last bit, because live and resumed crawls must learn the same."""
+"""Tests of the round trip of events, exact to the last bit."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 from lycosa.core.types import ArchivePlace, Label, Links, ModelUpdate, Seed, Setting, Terms, Visit
 from lycosa.store.codec import EVENT_KINDS, decode_other, decode_visit, encode_other, encode_visit
 
-TEXT = st.text(max_size=20)  # with lone surrogates: pages write such things
+TEXT = st.text(max_size=20)  # includes lone surrogates, which occur in pages
 REAL = st.floats(allow_nan=False, width=64)
 DATA = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | REAL | TEXT | st.binary(max_size=20),
@@ -27,7 +27,6 @@ COUNTS = st.integers(0, 2**31 - 1)
 
 @st.composite
 def links(draw: st.DrawFn) -> Links:
-    """Links in columns of one length."""
     n = draw(st.integers(0, 6))
     column = st.lists(TEXT, min_size=n, max_size=n)
     return Links(
@@ -39,7 +38,7 @@ def links(draw: st.DrawFn) -> Links:
 
 @st.composite
 def terms(draw: st.DrawFn) -> Terms:
-    """A bag of words: sorted ids, each once, and their counts."""
+    """Sorted, unique word ids and their counts."""
     ids = np.array(sorted(draw(st.sets(st.integers(0, 2**32 - 1), max_size=8))), np.uint32)
     counts = draw(arrays.arrays(np.uint16, len(ids), elements=st.integers(0, 65535)))
     marks = draw(st.just(np.zeros(0, np.uint8)) | arrays.arrays(np.uint8, len(ids)))
@@ -81,7 +80,7 @@ VISITS = st.builds(
 
 
 def exact(value: Any) -> Any:
-    """A value in a form in which equal means equal bits: floats by their bytes, arrays by type and bytes."""
+    """Return a value whose equality means equal bits: floats as hex, arrays as type and bytes."""
     if isinstance(value, np.ndarray):
         return (value.dtype.str, value.tobytes())
     if isinstance(value, float):
@@ -97,8 +96,7 @@ def exact(value: Any) -> Any:
 
 @settings(max_examples=50, deadline=None)
 @given(VISITS)
-def test_a_visit_comes_back_bit_for_bit(visit: Visit) -> None:
-    """Whatever a visit holds, surrogates, infinities and signed zeros included, it decodes to the same bits."""
+def test_visit_round_trip(visit: Visit) -> None:
     assert exact(visit) == exact(decode_visit(encode_visit(visit), visit.place))
 
 
@@ -111,23 +109,20 @@ def test_a_visit_comes_back_bit_for_bit(visit: Visit) -> None:
         st.builds(ModelUpdate, TEXT, st.dictionaries(TEXT, DATA, max_size=3), REAL),
     )
 )
-def test_a_small_event_comes_back_bit_for_bit(event: Seed | Label | Setting | ModelUpdate) -> None:
-    """Seeds, labels, settings and lessons decode to what they were."""
+def test_other_events_round_trip(event: Seed | Label | Setting | ModelUpdate) -> None:
     assert exact(event) == exact(decode_other(EVENT_KINDS[type(event)], encode_other(event)))
 
 
-def test_a_lesson_may_hold_arrays() -> None:
-    """Arrays of any shape, types and bits kept, also within lists; what is no value is refused."""
+def test_model_update_with_arrays() -> None:
     data = {"w": np.array([[0.1, -0.0], [np.nan, 3]], np.float32), "more": [np.arange(3, dtype=np.uint32), {"b": b"x"}]}
     again = decode_other("model_update", encode_other(ModelUpdate("judge", data, 1.5)))
     assert isinstance(again, ModelUpdate)
     assert (exact(data), (2, 2)) == (exact(again.data), again.data["w"].shape)
-    with pytest.raises(TypeError, match="can't hold a set"):
+    with pytest.raises(TypeError, match="cannot hold a set"):
         encode_other(ModelUpdate("judge", {"s": set()}))
 
 
-def test_a_path_is_kept_once() -> None:
-    """Of 60 links with two paths, each path is there once and each link takes a byte."""
+def test_tag_paths_are_stored_once() -> None:
     visit = Visit("a", "page", "ok", 1, links=Links.to(*(f"http://a.test/{n}" for n in range(60))))
     visit.links.paths = ["html body ul.nav li a"] * 40 + ["html body p a"] * 20
     fields = msgpack.unpackb(zstandard.decompress(encode_visit(visit)), strict_map_key=False)
@@ -135,16 +130,14 @@ def test_a_path_is_kept_once() -> None:
     assert visit.links.paths == decode_visit(encode_visit(visit), ArchivePlace()).links.paths
 
 
-def test_a_seed_may_have_an_infinite_score() -> None:
-    """The score at the pick of a seed is infinite, and stays so."""
+def test_infinite_priority_round_trip() -> None:
     visit = Visit("a", "page", "ok", 1, priority=math.inf, relevance=-0.0)
     again = decode_visit(encode_visit(visit), ArchivePlace())
     assert math.inf == again.priority
     assert -1.0 == math.copysign(1.0, again.relevance)
 
 
-def test_a_page_of_sixty_links_is_small() -> None:
-    """A visit with 60 links and 1,000 terms takes a few kilobytes."""
+def test_visit_with_sixty_links_is_small() -> None:
     names = [f"https://www.example.org/section/article-{n}.html" for n in range(60)]
     ids = np.arange(0, 40_000, 40, dtype=np.uint32)
     visit = Visit("https://www.example.org/", "page", "ok", 1, links=Links.to(*names, anchors=names))
@@ -152,14 +145,12 @@ def test_a_page_of_sixty_links_is_small() -> None:
     assert len(encode_visit(visit)) < 5_000
 
 
-def test_numbers_may_be_keys() -> None:
-    """A topic may key what it remembers by a number: what was written can be read again."""
+def test_integer_keys_round_trip() -> None:
     visit = Visit("a", "page", "ok", 1, data={"clusters": {3: 0.5}})
     assert visit.data == decode_visit(encode_visit(visit), ArchivePlace()).data
 
 
-def test_several_threads_may_read_at_once() -> None:
-    """A server reads logs in many threads: none gets another's bytes."""
+def test_decode_in_threads() -> None:
     visits = [
         Visit(f"http://a.example/{number}", "page", "ok", number, title="x" * 5_000 * number) for number in range(8)
     ]

@@ -1,10 +1,11 @@
-"""A crawl's directory: made once, opened by one at a time."""
+"""Tests of a crawl's directory."""
 
 from pathlib import Path
 
 import pytest
 
-from lycosa.core.errors import InputError, LockedError, StoreError
+from input_errors import raises_input_error
+from lycosa.core.errors import LockedError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Seed, Visit
 from lycosa.store.directory import CONFIG, COPIED_FILES, Directory
@@ -12,7 +13,6 @@ from lycosa.store.log import Lock
 
 
 def test_create_then_open(tmp_path: Path) -> None:
-    """The options of a new directory come back when it is opened."""
     options = Options(topic="coral", budget=7, strategy="scent")
     Directory.create(tmp_path / "new" / "crawl", options).close()
     again = Directory.open(tmp_path / "new" / "crawl")
@@ -20,21 +20,18 @@ def test_create_then_open(tmp_path: Path) -> None:
     again.close()
 
 
-def test_a_crawl_is_not_overwritten(tmp_path: Path) -> None:
-    """A directory that holds a crawl is not used for another."""
+def test_create_refuses_existing_crawl(tmp_path: Path) -> None:
     Directory.create(tmp_path, Options()).close()
-    with pytest.raises(InputError, match=r"already holds a crawl.*lycosa resume"):
+    with raises_input_error("crawl-exists", match="lycosa resume"):
         Directory.create(tmp_path, Options())
 
 
-def test_no_crawl_to_open(tmp_path: Path) -> None:
-    """A directory without a crawl can't be gone on with."""
-    with pytest.raises(InputError, match="contains no crawl"):
+def test_open_without_crawl(tmp_path: Path) -> None:
+    with raises_input_error("not-a-crawl"):
         Directory.open(tmp_path)
 
 
-def test_one_at_a_time(tmp_path: Path) -> None:
-    """A directory in use can't be opened."""
+def test_open_locks_directory(tmp_path: Path) -> None:
     first = Directory.create(tmp_path, Options())
     with pytest.raises(LockedError):
         Directory.open(tmp_path)
@@ -42,8 +39,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
     Directory.open(tmp_path).close()
 
 
-def test_saving_is_all_or_nothing(tmp_path: Path) -> None:
-    """Changed options replace the file; no other file is left behind."""
+def test_save_replaces_config_atomically(tmp_path: Path) -> None:
     directory = Directory.create(tmp_path, Options())
     directory.options.budget = 9
     directory.save()
@@ -52,8 +48,7 @@ def test_saving_is_all_or_nothing(tmp_path: Path) -> None:
     assert [CONFIG, "lock"] == sorted(path.name for path in tmp_path.iterdir())
 
 
-def test_log_and_archive_belong_together(tmp_path: Path) -> None:
-    """A record whose event was not committed is moved aside when the directory is opened again."""
+def test_archive_moves_uncommitted_records_aside(tmp_path: Path) -> None:
     directory = Directory.create(tmp_path, Options(topic="coral"))
     log = directory.log()
     log.append(Seed("http://a.test/"))
@@ -68,19 +63,14 @@ def test_log_and_archive_belong_together(tmp_path: Path) -> None:
     directory.close()
 
 
-def test_options_that_can_not_be_written(tmp_path: Path) -> None:
-    """A topic with bytes that are no text, as a shell can pass them, is an error with a message."""
-    from lycosa.core.errors import LycosaError
-
-    with pytest.raises(LycosaError) as error:
+def test_create_with_invalid_text(tmp_path: Path) -> None:
+    with raises_input_error("invalid-text", match=r"\\udcff"):
         Directory.create(tmp_path, Options(topic="\udcff"))
     Lock(tmp_path).release()
     assert "crawl.toml.new" not in [path.name for path in tmp_path.iterdir()]
-    assert "\\udcff" in str(error.value)
 
 
-def test_a_model_is_copied_and_named_as_seen_from_inside(tmp_path: Path) -> None:
-    """The crawl keeps its own copy of a model; the options that were given stay as they are."""
+def test_create_copies_model(tmp_path: Path) -> None:
     (tmp_path / "my.model").write_bytes(b"weights")
     given = Options(model=str(tmp_path / "my.model"))
     made = Directory.create(tmp_path / "crawl", given)
@@ -90,15 +80,13 @@ def test_a_model_is_copied_and_named_as_seen_from_inside(tmp_path: Path) -> None
     assert b"weights" == (tmp_path / "crawl" / "topic.model").read_bytes()
 
 
-def test_a_model_that_cannot_be_copied_leaves_nothing(tmp_path: Path) -> None:
-    """Where the model is gone, no half-made crawl stays behind."""
+def test_create_with_missing_model_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"cannot copy .*my\.model"):
         Directory.create(tmp_path / "crawl", Options(model=str(tmp_path / "my.model")))
     assert not (tmp_path / "crawl").exists()
 
 
-def test_every_file_that_options_name_is_kept(tmp_path: Path) -> None:
-    """Model, statistics and rules are copied, and named as seen from inside; all else about the strategy stays."""
+def test_create_copies_all_named_files(tmp_path: Path) -> None:
     names = {}
     for option in COPIED_FILES:
         (tmp_path / f"my {option}, first").write_text(option)
@@ -113,22 +101,21 @@ def test_every_file_that_options_name_is_kept(tmp_path: Path) -> None:
     }
 
 
-def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
-    """What lies where a copy would go is neither overwritten nor taken away."""
+def test_create_keeps_foreign_files(tmp_path: Path) -> None:
     (tmp_path / "my.model").write_text("mine")
     (tmp_path / "rules.tsv").write_text("rules")
     crawl = tmp_path / "crawl"
     crawl.mkdir()
     (crawl / "strategy.tsv").write_text("older")
     options = Options(model=str(tmp_path / "my.model"), strategy=f"rules,file={tmp_path / 'rules.tsv'}")
-    with pytest.raises(InputError, match=r"strategy\.tsv is in the way of a copy of .*rules\.tsv: move it, or choose"):
+    with raises_input_error("file-exists", match=r"strategy\.tsv .*rules\.tsv"):
         Directory.create(crawl, options)
     assert ["strategy.tsv"] == [path.name for path in crawl.iterdir()]
     assert "older" == (crawl / "strategy.tsv").read_text()
 
 
-def test_a_file_that_is_there_already_stays(tmp_path: Path) -> None:
-    """Rules that were written to where the copy goes are the copy; so is what a start that was killed has left."""
+def test_create_accepts_existing_copy(tmp_path: Path) -> None:
+    """Rules written to the place of the copy are the copy; so is a copy left by a killed start."""
     (tmp_path / "strategy.tsv").write_text("rules")
     (tmp_path / "crawl").mkdir()
     (tmp_path / "crawl" / "strategy.tsv").write_text("rules")
@@ -138,8 +125,7 @@ def test_a_file_that_is_there_already_stays(tmp_path: Path) -> None:
     assert ("rules,file=strategy.tsv", "rules") == (made.options.strategy, (tmp_path / "strategy.tsv").read_text())
 
 
-def test_one_file_that_can_not_be_copied_takes_the_others_along(tmp_path: Path) -> None:
-    """No half-made crawl stays behind, nor the copies that were made before."""
+def test_create_removes_copies_after_failure(tmp_path: Path) -> None:
     (tmp_path / "my.model").write_text("mine")
     with pytest.raises(StoreError, match=r"cannot copy nowhere\.tsv"):
         Directory.create(

@@ -1,4 +1,4 @@
-"""The log on disk: order, atomicity, versions, locks, and errors that say what to do."""
+"""Tests of the event log: order, atomicity, formats, locks, errors."""
 
 import os
 import sqlite3
@@ -28,13 +28,11 @@ EVENTS: list[Event] = [
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where the log is."""
     return tmp_path / NAME
 
 
 @pytest.fixture
 def log(path: Path) -> Iterator[SqliteLog]:
-    """A log with some events."""
     made = SqliteLog(path)
     for event in EVENTS:
         made.append(event)
@@ -43,18 +41,16 @@ def log(path: Path) -> Iterator[SqliteLog]:
 
 
 def told(events: Iterator[Event]) -> list[str]:
-    """Events as text: links hold arrays, which don't compare."""
+    """Return the events as text, because arrays in links do not compare."""
     return [repr(event) for event in events]
 
 
 @pytest.mark.paper("rules-databases")
-def test_events_come_back_in_order(log: SqliteLog) -> None:
-    """What was appended is read back, in order and equal, places included."""
+def test_append_keeps_order(log: SqliteLog) -> None:
     assert [repr(event) for event in EVENTS] == told(iter(log))
 
 
-def test_events_survive_closing(log: SqliteLog, path: Path) -> None:
-    """A log that is opened again goes on where it ended."""
+def test_append_after_reopening(log: SqliteLog, path: Path) -> None:
     log.close()
     again = SqliteLog(path)
     again.append(Seed("later"))
@@ -62,26 +58,21 @@ def test_events_survive_closing(log: SqliteLog, path: Path) -> None:
     again.close()
 
 
-def test_readers_see_each_event_at_once(log: SqliteLog, path: Path) -> None:
-    """Another connection reads an event as soon as it is appended, while the writer is open."""
+def test_reader_sees_events_at_once(log: SqliteLog, path: Path) -> None:
     reader = SqliteLog(path, readonly=True)
     log.append(Seed("new"))
     assert len(EVENTS) + 1 == len(list(reader))
     reader.close()
 
 
-def test_a_reader_can_not_write(log: SqliteLog, path: Path) -> None:
-    """A log opened for reading refuses to append."""
+def test_readonly_log_refuses_append(log: SqliteLog, path: Path) -> None:
     reader = SqliteLog(path, readonly=True)
     with pytest.raises(StoreError):
         reader.append(Seed("x"))
     reader.close()
 
 
-def test_a_log_is_read_where_nothing_may_be_written(
-    log: SqliteLog, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A crawl on a medium that can't be written is read without SQLite's own files beside it."""
+def test_read_on_readonly_medium(log: SqliteLog, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log.close()
     (path.parent / f"{path.name}-shm").unlink(missing_ok=True)
     monkeypatch.setattr(os, "access", lambda *_: False)
@@ -90,20 +81,17 @@ def test_a_log_is_read_where_nothing_may_be_written(
     reader.close()
 
 
-def test_some_kinds_only(log: SqliteLog) -> None:
-    """Events can be selected, ordered and cut off, by what the database knows of them."""
+def test_events_by_sql_selection(log: SqliteLog) -> None:
     pages = log.events("kind = ? AND beta >= ?", "seq DESC LIMIT 5", ("page", 0.0))
     assert ["http://a.test/c", "http://a.test/"] == [event.node for event in pages if isinstance(event, Visit)]
 
 
-def test_the_last_setting_counts(log: SqliteLog) -> None:
-    """A setting has the value it was given last, or the default."""
+def test_setting_returns_last_value(log: SqliteLog) -> None:
     log.append(Setting("threshold", 0.2))
     assert (0.2, "none") == (log.setting("threshold", 0.0), log.setting("nothing", "none"))
 
 
-def test_the_last_event(log: SqliteLog, tmp_path: Path) -> None:
-    """The last event is the one appended last; an empty log has none."""
+def test_last_event(log: SqliteLog, tmp_path: Path) -> None:
     log.append(Seed("last"))
     assert Seed("last") == log.last()
     empty = SqliteLog(tmp_path / "empty.sqlite")
@@ -111,38 +99,37 @@ def test_the_last_event(log: SqliteLog, tmp_path: Path) -> None:
     empty.close()
 
 
-def test_what_is_given_afterwards_is_no_end(log: SqliteLog) -> None:
-    """Labels, lessons and another threshold may come when a crawl is over."""
+def test_last_ignores_later_labels_and_updates(log: SqliteLog) -> None:
     for event in (Label("http://a.test/", False), ModelUpdate("j", {}), Setting("threshold", 0.3)):
         log.append(event)
     assert EVENTS[-1] == log.last()
 
 
-def test_a_lesson_comes_back(log: SqliteLog) -> None:
-    """With what was learned."""
+def test_model_update_round_trip(log: SqliteLog) -> None:
     log.append(ModelUpdate("j", {"weights": np.arange(3.0), "line": 0.5}, 7.0))
     (update,) = log.events("kind = 'model_update'")
     assert isinstance(update, ModelUpdate)
     assert ("j", [0, 1, 2], 0.5, 7.0) == (update.judge, update.data["weights"].tolist(), update.data["line"], update.at)
 
 
-def test_pages_are_rated(log: SqliteLog, path: Path) -> None:
-    """What a page is worth by now is told with its event, and in SQL; what was logged stays."""
+def test_store_relevances(log: SqliteLog, path: Path) -> None:
     log.store_relevances(np.array([0.25], np.float32))
     log.append(Visit("http://a.test/d", "page", "ok", 4, relevance=0.75))
     reader = SqliteLog(path, readonly=True)
     assert [0.25, 0.75] == [worth for (worth,) in reader.rows(RELEVANCE_NOW, VERSIONS)]
     first, second = (event for event in reader.events(VERSIONS) if isinstance(event, Visit))
-    assert [(0.5, 0.25), (0.75, 0.75)] == [(first.relevance, first.relevance_now), (second.relevance, second.relevance_now)]
+    assert [(0.5, 0.25), (0.75, 0.75)] == [
+        (first.relevance, first.relevance_now),
+        (second.relevance, second.relevance_now),
+    ]
     reader.close()
     log.store_relevances(np.array([0.125, 0.5], np.float32))
     assert [0.125, 0.5] == [worth for (worth,) in log.rows(RELEVANCE_NOW, VERSIONS)]
-    with pytest.raises(StoreError, match="rated 1 pages, the log has 2"):
+    with pytest.raises(StoreError, match="given for 1 pages, the log has 2"):
         log.store_relevances(np.array([0.5]))
 
 
-def test_ratings_are_undone_with_the_rest(log: SqliteLog) -> None:
-    """A lesson and what it makes of the pages are kept together, or neither is."""
+def test_batch_rolls_back_relevances(log: SqliteLog) -> None:
     log.store_relevances(np.array([0.25]))
     with pytest.raises(ZeroDivisionError), log.batch():  # noqa: PT012 - the block is what is tested
         log.append(Visit("http://a.test/d", "page", "ok", 4, relevance=0.75))
@@ -154,13 +141,11 @@ def test_ratings_are_undone_with_the_rest(log: SqliteLog) -> None:
     assert [0.0, 1.0] == [worth for (worth,) in log.rows(RELEVANCE_NOW, VERSIONS)]
 
 
-def test_archived_is_the_end_of_each_file(log: SqliteLog) -> None:
-    """For each archive file, the byte after the last one known."""
+def test_archived_returns_end_of_each_file(log: SqliteLog) -> None:
     assert {"f-00001.warc.gz": 550, "f-00002.warc.gz": 407} == log.archived()
 
 
-def test_together_is_seen_all_at_once(log: SqliteLog, path: Path) -> None:
-    """What is appended together is seen by others only when it is complete."""
+def test_batch_is_visible_when_committed(log: SqliteLog, path: Path) -> None:
     reader = SqliteLog(path, readonly=True)
     with log.batch():
         log.append(Seed("x"))
@@ -170,8 +155,7 @@ def test_together_is_seen_all_at_once(log: SqliteLog, path: Path) -> None:
     reader.close()
 
 
-def test_together_or_not_at_all(log: SqliteLog) -> None:
-    """When something fails half way, nothing of it stays, and the log can still be used."""
+def test_batch_rolls_back_on_error(log: SqliteLog) -> None:
     with pytest.raises(ZeroDivisionError), log.batch():  # noqa: PT012 - the block is what is tested
         log.append(Seed("x"))
         raise ZeroDivisionError
@@ -181,16 +165,14 @@ def test_together_or_not_at_all(log: SqliteLog) -> None:
     assert len(EVENTS) + 1 == len(list(log))
 
 
-def test_together_tells_the_first_error(log: SqliteLog) -> None:
-    """When the database gave up by itself (a full disk), that is the error told, not that nothing is left to undo."""
+def test_batch_raises_first_error(log: SqliteLog) -> None:
     with pytest.raises(StoreError, match="full"), log.batch():  # noqa: PT012 - the block is what is tested
         log.append(Seed("x"))
-        log._db.execute("ROLLBACK")  # as sqlite does when the disk is full
+        log._db.execute("ROLLBACK")  # as SQLite does when the disk is full
         raise sqlite3.OperationalError("database or disk is full")
 
 
-def test_a_dead_process_loses_only_what_was_not_complete(log: SqliteLog, path: Path) -> None:
-    """A transaction that was open when the process died is not in the log."""
+def test_killed_batch_is_rolled_back(log: SqliteLog, path: Path) -> None:
     log.append(Seed("kept"))
     dying = sqlite3.connect(path, isolation_level=None)
     dying.execute("BEGIN")
@@ -199,8 +181,7 @@ def test_a_dead_process_loses_only_what_was_not_complete(log: SqliteLog, path: P
     assert len(EVENTS) + 1 == len(list(log))
 
 
-def test_an_event_that_can_not_be_decoded(log: SqliteLog, path: Path) -> None:
-    """Bytes that have rotted in the database are called damage, with what to do."""
+def test_undecodable_event_is_damage(log: SqliteLog, path: Path) -> None:
     with sqlite3.connect(path) as other:
         other.execute("UPDATE event SET body = x'00ff' WHERE seq = 4")
     other.close()
@@ -208,24 +189,21 @@ def test_an_event_that_can_not_be_decoded(log: SqliteLog, path: Path) -> None:
         list(log)
 
 
-def test_surrogates_in_text_are_kept(log: SqliteLog) -> None:
-    """A page's title and anchors may hold what UTF-8 can't."""
+def test_surrogates_in_text_round_trip(log: SqliteLog) -> None:
     log.append(Visit("http://a.test/s", "page", "ok", 9, title="\ud800", links=Links.to("b", anchors=["\udfff"])))
     last = list(log)[-1]
     assert isinstance(last, Visit)
     assert ("\ud800", ["\udfff"]) == (last.title, last.links.anchors)
 
 
-def test_surrogates_in_a_name_are_refused(log: SqliteLog) -> None:
-    """A node whose name can't be stored is an error of the store, and the log stays usable."""
+def test_surrogates_in_node_are_refused(log: SqliteLog) -> None:
     with pytest.raises(StoreError, match="cannot use"):
         log.append(Seed("\ud800"))
     log.append(Seed("fine"))
 
 
 @pytest.mark.parametrize("readonly", [True, False])
-def test_another_format_is_refused(log: SqliteLog, path: Path, readonly: bool) -> None:
-    """A log of another version is refused with what to do, not misread."""
+def test_other_format_is_refused(log: SqliteLog, path: Path, readonly: bool) -> None:
     log.close()
     with closing(sqlite3.connect(path)) as database:
         database.execute(f"PRAGMA user_version={VERSION + 1}")
@@ -233,15 +211,13 @@ def test_another_format_is_refused(log: SqliteLog, path: Path, readonly: bool) -
         SqliteLog(path, readonly=readonly)
 
 
-def test_what_is_not_a_log_is_refused(path: Path) -> None:
-    """A file of something else is called damaged."""
+def test_file_that_is_not_sqlite_is_refused(path: Path) -> None:
     path.write_bytes(b"this is not a database, but long enough to be read as one" * 100)
     with pytest.raises(DamagedError, match="is damaged"):
         SqliteLog(path)
 
 
-def test_a_database_of_someone_else_is_refused(path: Path) -> None:
-    """A database with other tables is not taken over."""
+def test_foreign_database_is_refused(path: Path) -> None:
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE theirs (x)")
     database.close()
@@ -249,22 +225,19 @@ def test_a_database_of_someone_else_is_refused(path: Path) -> None:
         SqliteLog(path)
 
 
-def test_reading_what_is_not_there(path: Path) -> None:
-    """A log that does not exist can't be read, and is not made by trying."""
+def test_read_missing_log(path: Path) -> None:
     with pytest.raises(StoreError, match="nothing has been crawled there yet"):
         SqliteLog(path, readonly=True)
     assert not path.exists()
 
 
-def test_reading_an_empty_file(path: Path) -> None:
-    """A log that is being made at this moment reads as empty of version, without being changed."""
+def test_read_empty_file(path: Path) -> None:
     path.touch()
     SqliteLog(path, readonly=True).close()
     assert 0 == path.stat().st_size
 
 
-def test_a_database_that_someone_holds(log: SqliteLog, path: Path) -> None:
-    """A database locked by another program is an error that says so and how to go on."""
+def test_log_locked_by_other_program(log: SqliteLog, path: Path) -> None:
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     impatient = SqliteLog(path, busy_seconds=0.0)
@@ -275,8 +248,7 @@ def test_a_database_that_someone_holds(log: SqliteLog, path: Path) -> None:
     impatient.close()
 
 
-def test_one_writer_at_a_time(tmp_path: Path) -> None:
-    """A directory is locked by one crawl, which the refusal names by its process; released, it is free."""
+def test_lock_names_holder(tmp_path: Path) -> None:
     import os
 
     lock = Lock(tmp_path)
@@ -289,14 +261,12 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
     Lock(tmp_path).release()
 
 
-def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
-    """A lock in a directory that does not exist is an error of the store."""
-    with pytest.raises(StoreError, match="cannot write in"):
+def test_lock_in_missing_directory(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot write to"):
         Lock(tmp_path / "nowhere")
 
 
-def test_the_log_in_memory() -> None:
-    """The log for experiments keeps events in order; appending while reading does not disturb."""
+def test_memory_log() -> None:
     log = MemoryLog()
     with log.batch():
         log.append(Seed("a"))

@@ -1,4 +1,4 @@
-"""The search index as a file: what goes in comes out, and what is wrong with it is mended."""
+"""Tests of the search index file."""
 
 from __future__ import annotations
 
@@ -20,25 +20,24 @@ TEXTS = st.lists(WORDS, max_size=12)
 
 
 def entries(*texts: str, start: int = 1) -> list[IndexedPage]:
-    """Pages with these texts, no two of one address."""
+    """Return pages with these texts and distinct URLs."""
     return [IndexedPage(seq, f"http://a.test/{seq}", "", text) for seq, text in enumerate(texts, start)]
 
 
 def holding(index: SearchIndex, *phrase: str) -> list[int]:
-    """Numbers of the pages with these words side by side, from 0."""
+    """Return the numbers of pages that contain a phrase, from 0."""
     return (index.matches(phrase)["id"] - 1).tolist()
 
 
 def brute(texts: list[list[str]], phrase: list[str]) -> list[int]:
-    """Numbers of the texts with these words side by side."""
+    """Return the numbers of texts that contain a phrase."""
     n = len(phrase)
     return [i for i, words in enumerate(texts) if any(words[k : k + n] == phrase for k in range(len(words)))]
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12), st.lists(WORDS, min_size=1, max_size=3))
-def test_places_equal_brute_force(pages: list[tuple[list[str], list[str]]], phrase: list[str]) -> None:
-    """Pages with a word or a phrase, in the title or in the text, are those found by looking at each page."""
+def test_matches_equal_brute_force(pages: list[tuple[list[str], list[str]]], phrase: list[str]) -> None:
     with TemporaryDirectory() as folder:
         index = SearchIndex(Path(folder) / NAME)
         batch = [IndexedPage(i, str(i), " ".join(a), " ".join(b)) for i, (a, b) in enumerate(pages, 1)]
@@ -53,8 +52,7 @@ def test_places_equal_brute_force(pages: list[tuple[list[str], list[str]]], phra
         index.close()
 
 
-def test_words_by_their_beginning(tmp_path: Path) -> None:
-    """All words that begin alike are known, and looked up together."""
+def test_words_with_prefix(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral corals co", "corona cora"), "")
     assert ["cora", "coral", "corals", "corona"] == index.words("cor")
@@ -63,8 +61,7 @@ def test_words_by_their_beginning(tmp_path: Path) -> None:
     index.close()
 
 
-def test_what_is_known_of_a_page_comes_back(tmp_path: Path) -> None:
-    """Number, score and whether it was read come back exactly; pages are selected by all that is known of them."""
+def test_pages_return_stored_values(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add([IndexedPage(7, "u", "a b", "c", "a.test:81", "en", 1.7e9, 0.7, copy=True, unread=True, changed=3.0)], "")
     assert [(1, 7, 0.7, True)] == index.pages().tolist()
@@ -75,8 +72,7 @@ def test_what_is_known_of_a_page_comes_back(tmp_path: Path) -> None:
     index.close()
 
 
-def test_the_newest_visit_of_an_address_counts(tmp_path: Path) -> None:
-    """A page that comes again gets a new record, and the old one is gone, also when both come in one batch."""
+def test_add_replaces_older_version(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     first, second, third = entries("old", "other", "new")
     third.url = first.url
@@ -84,24 +80,22 @@ def test_the_newest_visit_of_an_address_counts(tmp_path: Path) -> None:
     again = IndexedPage(4, first.url, "", "newest")
     index.add([again], "")
     assert ([2, 4], 4) == (index.pages()["id"].tolist(), index.size())
-    assert not index.mostly_dead()
+    assert not index.is_mostly_outdated()
     index.close()
 
 
-def test_an_index_of_the_dead_is_noticed(tmp_path: Path) -> None:
-    """When most records are of visits long past, beginning anew is worth it."""
+def test_is_mostly_outdated(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     for start in (1, 602):
         index.add([IndexedPage(start + n, str(n), "", "") for n in range(601)], "")
-    assert not index.mostly_dead()
+    assert not index.is_mostly_outdated()
     index.add([IndexedPage(9999, "0", "", "")], "")
     index.add([IndexedPage(10_000, "0", "", "")], "")
-    assert index.mostly_dead()
+    assert index.is_mostly_outdated()
     index.close()
 
 
-def test_a_batch_goes_in_whole_or_not_at_all(tmp_path: Path) -> None:
-    """A batch that fails on its way leaves nothing of itself behind."""
+def test_add_is_atomic(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral"), "first")
     bad = entries("reef", "fish", start=2)
@@ -115,8 +109,7 @@ def test_a_batch_goes_in_whole_or_not_at_all(tmp_path: Path) -> None:
     index.close()
 
 
-def test_a_full_disk_is_told_and_costs_the_batch_only(tmp_path: Path) -> None:
-    """Without room the batch is taken back, the message says what to do, and the rest can still be read."""
+def test_add_on_full_disk(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral reef"), "first")
     pages = index._db.execute("PRAGMA page_count").fetchone()[0]
@@ -129,8 +122,7 @@ def test_a_full_disk_is_told_and_costs_the_batch_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["garbage", "empty", "foreign", "older", "truncated", "no tables"])
-def test_what_is_no_index_of_ours_is_made_anew(tmp_path: Path, what: str) -> None:
-    """A file that can't be used is replaced by an empty index, whatever it is."""
+def test_unusable_file_is_replaced(tmp_path: Path, what: str) -> None:
     path = tmp_path / NAME
     if what in ("garbage", "empty"):
         path.write_bytes(b"no database" * 500 if what == "garbage" else b"")
@@ -153,7 +145,7 @@ def test_what_is_no_index_of_ours_is_made_anew(tmp_path: Path, what: str) -> Non
         index.last()
         index.pages()
         index.matches(["coral"])
-    except DamagedError:  # found later than at opening: the search that finds it begins anew
+    except DamagedError:  # found when reading: the search rebuilds the index then
         index.clear()
     assert (0, "") == index.last()
     index.add(entries("reef"), "")
@@ -161,8 +153,7 @@ def test_what_is_no_index_of_ours_is_made_anew(tmp_path: Path, what: str) -> Non
     index.close()
 
 
-def test_the_journal_of_a_deleted_index_is_not_mixed_in(tmp_path: Path) -> None:
-    """Who deletes the file while it is in use, and leaves its journal there, gets an empty index."""
+def test_journal_of_deleted_index_is_ignored(tmp_path: Path) -> None:
     old = SearchIndex(tmp_path / NAME)
     old.add(entries("coral"), "")
     journal = (tmp_path / f"{NAME}-wal").read_bytes()
@@ -176,19 +167,17 @@ def test_the_journal_of_a_deleted_index_is_not_mixed_in(tmp_path: Path) -> None:
     new.close()
 
 
-def test_a_folder_in_the_way_is_told(tmp_path: Path) -> None:
-    """What can't be replaced is named."""
+def test_directory_in_place_of_index(tmp_path: Path) -> None:
     (tmp_path / NAME).mkdir()
     with pytest.raises(StoreError, match=NAME):
         SearchIndex(tmp_path / NAME)
 
 
-def test_torn_parts_are_noticed(tmp_path: Path) -> None:
-    """What can't be right is damage, not a crash."""
+def test_inconsistent_tables_are_damage(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral", "coral"), "")
     index._db.execute("UPDATE state SET size = 1")
-    with pytest.raises(DamagedError, match="does not know"):
+    with pytest.raises(DamagedError, match="words of missing pages"):
         index.matches(["coral"])
     index._db.execute("DELETE FROM place_docsize")
     with pytest.raises(DamagedError):
@@ -200,8 +189,7 @@ def test_torn_parts_are_noticed(tmp_path: Path) -> None:
     index.close()
 
 
-def test_readers_see_one_moment(tmp_path: Path) -> None:
-    """What is added while someone reads is not seen before they ask again."""
+def test_reading_uses_one_snapshot(tmp_path: Path) -> None:
     writer = SearchIndex(tmp_path / NAME)
     writer.add(entries("coral"), "")
     reader = SearchIndex(tmp_path / NAME)
@@ -215,26 +203,24 @@ def test_readers_see_one_moment(tmp_path: Path) -> None:
     writer.close()
 
 
-def test_who_reads_may_go_on_while_it_is_made_anew(tmp_path: Path) -> None:
-    """Clearing takes nothing from those who have the old file open, and they can tell that it was replaced."""
+def test_clear_keeps_open_readers(tmp_path: Path) -> None:
     reader, other = SearchIndex(tmp_path / NAME), SearchIndex(tmp_path / NAME)
     reader.add(entries("coral"), "")
     other.clear()
     other.add(entries("reef"), "")
     assert [0] == holding(reader, "coral")
-    assert reader.replaced
-    assert not other.replaced
-    reader.close()  # and takes nothing of the new one along
+    assert reader.is_replaced
+    assert not other.is_replaced
+    reader.close()  # must not affect the new file
     third = SearchIndex(tmp_path / NAME)
     assert [0] == holding(third, "reef")
     third.close()
     (tmp_path / NAME).unlink()
-    assert other.replaced
+    assert other.is_replaced
     other.close()
 
 
-def test_one_builds_and_others_wait(tmp_path: Path) -> None:
-    """The right to build goes from one to the next, and who has to wait hears of it."""
+def test_index_lock_waits(tmp_path: Path) -> None:
     waiting, turns = threading.Event(), []
 
     def second() -> None:
@@ -250,14 +236,12 @@ def test_one_builds_and_others_wait(tmp_path: Path) -> None:
     assert ["first", "second"] == turns
 
 
-def test_a_directory_that_can_not_be_written_is_told(tmp_path: Path) -> None:
-    """The lock is the first thing that fails; its message says what could not be done."""
+def test_index_lock_in_missing_directory(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot write the search index"), index_lock(tmp_path / "nowhere"):
         pass
 
 
-def test_endless_words_do_no_harm(tmp_path: Path) -> None:
-    """What is longer than any word does not hide those beside it."""
+def test_very_long_words(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral " + "x" * 100_000 + " reef"), "")
     assert [0] == holding(index, "reef")

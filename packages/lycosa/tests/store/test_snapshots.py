@@ -1,4 +1,4 @@
-"""Snapshots as files: what was written comes back, and what is not as it was written is noticed."""
+"""Tests of checkpoint files: round trips, damage, kills."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ABOUT = {"seq": 7, "log": "ab"}
 
 
 def whole(state: Any) -> Any:
-    """A state with collections as they come back, and arrays as something that can be compared."""
+    """Return a state with collections as lists and arrays in comparable form."""
     if isinstance(state, dict):
         return {key: whole(value) for key, value in state.items()}
     if isinstance(state, TextLines):
@@ -41,13 +41,13 @@ def whole(state: Any) -> Any:
 
 
 def read(directory: Path) -> Any:
-    """The state in a directory, as anybody reads it."""
+    """Return the state in a directory."""
     found = Snapshots(directory).read(lambda about: about == ABOUT)
     return None if found is None else whole(found[1])
 
 
 def some_state(seed: int = 0) -> dict[str, Any]:
-    """Some arrays, some of them larger than a block."""
+    """Return arrays, some of them larger than a block."""
     chance = np.random.default_rng(seed)
     return {
         "column": chance.random(5 * BLOCK // 8 + 3),
@@ -62,13 +62,12 @@ def some_state(seed: int = 0) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def filed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What may come back in a file does so although it is small, in several pieces."""
+    """Restore small arrays into files, in several pieces."""
     monkeypatch.setattr(files, "MIN_FILE_BYTES", 100_000)
     monkeypatch.setattr(files, "BLOCKS_PER_READ", 5)
 
 
-def test_what_was_written_comes_back(tmp_path: Path) -> None:
-    """Arrays, texts and plain values, to the last bit; the large one in a file."""
+def test_state_round_trip(tmp_path: Path) -> None:
     Snapshots(tmp_path).write(ABOUT, some_state())
     assert read(tmp_path) == whole(some_state())
     found = Snapshots(tmp_path).read(lambda about: True)
@@ -82,8 +81,7 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
     assert asking_for_more is None, "one whose parts are not those that are looked for does not fit"
 
 
-def test_arrays_that_come_back_can_be_changed(tmp_path: Path) -> None:
-    """They are nobody else's."""
+def test_restored_arrays_are_writable(tmp_path: Path) -> None:
     Snapshots(tmp_path).write(ABOUT, some_state())
     found = Snapshots(tmp_path).read(lambda about: True)
     assert found is not None
@@ -93,8 +91,11 @@ def test_arrays_that_come_back_can_be_changed(tmp_path: Path) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40_000), st.booleans()), min_size=1, max_size=6))
-def test_any_changes_come_back(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, int, bool]]) -> None:
-    """Whatever grows, shrinks or changes from one snapshot to the next, also if somebody else goes on writing."""
+def test_changed_states_round_trip(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, int, bool]]
+) -> None:
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, int, bool]]
+) -> None:
     place = tmp_path_factory.mktemp("crawl")
     column, texts, runs = np.zeros(10, np.int32), list[str](), list[int]()
     snapshots = Snapshots(place)
@@ -118,8 +119,7 @@ def test_any_changes_come_back(tmp_path_factory: pytest.TempPathFactory, steps: 
         assert read(place) == whole({**state, "texts": [text.upper() for text in texts]})
 
 
-def test_only_what_changed_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A block for a changed number, and the last one of what has grown."""
+def test_write_changed_blocks_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     state, texts, written = some_state(), [f"node {n}" for n in range(9000)], list[int]()
     state["texts"] = TextLines(texts)
     snapshots, pwrite = Snapshots(tmp_path), os.pwrite
@@ -134,19 +134,14 @@ def test_only_what_changed_is_written(tmp_path: Path, monkeypatch: pytest.Monkey
     assert read(tmp_path) == whole(state)
 
 
-def test_a_snapshot_that_does_not_fit_is_not_read(tmp_path: Path) -> None:
-    """Whoever reads says what it has to be of."""
+def test_read_rejected_by_fits(tmp_path: Path) -> None:
     Snapshots(tmp_path).write({**ABOUT, "seq": 8}, some_state())
     assert read(tmp_path) is None
     assert read(tmp_path / "nowhere") is None
 
 
 @pytest.mark.parametrize("name", [MAP, BLOCKS])
-def test_flipped_bits_and_cut_files_are_noticed(tmp_path: Path, name: str) -> None:
-    """Wherever a bit is flipped or the file is cut, there is no snapshot; nothing is raised.
-
-    But for the room behind the last bytes of an array, where nothing is kept.
-    """
+def test_read_detects_flipped_bits_and_truncation(tmp_path: Path, name: str) -> None:
     Snapshots(tmp_path).write(ABOUT, some_state())
     file, chance = tmp_path / NAME / name, np.random.default_rng(3)
     content, kept = file.read_bytes(), 0
@@ -164,8 +159,7 @@ def test_flipped_bits_and_cut_files_are_noticed(tmp_path: Path, name: str) -> No
     assert read(tmp_path) == whole(some_state())
 
 
-def test_a_file_that_claims_too_much_is_refused(tmp_path: Path) -> None:
-    """A map of a snapshot that is larger than its blocks is no reason to make room for it."""
+def test_read_rejects_claimed_size(tmp_path: Path) -> None:
     Snapshots(tmp_path).write(ABOUT, some_state())
     snapshots = Snapshots(tmp_path)
     snapshots.read(lambda about: True)
@@ -175,8 +169,7 @@ def test_a_file_that_claims_too_much_is_refused(tmp_path: Path) -> None:
     assert read(tmp_path) is None
 
 
-def test_killed_before_the_map_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last snapshot is whole, what the other has left does no harm, and is overwritten."""
+def test_failure_before_map_keeps_previous_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshots = Snapshots(tmp_path)
     snapshots.write(ABOUT, some_state())
     with monkeypatch.context() as broken:
@@ -206,8 +199,7 @@ while True:
 """
 
 
-def test_killed_at_any_moment(tmp_path: Path) -> None:
-    """kill -9 while snapshots are written as fast as can be: there always is one, and all of it is of one moment."""
+def test_kill_at_any_moment_leaves_a_checkpoint(tmp_path: Path) -> None:
     for pause in (0.0, 0.013, 0.031):
         with subprocess.Popen([sys.executable, "-c", WRITING, str(tmp_path)], stdout=subprocess.PIPE) as writer:
             assert writer.stdout is not None
@@ -220,14 +212,12 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         assert set(state["a"].tolist()) == set(state["b"].tolist()) == {state["n"]}
 
 
-def test_texts_of_several_lines_can_not_be_told() -> None:
-    """They would come back as others."""
+def test_texts_with_line_breaks_are_refused() -> None:
     with pytest.raises(StateMismatch):
         TextLines(["a\nb"]).encode(["a\nb"])
 
 
-def test_other_values_can_not_be_told(tmp_path: Path) -> None:
-    """Only plain ones; the snapshot before stays."""
+def test_unsupported_values_are_refused(tmp_path: Path) -> None:
     Snapshots(tmp_path).write(ABOUT, some_state())
     with pytest.raises(StateMismatch):
         Snapshots(tmp_path).write(ABOUT, {"what": object()})
@@ -236,11 +226,7 @@ def test_other_values_can_not_be_told(tmp_path: Path) -> None:
     assert read(tmp_path) == whole(some_state())
 
 
-# -- a directory that somebody else has prepared, and a disk that is nearly full -----------------------------------
-
-
-def test_a_link_is_not_followed(tmp_path: Path) -> None:
-    """Neither in place of the blocks nor of the directory; nothing of the other file is changed."""
+def test_symbolic_links_are_refused(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_bytes(b"mine")
     (tmp_path / NAME).mkdir()
@@ -257,16 +243,14 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
         Snapshots(tmp_path / "crawl").write(ABOUT, some_state())
 
 
-def test_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
-    """Who reads it has none."""
+def test_read_does_not_wait_for_pipe(tmp_path: Path) -> None:
     Snapshots(tmp_path).write(ABOUT, some_state())
     (tmp_path / NAME / BLOCKS).unlink()
     os.mkfifo(tmp_path / NAME / BLOCKS)
     assert read(tmp_path) is None
 
 
-def test_a_file_that_is_too_long_is_cut(tmp_path: Path) -> None:
-    """A file of terabytes with nothing in it is not looked through."""
+def test_write_truncates_oversized_file(tmp_path: Path) -> None:
     snapshots = Snapshots(tmp_path)
     snapshots.write(ABOUT, some_state())
     os.truncate(tmp_path / NAME / BLOCKS, 1 << 42)
@@ -275,8 +259,7 @@ def test_a_file_that_is_too_long_is_cut(tmp_path: Path) -> None:
     assert read(tmp_path) == whole(some_state(1))
 
 
-def test_a_disk_that_is_nearly_full_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is there stays."""
+def test_write_refuses_nearly_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshots = Snapshots(tmp_path)
     snapshots.write(ABOUT, some_state())
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=MIN_FREE_BYTES - 1))
@@ -285,8 +268,7 @@ def test_a_disk_that_is_nearly_full_is_left_alone(tmp_path: Path, monkeypatch: p
     assert read(tmp_path) == whole(some_state())
 
 
-def test_a_log_with_another_word_is_another_log(tmp_path: Path) -> None:
-    """A yes is as long as a no."""
+def test_chain_covers_labels(tmp_path: Path) -> None:
     chains = set()
     for relevant in (True, False, None):
         with closing(SqliteLog(tmp_path / f"{relevant}.sqlite")) as log:

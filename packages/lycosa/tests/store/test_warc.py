@@ -1,4 +1,4 @@
-"""The archive: valid for others' readers, whole or not at all, and never more than the log knows."""
+"""Tests of the WARC archive."""
 
 import gzip
 import hashlib
@@ -20,30 +20,27 @@ REQUEST = b"GET /a HTTP/1.1\r\nHost: a.test\r\nUser-Agent: Lycosa\r\n\r\n"
 
 
 def exchange(body: bytes, *headers: tuple[bytes, bytes], truncated: str = "") -> Exchange:
-    """An answer as it came."""
     return Exchange(REQUEST, b"HTTP/1.1 200 OK", list(headers), body, hashlib.sha256(body).digest(), truncated)
 
 
 def visit(node: str = "http://a.test/a", started: float = 1_700_000_000.25) -> Visit:
-    """A visit to be archived."""
     return Visit(node, "page", "ok", 1, started=started, address="192.0.2.1")
 
 
 def archive(path: Path, **rest: Any) -> WarcArchive:
-    """A new archive."""
     made = WarcArchive(path / "archive", **rest)
     made.recover({})
     return made
 
 
 def only(path: Path) -> Path:
-    """The one file of an archive."""
+    """Return the single file of an archive."""
     (file,) = (path / "archive").glob("*.warc.gz")
     return file
 
 
 def records(path: Path) -> list[tuple[str, dict[str, str], bytes, dict[str, str]]]:
-    """All records of a file as a stranger reads them: type, WARC headers, payload, HTTP headers."""
+    """Return all records as warcio reads them: type, WARC headers, payload, HTTP headers."""
     found = []
     with open(path, "rb") as file:
         for record in ArchiveIterator(file, no_record_parse=False):
@@ -53,7 +50,7 @@ def records(path: Path) -> list[tuple[str, dict[str, str], bytes, dict[str, str]
 
 
 def check(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Let warcio verify all digests; it prints what it does not like."""
+    """Verify all digests with `warcio check`."""
 
     class Command:
         inputs = (str(path),)
@@ -66,8 +63,7 @@ def check(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "digest pass" in output
 
 
-def test_a_visit_is_a_response_and_its_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file starts with warcinfo; a visit is a response with its request, tied together, digests right."""
+def test_append_writes_response_and_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = archive(tmp_path, about={"software": "Lycosa/9", "description": "topic: coral"})
     body = b"<html>coral</html>"
     place = made.append(visit(), exchange(body, (b"Content-Type", b"text/html")))
@@ -87,8 +83,7 @@ def test_a_visit_is_a_response_and_its_request(tmp_path: Path, capsys: pytest.Ca
     check(path, capsys)
 
 
-def test_the_place_is_where_the_record_is(tmp_path: Path) -> None:
-    """Offset and length cut out exactly the response and the request."""
+def test_place_covers_response_and_request(tmp_path: Path) -> None:
     made = archive(tmp_path)
     made.append(visit(), exchange(b"one"))
     place = made.append(visit("http://a.test/2"), exchange(b"two"))
@@ -104,10 +99,7 @@ def test_the_place_is_where_the_record_is(tmp_path: Path) -> None:
 @pytest.mark.paper("batsakis-storage")
 @pytest.mark.parametrize("size", [0, 1, 512, 513, 65_535, 65_536, 200_001])
 @pytest.mark.parametrize("coding", [b"", b"gzip", b"zstd"])
-def test_bodies_of_all_sizes_come_back(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], size: int, coding: bytes
-) -> None:
-    """A body is kept as received, stored or deflated, whatever its size, and its digest is true."""
+def test_bodies_round_trip(tmp_path: Path, capsys: pytest.CaptureFixture[str], size: int, coding: bytes) -> None:
     body = os.urandom(size)
     headers = [(b"Content-Encoding", coding)] if coding else []
     made = archive(tmp_path)
@@ -118,8 +110,7 @@ def test_bodies_of_all_sizes_come_back(
     check(path, capsys)
 
 
-def test_compressed_bodies_are_stored_as_they_are(tmp_path: Path) -> None:
-    """A body that is compressed already lies in the file byte for byte; another one is deflated."""
+def test_compressed_bodies_are_stored(tmp_path: Path) -> None:
     packed, text = gzip.compress(os.urandom(5000)), b"coral " * 2000
     made = archive(tmp_path)
     made.append(visit(), exchange(packed, (b"content-encoding", b"GZIP ")))
@@ -131,8 +122,7 @@ def test_compressed_bodies_are_stored_as_they_are(tmp_path: Path) -> None:
     assert len(data) < len(packed) + 3000
 
 
-def test_each_record_is_a_member_of_its_own(tmp_path: Path) -> None:
-    """Readers may start at any record: each is a whole gzip member."""
+def test_records_are_gzip_members(tmp_path: Path) -> None:
     made = archive(tmp_path)
     for number in range(3):
         made.append(visit(), exchange(b"%d" % number * 1000, (b"Content-Encoding", b"gzip")))
@@ -146,8 +136,7 @@ def test_each_record_is_a_member_of_its_own(tmp_path: Path) -> None:
     assert 7 == members
 
 
-def test_equal_payloads_become_revisits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A payload that was archived before is referred to, without its body."""
+def test_repeated_payload_becomes_revisit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = archive(tmp_path)
     made.append(visit("http://a.test/1", started=1_700_000_000.0), exchange(b"same"))
     again = visit("http://a.test/2", started=1_700_000_009.0)
@@ -162,8 +151,7 @@ def test_equal_payloads_become_revisits(tmp_path: Path, capsys: pytest.CaptureFi
     check(path, capsys)
 
 
-def test_empty_payloads_are_no_revisits(tmp_path: Path) -> None:
-    """Two empty bodies have nothing in common."""
+def test_empty_payloads_are_not_revisits(tmp_path: Path) -> None:
     made = archive(tmp_path)
     made.append(visit(), exchange(b""))
     place = made.append(visit(), exchange(b""))
@@ -171,8 +159,7 @@ def test_empty_payloads_are_no_revisits(tmp_path: Path) -> None:
     assert "revisit" not in [record[0] for record in records(tmp_path / "archive" / place.file)]
 
 
-def test_payloads_are_remembered_from_the_log(tmp_path: Path) -> None:
-    """After a resume, a payload of the earlier run is known; that of a revisit or of no archive is not."""
+def test_remember_restores_payloads(tmp_path: Path) -> None:
     made = archive(tmp_path)
     first = visit("http://a.test/1")
     first.digest = hashlib.sha256(b"same").digest()
@@ -189,8 +176,7 @@ def test_payloads_are_remembered_from_the_log(tmp_path: Path) -> None:
     assert ["warcinfo", "revisit", "request", "response", "request"] == kinds
 
 
-def test_headers_are_true_of_the_body_as_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A dechunked body does not claim to be chunked, a cut one does not claim its full length."""
+def test_headers_match_stored_body(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = archive(tmp_path)
     cut = exchange(b"half", (b"Content-Length", b"8"), (b"Transfer-Encoding", b"chunked"), truncated="length")
     place = made.append(visit(), cut)
@@ -202,8 +188,7 @@ def test_headers_are_true_of_the_body_as_kept(tmp_path: Path, capsys: pytest.Cap
     check(path, capsys)
 
 
-def test_headers_can_not_break_out(tmp_path: Path) -> None:
-    """A line break inside a header stays inside that header."""
+def test_line_breaks_in_headers_are_removed(tmp_path: Path) -> None:
     made = archive(tmp_path)
     place = made.append(visit(), exchange(b"body", (b"X-Evil", b"a\r\n\r\nWARC/1.1"), (b"X-Bin", b"\xff\x00")))
     made.close()
@@ -212,8 +197,7 @@ def test_headers_can_not_break_out(tmp_path: Path) -> None:
     assert "a    WARC/1.1" == response[3]["X-Evil"]
 
 
-def test_a_description_is_one_line(tmp_path: Path) -> None:
-    """A topic of several lines does not become several fields."""
+def test_warcinfo_fields_are_single_lines(tmp_path: Path) -> None:
     made = archive(tmp_path, about={"description": "topic: coral\r\nrobots: ignore"})
     made.append(visit(), exchange(b"x"))
     made.close()
@@ -222,7 +206,6 @@ def test_a_description_is_one_line(tmp_path: Path) -> None:
 
 
 def test_files_are_rotated(tmp_path: Path) -> None:
-    """When a file has its size, the next visit begins another, with a warcinfo of its own."""
     made = archive(tmp_path, rotate=4000)
     places = [made.append(visit(f"http://a.test/{n}"), exchange(os.urandom(2000))) for n in range(4)]
     made.close()
@@ -233,8 +216,7 @@ def test_files_are_rotated(tmp_path: Path) -> None:
         assert path.name == records(path)[0][1]["WARC-Filename"]
 
 
-def test_going_on_in_a_file(tmp_path: Path) -> None:
-    """A resumed archive appends to the last file, under its warcinfo."""
+def test_recover_continues_last_file(tmp_path: Path) -> None:
     made = archive(tmp_path)
     place = made.append(visit(), exchange(b"one"))
     made.close()
@@ -249,8 +231,7 @@ def test_going_on_in_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tail", ["a whole record", "half a record"])
-def test_a_tail_beyond_the_log_is_moved_aside(tmp_path: Path, tail: str) -> None:
-    """Records whose event was not committed, whole or torn, are moved, not deleted; what is known stays."""
+def test_recover_moves_tail_aside(tmp_path: Path, tail: str) -> None:
     made = archive(tmp_path)
     kept = made.append(visit(), exchange(b"kept"))
     lost = made.append(visit("http://a.test/lost"), exchange(b"lost"))
@@ -268,8 +249,7 @@ def test_a_tail_beyond_the_log_is_moved_aside(tmp_path: Path, tail: str) -> None
     assert ["warcinfo", "response", "request"] == [record[0] for record in records(path)]
 
 
-def test_a_file_the_log_does_not_know_is_moved_whole(tmp_path: Path) -> None:
-    """A file made just before the end goes aside, its number is not used again, and moving twice keeps both."""
+def test_recover_moves_unknown_file_aside(tmp_path: Path) -> None:
     for round in (1, 2):
         made = WarcArchive(tmp_path / "archive")
         moved = made.recover({})
@@ -280,8 +260,7 @@ def test_a_file_the_log_does_not_know_is_moved_whole(tmp_path: Path) -> None:
     assert [1, 2] == [serial_number(name.removesuffix(".from-0")) for name in names]
 
 
-def test_an_empty_file_is_removed(tmp_path: Path) -> None:
-    """A file that was made but never written to is no WARC."""
+def test_recover_removes_empty_file(tmp_path: Path) -> None:
     (tmp_path / "archive").mkdir()
     (tmp_path / "archive" / "reefs-20261117151336005-00003-a-3f9c2a1b.warc.gz").touch()
     made = WarcArchive(tmp_path / "archive")
@@ -290,22 +269,20 @@ def test_an_empty_file_is_removed(tmp_path: Path) -> None:
     made.close()
 
 
-def test_a_file_shorter_than_the_log_is_damage(tmp_path: Path) -> None:
-    """When bytes that the log knows of are missing, nothing is touched and the error says what to restore."""
+def test_recover_refuses_truncated_file(tmp_path: Path) -> None:
     made = archive(tmp_path)
     place = made.append(visit(), exchange(b"x"))
     made.close()
     path = tmp_path / "archive" / place.file
     os.truncate(path, 50)
-    with pytest.raises(DamagedError, match=r"holds 50 bytes, but the log knows of .* restore"):
+    with pytest.raises(DamagedError, match=r"has 50 bytes, but the log recorded .* restore"):
         WarcArchive(tmp_path / "archive").recover({place.file: place.offset + place.length})
     assert 50 == path.stat().st_size
-    with pytest.raises(DamagedError, match="holds 0 bytes"):
+    with pytest.raises(DamagedError, match="has 0 bytes"):
         WarcArchive(tmp_path / "archive").recover({"reefs-20261117151336005-00009-a-3f9c2a1b.warc.gz": 10})
 
 
-def test_a_write_that_fails_leaves_no_half_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the disk is full in the middle of a record, the file is as it was, and the error says how to go on."""
+def test_failed_write_restores_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = archive(tmp_path)
     place = made.append(visit(), exchange(b"kept"))
     path, real = tmp_path / "archive" / place.file, os.write
@@ -327,8 +304,7 @@ def test_a_write_that_fails_leaves_no_half_record(tmp_path: Path, monkeypatch: p
     assert 5 == len(records(path))
 
 
-def test_a_file_that_can_not_be_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When not even warcinfo fits, no file is left behind."""
+def test_failed_warcinfo_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = archive(tmp_path)
 
     def full(file: int, data: bytes) -> int:
@@ -342,8 +318,7 @@ def test_a_file_that_can_not_be_begun(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [] == list((tmp_path / "archive").glob("*.warc.gz"))
 
 
-def test_record_ids_are_unique_version_4(tmp_path: Path) -> None:
-    """Each record has a UUID of its own."""
+def test_record_ids_are_unique_uuid4(tmp_path: Path) -> None:
     import uuid
 
     made = archive(tmp_path)

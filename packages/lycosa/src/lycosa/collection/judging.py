@@ -123,7 +123,7 @@ def judge(
         done = _Rejudging(collection, log, options, topic, now, 0 if keep else sample)
         if opened is not None:
             if model is not None:
-                done.options = opened.keep_model(options, model)
+                done.options = opened.replace_model(options, model)
             done.keep(opened)
         return done.judged
 
@@ -243,7 +243,7 @@ class _Rejudging:
             last_seq = 0
         self._fold(learner, name, reader, last_seq)
         if isinstance(labelled, LabelledJudge) and other:
-            update: ModelUpdate | None = labelled.said_anew(self.now)
+            update: ModelUpdate | None = labelled.full_update(self.now)
         else:  # A judge without training data waits for it, unless it must rate the pages now.
             update = learner.next_update(self.now, other or not is_waiting(learner))
         if update is not None:
@@ -266,8 +266,8 @@ class _Rejudging:
         key, snapshots = learning_key(self.options, name), Snapshots(self.collection.path)
 
         def fits(about: About) -> bool:
-            last_seq = about["code"] == code_digest() and about.get("judge") == key
-            return last_seq and bool(self.log.chain(about["seq"]) == about["log"])
+            is_current = about["code"] == code_digest() and about.get("judge") == key
+            return is_current and bool(self.log.chain(about["seq"]) == about["log"])
 
         try:
             check(learner)

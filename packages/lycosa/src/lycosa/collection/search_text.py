@@ -78,7 +78,7 @@ def split_words(text: str) -> list[str]:
 def main_text(document: ParsedPage) -> str:
     """Return the main text of a page, safe to print in a terminal.
 
-    >>> main_text(ParsedPage(marked="\x01Home\x02 Corals bleach.", main="Corals bleach."))
+    >>> main_text(ParsedPage(marked="\\x01Home\\x02 Corals bleach.", main="Corals bleach."))
     'Corals bleach.'
     """
     return clean(document.content[:1_000_000])  # characters
@@ -87,7 +87,7 @@ def main_text(document: ParsedPage) -> str:
 def clean(text: str) -> str:
     """Normalise text to NFC and remove link markers and control characters.
 
-    >>> clean("a\x1b[31mb\\tc")
+    >>> clean("a\\x1b[31mb\\tc")
     'a [31mb c'
     """
     return visible(unicodedata.normalize("NFC", text)).strip()

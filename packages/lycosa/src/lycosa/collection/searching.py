@@ -242,9 +242,9 @@ class Search:
         allows_partial = self.patience is not None and path.exists() and self.collection.log.end() > SMALL_CRAWL_EVENTS
         patience = LOCK_TIMEOUT_SECONDS if allows_partial else None
         with index_lock(self.collection.path, self.progress.waiting, patience) as is_locked:
-            if self._index is not None and self._index.replaced:
+            if self._index is not None and self._index.is_replaced:
                 self.close()
-            index = self._index = self._index or SearchIndex(path, mine=is_locked)
+            index = self._index = self._index or SearchIndex(path, is_locked=is_locked)
             if not is_locked or not self._update_index(index, rebuild, until):
                 self.behind = max(0, self.collection.log.end() - index.last()[0])
             else:
@@ -261,7 +261,7 @@ class Search:
         except IndexDamaged:
             index.clear()
             done = self._extend(index, until)
-        if index.last()[0] > before and index.mostly_dead():
+        if index.last()[0] > before and index.is_mostly_outdated():
             index.clear()
             done = self._extend(index, until)
         return done
@@ -323,7 +323,7 @@ class Search:
             language=visit.language,
             fetched=visit.started,
             changed=self._changed(seq, visit),
-            score=visit.relevance_now,
+            relevance=visit.relevance_now,
             copy=bool(visit.same_as),
             unread=not readable,
         )
@@ -461,7 +461,7 @@ class IndexRanking:
         """Return the pages of greatest weight; ties are broken by relevance, then by page number."""
         pages = self.pages[mask[self.pages["id"]]]
         page_weights = weights[pages["id"]]
-        order = np.lexsort((pages["id"], -pages["score"], -page_weights))[:limit]
+        order = np.lexsort((pages["id"], -pages["relevance"], -page_weights))[:limit]
         return [RankedPage(pages["id"].item(at), pages["seq"].item(at), page_weights.item(at)) for at in order]
 
 

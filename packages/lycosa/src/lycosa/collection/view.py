@@ -647,7 +647,11 @@ def _link(log: SqliteLog, seq: int, node: str) -> Origin:
     link_relevance = float(visit.links.link_relevances[at]) if len(visit.links.link_relevances) else 0.0
     kind = "redirect" if visit.outcome == "redirect" else "sitemap" if visit.kind == "sitemap" else "link"
     return Origin(
-        kind, visit.node, clean(visit.title)[:MAX_TEXT_LENGTH], clean(visit.links.anchors[at])[:MAX_TEXT_LENGTH], link_relevance
+        kind,
+        visit.node,
+        clean(visit.title)[:MAX_TEXT_LENGTH],
+        clean(visit.links.anchors[at])[:MAX_TEXT_LENGTH],
+        link_relevance,
     )
 
 

@@ -35,7 +35,7 @@ def printable(text: str, instead: str = "\ufffd") -> str:
 def visible(text: str) -> str:
     """Make text safe for a terminal: drop link markers and soft hyphens, replace unprintable characters by blanks.
 
-    >>> visible("a\x1b[31mb\u202ec \x01d\x02")
+    >>> visible("a\\x1b[31mb\\u202ec \\x01d\\x02")
     'a [31mb c d'
     """
     text = re.sub("[\x01\x02\xad]", "", text)

@@ -25,8 +25,8 @@ from urllib.parse import unquote_to_bytes
 from zlib_ng import zlib_ng as zlib
 
 from lycosa.core.errors import DamagedError, StoreError
-from lycosa.core.files import replacing
-from lycosa.store.naming import ENDING as WARC_ENDING
+from lycosa.core.files import atomic_write
+from lycosa.store.naming import SUFFIX as WARC_ENDING
 
 REVISIT = "warc/revisit"  # media type of revisit records
 _MAX_LINE_BYTES = 1 << 20  # URLs are much shorter
@@ -64,12 +64,11 @@ class CdxjEntry(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Return the offset behind the record."""
         return self.offset + self.length
 
     @property
     def line(self) -> bytes:
-        """Return the entry as a line of an index file."""
+        """Line of an index file."""
         fields = {
             "url": self.url, "mime": self.mime, "status": self.status, "digest": self.digest,
             "length": str(self.length), "offset": str(self.offset), "filename": self.file,
@@ -79,7 +78,6 @@ class CdxjEntry(NamedTuple):
 
 
 def index_path(path: Path) -> Path:
-    """Return the path of a WARC file's index."""
     return path.with_name(path.name.removesuffix(WARC_ENDING) + ".cdxj")
 
 
@@ -96,13 +94,8 @@ def _second(seconds: int) -> str:
 
 @lru_cache(maxsize=64)
 def format_digest(digest: bytes) -> str:
-    """Format a SHA-256 digest as in WARC files and indexes. Cached, since record, index and crawl.log format the same
-    one.
-    """
+    """Format a SHA-256 digest as in WARC files and indexes. Cached: record, index and crawl.log share each digest."""
     return "sha256:" + b32encode(digest).decode()
-
-
-# -- keys --------------------------------------------------------------------------------------------------------
 
 
 def surt_key(url: str) -> str:
@@ -137,7 +130,6 @@ def _host(authority: str, scheme: str) -> tuple[str, str]:
 
 
 def _path(path: str) -> str:
-    """Resolve dot segments and merge slashes."""
     parts: list[str] = []
     for part in path.split("/")[1:]:
         if part == ".." and parts:
@@ -164,9 +156,6 @@ def _plain(text: str) -> str:
     return _ESCAPED.sub(lambda match: b"%%%02X" % match[0][0], data).decode("ascii")
 
 
-# -- reading -----------------------------------------------------------------------------------------------------
-
-
 def parse_line(line: bytes) -> CdxjEntry | None:
     """Parse a line of an index; return None for comments, torn lines and anything else malformed."""
     try:
@@ -183,7 +172,7 @@ def parse_line(line: bytes) -> CdxjEntry | None:
 
 
 def read_entries(path: Path) -> Iterator[CdxjEntry]:
-    """Iterate over the entries of an index in its order; nothing if the file does not exist."""
+    """Yield the entries of an index in its order; nothing if the file does not exist."""
     try:
         with open(path, "rb") as file:
             while line := file.readline(_MAX_LINE_BYTES):
@@ -196,7 +185,7 @@ def read_entries(path: Path) -> Iterator[CdxjEntry]:
 
 
 def find_entries(path: Path, key: str) -> Iterator[CdxjEntry]:
-    """Iterate over the entries of a key, found by binary search in the sorted file."""
+    """Yield the entries of a key, found by binary search in the sorted file."""
     wanted = f"{key} ".encode()
     try:
         with open(path, "rb") as file:
@@ -232,9 +221,6 @@ def _seek(file: IO[bytes], wanted: bytes) -> None:
         file.seek(0)
 
 
-# -- writing ------------------------------------------------------------------------------------------------------
-
-
 def update_index(path: Path, end: int, fresh: Iterable[CdxjEntry] = ()) -> None:
     """Complete the index of a WARC file up to an offset.
 
@@ -246,12 +232,12 @@ def update_index(path: Path, end: int, fresh: Iterable[CdxjEntry] = ()) -> None:
     reached = indexed_end(index, gap)
     lacking = sorted(entry.line for entry in [*scan_records(path, reached, gap), *added])
     known = (line for line, behind in _spans(index) if behind <= gap) if reached else ()
-    with replacing(index) as file:
+    with atomic_write(index) as file:
         file.writelines(line for line, _ in groupby(heapq.merge(known, lacking)))
 
 
 def indexed_end(index: Path, end: int) -> int:
-    """Return the highest indexed offset that is at most `end`, 0 if the index is torn or unsorted and so unusable."""
+    """Return the highest indexed offset that is at most `end`; 0 if the index is torn or unsorted."""
     reached, before = 0, b""
     for line, behind in _spans(index):
         if line < before or behind < 0:
@@ -263,7 +249,7 @@ def indexed_end(index: Path, end: int) -> int:
 
 
 def _spans(index: Path) -> Iterator[tuple[bytes, int]]:
-    """Iterate over the lines of an index with the end offset of each record, -1 for a malformed line."""
+    """Yield the lines of an index with the end offset of each record, -1 for a malformed line."""
     try:
         with open(index, "rb") as file:
             while line := file.readline(_MAX_LINE_BYTES):
@@ -280,7 +266,7 @@ def _spans(index: Path) -> Iterator[tuple[bytes, int]]:
 
 
 def scan_records(path: Path, start: int, end: int) -> Iterator[CdxjEntry]:
-    """Iterate over the entries of the records that begin in a range of a WARC file, read from the file itself."""
+    """Yield the entries of the records that begin in a range of a WARC file, read from the file itself."""
     if start >= end:
         return
     try:
@@ -293,14 +279,14 @@ def scan_records(path: Path, start: int, end: int) -> Iterator[CdxjEntry]:
 
 
 def entries_in(records: bytes, offset: int, name: str) -> Iterator[CdxjEntry]:
-    """Iterate over the entries of encoded records that are stored at an offset of a file."""
+    """Yield the entries of encoded records that are stored at an offset of a file."""
     for at, length, head in _members(io.BytesIO(records), 0, len(records), Path(name)):
         if entry := parse_record(head, offset + at, length, name):
             yield entry
 
 
 def _members(file: IO[bytes], start: int, end: int, path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """Iterate over gzip members: offset, length and the first 64 KiB of the content."""
+    """Yield offset, length and the first 64 KiB of content of each gzip member."""
     file.seek(start)
     offset, ahead = start, b""
     while offset < end:
@@ -320,9 +306,7 @@ def _members(file: IO[bytes], start: int, end: int, path: Path) -> Iterator[tupl
 
 
 def parse_record(head: bytes, offset: int, length: int, file: str) -> CdxjEntry | None:
-    """Return the index entry of a record from its first bytes, None for types that are not indexed (requests, 304
-    answers).
-    """
+    """Return the index entry of a record from its first bytes; None for requests and 304 responses."""
     fields, _, http = head.partition(b"\r\n\r\n")
     named = {name.lower(): value.decode("utf-8", "replace") for name, value in _FIELD.findall(fields)}
     kind, url = named.get(b"warc-type", ""), named.get(b"warc-target-uri", "").strip("<>")

@@ -34,7 +34,7 @@ from lycosa.core.types import (
 )
 
 VERSION = 5  # format of the log; logs of other versions are refused
-# raised when decoding bytes that are not an event
+# Raised when decoding bytes that are not an event.
 DECODE_ERRORS = (
     ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, MemoryError,
     msgpack.UnpackException, zstd.ZstdError,
@@ -48,7 +48,7 @@ _STRICT: dict[str, Any] = {"unicode_errors": "surrogatepass", "strict_map_key": 
 
 
 def encode_visit(visit: Visit, level: int = 1) -> bytes:
-    """Encode a visit without its place in the archive, which has columns of its own."""
+    """Encode a visit without its archive place, which has columns of its own."""
     links, terms = visit.links, visit.terms
     packed: bytes = msgpack.packb(
         (
@@ -79,7 +79,6 @@ def _columns(links: Links) -> tuple[Any, ...]:
 
 
 def decode_visit(blob: bytes, place: ArchivePlace) -> Visit:
-    """Decode a visit."""
     values: list[Any] = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), **_STRICT)
     _check(values)
     ids, counts, new = values[27:30]
@@ -108,8 +107,8 @@ def _check_links(links: Links) -> None:
 
 
 _REAL = (float, int)
-# types of a visit's fields
-_FIELDS: tuple[Any, ...] = (
+# Types of a visit's fields.
+_VISIT_FIELDS: tuple[Any, ...] = (
     str, str, str, int, str, _REAL, int, _REAL, int, str, _REAL, _REAL, str, int, int, str, str, str, str, list, str,
     bytes, int, str, _REAL, str, dict, bytes, bytes, list, list, list, list, list, list, bytes, dict, bytes,
     list, list,
@@ -117,10 +116,9 @@ _FIELDS: tuple[Any, ...] = (
 
 
 def _check(values: Any) -> None:
-    """Raise ValueError unless the values have the types of a visit's fields."""
-    if not isinstance(values, list) or len(values) != len(_FIELDS):
+    if not isinstance(values, list) or len(values) != len(_VISIT_FIELDS):
         raise ValueError("the record is not a visit")
-    for at, (value, kind) in enumerate(zip(values, _FIELDS, strict=True)):
+    for at, (value, kind) in enumerate(zip(values, _VISIT_FIELDS, strict=True)):
         if not isinstance(value, kind):
             raise ValueError(f"field {at} of the visit is a {type(value).__name__}")
     _check_names(values[1], values[2])
@@ -163,8 +161,8 @@ def encode_other(event: Seed | Label | Setting | ModelUpdate | InboundLinks | Li
     if isinstance(event, InboundLinks):
         values[2] = encode_visit(event.visit)
         del values[-1]
-    if isinstance(event, ModelUpdate):  # which may hold arrays
-        return zstd.compress(msgpack.packb(values, default=_packed, unicode_errors="surrogatepass"))
+    if isinstance(event, ModelUpdate):  # data may contain arrays
+        return zstd.compress(msgpack.packb(values, default=_pack_array, unicode_errors="surrogatepass"))
     packed: bytes = msgpack.packb(values, unicode_errors="surrogatepass")
     return packed
 
@@ -174,10 +172,10 @@ def decode_other(kind: str, blob: bytes) -> Event:
     if kind == "link_batch":
         return _decode_batch(blob)
     if kind == "model_update":
-        values = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), ext_hook=_unpacked, **_STRICT)
+        values = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), ext_hook=_unpack_array, **_STRICT)
     else:
         values = msgpack.unpackb(blob, **_STRICT)
-    types = _OTHERS[kind]
+    types = _OTHER_FIELDS[kind]
     if not isinstance(values, list) or len(values) != len(types) or not all(map(isinstance, values, types)):
         raise ValueError(f"the record is not a {kind}")
     if kind == "inbound_links":
@@ -190,7 +188,7 @@ def decode_other(kind: str, blob: bytes) -> Event:
 
 
 def _encode_batch(batch: LinkBatch) -> bytes:
-    """Encode pages without their words, which are never sent, and each distinct tag path once for all pages."""
+    """Encode pages without their words, and each distinct tag path once."""
     number: dict[str, int] = {}
     pages = []
     for page in batch.pages:
@@ -210,9 +208,9 @@ def _encode_batch(batch: LinkBatch) -> bytes:
     return zstd.compress(msgpack.packb((batch.sender, list(number), pages), unicode_errors="surrogatepass"))
 
 
-# types of a batch page's fields
-_SENT: tuple[Any, ...] = (
-    *_FIELDS[:27], int, int, int, bool, list, list, list, list, list, list, bytes, dict, list,
+# Types of a batch page's fields.
+_PAGE_FIELDS: tuple[Any, ...] = (
+    *_VISIT_FIELDS[:27], int, int, int, bool, list, list, list, list, list, list, bytes, dict, list,
 )  # fmt: skip
 _LINKS = 32  # index of the first link column among them
 
@@ -223,7 +221,7 @@ def _decode_batch(blob: bytes) -> LinkBatch:
         raise ValueError("the record is not a link batch")
     sender, paths, pages = values
     for page in pages:
-        _check_sent(page)
+        _check_page(page)
     texts = chain(paths, *(column for page in pages for column in (page[19], *page[_LINKS : _LINKS + 4])))
     numbers = list(chain.from_iterable(page[-1] for page in pages))
     if not set(map(type, texts)) <= {str} or not set(
@@ -232,17 +230,17 @@ def _decode_batch(blob: bytes) -> LinkBatch:
         raise ValueError("the batch's links, paths or flags have the wrong type")
     if numbers and not 0 <= min(numbers) <= max(numbers) < len(paths):
         raise ValueError("a link has a tag path out of range")
-    return LinkBatch([_sent(sender, page, paths) for page in pages], blob)
+    return LinkBatch([_decode_page(sender, page, paths) for page in pages], blob)
 
 
-def _check_sent(values: Any) -> None:
-    """Raise ValueError unless the values have the types of a batch page's fields."""
-    if not isinstance(values, list) or len(values) != len(_SENT) or not all(map(isinstance, values, _SENT)):
+def _check_page(values: Any) -> None:
+    types = _PAGE_FIELDS
+    if not isinstance(values, list) or len(values) != len(types) or not all(map(isinstance, values, types)):
         raise ValueError("the record is not a page of a link batch")
     _check_names(values[1], values[2])
 
 
-def _sent(sender: int, values: list[Any], paths: list[str]) -> InboundLinks:
+def _decode_page(sender: int, values: list[Any], paths: list[str]) -> InboundLinks:
     number, depth, hops, seed, sums, urls, anchors, contexts, rels, positions, link_relevances, facets, of = values[27:]
     links = Links(
         urls, anchors, contexts, rels, positions, np.frombuffer(link_relevances, np.float32),
@@ -256,8 +254,8 @@ def _sent(sender: int, values: list[Any], paths: list[str]) -> InboundLinks:
 
 _WORDLESS = Terms()
 
-# types of the fields of events that are not visits
-_OTHERS: dict[str, tuple[Any, ...]] = {
+# Types of the fields of other events.
+_OTHER_FIELDS: dict[str, tuple[Any, ...]] = {
     "seed": (str, _REAL, str, dict),
     "label": (str, bool | None, _REAL, str),
     "setting": (str, object, _REAL),
@@ -279,28 +277,27 @@ _ARRAY = 1
 _DTYPE = re.compile(r"[<>|=][?bBiufcSUV]\d{0,4}", re.ASCII)
 
 
-def _packed(value: Any) -> Any:
-    """Pack a NumPy array as an extension type, a NumPy scalar as a plain value."""
+def _pack_array(value: Any) -> Any:
+    """Pack a NumPy array as an extension type and a NumPy scalar as a plain value."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return msgpack.ExtType(_ARRAY, msgpack.packb((value.dtype.str, value.shape, value.tobytes())))
-    raise TypeError(f"a lesson can't hold a {type(value).__name__}, only plain values, bytes and arrays")
+    raise TypeError(f"a model update cannot hold a {type(value).__name__}, only plain values, bytes and arrays")
 
 
-def _unpacked(code: int, blob: bytes) -> Any:
+def _unpack_array(code: int, blob: bytes) -> Any:
     if code != _ARRAY:
         raise ValueError(f"unknown extension type {code}")
     dtype, shape, values = msgpack.unpackb(blob)
-    if not isinstance(dtype, str) or not _DTYPE.fullmatch(
-        dtype
-    ):  # NumPy evaluates some dtype strings with Python's parser
+    # NumPy evaluates some dtype strings with Python's parser.
+    if not isinstance(dtype, str) or not _DTYPE.fullmatch(dtype):
         raise ValueError(f"unsupported array dtype {str(dtype)[:40]!a}")
     return np.frombuffer(values, dtype).reshape(shape)
 
 
 def _deltas(ids: np.ndarray[tuple[int], np.dtype[np.uint32]]) -> bytes:
-    """Encode sorted ids as differences, which are small and compress better."""
+    """Encode sorted ids as differences, which compress better."""
     if not len(ids):
         return b""
     deltas = np.empty_like(ids)

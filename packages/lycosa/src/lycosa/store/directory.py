@@ -1,4 +1,4 @@
-"""Directory of a crawl: crawl.toml, event log, WARC archive, copies of the files its options name, and a lock."""
+"""Directory of a crawl: crawl.toml, event log, WARC archive, copies of files named by options, and a lock."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import replace as with_changes
 from pathlib import Path
 
 from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
-from lycosa.core.files import replacing
-from lycosa.core.options import STRATEGY, Options
+from lycosa.core.files import atomic_write
+from lycosa.core.options import DEFAULT_STRATEGY, Options
 from lycosa.store.log import NAME, Lock, SqliteLog
 from lycosa.store.naming import host_name
 from lycosa.store.warc import WarcArchive
@@ -20,7 +20,7 @@ CONFIG = "crawl.toml"
 SHARDS = "shards"  # subdirectory with the shards of a cluster crawl
 SHARD = re.compile(r"\d{3}")
 
-# names of the copies of the files that options name
+# Names of the copies of files that options name.
 COPIED_FILES = {
     "model": "topic.model",
     "background": "background.tsv.zst",
@@ -30,7 +30,7 @@ COPIED_FILES = {
 
 
 def crawl_of_shard(path: Path) -> Path | None:
-    """Return the directory of the crawl that a shard directory belongs to, None if it is not a shard."""
+    """Return the crawl directory of a shard directory; None if it is not a shard."""
     place = path.resolve()
     crawl, named = place.parent.parent, path.parent.parent
     if place.parent.name != SHARDS or not SHARD.fullmatch(place.name) or not (crawl / CONFIG).is_file():
@@ -39,12 +39,12 @@ def crawl_of_shard(path: Path) -> Path | None:
 
 
 def shard_directories(directory: Path) -> list[Path]:
-    """Return the shard directories of a cluster crawl, empty for others."""
+    """Return the shard directories of a cluster crawl."""
     return sorted((directory / SHARDS).glob("[0-9][0-9][0-9]"))
 
 
 class Directory:
-    """A crawl's directory, locked for writing. Make one with `create`, reopen one with `open`."""
+    """A crawl's directory, locked for writing. Use `create` or `open`."""
 
     def __init__(self, path: Path, options: Options, lock: Lock) -> None:
         self.path = path
@@ -73,7 +73,7 @@ class Directory:
         lock = Lock(path)
         directory = cls(path, options, lock)
         try:
-            directory._keep_files()
+            directory._copy_files()
             directory.save()
         except LycosaError:  # leave nothing half-written
             lock.release()
@@ -86,7 +86,7 @@ class Directory:
 
     @classmethod
     def open(cls, path: Path, *, shard: bool = False) -> Directory:
-        """Lock and open the directory of a crawl; raise InputError for a shard's directory unless `shard` is set."""
+        """Lock and open a crawl's directory; raise InputError for a shard's directory unless `shard` is set."""
         options = cls.read_options(path)
         if not shard and (crawl := crawl_of_shard(path)) is not None:
             raise InputError("shard-directory", f"{path} is a shard of the crawl in {crawl}: name that directory")
@@ -101,13 +101,11 @@ class Directory:
                 f"{path} contains no crawl (there is no {CONFIG} in it): name a directory that 'lycosa crawl' made",
             )
         options = Options.load(path / CONFIG)
-        options.strategy = options.strategy or STRATEGY  # an empty strategy means the default
+        options.strategy = options.strategy or DEFAULT_STRATEGY  # an empty strategy means the default
         return options
 
-    def _keep_files(self) -> None:
-        """Copy the files that options name into the directory, so that it stays complete when it is moved or they
-        change.
-        """
+    def _copy_files(self) -> None:
+        """Copy the files that options name into the directory, to keep it complete if they are moved or changed."""
         for option, name in self.options.files().items():
             place = self.path / COPIED_FILES[option]
             if place.exists():
@@ -118,17 +116,17 @@ class Directory:
                     f"{place} is in the way of a copy of {name}: move it, or choose another directory with --out",
                 )
             try:
-                with open(name, "rb") as source, replacing(place) as copy:
+                with open(name, "rb") as source, atomic_write(place) as copy:
                     shutil.copyfileobj(source, copy)
                 self._copied.append(place)
             except OSError as error:
                 raise StoreError(f"cannot copy {name} to {self.path}: {error.strerror}; free some space") from error
         self.options = self.options.with_files({option: COPIED_FILES[option] for option in self.options.files()})
 
-    def keep_model(self, options: Options, model: Path) -> Options:
-        """Replace the crawl's copy of its model, and return the options with the name of the copy."""
+    def replace_model(self, options: Options, model: Path) -> Options:
+        """Replace the crawl's copy of its model; return the options with the name of the copy."""
         try:
-            with open(model, "rb") as source, replacing(self.path / COPIED_FILES["model"]) as copy:
+            with open(model, "rb") as source, atomic_write(self.path / COPIED_FILES["model"]) as copy:
                 shutil.copyfileobj(source, copy)
         except OSError as error:
             raise StoreError(f"cannot copy {model} to {self.path}: {error.strerror}; free some space") from error
@@ -137,10 +135,10 @@ class Directory:
     def save(self) -> None:
         """Write crawl.toml atomically."""
         # Literal headers and notification addresses may be secrets; only references to environment variables are saved.
-        headers, notify = self.options.headers, self.options.notify
-        kept = with_changes(self.options, headers=_of_environment(headers), notify=_of_environment(notify))
+        headers, notify = _environment_references(self.options.headers), _environment_references(self.options.notify)
+        kept = with_changes(self.options, headers=headers, notify=notify)
         try:
-            with replacing(self.path / CONFIG) as file:
+            with atomic_write(self.path / CONFIG) as file:
                 file.write(kept.to_toml().encode())
         except UnicodeEncodeError as error:
             raise InputError(
@@ -177,7 +175,6 @@ class Directory:
         return archive
 
     def close(self) -> None:
-        """Release the lock."""
         self._lock.release()
 
 
@@ -203,6 +200,6 @@ def with_resolved_files(options: Options, path: Path) -> Options:
     )
 
 
-def _of_environment(values: list[str]) -> list[str]:
+def _environment_references(values: list[str]) -> list[str]:
     """Return the values that refer to an environment variable."""
     return [value for value in values if re.search(r"\$\{?\w", value)]

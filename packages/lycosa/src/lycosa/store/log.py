@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NAME = "log.sqlite"
 
 PAGES = "kind = 'page' AND outcome = 'ok'"  # SQL for `Visit.is_page`
-UNIQUE_PAGES = f"{PAGES} AND same = ''"  # without pages that repeat the content of an earlier one
+UNIQUE_PAGES = f"{PAGES} AND same = ''"  # without copies
 VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"  # SQL for `Visit.is_version`
 RELEVANCE_NOW = "COALESCE(relevance_now.relevance_now, event.relevance)"  # SQL: `Visit.relevance_now`
 NON_VISIT_KINDS = tuple(codec.EVENT_KINDS.values())
@@ -41,11 +41,11 @@ PLACE = re.compile(r"\w[\w.-]{0,250}", re.ASCII)  # archive file names, without 
 _SCHEMA = """
 CREATE TABLE event (
     seq     INTEGER PRIMARY KEY,
-    kind    TEXT NOT NULL,          -- page, redirect, robots, ... for visits; seed, label, setting, lesson
+    kind    TEXT NOT NULL,          -- page, redirect, robots, ... for visits; seed, label, setting, model_update, ...
     node    TEXT NOT NULL,
     outcome TEXT NOT NULL,
     relevance REAL NOT NULL,
-    same    TEXT NOT NULL,          -- the node whose content this one repeats
+    same    TEXT NOT NULL,          -- node of which this is a copy
     file    TEXT NOT NULL,          -- archive file with its records
     start   INTEGER NOT NULL,
     length  INTEGER NOT NULL,
@@ -105,7 +105,7 @@ class SqliteLog:
 
     def __init__(self, path: Path, *, readonly: bool = False, busy_seconds: float = 10.0) -> None:
         self.path = path
-        self.command = "resume"  # continues the crawl when there is room again: for messages
+        self.command = "resume"  # subcommand suggested in error messages
         self._name = str(path)
         self._busy = busy_seconds
         self._versions: list[int] | None = None
@@ -117,7 +117,7 @@ class SqliteLog:
         address = path.absolute().as_uri()
         if readonly and not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists():
             address += "?immutable=1"  # SQLite creates files beside the log, which a read-only medium does not allow
-        with self._explaining():
+        with self._translating_errors():
             self._db = sqlite3.connect(address, timeout=busy_seconds, isolation_level=None, uri=True)
         try:
             self._set_up(readonly)
@@ -128,25 +128,23 @@ class SqliteLog:
     def _create(self) -> None:
         """Create an empty log under a temporary name, then rename it: readers never see an incomplete one."""
         new = self.path.with_name(f"{self.path.name}.new")
-        with self._explaining():
+        with self._translating_errors():
             new.unlink(missing_ok=True)
             with closing(sqlite3.connect(new, isolation_level=None)) as db:
-                self.lay_out(db)
+                self.create_tables(db)
             new.rename(self.path)
 
     @staticmethod
-    def lay_out(db: sqlite3.Connection) -> None:
+    def create_tables(db: sqlite3.Connection) -> None:
         """Create the tables of a log in an empty database."""
         db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={codec.VERSION}; COMMIT;")
 
     def _set_up(self, readonly: bool) -> None:
-        with self._explaining():
+        with self._translating_errors():
             harden(self._db)
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             new = not version and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
-            if (
-                version != codec.VERSION and not new
-            ):  # nothing is written before this check: it may be a foreign database
+            if version != codec.VERSION and not new:  # checked before anything is written: may be a foreign database
                 raise DamagedError(
                     f"{self.path} was not written by this release of Lycosa: its format is {version}, not "
                     f"{codec.VERSION}. Use the release that wrote it"
@@ -158,11 +156,11 @@ class SqliteLog:
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute("PRAGMA checkpoint_fullfsync=1")  # for macOS: see core/files.py
             if new:
-                self.lay_out(self._db)
+                self.create_tables(self._db)
 
     def append(self, event: Event) -> int:
-        """Append and commit an event, and return its sequence number. It then survives kill -9."""
-        with self._explaining():
+        """Append and commit an event, and return its sequence number. A committed event survives kill -9."""
+        with self._translating_errors():
             seq = self._insert(_row_of(event))
         if isinstance(event, Visit) and self._versions is not None and event.is_version:
             self._versions.append(seq)
@@ -172,7 +170,7 @@ class SqliteLog:
 
     def put(self, seq: int, event: Event, body: bytes, relevance_now: float | None) -> None:
         """Insert an encoded event copied from another log under its sequence number."""
-        with self._explaining():
+        with self._translating_errors():
             row = (seq, *row_columns(event), body)
             self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * 10)})", row)
             if relevance_now is not None:
@@ -180,8 +178,7 @@ class SqliteLog:
 
     def _insert(self, row: tuple[object, ...]) -> int:
         done = self._db.execute(
-            "INSERT INTO event (kind, node, outcome, relevance, same, file, start, length, body) VALUES (?,?,?,?,?,?,?,?,?)",
-            row,
+            f"INSERT INTO event ({', '.join(_COLUMNS[1:])}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row
         )
         return done.lastrowid or 0
 
@@ -198,7 +195,6 @@ class SqliteLog:
             )
 
     def forget_places(self, seqs: Sequence[int]) -> None:
-        """Clear the archive places of visits whose records cannot be read."""
         with self.batch():
             self._db.executemany(
                 "UPDATE event SET file = '', start = 0, length = 0 WHERE seq = ?", [(seq,) for seq in seqs]
@@ -216,7 +212,7 @@ class SqliteLog:
         if is_nested:  # the outermost batch commits
             yield
             return
-        with self._explaining():
+        with self._translating_errors():
             self._db.execute("BEGIN")
             try:
                 yield
@@ -231,21 +227,20 @@ class SqliteLog:
         return self.events()
 
     def events(self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()) -> Iterator[Event]:
-        """Iterate over all events in order, or over a selection given as SQL, without loading them all."""
+        """Yield all events in order, or a selection given as SQL."""
         return (event for _, event in self.numbered(where, order, given))
 
     def visits(self, where: str, order: str = "seq", given: tuple[object, ...] = ()) -> Iterator[Visit]:
-        """Iterate over the visits among the selected events."""
+        """Yield the visits among the selected events."""
         return (event for event in self.events(where, order, given) if isinstance(event, Visit))
 
     def visit(self, seq: int) -> Visit:
-        """Return the visit with a sequence number."""
         return next(self.visits("seq = ?", given=(seq,)))
 
     def numbered(
         self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
     ) -> Iterator[tuple[int, Event]]:
-        """Iterate over the selected events as pairs of sequence number and event."""
+        """Yield sequence number and event of the selected events."""
         for seq, kind, file, start, length, body, relevance_now, *columns in self.rows(
             "seq, kind, file, start, length, body, relevance_now.relevance_now, node, outcome, relevance, same",
             where,
@@ -279,7 +274,7 @@ class SqliteLog:
 
         Fast, and safe for files from an untrusted source. Events up to `after` are not checked.
         """
-        with self._explaining():
+        with self._translating_errors():
             schema = self._db.execute("SELECT type, name, tbl_name FROM main.sqlite_master").fetchall()
             for kind, name, table in schema:
                 if (kind, name, table) not in _SCHEMA_OBJECTS and not (
@@ -294,7 +289,7 @@ class SqliteLog:
             texts = ", ".join(f"CAST({name} AS BLOB)" for name in ("kind", "node", "outcome", "same", "file"))
             columns = f"seq, {texts}, relevance, start, length, typeof(body)"
             for seq, *row in self._db.execute(f"SELECT {columns} FROM event WHERE seq > ? ORDER BY seq", (after,)):
-                if why := _wrong(*row):
+                if why := _column_defect(*row):
                     raise self._damaged(f"event {seq}: {why}")
             # Compare the node in the table with the copy in its index.
             lost = self._db.execute(
@@ -314,17 +309,17 @@ class SqliteLog:
     def rows(
         self, columns: str, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
     ) -> Iterator[tuple[Any, ...]]:
-        """Iterate over columns of the selected rows; the current relevance of a page is the SQL expression `RELEVANCE_NOW`."""
-        with self._explaining():
+        """Yield columns of the selected rows; `RELEVANCE_NOW` is the SQL expression of a page's current relevance."""
+        with self._translating_errors():
             yield from self._db.execute(
                 f"SELECT {columns} FROM event LEFT JOIN relevance_now USING (seq) WHERE {where} ORDER BY {order}", given
             )
 
     def relevances_now(self, until: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the sequence numbers of rated pages up to an event, in order, and their current relevance."""
+        """Return the sequence numbers of rated pages up to an event, and their current relevances."""
         import numpy as np  # a slow import, not needed for `lycosa --help`
 
-        with self._explaining():
+        with self._translating_errors():
             rows = self._db.execute(
                 "SELECT seq, relevance_now FROM relevance_now WHERE seq <= ? ORDER BY seq", (until,)
             ).fetchall()
@@ -340,7 +335,7 @@ class SqliteLog:
 
     def end(self) -> int:
         """Return the sequence number of the last event, 0 for an empty log."""
-        with self._explaining():
+        with self._translating_errors():
             return int(self._db.execute("SELECT COALESCE(MAX(seq), 0) FROM event").fetchone()[0])
 
     def chain(self, seq: int) -> str:
@@ -350,9 +345,9 @@ class SqliteLog:
         length), and the lengths of all other bodies.
         """
         at, hashed = self._chained if self._chained[0] <= seq else (0, b"")
-        said = "CASE WHEN kind IN ('seed', 'label', 'setting') THEN HEX(body) ELSE LENGTH(body) END"
-        columns = " || ' ' || ".join(("seq", "kind", "node", "outcome", "same", "file", "start", said))
-        with self._explaining():
+        content = "CASE WHEN kind IN ('seed', 'label', 'setting') THEN HEX(body) ELSE LENGTH(body) END"
+        columns = " || ' ' || ".join(("seq", "kind", "node", "outcome", "same", "file", "start", content))
+        with self._translating_errors():
             for (row,) in self._db.execute(
                 f"SELECT {columns} FROM event WHERE seq > ? AND seq <= ? ORDER BY seq", (at, seq)
             ):
@@ -361,7 +356,7 @@ class SqliteLog:
         return hashed.hex()
 
     def last(self) -> Event | None:
-        """Return the last event of the crawl itself, not counting labels and judge updates made after its end."""
+        """Return the last event of the crawl itself, excluding labels and judge updates made after its end."""
         later = "kind IN ('label', 'model_update') OR (kind = 'setting' AND node IN ('threshold', 'probability'))"
         return next(self.events(f"NOT ({later})", order="seq DESC LIMIT 1"), None)
 
@@ -377,14 +372,14 @@ class SqliteLog:
         self._db.close()
 
     @contextmanager
-    def _explaining(self) -> Iterator[None]:
+    def _translating_errors(self) -> Iterator[None]:
         """Raise SQLite errors as StoreError with advice for the user."""
         try:
             yield
         except (sqlite3.Error, OSError, UnicodeError) as error:  # UnicodeError: messages on a damaged schema
-            raise self._explained(error) from error
+            raise self._translated(error) from error
 
-    def _explained(self, error: Exception) -> StoreError:
+    def _translated(self, error: Exception) -> StoreError:
         text = " ".join(str(error).split())
         if "locked" in text or "busy" in text:
             return LockedError(
@@ -416,8 +411,8 @@ _SCHEMA_OBJECTS = {
 _COLUMNS = ["seq", "kind", "node", "outcome", "relevance", "same", "file", "start", "length", "body"]
 
 
-def _wrong(kind: bytes, node: bytes, outcome: bytes, same: bytes, file: bytes, *rest: Any) -> str:
-    """Return the first defect of an event's columns, empty if there is none. Texts are given as bytes."""
+def _column_defect(kind: bytes, node: bytes, outcome: bytes, same: bytes, file: bytes, *rest: Any) -> str:
+    """Return the first defect of an event's columns, or an empty string. Texts are given as bytes."""
     relevance, start, length, body = rest
     try:
         (kind_text, _, outcome_text, _), name = (part.decode() for part in (kind, node, outcome, same)), file.decode()
@@ -435,7 +430,6 @@ def _wrong(kind: bytes, node: bytes, outcome: bytes, same: bytes, file: bytes, *
 
 
 def is_valid_place(place: ArchivePlace) -> bool:
-    """Return whether file name, offset and length are valid for an archive."""
     fits = 0 <= place.offset <= 2**53 and 0 <= place.length <= 2**53
     return fits and (not place.file or PLACE.fullmatch(place.file) is not None)
 
@@ -454,7 +448,6 @@ def row_columns(event: Event) -> tuple[object, ...]:
 
 
 def node_column(event: Event) -> str:
-    """Return the value of the `node` column of an event."""
     match event:
         case Setting():
             return event.key
@@ -488,14 +481,13 @@ class MemoryLog:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Do nothing: appends to memory need no transaction."""
         yield
 
     def __iter__(self) -> Iterator[Event]:
         return iter(list(self.events))
 
     def close(self) -> None:
-        """Do nothing."""
+        pass
 
 
 class NullLog(MemoryLog):
@@ -508,13 +500,8 @@ class NullLog(MemoryLog):
         pass
 
 
-# -- labels ------------------------------------------------------------------------------------------------
-
-# Labels are events that are only ever appended; the last one of a page counts.
-
-
 def current_labels(log: SqliteLog) -> dict[str, bool]:
-    """Return the current label of each page, in the order in which they were set."""
+    """Return the current label of each page in the order in which they were set; the last label of a page counts."""
     labels: dict[str, bool] = {}
     for event in log.events("kind = 'label'"):
         assert isinstance(event, Label)
@@ -525,7 +512,7 @@ def current_labels(log: SqliteLog) -> dict[str, bool]:
 
 
 def missing_labels(log: SqliteLog, labels: Iterable[Label]) -> list[Label]:
-    """Return the labels that the log lacks; after a crash, some may be submitted again."""
+    """Return the labels that the log lacks; after a crash, labels may be submitted again."""
     known = {(event.node, event.at, event.by) for event in log.events("kind = 'label'") if isinstance(event, Label)}
     return [label for label in labels if (label.node, label.at, label.by) not in known]
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from lycosa.core.options import WARC_PREFIX
 
-ENDING = ".warc.gz"
+SUFFIX = ".warc.gz"
 
 _SERIAL = re.compile(r".*-\d{17}-(\d{5,18})-.*", re.ASCII)
 
@@ -26,7 +26,7 @@ def file_name(prefix: str, serial: int, at: datetime | None = None, host: str = 
     """
     at = at or datetime.now(UTC)
     date = f"{at:%Y%m%d%H%M%S}{at.microsecond // 1000:03d}"
-    return f"{prefix or WARC_PREFIX}-{date}-{serial:05d}-{host or host_name()}-{token or os.urandom(4).hex()}{ENDING}"
+    return f"{prefix or WARC_PREFIX}-{date}-{serial:05d}-{host or host_name()}-{token or os.urandom(4).hex()}{SUFFIX}"
 
 
 def serial_number(name: str) -> int:
@@ -35,11 +35,11 @@ def serial_number(name: str) -> int:
     >>> [serial_number(f"{name}.warc.gz") for name in ("reefs-20261117151336005-00007-a-9-3f9c2a1b", "x")]
     [7, 0]
     """
-    match = _SERIAL.fullmatch(name.removesuffix(ENDING))
+    match = _SERIAL.fullmatch(name.removesuffix(SUFFIX))
     return int(match[1]) if match else 0
 
 
 def host_name() -> str:
-    """Return this machine's name, limited to characters and a length safe in file names."""
+    """Return this machine's name, reduced to characters and a length safe in file names."""
     plain = re.sub(r"[^A-Za-z0-9.-]+", "-", socket.gethostname()).strip(".-")
     return plain[:40].strip(".-") or "localhost"

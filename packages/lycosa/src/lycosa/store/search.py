@@ -29,9 +29,9 @@ from lycosa.store.log import harden
 
 NAME = "search.sqlite"
 
-FORMAT = 4  # increase when results of older indexes would differ, also when the tokenizer changes
-TITLE = 5  # BM25 weight of the title; the text has 1
-PAGE = np.dtype([("id", "i8"), ("seq", "i8"), ("score", "f8"), ("unread", "?")])
+FORMAT = 5  # increase when results of older indexes would differ, also when the tokenizer changes
+TITLE_WEIGHT = 5  # BM25 weight of the title; the text has 1
+PAGE = np.dtype([("id", "i8"), ("seq", "i8"), ("relevance", "f8"), ("unread", "?")])
 MATCH = np.dtype([("id", "i8"), ("weight", "f8")])
 
 _SCHEMA = f"""
@@ -39,7 +39,8 @@ CREATE TABLE state (last INTEGER NOT NULL, mark TEXT NOT NULL, size INTEGER NOT 
 INSERT INTO state VALUES (0, '', 0);
 CREATE TABLE page (
     id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, url TEXT NOT NULL UNIQUE, host TEXT NOT NULL, language TEXT NOT NULL,
-    fetched REAL NOT NULL, changed REAL NOT NULL, score REAL NOT NULL, copy INTEGER NOT NULL, unread INTEGER NOT NULL
+    fetched REAL NOT NULL, changed REAL NOT NULL, relevance REAL NOT NULL,
+    copy INTEGER NOT NULL, unread INTEGER NOT NULL
 );
 CREATE VIRTUAL TABLE place USING fts5 (title, text, content='', tokenize='ascii');
 CREATE VIRTUAL TABLE word USING fts5vocab (place, row);
@@ -47,7 +48,7 @@ CREATE VIRTUAL TABLE word USING fts5vocab (place, row);
 INSERT INTO place (place, rank) VALUES ('hashsize', {64 << 20});
 """
 
-_OURS = 0x4C796353  # application_id of our SQLite files
+APPLICATION_ID = 0x4C796353  # application_id of our SQLite files
 
 
 class IndexDamaged(DamagedError):
@@ -58,9 +59,9 @@ class IndexDamaged(DamagedError):
 def index_lock(
     directory: Path, waiting: Callable[[], None] = lambda: None, patience: float | None = None
 ) -> Iterator[bool]:
-    """Hold the lock for opening and changing the index, and yield whether it was acquired.
+    """Acquire the lock for opening and changing the index; yield False if that takes longer than `patience` seconds.
 
-    Waits for the lock, after calling `waiting`; with `patience`, gives up after that many seconds.
+    Calls `waiting` before it waits.
     """
     try:
         file = open(directory / "search.lock", "a")  # noqa: SIM115 - held open for as long as the lock is held
@@ -74,14 +75,14 @@ def index_lock(
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if patience is not None:
-                yield _got(file, patience)
+                yield _wait_for_lock(file, patience)
                 return
             waiting()
             fcntl.flock(file, fcntl.LOCK_EX)
         yield True
 
 
-def _got(file: IO[str], patience: float) -> bool:
+def _wait_for_lock(file: IO[str], patience: float) -> bool:
     until = time.monotonic() + patience
     while time.monotonic() < until:
         time.sleep(0.02)
@@ -102,48 +103,48 @@ class IndexedPage:
     host: str = ""
     language: str = ""
     fetched: float = 0.0
-    score: float = 0.0
-    copy: bool = False  # repeats another page's content
-    unread: bool = False  # could not be read from the archive
-    changed: float = 0.0  # Unix time of the last significant change, 0 for none
+    relevance: float = 0.0
+    copy: bool = False  # copy of another page
+    unread: bool = False  # not readable in the archive
+    changed: float = 0.0  # Unix time of the last significant change; 0: never
 
 
 class SearchIndex:
     """Search index of a crawl's pages, with row ids from 1 in order of addition.
 
-    A missing, damaged or outdated file is replaced by an empty one, which requires the lock of `index_lock`; without the
-    lock, pass `mine=False` to read an existing index.
+    A missing, damaged or outdated file is replaced by an empty one, which requires the lock of `index_lock`; without
+    the lock, pass `is_locked=False` to read an existing index.
     """
 
-    def __init__(self, path: Path, *, mine: bool = True) -> None:
+    def __init__(self, path: Path, *, is_locked: bool = True) -> None:
         self.path = path
-        self._start(mine)
+        self._start(is_locked)
 
-    def _start(self, mine: bool = True) -> None:
+    def _start(self, is_locked: bool = True) -> None:
         try:
             self._db = self._open()
         except IndexDamaged:
-            if not mine:
+            if not is_locked:
                 raise
             self._delete()
             self._db = self._open()
         self._file = os.stat(self.path).st_ino
 
     def _open(self) -> sqlite3.Connection:
-        with self._explaining():
+        with self._translating_errors():
             db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
         try:
-            with self._explaining():
+            with self._translating_errors():
                 harden(db)
                 ids = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
                 new = not db.execute("SELECT 1 FROM sqlite_master").fetchone()
-                if ids != [_OURS, FORMAT] and not new:
+                if ids != [APPLICATION_ID, FORMAT] and not new:
                     raise IndexDamaged(f"{self.path} is not an index of this version")
                 db.execute("PRAGMA journal_mode=WAL")
                 db.execute("PRAGMA synchronous=NORMAL")
                 db.execute("PRAGMA cache_size=-65536")
                 if new:
-                    marks = f"PRAGMA application_id = {_OURS}; PRAGMA user_version = {FORMAT};"
+                    marks = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};"
                     db.executescript(f"BEGIN; {_SCHEMA} {marks} COMMIT;")
         except BaseException:
             db.close()
@@ -164,20 +165,18 @@ class SearchIndex:
             raise StoreError(f"{self.path} is not a search index and can't be deleted: {error.strerror}") from error
 
     def close(self) -> None:
-        """Close the database."""
         self._db.close()
 
     @property
-    def replaced(self) -> bool:
-        """Return whether the file was deleted or replaced since it was opened."""
+    def is_replaced(self) -> bool:
+        """True if the file was deleted or replaced since it was opened."""
         try:
             return os.stat(self.path).st_ino != self._file
         except OSError:
             return True
 
     @contextmanager
-    def _explaining(self) -> Iterator[None]:
-        """Raise SQLite errors as StoreError, LockedError or IndexDamaged."""
+    def _translating_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
@@ -191,11 +190,9 @@ class SearchIndex:
                 ) from error
             raise IndexDamaged(f"{self.path} is damaged ({text}): delete it; it will be rebuilt") from error
 
-    # -- contents ----------------------------------------------------------------------------------------------
-
     def add(self, entries: Sequence[IndexedPage], mark: str) -> None:
         """Add pages in one transaction; `mark` is the log's chain hash at the last page's event."""
-        with self._explaining():
+        with self._translating_errors():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 first = self.size() + 1
@@ -206,8 +203,8 @@ class SearchIndex:
                 self._db.executemany(
                     "INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
-                        (number, page.seq, page.url, page.host, page.language, page.fetched, page.changed, page.score,
-                         page.copy, page.unread)
+                        (number, page.seq, page.url, page.host, page.language, page.fetched, page.changed,
+                         page.relevance, page.copy, page.unread)
                         for number, page in enumerate(entries, first)
                     ),
                 )  # fmt: skip
@@ -222,7 +219,7 @@ class SearchIndex:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Run all reads inside the block on one database snapshot."""
-        with self._explaining():
+        with self._translating_errors():
             self._db.execute("BEGIN")
             try:
                 yield
@@ -231,48 +228,45 @@ class SearchIndex:
                     self._db.execute("ROLLBACK")
 
     def last(self) -> tuple[int, str]:
-        """Return the number of the last indexed event, and its mark."""
-        with self._explaining():
+        """Return the sequence number of the last indexed event, and its mark."""
+        with self._translating_errors():
             seq, mark = self._db.execute("SELECT last, mark FROM state").fetchone()
         return seq, mark
 
     def size(self) -> int:
         """Return the number of added pages, including outdated versions."""
-        with self._explaining():
+        with self._translating_errors():
             size: int = self._db.execute("SELECT size FROM state").fetchone()[0]
         return size
 
-    def mostly_dead(self) -> bool:
+    def is_mostly_outdated(self) -> bool:
         """Return whether more than half of the rows are outdated, so that a rebuild pays off."""
         return self.size() > max(1_000, 2 * len(self.pages()))
 
     def pages(self, where: str = "TRUE", values: Sequence[object] = ()) -> NDArray[np.void]:
-        """Return id, event number, score and unread flag of the current pages, or of a selection given as SQL."""
-        with self._explaining():
-            rows = self._db.execute(f"SELECT id, seq, score, unread FROM page WHERE {where} ORDER BY id", values)
+        """Return id, sequence number, relevance and unread flag of current pages, or of a selection given as SQL."""
+        with self._translating_errors():
+            rows = self._db.execute(f"SELECT id, seq, relevance, unread FROM page WHERE {where} ORDER BY id", values)
             return np.array(rows.fetchall(), PAGE)
 
     def names(self, column: str) -> list[str]:
         """Return the distinct values of a column of `page`."""
-        with self._explaining():
+        with self._translating_errors():
             return [name for (name,) in self._db.execute(f"SELECT DISTINCT {column} FROM page")]
 
     def words(self, prefix: str) -> list[str]:
-        """Return all indexed words with a prefix."""
-        with self._explaining():
+        with self._translating_errors():
             words = self._db.execute(
                 "SELECT term FROM word WHERE term >= ? AND term < ?", (prefix, prefix + "\U0010ffff")
             )
             return [word for (word,) in words]
 
     def matches(self, words: Sequence[str], *, prefix: bool = False) -> NDArray[np.void]:
-        """Return ids and BM25 weights of pages with the words as a phrase; with `prefix`, the last word may be
-        incomplete.
-        """
+        """Return ids and BM25 weights of pages with the words as a phrase; `prefix` makes the last word a prefix."""
         match = f'"{" ".join(words)}"' + "*" * prefix
-        with self._explaining():
+        with self._translating_errors():
             rows = self._db.execute(
-                f"SELECT rowid, -bm25(place, {TITLE}, 1) FROM place WHERE place MATCH ?", (match,)
+                f"SELECT rowid, -bm25(place, {TITLE_WEIGHT}, 1) FROM place WHERE place MATCH ?", (match,)
             ).fetchall()
         matches = np.array(rows, MATCH)
         if len(matches) and matches["id"].max() > self.size():

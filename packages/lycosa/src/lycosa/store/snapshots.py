@@ -1,14 +1,14 @@
 """Checkpoints of a crawl's learned state: two files, rewritten repeatedly while the crawl runs.
 
-    blocks    the bytes of all arrays, in blocks of 16 KiB, in no particular order
+    blocks    the bytes of all arrays, in blocks of 16 KiB, in any order
     map       description of the checkpoint and its arrays; place and XXH3 hash of each block
 
 Most of the state does not change between checkpoints. Only blocks with a changed hash are written, to places that the
-previous checkpoint does not use; then the new map replaces the old one. A kill in between leaves the previous
-checkpoint intact. Blocks of zeros are not stored.
+previous checkpoint does not use; then the new map replaces the old one. If the process is killed in between, the
+previous checkpoint is intact. Blocks of zeros are not stored.
 
-Nothing is synced, since a checkpoint is a cache: hashes reveal truncated, flipped or lost data, and a checkpoint
-rewritten during the read. Its contents are never executed, and claimed sizes are compared with the file sizes before
+Nothing is synced, since a checkpoint is a cache: hashes reveal truncated, flipped or lost data, and a checkpoint that
+was rewritten while reading. Contents are never executed, and claimed sizes are compared with the file sizes before
 memory is allocated.
 """
 
@@ -33,10 +33,10 @@ import Stemmer
 import xxhash
 from numpy.typing import NDArray
 
-from lycosa.core.columns import Filed, Scratch
+from lycosa.core.columns import FileArray, Scratch
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.state import FileFormat, Grown, State, StateMismatch, Texts, added, digest, pack
+from lycosa.core.state import AppendOnly, FileFormat, State, StateMismatch, TextLines, added, digest, pack
 from lycosa.version import __version__
 
 NAME, MAP, BLOCKS = "snapshot", "map", "blocks"
@@ -47,7 +47,7 @@ BLOCKS_PER_READ = 64
 MIN_FILE_BYTES = 1 << 24  # larger spillable arrays are restored into files
 ZEROS = -1  # place of all-zero blocks, which are not stored
 _FORMAT = FileFormat("lycosa-snapshot", 1, "snapshot", "lycosa resume")
-_ARRAY, _GROWN, _TEXTS, _FILED = range(4)
+_ARRAY, _APPEND_ONLY, _TEXTS, _SPILLED = range(4)
 _TYPES = {name: np.dtype(name) for name in ("<f4", "<f8", "|i1", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "|b1")}
 _PLACEHOLDER = 1  # msgpack extension type that stands for an array
 _hash = xxhash.xxh3_64_intdigest
@@ -62,7 +62,7 @@ MIN_FREE_BYTES = 50_000_000  # left on the disk
 
 @cache
 def code_digest() -> str:
-    """Return a hash of everything that affects replayed state: code, Python, NumPy (rounding), tokenizer and stemmer."""
+    """Return a hash of all that affects replayed state: code, Python, NumPy (rounding), tokenizer and stemmer."""
     versions = f"{np.__version__} {Stemmer.version()} {sys.version} {sys.byteorder}"
     summed = xxhash.xxh3_128(f"{__version__} {versions}".encode())
     home = Path(__file__).parents[1]
@@ -74,7 +74,7 @@ def code_digest() -> str:
 
 
 @dataclass
-class _Leaf:
+class _StoredArray:
     """Stored array: its type, shape and blocks."""
 
     kind: int
@@ -94,45 +94,36 @@ class Snapshots:
 
     def __init__(self, directory: Path, name: str = NAME) -> None:
         self.path = directory / name
-        self._leaves: dict[str, _Leaf] = {}  # contents of the files, as last read or written
-
-    # -- writing -----------------------------------------------------------------------------------------------
+        self._leaves: dict[str, _StoredArray] = {}  # contents of the files, as last read or written
 
     def write(self, about: About, state: State) -> None:
-        """Write a state and its description.
-
-        OSError for a full disk; StateMismatch for a state that can't be stored.
-        """
+        """Write a state and its description; raise OSError for a full disk, StateMismatch if it cannot be stored."""
         leaves: dict[str, Any] = {}
         plain = msgpack.packb(
-            _walk(state, "", leaves), default=_number, unicode_errors="surrogatepass", strict_types=False
+            _extract_arrays(state, "", leaves), default=_number, unicode_errors="surrogatepass", strict_types=False
         )
         if self.path.is_symlink():
             raise StateMismatch(f"{self.path} is a symbolic link")
         self.path.mkdir(exist_ok=True)
-        self._look_for_room(leaves)
-        file = _opened(self.path / BLOCKS, os.O_RDWR | os.O_CREAT)
+        self._check_free_space(leaves)
+        file = _open_regular_file(self.path / BLOCKS, os.O_RDWR | os.O_CREAT)
         try:
-            room = _Room(file, self._leaves.values())
-            kept = {name: self._keep(name, leaf, file, room) for name, leaf in leaves.items()}
+            room = _BlockAllocator(file, self._leaves.values())
+            kept = {name: self._write_array(name, leaf, file, room) for name, leaf in leaves.items()}
         finally:
             os.close(file)
         self._write_map(about, kept, plain)
         self._leaves = kept
 
-    def _look_for_room(self, leaves: Mapping[str, Any]) -> None:
-        """Raise StateMismatch unless the disk has room for two copies of the state.
-
-        The old blocks are overwritten only after the new ones are complete.
-        """
+    def _check_free_space(self, leaves: Mapping[str, Any]) -> None:
+        """Raise StateMismatch unless the disk has room for two copies of the state: old blocks are overwritten last."""
         needed = 2 * sum(leaf.nbytes for leaf in leaves.values() if isinstance(leaf, np.ndarray))
         blocks = self.path / BLOCKS
         taken = blocks.lstat().st_blocks * 512 if blocks.exists() else 0
         if shutil.disk_usage(self.path).free < max(0, needed - taken) + MIN_FREE_BYTES:
             raise StateMismatch("not enough free disk space for a checkpoint")
 
-    def _keep(self, name: str, leaf: Any, file: int, room: _Room) -> _Leaf:
-        """Write the changed blocks of an array."""
+    def _write_array(self, name: str, leaf: Any, file: int, room: _BlockAllocator) -> _StoredArray:
         before = self._leaves.get(name)
         if isinstance(leaf, np.ndarray):
             whole = np.ascontiguousarray(leaf)
@@ -144,7 +135,7 @@ class Snapshots:
                 before = None
             first = 0 if before is None else before.size // BLOCK
             more = leaf.encode(added(leaf.items, 0 if before is None else before.items))
-            dtype = "|u1" if isinstance(leaf, Texts) else more.dtype.str
+            dtype = "|u1" if isinstance(leaf, TextLines) else more.dtype.str
             rest = b"" if before is None else _last(before, file)
             data = memoryview(rest + (more if isinstance(more, bytes) else more.tobytes()))
         if dtype not in _TYPES:
@@ -165,9 +156,9 @@ class Snapshots:
         if first and before is not None:
             places = np.concatenate([before.places[:first], places])
             hashes = np.concatenate([before.hashes[:first], hashes])
-        return _Leaf(kind, dtype, shape, items, first * BLOCK + len(data), places, hashes)
+        return _StoredArray(kind, dtype, shape, items, first * BLOCK + len(data), places, hashes)
 
-    def _write_map(self, about: About, leaves: Mapping[str, _Leaf], plain: bytes) -> None:
+    def _write_map(self, about: About, leaves: Mapping[str, _StoredArray], plain: bytes) -> None:
         described = [[name, leaf.kind, leaf.dtype, leaf.shape, leaf.items, leaf.size] for name, leaf in leaves.items()]
         arrays = {
             "places": np.concatenate([np.zeros(0, np.int32), *(leaf.places for leaf in leaves.values())]),
@@ -184,26 +175,22 @@ class Snapshots:
         new.replace(self.path / MAP)
 
     def remove(self) -> None:
-        """Delete the checkpoint."""
         self._leaves = {}
         for name in (MAP, f"{MAP}.new", BLOCKS):
             (self.path / name).unlink(missing_ok=True)
         with suppress(OSError):  # foreign files may be left in the directory
             self.path.rmdir()
 
-    # -- reading -----------------------------------------------------------------------------------------------
-
     def read(
         self, fits: Callable[[About], bool], wanted: ArrayFilter | None = None, progress: ProgressCallback = no_progress
     ) -> tuple[About, State] | None:
-        """Return the description and state of the checkpoint, None if it is missing, damaged or rejected by `fits`.
+        """Return description and state of the checkpoint; None if it is missing, damaged or rejected by `fits`.
 
-        `wanted` selects the arrays to load by their path of keys; the others are None in the state.
+        `wanted` selects the arrays to load by their path of keys; the others are None.
         """
         for _ in range(3):  # it may be rewritten while it is read
             try:
-                made = _FORMAT.read(self.path / MAP, _mapped, MAX_MAP_BYTES)
-                about, leaves, plain = made
+                about, leaves, plain = _FORMAT.read(self.path / MAP, _parse_map, MAX_MAP_BYTES)
                 if not fits(about):
                     return None
                 state = self._unpacked(leaves, plain, wanted, progress)
@@ -216,7 +203,7 @@ class Snapshots:
 
     @contextmanager
     def restoring(self) -> Iterator[None]:
-        """Raise StateMismatch for any error inside the block; the parts are then half restored and must be discarded."""
+        """Raise StateMismatch for any error inside the block; half-restored parts must be discarded."""
         try:
             yield
         except Exception as error:
@@ -224,22 +211,22 @@ class Snapshots:
             raise StateMismatch(f"the snapshot in {self.path} does not fit ({why})") from error
 
     def about(self) -> About | None:
-        """Return the description of the checkpoint, None if it is missing or damaged."""
+        """Return the description of the checkpoint; None if it is missing or damaged."""
         try:
-            return _FORMAT.read(self.path / MAP, _mapped, MAX_MAP_BYTES)[0]
+            return _FORMAT.read(self.path / MAP, _parse_map, MAX_MAP_BYTES)[0]
         except InputError:
             return None
 
     def _unpacked(
-        self, leaves: Mapping[str, _Leaf], plain: bytes, wanted: ArrayFilter | None, progress: ProgressCallback
+        self, leaves: Mapping[str, _StoredArray], plain: bytes, wanted: ArrayFilter | None, progress: ProgressCallback
     ) -> State | None:
-        """Return the state with the selected arrays, None if the hash of a block differs."""
+        """Return the state with the selected arrays; None if the hash of a block differs."""
         some = {name: leaf for name, leaf in leaves.items() if wanted is None or wanted(tuple(name.split("\0")[1:]))}
         done, total = 0, sum(leaf.size for leaf in some.values())
         megabytes = max(1, total // 1_000_000)
         values: dict[str, Any] = dict.fromkeys(leaves)
         lists: dict[bytes, list[str]] = {}
-        file = _opened(self.path / BLOCKS, os.O_RDONLY)
+        file = _open_regular_file(self.path / BLOCKS, os.O_RDONLY)
         try:
             _check(leaves, os.fstat(file).st_size)
             for name, leaf in some.items():
@@ -253,19 +240,17 @@ class Snapshots:
             os.close(file)
         state: State = msgpack.unpackb(
             plain,
-            ext_hook=lambda code_digest, name: values[
-                name.decode("utf-8", "surrogatepass")
-            ],  # placeholders become arrays
+            ext_hook=lambda _, name: values[name.decode("utf-8", "surrogatepass")],  # placeholders become arrays
             unicode_errors="surrogatepass",
             strict_map_key=False,
         )
         return state
 
 
-class _Room:
+class _BlockAllocator:
     """Allocator of block places that the previous checkpoint does not use."""
 
-    def __init__(self, file: int, leaves: Collection[_Leaf]) -> None:
+    def __init__(self, file: int, leaves: Collection[_StoredArray]) -> None:
         length = os.fstat(file).st_size
         last = max((int(leaf.places.max(initial=-1)) for leaf in leaves), default=-1)
         size = min(-(-length // BLOCK), 2 * (last + 1) + MAX_UNREAD_BLOCKS)
@@ -277,7 +262,6 @@ class _Room:
         self._taken, self._end = 0, size
 
     def take(self, count: int) -> NDArray[np.int32]:
-        """Return free places in ascending order, growing the file if necessary."""
         found = self._free[self._taken : self._taken + count]
         self._taken += len(found)
         more = np.arange(self._end, self._end + count - len(found), dtype=np.int32)
@@ -285,7 +269,7 @@ class _Room:
         return np.concatenate([found, more])
 
 
-def _opened(path: Path, flags: int) -> int:
+def _open_regular_file(path: Path, flags: int) -> int:
     """Open a regular file; raise OSError for symbolic links, FIFOs and devices."""
     file = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     if not stat.S_ISREG(os.fstat(file).st_mode):
@@ -294,18 +278,18 @@ def _opened(path: Path, flags: int) -> int:
     return file
 
 
-def _walk(value: Any, name: str, leaves: dict[str, Any]) -> Any:
+def _extract_arrays(value: Any, name: str, leaves: dict[str, Any]) -> Any:
     """Replace the arrays in a state by placeholders, and collect them in `leaves`."""
     if isinstance(value, dict):
-        return {key: _walk(each, f"{name}\0{key}", leaves) for key, each in value.items()}
-    if not isinstance(value, np.ndarray | Grown | Texts):
+        return {key: _extract_arrays(each, f"{name}\0{key}", leaves) for key, each in value.items()}
+    if not isinstance(value, np.ndarray | AppendOnly | TextLines):
         return value
     leaves[name] = value
     return msgpack.ExtType(_PLACEHOLDER, name.encode("utf-8", "surrogatepass"))
 
 
-def _kind(leaf: Grown | Texts) -> int:
-    return _TEXTS if isinstance(leaf, Texts) else _FILED if leaf.filed else _GROWN
+def _kind(leaf: AppendOnly | TextLines) -> int:
+    return _TEXTS if isinstance(leaf, TextLines) else _SPILLED if leaf.filed else _APPEND_ONLY
 
 
 def _number(value: Any) -> Any:
@@ -314,8 +298,8 @@ def _number(value: Any) -> Any:
     raise StateMismatch(f"a {type(value).__name__} cannot be stored in a checkpoint")
 
 
-def _last(leaf: _Leaf, file: int) -> bytes:
-    """Return the contents of a collection's last block if it is not full, else b""."""
+def _last(leaf: _StoredArray, file: int) -> bytes:
+    """Return the contents of a collection's last block unless it is full."""
     rest = leaf.size % BLOCK
     if not rest:
         return b""
@@ -339,32 +323,32 @@ def _write(file: int, data: memoryview, changed: NDArray[np.intp], places: NDArr
             begin, at = begin + written, at + written
 
 
-def _mapped(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[About, dict[str, _Leaf], bytes]:
+def _parse_map(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[About, dict[str, _StoredArray], bytes]:
     """Parse and validate a map."""
-    leaves: dict[str, _Leaf] = {}
+    leaves: dict[str, _StoredArray] = {}
     places, hashes, at = arrays["places"], arrays["hashes"].tobytes(), 0
     all_hashes = np.frombuffer(hashes, np.uint64)
     for name, kind, dtype, shape, items, size in header["leaves"]:
         if type(name) is not str or type(size) is not int or size < 0:
             raise ValueError("invalid name or size of an array")
-        if kind not in (_ARRAY, _GROWN, _TEXTS, _FILED) or dtype not in _TYPES:
+        if kind not in (_ARRAY, _APPEND_ONLY, _TEXTS, _SPILLED) or dtype not in _TYPES:
             raise ValueError(f"unsupported type of array {name}")
         if any(type(side) is not int or side < 0 for side in (items, *shape)):
             raise ValueError(f"invalid shape of array {name}")
         if size % _TYPES[dtype].itemsize or (kind == _ARRAY and size != math.prod(shape) * _TYPES[dtype].itemsize):
             raise ValueError(f"size and shape of array {name} differ")
         end = at - -size // BLOCK
-        leaves[name] = _Leaf(kind, dtype, shape, items, size, places[at:end], all_hashes[at:end])
+        leaves[name] = _StoredArray(kind, dtype, shape, items, size, places[at:end], all_hashes[at:end])
         at = end
     if at != len(places) or at != len(all_hashes):
         raise ValueError("number of blocks and sizes of arrays differ")
     return header["about"], leaves, arrays["plain"].tobytes()
 
 
-def _check(leaves: Mapping[str, _Leaf], size: int) -> None:
-    """Raise ValueError unless all blocks lie within the file, none is used twice, and zeros don't dominate.
+def _check(leaves: Mapping[str, _StoredArray], size: int) -> None:
+    """Raise ValueError unless all blocks lie within the file and none is used twice.
 
-    Zeros take no space in the file: without the last check a tiny file could claim huge arrays.
+    Also for too many blocks of zeros: they take no space, so a tiny file could claim huge arrays.
     """
     places = np.concatenate([np.zeros(0, np.int32), *(leaf.places for leaf in leaves.values())])
     kept = places[places != ZEROS]
@@ -374,29 +358,29 @@ def _check(leaves: Mapping[str, _Leaf], size: int) -> None:
         raise ValueError("too many blocks of zeros")
 
 
-def _value(file: int, leaf: _Leaf, lists: dict[bytes, list[str]]) -> Any:
+def _value(file: int, leaf: _StoredArray, lists: dict[bytes, list[str]]) -> Any:
     """Read a stored array or collection; return None if the hash of a block differs."""
-    if leaf.kind == _FILED and leaf.size > MIN_FILE_BYTES:
-        return _filed(file, leaf)
+    if leaf.kind == _SPILLED and leaf.size > MIN_FILE_BYTES:
+        return _read_into_file(file, leaf)
     data = np.zeros(leaf.size, np.uint8)
     if not _read(file, leaf, data.data, 0):
         return None
     return _texts(data, leaf, lists) if leaf.kind == _TEXTS else _array(data, leaf)
 
 
-def _filed(file: int, leaf: _Leaf) -> Filed | None:
-    """Copy an array into a scratch file, without loading it into memory; return None if the hash of a block differs."""
+def _read_into_file(file: int, leaf: _StoredArray) -> FileArray | None:
+    """Copy an array into a scratch file in pieces; return None if the hash of a block differs."""
     scratch = Scratch()
     for first in range(0, len(leaf.places), BLOCKS_PER_READ):
         data = memoryview(bytearray(min(BLOCKS_PER_READ * BLOCK, leaf.size - first * BLOCK)))
         if not _read(file, leaf, data, first):
             return None
         scratch.write(data, first * BLOCK)
-    return Filed(scratch, _TYPES[leaf.dtype], leaf.size)
+    return FileArray(scratch, _TYPES[leaf.dtype], leaf.size)
 
 
-def _read(file: int, leaf: _Leaf, view: memoryview, first: int) -> bool:
-    """Read the bytes of an array from a block on into a zeroed buffer, and return whether their hashes are correct."""
+def _read(file: int, leaf: _StoredArray, view: memoryview, first: int) -> bool:
+    """Read the bytes of an array from a block on into a zeroed buffer; return whether their hashes are correct."""
     places = leaf.places[first : first - -len(view) // BLOCK]
     kept = np.flatnonzero(places != ZEROS)
     cuts = np.flatnonzero((np.diff(kept) != 1) | (np.diff(places[kept]) != 1)) + 1
@@ -412,12 +396,12 @@ def _read(file: int, leaf: _Leaf, view: memoryview, first: int) -> bool:
     return all(_hash(view[at * BLOCK : (at + 1) * BLOCK]) == hashes[at] for at in kept.tolist())
 
 
-def _array(data: NDArray[np.uint8], leaf: _Leaf) -> NDArray[Any]:
+def _array(data: NDArray[np.uint8], leaf: _StoredArray) -> NDArray[Any]:
     array = data.view(_TYPES[leaf.dtype])
     return array.reshape(leaf.shape) if leaf.kind == _ARRAY else array
 
 
-def _texts(data: NDArray[np.uint8], leaf: _Leaf, lists: dict[bytes, list[str]]) -> list[str]:
+def _texts(data: NDArray[np.uint8], leaf: _StoredArray, lists: dict[bytes, list[str]]) -> list[str]:
     """Decode a list of texts; equal lists share their strings."""
     key = leaf.hashes.tobytes()
     if key not in lists:

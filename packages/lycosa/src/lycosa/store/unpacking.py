@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from lycosa import zstd
 
-# raised by readers of damaged archives
+# Raised by readers of damaged archives.
 ARCHIVE_ERRORS = (
     tarfile.TarError,
     EOFError,
@@ -22,7 +22,7 @@ ARCHIVE_ERRORS = (
     ValueError,
     OverflowError,
     KeyError,
-    RecursionError,  # headers that announce headers that announce headers
+    RecursionError,  # deeply nested headers
     MemoryError,
     lzma.LZMAError,
     zlib.error,
@@ -31,17 +31,17 @@ ARCHIVE_ERRORS = (
 
 
 class ArchiveTooLarge(Exception):
-    """An archive with too many files or too many bytes."""
+    """The archive has too many files or too many bytes."""
 
 
-def iter_files(stream: IO[bytes], largest: int, most: int) -> Iterator[tuple[PurePosixPath, IO[bytes]]]:
-    """Yield the regular files of a tar archive; raise BadArchive above `largest` bytes or `most` members."""
-    limited: Any = _Limited(stream, largest)
+def iter_files(stream: IO[bytes], max_bytes: int, max_files: int) -> Iterator[tuple[PurePosixPath, IO[bytes]]]:
+    """Yield the regular files of a tar archive; raise ArchiveTooLarge above `max_bytes` or `max_files`."""
+    limited: Any = _Limited(stream, max_bytes)
     with tarfile.open(fileobj=limited, mode="r|", bufsize=1 << 16) as archive:
         for number, member in enumerate(archive, 1):
-            if number > most:
-                raise ArchiveTooLarge(f"the archive has more than {most:,} files")
-            # A sparse file can claim any size.
+            if number > max_files:
+                raise ArchiveTooLarge(f"the archive has more than {max_files:,} files")
+            # a sparse file can claim any size
             content = archive.extractfile(member) if member.isreg() and not member.issparse() else None
             if content is not None:
                 yield PurePosixPath(member.name), content
@@ -49,14 +49,14 @@ def iter_files(stream: IO[bytes], largest: int, most: int) -> Iterator[tuple[Pur
 
 
 class _Limited:
-    """Readable stream that raises BadArchive once more than `largest` bytes were read."""
+    """Readable stream that raises ArchiveTooLarge once more than `max_bytes` bytes were read."""
 
-    def __init__(self, stream: IO[bytes], largest: int) -> None:
-        self._stream, self._largest, self._left = stream, largest, largest
+    def __init__(self, stream: IO[bytes], max_bytes: int) -> None:
+        self._stream, self._max_bytes, self._left = stream, max_bytes, max_bytes
 
     def read(self, size: int) -> bytes:
         content = self._stream.read(size)
         self._left -= len(content)
         if self._left < 0:
-            raise ArchiveTooLarge(f"the archive has more than {self._largest:,} bytes")
+            raise ArchiveTooLarge(f"the archive has more than {self._max_bytes:,} bytes")
         return content

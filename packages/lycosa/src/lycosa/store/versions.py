@@ -14,25 +14,24 @@ from lycosa.store.warc import read_exchange
 
 
 class Versions:
-    """Read access to the versions of pages in a log and its archive; safe beside a running crawl."""
+    """Read access to the versions of pages in a log and its archive, also while the crawl is running."""
 
     def __init__(self, log: SqliteLog, archive: Path) -> None:
         self.log = log
         self.archive = archive
 
     def of(self, node: str) -> list[Visit]:
-        """Return all versions of a page, oldest first."""
         return list(self.log.visits(f"node = ? AND {VERSIONS}", given=(node,)))
 
     def last(self, node: str) -> Visit | None:
-        """Return the newest version of a page."""
+        """Return the newest version of a page, or None."""
         return next(self.log.visits(f"node = ? AND {VERSIONS}", "seq DESC LIMIT 1", (node,)), None)
 
     def exchange(self, visit: Visit) -> Exchange | None:
         """Return the archived response of a visit, None if nothing was archived.
 
-        A revisit record without a body gets the body of the record it refers to; a 304 response, the body of the
-        version current at the time. For a rendered page this is the final DOM.
+        The body of a revisit record is that of the record it refers to; for a 304 response, that of the version current
+        at the time. For a rendered page it is the final DOM.
         """
         if not visit.place.file:
             return None
@@ -46,14 +45,13 @@ class Versions:
         return exchange
 
     def _referred_body(self, visit: Visit, refers_to: str) -> bytes:
-        """Return the body of the record that a revisit record refers to."""
         for original in self.log.visits("node = ? AND file != ''", given=(refers_to,)):
             if original.digest == visit.digest and (body := self._record(original)[0].body):
                 return body
         return b""
 
     def _record(self, visit: Visit) -> tuple[Exchange, str]:
-        """Return the visit's record and, for a revisit record, the URL it refers to, else an empty string."""
+        """Return the visit's record and, for a revisit record, the URL it refers to."""
         path = self.archive / visit.place.file
         try:
             exchange, refers_to = read_exchange(path, visit.place)

@@ -42,11 +42,10 @@ _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _COMPRESSED = (b"gzip", b"x-gzip", b"br", b"zstd", b"deflate")
 
 
-class _Noted(NamedTuple):
+class _PendingEntry(NamedTuple):
     """Record waiting for its index entry.
 
-    Keys and dates are computed for many records at once when the index is written: a fifth of the cost of computing
-    them between the other work for a page.
+    Keys and dates are computed for many records at once, which takes a fifth of the time.
     """
 
     url: str
@@ -58,7 +57,6 @@ class _Noted(NamedTuple):
     length: int
 
     def entry(self, name: str) -> cdxj.CdxjEntry:
-        """Return the index entry of the record."""
         date, digest = cdxj.format_date(self.started), cdxj.format_digest(self.digest)
         key = cdxj.surt_key(self.url)
         return cdxj.CdxjEntry(key, date, self.url, self.mime, self.status, digest, self.offset, self.length, name)
@@ -89,12 +87,12 @@ class WarcArchive:
         self._size = 0
         self._name = ""
         self._info_id = ""
-        self._seen = Payloads()
-        self._fresh: list[cdxj.CdxjEntry | _Noted] = []  # records of the current file that are not in its index yet
+        self._payloads = Payloads()
+        self._pending: list[cdxj.CdxjEntry | _PendingEntry] = []  # records not in the current file's index yet
         self._unindexed: dict[str, int] = {}  # end offset of each full file without an index
 
     def recover(self, archived: Mapping[str, int]) -> list[str]:
-        """Truncate the files to the offsets in the log, and return descriptions of the parts moved aside."""
+        """Truncate the files to the offsets in the log; return descriptions of the parts moved aside."""
         moved: list[str] = []
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
@@ -113,13 +111,13 @@ class WarcArchive:
                 elif path.stat().st_size > end:
                     moved.append(self._set_aside(path, end))
             self._number = max(map(serial_number, (*on_disk, *archived)), default=0)
-            self._take_up(archived)
+            self._reopen_last(archived)
         except OSError as error:
-            raise self._explained(error) from error
+            raise self._translated(error) from error
         return moved
 
-    def _take_up(self, archived: Mapping[str, int]) -> None:
-        """Reopen the last file for appending, and collect the full files without an index."""
+    def _reopen_last(self, archived: Mapping[str, int]) -> None:
+        """Reopen the last file for appending, and find the full files without an index."""
         last = max(archived, key=serial_number, default="")
         if last and serial_number(last) == self._number:
             self._open(last)
@@ -130,15 +128,15 @@ class WarcArchive:
     def remember(self, visit: Visit) -> None:
         """Register the payload of a recorded visit, so that repetitions become revisit records."""
         if visit.place.file and visit.digest:
-            self._seen.add(visit.digest, visit.node, visit.started)
+            self._payloads.add(visit.digest, visit.node, visit.started)
 
     def state(self) -> State:
-        return self._seen.state()
+        return self._payloads.state()
 
     def restore(self, state: State) -> None:
-        seen = type(self._seen)()
+        seen = type(self._payloads)()
         seen.restore(state)
-        self._seen = seen
+        self._payloads = seen
 
     def append(self, visit: Visit, exchange: Exchange) -> ArchivePlace:
         """Append the records of a visit and return their place. On failure, the file is left unchanged."""
@@ -156,7 +154,7 @@ class WarcArchive:
             + (f"WARC-Truncated: {exchange.truncated}\r\n" if exchange.truncated else "")
             + f"WARC-Warcinfo-ID: {self._info_id}\r\n"
         )
-        original = self._seen.get(exchange.digest) if exchange.body else None
+        original = self._payloads.get(exchange.digest) if exchange.body else None
         profile = "identical-payload-digest"
         if unmodified:
             original, profile = (visit.node, visit.follows), "server-not-modified"
@@ -183,7 +181,7 @@ class WarcArchive:
         self._write(response + request)
         if not unmodified:
             self._note(visit, exchange, place.offset, len(response), original is not None, bool(head))
-            self._seen.add(exchange.digest, visit.node, visit.started)
+            self._payloads.add(exchange.digest, visit.node, visit.started)
         return place
 
     def _append_rendered(self, visit: Visit, dom: Exchange, received: Exchange) -> ArchivePlace:
@@ -204,8 +202,8 @@ class WarcArchive:
         records = b"".join(parts)
         place = ArchivePlace(self._name, self._size, len(records))
         self._write(records)
-        self._fresh += cdxj.entries_in(records, place.offset, self._name)
-        if len(self._fresh) >= 10_000:
+        self._pending += cdxj.entries_in(records, place.offset, self._name)
+        if len(self._pending) >= 10_000:
             self._index()
         return place
 
@@ -250,16 +248,16 @@ class WarcArchive:
     def _note(self, visit: Visit, exchange: Exchange, offset: int, length: int, revisit: bool, has_head: bool) -> None:
         kind = cdxj.REVISIT if revisit else cdxj.media_type(exchange.header("content-type"))
         status = str(visit.status) if has_head else ""
-        self._fresh.append(_Noted(visit.node, visit.started, kind, status, exchange.digest, offset, length))
-        if len(self._fresh) >= 10_000:
+        self._pending.append(_PendingEntry(visit.node, visit.started, kind, status, exchange.digest, offset, length))
+        if len(self._pending) >= 10_000:
             self._index()
 
     def _index(self) -> None:
         """Write the index of the current file. Failure is ignored: readers rebuild a missing index."""
         name = self._name
-        fresh = [each if isinstance(each, cdxj.CdxjEntry) else each.entry(name) for each in self._fresh]
+        fresh = [each if isinstance(each, cdxj.CdxjEntry) else each.entry(name) for each in self._pending]
         self._make_index(name, self._size, fresh)
-        self._fresh = []
+        self._pending = []
 
     def _make_index(self, name: str, end: int, fresh: Sequence[cdxj.CdxjEntry] = ()) -> None:
         path = self.directory / name
@@ -279,7 +277,7 @@ class WarcArchive:
                 written += os.write(self._file, data[written:])
         except OSError as error:
             os.ftruncate(self._file, self._size)
-            raise self._explained(error) from error
+            raise self._translated(error) from error
         self._size += len(data)
 
     def _next_file(self) -> None:
@@ -289,7 +287,7 @@ class WarcArchive:
         try:
             self._open(name)
         except OSError as error:
-            raise self._explained(error) from error
+            raise self._translated(error) from error
         try:
             self._write(warcinfo(name, self.about, self._info_id))
         except StoreError:
@@ -327,7 +325,7 @@ class WarcArchive:
         os.truncate(path, end)
         return f"the tail of {path.name} from byte {end} to {target.relative_to(self.directory)}"
 
-    def _explained(self, error: OSError) -> StoreError:
+    def _translated(self, error: OSError) -> StoreError:
         return StoreError(
             f"cannot write the archive in {self.directory}: {error.strerror or error}. Nothing recorded is lost: "
             f"free some space or give access, then continue with: lycosa {self.command} {self.directory.parent}"
@@ -354,7 +352,7 @@ def read_record(path: Path, place: ArchivePlace) -> tuple[bytes, bytes, bytes]:
 
 
 def read_exchange(path: Path, place: ArchivePlace) -> tuple[Exchange, str]:
-    """Return the archived response at a place and, for a revisit record, the URL whose body it shares, else ""."""
+    """Return the archived response at a place and, for a revisit record, the URL that it refers to."""
     record, _, _ = read_record(path, place)
     try:
         fields, _, content = record.partition(b"\r\n\r\n")
@@ -453,7 +451,6 @@ def _record_id() -> str:
 
 
 def _first_id(path: Path) -> str:
-    """Return the record id of a file's warcinfo record."""
     with open(path, "rb") as file:
         head = zlib.decompressobj(31).decompress(file.read(4096), 4096)
     match = re.search(rb"WARC-Record-ID: (<[^>]+>)", head)
@@ -470,8 +467,6 @@ def _second(seconds: int) -> str:
     # Cached: strftime is slow, and many pages arrive in one second.
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
-
-# -- archived payloads -------------------------------------------------------------------------------------
 
 _DIGEST_BYTES = 32  # SHA-256
 
@@ -525,5 +520,4 @@ class Payloads:
 
 
 def _key(digest: bytes) -> int:
-    """Return the lookup key of a digest: its first 8 bytes."""
     return int.from_bytes(digest[:8], "little")

@@ -22,7 +22,7 @@ from lycosa.collection.export.cleaning import clean, one_line
 from lycosa.collection.export.selection import Selection, WriteResult
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many
-from lycosa.text.fingerprint import MAX_NEAR_DUPLICATE_DISTANCE
+from lycosa.text.fingerprint import NEAR_DUPLICATE_BITS
 from lycosa.web.html import CLOSE, OPEN, ParsedPage
 
 MIN_SIMILARITY = 0.8  # Jaccard similarity of word trigrams; a copy with 2 % of its words changed has 0.89
@@ -116,7 +116,7 @@ class NearDuplicates:
     def near(self, fingerprint: int) -> list[int]:
         """Return the keys of texts with a similar fingerprint, nearest first (5 ms for a million texts)."""
         apart = np.bitwise_count(np.array(self._prints, np.uint64) ^ np.uint64(fingerprint))
-        near = np.flatnonzero(apart <= MAX_NEAR_DUPLICATE_DISTANCE)
+        near = np.flatnonzero(apart <= NEAR_DUPLICATE_BITS)
         return [self._keys[at] for at in near[np.argsort(apart[near], kind="stable")].tolist()]
 
 

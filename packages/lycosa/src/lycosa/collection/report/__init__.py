@@ -34,14 +34,14 @@ from lycosa.core.budget import EXHAUSTED, REFRESHED, format_spending
 from lycosa.core.options import DEFAULT_STRATEGY, Options, default_of, flag_of
 from lycosa.drawing.formats import score
 from lycosa.drawing.templates import environment
-from lycosa.revisit.ledger import Wanted, changes
+from lycosa.revisit.ledger import ChangeFilter, changes
 from lycosa.store.log import PAGES
 from lycosa.version import __version__
 
 MAX_BEST, MAX_CARDS, MAX_HOSTS = 50, 300, 60  # maximum rows of the lists
 MAX_PATHS = 12  # relevant pages whose paths are drawn
 
-_WANTED = Wanted(what=("changed", "vanished", "moved", "returned"))
+_WANTED = ChangeFilter(what=("changed", "vanished", "moved", "returned"))
 
 
 @cache

@@ -18,7 +18,7 @@ from lycosa.core.budget import larger_budget_option
 from lycosa.core.types import Held
 from lycosa.drawing.figure import Curve, Figure, Histogram
 from lycosa.drawing.formats import score
-from lycosa.revisit.ledger import Told
+from lycosa.revisit.ledger import LoggedChange
 
 
 @dataclass(slots=True)
@@ -118,7 +118,7 @@ class Freshness:
     returned: int = 0
     new: int = 0  # pages fetched for the first time by a refresh
     chart: Histogram | None = None
-    latest: list[Told] = field(default_factory=list)
+    latest: list[LoggedChange] = field(default_factory=list)
     # URL, title, state, since when, new URL
     gone: list[tuple[str, str, str, float, str]] = field(default_factory=list)
     gone_count: int = 0
