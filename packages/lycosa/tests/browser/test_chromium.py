@@ -17,16 +17,14 @@ from lycosa.core.options import Options
 from lycosa.web.browser_protocols import RenderedPage
 from lycosa.web.fetch import Response
 
-MEGABYTES = 450
-"""The limit in these tests: Chromium and driver take some 300 by themselves."""
+MEGABYTES = 450  # limit in these tests: Chromium and driver take some 300
 
-OVERSHOOT = 350
-"""Megabytes that a page may get between two looks, on a busy machine."""
+OVERSHOOT = 350  # megabytes that a page may allocate between two checks, on a busy machine
 
-EAT = "const all = []; const eat = size => all.push(new Uint8Array(size << 20).fill(1));"
+ALLOCATOR = "const all = []; const allocate = size => all.push(new Uint8Array(size << 20).fill(1));"
 WASM = """const memory = new WebAssembly.Memory({initial: 1});
-const eat = size => { const end = memory.grow(size << 4); new Uint8Array(memory.buffer, end << 16).fill(1) };"""
-FAST, SLOW = "while (true) eat(32)", "setInterval(() => eat(16), 30)"
+const allocate = size => { const end = memory.grow(size << 4); new Uint8Array(memory.buffer, end << 16).fill(1) };"""
+FAST, SLOW = "while (true) allocate(32)", "setInterval(() => allocate(16), 30)"
 
 
 def script(code: str) -> str:
@@ -37,17 +35,17 @@ def in_worker(code: str) -> str:
     return script(f"new Worker(URL.createObjectURL(new Blob([`{code}`])))")
 
 
-MEALS = {
-    "arrays, fast": script(EAT + FAST),
-    "arrays, slowly": script(EAT + SLOW),
+GREEDY_PAGES = {
+    "arrays, fast": script(ALLOCATOR + FAST),
+    "arrays, slowly": script(ALLOCATOR + SLOW),
     "wasm": script(WASM + FAST),
-    "worker": in_worker(EAT + FAST),
-    "iframes": "<p>before</p>" + f'<iframe srcdoc="<script>{EAT}{SLOW}</script>"></iframe>' * 4,
+    "worker": in_worker(ALLOCATOR + FAST),
+    "iframes": "<p>before</p>" + f'<iframe srcdoc="<script>{ALLOCATOR}{SLOW}</script>"></iframe>' * 4,
     "nodes": script("while (true) document.body.append(new Text('x'.repeat(1 << 20) + Math.random()))"),
 }
 
 HUGE = "'x'.repeat(1 << 28)"
-SHOUTS = {
+LOUD_PAGES = {
     "exception": script(f"throw new Error({HUGE})"),
     "exceptions": script("setInterval(() => { throw new Error('x'.repeat(1 << 24)) }, 5)"),
     "rejections": script(f"Promise.reject(new Error({HUGE}))"),
@@ -60,7 +58,7 @@ SHOUTS = {
     "context": script(f"document.documentElement.title = {HUGE}"),
 }
 
-LIES = script(
+TAMPERING = script(
     """
   const huge = "x".repeat(1 << 28), lie = () => huge;
   const kinds = [String, Array, Object, Number, Function, Promise, Element, HTMLElement, Node, Document, HTMLDocument,
@@ -126,9 +124,9 @@ async def served(page: str, seconds: float = 20.0) -> tuple[RenderedPage, Render
     try:
         await render("<p>first</p>")
         with Peaks(rendering) as peaks:
-            found = await render(page)
+            rendered = await render(page)
         options.render_time = 60.0
-        return found, await render(script("document.write('<p>after</p>')")), peaks
+        return rendered, await render(script("document.write('<p>after</p>')")), peaks
     finally:
         await rendering.close()
         await space.close()
@@ -142,44 +140,45 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def check(next_page: RenderedPage, peaks: Peaks) -> None:
     print(f"browser {peaks.browser:.0f} MB, driver {peaks.driver:.0f} MB, crawl {peaks.own:+.0f} MB")
     assert b"<p>after</p>" in next_page.dom
-    assert peaks.browser < MEGABYTES + 2_000  # pages eat without end; a busy machine looks late: 1,030 were seen
+    # pages allocate without end, and a busy machine checks late: 1,030 MB were seen
+    assert peaks.browser < MEGABYTES + 2_000
     assert peaks.driver < 0.4 * MEGABYTES + OVERSHOOT
     assert peaks.own < 120
 
 
 @needs_browser
-@pytest.mark.parametrize("meal", MEALS)
-def test_page_kills_browser_over_memory_limit(meal: str) -> None:
-    found, next_page, peaks = asyncio.run(served(MEALS[meal]))
-    print(meal, found.failed, len(found.dom), end=": ")
+@pytest.mark.parametrize("name", GREEDY_PAGES)
+def test_page_kills_browser_over_memory_limit(name: str) -> None:
+    rendered, next_page, peaks = asyncio.run(served(GREEDY_PAGES[name]))
+    print(name, rendered.failed, len(rendered.dom), end=": ")
     check(next_page, peaks)
-    assert f"the browser was killed: it took more than {MEGABYTES} MB" == found.failed
+    assert f"the browser was killed: it took more than {MEGABYTES} MB" == rendered.failed
 
 
 @needs_browser
-@pytest.mark.parametrize("shout", SHOUTS)
-def test_page_bounds_messages_to_driver(shout: str) -> None:
-    found, next_page, peaks = asyncio.run(served(SHOUTS[shout], 4.0))
-    print(shout, found.failed, len(found.dom), end=": ")
+@pytest.mark.parametrize("name", LOUD_PAGES)
+def test_page_bounds_messages_to_driver(name: str) -> None:
+    rendered, next_page, peaks = asyncio.run(served(LOUD_PAGES[name], 4.0))
+    print(name, rendered.failed, len(rendered.dom), end=": ")
     check(next_page, peaks)
 
 
 @needs_browser
-@pytest.mark.parametrize("page", [LIES, CLOBBERED], ids=["prototypes", "names"])
+@pytest.mark.parametrize("page", [TAMPERING, CLOBBERED], ids=["prototypes", "names"])
 def test_isolated_world_ignores_tampered_prototypes(page: str) -> None:
-    found, next_page, peaks = asyncio.run(served(page))
-    print(found.failed, len(found.dom), end=": ")
-    assert found.failed == ""
-    assert b"<p>before</p>" in found.dom
-    assert b"xxxxxxxxxx" not in found.dom
+    rendered, next_page, peaks = asyncio.run(served(page))
+    print(rendered.failed, len(rendered.dom), end=": ")
+    assert rendered.failed == ""
+    assert b"<p>before</p>" in rendered.dom
+    assert b"xxxxxxxxxx" not in rendered.dom
     check(next_page, peaks)
 
 
 @needs_browser
 def test_dom_is_cut_at_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chromium, "MAX_MEGABYTES", 2 * MEGABYTES)
-    found, next_page, peaks = asyncio.run(served(script("document.body.append(new Comment('y'.repeat(8000000)))")))
-    assert ("", MAX_DOM_CHARS) == (found.failed, len(found.dom))
+    rendered, next_page, peaks = asyncio.run(served(script("document.body.append(new Comment('y'.repeat(8000000)))")))
+    assert ("", MAX_DOM_CHARS) == (rendered.failed, len(rendered.dom))
     check(next_page, peaks)
 
 
@@ -187,7 +186,7 @@ def with_headers(*more: tuple[bytes, bytes], status: int = 200) -> Response:
     return answer(script("1").encode(), status, [(b"Content-Type", b"text/html"), *more])
 
 
-UNSHOWN = {
+NOT_SHOWABLE = {
     "download": with_headers((b"Content-Disposition", b"attachment")),
     "password": with_headers((b"WWW-Authenticate", b"Basic realm=x"), status=401),
     "two places": with_headers((b"Location", b"/a"), (b"Location", b"/b")),
@@ -199,7 +198,7 @@ async def after_failures() -> tuple[list[str], RenderedPage, int]:
     space, rendering = space_of(Staged({"app.example": answer(b"", 404)})), Rendering(Options(), find_chromium())
     try:
         failed = []
-        for page in [*UNSHOWN.values()] * 2:
+        for page in [*NOT_SHOWABLE.values()] * 2:
             failed.append((await rendering.render("http://app.example/", page, space.resources.fetch)).failed)
             assert rendering.notes == []
         after = await rendering.render("http://app.example/", answer(b"<p>after</p>"), space.resources.fetch)

@@ -15,18 +15,15 @@ from lycosa.web.browser_protocols import RenderedPage
 from ways_out import BY_SCRIPT, SPELLINGS, headers, page
 
 NODE = "http://app.example/"
-UNLOCKED = (
-    "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests,PrivateNetworkAccessSendPreflights"
-)
-"""Chromium has a lock of its own before this machine's addresses: without it, all there is to hold is ours."""
+UNLOCKED = "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests,PrivateNetworkAccessSendPreflights"  # disables Chromium's own protection, so that only ours is tested
 
 
 @pytest.fixture(autouse=True)
-def unlocked(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_own_protection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chromium, "FLAGS", (*chromium.FLAGS, UNLOCKED))
 
 
-async def tried(rendering: Rendering, canary: Canary, *allowed: str) -> tuple[RenderedPage, list[str]]:
+async def render_attempts(rendering: Rendering, canary: Canary, *allowed: str) -> tuple[RenderedPage, list[str]]:
     there = [(b"Location", f"http://127.0.0.1:{canary.port}/?moved".encode())]
     hosts = {
         "app.example": answer(b"", 404),
@@ -46,13 +43,13 @@ async def tried(rendering: Rendering, canary: Canary, *allowed: str) -> tuple[Re
         await space.close()
 
 
-async def both(canary: Canary) -> tuple[RenderedPage, list[str], list[str], list[str]]:
+async def refused_and_allowed(canary: Canary) -> tuple[RenderedPage, list[str], list[str], list[str]]:
     options = Options(render="always", render_resources="all", render_requests=1000, render_time=300.0)
     rendering = Rendering(options, find_chromium())
     try:
-        rendered, asked = await tried(rendering, canary)
-        heard = list(canary.heard)
-        return rendered, asked, heard, (await tried(rendering, canary, "127.0.0.0/8"))[1]
+        rendered, asked = await render_attempts(rendering, canary)
+        reached = list(canary.heard)
+        return rendered, asked, reached, (await render_attempts(rendering, canary, "127.0.0.0/8"))[1]
     finally:
         await rendering.close()
 
@@ -61,9 +58,9 @@ async def both(canary: Canary) -> tuple[RenderedPage, list[str], list[str], list
 def test_browser_reaches_nothing_but_the_proxy() -> None:
     assert len(SPELLINGS) + len(BY_SCRIPT) > 80
     with Canary() as canary, watching(("169.254.169.254",)) as seen:
-        rendered, asked, heard, allowed = asyncio.run(both(canary))
-    assert ([], []) == (heard, seen)
-    assert f"tried {len(SPELLINGS) + len(BY_SCRIPT)}".encode() in rendered.dom
+        rendered, asked, reached, allowed = asyncio.run(refused_and_allowed(canary))
+    assert ([], []) == (reached, seen)
+    assert f"render_attempts {len(SPELLINGS) + len(BY_SCRIPT)}".encode() in rendered.dom
     assert rendered.skipped > 60
     assert {"http://moved.example/fetch", "http://moved.example/frame"} <= set(asked)
     assert not [url for url in asked if "example" not in url]

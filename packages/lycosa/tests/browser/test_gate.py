@@ -129,14 +129,14 @@ async def curious() -> tuple[str, str, list[str], list[bytes]]:
         body = CURIOUS.replace("PORT", str(rendering._slots[-1].port)).encode()
         dom = ""
         whole = 0
-        for _ in range(10):  # on a busy machine a page may be taken as done before its frames are
+        for _ in range(10):  # on a busy machine a page may settle before its frames are loaded
             rendered = await rendering.render(PAGE, answer(body), space.resources.fetch)
             shown = rendered.failed + rendered.dom.decode()
             whole += all(f"<b>{said}" in shown or f"<b>http://{said}" in shown for said in SAID) and (
                 "<b>http " in shown and "<b>https " in shown and shown.count("data</b>") >= 2
             )
             dom += shown
-            if whole == 2:  # with a password that the browser has used before
+            if whole == 2:  # the second time with a cached password
                 break
         lines: list[bytes] = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):

@@ -43,7 +43,7 @@ async def rendered(options: Options) -> tuple[dict[str, RenderedPage], list[str]
     hosts = {
         "app.example": answer(b"", 404),
         "data.example": answer(b"data from afar", 200, CORS),
-        "shut.example": answer(b"nobody sees it", 200, CORS),
+        "shut.example": answer(b"forbidden", 200, CORS),
         "http://shut.example/robots.txt": answer(
             b"User-agent: *\nDisallow: /", 200, [(b"Content-Type", b"text/plain")]
         ),
@@ -60,7 +60,7 @@ async def rendered(options: Options) -> tuple[dict[str, RenderedPage], list[str]
         found = {"hung": await render("hung")}
         options.render_time = 100.0
         found |= zip(("much", "leaves"), await asyncio.gather(render("much"), render("leaves")), strict=True)
-        found["next"] = await render("next")  # by another browser: that one has had its pages
+        found["next"] = await render("next")  # in another browser: the first one has reached its page limit
         options.render_time = 0.0
         found["late"] = await render("next")
         assert rendering.browser is not None
@@ -77,7 +77,8 @@ def test_render_runs_scripts_within_limits() -> None:
     found, asked, processes, place = asyncio.run(rendered(options))
     texts = {name: page.dom.decode() for name, page in found.items()}
     assert "not done within 0.5 s" in found["hung"].failed
-    assert ("not done within 0 s", "") == (found["late"].failed, texts["late"])  # no failure of the browser
+    # a timeout is not a failure of the browser
+    assert ("not done within 0 s", "") == (found["late"].failed, texts["late"])
     much = texts["much"]
     assert '<p>written</p><a href="#/next">' in much
     assert ("<p>stays</p>" in texts["leaves"], found["leaves"].navigations) == (True, ["http://other.example/there"])
@@ -90,10 +91,10 @@ def test_render_runs_scripts_within_limits() -> None:
     assert "http://shut.example/robots.txt" in asked
     assert [set(sent), set()] == [{each.url for each in found[name].resources} for name in ("much", "hung")]
     assert any(rule["data"]["body"].startswith(b"User-agent") for rule in found["much"].robots_files)
-    # For the log: all that was asked for, also in vain.
-    told = {LoggedRequest(*one).url: LoggedRequest(*one) for one in found["much"].request_log}
-    assert ("ok", "denied") == (told["http://data.example/x"].outcome, told["http://shut.example/x"].outcome)
-    assert (200, 14) == (told["http://data.example/x"].status, told["http://data.example/x"].size)
+    # The log has all requests, including failed ones.
+    logged = {LoggedRequest(*one).url: LoggedRequest(*one) for one in found["much"].request_log}
+    assert ("ok", "denied") == (logged["http://data.example/x"].outcome, logged["http://shut.example/x"].outcome)
+    assert (200, 14) == (logged["http://data.example/x"].status, logged["http://data.example/x"].size)
     assert len(processes) > 3
     assert place is not None
     assert ([], False) == (orphans.processes(str(place)), place.exists())

@@ -60,13 +60,13 @@ def test_crawl_renders_hosts_that_need_a_browser(tmp_path: Path) -> None:
     _check_archive(out)
     _check_crawl_log(out, rendered)
     assert [] == notes
-    # What was learned is in the log: folded again it is the same.
+    # Statistics rebuilt from the log equal those of the snapshot.
     live = _needs(lycosa.resume(out))
     assert live["rendered"]
     shutil.rmtree(out / "snapshot")
     assert live == _needs(lycosa.resume(out))
     scripts = [(hit.host, hit.path) for hit in server.log if hit.path.endswith((".js", ".css"))]
-    assert len(scripts) == len(set(scripts))  # one for all pages of a host
+    assert len(scripts) == len(set(scripts))  # cached for all pages of a host
 
 
 def _needs(crawl: lycosa.Crawl) -> dict[str, object]:
@@ -76,7 +76,7 @@ def _needs(crawl: lycosa.Crawl) -> dict[str, object]:
             assert isinstance(engine.space, WebSpace)
             assert isinstance(engine.space.renderer, Rendering)
             assert crawl.path is not None
-            assert dict(engine.tally.spent) == dict(summarise(crawl.path).spent)  # resources among them
+            assert dict(engine.tally.spent) == dict(summarise(crawl.path).spent)  # includes resources
             return engine.space.renderer.state()
         finally:
             await crawl.close()

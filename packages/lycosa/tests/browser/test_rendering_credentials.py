@@ -95,7 +95,7 @@ def test_credentials_reach_their_host_only_and_are_not_stored(tmp_path: Path) ->
     assert page.data["render"]["words"][1] > 100
     assert {"127.0.0.1", "localhost"} == {host for host, _, _ in asked}
     assert not [one for one in asked if one[0] == "localhost" and any(secret in one[2] for secret in SENT.values())]
-    # What the browser has fetched is not fetched twice; of a style sheet, what it needs is.
+    # Style sheets fetched by the browser are not fetched again; their assets are.
     assert 1 == [path for _, path, _ in asked].count("/a.css")
     assert [f"{front}b.png"] == [visit.node for visit in visits if visit.kind == "asset"]
     written = everything(out)

@@ -59,18 +59,18 @@ def test_needs_notices_changed_hosts() -> None:
 
 
 def test_needs_reads_scripts_of_ten_pages_per_kind() -> None:
-    asked: list[int] = []
+    read: list[int] = []
 
     def look(page: int, adds: bool) -> PageLook:
         def later() -> bool:
-            asked.append(page)
+            read.append(page)
             return adds
 
         return PageLook(900, 40, scripts=True, loads_later=later)
 
     needs = RenderingNeeds()
     assert not any(needs.render_reason(f"http://a.test/posts/{page}", look(page, False)) for page in range(100))
-    assert list(range(10)) == asked
+    assert list(range(10)) == read
     assert "" == needs.render_reason("http://a.test/posts/100", look(100, True))
     assert "thin" == needs.render_reason("http://a.test/lists/1", look(101, True))
-    assert 101 == asked[-1]
+    assert 101 == read[-1]

@@ -23,10 +23,10 @@ PAGE = b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=me
 
 
 @pytest.fixture(scope="module")
-def readers() -> Iterator[WorkerPool]:
-    readers = WorkerPool(1)
-    yield readers
-    readers.close()
+def pool() -> Iterator[WorkerPool]:
+    pool = WorkerPool(1)
+    yield pool
+    pool.close()
 
 
 def _packed(document: ParsedPage) -> bytes:
@@ -35,28 +35,28 @@ def _packed(document: ParsedPage) -> bytes:
     return stream.getvalue()
 
 
-def test_run_page_equals_local_result(readers: WorkerPool) -> None:
+def test_run_page_equals_local_result(pool: WorkerPool) -> None:
     for body in (PAGE, b"", *(BOMBS[name](5_000) for name in ("everything", "links", "every byte", "utf-16"))):
         for kind in ("text/html", "text/plain; charset=latin1", ""):
             given = (body, URL, kind, "lycosa")
-            assert _packed(JOBS["page"].read(*given)) == _packed(readers.run("page", *given))
+            assert _packed(JOBS["page"].read(*given)) == _packed(pool.run("page", *given))
 
 
-def test_run_source_equals_local_result(readers: WorkerPool) -> None:
+def test_run_source_equals_local_result(pool: WorkerPool) -> None:
     body = (
         b"<urlset><url><loc>http://h.test/reef</loc><lastmod>2026-03-01</lastmod></url><url><loc>x</loc></url></urlset>"
     )
-    here, apart = JOBS["source"].read(body, URL), readers.run("source", body, URL)
+    here, apart = JOBS["source"].read(body, URL), pool.run("source", body, URL)
     assert (here.links.urls, here.modified, here.left_out) == (apart.links.urls, apart.modified, apart.left_out)
-    assert readers.run("source", PAGE, URL) is None
+    assert pool.run("source", PAGE, URL) is None
 
 
 def test_worker_memory_is_limited() -> None:
-    readers = WorkerPool(1, 20_000_000)
+    pool = WorkerPool(1, 20_000_000)
     with pytest.raises(Unreadable, match="takes more than 20 MB"):
-        readers.run("page", b"<p>coral</p>" * 200_000, URL, "text/html", "")
-    assert "Reefs" == readers.run("page", PAGE, URL, "text/html", "").title
-    readers.close()
+        pool.run("page", b"<p>coral</p>" * 200_000, URL, "text/html", "")
+    assert "Reefs" == pool.run("page", PAGE, URL, "text/html", "").title
+    pool.close()
 
 
 def test_limit_cpu_time_kills_process() -> None:
@@ -64,6 +64,6 @@ def test_limit_cpu_time_kills_process() -> None:
     assert -signal.SIGXCPU == subprocess.run([sys.executable, "-c", code], timeout=300).returncode
 
 
-def test_run_raises_errors_of_the_reader(readers: WorkerPool) -> None:
+def test_run_raises_errors_of_the_reader(pool: WorkerPool) -> None:
     with pytest.raises(RuntimeError, match="AttributeError"):
-        readers.run("page", 7, URL, "", "")
+        pool.run("page", 7, URL, "", "")

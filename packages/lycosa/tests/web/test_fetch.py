@@ -28,9 +28,6 @@ def failure(handler: Handler, **rest: Any) -> FetchError:
     return error.value
 
 
-# -- what is received ----------------------------------------------------------------------------------------
-
-
 def test_fetch_returns_response_as_received() -> None:
     head = b"HTTP/1.1 203 Fine by me\r\nX-B: 1\r\ncontent-type: text/html\r\nX-A: 2\r\nContent-Length: 5\r\n\r\n"
     response = get(says(head + b"hello"))
@@ -114,9 +111,6 @@ def test_fetch_does_not_follow_redirects(status: int) -> None:
 
     handler = says(b"HTTP/1.1 %d Moved\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n" % status)
     assert (status, "/elsewhere", 1) == serve(handler, body)
-
-
-# -- bounds --------------------------------------------------------------------------------------------------
 
 
 def test_fetch_cuts_body_at_limit() -> None:
@@ -218,9 +212,6 @@ def test_fetch_bounds_header_count() -> None:
     assert failure(flood).outcome == "invalid"
 
 
-# -- what goes wrong -----------------------------------------------------------------------------------------
-
-
 def test_fetch_keeps_body_before_disconnect() -> None:
     async def half(peer: Peer) -> None:
         await peer.request()
@@ -295,7 +286,7 @@ def test_fetch_does_not_resend_on_closed_connection() -> None:
     async def once(peer: Peer) -> None:
         await peer.request()
         await peer.send(OK + b"Content-Length: 2\r\n\r\nhi")
-        await peer.request()  # the second request is read, and the connection closed in place of an answer
+        await peer.request()  # reads the second request, then closes the connection
 
     async def body(transport: HttpTransport, server: Server, url: str) -> tuple[str, bool, int]:
         await transport.fetch(url, HEADERS)
@@ -304,9 +295,6 @@ def test_fetch_does_not_resend_on_closed_connection() -> None:
         return error.value.outcome, error.value.again, len(server.requests)
 
     assert ("unreachable", True, 2) == serve(once, body)
-
-
-# -- the guard -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "[::ffff:127.0.0.1]"])
@@ -333,7 +321,7 @@ def test_fetch_refuses_rebound_name() -> None:
         names = DnsCache(lambda: now[0], lookup)
         transport = HttpTransport(lambda: now[0], Guard(), names, Politeness(lambda: now[0]))
         address = await transport.address("http://rebind.test/")
-        now[0] = 1000.0  # the first answer is stale
+        now[0] = 1000.0  # the first answer has expired
         with pytest.raises(FetchError) as error:
             await transport.fetch("http://rebind.test/", HEADERS)
         await transport.close()

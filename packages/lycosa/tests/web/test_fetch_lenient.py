@@ -189,9 +189,6 @@ def test_fetch_gives_up_endless_head() -> None:
     assert serve(flood, body) < 2 * MAX_HEAD_BYTES
 
 
-# -- in a crawl ----------------------------------------------------------------------------------------------------
-
-
 class Site(Server):
     def __init__(self, frame: Any) -> None:
         super().__init__(self._talk)

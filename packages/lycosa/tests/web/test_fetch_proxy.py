@@ -25,7 +25,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
-class Upstream:
+class FakeProxy:
     def __init__(self, *answers: bytes) -> None:
         self.answers = list(answers)
         self.requests: list[str] = []
@@ -44,13 +44,13 @@ class Upstream:
 
 
 def through(
-    upstream: Upstream,
+    upstream: FakeProxy,
     body: Callable[[HttpTransport], Coroutine[Any, Any, Any]],
     *,
     allow: tuple[str, ...] = (),
     user: str = "",
 ) -> Any:
-    async def nobody(name: str) -> list[str]:
+    async def fail(name: str) -> list[str]:
         raise AssertionError(f"{name} was looked up")
 
     async def main() -> Any:
@@ -60,7 +60,7 @@ def through(
         transport = HttpTransport(
             time,
             Guard(allow),
-            DnsCache(time, nobody),
+            DnsCache(time, fail),
             Politeness(time),
             proxy=ProxySettings(f"http://127.0.0.1:{port}", login=user),
             on_proxy_lost=upstream.lost.append,
@@ -85,7 +85,7 @@ def fetching(url: str) -> Callable[[HttpTransport], Coroutine[Any, Any, Response
 
 
 def test_fetch_sends_whole_url_to_proxy() -> None:
-    upstream = Upstream(OK)
+    upstream = FakeProxy(OK)
     response = through(upstream, fetching("http://a.example/x?y=%E9"))
     assert (200, b"hi", "") == (response.status, response.body, response.address)
     assert upstream.requests[0].startswith("GET http://a.example/x?y=%E9 HTTP/1.1\r\n")
@@ -112,20 +112,20 @@ def test_fetch_refuses_literal_private_addresses(url: str) -> None:
             outcomes.append(error.value.outcome)
         return outcomes
 
-    upstream = Upstream(OK)
+    upstream = FakeProxy(OK)
     assert ["refused", "refused"] == through(upstream, both)
     assert [] == upstream.requests
 
 
 def test_fetch_sends_allowed_network_to_proxy() -> None:
-    upstream = Upstream(OK)
+    upstream = FakeProxy(OK)
     assert b"hi" == through(upstream, fetching("http://x.localhost:8123/"), allow=("127.0.0.0/8",)).body
     assert upstream.requests[0].startswith("GET http://x.localhost:8123/ ")
 
 
 @each(["http://a.example/", "https://a.example/"])
 def test_fetch_sends_password_to_proxy_only(url: str) -> None:
-    upstream = Upstream(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
+    upstream = FakeProxy(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
     with pytest.raises(FetchError) as error:
         through(upstream, fetching(url), user="ann:secret")
     assert "\r\nProxy-Authorization: Basic YW5uOnNlY3JldA==\r\n" in upstream.requests[0]
@@ -139,7 +139,7 @@ def test_fetch_sends_password_to_proxy_only(url: str) -> None:
 
 
 def test_fetch_reports_host_unreachable_by_proxy() -> None:
-    upstream = Upstream(b"HTTP/1.1 502 No route\r\nContent-Length: 0\r\n\r\n")
+    upstream = FakeProxy(b"HTTP/1.1 502 No route\r\nContent-Length: 0\r\n\r\n")
     with pytest.raises(FetchError, match="the proxy answered 502 No route") as error:
         through(upstream, fetching("https://a.example/"))
     assert ("unreachable", True, []) == (error.value.outcome, error.value.again, upstream.lost)
@@ -148,7 +148,7 @@ def test_fetch_reports_host_unreachable_by_proxy() -> None:
 
 def test_fetch_reports_lost_proxy() -> None:
     async def main() -> tuple[FetchError, list[str], str]:
-        listening = await asyncio.start_server(Upstream(), "127.0.0.1", 0)
+        listening = await asyncio.start_server(FakeProxy(), "127.0.0.1", 0)
         proxy = ProxySettings(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}", login="ann:secret")
         listening.close()
         await listening.wait_closed()
@@ -206,7 +206,7 @@ def test_fetch_checks_certificate_of_intercepting_proxy(tmp_path: Path, trusted:
             self.transport, self.secure = transport, False
 
         def data_received(self, data: bytes) -> None:
-            if self.secure:  # which may come before we hear that TLS is up
+            if self.secure:  # may arrive before start_tls returns
                 self.working.add_done_callback(lambda _: self.transport.write(OK))
                 return
             self.transport.write(b"HTTP/1.1 200 OK\r\n\r\n")

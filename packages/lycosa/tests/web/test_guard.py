@@ -183,7 +183,7 @@ def test_allows_no_spelling_of_local_url(url: str) -> None:
     found = urls.canonical(url.format(port=80))
     assert found is not None
     literal = urls.host(found)
-    ip_address(literal.strip("[]"))  # a literal: nothing is left for a resolver to decide
+    ip_address(literal.strip("[]"))  # a literal: no resolver is involved
     assert not Guard().allows(literal)
 
 
@@ -292,7 +292,7 @@ class Witness:
         self._servers = [await asyncio.start_server(self._serve, "127.0.0.1", 0)]
         self.port = self._servers[0].sockets[0].getsockname()[1]
         if socket.has_ipv6:
-            # A machine without IPv6 loopback still proves the IPv4 half.
+            # A machine without IPv6 loopback still tests IPv4.
             with contextlib.suppress(OSError):
                 self._servers.append(await asyncio.start_server(self._serve, "::1", self.port))
         return self

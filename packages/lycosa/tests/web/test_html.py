@@ -125,9 +125,6 @@ def test_extract_lowercases_rel() -> None:
     assert ["nofollow ugc"] == read("<a href=b rel='NoFollow  UGC'>x</a>").links.rels
 
 
-# -- contexts ------------------------------------------------------------------------------------------------
-
-
 def numbered(anchor: str, before: int = 30, after: int = 30) -> str:
     left = " ".join(f"l{n}" for n in range(before, 0, -1))
     right = " ".join(f"r{n}" for n in range(1, after + 1))
@@ -168,9 +165,6 @@ def test_context_contains_no_markers() -> None:
     assert ["one and two", "one and two"] == contexts
 
 
-# -- marks ---------------------------------------------------------------------------------------------------
-
-
 def test_markers_match_link_positions() -> None:
     document = read("<a href='mailto:x'>no</a> <a href=b>yes</a> <a href=b>yes</a> <a href=c>and</a>")
     inside = [piece.split(CLOSE)[0] for piece in document.marked.split(OPEN)[1:]]
@@ -197,9 +191,6 @@ def test_markers_in_page_are_removed(html: str) -> None:
 def test_markers_in_titles_and_attributes_are_removed() -> None:
     document = read("<title>a\x01b</title><area href=b alt='x\x02y'>")
     assert ("a b", ["x y"]) == (document.title, document.links.anchors)
-
-
-# -- charsets ------------------------------------------------------------------------------------------------
 
 
 @each(
@@ -244,9 +235,6 @@ def test_read_plain_text_decodes_charsets(body: bytes, charset: str, expected: s
 )
 def test_detect_language_code(text: str, language: str) -> None:
     assert language == detect_language_code(text)
-
-
-# -- markup made to hurt -------------------------------------------------------------------------------------
 
 
 def test_extract_takes_max_links() -> None:

@@ -18,31 +18,31 @@ SIZE = 60_000
 
 
 @pytest.fixture(scope="module")
-def readers() -> Iterator[WorkerPool]:
-    readers = WorkerPool(1, MEMORY)
-    yield readers
-    readers.close()
+def pool() -> Iterator[WorkerPool]:
+    pool = WorkerPool(1, MEMORY)
+    yield pool
+    pool.close()
 
 
-def said(document: ParsedPage) -> int:
+def letters_read(document: ParsedPage) -> int:
     texts = (document.marked, document.main, document.title, document.headings, document.lead)
     links = document.links
     return sum(map(len, (*texts, *links.anchors, *links.contexts, *document.about.values())))
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_extract_bounds_bombs(readers: WorkerPool, name: str) -> None:
+def test_extract_bounds_bombs(pool: WorkerPool, name: str) -> None:
     body = BOMBS[name](SIZE)
-    document = readers.run("page", body, URL, "text/html", "")
-    assert said(document) <= 10 * len(body)
+    document = pool.run("page", body, URL, "text/html", "")
+    assert letters_read(document) <= 10 * len(body)
     links = document.links
     assert {len(links)} == {len(column) for column in (links.anchors, links.contexts, links.rels, links.positions)}
     assert sum(map(len, links.urls)) <= 10 * len(body) + 100_000
 
 
-def test_extract_does_not_repeat_wide_cells(readers: WorkerPool) -> None:
+def test_extract_does_not_repeat_wide_cells(pool: WorkerPool) -> None:
     body = b"<table><tr><td>" + b"w " * 25_000 + b"<td>q</tr>" + b"<tr><td>y<td>z</tr>" * 20_000
-    assert said(readers.run("page", body, URL, "text/html", "")) < len(body)
+    assert letters_read(pool.run("page", body, URL, "text/html", "")) < len(body)
 
 
 def test_limit_markup_bounds_characters_and_tags() -> None:
@@ -79,10 +79,10 @@ def test_limit_markup_keeps_long_links() -> None:
     assert 1 == len(extract((f"<a href=/wild {wild}>x</a><a href=/good>y</a>" + "<p>z" * 4_000).encode(), URL).links)
 
 
-class Minefield:
+class BombSite:
     def __init__(self, size: int) -> None:
         self.bodies = {f"http://h.localhost/{n}": bomb(size) for n, bomb in enumerate([*BOMBS.values()][::4])}
-        self.bodies["http://h.localhost/large"] = BOMBS["formatting with attributes"](600_000)  # goes to the pool
+        self.bodies["http://h.localhost/large"] = BOMBS["formatting with attributes"](600_000)  # parsed by a worker
 
     def response(self, url: str, *, headers: object = None, version: int = 0) -> ServedResponse:
         if url.endswith("robots.txt"):
@@ -95,13 +95,13 @@ class Minefield:
 
 
 def test_crawl_records_every_bomb() -> None:
-    field = Minefield(2_000)
+    site = BombSite(2_000)
 
     async def crawl() -> list[Visit]:
-        engine = sim_engine(field, "coral reefs", strategy="breadth-first")
+        engine = sim_engine(site, "coral reefs", strategy="breadth-first")
         plant(engine, ["http://h.localhost/"])
         return [visit async for visit in engine.run()]
 
-    visits = [visit for visit in run_virtual(crawl()) if visit.kind == "page" and visit.node in field.bodies]
-    assert sorted(field.bodies) == sorted(visit.node for visit in visits)
+    visits = [visit for visit in run_virtual(crawl()) if visit.kind == "page" and visit.node in site.bodies]
+    assert sorted(site.bodies) == sorted(visit.node for visit in visits)
     assert {"ok"} == {visit.outcome for visit in visits}

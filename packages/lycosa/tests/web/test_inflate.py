@@ -146,7 +146,7 @@ def test_inflate_keeps_beginning_of_truncated_body(encoding: str, pack: Callable
         found, complete = inflate(packed[: int(len(packed) * share)], encoding, CAP)
         assert not complete
         assert data.startswith(found)
-        assert len(found) > len(data) * share - 140_000  # zstd gives whole blocks of 128 KiB only
+        assert len(found) > len(data) * share - 140_000  # zstd returns whole blocks of 128 KiB only
     for lost in (1, 2):
         found, complete = inflate(small[:-lost], encoding, CAP)
         assert not complete
@@ -261,7 +261,7 @@ def test_inflate_bounds_bombs(encoding: str, make: Callable[[], bytes]) -> None:
     finally:
         tracemalloc.stop()
     assert (len(found), complete) == (CAP, False)
-    # The pieces, what they are joined into, and the packed stage below.
+    # The pieces, the joined output, and the packed stage below.
     assert peak < 3 * CAP + 300_000
 
 

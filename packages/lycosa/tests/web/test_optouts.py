@@ -13,7 +13,7 @@ from lycosa.web.optouts import AiTxt, RobotsSignals, TdmRep, page_opt_outs, resp
 
 @dataclass
 class Case:
-    told: list[str]
+    opt_outs: list[str]
     robots: str = ""
     tdmrep: str = ""
     ai: str = ""
@@ -23,7 +23,7 @@ class Case:
 
 
 CASES = {
-    "nothing is said": Case([]),
+    "no opt-out": Case([]),
     "content signals": Case(["ai-train:robots.txt"], robots="User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /"),
     "signals in other letters": Case(["ai-train:robots.txt", "search:robots.txt"], robots="USER-AGENT: *\ncontent-signal:SEARCH=NO,AI-TRAIN=NO"),
     "signals for our group": Case(["ai-input:robots.txt"], robots="User-agent: *\nContent-Signal: ai-train=no\n\nUser-agent: Lycosa\nContent-Signal: ai-input=no"),
@@ -62,7 +62,7 @@ CASES = {
     "signals for our version": Case(["ai-train:robots.txt"], robots="User-agent: Lycosa/2.0\nContent-Signal: ai-train=no"),
     "signals of a path": Case(["ai-train:robots.txt"], robots="User-agent: *\nContent-Signal: /reefs/ ai-train=no"),
     "signals in two lines": Case(["ai-input:robots.txt", "ai-train:robots.txt"], robots="User-agent: *\nContent-Signal: ai-train=no\nContent-Signal: ai-input=no"),
-    "signals nobody knows": Case([], robots="User-agent: *\nContent-Signal: ai-train, =no, no, maybe=perhaps"),
+    "unknown signals": Case([], robots="User-agent: *\nContent-Signal: ai-train, =no, no, maybe=perhaps"),
     "content usage by a pattern": Case(["train-ai:robots.txt"], robots="User-agent: *\nContent-Usage: /*.html$ train-ai=n"),
     "two uses": Case(["search:robots.txt", "train-ai:robots.txt"], robots="User-agent: *\nContent-Usage: train-ai=n, search=n"),
     "a robots.txt that is a page": Case([], robots="<html><body>Content-Signal: ai-train=no</body></html>"),
@@ -97,13 +97,13 @@ def test_opt_outs_of_case(name: str) -> None:
     )
     document = extract(f"<title>x</title>{case.markup}<p>Text".encode(), case.url, agent="Lycosa")
     directives = document.directives | parse_x_robots_tag(case.header.get("x-robots-tag", ""), "Lycosa")
-    assert page_opt_outs(case.header, directives, known) == case.told
+    assert page_opt_outs(case.header, directives, known) == case.opt_outs
     signals = RobotsSignals(case.robots.encode(), "Lycosa")
     assert RobotsSignals.of(signals.state()).opt_outs(case.url) == signals.opt_outs(case.url)
 
 
 def test_respected_filters_by_option() -> None:
-    told = [
+    opt_outs = [
         "ai-train:robots.txt",
         "search:robots.txt",
         "ai-input:header",
@@ -111,9 +111,9 @@ def test_respected_filters_by_option() -> None:
         "noai:robots",
         "noimageai:robots",
     ]
-    assert respected(told, "") == []
-    assert respected(told, "training") == ["ai-train:robots.txt", "tdm:meta", "noai:robots"]
-    assert respected(told, "all") == told
+    assert respected(opt_outs, "") == []
+    assert respected(opt_outs, "training") == ["ai-train:robots.txt", "tdm:meta", "noai:robots"]
+    assert respected(opt_outs, "all") == opt_outs
 
 
 def test_opt_outs_of_hostile_files_take_linear_time() -> None:
@@ -124,10 +124,10 @@ def test_opt_outs_of_hostile_files_take_linear_time() -> None:
     robots = RobotsSignals(b"".join(b"Content-Usage: /%s ai=n\n" % (b"\xc3\xbc" * 240) for _ in range(1_000)), "Lycosa")
     again = RobotsSignals.of(robots.state())
     began = process_time()
-    for _ in range(5):  # each page is looked up
+    for _ in range(5):  # as often as pages are looked up
         assert (
             site_opt_outs("http://a.example/reefs", robots, tdmrep, None)
             == again.opt_outs("http://a.example/reefs")
             == []
         )
-    assert process_time() - began < 3.0  # tenths, on an idle machine
+    assert process_time() - began < 3.0  # takes tenths of a second on an idle machine

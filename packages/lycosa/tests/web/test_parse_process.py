@@ -30,10 +30,10 @@ PAGE = b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=me
 
 
 @pytest.fixture(scope="module")
-def readers() -> Iterator[WorkerPool]:
-    readers = WorkerPool(1)
-    yield readers
-    readers.close()
+def pool() -> Iterator[WorkerPool]:
+    pool = WorkerPool(1)
+    yield pool
+    pool.close()
 
 
 def _packed(document: ParsedPage) -> bytes:
@@ -42,43 +42,43 @@ def _packed(document: ParsedPage) -> bytes:
     return stream.getvalue()
 
 
-def test_run_reuses_worker(readers: WorkerPool) -> None:
+def test_run_reuses_worker(pool: WorkerPool) -> None:
     for _ in range(2):
-        readers.run("page", PAGE, URL, "", "")
-    assert 1 == len(readers._idle)
+        pool.run("page", PAGE, URL, "", "")
+    assert 1 == len(pool._idle)
 
 
 @pytest.mark.parametrize(
-    ("deadly", "told"),
+    ("death", "message"),
     [(signal.SIGSEGV, "killed the worker (SIGSEGV)"), (signal.SIGXCPU, "more than 10 s of CPU time")],
 )
 def test_run_reports_dead_worker(
-    readers: WorkerPool, deadly: signal.Signals, told: str, monkeypatch: pytest.MonkeyPatch
+    pool: WorkerPool, death: signal.Signals, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    readers.run("page", PAGE, URL, "", "")
-    child = readers._idle[0].child
+    pool.run("page", PAGE, URL, "", "")
+    child = pool._idle[0].child
     child.send_signal(signal.SIGSTOP)
 
     def sent(stream: BinaryIO, message: object) -> None:
         write_message(stream, message)
-        child.send_signal(deadly)
+        child.send_signal(death)
         child.send_signal(signal.SIGCONT)
 
     with monkeypatch.context() as patch:
         patch.setattr("lycosa.web.parse_process.write_message", sent)
         with pytest.raises(Unreadable) as error:
-            readers.run("page", PAGE, URL, "", "")
-    assert told in str(error.value)
-    assert "Reefs" == readers.run("page", PAGE, URL, "", "").title
+            pool.run("page", PAGE, URL, "", "")
+    assert message in str(error.value)
+    assert "Reefs" == pool.run("page", PAGE, URL, "", "").title
     assert child.returncode is not None
 
 
-def test_run_replaces_worker_that_died_idle(readers: WorkerPool) -> None:
-    readers.run("page", PAGE, URL, "", "")
-    child = readers._idle[0].child
+def test_run_replaces_worker_that_died_idle(pool: WorkerPool) -> None:
+    pool.run("page", PAGE, URL, "", "")
+    child = pool._idle[0].child
     child.kill()
     child.wait()
-    assert "Reefs" == readers.run("page", PAGE, URL, "", "").title
+    assert "Reefs" == pool.run("page", PAGE, URL, "", "").title
 
 
 def test_read_page_uses_worker_for_large_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,9 +109,6 @@ def test_read_page_falls_back_without_workers(monkeypatch: pytest.MonkeyPatch) -
         read_page(PAGE, URL, "text/html", in_worker=True)
 
 
-# -- all pages of a crawl --------------------------------------------------------------------------------------
-
-
 async def _answers(pool: WorkerPool, *bodies: bytes) -> list[DecodedAnswer]:
     given = [("answer", body, "", 1_000_000, LARGE_BODY, URL, "text/html", "lycosa") for body in bodies]
     return await asyncio.gather(*(pool.run_in_thread(partial(pool.run, *each, retry=True)) for each in given))
@@ -135,27 +132,27 @@ def test_run_answer_equals_local_result() -> None:
 def test_run_retries_once_after_worker_death(monkeypatch: pytest.MonkeyPatch) -> None:
     ask, asked = _Worker.ask, list[str]()
 
-    def deadly(process: _Worker, job: str, given: tuple[Any, ...]) -> Any:
+    def death(process: _Worker, job: str, given: tuple[Any, ...]) -> Any:
         title = given[0].decode()
-        if title == "deadly" or (title == "unlucky" and title not in asked):
+        if title == "death" or (title == "unlucky" and title not in asked):
             process.child.kill()
             process.child.wait()
         asked.append(title)
         return ask(process, job, (b"<title>%s" % given[0], *given[1:]))
 
-    monkeypatch.setattr(_Worker, "ask", deadly)
+    monkeypatch.setattr(_Worker, "ask", death)
     pool = WorkerPool(1)
     assert "unlucky" == pool.run("page", b"unlucky", URL, "", retry=True).title
     with pytest.raises(Unreadable, match=r"killed the worker \(SIGKILL\)"):
-        pool.run("page", b"deadly", URL, "", retry=True)
+        pool.run("page", b"death", URL, "", retry=True)
     assert "Reefs" == pool.run("page", b"Reefs", URL, "", retry=True).title
-    assert ["unlucky", "unlucky", "deadly", "deadly", "Reefs"] == asked
+    assert ["unlucky", "unlucky", "death", "death", "Reefs"] == asked
     pool.close()
 
 
 def test_run_rejects_malformed_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    for rubbish in (b"\0" * 7 + b"\1\xc1", b"\0" * 7 + b"\1\7", b"\xff" * 8, b"\0" * 8):
-        program = f"import os, time; os.write(1, {rubbish!r}); time.sleep(100)"
+    for malformed in (b"\0" * 7 + b"\1\xc1", b"\0" * 7 + b"\1\7", b"\xff" * 8, b"\0" * 8):
+        program = f"import os, time; os.write(1, {malformed!r}); time.sleep(100)"
         monkeypatch.setattr("lycosa.web.parse_process.PROGRAM", ("-c", program))
         pool = WorkerPool(1)
         with pytest.raises(Unreadable, match="killed the worker"):
@@ -168,9 +165,9 @@ def test_run_after_close_and_timeout_fails(monkeypatch: pytest.MonkeyPatch) -> N
     pool = WorkerPool(1)
 
     async def read() -> None:
-        given_up = asyncio.ensure_future(_answers(pool, PAGE, PAGE))
+        abandoned = asyncio.ensure_future(_answers(pool, PAGE, PAGE))
         await asyncio.sleep(0.1)
-        given_up.cancel()
+        abandoned.cancel()
         pool.close()
 
     asyncio.run(read())

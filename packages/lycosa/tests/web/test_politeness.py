@@ -119,7 +119,7 @@ def test_end_does_not_release_request_being_sent(time: Time) -> None:
     politeness.begin("a", "first")
     politeness.sent("a")
     time.now = 101.0
-    politeness.begin("a", "second")  # it connects, slowly
+    politeness.begin("a", "second")  # it is still connecting
     time.now = 101.5
     politeness.end("a", 1.5, "first")
     time.now = 110.0

@@ -235,7 +235,7 @@ def test_crawl_records_robots_of_another_crawl() -> None:
     with serve(Web(traps=())) as server:
         topic = next(iter(server.web.topics))
         authority = SharedPoliteness(wall_clock(), started_at=0.0)
-        told: list[list[Visit]] = []
+        robots_visits: list[list[Visit]] = []
         for _ in range(2):
             crawl = lycosa.crawl(
                 server.web.query(topic),
@@ -245,9 +245,9 @@ def test_crawl_records_robots_of_another_crawl() -> None:
                 allow_network=["127.0.0.0/8"],
                 authority=authority,
             )
-            told.append([visit for visit in crawl if visit.kind == "robots"])
+            robots_visits.append([visit for visit in crawl if visit.kind == "robots"])
         asked = [hit.path for hit in server.log]
     assert 1 == asked.count("/robots.txt")
-    (first,), (second,) = told
+    (first,), (second,) = robots_visits
     assert first.data["body"] == second.data["body"] != b""
     assert ("known from another crawl", "") == (second.note, second.address)

@@ -17,7 +17,7 @@ from tables import each
 REAL = CORPORA.parent / "conformance" / "robots-txt.tar.zst"
 AGENT = "Lycosa/1.0 (+http://example.com/bot)"
 
-# Name, file, and what it says of some paths.
+# Case, file, and expected answers by path.
 TABLE: list[tuple[str, str, dict[str, bool]]] = [
     ("no file", "", {"/": True, "/a": True}),
     ("no group", "Disallow: /", {"/": True}),
@@ -226,7 +226,7 @@ def test_rules_survive_pickling() -> None:
 @each([(b"Disallow: /abc", True), (b"Disallow: /abc\n", False), (b"Disallow: /abc\nDisallow: /", False)])
 def test_parse_ignores_bytes_beyond_500_kib(last: bytes, expected: bool) -> None:
     head = b"User-agent: *\n"
-    # Without an end of its own the last line goes on beyond the limit; with one it ends right before it.
+    # Without a line end the last line crosses the limit; with one it ends right before it.
     line = last.partition(b"\n")[0]
     body = head + b"#" * (MAX_BYTES - len(head) - 1 - len(line)) + b"\n" + last
     assert body[:MAX_BYTES].endswith(line)

@@ -15,8 +15,7 @@ from http_message_signatures.exceptions import InvalidSignature
 from input_errors import raises_input_error
 from lycosa.web.signing import VALID_SECONDS, Identity, Signer, signature_base, thumbprint
 
-KEY = base64.b64decode("n4Ni+HpISpVObnQMW0wOhCKROaIKqKtW/2ZYb2p9KcU=")
-"""Of RFC 9421, B.1.4: no secret."""
+KEY = base64.b64decode("n4Ni+HpISpVObnQMW0wOhCKROaIKqKtW/2ZYb2p9KcU=")  # published in RFC 9421, B.1.4
 
 
 def test_signature_base_matches_rfc_9421_example() -> None:
@@ -87,8 +86,8 @@ def test_identity_rejects_bad_sites_and_files(tmp_path: Path) -> None:
     file.chmod(0o644)
     with raises_input_error("unsafe-file"):
         Identity.load(file)
-    for told in ("", "[]", '{"agent": "https://a.example", "d": "AA", "crv": "Ed25519"}'):
-        file.write_text(told)
+    for content in ("", "[]", '{"agent": "https://a.example", "d": "AA", "crv": "Ed25519"}'):
+        file.write_text(content)
         file.chmod(0o600)
         with raises_input_error("bad-file"):
             Identity.load(file)

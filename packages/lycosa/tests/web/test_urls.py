@@ -32,7 +32,7 @@ def test_parse_agrees_with_whatwg_test_data() -> None:
 
 
 CANONICAL = [
-    # what ada does
+    # parsing by ada
     ("HTTP://EXAMPLE.com", "http://example.com/"),
     ("http://example.com:80/", "http://example.com/"),
     ("https://example.com:443/", "https://example.com/"),
@@ -99,7 +99,7 @@ CANONICAL = [
     ("http://:@example.com/", "http://example.com/"),
     ("http://example.com/@user", "http://example.com/@user"),
     ("http://example.com/?a=b@c", "http://example.com/?a=b@c"),
-    # what is not followed
+    # URLs that are not followed
     ("", None),
     ("page.html", None),
     ("//example.com/", None),
@@ -111,7 +111,7 @@ CANONICAL = [
     ("javascript:void(0)", None),
     ("data:text/html,hi", None),
     ("httpx://example.com/", None),
-    # length, of the canonical form
+    # length of the canonical form
     ("http://e.com/" + "a" * (MAX_LENGTH - 13), "http://e.com/" + "a" * (MAX_LENGTH - 13)),
     ("http://e.com/" + "a" * (MAX_LENGTH - 12), None),
     ("http://e.com/#" + "a" * MAX_LENGTH, "http://e.com/"),

@@ -32,7 +32,7 @@ from tables import each
 )
 def test_scope_hosts_domains_and_patterns(scope: Scope, url: str, inside: bool) -> None:
     assert inside == scope(url, 1)
-    assert inside == scope(url, 1)  # the second time from memory
+    assert inside == scope(url, 1)  # cached
 
 
 @each([(0, 999, True), (2, 2, True), (2, 3, False), (1, 0, True)])

@@ -81,7 +81,7 @@ CASES = {
     "a network of people": Case("login", "Sign Up | Reefs", '<form><input type="email"><input type="password"></form>', url="https://www.a.example/authwall?sessionRedirect=x"),
     "log in, at the end": Case("login", "Reef University - Log in", '<form><input type="password"></form>'),
     "a portal's log-in": Case("login", "Log into Reefs", '<form><input type="password"></form>'),
-    # And what is none:
+    # Ordinary pages:
     "a captcha, in a dictionary": Case(None, "captcha", "A test to tell humans and bots apart."),
     "captchas, in short": Case(None, "CAPTCHA - Glossary", "A riddle that shows whether a human or a robot fills in a form. You solve it by typing letters."),
     "a moment": Case(None, "Un momento", "A song of 1972."),

@@ -8,8 +8,8 @@ from lycosa.web.parse_process import WorkerPool
 
 
 @pytest.fixture(scope="module")
-def readers() -> Iterator[WorkerPool]:
+def pool() -> Iterator[WorkerPool]:
     """One worker process; a dead one is replaced."""
-    readers = WorkerPool(1)
-    yield readers
-    readers.close()
+    pool = WorkerPool(1)
+    yield pool
+    pool.close()

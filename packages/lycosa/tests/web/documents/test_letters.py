@@ -8,8 +8,7 @@ import pytest
 
 from lycosa.web.documents.letters import Box, repair_letters
 
-Segments = list[tuple[str, str]]
-"""A line as it is read: of what direction each part is ("r", "l"), and what it says."""
+Segments = list[tuple[str, str]]  # ("r" or "l", text) in reading order
 
 LINES: dict[str, Segments] = {
     "plain": [("r", "الشعاب المرجانية موطن")],
@@ -22,18 +21,18 @@ LINES: dict[str, Segments] = {
 
 
 def placed(segments: Segments) -> tuple[str, list[int], list[Box]]:
-    text = "".join(said for _, said in segments)
+    text = "".join(part for _, part in segments)
     seen, start = list[int](), 0
-    for direction, said in segments:
-        own = list(range(start, start + len(said)))
+    for direction, part in segments:
+        own = list(range(start, start + len(part)))
         seen = (own[::-1] if direction == "r" else own) + seen
-        start += len(said)
+        start += len(part)
     boxes, x = [Box(0.0, 0.0, 0.0)] * len(text), 50.0
     for at in seen:
         if text[at] == " ":
             x += 3.0
         elif text[at] != "\u200c" and not "\u064b" <= text[at] <= "\u0652":
-            boxes[at] = Box(x, x + 5.2, 11.0, 700.0)  # a little over the next one
+            boxes[at] = Box(x, x + 5.2, 11.0, 700.0)  # overlaps the next one
             x += 5.0
     for at, letter in enumerate(text):
         if "\u064b" <= letter <= "\u0652":  # above the letter before
@@ -49,9 +48,9 @@ def test_repair_letters_restores_reading_order(name: str) -> None:
     turned = [at for at in read if at > spaces[-1]]
     some = [*range(spaces[-1] + 1), *reversed(turned)]
     for order in (read, seen, [at for at in read if at not in spaces], some):
-        told = "".join(text[at] for at in order).replace("\u200c", " ")  # as PDFium has it
-        mended = repair_letters(told, [(0, len(told))], lambda at, order=order: boxes[order[at]])  # type: ignore[misc]
-        assert text == "".join(mended), order
+        content = "".join(text[at] for at in order).replace("\u200c", " ")  # as PDFium returns it
+        repaired = repair_letters(content, [(0, len(content))], lambda at, order=order: boxes[order[at]])  # type: ignore[misc]
+        assert text == "".join(repaired), order
 
 
 def test_repair_letters_keeps_latin_lines_and_drops_unknown() -> None:
@@ -62,10 +61,10 @@ def test_repair_letters_keeps_latin_lines_and_drops_unknown() -> None:
     assert "The word كتاب means book" == "".join(repair_letters(line, [(0, len(line))], places.__getitem__))
     lost = [box._replace(is_unknown=at == 0) for at, box in enumerate(boxes)]
     assert "تاب" == "".join(repair_letters(text, [(0, 4)], lost.__getitem__))
-    took = []
+    seconds = []
     for size in (5_000, 20_000):
         rows = [Box(at % 97, at % 97 + 1.0, 1.0, float(at)) for at in range(size)]
         began = time.process_time()
         repair_letters("ا\u064b" * (size // 2), [(0, size)], rows.__getitem__)
-        took.append(time.process_time() - began)
-    assert took[1] < 12 * took[0] + 0.5
+        seconds.append(time.process_time() - began)
+    assert seconds[1] < 12 * seconds[0] + 0.5

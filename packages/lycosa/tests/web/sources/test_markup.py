@@ -13,13 +13,13 @@ from tables import each
         ("&unknown; &#99999999999;", "&unknown; &#99999999999;"),
     ]
 )
-def test_unescape_needs_semicolon(text: str, told: str) -> None:
-    assert told == unescape(text)
+def test_unescape_needs_semicolon(text: str, expected: str) -> None:
+    assert expected == unescape(text)
 
 
 def test_attributes_accept_all_quotings() -> None:
-    told = attributes(""" a="1>2" B='x&amp;y' c=3 d = "4" e f=''""")
-    assert {"a": "1>2", "b": "x&y", "c": "3", "d": "4", "f": ""} == told
+    found = attributes(""" a="1>2" B='x&amp;y' c=3 d = "4" e f=''""")
+    assert {"a": "1>2", "b": "x&y", "c": "3", "d": "4", "f": ""} == found
 
 
 @each(

@@ -57,7 +57,7 @@ def test_read_seed_file_accepts_feeds_without_pages(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         (b"", "contains no seeds: write one URL per line"),
         (b"# nothing\n", "contains no seeds: write one URL per line"),
@@ -70,13 +70,13 @@ def test_read_seed_file_accepts_feeds_without_pages(tmp_path: Path) -> None:
         (b'{"seeds": []}', "is not a list of seeds"),
     ],
 )
-def test_read_seed_file_names_file_and_reason(body: bytes, told: str, tmp_path: Path) -> None:
+def test_read_seed_file_names_file_and_reason(body: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "seeds"
     path.write_bytes(body)
     with pytest.raises(InputError) as raised:
         read_seed_file(path)
     assert str(path) in str(raised.value)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize("name", ["nowhere.txt", "."])
@@ -103,15 +103,15 @@ def test_read_seed_file_skips_and_quotes_bad_lines(tmp_path: Path) -> None:
 
 def test_read_lines_skips_and_quotes_rejected_lines(tmp_path: Path) -> None:
     path = tmp_path / "seeds"
-    path.write_text("ada\n# mine\nnobody\nbob\nworse\n")
+    path.write_text("ada\n# mine\nunknown\nbob\nworse\n")
 
     def check(line: str) -> str | None:
         if line == "worse":
             raise InputError("no")
-        return None if line == "nobody" else line
+        return None if line == "unknown" else line
 
     notes: list[str] = []
     assert ["ada", "bob"] == read_lines(path, check, notes)
-    assert [f"{path}: line 3 ('nobody'), line 5 ('worse') can't be read, skipped"] == notes
+    assert [f"{path}: line 3 ('unknown'), line 5 ('worse') can't be read, skipped"] == notes
     with raises_input_error("no-seeds", match="line 1"):
         read_lines(path, lambda line: None, notes)

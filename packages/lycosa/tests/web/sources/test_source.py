@@ -56,8 +56,8 @@ def test_words_of_url_path(url: str, words: str) -> None:
         ("<a href='" + "x" * 9_000, ""),
     ]
 )
-def test_brief_strips_markup_and_control_characters(text: str, told: str) -> None:
-    assert told == brief(text)
+def test_brief_strips_markup_and_control_characters(text: str, expected: str) -> None:
+    assert expected == brief(text)
 
 
 def test_marked_pairs_with_links() -> None:
