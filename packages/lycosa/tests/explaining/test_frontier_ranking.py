@@ -53,12 +53,12 @@ def test_terms_of_every_strategy_add_up(strategy: str, tmp_path: Path) -> None:
                 assert pytest.approx(view.priority, abs=1e-6) == sum(view.terms.values())
     fetched = next(node for node in "bcd" if node not in waiting)
     with Reasons(tmp_path / "crawl", judge=SpaceJudge(), space=space) as reasons:
-        told = reasons.why(fetched).fetched
-        assert told is not None
-        assert pytest.approx(told.priority, abs=1e-6) == sum(told.terms.values())
+        terms = reasons.why(fetched).fetched
+        assert terms is not None
+        assert pytest.approx(terms.priority, abs=1e-6) == sum(terms.terms.values())
 
 
-def heard(estimator: Any, visits: list[Visit], node: str = "x") -> dict[str, float]:
+def recorded_terms(estimator: Any, visits: list[Visit], node: str = "x") -> dict[str, float]:
     """Return the terms of a link after some visits."""
     recorder, table = TermRecorder([node]), seeded(*(visit.node for visit in visits))
     recorder.attach(estimator)
@@ -81,19 +81,19 @@ def test_terms_of_rules_are_paths() -> None:
     for rule in (("DH", "PH", 1), ("DH", "CH", 8), ("DH", "SP", 1), ("CH", "PH", 4), ("CH", "CH", 6)):
         book.add(*rule)
     dh = page("s", "x", relevance=0.05, data={"classes": [["DH", 0.9]], "target": False})
-    assert {"DH > CH > PH": pytest.approx(0.32), "DH > PH": pytest.approx(0.1)} == heard(
+    assert {"DH > CH > PH": pytest.approx(0.32), "DH > PH": pytest.approx(0.1)} == recorded_terms(
         InterclassRules(book, ("PH",)), [dh]
     )
-    assert {"DH > PH": pytest.approx(0.1)} == heard(InterclassRules(book, ("PH",), depth=1), [dh])
+    assert {"DH > PH": pytest.approx(0.1)} == recorded_terms(InterclassRules(book, ("PH",), depth=1), [dh])
     sp = page("s", "x", relevance=0.05, data={"classes": [["SP", 0.9]], "target": False})
-    assert {"its page, no rule leads from SP": 0.05} == heard(InterclassRules(book, ("PH",)), [sp])
+    assert {"its page, no rule leads from SP": 0.05} == recorded_terms(InterclassRules(book, ("PH",)), [sp])
     ph = page("s", "x", relevance=0.9, data={"classes": [["PH", 0.9]], "target": True})
     book.add("PH", "PH", 3)
     book.add("PH", "SP", 7)
-    assert {"PH > PH": pytest.approx(0.3)} == heard(InterclassRules(book, ("PH",)), [ph])
+    assert {"PH > PH": pytest.approx(0.3)} == recorded_terms(InterclassRules(book, ("PH",)), [ph])
 
 
-def browsed() -> Browsing:
+def browsing_record() -> Browsing:
     """Return three pages at distances 2, 1 and 0, the first two of one cluster; steps lead from 2 to 1 twice, from 1 to
     0.
     """
@@ -117,12 +117,16 @@ def test_terms_of_hmm_are_states() -> None:
     """
     visit = page("s", "x", terms=Terms(np.array([0], np.uint32), np.array([1], np.uint16), ["list"]))
     visit.links.anchors[0] = "the reef"
-    ways = {"its page is relevant": 0.4 / 17.7, "its page is 1 link away": 4.4 / 5.9, "its page is 2 links away": 0.0}
-    told = heard(Hmm(browsed()), [visit])
-    assert {name: pytest.approx(value) for name, value in ways.items()} == {name: told[name] for name in ways}
-    told = heard(Hybrid(browsed(), anchors=True), [visit])  # (.76836 + (0 + 1) / 2) / 2
-    assert pytest.approx(4.4 / 5.9 / 2) == told["its page is 1 link away"]
-    assert pytest.approx(1 / 4) == told["similarity of the anchor"]
+    expected = {
+        "its page is relevant": 0.4 / 17.7,
+        "its page is 1 link away": 4.4 / 5.9,
+        "its page is 2 links away": 0.0,
+    }
+    terms = recorded_terms(Hmm(browsing_record()), [visit])
+    assert {name: pytest.approx(value) for name, value in expected.items()} == {name: terms[name] for name in expected}
+    terms = recorded_terms(Hybrid(browsing_record(), anchors=True), [visit])  # (.76836 + (0 + 1) / 2) / 2
+    assert pytest.approx(4.4 / 5.9 / 2) == terms["its page is 1 link away"]
+    assert pytest.approx(1 / 4) == terms["similarity of the anchor"]
 
 
 def test_terms_of_cash_are_givers() -> None:
@@ -131,8 +135,8 @@ def test_terms_of_cash_are_givers() -> None:
     At step 3 s is the richest, with 1/3 + 1/2 = 5/6, and gives x half of that.
     """
     visits = [page("s", "x", "y", title="One"), page("t", "x", "z", "s", title="Other"), page("u", title="Last")]
-    told = heard(Opic(period=3), visits)
-    assert {"by One": 0.5, "by Other": pytest.approx(1 / 3), OTHER_PAGES: pytest.approx(5 / 12)} == told
+    terms = recorded_terms(Opic(period=3), visits)
+    assert {"by One": 0.5, "by Other": pytest.approx(1 / 3), OTHER_PAGES: pytest.approx(5 / 12)} == terms
 
 
 def test_terms_of_regression_are_features() -> None:

@@ -57,10 +57,12 @@ def graph() -> GraphSpace:
     return GraphSpace(LINKS, BETA, ALPHA)
 
 
-def hunt(path: Path, strategy: str | Estimator, pages: int) -> Path:
+def run_crawl(path: Path, strategy: str | Estimator, pages: int) -> Path:
     """Crawl the graph for this many pages, one at a time."""
-    made = lycosa.crawl(SpaceJudge(), ["a"], space=graph(), strategy=strategy, out=path, budget=pages, concurrency=1)
-    assert pages == sum(visit.is_page for visit in made)
+    crawled_site = lycosa.crawl(
+        SpaceJudge(), ["a"], space=graph(), strategy=strategy, out=path, budget=pages, concurrency=1
+    )
+    assert pages == sum(visit.is_page for visit in crawled_site)
     return path
 
 
@@ -70,16 +72,16 @@ def ask(path: Path, url: str, strategy: Estimator | None = None) -> Why:
 
 def digest(path: Path) -> str:
     """Return all files of a directory: names, contents, modification times."""
-    told = [
+    answers = [
         (str(file.relative_to(path)), file.read_bytes(), file.stat().st_mtime_ns)
         for file in sorted(path.rglob("*"))
         if file.is_file()
     ]
-    return hashlib.sha256(repr(told).encode()).hexdigest()
+    return hashlib.sha256(repr(answers).encode()).hexdigest()
 
 
 def test_why_waiting_terms_and_rank(tmp_path: Path) -> None:
-    path = hunt(tmp_path / "crawl", Weighed(), 2)  # a, then b: .25 + .25 against .25 + .125 and .25
+    path = run_crawl(tmp_path / "crawl", Weighed(), 2)  # a, then b: .25 + .25 against .25 + .125 and .25
     expected = {
         "c": (2, {"parents": 0.5, "link": 0.125}),  # b is its best parent, a has the better link to it
         "d": (3, {"parents": 0.25}),
@@ -97,7 +99,7 @@ def test_why_waiting_terms_and_rank(tmp_path: Path) -> None:
 
 def test_why_parents_and_path(tmp_path: Path) -> None:
     """All parents, the most relevant first, with their link relevances; and the path through the first of them."""
-    why = ask(hunt(tmp_path / "crawl", Weighed(), 2), "c", Weighed())
+    why = ask(run_crawl(tmp_path / "crawl", Weighed(), 2), "c", Weighed())
     assert [("b", 1.0, 0.125), ("a", 0.5, 0.25)] == [
         (found.node, found.relevance, found.link_relevance) for found in why.parents
     ]
@@ -106,7 +108,7 @@ def test_why_parents_and_path(tmp_path: Path) -> None:
 
 def test_why_fetched_terms_at_pick(tmp_path: Path) -> None:
     """The terms are those at the pick, not the current ones."""
-    path = hunt(tmp_path / "crawl", Weighed(), 4)  # a, b, e (.75), c (.625)
+    path = run_crawl(tmp_path / "crawl", Weighed(), 4)  # a, b, e (.75), c (.625)
     why = ask(path, "b", Weighed())
     assert why.fetched is not None
     assert ("fetched", [], 2, 0.5, 0.5) == (
@@ -127,16 +129,16 @@ def test_why_fetched_terms_at_pick(tmp_path: Path) -> None:
 
 
 def test_why_own_objects_are_trained_once(tmp_path: Path) -> None:
-    path = hunt(tmp_path / "crawl", Weighed(), 3)
+    path = run_crawl(tmp_path / "crawl", Weighed(), 3)
     with Reasons(path, judge=SpaceJudge(), space=graph(), strategy=Weighed()) as reasons:
         assert 0.5 == _expected(reasons, "b")[1]
         assert (0.75, {}) == (_expected(reasons, "e")[0], _expected(reasons, "e")[2])
 
 
 def _expected(reasons: Reasons, node: str) -> tuple[float, float, dict[str, float]]:
-    told = reasons.why(node).fetched
-    assert told is not None
-    return told.priority, told.recomputed_priority, told.terms
+    answers = reasons.why(node).fetched
+    assert answers is not None
+    return answers.priority, answers.recomputed_priority, answers.terms
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def _expected(reasons: Reasons, node: str) -> tuple[float, float, dict[str, floa
     [("best-first", False), ("lr_fl", True), ("breadth-first", True), ("best-first,ties=random", False)],
 )
 def test_best_lists_next_picks(strategy: str, explains: bool, tmp_path: Path) -> None:
-    path = hunt(tmp_path / "crawl", strategy, 2)
+    path = run_crawl(tmp_path / "crawl", strategy, 2)
     with Reasons(path, judge=SpaceJudge(), space=graph()) as reasons:
         best = reasons.best()
         assert [(place, explains, explains) for place in (1, 2, 3)] == [
@@ -156,7 +158,7 @@ def test_best_lists_next_picks(strategy: str, explains: bool, tmp_path: Path) ->
 
 def test_why_bandit_has_view_per_arm(tmp_path: Path) -> None:
     """The arm with the best pages comes first."""
-    path = hunt(tmp_path / "crawl", "mab_epsilon,arms=fl_deg+fl_n,epsilon=0", 2)
+    path = run_crawl(tmp_path / "crawl", "mab_epsilon,arms=fl_deg+fl_n,epsilon=0", 2)
     views = {view.arm: view for view in ask(path, "c").views}
     assert (np.log1p(2), 1) == (views["fl_deg"].priority, views["fl_deg"].rank)  # two parents
     assert (np.log1p(0.5 + 1.0), 1) == (views["fl_n"].priority, views["fl_n"].rank)
@@ -165,14 +167,14 @@ def test_why_bandit_has_view_per_arm(tmp_path: Path) -> None:
 
 
 def test_why_link_found_in_batch_is_unranked(tmp_path: Path) -> None:
-    why = ask(hunt(tmp_path / "crawl", "best-first,batch=3", 2), "e")
+    why = ask(run_crawl(tmp_path / "crawl", "best-first,batch=3", 2), "e")
     assert "unranked" == why.state
     assert math.isnan(why.views[0].priority)
 
 
 def test_why_changes_nothing(tmp_path: Path) -> None:
     """The directory stays identical to the byte, and a held lock is not waited for."""
-    path = hunt(tmp_path / "crawl", "best-first", 2)
+    path = run_crawl(tmp_path / "crawl", "best-first", 2)
     before = digest(path)
     with Reasons(path, judge=SpaceJudge(), space=graph()) as reasons:
         reasons.best()
@@ -187,26 +189,26 @@ def test_why_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_why_inside_running_event_loop(tmp_path: Path) -> None:
-    path, told = tmp_path / "crawl", []
+    path, answers = tmp_path / "crawl", []
 
     async def run() -> None:
-        made = lycosa.crawl(SpaceJudge(), ["a"], space=graph(), strategy="best-first", out=path, concurrency=1)
-        async for visit in made:
+        crawled_site = lycosa.crawl(SpaceJudge(), ["a"], space=graph(), strategy="best-first", out=path, concurrency=1)
+        async for visit in crawled_site:
             if visit.node in ("a", "b"):
-                told.append(ask(path, "b").state)
+                answers.append(ask(path, "b").state)
 
     asyncio.run(run())
-    assert ["waits", "fetched"] == told
+    assert ["waits", "fetched"] == answers
 
 
 def test_why_as_dict_of_seed(tmp_path: Path) -> None:
-    why = ask(hunt(tmp_path / "crawl", "best-first", 1), "a")
+    why = ask(run_crawl(tmp_path / "crawl", "best-first", 1), "a")
     data: dict[str, Any] = json.loads(json.dumps(why.as_dict(), allow_nan=False))
     assert (None, "fetched") == (data["fetched"]["priority"], data["state"])
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def crawled_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Crawl a front page with links to one, old (redirects to new), gone and another host; the budget omits some."""
     path = tmp_path_factory.mktemp("made") / "crawl"
     pages: Mapping[str, Any] = {
@@ -229,37 +231,37 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "typed", [A + "deep", "HTTP://A.LOCALHOST:80/deep#x", "a.localhost/deep", "https://a.localhost/deep"]
 )
-def test_why_accepts_any_spelling(typed: str, made: Path) -> None:
+def test_why_accepts_any_spelling(typed: str, crawled_site: Path) -> None:
     """An address with or without scheme, port or fragment."""
-    why = lycosa.why(made, typed)
+    why = lycosa.why(crawled_site, typed)
     assert (A + "deep", "waits") == (why.node, why.state)
     assert [("One", "deeper words")] == [(found.title, found.anchor) for found in why.parents]
 
 
-def test_why_redirect_and_target(made: Path) -> None:
+def test_why_redirect_and_target(crawled_site: Path) -> None:
     """The parent of a redirect's target is the redirect; the redirect itself counts as fetched."""
-    why = lycosa.why(made, A + "old")
+    why = lycosa.why(crawled_site, A + "old")
     assert why.fetched is not None
     assert "redirect" == why.fetched.outcome
-    target = lycosa.why(made, A + "new")
+    target = lycosa.why(crawled_site, A + "new")
     assert [(A + "old", "redirect")] == [(found.node, found.kind) for found in target.parents]
     assert [FRONT, A + "new"] == [stop.node for stop in target.path]
 
 
-def test_why_outside_of_frontier(made: Path) -> None:
+def test_why_outside_of_frontier(crawled_site: Path) -> None:
     """A failure is settled, robots.txt is a prerequisite, another host is out of scope."""
-    gone = lycosa.why(made, A + "gone").fetched
+    gone = lycosa.why(crawled_site, A + "gone").fetched
     assert gone is not None
     assert ("gone", False) == (gone.outcome, gone.is_relevant)
-    assert "prerequisite" == lycosa.why(made, A + "robots.txt").state
-    outside = lycosa.why(made, "http://b.test/")
+    assert "prerequisite" == lycosa.why(crawled_site, A + "robots.txt").state
+    outside = lycosa.why(crawled_site, "http://b.test/")
     assert ("out of scope", True) == (outside.state, FRONT in outside.note)
 
 
 @pytest.mark.parametrize("typed", [A + "deeper", "\x00", "\ud800", "nowhere"])
-def test_why_unknown_url_suggests_similar(typed: str, made: Path) -> None:
+def test_why_unknown_url_suggests_similar(typed: str, crawled_site: Path) -> None:
     with pytest.raises(InputError, match="is unknown to the crawl") as caught:
-        lycosa.why(made, typed)
+        lycosa.why(crawled_site, typed)
     assert ("deeper" in typed) == (f"similar known URLs: {A}deep" in str(caught.value))
 
 

@@ -39,9 +39,9 @@ def test_ehrig_best_anchor_of_page_counts() -> None:
 def test_ehrig_merges_parents() -> None:
     """Three pages link to it as 'atoll' (.25), 'reef' (1) and 'land' (.5)."""
     for merge, expected in (("max", 1.0), ("mean", 1.75 / 3)):
-        guide, table = ehrig(merge=merge), Table()
+        strategy, table = ehrig(merge=merge), Table()
         for node, anchor in (("p", "atoll"), ("q", "reef"), ("r", "land")):
-            scores = teach(guide, table, node, ("c", anchor))
+            scores = teach(strategy, table, node, ("c", anchor))
         assert pytest.approx(expected) == scores["c"]
 
 
@@ -52,18 +52,18 @@ def test_ehrig_floor_is_inclusive() -> None:
 
 
 def test_ehrig_redirect_inherits() -> None:
-    guide, table = ehrig(), Table()
-    teach(guide, table, "p", ("a", "reef"))
+    strategy, table = ehrig(), Table()
+    teach(strategy, table, "p", ("a", "reef"))
     step = table.absorb(Visit("a", "redirect", "redirect", 2, links=Links.to("b")))
     assert step is not None
-    assert [1.0] == guide.priority(guide.learn(step, table), table).tolist()
+    assert [1.0] == strategy.priority(strategy.learn(step, table), table).tolist()
 
 
 def test_ehrig_other_language_matches_equal_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a German page WordNet knows no word, but 'reef' equals 'reef'."""
-    guide = ehrig()
-    monkeypatch.setattr(guide.glossary_.ontology, "language", "en")
-    scores = teach(guide, Table(), "p", ("a", "Atoll"), ("b", "Reef"), language="de")
+    strategy = ehrig()
+    monkeypatch.setattr(strategy.glossary_.ontology, "language", "en")
+    scores = teach(strategy, Table(), "p", ("a", "Atoll"), ("b", "Reef"), language="de")
     assert (0.0, 1.0) == (scores["a"], scores["b"])
 
 
@@ -91,24 +91,24 @@ def test_ssrm_equation_9() -> None:
 
 def test_ssrm_learns_idf_from_pages() -> None:
     """Two pages have 'sea': N = 2, idf log(3 / 2.5) + 1; 'reef' is on no page, log(3 / 1.5) + 1."""
-    guide, table, words = ssrm(), Table(), Vocabulary()
+    strategy, table, words = ssrm(), Table(), Vocabulary()
     for number in range(2):
         terms = words.read(Page("ok", marked="sea")).terms
-        scores = teach(guide, table, f"p{number}", (f"c{number}", "reef sea"), terms=terms)
+        scores = teach(strategy, table, f"p{number}", (f"c{number}", "reef sea"), terms=terms)
     sea, reef = log(3 / 2.5) + 1, log(3 / 1.5) + 1
     assert pytest.approx(reef / sqrt(reef**2 + sea**2)) == scores["c1"]
 
 
 def test_ssrm_word_ids_include_probes() -> None:
     """A probe has 5,000 words; 'sea' is on both pages after it, and its idf is still log(3 / 2.5) + 1."""
-    guide, table, words = ssrm(), Table(), Vocabulary()
+    strategy, table, words = ssrm(), Table(), Vocabulary()
     probe = words.read(Page("ok", marked=" ".join(f"w{number}" for number in range(5000)))).terms
     table.absorb(Visit("host/nonsense", "probe", "ok", 1, terms=Terms(new=probe.new)))
     for number in range(2):
         terms = words.read(Page("ok", marked="sea")).terms
-        scores = teach(guide, table, f"p{number}", (f"c{number}", "reef sea"), terms=terms)
+        scores = teach(strategy, table, f"p{number}", (f"c{number}", "reef sea"), terms=terms)
     sea, reef = log(3 / 2.5) + 1, log(3 / 1.5) + 1
-    assert words.terms == guide.vocabulary_.terms
+    assert words.terms == strategy.vocabulary_.terms
     assert pytest.approx(reef / sqrt(reef**2 + sea**2)) == scores["c1"]
 
 
@@ -117,8 +117,8 @@ def test_synset_expansion_equation_10() -> None:
     page = 1 / (sqrt(2) * sqrt(2))
     anchor = (1 + 1) / (sqrt(3) * sqrt(2))
     terms = Vocabulary().read(Page("ok", marked="whitening sea")).terms
-    guide = SynsetExpansionStrategy("none", words="bleaching", ontology=REEFS)
-    scores = teach(guide, Table(), "p", ("a", "Bleaching sea"), ("b", "home"), terms=terms)
+    strategy = SynsetExpansionStrategy("none", words="bleaching", ontology=REEFS)
+    scores = teach(strategy, Table(), "p", ("a", "Bleaching sea"), ("b", "home"), terms=terms)
     assert pytest.approx((page + anchor) / 2) == scores["a"]
     assert pytest.approx((page + 0) / 2) == scores["b"]
 
@@ -131,8 +131,8 @@ def test_synset_expansion_literal_weights() -> None:
     """
     terms = Vocabulary().read(Page("ok", marked="whitening sea whitening whitening")).terms
     made = {"words": "bleaching", "ontology": REEFS}
-    guide = SynsetExpansionStrategy("none", literal=True, **made)
-    scores = teach(guide, Table(), "p", ("a", "sea bleaching sea"), terms=terms)
+    strategy = SynsetExpansionStrategy("none", literal=True, **made)
+    scores = teach(strategy, Table(), "p", ("a", "sea bleaching sea"), terms=terms)
     assert round(scores["a"], 4) == 0.6241
     damped = teach(SynsetExpansionStrategy("none", **made), Table(), "p", ("a", "sea bleaching sea"), terms=terms)
     assert round(damped["a"], 4) == 0.6397  # 1 + log f: (2.0986 / (sqrt(2) 2.3247) + 2 / (sqrt(2) 2.2061)) / 2
@@ -141,8 +141,8 @@ def test_synset_expansion_literal_weights() -> None:
     bleaching, whitening, sea = of("bleach"), of("bleach"), of("sea")  # a synonym has the weight of its term
     page = 3 * of("whiten") * whitening / (hypot(3 * of("whiten"), sea) * hypot(bleaching, whitening))
     anchor = (bleaching**2 + whitening**2) / (hypot(bleaching, whitening, 2 * sea) * hypot(bleaching, whitening))
-    guide = SynsetExpansionStrategy("background", literal=True, **made)
-    scores = teach(guide, Table(), "p", ("a", "sea bleaching sea"), terms=terms)
+    strategy = SynsetExpansionStrategy("background", literal=True, **made)
+    scores = teach(strategy, Table(), "p", ("a", "sea bleaching sea"), terms=terms)
     assert pytest.approx((page + anchor) / 2) == scores["a"]
 
 
@@ -167,7 +167,7 @@ def test_synset_expansion_word_ids_include_probes() -> None:
     words.read(Page("ok", marked="sorry"))
     assert table.absorb(Visit("host/nonsense", "probe", "ok", 1, terms=Terms(new=["sorri"]))) is None
     terms = words.read(Page("ok", marked="whitening sea")).terms
-    guide = SynsetExpansionStrategy("none", words="bleaching", ontology=REEFS)
-    scores = teach(guide, table, "p", ("a", "home"), terms=terms)
-    assert words.terms == guide.vocabulary_.terms
+    strategy = SynsetExpansionStrategy("none", words="bleaching", ontology=REEFS)
+    scores = teach(strategy, table, "p", ("a", "home"), terms=terms)
+    assert words.terms == strategy.vocabulary_.terms
     assert pytest.approx(1 / (sqrt(2) * sqrt(2)) / 2) == scores["a"]

@@ -28,90 +28,90 @@ FOUR = ("fl_deg", "fl_n", "fl_e", "fl_ne")
 POLICIES: list[Policy] = ["epsilon", "first", "reset", "var", "window"]
 
 
-def bandit(policy: Policy, **given: Any) -> Bandit:
+def make_bandit(policy: Policy, **given: Any) -> Bandit:
     """Return a bandit, with two arms by default."""
     return Bandit(**{"arms": TWO, "policy": policy, **given})
 
 
-def play(made: Bandit, *stream: tuple[int, float]) -> list[tuple[bool, int]]:
+def play(bandit: Bandit, *stream: tuple[int, float]) -> list[tuple[bool, int]]:
     """Feed a sequence of rewards; return for each whether its pull explored, and the best arm after it."""
-    told = []
+    results = []
     for number, (arm, reward) in enumerate(stream, 1):
-        explored = made.explores(number)
-        made.reward(arm, reward)
-        told.append((explored, made.best()))
-    return told
+        explored = bandit.explores(number)
+        bandit.reward(arm, reward)
+        results.append((explored, bandit.best()))
+    return results
 
 
 @pytest.mark.paper("gouriten-mab-first")
 def test_first_explores_once() -> None:
     """floor(.29 * 100) = 29 pulls of any arm, then the best mean, which keeps changing."""
-    made = bandit("first", epsilon=0.29, budget=100)
-    told = play(made, *[(n % 2, n % 2 / 2) for n in range(29)], (1, 0.0), *[(1, 0.0)] * 3, (0, 1.0))
-    assert 29 == sum(explored for explored, _ in told)
-    assert [True, False] == [explored for explored, _ in told[28:30]]
+    bandit = make_bandit("first", epsilon=0.29, budget=100)
+    results = play(bandit, *[(n % 2, n % 2 / 2) for n in range(29)], (1, 0.0), *[(1, 0.0)] * 3, (0, 1.0))
+    assert 29 == sum(explored for explored, _ in results)
+    assert [True, False] == [explored for explored, _ in results[28:30]]
     # arm 0: fifteen pulls of 0; arm 1: fourteen of .5, then four of 0: 7/18. The last pull gives arm 0 1/16.
-    assert [Fraction(1, 16), Fraction(7, 18)] == [made.mean(0), made.mean(1)]
+    assert [Fraction(1, 16), Fraction(7, 18)] == [bandit.mean(0), bandit.mean(1)]
 
 
 def test_first_without_budget_assumes_10000_pulls() -> None:
-    made = bandit("first")
-    made.step_ = 999
-    assert made.explores(1)
-    made.step_ = 1000
-    assert not made.explores(1)
-    assert 10_000 == made.length()
+    bandit = make_bandit("first")
+    bandit.step_ = 999
+    assert bandit.explores(1)
+    bandit.step_ = 1000
+    assert not bandit.explores(1)
+    assert 10_000 == bandit.length()
 
 
 @pytest.mark.paper("gouriten-reset")
 def test_reset_clears_means_after_each_epoch() -> None:
     """Epochs of 4, half of each explores."""
-    made = bandit("reset", epsilon=0.5, reset=4)
-    told = play(made, (0, 0.1), (1, 0.9), (1, 0.9), (1, 0.9), (0, 0.2), (1, 0.1), (0, 0.2), (0, 0.2))
-    assert [True, True, False, False] * 2 == [explored for explored, _ in told]
+    bandit = make_bandit("reset", epsilon=0.5, reset=4)
+    results = play(bandit, (0, 0.1), (1, 0.9), (1, 0.9), (1, 0.9), (0, 0.2), (1, 0.1), (0, 0.2), (0, 0.2))
+    assert [True, True, False, False] * 2 == [explored for explored, _ in results]
     # after the fourth all means are 0 again, and the first arm is the best
-    assert [0, 1, 1, 0, 0, 0, 0, 0] == [best for _, best in told]
-    assert 0 == made.mean(0) == made.mean(1)
+    assert [0, 1, 1, 0, 0, 0, 0, 0] == [best for _, best in results]
+    assert 0 == bandit.mean(0) == bandit.mean(1)
 
 
 @pytest.mark.paper("gouriten-last-epoch")
 def test_last_epoch_is_cut_to_budget() -> None:
     """A budget of 10 and epochs of 4: 4, 4 and 2, of which 2, 2 and 1 explore."""
-    made = bandit("reset", epsilon=0.5, reset=4, budget=10)
-    told = play(made, *[(0, 0.5)] * 10)
-    assert [2, 2, 1] == [sum(explored for explored, _ in told[a:b]) for a, b in ((0, 4), (4, 8), (8, 10))]
-    assert [True, False] == [explored for explored, _ in told[8:]]
+    bandit = make_bandit("reset", epsilon=0.5, reset=4, budget=10)
+    results = play(bandit, *[(0, 0.5)] * 10)
+    assert [2, 2, 1] == [sum(explored for explored, _ in results[a:b]) for a, b in ((0, 4), (4, 8), (8, 10))]
+    assert [True, False] == [explored for explored, _ in results[8:]]
 
 
 @pytest.mark.paper("gouriten-mab-var")
 def test_var_grows_while_same_arm_wins() -> None:
     """Lengths r(p+1) with r = 2: 2 and 2 (no repeated winner yet), then 4, 6; another winner, and 2 again."""
-    made = bandit("var", epsilon=0.5, reset=2)
+    bandit = make_bandit("var", epsilon=0.5, reset=2)
     lengths = []
     for winner in (1, 1, 1, 0, 0, 0):
-        lengths.append(made.length())
-        play(made, *[(winner, 0.5)] * made.length())
+        lengths.append(bandit.length())
+        play(bandit, *[(winner, 0.5)] * bandit.length())
     # p before each epoch: 0, 0 (first winner), 1, 2, 0 (arm 0 is new), 1
     assert [2, 2, 4, 6, 2, 4] == lengths
 
 
 def test_var_winner_is_best_after_exploration() -> None:
     """Later pulls change the best arm, but not the winner of the epoch."""
-    made = bandit("var", epsilon=0.5, reset=4)
-    told = play(made, (1, 0.5), (0, 0.0), (1, 0.0), (0, 1.0))  # after two pulls 0 and .5; at the end .5 and .25
-    assert 1 == told[1][1]
-    assert (1, 0) == (made.winner_, made.repeats_)
+    bandit = make_bandit("var", epsilon=0.5, reset=4)
+    results = play(bandit, (1, 0.5), (0, 0.0), (1, 0.0), (0, 1.0))  # after two pulls 0 and .5; at the end .5 and .25
+    assert 1 == results[1][1]
+    assert (1, 0) == (bandit.winner_, bandit.repeats_)
 
 
 @pytest.mark.paper("gouriten-window-reset")
 def test_window_uses_last_rewards_only() -> None:
     """Of the last three rewards (0: .6), (1: .5), (1: .3) the means are .6 and .4; the first two are dropped."""
-    made = bandit("window", window=3)
-    play(made, (1, 1.0), (1, 1.0), (0, 0.6), (1, 0.5), (1, 0.3))
-    assert [Fraction(0.6), (Fraction(0.5) + Fraction(0.3)) / 2] == [made.mean(0), made.mean(1)]
-    play(made, (1, 0.1), (1, 0.1))
-    assert 0 == made.mean(0), "an arm whose rewards have all left the window has none"
-    assert [0, 3] == made.pulls_
+    bandit = make_bandit("window", window=3)
+    play(bandit, (1, 1.0), (1, 1.0), (0, 0.6), (1, 0.5), (1, 0.3))
+    assert [Fraction(0.6), (Fraction(0.5) + Fraction(0.3)) / 2] == [bandit.mean(0), bandit.mean(1)]
+    play(bandit, (1, 0.1), (1, 0.1))
+    assert 0 == bandit.mean(0), "an arm whose rewards have all left the window has none"
+    assert [0, 3] == bandit.pulls_
 
 
 @pytest.mark.paper("gouriten-mab-epsilon")
@@ -119,18 +119,18 @@ def test_window_uses_last_rewards_only() -> None:
 @pytest.mark.parametrize("policy", ["epsilon", "window"])
 def test_epsilon_is_share_of_exploration(policy: Policy, literal: bool, share: float) -> None:
     """One pick in ten explores; nine in ten with the paper's wording. 10,000 draws: within .01 (3 sigma)."""
-    made = bandit(policy, literal=literal)
-    assert abs(share - sum(made.explores(n) for n in range(10_000)) / 10_000) < 0.01
+    bandit = make_bandit(policy, literal=literal)
+    assert abs(share - sum(bandit.explores(n) for n in range(10_000)) / 10_000) < 0.01
 
 
 def test_explores_depends_on_seed_and_number() -> None:
-    drawn = [[bandit("epsilon", epsilon=0.5, seed=seed).explores(n) for n in range(100)] for seed in (1, 1, 2)]
+    drawn = [[make_bandit("epsilon", epsilon=0.5, seed=seed).explores(n) for n in range(100)] for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-def model(policy: str, epsilon: Fraction, reset: int, budget: int, stream: list[tuple[int, int]]) -> list[Any]:
+def expected_pulls(policy: str, epsilon: Fraction, reset: int, budget: int, stream: list[tuple[int, int]]) -> list[Any]:
     """Return "any" for each pull that explores, otherwise the arm to pull, by the definitions."""
-    told: list[Any] = []
+    results: list[Any] = []
     winners: list[int] = []
     position = 0
     while position < len(stream):
@@ -153,10 +153,10 @@ def model(policy: str, epsilon: Fraction, reset: int, budget: int, stream: list[
             return means.index(max(means))
 
         for pull in range(position, min(end, len(stream))):
-            told.append("any" if pull < position + explore else best(pull))
+            results.append("any" if pull < position + explore else best(pull))
         winners.append(best(position + explore))
         position = end
-    return told
+    return results
 
 
 @settings(max_examples=60, deadline=None)
@@ -171,39 +171,39 @@ def test_epochs_and_phases_equal_definition(
     policy: Policy, percent: int, reset: int, budget: int, stream: list[tuple[int, int]]
 ) -> None:
     extra: dict[str, Any] = {} if policy == "first" else {"reset": reset}
-    made = Bandit(("fl_deg", "fl_n", "fl_e"), policy, epsilon=percent / 100, budget=budget, **extra)
-    told: list[Any] = []
+    bandit = Bandit(("fl_deg", "fl_n", "fl_e"), policy, epsilon=percent / 100, budget=budget, **extra)
+    results: list[Any] = []
     for number, (arm, reward) in enumerate(stream, 1):
-        told.append("any" if made.explores(number) else made.best())
-        made.reward(arm, reward)
-    assert model(policy, Fraction(percent, 100), reset, budget, stream) == told
+        results.append("any" if bandit.explores(number) else bandit.best())
+        bandit.reward(arm, reward)
+    assert expected_pulls(policy, Fraction(percent, 100), reset, budget, stream) == results
 
 
 @settings(max_examples=50, deadline=None)
 @given(window=st.integers(1, 8), stream=st.lists(st.tuples(st.integers(0, 1), st.floats(0, 1)), max_size=40))
 def test_window_means_equal_definition(window: int, stream: list[tuple[int, float]]) -> None:
-    made = bandit("window", window=window)
-    play(made, *stream)
+    bandit = make_bandit("window", window=window)
+    play(bandit, *stream)
     for arm in range(2):
         rewards = [Fraction(reward) for pulled, reward in stream[-window:] if pulled == arm]
-        assert (sum(rewards) / len(rewards) if rewards else 0) == made.mean(arm)
+        assert (sum(rewards) / len(rewards) if rewards else 0) == bandit.mean(arm)
 
 
-def start(made: Bandit) -> tuple[Table, Frontiers]:
+def start(bandit: Bandit) -> tuple[Table, Frontiers]:
     """Return a table with a seed that links to a and b."""
     table = Table()
-    frontier = made.frontier(table, lambda host_key: (0.0, ""))
+    frontier = bandit.frontier(table, lambda host_key: (0.0, ""))
     assert isinstance(frontier, Frontiers)
-    made.admit(table.add_seed("seed"), table, frontier)
-    learn(made, table, frontier, Visit("seed", "page", "ok", 1, arm="fl_n", relevance=1.0, links=Links.to("a", "b")))
+    bandit.admit(table.add_seed("seed"), table, frontier)
+    learn(bandit, table, frontier, Visit("seed", "page", "ok", 1, arm="fl_n", relevance=1.0, links=Links.to("a", "b")))
     return table, frontier
 
 
-def learn(made: Bandit, table: Table, frontier: Frontiers, visit: Visit) -> None:
+def learn(bandit: Bandit, table: Table, frontier: Frontiers, visit: Visit) -> None:
     """Feed a visit to the bandit."""
     step = table.absorb(visit)
     assert step is not None
-    made.learn(step, table, frontier)
+    bandit.learn(step, table, frontier)
 
 
 @pytest.mark.parametrize(
@@ -221,26 +221,26 @@ def test_reward_of_visits(visit: Visit, pulls: int, mean: float) -> None:
     """Pages are rewarded with beta, copies and failures with 0; redirects, retries, seeds and visits of other
     strategies are not pulls.
     """
-    made = bandit("epsilon")
-    table, frontier = start(made)
-    assert [0, 0] == made.pulls_, "the seed is not an arm's merit"
-    learn(made, table, frontier, visit)
-    assert ([0, pulls], mean) == (made.pulls_, float(made.mean(1)))
+    bandit = make_bandit("epsilon")
+    table, frontier = start(bandit)
+    assert [0, 0] == bandit.pulls_, "the seed is not an arm's merit"
+    learn(bandit, table, frontier, visit)
+    assert ([0, pulls], mean) == (bandit.pulls_, float(bandit.mean(1)))
 
 
 @pytest.mark.paper("gouriten-bandit")
 def test_pick_returns_top_row_of_arm() -> None:
-    made = bandit("epsilon", epsilon=0.0)
-    table, frontier = start(made)
+    bandit = make_bandit("epsilon", epsilon=0.0)
+    table, frontier = start(bandit)
     for number, node in enumerate("pq", 2):
         table.add_seed(node)
-        learn(made, table, frontier, Visit(node, "page", "ok", number, links=Links.to("many")))
+        learn(bandit, table, frontier, Visit(node, "page", "ok", number, links=Links.to("many")))
     # fl_deg ranks many (2 parents) first; a and b have one parent, of beta 1, so fl_n ranks a first
-    pick = made.pick(4, frontier, 0.0)
+    pick = bandit.pick(4, frontier, 0.0)
     assert ("many", "fl_deg") == (table.nodes[pick.row], pick.arm)
     frontier.untake(pick.row)
-    made.reward(1, 0.5)
-    pick = made.pick(4, frontier, 0.0)
+    bandit.reward(1, 0.5)
+    pick = bandit.pick(4, frontier, 0.0)
     assert ("a", "fl_n") == (table.nodes[pick.row], pick.arm)
 
 
@@ -258,18 +258,18 @@ class Wants(BestFirst):
 
 
 def test_pick_skips_arm_without_rows() -> None:
-    made = Bandit((Prunes(), "fl_n"), "epsilon", epsilon=0.0)
-    _, frontier = start(made)
-    assert ["fl_n", "fl_n"] == [made.pick(number, frontier, 0.0).arm for number in (2, 3)]
-    assert -1 == made.pick(4, frontier, 0.0).row
+    bandit = Bandit((Prunes(), "fl_n"), "epsilon", epsilon=0.0)
+    _, frontier = start(bandit)
+    assert ["fl_n", "fl_n"] == [bandit.pick(number, frontier, 0.0).arm for number in (2, 3)]
+    assert -1 == bandit.pick(4, frontier, 0.0).row
 
 
 def test_arms_can_be_objects() -> None:
     """Names are those of the classes, numbered where equal; `wants` is the union."""
-    made = Bandit((BestFirst(), Wants(), BestFirst(merge="sum"), "fl_n,smooth=no"))
-    assert ["BestFirst", "Wants", "BestFirst-3", "fl_n,smooth=no"] == [arm.name for arm in made.greedy_]
-    assert ("context", "url") == made.wants
-    assert not made.proportional
+    bandit = Bandit((BestFirst(), Wants(), BestFirst(merge="sum"), "fl_n,smooth=no"))
+    assert ["BestFirst", "Wants", "BestFirst-3", "fl_n,smooth=no"] == [arm.name for arm in bandit.greedy_]
+    assert ("context", "url") == bandit.wants
+    assert not bandit.proportional
 
 
 @pytest.mark.parametrize("arms", [("fl_n", BestFirst(), BestFirst()), ("fl_n", "fl_n,smooth=yes"), "fl_n", (3,)])
@@ -282,8 +282,8 @@ def test_bandit_rejects_invalid_arms(arms: Any) -> None:
 def test_defaults_of_policies() -> None:
     """The paper's arms; epsilon .1, .2 for var; resets after 1,000, 200 for var."""
     assert list(PAPERS_ARMS) == [arm.name for arm in Bandit().greedy_]
-    assert [0.1, 0.1, 0.1, 0.2, 0.1] == [bandit(policy)._epsilon for policy in POLICIES]
-    assert [1000, 200] == [bandit("reset").length(), bandit("var").length()]
+    assert [0.1, 0.1, 0.1, 0.2, 0.1] == [make_bandit(policy)._epsilon for policy in POLICIES]
+    assert [1000, 200] == [make_bandit("reset").length(), make_bandit("var").length()]
 
 
 @pytest.mark.parametrize(
@@ -294,12 +294,12 @@ def test_bandit_can_be_resumed_in_any_epoch(policy: Policy, extra: dict[str, Any
 
 
 def test_visits_name_their_arm() -> None:
-    space, made = graph(200), Bandit(FOUR, "epsilon", epsilon=0.5)
-    visits = list(lycosa.crawl(SpaceJudge(), [START], space=space, strategy=made, budget=100))
+    space, bandit = graph(200), Bandit(FOUR, "epsilon", epsilon=0.5)
+    visits = list(lycosa.crawl(SpaceJudge(), [START], space=space, strategy=bandit, budget=100))
     assert set(FOUR) == {visit.arm for visit in visits}
     for number, name in enumerate(FOUR):
         paid = [visit for visit in visits if visit.arm == name and visit.node != START]
         assert (len(paid), sum(Fraction(visit.relevance) for visit in paid)) == (
-            made.pulls_[number],
-            made.rewards_[number],
+            bandit.pulls_[number],
+            bandit.rewards_[number],
         )

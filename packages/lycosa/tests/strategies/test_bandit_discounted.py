@@ -20,22 +20,22 @@ from lycosa.strategies.bandit import Bandit, DiscountedRewards
 ARMS = ("best-first", "fl_n", "link-context")
 
 
-def bandit(**given: Any) -> Bandit:
+def make_bandit(**given: Any) -> Bandit:
     """Return a bandit, with three arms by default."""
     return Bandit(**{"arms": ARMS, "policy": "discounted", **given})
 
 
 def test_discounted_sums_by_hand() -> None:
     """Rewards (0: 1), (1: .5), (0: .25): with a discount of .5 each counts half as much after one more pull."""
-    made = bandit(discount=0.5)
+    bandit = make_bandit(discount=0.5)
     for arm, reward in ((0, 1.0), (1, 0.5), (0, 0.25)):
-        made.reward(arm, reward)
+        bandit.reward(arm, reward)
     # arm 0: 1 two pulls ago (weight .25) and .25 just now (1); arm 1: .5 one pull ago (.5); arm 2: never pulled
-    assert [0.25 + 1, 0.5, 0] == made.discounted_.pulls_
-    assert [0.25 * 1 + 0.25, 0.5 * 0.5, 0] == made.discounted_.rewards_
-    assert [0.5 / 1.25, 0.25 / 0.5, 0] == [float(made.mean(arm)) for arm in range(3)]
-    assert 1 == made.best()
-    assert [2, 1, 0] == made.pulls_, "how often each was pulled is not forgotten"
+    assert [0.25 + 1, 0.5, 0] == bandit.discounted_.pulls_
+    assert [0.25 * 1 + 0.25, 0.5 * 0.5, 0] == bandit.discounted_.rewards_
+    assert [0.5 / 1.25, 0.25 / 0.5, 0] == [float(bandit.mean(arm)) for arm in range(3)]
+    assert 1 == bandit.best()
+    assert [2, 1, 0] == bandit.pulls_, "how often each was pulled is not forgotten"
 
 
 def test_values_without_spread() -> None:
@@ -60,24 +60,24 @@ def test_values_spread_shrinks_with_pulls() -> None:
 
 def test_values_without_rewards_alternate_arms() -> None:
     """Without rewards no arm is preferred: each gets at least a fifth of the pulls."""
-    made = bandit()
+    bandit = make_bandit()
     counts = [0, 0, 0]
     for number in range(300):
-        arm = next(made.order(number))
+        arm = next(bandit.order(number))
         counts[arm] += 1
-        made.reward(arm, 0.0)
+        bandit.reward(arm, 0.0)
     assert min(counts) > 60
 
 
 def test_values_depend_on_seed_and_number_only() -> None:
-    orders = [[next(bandit(seed=seed).order(number)) for number in range(60)] for seed in (1, 1, 2)]
+    orders = [[next(make_bandit(seed=seed).order(number)) for number in range(60)] for seed in (1, 1, 2)]
     assert orders[0] == orders[1] != orders[2]
-    made = bandit(seed=1)
-    assert orders[0][::-1] == [next(made.order(number)) for number in reversed(range(60))]
+    bandit = make_bandit(seed=1)
+    assert orders[0][::-1] == [next(bandit.order(number)) for number in reversed(range(60))]
 
 
 def test_picks_in_flight_use_several_arms() -> None:
-    assert {0, 1, 2} == {next(bandit().order(number)) for number in range(1, 17)}
+    assert {0, 1, 2} == {next(make_bandit().order(number)) for number in range(1, 17)}
 
 
 @settings(max_examples=60, deadline=None)
@@ -110,15 +110,15 @@ def test_discounted_sums_equal_definition(discount: float, stream: list[tuple[in
         assert pytest.approx(sum(weight * reward for weight, reward in own)) == lately.rewards_[arm]
 
 
-def played(made: Bandit, pulls: int) -> list[int]:
+def played(bandit: Bandit, pulls: int) -> list[int]:
     """Return the arms pulled in a game where arm 0 pays .9 on average and, from pull 200 on, .1; arm 1 always .5."""
-    noise, told = random.Random(3), []
+    noise, pulls_of_arms = random.Random(3), []
     for number in range(pulls):
-        arm = next(made.order(number))
-        told.append(arm)
+        arm = next(bandit.order(number))
+        pulls_of_arms.append(arm)
         mean = (0.9 if number < 200 else 0.1) if arm == 0 else 0.5
-        made.reward(arm, mean + noise.uniform(-0.1, 0.1))
-    return told
+        bandit.reward(arm, mean + noise.uniform(-0.1, 0.1))
+    return pulls_of_arms
 
 
 @pytest.mark.paper("gouriten-more-bandits")
@@ -143,27 +143,27 @@ def test_default_arms_of_discounted_bandit() -> None:
     assert ("scent", "best-first", "fl_n", "link-context") == STRONG_ARMS
     assert set(STRONG_ARMS) < set(STRATEGIES)
     assert STRONG_ARMS == describe("mab_discounted")["arms"][1]
-    for made in (strategy("mab_discounted"), Bandit(policy="discounted")):
-        assert list(STRONG_ARMS) == _names(made)
+    for bandit in (strategy("mab_discounted"), Bandit(policy="discounted")):
+        assert list(STRONG_ARMS) == _names(bandit)
     assert ["fl_e", "otie"] == _names(strategy("mab_discounted,arms=fl_e+otie"))
 
 
-def _names(made: Strategy) -> list[str]:
-    assert isinstance(made, Bandit)
-    return [arm.name for arm in made.greedy_]
+def _names(bandit: Strategy) -> list[str]:
+    assert isinstance(bandit, Bandit)
+    return [arm.name for arm in bandit.greedy_]
 
 
 def test_replayed_visits_give_same_picks() -> None:
-    made = bandit(seed=5)
-    visits = list(lycosa.crawl(SpaceJudge(), [START], space=graph(200), strategy=made, budget=100))
-    fresh = bandit(seed=5)
+    bandit = make_bandit(seed=5)
+    visits = list(lycosa.crawl(SpaceJudge(), [START], space=graph(200), strategy=bandit, budget=100))
+    fresh = make_bandit(seed=5)
     numbers = {name: number for number, name in enumerate(ARMS)}
     for visit in visits:
         if visit.node != START:
             fresh.reward(numbers[visit.arm], visit.relevance)
-    assert made.discounted_.pulls_ == fresh.discounted_.pulls_
-    assert made.discounted_.rewards_ == fresh.discounted_.rewards_
-    assert [list(made.order(number)) for number in range(101, 140)] == [
+    assert bandit.discounted_.pulls_ == fresh.discounted_.pulls_
+    assert bandit.discounted_.rewards_ == fresh.discounted_.rewards_
+    assert [list(bandit.order(number)) for number in range(101, 140)] == [
         list(fresh.order(number)) for number in range(101, 140)
     ]
     assert set(ARMS) == {visit.arm for visit in visits}

@@ -81,13 +81,18 @@ def test_best_first_merges_equal_definition(
 ) -> None:
     """The priority is the plain merge of the parents' values, in any order."""
     best, table = BestFirst(page, anchor, merge), Table()
-    told: dict[str, list[float]] = {}
+    values_by_node: dict[str, list[float]] = {}
     for number, (beta, link_relevances) in enumerate(pages):
         assert list(link_relevances) == teach(best, table, f"page {number}", beta, **link_relevances)
         for node, alpha in link_relevances.items():
-            told.setdefault(node, []).append(page * beta + anchor * alpha)
-    plain = {"max": max, "sum": sum, "mean": lambda said: sum(said) / len(said), "last": lambda said: said[-1]}[merge]
-    assert [pytest.approx(plain(said)) for said in told.values()] == score(best, table, *told)
+            values_by_node.setdefault(node, []).append(page * beta + anchor * alpha)
+    plain = {
+        "max": max,
+        "sum": sum,
+        "mean": lambda values: sum(values) / len(values),
+        "last": lambda values: values[-1],
+    }[merge]
+    assert [pytest.approx(plain(values)) for values in values_by_node.values()] == score(best, table, *values_by_node)
 
 
 def test_n_best_first_priorities_equal_best_first() -> None:

@@ -56,9 +56,9 @@ def test_priority_is_layer_and_confidence() -> None:
     step = walk.step("p", "island ocean", ["a"])
     graph.learn(step, walk.table)
     layer, confidence = graph.layer(step.visit)
-    told = graph.model_.probabilities(Bags.of([([1, 4], [1, 1])]))[0]
-    assert (1, pytest.approx(told[1])) == (layer, confidence)
-    assert [pytest.approx(2 + 1 - 1 + told[1])] == walk.priorities("a")
+    probabilities = graph.model_.probabilities(Bags.of([([1, 4], [1, 1])]))[0]
+    assert (1, pytest.approx(probabilities[1])) == (layer, confidence)
+    assert [pytest.approx(2 + 1 - 1 + probabilities[1])] == walk.priorities("a")
 
 
 def test_confidence_orders_within_layer() -> None:

@@ -13,23 +13,23 @@ from teaching import redirect, score, see, teach
 
 def test_priority_is_share_of_words_in_url() -> None:
     """Of coral, reef and sea: 2 of 3 in /coral_Reefs (as parts, in any case), 1 of 3 in /searching, decoded 3 of 3."""
-    guide, table = Crawl4Ai(words="coral reef sea"), Table()
+    strategy, table = Crawl4Ai(words="coral reef sea"), Table()
     addresses = ("http://x.test/coral_Reefs", "http://x.test/searching", "http://x.test/%53ea%20Coral/reef")
-    teach(guide, table, "p", 0.9, *addresses)
-    assert [2 / 3, 1 / 3, 3 / 3] == pytest.approx(score(guide, table, *addresses))
+    teach(strategy, table, "p", 0.9, *addresses)
+    assert [2 / 3, 1 / 3, 3 / 3] == pytest.approx(score(strategy, table, *addresses))
 
 
 def test_priority_ignores_page_and_anchor() -> None:
-    guide, table = Crawl4Ai(words="coral"), Table()
-    teach(guide, table, "p", 1.0, x=1.0)
-    assert [-NEARER] == score(guide, table, "x")
+    strategy, table = Crawl4Ai(words="coral"), Table()
+    teach(strategy, table, "p", 1.0, x=1.0)
+    assert [-NEARER] == score(strategy, table, "x")
 
 
 def test_case_sensitive() -> None:
     """coral is not in /Coral."""
-    guide, table = Crawl4Ai(words="coral", case_sensitive=True), Table()
-    teach(guide, table, "p", 0.0, "/Coral", "/coral")
-    assert [-NEARER, 1 - NEARER] == score(guide, table, "/Coral", "/coral")
+    strategy, table = Crawl4Ai(words="coral", case_sensitive=True), Table()
+    teach(strategy, table, "p", 0.0, "/Coral", "/coral")
+    assert [-NEARER, 1 - NEARER] == score(strategy, table, "/Coral", "/coral")
 
 
 def test_ties_prefer_links_near_seed() -> None:
@@ -37,10 +37,10 @@ def test_ties_prefer_links_near_seed() -> None:
 
     c: 1 - 2e-9, d: 1 - 1e-9, e (no word, one link): 0 - 1e-9.
     """
-    guide, table = Crawl4Ai(words="reef"), Table()
-    teach(guide, table, "p", 0.0, "b", "d/reef", "e")
-    see(guide, table, Visit("b", "page", "ok", 2, links=Links.to("c/reef")))
-    c, d, e = score(guide, table, "c/reef", "d/reef", "e")
+    strategy, table = Crawl4Ai(words="reef"), Table()
+    teach(strategy, table, "p", 0.0, "b", "d/reef", "e")
+    see(strategy, table, Visit("b", "page", "ok", 2, links=Links.to("c/reef")))
+    c, d, e = score(strategy, table, "c/reef", "d/reef", "e")
     assert [1 - 2e-9, 1 - 1e-9, -1e-9] == pytest.approx([c, d, e], abs=1e-12)
     assert d > c > e
 
@@ -48,16 +48,16 @@ def test_ties_prefer_links_near_seed() -> None:
 def test_max_depth_prunes() -> None:
     """max_depth=0 prunes the links of seeds, max_depth=1 follows them."""
     for depth, expected in ((0, PRUNED), (1, -NEARER)):
-        guide, table = Crawl4Ai(max_depth=depth), Table()
-        teach(guide, table, "p", 0.0, "x")
-        assert [expected] == score(guide, table, "x")
+        strategy, table = Crawl4Ai(max_depth=depth), Table()
+        teach(strategy, table, "p", 0.0, "x")
+        assert [expected] == score(strategy, table, "x")
 
 
 def test_redirect_keeps_larger_share() -> None:
-    guide, table = Crawl4Ai(words="reef coral"), Table()
-    teach(guide, table, "p", 0.0, "/reef")
-    redirect(guide, table, "/reef", "/17")
-    assert score(guide, table, "/reef") == score(guide, table, "/17") == [0.5 - NEARER]
+    strategy, table = Crawl4Ai(words="reef coral"), Table()
+    teach(strategy, table, "p", 0.0, "/reef")
+    redirect(strategy, table, "/reef", "/17")
+    assert score(strategy, table, "/reef") == score(strategy, table, "/17") == [0.5 - NEARER]
 
 
 def test_batch_default_is_10() -> None:
@@ -71,6 +71,6 @@ def test_keywords_exclude_words_to_avoid() -> None:
     """So do weights below 0; without words all URLs tie."""
     assert ["coral", "reef"] == keywords({"coral": 2.0, "reef": 0.5, "fish": -1.0})
     assert [] == keywords("-fish")
-    guide, table = Crawl4Ai(), Table()
-    teach(guide, table, "p", 0.0, "/coral", "/fish")
-    assert [-NEARER, -NEARER] == score(guide, table, "/coral", "/fish")
+    strategy, table = Crawl4Ai(), Table()
+    teach(strategy, table, "p", 0.0, "/coral", "/fish")
+    assert [-NEARER, -NEARER] == score(strategy, table, "/coral", "/fish")

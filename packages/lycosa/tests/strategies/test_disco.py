@@ -49,17 +49,17 @@ def test_first_rounds_by_hand() -> None:
     of forward is (1 - 0/3 + 1 - 2/3) / 2 = 2/3 for 2 pulls. Backward was never pulled: from b, the best, it goes to s,
     which links to it, and takes c and d.
     """
-    guide, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
-    assert ["a", "b", "c", "d"] == see(guide, table, page("s", 0.5, *"abcd"))
-    assert [1.0, 0.5, 0.0, 0.0] == score(guide, table, *"abcd")
-    assert {"forward, from s": 1.0} == guide.explain(table.row_of["a"], table)
-    assert {"no operator has taken it yet": 0.0} == guide.explain(table.row_of["c"], table)
-    see(guide, table, page("a", 0.2))
-    assert [0.0, 0.0] == score(guide, table, *"cd")
-    assert ["c", "d"] == see(guide, table, page("b", 0.9))
-    assert [1.0, 0.5] == score(guide, table, *"cd")
-    assert [pytest.approx(2 / 3), 0.0] == guide.bandit_.means
-    assert {"backward, from b": 1.0} == guide.explain(table.row_of["c"], table)
+    strategy, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
+    assert ["a", "b", "c", "d"] == see(strategy, table, page("s", 0.5, *"abcd"))
+    assert [1.0, 0.5, 0.0, 0.0] == score(strategy, table, *"abcd")
+    assert {"forward, from s": 1.0} == strategy.explain(table.row_of["a"], table)
+    assert {"no operator has taken it yet": 0.0} == strategy.explain(table.row_of["c"], table)
+    see(strategy, table, page("a", 0.2))
+    assert [0.0, 0.0] == score(strategy, table, *"cd")
+    assert ["c", "d"] == see(strategy, table, page("b", 0.9))
+    assert [1.0, 0.5] == score(strategy, table, *"cd")
+    assert [pytest.approx(2 / 3), 0.0] == strategy.bandit_.means
+    assert {"backward, from b": 1.0} == strategy.explain(table.row_of["c"], table)
 
 
 def test_backward_reward_and_next_round() -> None:
@@ -68,46 +68,46 @@ def test_backward_reward_and_next_round() -> None:
     Forward: 2/3 + sqrt(2 ln 4 / 2) = 1.844; backward: .5 + the same. Forward starts from b, which has no links, then
     from d, the next best, and takes f.
     """
-    guide, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
+    strategy, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
     for visit in (page("s", 0.5, *"abcd"), page("a", 0.2), page("b", 0.9), page("c", 0.1, "e"), page("d", 0.8, "f")):
-        changed = see(guide, table, visit)
+        changed = see(strategy, table, visit)
     assert ["f"] == changed
-    assert [pytest.approx(2 / 3), pytest.approx(0.5)] == guide.bandit_.means[:2]
-    assert [2, 2] == guide.bandit_.pulls
-    assert [0.0, 1.0] == score(guide, table, "e", "f")
-    assert {"forward, from d": 1.0} == guide.explain(table.row_of["f"], table)
+    assert [pytest.approx(2 / 3), pytest.approx(0.5)] == strategy.bandit_.means[:2]
+    assert [2, 2] == strategy.bandit_.pulls
+    assert [0.0, 1.0] == score(strategy, table, "e", "f")
+    assert {"forward, from d": 1.0} == strategy.explain(table.row_of["f"], table)
 
 
 def test_rounds_start_after_all_seeds() -> None:
     """The seed that ranks first (.9 before .5) gives its links first."""
-    guide, table = Disco(threshold=1.0), seeded("s", "t")
-    see(guide, table, page("s", 0.5, "a"))
-    assert [0.0] == score(guide, table, "a")
-    assert ["a", "b"] == see(guide, table, page("t", 0.9, "b"))
-    assert [0.5, 1.0] == score(guide, table, "a", "b")
+    strategy, table = Disco(threshold=1.0), seeded("s", "t")
+    see(strategy, table, page("s", 0.5, "a"))
+    assert [0.0] == score(strategy, table, "a")
+    assert ["a", "b"] == see(strategy, table, page("t", 0.9, "b"))
+    assert [0.5, 1.0] == score(strategy, table, "a", "b")
 
 
 def test_redirects_and_failures_count_in_round() -> None:
     """The target of a redirect inherits its source's place and counts as one page of the round, like a failed page."""
-    guide, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
-    see(guide, table, page("s", 0.5, "a", "b", "c"))
-    redirect(guide, table, "a", "new")
-    assert [1.0] == score(guide, table, "new")
-    see(guide, table, Visit("b", "page", "gone", 2))
-    assert [0.0] == score(guide, table, "c")
-    see(guide, table, page("new", 0.9))
-    assert [1, 0] == guide.bandit_.pulls
-    assert 1.0 == guide.bandit_.means[0]  # ranks: new, s; (1 - 0/2) / 1
+    strategy, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
+    see(strategy, table, page("s", 0.5, "a", "b", "c"))
+    redirect(strategy, table, "a", "new")
+    assert [1.0] == score(strategy, table, "new")
+    see(strategy, table, Visit("b", "page", "gone", 2))
+    assert [0.0] == score(strategy, table, "c")
+    see(strategy, table, page("new", 0.9))
+    assert [1, 0] == strategy.bandit_.pulls
+    assert 1.0 == strategy.bandit_.means[0]  # ranks: new, s; (1 - 0/2) / 1
 
 
 def test_untaken_links_are_fetched_when_operators_run_out() -> None:
-    guide, table = Disco(links=1, k=1, threshold=1.0), seeded("s")
-    see(guide, table, page("s", 0.5, *"abc"))
-    see(guide, table, page("a", 0.9))  # forward: a has no links; backward: from a to s, b
-    see(guide, table, page("b", 0.8))  # backward: from b to s, c
-    assert [1.0] == score(guide, table, "c")
-    see(guide, table, page("c", 0.7, "d"))
-    assert [1.0] == score(guide, table, "d")
+    strategy, table = Disco(links=1, k=1, threshold=1.0), seeded("s")
+    see(strategy, table, page("s", 0.5, *"abc"))
+    see(strategy, table, page("a", 0.9))  # forward: a has no links; backward: from a to s, b
+    see(strategy, table, page("b", 0.8))  # backward: from b to s, c
+    assert [1.0] == score(strategy, table, "c")
+    see(strategy, table, page("c", 0.7, "d"))
+    assert [1.0] == score(strategy, table, "d")
 
 
 def like() -> ExampleSimilarity:
@@ -185,11 +185,11 @@ def test_examples_are_first_relevant_pages() -> None:
 
 def test_ranking_uses_similarity_once_there_is_an_example() -> None:
     """The page with the example's words comes before one with a higher beta."""
-    guide, table = Disco(threshold=0.6, examples=1), seeded("s")
-    see(guide, table, page("s", 0.9, "x", "y", a=3, b=1))
-    see(guide, table, page("x", 0.5, c=5))
-    see(guide, table, page("y", 0.1, a=2, b=2))
-    assert [0, 2, 1] == guide.ranking().tolist()
+    strategy, table = Disco(threshold=0.6, examples=1), seeded("s")
+    see(strategy, table, page("s", 0.9, "x", "y", a=3, b=1))
+    see(strategy, table, page("x", 0.5, c=5))
+    see(strategy, table, page("y", 0.1, a=2, b=2))
+    assert [0, 2, 1] == strategy.ranking().tolist()
 
 
 def test_add_keeps_most_frequent_words() -> None:

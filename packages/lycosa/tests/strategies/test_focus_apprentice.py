@@ -14,7 +14,7 @@ from lycosa.core.types import Links, Visit
 from lycosa.strategies.focus import CHUNK, FAR, MAX_FEATURES, NEAR, Apprentice
 
 
-class School:
+class Trial:
     """An apprentice, a table, and pages to train with."""
 
     def __init__(self, **parameters: Any) -> None:
@@ -52,22 +52,22 @@ def test_probability_by_hand() -> None:
     coral: (.9 + 2 * .5) / (.1 + 2 * .5) = 1.9 / 1.1; train: 1.1 / 1.9. A link with both: 1. Node names are digits,
     which are not words, so URLs have no features.
     """
-    school = School(least=1)
-    school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
-    school.page("1", 0.9)
-    assert math.isnan(*school.evidence("2"))
-    school.page("2", 0.1)
-    school.table.add_seed("3")
-    school.page("3", 0.0, {"4": "[coral]", "5": "[train]", "6": "[coral train]", "7": "[boat]"})
+    trial = Trial(least=1)
+    trial.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
+    trial.page("1", 0.9)
+    assert math.isnan(*trial.evidence("2"))
+    trial.page("2", 0.1)
+    trial.table.add_seed("3")
+    trial.page("3", 0.0, {"4": "[coral]", "5": "[train]", "6": "[coral train]", "7": "[boat]"})
     odds = 1.9 / 1.1
-    assert pytest.approx([odds / (1 + odds), 1 / (1 + odds), 0.5, 0.5]) == school.evidence("4", "5", "6", "7")
+    assert pytest.approx([odds / (1 + odds), 1 / (1 + odds), 0.5, 0.5]) == trial.evidence("4", "5", "6", "7")
 
 
-def stream(school: School, pages: int, chance: random.Random) -> None:
+def stream(trial: Trial, pages: int, chance: random.Random) -> None:
     """Feed pages with ten links each; links with the word `bleach` in the anchor lead to relevant pages."""
     words = "about contact news more read page next archive week year list item".split()
     number = 10
-    school.table.add_seed("0")
+    trial.table.add_seed("0")
     hub = "0"
     for _ in range(pages):
         links = {}
@@ -75,180 +75,178 @@ def stream(school: School, pages: int, chance: random.Random) -> None:
             around = " ".join(chance.choices(words, k=6))
             anchor = " ".join(chance.choices(words, k=2)) + (" bleaching" if n % 3 == 0 else "")
             links[str(number + n)] = f"{around} [{anchor}] {around}"
-        school.page(hub, 0.3, links)
+        trial.page(hub, 0.3, links)
         for n in range(9):  # the tenth is the next hub
-            school.page(str(number + n), chance.uniform(0.6, 0.9) if n % 3 == 0 else chance.uniform(0, 0.2))
+            trial.page(str(number + n), chance.uniform(0.6, 0.9) if n % 3 == 0 else chance.uniform(0, 0.2))
         hub = str(number + 9)
         number += 10
 
 
 def test_learns_which_links_to_follow() -> None:
     """After 20 pages, links with the word that led to good pages rank above all other links of their page."""
-    school = School()
-    stream(school, 20, random.Random(4))
-    school.table.add_seed("1")
+    trial = Trial()
+    stream(trial, 20, random.Random(4))
+    trial.table.add_seed("1")
     names = "about bleaching", "next week", "more bleaching", "contact", "archive"
-    school.page("1", 0.3, {str(9000 + n): f"list [{name}] item" for n, name in enumerate(names)})
-    evidence = school.evidence(*(str(9000 + n) for n in range(5)))
+    trial.page("1", 0.3, {str(9000 + n): f"list [{name}] item" for n, name in enumerate(names)})
+    evidence = trial.evidence(*(str(9000 + n) for n in range(5)))
     assert min(evidence[0], evidence[2]) > max(evidence[1], evidence[3], evidence[4])
 
 
 def test_probability_is_nan_before_training() -> None:
-    school = School()
-    school.page("0", 0.3, {"1": "[bleaching]", "2": "[contact]"})
-    assert all(map(math.isnan, school.evidence("1", "2")))
-    assert not school.apprentice.is_ready
+    trial = Trial()
+    trial.page("0", 0.3, {"1": "[bleaching]", "2": "[contact]"})
+    assert all(map(math.isnan, trial.evidence("1", "2")))
+    assert not trial.apprentice.is_ready
 
 
 @pytest.mark.parametrize("beta", [0.0, 1.0])
 def test_training_needs_good_and_bad_pages(beta: float) -> None:
-    school = School(least=2)
-    school.page("0", 0.3, {str(n): "[coral]" for n in range(1, 30)})
+    trial = Trial(least=2)
+    trial.page("0", 0.3, {str(n): "[coral]" for n in range(1, 30)})
     for n in range(1, 29):
-        school.page(str(n), beta)
-    assert not school.apprentice.is_ready
-    assert all(map(math.isnan, school.evidence("29")))
+        trial.page(str(n), beta)
+    assert not trial.apprentice.is_ready
+    assert all(map(math.isnan, trial.evidence("29")))
 
 
 def test_anchor_words_and_context_words_are_distinct() -> None:
     """`coral` in the anchor led to good pages; in the context it has no effect."""
-    school = School(least=1)
-    school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
-    school.page("1", 1.0), school.page("2", 0.0)
-    school.table.add_seed("3")
-    school.page("3", 0.0, {"4": "[coral]", "5": "coral [boat]", "6": "coral reef fish [boat]", "7": "[boat]"})
-    anchor, close, farther, nothing = school.evidence("4", "5", "6", "7")
+    trial = Trial(least=1)
+    trial.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
+    trial.page("1", 1.0), trial.page("2", 0.0)
+    trial.table.add_seed("3")
+    trial.page("3", 0.0, {"4": "[coral]", "5": "coral [boat]", "6": "coral reef fish [boat]", "7": "[boat]"})
+    anchor, close, farther, nothing = trial.evidence("4", "5", "6", "7")
     assert anchor > nothing == close == farther
 
 
 def test_near_and_far_words_are_distinct() -> None:
     """A word next to the link led to good pages: at the other end of the context it has no effect."""
-    school = School(least=1)
-    school.page("0", 0.0, {"1": "coral [boat]", "2": "[train]"})
-    school.page("1", 1.0), school.page("2", 0.0)
-    school.table.add_seed("3")
-    school.page("3", 0.0, {"4": "[ship] coral", "5": "coral fish crab [ship]", "6": "[ship]"})
-    close, farther, nothing = school.evidence("4", "5", "6")
+    trial = Trial(least=1)
+    trial.page("0", 0.0, {"1": "coral [boat]", "2": "[train]"})
+    trial.page("1", 1.0), trial.page("2", 0.0)
+    trial.table.add_seed("3")
+    trial.page("3", 0.0, {"4": "[ship] coral", "5": "coral fish crab [ship]", "6": "[ship]"})
+    close, farther, nothing = trial.evidence("4", "5", "6")
     assert close > nothing == farther
 
 
 def test_words_beyond_far_are_ignored() -> None:
-    school = School(least=1)
+    trial = Trial(least=1)
     far = " ".join(f"word{n}x" for n in range(FAR))
-    school.page("0", 0.0, {"1": f"coral {far} [boat] {far} coral", "2": "[boat]"})
-    row, plain = (school.apprentice.features_[school.apprentice.slot_[n]] for n in (1, 2))
+    trial.page("0", 0.0, {"1": f"coral {far} [boat] {far} coral", "2": "[boat]"})
+    row, plain = (trial.apprentice.features_[trial.apprentice.slot_[n]] for n in (1, 2))
     # of the same words on both sides the first two and the last two are near once, and all are far once
     assert 1 + 2 * NEAR + FAR == np.count_nonzero(row)
     assert 1 == np.count_nonzero(plain)
 
 
 def test_words_of_url_are_features() -> None:
-    school = School(least=1)
-    school.page("0", 0.0, {"http://a.test/coral": "[1]", "http://a.test/train": "[2]"})
-    school.page("http://a.test/coral", 1.0), school.page("http://a.test/train", 0.0)
-    school.table.add_seed("3")
-    school.page("3", 0.0, {"http://a.test/reef/coral.html": "[3]", "http://a.test/station/train.html": "[4]"})
-    good, bad = school.evidence("http://a.test/reef/coral.html", "http://a.test/station/train.html")
+    trial = Trial(least=1)
+    trial.page("0", 0.0, {"http://a.test/coral": "[1]", "http://a.test/train": "[2]"})
+    trial.page("http://a.test/coral", 1.0), trial.page("http://a.test/train", 0.0)
+    trial.table.add_seed("3")
+    trial.page("3", 0.0, {"http://a.test/reef/coral.html": "[3]", "http://a.test/station/train.html": "[4]"})
+    good, bad = trial.evidence("http://a.test/reef/coral.html", "http://a.test/station/train.html")
     assert good > bad
 
 
 @pytest.mark.paper("rules-apprentice")
 def test_class_of_page_is_feature() -> None:
-    school = School(least=1)
+    trial = Trial(least=1)
     sea, rail = {"classes": [["Top/Sea", 0.9]]}, {"classes": [["Top/Rail", 0.9]]}
     for node, data, beta in (("10", sea, 1.0), ("20", rail, 0.0)):
-        school.table.add_seed(node)
-        school.page(node, 0.5, {f"{node}1": "[more]"}, data=data)
-        school.page(f"{node}1", beta)
+        trial.table.add_seed(node)
+        trial.page(node, 0.5, {f"{node}1": "[more]"}, data=data)
+        trial.page(f"{node}1", beta)
     for node, data in (("30", sea), ("40", rail)):
-        school.table.add_seed(node)
-        school.page(node, 0.5, {f"{node}1": "[next]"}, data=data)
-    good, bad = school.evidence("301", "401")
+        trial.table.add_seed(node)
+        trial.page(node, 0.5, {f"{node}1": "[next]"}, data=data)
+    good, bad = trial.evidence("301", "401")
     assert good > 0.5 > bad
 
 
 def test_better_link_determines_estimate() -> None:
     """A row found by a poor link and then by a good one is estimated by the good one, in either order."""
-    school = School(least=1)
-    school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
-    school.page("1", 1.0), school.page("2", 0.0)
+    trial = Trial(least=1)
+    trial.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
+    trial.page("1", 1.0), trial.page("2", 0.0)
     for node, links in (
         ("3", {"5": "[coral]", "6": "[train]", "7": "[coral]", "8": "[train]"}),
         ("4", {"5": "[train]", "6": "[coral]"}),
     ):
-        school.table.add_seed(node)
-        school.page(node, 0.0, links)
-    five, six, seven, eight = school.evidence("5", "6", "7", "8")
+        trial.table.add_seed(node)
+        trial.page(node, 0.0, links)
+    five, six, seven, eight = trial.evidence("5", "6", "7", "8")
     assert five == six == seven > eight
 
 
 def test_all_open_rows_are_updated_when_pages_double() -> None:
     """Rows are estimated at the first update, then at twice the number of pages."""
-    school = School(least=1)
-    school.page("0", 0.0, {str(n): "[coral]" if n % 2 else "[train]" for n in range(1, 21)})
-    returned = [len(school.page(str(n), float(n % 2))) for n in range(1, 17)]
+    trial = Trial(least=1)
+    trial.page("0", 0.0, {str(n): "[coral]" if n % 2 else "[train]" for n in range(1, 21)})
+    returned = [len(trial.page(str(n), float(n % 2))) for n in range(1, 17)]
     # one good and one bad page: at 2, then at 4, 8 and 16, all rows that are still open
     assert {2: 18, 4: 16, 8: 12, 16: 4} == {n: rows for n, rows in enumerate(returned, 1) if rows}
-    good, bad = school.evidence("17", "18")
+    good, bad = trial.evidence("17", "18")
     assert good > bad
 
 
 def test_features_are_released_after_visit() -> None:
     """Storage is bounded by the open rows: pages, failures and redirects release their slot."""
-    school = School()
-    school.page("0", 0.0, {str(n): "[coral]" for n in range(1, 5)})
-    assert 4 == school.kept
-    school.page("1", 0.5)
-    school.page("2", 0.0, outcome="gone")
-    school.page("3", 0.0, outcome="busy", retry_at=1.0)  # will be retried
-    assert 2 == school.kept
-    school.page("4", 0.0, {"target": "[]"}, kind="redirect", outcome="redirect")
-    assert 2 == school.kept
-    school.page("3", 0.0, {"1": "[coral]"})  # links to fetched pages are not stored
-    assert 1 == school.kept
-    free = school.apprentice.free_
-    assert len(school.apprentice.features_) - 1 == len(set(free)) + school.kept == len(free) + school.kept
+    trial = Trial()
+    trial.page("0", 0.0, {str(n): "[coral]" for n in range(1, 5)})
+    assert 4 == trial.kept
+    trial.page("1", 0.5)
+    trial.page("2", 0.0, outcome="gone")
+    trial.page("3", 0.0, outcome="busy", retry_at=1.0)  # will be retried
+    assert 2 == trial.kept
+    trial.page("4", 0.0, {"target": "[]"}, kind="redirect", outcome="redirect")
+    assert 2 == trial.kept
+    trial.page("3", 0.0, {"1": "[coral]"})  # links to fetched pages are not stored
+    assert 1 == trial.kept
+    free = trial.apprentice.free_
+    assert len(trial.apprentice.features_) - 1 == len(set(free)) + trial.kept == len(free) + trial.kept
 
 
 def test_redirect_passes_on_features() -> None:
-    school = School(least=1)
-    school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
-    school.page("1", 0.0, {"9": "[]"}, kind="redirect", outcome="redirect")
-    school.page("9", 1.0), school.page("2", 0.0)
-    school.table.add_seed("3")
-    school.page("3", 0.0, {"4": "[coral]", "5": "[train]"})
-    school.page("4", 0.0, {"6": "[]"}, kind="redirect", outcome="redirect")
-    good, bad = school.evidence("6", "5")
+    trial = Trial(least=1)
+    trial.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
+    trial.page("1", 0.0, {"9": "[]"}, kind="redirect", outcome="redirect")
+    trial.page("9", 1.0), trial.page("2", 0.0)
+    trial.table.add_seed("3")
+    trial.page("3", 0.0, {"4": "[coral]", "5": "[train]"})
+    trial.page("4", 0.0, {"6": "[]"}, kind="redirect", outcome="redirect")
+    good, bad = trial.evidence("6", "5")
     assert good > 0.5 > bad
 
 
 def test_several_links_of_page_to_row_are_merged() -> None:
     """An image link without words and a headline with words: the words of both, each once."""
-    school = School()
+    trial = Trial()
     links = Links.to("1", "1", anchors=["", "coral coral reef"])
-    step = school.table.absorb(Visit("0", "page", "ok", 1, links=links))
+    step = trial.table.absorb(Visit("0", "page", "ok", 1, links=links))
     assert step is not None
-    school.apprentice.learn(step, school.table)
-    assert 2 == np.count_nonzero(school.apprentice.features_[school.apprentice.slot_[1]])
+    trial.apprentice.learn(step, trial.table)
+    assert 2 == np.count_nonzero(trial.apprentice.features_[trial.apprentice.slot_[1]])
 
 
 def test_features_per_link_are_limited() -> None:
     """Of a link with hundreds of words the first are kept, also if the text contains the separator."""
-    school = School(least=1)
+    trial = Trial(least=1)
     text = " ".join(f"{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10]}word" for n in range(100))
-    school.page("0", 0.0, {"1": f"[{text}]", "2": "\x01 a\x01b [coral\x01reef] \x02", "3": "[coral reef]"})
-    one, two, three = (school.apprentice.features_[school.apprentice.slot_[n]] for n in (1, 2, 3))
+    trial.page("0", 0.0, {"1": f"[{text}]", "2": "\x01 a\x01b [coral\x01reef] \x02", "3": "[coral reef]"})
+    one, two, three = (trial.apprentice.features_[trial.apprentice.slot_[n]] for n in (1, 2, 3))
     assert MAX_FEATURES == np.count_nonzero(one)
     assert set(three[three > 0].tolist()) <= set(two[two > 0].tolist())
 
 
 def test_large_frontier_is_estimated_in_chunks() -> None:
-    school = School(least=1)
-    school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
-    school.page("1", 0.9), school.page("2", 0.2)
+    trial = Trial(least=1)
+    trial.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
+    trial.page("1", 0.9), trial.page("2", 0.2)
     chance = np.random.default_rng(1)
-    features = chance.choice(np.append(np.flatnonzero(school.apprentice.n_), [0, 77]), (CHUNK + 5, MAX_FEATURES))
-    alone = np.concatenate(
-        [school.apprentice._estimate(part.astype(np.uint16)) for part in np.array_split(features, 3)]
-    )
-    assert pytest.approx(alone) == school.apprentice._estimate(features.astype(np.uint16))
+    features = chance.choice(np.append(np.flatnonzero(trial.apprentice.n_), [0, 77]), (CHUNK + 5, MAX_FEATURES))
+    alone = np.concatenate([trial.apprentice._estimate(part.astype(np.uint16)) for part in np.array_split(features, 3)])
+    assert pytest.approx(alone) == trial.apprentice._estimate(features.astype(np.uint16))

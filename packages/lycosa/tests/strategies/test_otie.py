@@ -142,24 +142,24 @@ class Spoken:
         return {}
 
 
-def classified(guide: Otie | LinkContext) -> list[float]:
+def classified(strategy: Otie | LinkContext) -> list[float]:
     """Return the priorities of x and y with contexts 'reef' and 'tank', on a page of the word 'coral'.
 
     2 of 5 training pages were of the wanted class, so the prior is .4.
     """
     topic = ModelJudge(TrainedModel(["Sea", "Trains"], ["coral", "reef", "tank"], [2, 3], Spoken()), ["Sea"])
-    set_facets(topic, guide.wants)
+    set_facets(topic, strategy.wants)
     page = Page("ok", 200, marked="coral", links=Links.to("x", "y"))
     page.links.contexts = ["reef", "tank"]
     judgement, table = topic.judge(page, Vocabulary().read(page)), seeded("s")
     assert 0.8 == pytest.approx(judgement.relevance)
     page.links.facets = judgement.facets
-    return score_of(guide, table, Visit("s", "page", "ok", 1, relevance=judgement.relevance, links=page.links))
+    return score_of(strategy, table, Visit("s", "page", "ok", 1, relevance=judgement.relevance, links=page.links))
 
 
-def score_of(guide: Otie | LinkContext, table: Table, visit: Visit) -> list[float]:
-    see(guide, table, visit)
-    return score(guide, table, "x", "y")
+def score_of(strategy: Otie | LinkContext, table: Table, visit: Visit) -> list[float]:
+    see(strategy, table, visit)
+    return score(strategy, table, "x", "y")
 
 
 @pytest.mark.paper("otie-eq4")
@@ -182,12 +182,12 @@ def test_lift_without_prior_changes_nothing() -> None:
     assert ("context",) == topic.facets
 
 
-def teach_context(guide: LinkContext, table: Table, node: str, beta: float, links: Links) -> list[float]:
+def teach_context(strategy: LinkContext, table: Table, node: str, beta: float, links: Links) -> list[float]:
     """Feed a page and return the priorities of its links."""
     table.add_seed(node)
     step = table.absorb(Visit(node, "page", "ok", 1, relevance=beta, links=links))
     assert step is not None
-    return list(guide.priority(guide.learn(step, table), table).tolist())
+    return list(strategy.priority(strategy.learn(step, table), table).tolist())
 
 
 def around(urls: str, contexts: list[float], link_relevances: list[float] | None = None) -> Links:
@@ -204,8 +204,8 @@ def around(urls: str, contexts: list[float], link_relevances: list[float] | None
 )
 def test_link_context_equation_4(page: float, expected: float) -> None:
     """page * .8 + (1 - page) * .4, for beta .8 and a context of .4; the link relevance of 1 is ignored."""
-    guide = LinkContext(page)
-    assert [pytest.approx(expected)] == teach_context(guide, Table(), "p", 0.8, around("c", [0.4], [1.0]))
+    strategy = LinkContext(page)
+    assert [pytest.approx(expected)] == teach_context(strategy, Table(), "p", 0.8, around("c", [0.4], [1.0]))
 
 
 @pytest.mark.paper("otie-beta")
@@ -215,9 +215,9 @@ def test_link_context_default_weight_is_a_quarter() -> None:
 
 def test_link_context_takes_best_of_several_links() -> None:
     """A page with two links to a URL: .25 * .8 + .75 * max(.2, .6) = .65."""
-    guide = LinkContext()
+    strategy = LinkContext()
     assert [pytest.approx(0.65), pytest.approx(0.2)] == teach_context(
-        guide, Table(), "p", 0.8, around("cdc", [0.2, 0.0, 0.6])
+        strategy, Table(), "p", 0.8, around("cdc", [0.2, 0.0, 0.6])
     )
 
 
@@ -231,7 +231,7 @@ def test_link_context_falls_back_to_link_relevance() -> None:
 def test_link_context_merges_parents() -> None:
     """Three parents: .25 * .8 + .75 * .4 = .5, .25 * .8 + 0 = .2 and .25 * .4 + .75 * .4 = .4."""
     for merge, expected in (("max", 0.5), ("mean", 1.1 / 3)):
-        guide, table = LinkContext(merge=merge), Table()  # type: ignore[arg-type]
-        teach_context(guide, table, "p", 0.8, around("c", [0.4]))
-        teach_context(guide, table, "q", 0.8, around("c", [0.0]))
-        assert [pytest.approx(expected)] == teach_context(guide, table, "r", 0.4, around("c", [0.4]))
+        strategy, table = LinkContext(merge=merge), Table()  # type: ignore[arg-type]
+        teach_context(strategy, table, "p", 0.8, around("c", [0.4]))
+        teach_context(strategy, table, "q", 0.8, around("c", [0.0]))
+        assert [pytest.approx(expected)] == teach_context(strategy, table, "r", 0.4, around("c", [0.4]))

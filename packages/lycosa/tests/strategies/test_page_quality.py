@@ -12,37 +12,37 @@ from teaching import order, redirect, score, see, seeded, teach
 @pytest.mark.parametrize(("name", "expected"), [("qfirst", [0.5, 0.2]), ("qmin", [0.2, 0.2])])
 def test_priority_is_first_or_minimum(name: str, expected: list[float]) -> None:
     """c is on pages of .5, .2 and .9, d on those of .2 and .9: first .5 and .2, minimum .2 and .2."""
-    guide, table = estimator(name), Table()
-    teach(guide, table, "p", 0.5, "c")
-    teach(guide, table, "q", 0.2, "c", "d")
-    assert ["c", "d"] == teach(guide, table, "r", 0.9, "c", "d")
-    assert expected == score(guide, table, "c", "d")
+    strategy, table = estimator(name), Table()
+    teach(strategy, table, "p", 0.5, "c")
+    teach(strategy, table, "q", 0.2, "c", "d")
+    assert ["c", "d"] == teach(strategy, table, "r", 0.9, "c", "d")
+    assert expected == score(strategy, table, "c", "d")
 
 
 def test_priority_keeps_quality_0() -> None:
     for name in ("qfirst", "qmin"):
-        guide, table = estimator(name), Table()
-        teach(guide, table, "p", 0.0, "c")
-        teach(guide, table, "q", 0.7, "c")
-        assert [0.0] == score(guide, table, "c")
+        strategy, table = estimator(name), Table()
+        teach(strategy, table, "p", 0.0, "c")
+        teach(strategy, table, "q", 0.7, "c")
+        assert [0.0] == score(strategy, table, "c")
 
 
 def test_redirect_passes_on_quality() -> None:
     """The target of a redirect inherits .5; one that page r links to with .3 keeps .3 as first and as minimum."""
     for kind, moved in (("qfirst", 0.5), ("qmin", 0.5)):
-        guide, table = estimator(kind), Table()
-        teach(guide, table, "p", 0.5, "c", "d")
-        teach(guide, table, "r", 0.3, "t")
-        redirect(guide, table, "c", "new")
-        redirect(guide, table, "d", "t")
-        assert [moved, 0.3] == score(guide, table, "new", "t")
+        strategy, table = estimator(kind), Table()
+        teach(strategy, table, "p", 0.5, "c", "d")
+        teach(strategy, table, "r", 0.3, "t")
+        redirect(strategy, table, "c", "new")
+        redirect(strategy, table, "d", "t")
+        assert [moved, 0.3] == score(strategy, table, "new", "t")
 
 
 def test_text_quality_defaults_to_1() -> None:
-    guide, table = PageQuality("first", "text"), seeded("p", "q")
-    see(guide, table, Visit("p", "page", "ok", 1, relevance=0.9, data={"quality": 0.25}, links=Links.to("c")))
-    see(guide, table, Visit("q", "page", "ok", 2, relevance=0.1, links=Links.to("d")))
-    assert [0.25, 1.0] == score(guide, table, "c", "d")
+    strategy, table = PageQuality("first", "text"), seeded("p", "q")
+    see(strategy, table, Visit("p", "page", "ok", 1, relevance=0.9, data={"quality": 0.25}, links=Links.to("c")))
+    see(strategy, table, Visit("q", "page", "ok", 2, relevance=0.1, links=Links.to("d")))
+    assert [0.25, 1.0] == score(strategy, table, "c", "d")
 
 
 def test_crawl_order_of_qfirst_and_qmin() -> None:

@@ -8,11 +8,11 @@ from lycosa.core.types import Links, Visit
 from lycosa.strategies.parents import Merge, MergedPriorities
 
 
-def told(merge: Merge, *said: float | list[float]) -> list[float]:
+def merged(merge: Merge, *values: float | list[float]) -> list[float]:
     """Feed the values of one parent after the other for the same two rows; return the merged values."""
     table, parents = Table(), MergedPriorities(merge)
     rows = np.zeros(0, np.intp)
-    for pick, value in enumerate(said):
+    for pick, value in enumerate(values):
         table.add_seed(f"parent {pick}")
         step = table.absorb(Visit(f"parent {pick}", "page", "ok", pick, links=Links.to("a", "b")))
         assert step is not None
@@ -26,13 +26,13 @@ def told(merge: Merge, *said: float | list[float]) -> list[float]:
 )
 def test_update_keeps_negative_values(merge: Merge, expected: list[float]) -> None:
     """The first parent's value counts even below the initial 0 of a row."""
-    assert expected == told(merge, [-2.0, 0.5], [-1.0, -0.25])
+    assert expected == merged(merge, [-2.0, 0.5], [-1.0, -0.25])
 
 
 def test_update_broadcasts_single_value() -> None:
     """-2 for all links, then -1, which is larger."""
-    assert [-1.0, -1.0] == told("max", -2.0, -1.0)
-    assert [0.75, 0.75] == told("max", 0.25, 0.75, 0.5)
+    assert [-1.0, -1.0] == merged("max", -2.0, -1.0)
+    assert [0.75, 0.75] == merged("max", 0.25, 0.75, 0.5)
 
 
 def test_update_without_links() -> None:

@@ -9,53 +9,53 @@ from teaching import seeded
 
 
 def visit(
-    astray: OffTopicDepth, table: Table, node: str, *links: str, relevance: float = 0.0, kind: str = "page"
+    depths: OffTopicDepth, table: Table, node: str, *links: str, relevance: float = 0.0, kind: str = "page"
 ) -> None:
     """Feed a visit; a page is relevant if its relevance is above 0."""
     outcome = "redirect" if kind == "redirect" else "ok"
     step = table.absorb(Visit(node, kind, outcome, 1, relevance=relevance, links=Links.to(*links)))  # type: ignore[arg-type]
     assert step is not None
-    astray.learn(step, table, relevant=relevance > 0)
+    depths.learn(step, table, relevant=relevance > 0)
 
 
-def of(astray: OffTopicDepth, table: Table, nodes: str) -> list[int]:
+def of(depths: OffTopicDepth, table: Table, nodes: str) -> list[int]:
     """Return the off-topic depth of some nodes."""
-    return list(astray.of(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
+    return list(depths.of(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
 
 
 def test_off_topic_depth_counts_since_last_relevant_page() -> None:
     """a (irrelevant seed) -> b 1 (irrelevant) -> c 2 (relevant) -> d 0 (irrelevant) -> e 1."""
-    astray, table = OffTopicDepth(), seeded("a")
+    depths, table = OffTopicDepth(), seeded("a")
     for node, child, relevance in (("a", "b", 0.0), ("b", "c", 0.0), ("c", "d", 1.0), ("d", "e", 0.0)):
-        visit(astray, table, node, child, relevance=relevance)
-    assert [0, 1, 2, 0, 1] == of(astray, table, "abcde")
+        visit(depths, table, node, child, relevance=relevance)
+    assert [0, 1, 2, 0, 1] == of(depths, table, "abcde")
 
 
 def test_off_topic_depth_takes_best_parent() -> None:
     """Found at depth 2 and then on a relevant page, it is 0; found again at a larger depth, it stays 0."""
-    astray, table = OffTopicDepth(), seeded("a", "r")
-    visit(astray, table, "a", "b")
-    visit(astray, table, "b", "x")
-    assert [2] == of(astray, table, "x")
-    visit(astray, table, "r", "x", relevance=1.0)
-    assert [0] == of(astray, table, "x")
-    visit(astray, table, "a", "x")
-    assert [0] == of(astray, table, "x")
+    depths, table = OffTopicDepth(), seeded("a", "r")
+    visit(depths, table, "a", "b")
+    visit(depths, table, "b", "x")
+    assert [2] == of(depths, table, "x")
+    visit(depths, table, "r", "x", relevance=1.0)
+    assert [0] == of(depths, table, "x")
+    visit(depths, table, "a", "x")
+    assert [0] == of(depths, table, "x")
 
 
 def test_off_topic_depth_of_seeds_is_0() -> None:
     """A seed that an irrelevant page links to has depth 0, and its links count from there."""
-    astray, table = OffTopicDepth(), seeded("a", "s")
-    visit(astray, table, "a", "s")
-    visit(astray, table, "s", "t")
-    assert [0, 1] == of(astray, table, "st")
+    depths, table = OffTopicDepth(), seeded("a", "s")
+    visit(depths, table, "a", "s")
+    visit(depths, table, "s", "t")
+    assert [0, 1] == of(depths, table, "st")
 
 
 def test_off_topic_depth_of_sitemaps_and_redirects() -> None:
     """Links of a sitemap have depth 0, the target of a redirect that of its source."""
-    astray, table = OffTopicDepth(), seeded("m", "a")
-    visit(astray, table, "m", "p", kind="sitemap")
-    visit(astray, table, "a", "b")
-    visit(astray, table, "b", "c")
-    visit(astray, table, "c", "d", kind="redirect")
-    assert [0, 2, 2] == of(astray, table, "pcd")
+    depths, table = OffTopicDepth(), seeded("m", "a")
+    visit(depths, table, "m", "p", kind="sitemap")
+    visit(depths, table, "a", "b")
+    visit(depths, table, "b", "c")
+    visit(depths, table, "c", "d", kind="redirect")
+    assert [0, 2, 2] == of(depths, table, "pcd")

@@ -52,7 +52,7 @@ def test_parameters_fixed_by_name_are_hidden() -> None:
 
 def test_describe_bandits_lists_used_parameters() -> None:
     """Defaults include the paper's mab_var-0.2-200."""
-    told = {
+    described = {
         name: {key: value for key, (_, value) in describe(name).items() if key != "arms"}
         for name in STRATEGIES
         if name.startswith("mab_")
@@ -64,14 +64,14 @@ def test_describe_bandits_lists_used_parameters() -> None:
         "mab_var": {"epsilon": 0.2, "reset": 200},
         "mab_window": {"epsilon": 0.1, "window": 1000, "literal": False},
         "mab_discounted": {"discount": 0.95, "width": 0.5},
-    } == told
+    } == described
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name.startswith("mab_")])
 def test_bandits_accept_described_parameters_only(name: str) -> None:
-    told = {key: value for key, (_, value) in describe(name).items() if key not in ("arms", "literal")}
-    strategy(",".join([name, *(f"{key}={value}" for key, value in told.items())]))
-    for key in {"reset", "window"} - told.keys():
+    described = {key: value for key, (_, value) in describe(name).items() if key not in ("arms", "literal")}
+    strategy(",".join([name, *(f"{key}={value}" for key, value in described.items())]))
+    for key in {"reset", "window"} - described.keys():
         with pytest.raises(InputError, match=f"{name} does not use {key}"):
             strategy(f"{name},{key}=5")
 
@@ -111,7 +111,7 @@ class Picks:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         (f"{__name__}:Broken", "cannot load the strategy .*: RuntimeError: no luck"),
         (f"{__name__}:Picks", "makes 'Picks', which has no learn and no frontier and no admit"),
@@ -120,8 +120,8 @@ class Picks:
         ("..:x", "cannot load the strategy"),
     ],
 )
-def test_strategy_rejects_invalid_classes(name: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_strategy_rejects_invalid_classes(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         strategy(name)
 
 

@@ -104,8 +104,8 @@ REEFS = Ontology.build({"reef": ["reef"]}, broader=[])
         ("mab_discounted,arms=", "needs arms"),
     ]
 )
-def test_strategy_rejects_invalid_parameters(text: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_strategy_rejects_invalid_parameters(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         strategy(text, words="reef", ontology=REEFS, file=ten_pages())
 
 
@@ -121,8 +121,8 @@ def test_strategy_rejects_invalid_parameters(text: str, told: str) -> None:
         (lambda: Regression(ridge=float("nan")), "above 0"),
     ]
 )
-def test_classes_reject_invalid_arguments(make: Callable[[], object], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_classes_reject_invalid_arguments(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         make()
 
 

@@ -139,14 +139,14 @@ def test_replay_target_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     see(tres, table, page("s", 0.0, "a", "b", "c"))
     see(tres, table, page("b", 0.0))
     see(tres, table, page("c", 0.0))
-    net, told = tres.network_, []
+    net, targets = tres.network_, []
     monkeypatch.setattr(net, "value", lambda x, weights=None: x[:, 8] if weights is None else 0.5 + x[:, 0] / 4)
-    monkeypatch.setattr(net, "train", lambda x, y: told.append(dict(zip(x[:, 8].tolist(), y.tolist(), strict=True))))
+    monkeypatch.setattr(net, "train", lambda x, y: targets.append(dict(zip(x[:, 8].tolist(), y.tolist(), strict=True))))
     tres.x_[table.row_of["a"], 8] = 0.75
     see(tres, table, page("a", 1.0, "d", "e", link_relevances=[0.5, 0.25]))  # the third page
     # of `a` (.75): its best link is d, and the feature `parent relevant` is 1: 1 + .99 (.5 + .25); of the seed: its
     # best link is a, which was fetched, seen from a seed, which counts as relevant
-    assert [{0.75: pytest.approx(1 + GAMMA * 0.75), 0.0: pytest.approx(1 + GAMMA * 0.75)}] == told
+    assert [{0.75: pytest.approx(1 + GAMMA * 0.75), 0.0: pytest.approx(1 + GAMMA * 0.75)}] == targets
 
 
 def test_learn_ignores_copies_failures_and_revisits() -> None:

@@ -68,7 +68,7 @@ class FrontierRanking:
 
     @cached_property
     def spent(self) -> NDArray[np.bool_]:
-        """Whether the host of each row has used up its budget."""
+        """Rows on hosts that have used up their budget."""
         budget, table = self.frontier.host_budget, self.table
         pages = np.array([self.frontier.queue(number).pages for number in range(len(table.hosts) if budget else 0)])
         return pages[table.host[: len(table)]] >= budget if len(pages) else np.zeros(len(table), np.bool_)

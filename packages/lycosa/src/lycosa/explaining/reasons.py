@@ -44,9 +44,7 @@ from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, VISITS, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.web.urls import canonical, origin
 
-EventCallback = Callable[
-    [Engine, int, Event], None
-]  # called with each event and its number before the engine replays it
+EventCallback = Callable[[Engine, int, Event], None]  # called with the number of each event before it is replayed
 
 
 class ReadOnlyLog(SqliteLog):
@@ -268,7 +266,6 @@ class Reasons:
         raise InputError("unknown-name", f"{typed} is unknown to the crawl in {self.path}: {hint}")
 
     def _nearest(self, spelled: list[str]) -> list[str]:
-        """Return known nodes with similar names, on the same host if there is one."""
         nodes = self.engine.table.nodes
         node = next((node for node in spelled if canonical(node) == node), spelled[0] if spelled else "")
         base = origin(node) if canonical(node) == node else ""
@@ -420,7 +417,6 @@ class Reasons:
         return Why(node, "fetched", "", [], [found] if found else [], 1 if found else 0, pages, fetched)
 
     def _judged(self, visit: Visit) -> dict[str, float]:
-        """Return the judge's explanation of a page's relevance."""
         if "engine" not in self.__dict__ or self.engine.lacks:
             self._request = self._resumed_request()
             self.__dict__.pop("rankings", None)

@@ -20,7 +20,7 @@ from lycosa.core.composite import steer
 from lycosa.core.errors import InputError
 from lycosa.core.options import FILES
 from lycosa.core.protocols import Estimator, Strategy
-from lycosa.core.spec import Registry, RegistryEntry, build, check_parts, parse, spell
+from lycosa.core.spec import Registry, RegistryEntry, check_parts, format_spec, make_with, parse_spec
 
 BATSAKIS = "Batsakis 2007"
 GOURITEN = "Gouriten, Maniu, Senellart 2014"
@@ -41,27 +41,24 @@ ENTRIES = {
         "ours", TOPIC,
     ),
     "best-first": RegistryEntry(
-        "best_first", "BestFirst",
-        "ranks links by the mean relevance of the linking page and the link text",
+        "best_first", "BestFirst", "ranks links by the mean relevance of the linking page and the link text",
         f"{BATSAKIS}, eq. 7", TOPIC, arguments={"page": 0.5, "anchor": 0.5},
     ),
     "best-first-page": RegistryEntry(
-        "best_first", "BestFirst",
-        "ranks links by the relevance of the linking page", f"{BATSAKIS}, 3.2.1", TOPIC,
+        "best_first", "BestFirst", "ranks links by the relevance of the linking page", f"{BATSAKIS}, 3.2.1", TOPIC,
         arguments={"page": 1.0, "anchor": 0.0},
     ),
     "best-first-anchor": RegistryEntry(
-        "best_first", "BestFirst",
-        "ranks links by the relevance of the link text", f"{BATSAKIS}, 3.2.2", TOPIC,
+        "best_first", "BestFirst", "ranks links by the relevance of the link text", f"{BATSAKIS}, 3.2.2", TOPIC,
         arguments={"page": 0.0, "anchor": 1.0},
     ),
     "n-best-first": RegistryEntry(
-        "best_first", "NBestFirst",
-        "best-first in batches: fetches n pages before ranking again", f"{BATSAKIS}, 2.3", TOPIC,
+        "best_first", "NBestFirst", "best-first in batches: fetches n pages before ranking again", f"{BATSAKIS}, 2.3",
+        TOPIC,
     ),
     "link-context": RegistryEntry(
-        "otie", "LinkContext",
-        "weighs the page's relevance by 1/4, that of the 20 words around the link by 3/4", f"{OTIE}, eq. 4", TOPIC,
+        "otie", "LinkContext", "weighs the page's relevance by 1/4, that of the 20 words around the link by 3/4",
+        f"{OTIE}, eq. 4", TOPIC,
     ),
     "ehrig": RegistryEntry(
         "anchors", "EhrigStrategy", "ranks links by how close their text is in meaning to the topic, by WordNet paths",
@@ -71,12 +68,11 @@ ENTRIES = {
         "anchors", "SsrmStrategy", "like ehrig, a cosine over WordNet paths and depths", f"{BATSAKIS}, eq. 4, 9", WORDS,
     ),
     "synset-expansion": RegistryEntry(
-        "anchors", "SynsetExpansionStrategy",
-        "best-first with synonyms of the topic and the link text added", f"{BATSAKIS}, eq. 10", WORDS,
+        "anchors", "SynsetExpansionStrategy", "best-first with synonyms of the topic and the link text added",
+        f"{BATSAKIS}, eq. 10", WORDS,
     ),
     "hmm": RegistryEntry(
-        "hmm", "Hmm",
-        "learns from recorded browsing how likely a path through similar pages leads to a relevant one",
+        "hmm", "Hmm", "learns from recorded browsing how likely a path through similar pages leads to a relevant one",
         f"{BATSAKIS}, eq. 5, 6; Liu, Milios, Janssen 2004", BROWSING, arguments={"clusters": "kmeans"},
     ),
     "hmm-xmeans": RegistryEntry(
@@ -88,8 +84,8 @@ ENTRIES = {
         f"{BATSAKIS}, eq. 11", BROWSING, arguments={"anchors": False},
     ),
     "hybrid-anchor": RegistryEntry(
-        "hmm", "Hybrid", "hybrid plus the similarity of the link text", f"{BATSAKIS}, eq. 12",
-        BROWSING, arguments={"anchors": True},
+        "hmm", "Hybrid", "hybrid plus the similarity of the link text", f"{BATSAKIS}, eq. 12", BROWSING,
+        arguments={"anchors": True},
     ),
     "context-graph": RegistryEntry(
         "context_graph", "ContextGraph",
@@ -98,12 +94,12 @@ ENTRIES = {
     ),
     "fish-search": RegistryEntry(
         "fish_search", "FishSearch",
-        "follows links from relevant pages and gives up a few links after an irrelevant one",
-        "De Bra et al. 1994", TOPIC,
+        "follows links from relevant pages and gives up a few links after an irrelevant one", "De Bra et al. 1994",
+        TOPIC,
     ),
     "shark-search": RegistryEntry(
-        "fish_search", "SharkSearch",
-        "fish-search with graded scores: inherited relevance, link text and context", "Hersovici et al. 1998", TOPIC,
+        "fish_search", "SharkSearch", "fish-search with graded scores: inherited relevance, link text and context",
+        "Hersovici et al. 1998", TOPIC,
     ),
     "breadth-first": RegistryEntry(
         "baselines", "BreadthFirst", "follows links in the order they were discovered; ignores the topic",
@@ -115,8 +111,7 @@ ENTRIES = {
         f"{BATSAKIS}, 2.2; Cho et al. 1998",
     ),
     "pagerank": RegistryEntry(
-        "ranks", "PageRank", "ranks pages by PageRank over the links seen so far",
-        f"{BATSAKIS}, 2.2; Cho et al. 1998",
+        "ranks", "PageRank", "ranks pages by PageRank over the links seen so far", f"{BATSAKIS}, 2.2; Cho et al. 1998",
     ),
     "url-depth": RegistryEntry(
         "baselines", "UrlDepth", "ranks pages by how few slashes their addresses have", f"{BATSAKIS}, 2.2",
@@ -125,8 +120,7 @@ ENTRIES = {
         "baselines", "OutLinks", "ranks links by the number of links on their page", f"{BATSAKIS}, 2.2",
     ),
     "hard-focus": RegistryEntry(
-        "focus", "HardFocus", "follows links of relevant pages only",
-        f"{RULES}; Chakrabarti et al. 1999", MODEL,
+        "focus", "HardFocus", "follows links of relevant pages only", f"{RULES}; Chakrabarti et al. 1999", MODEL,
     ),
     "soft-focus": RegistryEntry(
         "focus", "SoftFocus",
@@ -167,8 +161,8 @@ ENTRIES = {
         arguments={"kind": "e"},
     ),
     "fl_ne": RegistryEntry(
-        "first_level", "FirstLevel", "total of page relevance times link score", f"{GOURITEN}, estimator 4",
-        TOPIC, arguments={"kind": "ne"},
+        "first_level", "FirstLevel", "total of page relevance times link score", f"{GOURITEN}, estimator 4", TOPIC,
+        arguments={"kind": "ne"},
     ),
     "sl_n": RegistryEntry(
         "first_level", "SecondLevel", "total relevance of pages linked from the same pages", f"{GOURITEN}, estimator 4",
@@ -183,41 +177,35 @@ ENTRIES = {
         f"{GOURITEN}, estimator 4", TOPIC, arguments={"kind": "ne"},
     ),
     "lr_fl": RegistryEntry(
-        "regression", "Regression",
-        "linear regression on the four fl_ features, updated with every page", f"{GOURITEN}, estimator 5", TOPIC,
-        arguments={"level": "fl"},
+        "regression", "Regression", "linear regression on the four fl_ features, updated with every page",
+        f"{GOURITEN}, estimator 5", TOPIC, arguments={"level": "fl"},
     ),
     "lr_sl": RegistryEntry(
-        "regression", "Regression",
-        "linear regression on the fl_ and sl_ features, updated with every page", f"{GOURITEN}, estimator 5", TOPIC,
-        arguments={"level": "sl"},
+        "regression", "Regression", "linear regression on the fl_ and sl_ features, updated with every page",
+        f"{GOURITEN}, estimator 5", TOPIC, arguments={"level": "sl"},
     ),
     "mab_epsilon": RegistryEntry(
-        "bandit", "Bandit",
-        "bandit: mostly uses the strategy with the best pages so far", f"{GOURITEN}, estimator 6", TOPIC,
-        arguments={"policy": "epsilon"},
+        "bandit", "Bandit", "bandit: mostly uses the strategy with the best pages so far", f"{GOURITEN}, estimator 6",
+        TOPIC, arguments={"policy": "epsilon"},
     ),
     "mab_first": RegistryEntry(
-        "bandit", "Bandit",
-        "bandit: tries all strategies first, then keeps the best",
-        f"{GOURITEN}, estimator 7", TOPIC, arguments={"policy": "first"},
+        "bandit", "Bandit", "bandit: tries all strategies first, then keeps the best", f"{GOURITEN}, estimator 7",
+        TOPIC, arguments={"policy": "first"},
     ),
     "mab_reset": RegistryEntry(
-        "bandit", "Bandit", "mab_first, restarted at regular intervals", f"{GOURITEN}, 7.4",
-        TOPIC, arguments={"policy": "reset"},
+        "bandit", "Bandit", "mab_first, restarted at regular intervals", f"{GOURITEN}, 7.4", TOPIC,
+        arguments={"policy": "reset"},
     ),
     "mab_var": RegistryEntry(
-        "bandit", "Bandit",
-        "mab_first, restarted less often the longer one strategy wins", f"{GOURITEN}, estimator 8", TOPIC,
-        arguments={"policy": "var"},
+        "bandit", "Bandit", "mab_first, restarted less often the longer one strategy wins", f"{GOURITEN}, estimator 8",
+        TOPIC, arguments={"policy": "var"},
     ),
     "mab_window": RegistryEntry(
-        "bandit", "Bandit", "mab_epsilon over the most recent pages only", f"{GOURITEN}, 7.4",
-        TOPIC, arguments={"policy": "window"},
+        "bandit", "Bandit", "mab_epsilon over the most recent pages only", f"{GOURITEN}, 7.4", TOPIC,
+        arguments={"policy": "window"},
     ),
     "mab_discounted": RegistryEntry(
-        "bandit", "Bandit",
-        "bandit over strong strategies, with recent pages weighted more",
+        "bandit", "Bandit", "bandit over strong strategies, with recent pages weighted more",
         "ours; Garivier, Moulines 2011", TOPIC, arguments={"policy": "discounted"},
     ),
     "nr": RegistryEntry(
@@ -234,16 +222,16 @@ ENTRIES = {
         PERSONALISED, TOPIC,
     ),
     "url-optimisation": RegistryEntry(
-        "personalised", "LinkScore", "link-score, dropping links below a threshold",
-        PERSONALISED, TOPIC, arguments={"least": 1.1},
+        "personalised", "LinkScore", "link-score, dropping links below a threshold", PERSONALISED, TOPIC,
+        arguments={"least": 1.1},
     ),
     "nb-links": RegistryEntry(
-        "nb_links", "NaiveBayesLinks",
-        "Naive Bayes on the words of address and link text, updated with every page", PERSONALISED, TOPIC,
+        "nb_links", "NaiveBayesLinks", "Naive Bayes on the words of address and link text, updated with every page",
+        PERSONALISED, TOPIC,
     ),
     "personalised": RegistryEntry(
-        "personalised", "Personalised",
-        "breadth-first through pages that contain the search string", PERSONALISED, TOPIC,
+        "personalised", "Personalised", "breadth-first through pages that contain the search string", PERSONALISED,
+        TOPIC,
     ),
     "disco": RegistryEntry(
         "disco", "Disco",
@@ -251,20 +239,19 @@ ENTRIES = {
         "Pham, Santos, Freire 2019", TOPIC,
     ),
     "crawl4ai": RegistryEntry(
-        "crawl4ai", "Crawl4Ai", "ranks links by the topic's words in their address, ten at a time",
-        "crawl4ai 2025", KEYWORDS,
+        "crawl4ai", "Crawl4Ai", "ranks links by the topic's words in their address, ten at a time", "crawl4ai 2025",
+        KEYWORDS,
     ),
     "qfirst": RegistryEntry(
-        "page_quality", "PageQuality", "ranks links by the score of the first page that has them",
-        PEZZUTI, TOPIC, arguments={"kind": "first"},
+        "page_quality", "PageQuality", "ranks links by the score of the first page that has them", PEZZUTI, TOPIC,
+        arguments={"kind": "first"},
     ),
     "qmin": RegistryEntry(
-        "page_quality", "PageQuality", "ranks links by the score of the worst page that has them",
-        PEZZUTI, TOPIC, arguments={"kind": "min"},
+        "page_quality", "PageQuality", "ranks links by the score of the worst page that has them", PEZZUTI, TOPIC,
+        arguments={"kind": "min"},
     ),
     "craw4llm": RegistryEntry(
-        "oracle", "Craw4Llm",
-        "ranks pages by the score they will get: an oracle, for recorded crawls",
+        "oracle", "Craw4Llm", "ranks pages by the score they will get: an oracle, for recorded crawls",
         "Yu, Liu, Xiong 2025", TRUTH,
     ),
     "sb-classifier": RegistryEntry(
@@ -273,13 +260,11 @@ ENTRIES = {
         "Gauquier, Manolescu, Senellart 2026", TOPIC,
     ),
     "deep-deep": RegistryEntry(
-        "deep_deep", "DeepDeep",
-        "Q-learning on the letters of link text and address, updated as the crawl goes",
+        "deep_deep", "DeepDeep", "Q-learning on the letters of link text and address, updated as the crawl goes",
         "TeamHG-Memex 2016", TOPIC,
     ),
     "tres": RegistryEntry(
-        "tres", "Tres",
-        "sorts links in a tree and chooses among its leaves with a network trained as the crawl goes",
+        "tres", "Tres", "sorts links in a tree and chooses among its leaves with a network trained as the crawl goes",
         "Kontogiannis et al. 2021", TOPIC,
     ),
 }  # fmt: skip
@@ -322,7 +307,7 @@ def estimator(text: str, **known: Any) -> Estimator:
     >>> estimator("best-first,merge=sum")
     BestFirst(page=0.5, anchor=0.5, merge='sum')
     """
-    name, settings = parse(text)
+    name, settings = parse_spec(text)
     guide: Estimator = _make(name, settings, known)
     return guide
 
@@ -333,7 +318,7 @@ def strategy(text: str, **known: Any) -> Strategy:
     >>> strategy("fl_n,batch=32").name
     'fl_n,batch=32'
     """
-    name, settings = parse(text)
+    name, settings = parse_spec(text)
     steering = {key: settings.pop(key) for key in STEERING if key in settings}
     guide = _make(name, settings, known)
     if hasattr(guide, "pick"):
@@ -344,8 +329,8 @@ def strategy(text: str, **known: Any) -> Strategy:
             )
         bandit: Strategy = guide
         return bandit
-    shown = spell(name, {key: value for key, value in {**settings, **steering}.items() if key not in FILES})
-    return build(steer, steering, name, estimator=guide, name=shown, seed=known.get("seed", 0))
+    shown = format_spec(name, {key: value for key, value in {**settings, **steering}.items() if key not in FILES})
+    return make_with(steer, steering, name, estimator=guide, name=shown, seed=known.get("seed", 0))
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:

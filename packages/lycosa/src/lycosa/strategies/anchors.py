@@ -69,7 +69,6 @@ class OntologyStrategy(PriorityFromParents):
 
 
 def language_of(step: Step) -> str:
-    """Return the language code of the visited page, English by default."""
     return code_of(step.visit.language, ENGLISH)
 
 

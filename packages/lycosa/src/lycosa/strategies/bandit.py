@@ -48,18 +48,14 @@ class DiscountedRewards:
 
         value(i) = (S(i) / m + 1) / (N(i) + 1) + width * z(i) / sqrt(N(i) + 1),     z(i) normal, of (seed, pick number)
 
-    The first term is the arm's discounted mean in units of m, the recent mean reward, so `width` does not depend on the
-    judge's scale. The added 1 is a prior pull with an average reward: an arm that has not been pulled lately returns to
-    the mean, and its values are drawn from a wider distribution, so every arm is tried again eventually. While m is 0
-    the first term is 0 for all arms and the choice is random. `discount=1` never forgets; `width=0` always pulls the
-    best arm.
+    The first term is the arm's discounted mean in units of m, the recent mean reward (0 while m is 0), so `width` does
+    not depend on the judge's scale. The added 1 is a prior pull with an average reward: an arm that has not been pulled
+    lately returns to the mean with a wider distribution, so every arm is tried again eventually.
 
     Paper: Garivier & Moulines 2011 ("On upper-confidence bound policies for switching bandit problems") for the
-    discounted sums. They add a bound to the mean, 2 B sqrt(xi log(sum N) / N(i)), where this class draws (Thompson
-    sampling): with a bound, all picks made before the next reward arrives use the same arm, and a crawl has many
-    requests in flight; draws differ from pick to pick. With one request at a time both perform alike. B is the largest
-    possible reward, which is unknown in advance, so m replaces it. Their discount is derived from the length of the
-    game and its number of changes; ours was tuned on an embedded web, where .9 to .98 performed about the same.
+    discounted sums. They add a bound to the mean where this class draws (Thompson sampling): with a bound, all picks
+    made before the next reward arrives use the same arm, and a crawl has many requests in flight. With one request at a
+    time both perform alike. The discount was tuned on an embedded web, where .9 to .98 performed about the same.
 
     >>> lately = DiscountedRewards(arms=2, discount=.5, width=0)
     >>> for arm, reward in ((0, 1.0), (1, .5), (1, .5)): lately.reward(arm, reward)
@@ -133,28 +129,21 @@ class Bandit:
     The reward of a pull is the relevance beta of the page. With N pulls to come, `policy` is one of
 
         epsilon     with probability epsilon a random arm, otherwise the one with the best mean
-        first       a random arm for the first floor(epsilon N) pulls, then the best; N is the budget (10,000 without
-                    one)
+        first       a random arm for the first floor(epsilon N) pulls, then the best; N is the budget (or 10,000)
         reset       `first` repeated with N = reset, forgetting all means each time; the last epoch is cut to the budget
         var         `reset` with epochs of reset * (p + 1) pulls, where p counts how often in a row the best arm after
                     an epoch's exploration equalled that of the epoch before
         window      `epsilon` with means over the last `window` rewards
         discounted  the largest of values drawn around discounted means: see `DiscountedRewards`
 
-    Defaults: epsilon .1 (.2 for var), reset 1000 (200 for var: the paper's mab_var-0.2-200), window 1000, discount .95,
-    width .5. Arms are estimators or their names; by default the paper's (fl_deg, fl_n, fl_e, fl_ne, lr_fl), and for
-    discounted, which is ours, scent, best-first, fl_n and link-context. `threshold`, `targets` and similar facts are
-    passed on to arms that take them.
-
-    A pull counts once its visit is recorded; requests in flight do not. Failed pages and copies of known pages have a
-    reward of 0. Redirects and visits that will be retried are no pulls: the arm is rewarded when the final result is
-    known. Seeds are credited to no arm. Arms without rewards have a mean of 0; ties go to the arm named first. If an
-    arm has nothing left to fetch (it prunes), the next best arm is pulled.
+    Arms are estimators or their names; `settings` has the defaults. A pull counts once its visit is recorded. Failed
+    pages and copies of known pages have a reward of 0. Redirects and visits that will be retried are no pulls. Seeds
+    are credited to no arm. Arms without rewards have a mean of 0; ties go to the arm named first. If an arm has no rows
+    left, the next best arm is pulled.
 
     Paper: Gouriten et al. 2014, section 7.4, estimators 6 to 8. For mab_epsilon the paper uses the *best* arm with
     probability epsilon, which with its epsilon of .1 means nine random pulls out of ten; in the work it builds on,
     epsilon is the exploration rate, and it is here. `literal` restores the paper's wording (epsilon, window).
-    Discounted is ours, after Garivier & Moulines 2011.
 
     >>> bandit = Bandit(arms=("fl_deg", "fl_n"), policy="first", epsilon=.5, budget=4)
     >>> for arm, reward in ((1, .5), (0, .25)): bandit.reward(arm, reward)      # two of four pulls explore
@@ -205,7 +194,6 @@ class Bandit:
     def frontier(
         self, table: Table, ready: Ready, host_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
-        """Return a frontier with one ranking per arm."""
         return Frontiers([arm.frontier(table, ready, host_budget, patience, choosy) for arm in self.greedy_])
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
@@ -219,7 +207,6 @@ class Bandit:
             self.reward(arm_number, visit.relevance if visit.is_page and not visit.same_as else 0.0)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
-        """Add a seed to every arm's ranking."""
         assert isinstance(frontier, Frontiers)
         for arm, ranking in zip(self.greedy_, frontier.arms, strict=True):
             arm.admit(row, table, ranking)
@@ -259,7 +246,6 @@ class Bandit:
         return self.means_[arm]
 
     def best(self) -> int:
-        """Return the arm with the best mean, the first of equal ones."""
         return self.means_.index(max(self.means_))
 
     def reward(self, arm: int, reward: float) -> None:

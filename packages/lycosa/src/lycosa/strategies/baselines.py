@@ -74,7 +74,6 @@ class Random(TableEstimator):
         return {"chance": float(self.priority(np.array([row], np.int32), table)[0])}
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """Return a hash (splitmix64) of seed and row, scaled to [0, 1]."""
         x = rows.astype(np.uint64) + np.uint64((self.seed * int(GOLDEN) + 1) % 2**64)
         return splitmix(x * GOLDEN).astype(np.float64) / 2.0**64
 
@@ -170,7 +169,6 @@ class UrlDepth:
 
 
 def slashes(node: str) -> int:
-    """Return the number of slashes in the path of a URL."""
     path = node.partition("#")[0].partition("?")[0]
     scheme, separator, rest = path.partition("://")
     if separator and "/" not in scheme:

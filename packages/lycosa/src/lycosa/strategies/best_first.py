@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import learned
-from lycosa.core.state import State, plain, put_back
+from lycosa.core.state import State, restore_attributes, state_of_attributes
 from lycosa.core.table import Table
 from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
@@ -51,10 +51,10 @@ class BestFirst(PriorityFromParents):
         return self.priority_.update(step, table, priority)
 
     def state(self) -> State:
-        return plain(self.priority_)
+        return state_of_attributes(self.priority_)
 
     def restore(self, state: State) -> None:
-        put_back(self.priority_, state)
+        restore_attributes(self.priority_, state)
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
         return self.priority_.leave(rows, table)

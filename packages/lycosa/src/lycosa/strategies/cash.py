@@ -93,7 +93,6 @@ class CashFlow:
         return np.unique(np.concatenate(changed)) if len(changed) > 1 else step.children
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """Return the cash of each row in seed shares."""
         size = len(table)
         cash, is_seed = fit(self.cash_, size)[rows], table.is_seed[rows]
         if np.count_nonzero(is_seed):
@@ -107,7 +106,6 @@ class CashFlow:
         return float(self.cash_.sum()) + self.pool_ + self.unit_ * owed
 
     def share(self, rows: Rows, table: Table) -> Priorities:
-        """Return the cash of each row as a fraction of all cash."""
         total = self.total(table)
         return self.priority(rows, table) / total if total > 0 else np.zeros(len(rows))
 
@@ -226,16 +224,12 @@ class Opic(CashFlow):
 
         gain(j) = cash(i) / number of links of i
 
-    The cash a page gathers estimates its PageRank while the crawl proceeds; the topic is ignored. The seeds share all
-    cash equally, and it is only moved: see CashFlow for dead ends, failures, redirects, late seeds and units.
-
-    Parameters:
-        period   steps between second givings, when the richest fetched page with links gives again (0: never)
+    The cash a page gathers estimates its PageRank while the crawl proceeds; the topic is ignored. See CashFlow for
+    seeds, dead ends, failures, redirects and second givings.
 
     Paper: Guan et al. 2008, section 2 (OPIC, greedy strategy); Abiteboul, Preda, Cobena 2003. There the richest page is
     fetched again when it gives again. Here it gives to its known links: fetching again spends a request that finds no
-    new page, and revisits are scheduled elsewhere (refresh, watch). A revisited page with new links gives again. The
-    papers leave open the frequency of second givings and the treatment of dead ends.
+    new page. The papers leave open the frequency of second givings and the treatment of dead ends.
 
     >>> from lycosa.core.table import Table
     >>> from lycosa.core.types import Links, Visit

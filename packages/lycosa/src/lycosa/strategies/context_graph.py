@@ -23,23 +23,20 @@ OTHER = -1
 class ContextGraph(PriorityFromParents):
     """priority = layers + 1 - layer of the page + confidence; below 1 for links of pages in no layer.
 
-    Layer j holds the training pages (`file`, from `lycosa train browse`) that are j links from a relevant one; layer 0
-    holds the relevant ones. Naive Bayes learns the words of each layer. A page is assigned to its likeliest layer, and
-    all links of pages in layer j come before those of layer j + 1. A page is in no layer ("other") if the probability
-    of its likeliest layer is below `least`, if it is likelier to be beyond the last layer, or if it shares no word with
-    the training pages; its links come last, ordered by the probability of its likeliest layer.
+    Layer j holds the training pages (`file`, from `lycosa train browse`) that are j links from a relevant one. Naive
+    Bayes learns the words of each layer. A page is assigned to its likeliest layer, and all links of pages in layer j
+    come before those of layer j + 1. A page is in no layer ("other") if the probability of its likeliest layer is below
+    `least`, if it is likelier to be beyond the last layer, or if it shares no word with the training pages; its links
+    come last.
 
-    `layers` is the number of the last layer. With 0 it is the last one that the file distinguishes: its state of
-    largest distance means "that far or farther", so it is not a layer. Pages beyond the last layer are a class of their
-    own. A layer with fewer than `fewest` pages can't be learned, so its pages join the next one out. If only one layer
-    remains, a note reports it, and the links of all pages with a known word have the same priority.
-
-    A link found on several pages takes the `max` of their priorities, or the `last` one.
+    `layers` is the number of the last layer, with 0 the last one that the file distinguishes: its state of largest
+    distance means "that far or farther". Pages beyond the last layer are a class of their own. A layer with fewer than
+    `fewest` pages joins the next one out. `merge` combines the priorities of a link found on several pages.
 
     Paper: Diligenti et al. 2000; Batsakis 2007, section 2.5. Departures: the in-links come from a browsing record and
-    not from a search engine; one classifier with a class for each layer gives the layers' probabilities, where the
-    paper has one for each and picks the winner; pages beyond the last layer are learned as well, instead of being
-    recognised by low confidence alone.
+    not from a search engine; one classifier gives the probabilities of all layers, where the paper has one for each and
+    picks the winner; pages beyond the last layer are learned as well, instead of being recognised by low confidence
+    alone.
 
     >>> from lycosa.core.types import Links, Terms
     >>> pages = Bags.of([([0], [1]), ([1], [2]), ([2], [3])] * 6)

@@ -22,18 +22,13 @@ NEARER = 1e-9  # cost of each link from a seed: less than any keyword, so it onl
 class Crawl4Ai:
     """priority = share of the topic's words that occur in the URL; ties go to the link nearest to a seed.
 
-    Each word counts once, as typed and as a substring: `art` is in `/Earth.htm`. URLs are percent-decoded and compared
-    without case. Page and anchor are ignored. The frontier is ranked again after every ten pages (`batch`).
-
-    Parameters:
-        max_depth       drop links that are farther than this from every seed; default: no limit
-        case_sensitive  yes: compare with case
+    Each word counts once, as typed and as a substring: `art` is in `/Earth.htm`. URLs are percent-decoded and, unless
+    `case_sensitive`, compared without case. The frontier is ranked again after every ten pages (`batch`).
 
     After unclecode/crawl4ai, `BestFirstCrawlingStrategy` with `KeywordRelevanceScorer` (its code of 2025; there is no
-    paper). The keywords are the words of the topic; without any, all priorities are 0, as there. Departures: there
-    `max_depth` is required; ties at the same depth are fetched in order of discovery, there by URL; links to other
-    hosts are followed within the crawl's scope, there only with `include_external`; words to avoid (-word) are no
-    keywords.
+    paper). Departures: there `max_depth`, the limit of links from a seed, is required; ties at the same depth are
+    fetched in order of discovery, there by URL; links to other hosts are followed within the crawl's scope, there only
+    with `include_external`; words to avoid (-word) are no keywords.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("http://x.test/")
@@ -74,7 +69,6 @@ class Crawl4Ai:
         }
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """Return the keyword share minus a small cost per link from a seed, or PRUNED beyond `max_depth`."""
         depth = table.depth[rows]
         priority: Priorities = fit(self.share_, len(table))[rows] - NEARER * depth
         if self.max_depth is not None:

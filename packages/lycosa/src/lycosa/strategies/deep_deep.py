@@ -56,26 +56,17 @@ class DeepDeep:
         y = r + gamma Q'(argmax over A of Q)                                                (gamma Q' = 0 without links)
 
     where Q' is the *target* Q: a copy of the online one, taken after every `switch` experiences (double learning).
-    Priorities use the target Q: until the first copy they are all .05, so the crawl is breadth-first.
+    Priorities use the target Q; until the first copy they are all .05.
 
-    Picks are random. The host is drawn from a softmax over the best priority of each host, with `temperature`; its best
-    link is taken. After each such pick, with probability `eps`, a random link of a random host is taken as well, so eps
-    / (1 + eps) of all picks are random.
-
-    Parameters:
-        gamma        discount of the next link's value
-        eps          probability of an additional random pick
-        temperature  of the softmax over hosts
-        switch       experiences between two copies of the online Q
-        sample       experiences replayed after each page
+    The host of a pick is drawn from a softmax over the best priority of each host, with `temperature`; its best link is
+    taken. A share eps / (1 + eps) of all picks takes a random link of a random host instead.
 
     Source: TeamHG-Memex/deep-deep, a Scrapy spider, 2016; defaults are those of its spider for relevant pages.
     Departures: a link has the features of the first page that links to it; 2^18 slots instead of 2^20, and unsigned
     hashes; no title attribute; hosts instead of registered domains; rewards come from the judge; the examples of a
     replay are not shuffled, and the L1 penalty is applied at their end; only the first 256 links of a page are next
-    links. Failed pages are not learned from; pages of an unwanted type have a reward of 0.
-
-    Memory: about 600 bytes per known link. Experiences are stored as rows, since the table has their links.
+    links. Failed pages are not learned from; pages of an unwanted type have a reward of 0. Memory: about 600 bytes per
+    link.
 
     >>> q = DeepDeep(); table = Table()
     >>> q.choose(np.array([table.add("a", 0), table.add("b", 0)]), number=1, table=table)
@@ -195,11 +186,8 @@ class DeepDeep:
         row, links = step.row, step.visit.links
         if step.visit.outcome == "redirect":
             new = step.children[~self.count_[step.children].any(axis=1)]
-            self.start_[new], self.count_[new], self.priority_[new] = (
-                self.start_[row],
-                self.count_[row],
-                self.priority_[row],
-            )
+            for known in (self.start_, self.count_, self.priority_):
+                known[new] = known[row]
             return
         # A link that was read has slots, except short ones to another host, which are read again with the same result.
         first: dict[int, int] = {}
@@ -230,7 +218,6 @@ class DeepDeep:
             self.priority_[rows] = self.value(rows, self.target_, self.intercept_[1]).sum(axis=1)
 
     def _remember(self, row: int, reward: float) -> None:
-        """Add an experience, or replace the reward of a known one."""
         self.reward_[row] = reward
         if self.position_[row]:
             return

@@ -44,12 +44,10 @@ class Ucb1:
         ]
 
     def order(self) -> list[int]:
-        """Return the arms by descending value, ties by number."""
         values = self.values()
         return sorted(range(len(values)), key=lambda arm: -values[arm])
 
     def reward(self, arm: int, reward: float, pulls: int) -> None:
-        """Record `pulls` pulls with a mean reward of `reward`."""
         self.pulls[arm] += pulls
         self.means[arm] += (reward - self.means[arm]) * pulls / self.pulls[arm]
 
@@ -65,26 +63,15 @@ class Disco:
         backward  the links of crawled pages that link to them
 
     The reward of an operator is the mean over its pages of 1 - rank / pages in the new ranking; UCB1 chooses the next
-    operator. If the operator finds no new link, it continues with the next k pages, and when these run out the other
-    operator is used.
-
-    Two of DISCO's four operators query a search engine, which is not possible during a crawl, and are left out.
-    `--search` finds start pages by the topic's words, which corresponds to its first keyword search.
-
-    Parameters:
-        k         pages that an operator starts from
-        links     max new links taken from a page
-        examples  max relevant pages that other pages are compared with, the first ones
-
-    Priorities are 1 to 1/n for the n links of a round, in the order of the pages that they were found on, and 0 for
-    links not taken by an operator. These are fetched in order of discovery when nothing else is available: a round is
-    over when as many pages have arrived as it has links.
+    operator. If the operator finds no new link, it continues with the next k pages, then the other operator is used.
+    Priorities are 1 to 1/n for the n links of a round, at most `links` of a page, and 0 for links not taken by an
+    operator, which are fetched when no others are available. A round is over when n pages have arrived.
 
     Paper: Pham, Santos, Freire 2019, Bootstrapping Domain-Specific Content Discovery on the Web (DISCO), and the
     authors' code (kienpt/site_discovery_public), with its defaults for k and links. Departures: it searches for pages
-    on any host instead of sites; backward uses crawled links, theirs queries a backlink service and fetches these
-    pages, too; a round has at most k * links pages; start pages are ranked with the others; and see
-    `ExampleSimilarity`.
+    on any host instead of sites; the two operators that query a search engine are left out (`--search` finds start
+    pages); backward uses crawled links, theirs queries a backlink service and fetches these pages, too; a round has at
+    most k * links pages; start pages are ranked with the others; and see `ExampleSimilarity`.
     """
 
     k: int = 20
@@ -153,7 +140,6 @@ class Disco:
         self.operator_[better], self.origin_[better] = self.operator_[row], self.origin_[row]
 
     def _start_round(self, table: Table) -> Rows:
-        """Start the next round; return its rows."""
         ranking = self.ranking()
         if self.current_ >= 0:
             self._reward_operator(ranking)
@@ -199,7 +185,6 @@ class Disco:
         return {}
 
     def _new_links(self, page: int, table: Table, taken: dict[int, int]) -> Iterator[int]:
-        """Yield the first links of a page that no operator has taken."""
         unused = (
             row
             for row in table.edges.children(page).tolist()
@@ -225,14 +210,13 @@ class ExampleSimilarity:
         cosine         the mean cosine of its word counts with those of the examples
         Jaccard        the mean share of words in common, of all words that the two have
 
-    The raw scores are averaged, as the authors do it. The examples are the first `max_examples` relevant pages, the
-    counterexamples the first irrelevant ones, two for each example. A word is used if at least two examples (or the
-    only one) and a tenth of them have it (classifier: of examples and counterexamples); Jaccard uses all words.
+    The examples are the first `max_examples` relevant pages, the counterexamples the first irrelevant ones, two for
+    each example. A word is used if at least two examples (or the only one) and a tenth of them have it (classifier: of
+    examples and counterexamples); Jaccard uses all words.
 
     Paper: Pham, Santos, Freire 2019, and the authors' code (kienpt/site_discovery_public, `stacking`). Departures: the
-    examples are pages that the judge finds relevant, as a crawl is given a topic and no sites; the counterexamples are
-    other pages of the crawl, theirs 200 of a web directory; words are stems, theirs words and pairs of words. One-class
-    SVM and biased SVM, which they also compare, are not in their ensemble.
+    examples are pages that the judge finds relevant; the counterexamples are other pages of the crawl, theirs 200 of a
+    web directory; words are stems, theirs words and pairs of words.
 
     >>> like = ExampleSimilarity()
     >>> pages = ({1: 2, 2: 1}, {1: 1, 2: 2}, {1: 1, 2: 1}, {3: 4})
@@ -270,11 +254,9 @@ class ExampleSimilarity:
         return number
 
     def order(self) -> NDArray[np.intp]:
-        """Return the numbers of all pages by descending similarity, ties by number."""
         return np.argsort(-self.scores(), kind="stable")
 
     def scores(self) -> Priorities:
-        """Return the mean of the similarities for each page, 0 without examples."""
         parts = np.array([np.zeros(self.size_), *self.parts().values()])
         scores: Priorities = parts.sum(axis=0) / max(1, len(parts) - 1)
         return scores.round(9)  # so that the summation order of words does not decide ties

@@ -19,19 +19,14 @@ class FishSearch:
     """Links of relevant pages first, a few links of irrelevant ones next, the rest last; irrelevant paths are pruned.
 
     A page is relevant if beta >= threshold. Of the links of a relevant page the first `factor * width` (rounded down)
-    get the potential 1; of those of an irrelevant page the first `width` get 1/2; all others get 0. Ties are fetched in
-    order of discovery.
-
-    Each URL has a depth. Links of a relevant page get `depth`, links of an irrelevant one the depth of that page less
-    1; seeds have `depth`. URLs with a depth below 0 are pruned, so a URL of depth 0 is still fetched, but its links are
-    dropped unless it turns out to be relevant. A URL found again takes the larger potential and the larger depth, so a
-    pruned one is restored when a relevant page links to it.
+    get the potential 1; of those of an irrelevant page the first `width` get 1/2; all others get 0. Links of a relevant
+    page get the depth `depth`, like seeds, links of an irrelevant one the depth of that page less 1; URLs with a depth
+    below 0 are pruned. A URL found again takes the larger potential and the larger depth.
 
     Paper: De Bra, Houben, Kornatzky, Post 1994, with the potentials of Hersovici et al. 1998, who describe it as a
-    priority queue. In De Bra's own list the links of a relevant page go to the front (last in, first out), links to
-    other sites are preferred, and slow servers get depth 0. Here ties keep their order of discovery, and slow servers
-    are left to the politeness rules. Links of a sitemap, which can't be relevant, rank like those of an irrelevant
-    page, but have the full depth.
+    priority queue. In De Bra's own list the links of a relevant page go to the front, links to other sites are
+    preferred, and slow servers get depth 0. Here ties keep their order of discovery. Links of a sitemap rank like those
+    of an irrelevant page, but have the full depth.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
@@ -82,13 +77,10 @@ class SharkSearch:
         potential(link)     = gamma * inherited(link) + (1 - gamma) * neighbourhood(link)
 
     sim(page) is the page's relevance, sim(anchor) the link relevance. As in fish-search, a URL found again takes the
-    larger potential, and depth is counted: links of a page with sim > 0 get `depth`, links of another one the depth of
-    that page less 1, and URLs below 0 are pruned. Inherited relevance is at most delta ** k after k irrelevant pages,
-    so a path has mostly sunk to the end of the queue before it is pruned. There is no width.
+    larger potential, and URLs more than `depth` irrelevant pages (sim = 0) away are pruned. There is no width.
 
-    Paper: Hersovici, Jacovi, Maarek, Pelleg, Shtalhaim, Ur 1998, section 3. They change the potentials of fish-search
-    and keep the rest; delta = gamma = .5 and beta = .8 are common choices. Left open in the paper: of several inherited
-    scores the largest is used, and a seed inherits 0.
+    Paper: Hersovici, Jacovi, Maarek, Pelleg, Shtalhaim, Ur 1998, section 3; delta = gamma = .5 and beta = .8 are common
+    choices. Left open in the paper: of several inherited scores the largest is used, and a seed inherits 0.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")

@@ -25,16 +25,12 @@ class HardFocus(PriorityFromParents):
 
     A page is off the topic if its best class is not a wanted one, or if its beta is below a limit. Its links are pruned
     unless a page on the topic also links to them; they then have that page's beta as priority, the largest if there are
-    several. Rows without a linking page have priority 0.
+    several. Rows without a linking page have priority 0. Links of sitemaps and feeds are always followed.
 
     Parameters:
         least        the limit. Default: .5 for a classified page, and the judge's threshold for one without classes
-                     (scores of judges without classes have their own scale)
-        trust_seeds  follow the links of seeds even if they are off the topic (default yes)
-
-    As published (`trust_seeds=no`) the crawl ends at once when all seeds are off the topic. The papers take their seeds
-    from a directory's listing of the topic; users may start at a portal or a search page, which is on no topic, so
-    seeds are trusted by default. Links of sitemaps and feeds are always followed.
+        trust_seeds  follow the links of seeds even if they are off the topic (default yes). The papers take their seeds
+                     from a directory's listing of the topic; users may start at a portal, which is on no topic
 
     Paper: Altingovde, Ulusoy 2004 (baseline crawler); Chakrabarti, van den Berg, Dom 1999.
 
@@ -76,14 +72,11 @@ class Distiller:
         a(v) = sum over links (u, v) of beta(u) * h(u)     for pages with beta(v) >= least; 0 for all others
         h(u) = sum over links (u, v) of beta(v) * a(v)
 
-    Both are scaled to a maximum of 1 in each of the `iterations`, which start from h = 1. Only crawled pages take part,
-    since the relevance of others is unknown. `same_host` says whether links within a host count: `keep`, `drop`, or
-    `auto`, which drops them once the crawl has seen a second host. A link to a redirect is a link to its target.
+    Both are scaled to a maximum of 1 in each of the `iterations`, which start from h = 1. Only crawled pages take part.
+    `same_host` says whether links within a host count: `keep`, `drop`, or `auto`, which drops them once the crawl has
+    seen a second host. Scores are recomputed every `period` visits; in between `hub` stays as it is (0 for new pages).
 
-    Scores are recomputed every `period` visits; in between `hub` stays as it is (0 for new pages).
-
-    Paper: Chakrabarti, van den Berg, Dom 1999 (distillation); Altingovde and Ulusoy 2004 name it and leave it out. The
-    number of iterations and the limit `least` are our choice.
+    Paper: Chakrabarti, van den Berg, Dom 1999 (distillation); `iterations` and `least` are our choice.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, distiller = Table(), Distiller(period=1)
@@ -170,26 +163,23 @@ class Apprentice:
 
     The features of a link are the words of its anchor, nearby words (NEAR on each side), farther words of its context,
     the words of its URL, and the class of its page if it has one. Each fetched page trains the features of the link
-    that led to it with its beta, as judged by the first classifier. With y the sum of beta over the training pages, n
-    their number, and y(f), n(f) the same over those with feature f:
+    that led to it with its beta. With y the sum of beta over the training pages, n their number, and y(f), n(f) the
+    same over those with feature f:
 
         p = y / n                                          odds = (y(f) + strength p) / (n(f) - y(f) + strength (1 - p))
         log odds of a link = log(p / (1 - p)) + mean over its features of (log odds(f) - log(p / (1 - p)))
 
-    This is Naive Bayes on the presence of features, shrunk towards p for rare ones, except that Naive Bayes sums where
-    this takes the mean. The words in and around a link are highly redundant, so their sum is overconfident: in twelve
-    crawls of 250 pages of the embedded web soft focus found 612 relevant pages, 660 with the apprentice, and 538 with
-    the sum instead of the mean. The result is on the scale of beta.
+    This is Naive Bayes on the presence of features, shrunk towards p for rare ones, with the mean instead of the sum,
+    which is overconfident as the words of a link are redundant: in twelve crawls of 250 pages of the embedded web soft
+    focus found 612 relevant pages, 660 with the apprentice, and 538 with the sum.
 
-    It has no effect until y and n - y are at least `least`, so that there are good and bad pages. From then on links
-    are estimated when they are found, and all open rows again whenever the number of training pages has doubled, which
-    keeps the cost per page constant for any frontier size. A row with several parents keeps the features of the link
-    with the best estimate; several links from one page count as one.
+    It has no effect until y and n - y are at least `least`. From then on links are estimated when they are found, and
+    all open rows whenever the number of training pages has doubled, so the cost per page does not grow with the
+    frontier: .5 to 1.3 ms for a page of 60 links. A row with several parents keeps the features of the link with the
+    best estimate.
 
-    A page of 60 links takes .5 ms if most of them were on other pages before, some 1.3 ms if all are new.
-
-    Paper: Chakrabarti, Punera, Subramanyam 2002. Distance there is counted in the tree of the page's elements, to the
-    left and to the right; here the context is plain words. The words of the URL are our addition.
+    Paper: Chakrabarti, Punera, Subramanyam 2002, which measures distance in the tree of the page's elements; here the
+    context is plain words, and the words of the URL are added.
 
     >>> table, apprentice = Table(), Apprentice(least=1)
     >>> _ = table.add_seed("s")
@@ -247,7 +237,6 @@ class Apprentice:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it has seen enough good and bad pages to be used."""
         return self.relevance_sum_ >= self.least and self.pages_ - self.relevance_sum_ >= self.least
 
     def _train(self, row: int, visit: Visit) -> None:
@@ -381,16 +370,13 @@ BOOST = 1e6  # added to links of a good hub: more than any sum of betas
 class SoftFocus:
     """Every link of a page gets the page's beta, its relevance to the wanted classes. Nothing is pruned.
 
-    With several parents it is the `max`, `sum`, `mean` or `last` of them; the papers leave this open.
+    With several parents `merge` combines their betas; the papers leave this open.
 
     Parameters:
-        merge       how to combine the betas of several parents
         distiller   periodically find hubs, pages that link to many relevant pages, and fetch the remaining links of the
                     best `hubs` of them first until the next update. As in the paper; the number of hubs is ours
-        apprentice  distinguish the links of a page by the words in and around them, with a second classifier trained
-                    during the crawl. The priority is then the mean of beta and its estimate, or beta alone until it has
-                    seen enough pages. In the paper the estimate alone counts; the mean is more robust when an estimate
-                    rests on few words
+        apprentice  distinguish the links of a page by the words in and around them. Once it has seen enough pages, the
+                    priority is the mean of beta and the apprentice's estimate; in the paper the estimate alone counts
 
     Paper: Chakrabarti, van den Berg, Dom 1999; Chakrabarti, Punera, Subramanyam 2002 (apprentice); Altingovde, Ulusoy
     2004, where it is the baseline, without distiller and apprentice.

@@ -80,22 +80,19 @@ class Hmm(BrowsingEstimator):
 
     The hidden state of a page is its distance from a relevant page, 0 to `states` - 1; its observation is its cluster,
     by a vote of its `k` nearest training pages. Both are learned from a browsing record (`file`, from `lycosa train
-    browse`). Values are carried from page to page by eq. 5, and one step on by eq. 6.
+    browse`). Values are carried from page to page by eq. 5, and one step on by eq. 6. Pages without known words are no
+    observation.
 
     Priorities that differ by less than `epsilon` count as equal, and the probability of a relevant page in two steps
-    decides: priorities fall into buckets of that width (a difference alone would not be an order), and the priority is
-    epsilon * (bucket + a(L0, t + 2)). `epsilon=0`: no buckets.
-
-    `smoothing` pages are added to each cluster in each state; without it, a cluster that the record never has at some
-    distance would make all later probabilities 0. A page without known words is no observation: its values are those of
-    eq. 6. Failed pages have no links. If several pages link to a URL, the one that gives the highest priority is its
-    predecessor (`merge=last`: the last one); the values of a visited page are not recomputed.
+    decides: the priority is epsilon * (bucket + a(L0, t + 2)), with buckets of that width. `epsilon=0`: no buckets.
+    `smoothing` pages are added to each cluster in each state, as unseen combinations would make all later probabilities
+    0. If several pages link to a URL, the one that gives the highest priority is its predecessor (`merge=last`: the
+    last one).
 
     Paper: Batsakis 2007, sections 2.5 and 3.4.1, eq. 5, 6, fig. 9; Liu, Milios, Janssen 2004. Departures: forward
-    values are normalised at each step, since otherwise paths of some hundred links underflow and short ones always win,
-    and tf is 1 + log f (`literal=yes` keeps the raw values and the thesis's weights, see neighbours.py); emissions are
-    smoothed (`smoothing=0`: they are not); sums run to `states` - 1. The thesis names Viterbi, but its formulas are
-    those of the forward algorithm. idf: see `neighbours.weights`.
+    values are normalised at each step, since otherwise long paths underflow and short ones always win, and tf is 1 +
+    log f (`literal=yes` keeps the raw values and the thesis's weights, see neighbours.py); emissions are smoothed; sums
+    run to `states` - 1. The thesis names Viterbi, but its formulas are those of the forward algorithm.
 
     >>> from lycosa.core.types import Links, Terms, Visit
     >>> from lycosa.text.bags import Bags
@@ -150,14 +147,11 @@ class Hybrid(BrowsingEstimator):
     priority = (hmm(page) + (similarity(page, c_r) + similarity(anchor, c_r)) / 2) / 2 (eq. 12).
 
     hmm is a(L0, t + 1), see `Hmm`, and c_r the centroid of the relevant pages of the browsing record, so that pages of
-    one cluster differ, and it matters less how well clusters represent irrelevant pages. There are no buckets: the
-    similarity separates pages with equal hmm. The similarity of a page or anchor without known words is 0. The other
-    parameters are those of `Hmm`.
+    one cluster differ. There are no buckets. The similarity of a page or anchor without known words is 0.
 
     Paper: Batsakis 2007, section 3.4.2, eq. 11, 12. Departures: w = (1 + log f) idf, and each relevant page weighs the
     same in c_r; words that no training page has count towards the length of a page or anchor, with the idf of words of
-    one page; and those of `Hmm`. `literal=yes` undoes them: weights of the thesis's eq. 1, and the raw forward values
-    of eq. 5, which soon underflow, so that similarity decides alone.
+    one page; and those of `Hmm`. `literal=yes` undoes them, but raw forward values soon underflow.
 
     >>> from lycosa.core.table import Table
     >>> from lycosa.core.types import Links, Terms, Visit

@@ -21,16 +21,15 @@ from lycosa.strategies.rulebook import MAX_LINKS, Paths, RuleBook
 class InterclassRules(PriorityFromParents):
     """priority of a link = probability that a page of its page's class leads to the target within `depth` links.
 
-    The class of a page is the likeliest one according to the classifier. If no rules lead from it to the target, the
-    priority is that of soft focus: the page's own relevance. `file` is the output of `lycosa train rules`; `targets`
-    default to those of the crawl. `paths` merges several paths to the target (`sum` as in the paper, or `max`), `merge`
-    several pages that link to the same URL.
+    The class of a page is the likeliest one according to the classifier. If no rules lead from it to the target, or the
+    page has no classes, the priority is the page's relevance, as in soft focus. `file` is the output of `lycosa train
+    rules`; `targets` default to those of the crawl. `paths` merges several paths to the target (`sum` as in the paper,
+    or `max`), `merge` several pages that link to the same URL.
 
-    With `refine=yes` the rules are updated during the crawl: each page counts as a case for the classes of the pages
-    that link to it. Probabilities are recomputed every `period` pages and apply to links found from then on.
+    With `refine=yes` each page counts as a case for the classes of the pages that link to it, and the probabilities of
+    new links are recomputed every `period` pages.
 
-    Paper: Altingovde, Ulusoy 2004, figure 4. `refine` is their future work. Pages without classes (the judge is not a
-    classifier) are scored as by soft focus.
+    Paper: Altingovde, Ulusoy 2004, figure 4. `refine` is their future work.
 
     >>> from lycosa.core.types import Links, Visit
     >>> book = RuleBook(); book.add("CH", "PH", 4); book.add("CH", "CH", 6)

@@ -33,7 +33,6 @@ def _slots(text: str) -> list[int]:
 
 
 def _merge_slots(words: list[int], more: list[int], most: int) -> list[int]:
-    """Return the union of two lists of slots in order, at most `most` of them."""
     return [slot for slot in dict.fromkeys(words + more) if slot != NO_WORD][:most]
 
 
@@ -53,15 +52,14 @@ class NaiveBayesLinks:
     Parameters:
         least      URL optimisation: prune links with a smaller probability, until new counts raise it
         smoothing  added to every count
-        period     pages between two updates of all priorities (at first after 1, 2, 4, 8 ... pages). Ranking 100,000
-                   rows takes about 30 ms, so with a period of 50 it costs less per page than reading the words of its
-                   links. Beyond that size the period grows with the number of rows
+        period     pages between two updates of all priorities (at first after 1, 2, 4, 8 ... pages; more in large
+                   frontiers). Ranking 100,000 rows takes about 30 ms
 
-    Words are hashed into 65,535 slots; at most 24 are kept per row, and dropped when it has been fetched. The words
-    around a link are not used: in a list they are its neighbours' anchors.
+    At most 24 words are kept per row, hashed into 65,535 slots. The words around a link are not used: in a list they
+    are its neighbours' anchors.
 
-    Paper: Trivedi et al. 2014, section II, URL optimisation, second method. They say "Naive Bayes classifier" and no
-    more: features, smoothing and online training are ours.
+    Paper: Trivedi et al. 2014, section II, URL optimisation, second method; features, smoothing and online training are
+    ours.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("s")

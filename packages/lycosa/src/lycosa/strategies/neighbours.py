@@ -88,11 +88,9 @@ class Neighbours:
         return weights(self.browsing, self.clusters)
 
     def _unit(self, pages: Bags) -> NDArray[np.float64]:
-        """Return the tf-idf weights of pages scaled to length 1."""
         return unit(pages, self._idf.astype(np.float32))
 
     def _centroid_weights(self, pages: Bags) -> NDArray[np.float64]:
-        """Return the weights with which terms of the relevant pages enter their centroid."""
         return self._unit(pages)
 
     @cached_property
@@ -109,7 +107,6 @@ class Neighbours:
         self.words_.follow(words)
 
     def vector(self, visit: Visit) -> PageVector:
-        """Return the page as weights of the training pages' terms."""
         columns, counts, others = self.words_.of(visit.terms)
         values = (1.0 + np.log(counts)) * self._idf[columns]
         rest = (1.0 + np.log(others)) * self._unknown
@@ -143,7 +140,6 @@ class Neighbours:
         return int(np.argmax(np.where(votes == votes.max(), closeness, -1.0)))
 
     def similarity(self, page: PageVector) -> float:
-        """Return the cosine of the page with the centroid of the relevant pages."""
         return min(1.0, float(page.values @ self.centroid[page.columns]) / page.length) if page.length else 0.0
 
     def anchor_similarities(self, step: Step) -> NDArray[np.float64]:
@@ -153,7 +149,6 @@ class Neighbours:
         return step.strongest(self._anchors([anchor[:500] for anchor in visit.links.anchors], language))
 
     def _anchors(self, anchors: list[str], language: str) -> NDArray[np.float64]:
-        """Return the cosine of each anchor with the centroid."""
         similarities, terms = np.zeros(len(anchors)), len(self.browsing.terms)
         links, columns = self.words_.of_texts(anchors, language)
         if len(links):

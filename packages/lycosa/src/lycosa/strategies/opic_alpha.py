@@ -24,15 +24,12 @@ class OpicAlpha:
         G    += C(v)
         C(v)  = 0
 
-    So cash goes to relevant links and to nodes that are rich already. It grows with each discovered node: unlike in
-    Opic and Otie it is not conserved, and seeds are nodes like others.
+    Cash grows with each discovered node: unlike in Opic and Otie it is not conserved, and seeds are nodes like others.
+    `priority` is H + C, which ranks like the paper's estimate, (H + C) / (G + 1), and stays valid while G grows.
 
-    `priority` is H + C. The paper's estimate, (H + C) / (G + 1), divides all nodes by the same number: `importance`
-    returns it. The ranking is the same at any time, and priorities in the frontier stay valid while G grows.
-
-    A permanently failed visit counts as a node without links; a visit that will be retried changes nothing. The source
-    and target of a redirect are one node: it has the cash of both, less one of the two initial 1s, and receives the
-    income of both. A revisited page with new links distributes its income since the last visit to all of its links.
+    A permanently failed visit counts as a node without links. The source and target of a redirect are one node: it has
+    the cash of both, less one of the two initial 1s, and receives the income of both. A revisited page with new links
+    distributes its income since the last visit to all of its links.
 
     Paper: Gouriten, Maniu, Senellart 2014, estimator 3. Crawled nodes are not selected again, as that would mean
     fetching them again.
@@ -97,22 +94,12 @@ class OpicAlpha:
 
 @dataclass
 class OpicOriginal(OpicAlpha):
-    """Cash C and its history H for every node, G for all of them. A node has C = 1 and H = 0 when it is discovered.
+    """OpicAlpha with equal shares: visiting v, with d links to u, C(u) += C(v) / d. Ignores the topic.
 
-    Visiting v, with d links to u:
-
-        H(v) += C(v)
-        C(u) += C(v) / d
-        G    += C(v)
-        C(v)  = 0
-
-    The estimate (H + C) / (G + 1) and everything else is as in OpicAlpha, which shares by alpha and cash instead of
-    equally. The topic is ignored. This differs from Opic (Guan et al.), where all cash comes from the seeds and is only
-    moved; here every node adds 1.
+    This differs from Opic (Guan et al.), where all cash comes from the seeds and is only moved; here every node adds 1.
 
     Paper: Gouriten, Maniu, Senellart 2014, 7.1, steps 1 to 3 before they are changed, and 8.2 ("the original OPIC, that
-    does not use edge or node scores"); Abiteboul, Preda, Cobena 2003. Step 1 selects among all nodes encountered; here,
-    as in OpicAlpha, only among those not crawled yet, as the others would have to be visited again.
+    does not use edge or node scores"); Abiteboul, Preda, Cobena 2003.
 
     >>> from lycosa.core.table import Table
     >>> from lycosa.core.types import Links, Visit

@@ -106,18 +106,14 @@ def read_scores(path: Path) -> dict[str, float]:
 class Craw4Llm(Oracle):
     """priority = the judge's relevance of the link's own page: priority(u) = M(page(u)).
 
-    This takes the page before it is fetched, so it is an oracle. Unlike `oracle` it does not know what is relevant,
-    only what the judge will say: the gap between the two is due to the judge, the gap from other strategies to this one
-    is due to them.
-
-    In the lab it knows the judge's relevance of all pages; if the judge learns, the one after it has seen them all.
-    Elsewhere it reads them from a file, `craw4llm,scores=FILE`, with a node, a tab and its relevance on each line.
+    This takes the page before it is fetched, so it is an oracle, but of the judge and not of the truth: the gap to
+    `oracle` is due to the judge, the gap from other strategies to this one is due to them. In the lab it knows the
+    judge's relevance of all pages, after all training; elsewhere it reads them from a file, `craw4llm,scores=FILE`.
 
     Paper: Yu, Liu, Xiong 2025, Craw4LLM: Efficient Web Crawling for LLM Pretraining, algorithm 1, and the authors' code
     (cxcscmu/Craw4LLM), a simulation on ClueWeb22 in which pages are rated when a link to them is found. Departures:
     their rater M is a fastText classifier of good training data for language models, ours is the judge; they take the
-    10,000 best at a time, which is `batch=10000` here, and the default ranks after every page; seeds come first without
-    being rated. With another rater it is QOracle of Pezzuti, MacAvaney, Tonellotto 2025.
+    10,000 best at a time, which is `batch=10000` here; seeds come first without being rated.
 
     >>> from lycosa.core.table import Table
     >>> import numpy as np

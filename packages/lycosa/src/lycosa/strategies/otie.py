@@ -27,16 +27,13 @@ def context_score(step: Step, lift: bool) -> NDArray[np.float32]:
 class LinkContext(PriorityFromParents):
     """priority = page * beta(parent) + (1 - page) * relevance of the 20 words around the link, including its anchor.
 
-    The paper calls the weight of the page beta and sets it to .25. If a page links to a URL more than once, the best
-    context counts. With several parents the priorities are merged as in best-first: `max`, `sum`, `mean` or `last`. If
-    the judge does not rate contexts, the link relevance is used.
+    The paper calls the weight of the page beta and sets it to .25. The best of several links from one page counts;
+    several parents are merged as in best-first. Judges that do not rate contexts supply the link relevance instead.
 
-    With a classifier the relevance of the context is P of its words, like that of a page. `lift=yes` uses the gain over
-    the prior instead, max(0, (P - prior) / (1 - prior)), so that a context as likely as the share of the wanted classes
-    in the training pages counts for nothing. Other judges have no prior: there both are the same.
+    With a classifier the relevance of the context is P of its words. `lift=yes` uses the gain over the prior instead,
+    max(0, (P - prior) / (1 - prior)). Other judges have no prior: there both are the same.
 
-    Paper: Guan et al. 2008 (OTIE), equation 4, there the prediction of a page's relevance from one link. Merging over
-    parents and `lift` are ours; the paper does not mention merging.
+    Paper: Guan et al. 2008 (OTIE), equation 4, a prediction from one link; merging over parents and `lift` are ours.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
@@ -79,9 +76,8 @@ class Otie(CashFlow):
         gain(j) = cash * sim'(j) / sum of sim' over the links of i                                            (1)
         sim'(j) = beta(j) if j was fetched, otherwise page * beta(i) + (1 - page) * context(i, j)             (2), (4)
 
-    The priority of an uncrawled page is its cash. Seeds, dead ends, redirects and second givings: see CashFlow. The
-    cash is also revised at second givings, which are crawls in the paper. Cash of failed pages and sitemaps is not
-    revised, as no page was judged.
+    The priority of an uncrawled page is its cash. Seeds, dead ends, redirects and second givings: see CashFlow. Cash is
+    also revised at second givings, but not that of failed pages and sitemaps, as no page was judged.
 
     Parameters:
         a, d     maximum change of cash, and how flat the change is near r = .5
@@ -90,21 +86,15 @@ class Otie(CashFlow):
         lift     with a classifier, use the context's gain over the prior instead of its P: see LinkContext
         period   steps between second givings by the richest fetched page with links (0: never)
 
-    `running` is the default. Equation 3 needs an r that uses the whole of [0, 1], as it changes nothing at .5. A
-    classifier's probabilities do, and their largest is soon near 1, so that both scales agree. Cosines don't: good
-    pages have .2 or .3, and under `none` every page of a crawl would lose most of its cash. While all betas are 0 there
-    is no scale, and nothing is revised.
-
-    The paper says that OTIE requires no storage of the graph crawled so far. Here that holds for the algorithm: it
-    keeps three numbers per known page (cash, beta, and the largest prediction), reads the links of a page once, when it
-    gives, and computes nothing over the whole graph. For second givings the paper fetches the page again to read its
-    links; here they come from the link table that every crawl keeps for all strategies (core/table.py). With period=0
-    it is not used.
+    Equation 3 changes nothing at r = .5, so r must use the whole of [0, 1]. Probabilities of a classifier do, and both
+    scales agree; cosines of good pages are .2 or .3, and under `none` every page would lose most of its cash. While all
+    betas are 0 nothing is revised.
 
     Paper: Guan et al. 2008, equations 1-4. Departures: (2r - 1)^d keeps the sign of 2r - 1 for every d, not only for
-    odd ones. In a second giving an unfetched link counts with the largest similarity that any page predicted for it,
-    which is one number per row, not per link. The paper fetches the page again for it: see Opic. A page or context
-    without words known to a classifier has the score 0, not the prior.
+    odd ones. At a second giving the paper fetches the page again; here its links come from the link table, and an
+    unfetched one counts with the largest similarity predicted by any page. So the graph is stored, but not by the
+    algorithm, which keeps three numbers per page. A page or context without words known to a classifier has the score
+    0, not the prior.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, otie = Table(), Otie()

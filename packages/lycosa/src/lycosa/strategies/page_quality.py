@@ -18,13 +18,8 @@ from lycosa.strategies.parents import MergedPriorities, PriorityFromParents
 class PageQuality(PriorityFromParents):
     """priority(link) = quality of the first page with that link (`qfirst`), or of the worst one so far (`qmin`).
 
-    qfirst never changes a priority. qmin lowers it when a page of lower quality has the same link, and never raises it:
-    pages linked from poor pages are assumed to be poor.
-
-    Parameters:
-        quality  judge: the relevance of the page (beta); text: the quality of its text regardless of the topic, from 0
-                 (stuffed) to 1, as noted by judge or trap filter for repetitive pages. On well-kept sites nearly all
-                 pages have 1, so the crawl is first in, first out
+    `quality=judge` is the relevance of the page; `quality=text` the quality of its text regardless of the topic, from 0
+    (stuffed) to 1, as noted by judge or trap filter for repetitive pages.
 
     Paper: Pezzuti, MacAvaney, Tonellotto 2025, Neural Prioritisation for Web Crawling, and the authors' code
     (fpezzuti/neural_crawling). Their third policy, QOracle, uses the quality of the link's own page, as `craw4llm`

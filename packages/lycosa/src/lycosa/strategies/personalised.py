@@ -50,9 +50,8 @@ class OffTopicDepth:
 class LinkScore:
     """LinkScore(u) = URLTextScore(u) + AnchorTextScore(u) + NumberOfParentPages(u) + sum of its parents' relevance.
 
-    The sum of the paper, updated with each new parent. The first two are cosines with the topic, of the words of the
-    URL and of the anchor (the best one if u has several parents). URLTextScore is 0 if the judge does not rate URLs.
-    The units differ: a parent counts 1 or more, words at most 1 each, so eventually the number of parents dominates.
+    The first two are cosines with the topic, of the words of the URL (0 if the judge does not rate URLs) and of the
+    best anchor. A parent counts 1 or more, words at most 1 each, so eventually the number of parents dominates.
 
     Parameters:
         least    URL optimisation: prune links with a smaller score, until a new parent raises it. As each parent counts

@@ -102,18 +102,15 @@ class NavigationalRank:
         NR1(v) = eta * beta(v) + (1 - eta) * average over links (v, u) of NR1(u) / d_i(u)     `iterations` times
         NR2(v) = eta * NR1(v)  + (1 - eta) * average over links (u, v) of NR2(u) / d_o(u)     for v on the frontier
 
-    d_i and d_o are the numbers of known links to and from a node. The paper's text lacks the equals sign of the second
-    equation. Left open in the paper: NR1 starts from beta; beta of uncrawled nodes is 0, and the average over no links
-    is 0; NR2 of a crawled page is its NR1. So NR1 of the frontier stays 0, and as all parents are crawled, one round of
-    NR2 is its fixed point: `iterations` is the number of rounds of NR1. The error shrinks by 1 - eta in each: with the
-    defaults (eta .5, 10 rounds) to a thousandth. Links to a redirect count as links to its target.
+    d_i and d_o are the numbers of known links to and from a node; links to a redirect count as links to its target. The
+    paper's text lacks the equals sign of the second equation. Left open in the paper: NR1 starts from beta; beta of
+    uncrawled nodes is 0, and the average over no links is 0; NR2 of a crawled page is its NR1. So NR1 of the frontier
+    stays 0, and one round of NR2 is its fixed point. The error of NR1 shrinks by 1 - eta in each round.
 
-    The paper recomputes both after each page, which is quadratic: hours for some thousand pages. Here they are
-    recomputed every `period` visits; in between, a new page gets its NR1 from the current values of its children, and
-    its links their NR2 from that. `period=1` is the paper's definition. Rounds of NR1 need only the links between
-    crawled pages, which are few. With 30 links on each page among 100,000 nodes, and the default period 10: .1 ms a
-    page over the first 1,000 pages, .5 to 1 ms over 10,000 and 8 ms over 50,000, where a longer period is advisable
-    (with period 1: .7 ms over 1,000 and 9 ms over 10,000).
+    The paper recomputes both after each page, which is quadratic. Here they are recomputed every `period` visits
+    (`period=1` is the paper's definition); in between, a new page gets its NR1 from the current values of its children,
+    and its links their NR2 from that. With 30 links on each page among 100,000 nodes, and the default period 10: .1 ms
+    a page over the first 1,000 pages, .5 to 1 ms over 10,000 and 8 ms over 50,000, where a longer period is advisable.
 
     Paper: Gouriten, Maniu, Senellart 2014, section 7.1, estimator 2; after Feng, Zhang, Xiong, Yao 2010.
 
@@ -163,7 +160,6 @@ class NavigationalRank:
         return self._extend(step, table) if step.visit.outcome == "ok" else step.children
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """Return NR2 of open rows and NR1 of crawled ones."""
         size = len(table)
         nr1, into = fit(self.nr1_, size)[rows], np.maximum(fit(self.into_, size)[rows], 1)
         nr2 = self.eta * nr1 + (1 - self.eta) * fit(self.share_, size)[rows] / into

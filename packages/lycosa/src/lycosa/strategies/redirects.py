@@ -70,7 +70,6 @@ class Redirects:
         return rows if stays.all() else np.where(stays, rows, targets)
 
     def edges(self, table: Table) -> tuple[Rows, Rows]:
-        """Return parent and child of every edge, with redirects resolved."""
         parent, child = table.edges.parent, table.edges.child
         if not self.has_redirects_:
             return parent, child

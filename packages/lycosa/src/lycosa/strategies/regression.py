@@ -35,15 +35,13 @@ class Regression:
 
         g = P x / (1 + x' P x),    w = w + g (y - w' x),    P = P - g (P x)'
 
-    A page's features are those before its visit, so they contain nothing from its own links or relevance. Failures and
-    redirects are not used for training. Neither are seeds: without features and mostly relevant, they would favour
-    pages without parents, an error that takes a crawl long to correct (total relevance after 1,000 steps on a graph of
-    2.2 million nodes, from fifty seeds: 169 with them, 3,139 without). `literal` trains on them, too. Before the first
-    other page all priorities are 0.
+    A page's features are those before its visit. Seeds are not used for training unless `literal`: without features and
+    mostly relevant, they would favour pages without parents (total relevance after 1,000 steps on a graph of 2.2
+    million nodes, from fifty seeds: 169 with them, 3,139 without). Before the first other page all priorities are 0.
 
     Every page changes every priority, so `learn` returns the rows whose features changed, and the frontier multiplies
-    weights and features itself (core/scan.py). Both sides round weights and features to single precision and add up the
-    products in double precision in the same order, so rows with equal features have equal priorities.
+    weights and features itself (core/scan.py), with the same rounding, so rows with equal features have equal
+    priorities.
 
     Paper: Gouriten, Maniu, Senellart 2014, section 7.3, estimator 5. The ridge is ours: features of the first pages are
     equal, and plain least squares has no unique solution.
@@ -81,7 +79,6 @@ class Regression:
 
     @property
     def weights(self) -> NDArray[np.float32]:
-        """w in single precision."""
         return self.weights_[:-1].astype(np.float32)
 
     @property
@@ -113,7 +110,6 @@ class Regression:
         self.inverse_ = (inverse + inverse.T) / 2.0  # rounding errors would make it asymmetric over time
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """Return each weight times its feature, and c, the largest first."""
         products = self.weights.astype(np.float64) * self.features(np.array([row], np.int32), table)[:, 0]
         terms = {**dict(zip(NAMES, products.tolist(), strict=False)), "constant": self.intercept}
         return dict(sorted(terms.items(), key=lambda term: -abs(term[1])))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from lycosa.core.errors import InputError
-from lycosa.core.files import read_input, replacing
+from lycosa.core.files import atomic_write, read_input
 
 HEADER = "# Lycosa interclass rules, version 1"
 _COLUMNS = "from\tto\tprobability\tcount"
@@ -58,7 +58,6 @@ class RuleBook:
     __hash__ = None  # type: ignore[assignment]  # it can change
 
     def __iter__(self) -> Iterator[Rule]:
-        """Yield all rules by source class, the likeliest first."""
         for source in sorted(self._count):
             row = self._count[source]
             for to in sorted(row, key=lambda name: (-row[name], name)):
@@ -66,11 +65,9 @@ class RuleBook:
 
     @property
     def classes(self) -> list[str]:
-        """All classes named by a rule, sorted."""
         return sorted(self._count.keys() | {to for row in self._count.values() for to in row})
 
     def add(self, source: str, to: str, count: float = 1.0) -> None:
-        """Count links from pages of class `source` to pages of class `to`."""
         row = self._count.setdefault(source, {})
         row[to] = row.get(to, 0.0) + count
         self._total[source] = self._total.get(source, 0.0) + count
@@ -173,7 +170,7 @@ class RuleBook:
         """Write the rules as an editable table: from, to, probability, count."""
         lines = [HEADER, "# Edit the probabilities as you like: those of a class may not exceed 1 together.", _COLUMNS]
         lines += [f"{rule.source}\t{rule.to}\t{rule.probability:.9g}\t{rule.cases:.9g}" for rule in self]
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             file.write(("\n".join(lines) + "\n").encode())
 
     @classmethod

@@ -144,13 +144,11 @@ class Groups:
         return len(self) - 1
 
     def means(self) -> Priorities:
-        """Return the mean reward per pull of each group."""
         n = len(self)
         mean: Priorities = self.rewards[:n] / np.maximum(1, self.pulls[:n])
         return mean
 
     def bonuses(self, alpha: float, t: int) -> Priorities:
-        """Return the exploration bonus of each group."""
         bonus: Priorities = alpha * np.sqrt(math.log(max(1, t)) / (self.pulls[: len(self)] + 1e-6))
         return bonus
 
@@ -160,27 +158,21 @@ class SleepingBandit:
     """priority = mean reward of the link's group + alpha sqrt(log t / pulls of the group): AUER over the awake groups.
 
     Links are grouped by tag path, the tags from the document's root to the link. A path is a vector: the shares of its
-    pairs of adjacent tags, hashed into 2^12 dimensions. It joins the group whose centre, the mean of its members, is
-    nearest by cosine, if that is at least `theta`; otherwise it starts a group. A group with open links is awake. A
-    pull fetches a random link of the best awake group, and t counts requests.
+    pairs of adjacent tags, hashed into 2^12 dimensions. It joins the group with the nearest centre by cosine, if that
+    is at least `theta`; otherwise it starts a group. A group with open links is awake. A pull fetches a random link of
+    the best awake group, and t counts requests.
 
     A classifier rates URLs (logistic regression on character bigrams, trained every ten pages). A link with a URL
-    classified as relevant is fetched immediately, before any pull; if it is relevant, the group of the page that links
-    to it gets a reward of 1. The reward of a pull is thus the number of relevant pages among its page's links.
-
-    Parameters:
-        theta   minimum cosine for joining a group
-        alpha   weight of exploration
+    classified as relevant is fetched before any pull; if it is relevant, the group of the page that links to it gets a
+    reward of 1. The reward of a pull is thus the number of relevant pages among its page's links.
 
     Paper: Gauquier, Manolescu, Senellart: Efficient Crawling for Scalable Web Data Acquisition, arXiv 2602.11874, and
     its program, with its defaults. There a site is crawled for data files. Departures: a target is a page that the
     judge finds relevant, and since it has links, too, each page is a pull of its group, and a relevant one that was not
     predicted by the classifier is a reward for its own group. No HEAD requests, which can't show relevance: until ten
-    pages are known, no URL is classified as relevant. The nearest group is searched exactly, not by an approximate
-    index; a batch is trained in order; consecutive links with the same path join at once; there are at most 1,024
-    groups. In spaces without tag paths all links are one group, and only the classifier is effective.
-
-    Memory: 16 kB per group, 5 bytes per known link.
+    pages are known, no URL is classified as relevant. The nearest group is searched exactly; a batch is trained in
+    order; consecutive links with the same path join at once; there are at most 1,024 groups, of 16 kB each. In spaces
+    without tag paths all links are one group, and only the classifier is effective.
 
     >>> bandit = SleepingBandit(); table = Table()
     >>> bandit.priority(np.array([table.add("a", 0)]), table).tolist()

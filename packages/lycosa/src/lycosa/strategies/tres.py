@@ -55,7 +55,6 @@ class QNetwork:
         self._steps = 0
 
     def value(self, x: NDArray[np.floating], weights: list[NDArray[np.float64]] | None = None) -> Priorities:
-        """Return Q of each line of x."""
         return self._forward(x, weights or self.weights)[-1][:, 0]
 
     def _forward(self, x: NDArray[np.floating], weights: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
@@ -83,7 +82,6 @@ class QNetwork:
         self.weights[at] -= rate * self._mean[at] / (np.sqrt(self._square[at]) + 1e-7)
 
     def update_target(self) -> None:
-        """Update the target network."""
         self.target = [weight.copy() for weight in self.weights]
 
 
@@ -126,21 +124,16 @@ class Tres:
 
         y = r + .99 Q'(argmax over A of Q)                               (Q': the network, copied every `switch` pages)
 
-    The priority is the mean reward of the pages in a link's leaf.
-
-    Parameters:
-        start   pages before the network is trained and used
-        switch  pages between two copies of the network to Q'. The paper's crawls have 20,000 pages; for a crawl of
-                1,000 the proportionate values are `start=25,switch=25`
+    The priority is the mean reward of the pages in a link's leaf. The defaults of `start` and `switch` are for the
+    paper's crawls of 20,000 pages; proportionate values for 1,000 are `start=25,switch=25`.
 
     Paper: Kontogiannis et al., Tree-based Focused Web Crawling with Reinforcement Learning, arXiv 2112.07620, and its
-    program (ddaedalus/tres), with its defaults. All training is online. Departures: keyword expansion and KwBiLSTM are
-    replaced by the judge (a page is relevant if beta >= threshold; the link relevance is alpha; the three binary
-    features are whether the judge gives URL, anchor and context more than 0, where theirs look for keywords in URL and
-    anchor and for phrases in the anchor). A URL is in the frontier once, with the features of its most relevant link,
-    theirs once for each page that links to it. There is no limit of pages per host (see `--host-budget`), and hosts of
-    seeds are unknown like others. The learning rate is constant, as it effectively is in the program. Seeds count as
-    relevant, as there.
+    program (ddaedalus/tres). All training is online. Departures: keyword expansion and KwBiLSTM are replaced by the
+    judge (a page is relevant if beta >= threshold; the binary features are whether the judge gives URL, anchor and
+    context more than 0, where theirs look for keywords). A URL is in the frontier once, with the features of its most
+    relevant link, theirs once per linking page. There is no limit of pages per host (see `--host-budget`), and hosts of
+    seeds are unknown. The learning rate is constant, as it effectively is in the program. Seeds count as relevant, as
+    there.
 
     >>> tres = Tres(); table = Table(); _ = table.add_seed("s")
     >>> tres.choose(np.array([table.add("a", 1)]), number=1, table=table)
@@ -271,7 +264,6 @@ class Tres:
         return self._split(leaf, table)
 
     def _leaves(self, x: Matrix) -> NDArray[np.int32]:
-        """Return the leaf of each line of x."""
         feature, value, child = np.array(self.feature_), np.array(self.value_), np.array(self.child_)
         node = np.zeros(len(x), np.int32)
         while len(inner := np.flatnonzero(feature[node] >= 0)):
