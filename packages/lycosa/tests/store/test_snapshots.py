@@ -94,8 +94,6 @@ def test_restored_arrays_are_writable(tmp_path: Path) -> None:
 def test_changed_states_round_trip(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, int, bool]]
 ) -> None:
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, int, bool]]
-) -> None:
     place = tmp_path_factory.mktemp("crawl")
     column, texts, runs = np.zeros(10, np.int32), list[str](), list[int]()
     snapshots = Snapshots(place)
