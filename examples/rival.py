@@ -1,8 +1,8 @@
-"""A rival of `lycosa lab benchmark` in the style of a Scrapy spider: best-first by anchors and by the page's relevance.
+"""A rival for `lycosa lab benchmark` in the style of a Scrapy spider: best-first by anchors and page relevance.
 
     lycosa lab benchmark --also 'program,command=python examples/rival.py'
 
-It needs nothing but Python. Change `Spider.parse`, and it is yours.
+Needs only Python. Adapt `Spider.parse`.
 """
 
 import heapq
@@ -11,7 +11,7 @@ import sys
 
 
 class Spider:
-    """As in Scrapy: `parse` is given a page, and yields what may be requested next, with a priority."""
+    """As in Scrapy: `parse` gets a page and yields requests with a priority."""
 
     def __init__(self, topic):
         self.words = set(topic.lower().split())
@@ -24,7 +24,7 @@ class Spider:
 
 
 def answer(told):
-    print(json.dumps(told), flush=True)  # without flush the benchmark would wait, and then give up
+    print(json.dumps(told), flush=True)  # without flush the benchmark would wait until its timeout
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Lycosa is not larger, and a page not dearer, than tools/ceilings.toml allows."""
+"""Size and cost of Lycosa stay below tools/ceilings.toml."""
 
 from __future__ import annotations
 
@@ -30,13 +30,11 @@ def excesses(part: str, figures: dict[str, float], ceilings: dict[str, float]) -
 
 
 def test_lines_by_folder() -> None:
-    """Neither the whole nor a folder has more lines than its ceiling."""
     above = excesses("lines", TOOL.lines_by_folder(ROOT), CEILINGS["lines"])
     assert not above, "\n".join(above)
 
 
 def test_size() -> None:
-    """Tests, docs, commands, options and the other counts stay below their ceilings."""
     measured = TOOL.size(ROOT)
     limited = {name: measured[name] for name in measured if name not in ("modules", "dataclasses", "protocols")}
     above = excesses("size", limited, CEILINGS["size"])
@@ -44,7 +42,6 @@ def test_size() -> None:
 
 
 def test_walk() -> None:
-    """A page, a revisit and `lycosa show` take no more calls and pass no more files than their ceilings."""
     above = excesses("walk", TOOL.walk(ROOT), CEILINGS["walk"])
     assert not above, "\n".join(above)
 
@@ -65,19 +62,16 @@ def test_walk() -> None:
     ],
 )
 def test_excesses(figures: dict[str, float], ceilings: dict[str, float], expected: list[str]) -> None:
-    """Each figure above its ceiling is named, with both numbers; tolerance is for calls only."""
     assert expected == excesses("lines", figures, ceilings)
 
 
-def test_dialect_of_a_module() -> None:
-    """Words of the dialect count in docstrings of modules, functions and attributes, not in code or comments."""
+def test_dialect_counts_docstrings_only() -> None:
     tree = TOOL.ast.parse(
         '"""What nobody reads."""\nx = 1  # what\n"""Two words."""\ndef what(): """Four other words here"""'
     )
     assert 222.2 == TOOL.dialect([tree])
 
 
-def test_constants_of_a_module() -> None:
-    """Names in capitals count, annotated ones and those of a tuple too; others and those inside functions do not."""
+def test_constants_are_module_level_capitals() -> None:
     tree: Any = TOOL.ast.parse("A = 1\nB: int = 2\nC, _D = 3, 4\nother = 5\ndef f():\n    E = 6\n")
     assert ["A", "B", "C", "_D"] == list(TOOL.constants(tree))

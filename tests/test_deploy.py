@@ -1,4 +1,4 @@
-"""What runs Lycosa elsewhere: the Containerfile's steps without a builder, the compose file, units of systemd."""
+"""Deployment: the Containerfile's steps without a builder, the compose file, systemd units."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNIT = re.compile(r"^```ini\n# \S*?([\w-]+\.(?:service|timer))\n(.*?)^```$", re.
 
 
 def _instructions() -> list[tuple[str, str]]:
-    """What the Containerfile says, line by line: the instruction and the rest."""
+    """Return the Containerfile's instructions with their arguments."""
     text = re.sub(r"^#.*\n", "", (ROOT / "Containerfile").read_text("utf-8"), flags=re.MULTILINE)
     lines = re.sub(r"\\\n\s*", "", text).strip().split("\n")
     return [(name, rest) for name, _, rest in (line.partition(" ") for line in lines if line)]
@@ -32,8 +32,7 @@ def _told(instruction: str, first: bool = False) -> str:
     return [rest for name, rest in _instructions() if name == instruction][0 if first else -1]
 
 
-def test_the_containerfile_is_linted() -> None:
-    """hadolint has nothing to complain of, down to matters of style."""
+def test_containerfile_passes_hadolint() -> None:
     done = subprocess.run(
         [Path(sys.executable).with_name("hadolint"), "--failure-threshold", "style", ROOT / "Containerfile"],
         capture_output=True, text=True, check=False,
@@ -41,8 +40,7 @@ def test_the_containerfile_is_linted() -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
-def test_what_is_copied_is_enough(tmp_path: Path) -> None:
-    """The files that the Containerfile copies, and .dockerignore lets through, make the wheels that it installs."""
+def test_containerfile_copies_enough_to_build_wheels(tmp_path: Path) -> None:
     let_through = set(re.findall(r"^!(\S+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
     copied = [rest.split() for name, rest in _instructions() if name == "COPY" and not rest.startswith("--from")]
     hidden = shutil.ignore_patterns("__pycache__", "tests", "word_vectors")  # a clone does not have the vectors
@@ -66,14 +64,12 @@ def test_what_is_copied_is_enough(tmp_path: Path) -> None:
     assert any(name.endswith("text/word_vectors/vectors.npy") for name in zipfile.ZipFile(wheel).namelist())
 
 
-def test_the_python_of_the_container_is_the_one_of_ci() -> None:
-    """Its version is the lowest that the packages support, on which the tests run."""
+def test_containerfile_python_is_lowest_supported() -> None:
     project = tomllib.loads((ROOT / "packages" / "lycosa" / "pyproject.toml").read_text("utf-8"))["project"]
     assert f"PYTHON={project['requires-python'].removeprefix('>=')}" == _told("ARG", first=True)
 
 
-def test_the_container_runs_as_it_says(tmp_path: Path) -> None:
-    """No root; the command starts, the health check is content, and the signal ends it in order."""
+def test_container_command_health_check_and_signal(tmp_path: Path) -> None:
     uid = _told("USER").partition(":")[0]
     assert uid.isdecimal()
     assert int(uid) > 0
@@ -95,8 +91,7 @@ def test_the_container_runs_as_it_says(tmp_path: Path) -> None:
         assert subprocess.run([sys.executable, "-c", asked], check=False, capture_output=True).returncode == 1
 
 
-def test_the_compose_file() -> None:
-    """It builds from the Containerfile, keeps data in volumes, holds no secret, and starts what the image starts."""
+def test_compose_file() -> None:
     told = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text("utf-8"))
     lycosa, database = (told["services"][name] for name in ("lycosa", "database"))
     assert (ROOT / "deploy" / lycosa["build"]["context"] / lycosa["build"]["dockerfile"]).resolve().is_file()
@@ -112,8 +107,7 @@ def test_the_compose_file() -> None:
     assert lycosa["ports"] == [f"127.0.0.1:8000:{_told('EXPOSE')}"]
 
 
-def test_units_of_systemd(tmp_path: Path) -> None:
-    """The units that the docs show are ones that systemd understands; the server's is shipped as it is shown."""
+def test_systemd_units_are_valid_and_as_documented(tmp_path: Path) -> None:
     shown = {}
     for page in ("team.md", "watch.md"):
         shown |= dict(UNIT.findall((ROOT / "docs" / "howto" / page).read_text("utf-8")))
@@ -122,7 +116,7 @@ def test_units_of_systemd(tmp_path: Path) -> None:
     assert shipped.partition("\n")[2] == shown["lycosa.service"]
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not here")
-    for name, text in shown.items():  # what they start is elsewhere on this machine
+    for name, text in shown.items():  # the installed paths differ on this machine
         there = str(Path(sys.executable).with_name("lycosa"))
         (tmp_path / name).write_text(re.sub(r"(?<=[ =])/\S*/bin/lycosa\b|%h/\S*/lycosa\b", there, text))
         done = subprocess.run(

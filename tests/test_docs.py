@@ -1,4 +1,4 @@
-"""The documentation is true: complete, up to date, without dead links, and its examples run."""
+"""The documentation is complete and up to date, its links work, and its examples run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ STEP = re.compile(r"^(\d)\. (?:\*\*)?(\w+)(?:\*\*)?[:\s]\s*(.+)$", re.MULTILINE)
 
 
 def _commands(group: Any, before: str = "") -> dict[str, Any]:
-    """All commands by name, those of groups too ("lab run"); the usual one of a group goes by the group's name."""
+    """Return all commands by name, including those of groups ("lab run"); a group's default command has the group's
+    name.
+    """
     found: dict[str, Any] = {}
     for name in group.list_commands(None):
         command = found[before + name] = group.load(name)
@@ -55,7 +57,7 @@ def reference() -> str:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """The embedded web that the examples crawl."""
+    """Serve the embedded web that the examples crawl."""
     with serve(Web(), record=False) as serving:
         yield serving
 
@@ -64,32 +66,29 @@ def _tool(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # where dataclasses look for it
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # dataclasses look up the module there
     spec.loader.exec_module(module)
     return module
 
 
 def test_every_command_is_documented(reference: str) -> None:
-    """Each command says what it does, and stands in the reference with the same words."""
     for name, command in COMMANDS.items():
         assert command.help, name
         assert f"### `lycosa {name} " in reference
         assert command.help.split("\n")[0] in _section(name, reference), name
 
 
-def test_commands_of_groups_are_among_them() -> None:
-    """What is checked are also the commands of `lycosa lab` and `lycosa train`."""
+def test_commands_include_groups() -> None:
     assert {"lab", "lab index", "lab run", "lab benchmark", "train", "train browse"} <= set(COMMANDS)
     assert "train pages" not in COMMANDS
 
 
 def _section(name: str, reference: str) -> str:
-    """What the reference says of one command."""
+    """Return the section of the reference about a command."""
     return reference.partition(f"### `lycosa {name} ")[2].partition("\n##")[0]
 
 
 def test_every_parameter_is_documented(reference: str) -> None:
-    """Each argument and option of a command has help and stands in its section; a crawl's options have their own."""
     for name, command in COMMANDS.items():
         told = reference if name == "crawl" else _section(name, reference)
         usual = command.load(command.usual).params if hasattr(command, "usual") else []
@@ -102,13 +101,11 @@ def test_every_parameter_is_documented(reference: str) -> None:
 
 
 def test_every_strategy_and_judge_is_documented() -> None:
-    """Each strategy and each judge stands in the table of docs/strategies.md."""
     table = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
     assert [] == [name for name in (*STRATEGIES, *JUDGES) if f"`{name}`" not in table]
 
 
 def test_every_option_is_documented(reference: str) -> None:
-    """Each option of a crawl has help, and its name and help stand in the reference."""
     for name, flag, _, _, _, text in describe():
         assert text, f"{name} has no help"
         assert f"`{name}`" in reference
@@ -116,24 +113,21 @@ def test_every_option_is_documented(reference: str) -> None:
         assert text.replace("|", "\\|") in reference
 
 
-def test_no_table_is_missing() -> None:
-    """Every place where a measured table belongs has one."""
+def test_measured_tables_are_present() -> None:
     for name in ("benchmarks.md", "architecture.md"):
         assert "table -->" not in (ROOT / "docs" / name).read_text(encoding="utf-8"), name
 
 
-def test_the_reference_is_up_to_date(reference: str) -> None:
-    """docs/reference.md is what tools/reference.py makes of the code: if not, run 'make docs'."""
+def test_reference_is_up_to_date(reference: str) -> None:
+    """docs/reference.md is generated: if this fails, run 'make docs'."""
     assert _tool("reference").reference() == reference
 
 
-def test_fields_of_a_visit_are_explained_once() -> None:
-    """What the tool says of a Visit's fields is about fields that exist."""
+def test_documented_visit_fields_exist() -> None:
     assert set(_tool("reference").FIELDS) <= set(lycosa.core.types.Visit.__dataclass_fields__)
 
 
-def test_no_relative_link_is_dead() -> None:
-    """Each relative link leads to a file that exists, and each anchor to a heading of it."""
+def test_relative_links_resolve() -> None:
     for page in PAGES:
         text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
         for target in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", text):
@@ -149,14 +143,13 @@ def test_no_relative_link_is_dead() -> None:
 
 @cache
 def _anchors(page: Path) -> set[str]:
-    """The anchors that headings get on code hosts."""
+    """Return the anchors that code hosts generate for headings."""
     headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.paper("gouriten-algorithm-1")
-def test_the_loop_has_the_same_steps_in_words_and_code() -> None:
-    """docs/architecture.md and core/engine.py list the same six steps in the same words."""
+def test_loop_steps_match_architecture_page() -> None:
     told = STEP.findall((ROOT / "docs" / "architecture.md").read_text("utf-8"))[:6]
     built = STEP.findall(engine.__doc__ or "")
     assert len(built) == 6
@@ -169,14 +162,14 @@ def test_the_loop_has_the_same_steps_in_words_and_code() -> None:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if RUNNABLE.search(page.read_text("utf-8"))], ids=lambda page: page.name
 )
-def test_examples_run(page: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The Python blocks of a page that are marked as runnable run, one after the other, as written."""
+def test_python_examples_run(page: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks marked as runnable run in order, as written."""
     monkeypatch.chdir(tmp_path)
-    if "reefs/archive" in page.read_text("utf-8"):  # made with commands earlier on the page
+    if "reefs/archive" in page.read_text("utf-8"):  # created by commands earlier on the page
         seed = server.url("open-directory.localhost")
         crawl = lycosa.crawl("coral reef", [seed], out="reefs", budget=10, delay=0, allow_network="127.0.0.0/8")
         assert any(visit.is_page for visit in crawl)
-    if "pages.csv" in page.read_text("utf-8"):  # what `lycosa export` writes
+    if "pages.csv" in page.read_text("utf-8"):  # written by `lycosa export`
         addresses = (f"http://a.test/owls/{number}" for number in range(20))
         Path("pages.csv").write_text("\n".join(["url,title", *(f"{address},An owl" for address in addresses)]))
     names: dict[str, Any] = {"__name__": "example"}
@@ -184,8 +177,7 @@ def test_examples_run(page: Path, server: Server, tmp_path: Path, monkeypatch: p
         exec(compile(block.replace(":8123", f":{server.port}"), str(page), "exec"), names)
 
 
-def test_settings_of_experiments_exist(tmp_path: Path) -> None:
-    """The TOML file that the how-to of the lab shows can be read."""
+def test_lab_howto_experiment_is_valid(tmp_path: Path) -> None:
     from lycosa_lab.experiments import Experiment
 
     (shown,) = TOML.findall((ROOT / "docs" / "howto" / "lab.md").read_text("utf-8"))
@@ -193,8 +185,7 @@ def test_settings_of_experiments_exist(tmp_path: Path) -> None:
     assert Experiment.load(tmp_path / "mine.toml").name == "mine"
 
 
-def test_commands_that_the_docs_show_exist() -> None:
-    """Each `$ lycosa ...` of a page names a command and options that there are."""
+def test_shown_lycosa_commands_exist() -> None:
     seen: set[str] = set()
     for page in PAGES:
         text = page.read_text("utf-8").replace("\\\n", " ")
@@ -212,12 +203,12 @@ OUTSIDE = frozenset(
     ". apt awk cat cd cp createdb createuser curl docker echo export git goaccess head install journalctl jq ln ls "
     "mkdir mv pipx podman printf pywb read rm scrapy sort sqlite3 systemctl useradd uvx warc-tools".split()
 )
-"""Programs that are not ours. What the docs show of them is not run; what they start of ours is looked at."""
+"""External programs: their calls are not checked, but Lycosa commands that they start are."""
 
 
-def test_other_commands_that_the_docs_show() -> None:
-    """Each other `$ ...` of a page is a target of the Makefile, a script that there is, an install of packages and
-    extras that there are, or one of the programs that are marked as others'; what these start of Lycosa exists.
+def test_other_shown_commands_exist() -> None:
+    """Other commands are Makefile targets, scripts, installs of existing packages and extras, or listed external
+    programs.
     """
     makefile = (ROOT / "Makefile").read_text("utf-8")
     projects = [tomllib.loads(file.read_text("utf-8"))["project"] for file in ROOT.glob("packages/*/pyproject.toml")]
@@ -245,12 +236,12 @@ def test_other_commands_that_the_docs_show() -> None:
 
 
 def _blocks(text: str) -> str:
-    """What a page shows of a terminal."""
+    """Return the terminal blocks of a page."""
     return "\n".join(re.findall(r"^ *```(?:console|text)\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE))
 
 
 def _spellings(name: str) -> set[str]:
-    """The options of a command; of a group, those of its usual one."""
+    """Return the options of a command; of a group, those of its default command."""
     command = COMMANDS[name]
     usual = command.load(command.usual).params if hasattr(command, "usual") else []
     return {spelling for each in (*command.params, *usual) for spelling in (*each.opts, *each.secondary_opts)}
@@ -258,7 +249,7 @@ def _spellings(name: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def schema(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The API's own description of itself."""
+    """Return the API's OpenAPI schema."""
     from lycosa_server.app import create_app
     from lycosa_server.people.credentials import Passwords
     from lycosa_server.settings import Settings
@@ -271,12 +262,11 @@ def schema(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def operations(schema: dict[str, Any]) -> dict[str, Any]:
-    """By method and path."""
+    """Return the operations by method and path."""
     return {f"{method.upper()} {path}": told for path, way in schema["paths"].items() for method, told in way.items()}
 
 
-def test_routes_that_the_docs_name_exist(operations: dict[str, Any]) -> None:
-    """Each route that a page names, with or without the prefix, is one of the API's."""
+def test_documented_routes_exist(operations: dict[str, Any]) -> None:
     known = {re.sub(r"\{\w+\}", "{}", route.replace("/api/v1", "")) for route in operations}
     for page in ("api.md", "serve.md", "privacy.md", "howto/team.md"):
         text = (ROOT / "docs" / page).read_text("utf-8")
@@ -285,8 +275,7 @@ def test_routes_that_the_docs_name_exist(operations: dict[str, Any]) -> None:
             assert route in known, f"{page}: no {method} {path}"
 
 
-def test_the_api_guide_names_all_routes(operations: dict[str, Any]) -> None:
-    """The table at the end of docs/api.md is what tools/server_docs.py makes of the code, and has every tag."""
+def test_api_guide_lists_all_routes(operations: dict[str, Any]) -> None:
     tool, guide = _tool("server_docs"), (ROOT / "docs" / "api.md").read_text("utf-8")
     assert tool.ROUTES.search(guide)[0] == tool.routes(), "run tools/server_docs.py --routes"
     assert {route.replace("/api/v1", "") for route in operations} == set(
@@ -296,8 +285,7 @@ def test_the_api_guide_names_all_routes(operations: dict[str, Any]) -> None:
     assert tags == set(re.findall(r"^\| \*\*(\w+)\*\* \|", guide, re.MULTILINE))
 
 
-def test_answers_that_the_api_guide_shows_fit(schema: dict[str, Any], operations: dict[str, Any]) -> None:
-    """Each call of docs/api.md is one that there is, and the answer that is shown fits the schema."""
+def test_api_guide_answers_fit_schema(schema: dict[str, Any], operations: dict[str, Any]) -> None:
     tool = _tool("server_docs")
     calls = tool.calls((ROOT / "docs" / "api.md").read_text("utf-8"))
     shapes = 0
@@ -314,8 +302,7 @@ def test_answers_that_the_api_guide_shows_fit(schema: dict[str, Any], operations
     assert shapes >= 10
 
 
-def test_misfits_are_found(schema: dict[str, Any]) -> None:
-    """The comparison with the schema sees what is unknown, missing, or of another type, at any depth."""
+def test_schema_misfits_are_found(schema: dict[str, Any]) -> None:
     tool = _tool("server_docs")
     part = {"$ref": "#/components/schemas/Changes"}
     change = {"crawl": None, "since": "now", "changes": [{"seq": 1}], "more": True}
@@ -326,8 +313,7 @@ def test_misfits_are_found(schema: dict[str, Any]) -> None:
     assert tool.unlike({"a": [{"b": 1}], "c": None}, {"a": [], "c": 2}) == []
 
 
-def test_a_server_is_told_what_it_understands() -> None:
-    """Each `lycosa serve`, `backup` or `restore` of a page, also in a unit, has options that there are."""
+def test_documented_server_commands_exist() -> None:
     for page in PAGES:
         text = page.read_text("utf-8").replace("\\\n", " ")
         for name, rest in re.findall(r"\blycosa (serve|backup|restore)((?: [^\s`#|'\"]+)*)", text):
@@ -338,16 +324,14 @@ def test_a_server_is_told_what_it_understands() -> None:
             assert {option for row in table for option in re.findall(r"--[\w-]+", row)} <= _spellings("serve")
 
 
-def test_every_table_is_on_the_privacy_page() -> None:
-    """docs/privacy.md says of each table of the database what it holds and until when; of nothing else."""
+def test_privacy_page_covers_every_table() -> None:
     from lycosa_server.people.schema import metadata
 
     told = (ROOT / "docs" / "privacy.md").read_text("utf-8").partition("## In a crawl's directory")[0]
     assert {*metadata.tables, "alembic_version"} == set(re.findall(r"^\| `(\w+)` \|", told, re.MULTILINE))
 
 
-def test_tests_that_the_docs_name_exist() -> None:
-    """Every test that the architecture page names for an invariant is there, in the file that it names."""
+def test_tests_named_in_architecture_exist() -> None:
     for row in (ROOT / "docs" / "architecture.md").read_text("utf-8").split("\n"):
         for file, names in re.findall(r"\]\(\.\./((?:packages/\S+/)?tests/\S+\.py)\)((?::? ?,? ?`test_\w+`)*)", row):
             source = (ROOT / file).read_text("utf-8")
@@ -355,8 +339,7 @@ def test_tests_that_the_docs_name_exist() -> None:
                 assert f"def {name}(" in source, f"{file} has no {name}: name the test that holds this now"
 
 
-def test_the_readme_shows_the_two_commands() -> None:
-    """README's first screen has `make demo` and `make test`, as the Makefile has them."""
+def test_readme_shows_demo_and_test_commands() -> None:
     first_screen = "\n".join((ROOT / "README.md").read_text("utf-8").split("\n")[:50])
     makefile = (ROOT / "Makefile").read_text("utf-8")
     for command in ("demo", "test"):
@@ -364,8 +347,7 @@ def test_the_readme_shows_the_two_commands() -> None:
         assert re.search(rf"^{command}:", makefile, re.MULTILINE)
 
 
-def test_a_new_page_is_reachable() -> None:
-    """Every page of the documentation is linked from another one."""
+def test_every_page_is_linked() -> None:
     linked = "\n".join(page.read_text("utf-8") for page in PAGES)
     for page in PAGES:
         assert page.name == "README.md" or page.name in linked, f"nothing links to {page.relative_to(ROOT)}"

@@ -1,4 +1,4 @@
-"""Golden crawls: default crawls pick what they have picked before."""
+"""Golden crawls: default crawls pick the same pages as before."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ RECORDED = golden.read(golden.RECORDED)
 
 @pytest.mark.parametrize("name", golden.CRAWLS)
 def test_crawl_same_picks(name: str) -> None:
-    """A crawl differs from its record by ties at most."""
     if not golden.is_here(name, golden.CORPORA):
         pytest.skip(f"there is no {name.split('/')[0]} in {golden.CORPORA}")
     outcome = golden.compare(name, golden.CORPORA, RECORDED[name])
@@ -40,9 +39,9 @@ def test_crawl_same_picks(name: str) -> None:
 
 @pytest.mark.parametrize(("weight", "factor"), [("anchor", 2.0), ("address", 1.2)])
 def test_compare_changed_weight(monkeypatch: pytest.MonkeyPatch, weight: str, factor: float) -> None:
-    """One weight of scent that is changed is found, and both candidates are named with their priorities.
+    """A changed weight of scent is found, and both candidates are reported with their priorities.
 
-    With the second one, the pick that differs is of a page whose robots.txt is fetched first.
+    With the second one, robots.txt of the differing page is fetched first.
     """
     monkeypatch.setitem(WEIGHTS, weight, factor * WEIGHTS[weight])
     name = "web/coral"
@@ -58,11 +57,10 @@ def test_compare_changed_weight(monkeypatch: pytest.MonkeyPatch, weight: str, fa
 
 
 def test_compare_tie(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounding that changes the order of equals is listed and not reported as a change; the rest is compared."""
     name, at = "web/coral", 30
     monkeypatch.setattr(golden, "PICKS", at + 1)
     picks = golden.run(name, golden.CORPORA)
-    monkeypatch.setattr(golden, "TIE", 100.0)  # any two candidates are as good as equal
+    monkeypatch.setattr(golden, "TIE", 100.0)  # any two candidates are tied
     other = next(pick for pick in RECORDED[name][at + 1 :] if pick.url not in {made.url for made in picks})
     recorded = [*picks[:at], other._replace(priority=picks[at].priority)]
     outcome = golden.compare(name, golden.CORPORA, recorded)
@@ -71,8 +69,7 @@ def test_compare_tie(monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome.changes == []
 
 
-def test_read_what_was_written(tmp_path: Path) -> None:
-    """A record is read as it was written, seeds with their infinite priority."""
+def test_read_written_record(tmp_path: Path) -> None:
     crawls = {"web/x": [golden.Pick("http://a.test/", math.inf), golden.Pick("http://a.test/b", -0.25)]}
     golden.write(crawls, tmp_path / "picks.tsv")
     assert golden.read(tmp_path / "picks.tsv") == crawls

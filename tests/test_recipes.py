@@ -1,4 +1,4 @@
-"""The recipes of the docs run as they are written. Libraries that only a recipe needs are stand-ins."""
+"""The recipes of the docs run as written, with stand-ins for libraries that only a recipe needs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(code: str) -> dict[str, Any]:
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, module: str, **contents: Any) -> None:
-    """Put a module in the place of a library, with its parents."""
+    """Replace a library by a module, including its parents."""
     made = ModuleType(module)
     vars(made).update(contents)
     name = module
@@ -67,8 +67,6 @@ STATEMENTS = {
 
 
 def test_skos_to_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """English labels and relations between concepts that have one become a table that is read."""
-
     class Skos(dict[str, str]):
         __getattr__ = dict.__getitem__
 
@@ -97,7 +95,7 @@ PAGES = {
 
 @pytest.fixture
 def reefs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A crawl in the current directory that is called reefs: all its pages but one are relevant."""
+    """Crawl into ./reefs: all pages but one are relevant."""
 
     def found(url: str) -> lycosa.Page:
         title, targets = PAGES[url]
@@ -113,7 +111,7 @@ def reefs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Made:
-    """A document that remembers how it was made."""
+    """A document that records its arguments."""
 
     def __init__(self, **given: Any) -> None:
         self.given = given
@@ -123,7 +121,6 @@ class Made:
     ("langchain_core.documents", "page_content", "id"), ("llama_index.core.schema", "text", "id_"),
 ])  # fmt: skip
 def test_documents(reefs: None, monkeypatch: pytest.MonkeyPatch, module: str, text: str, name: str) -> None:
-    """A document for each relevant page: its text, its address as its id, and what is known of it."""
     stand_in(monkeypatch, module, Document=Made)
     made = list(run(recipe("howto/export.md", module.partition(".")[0]))["documents"]("reefs"))
     assert ["http://a.test/", "http://b.test/"] == [document.given[name] for document in made]
@@ -141,7 +138,6 @@ def test_documents(reefs: None, monkeypatch: pytest.MonkeyPatch, module: str, te
 
 
 def test_graphml(reefs: None) -> None:
-    """Relevant pages are nodes, and links between them edges; titles lose what XML cannot hold."""
     run(recipe("howto/export.md", "networkx"))
     graph = networkx.read_graphml("reefs.graphml")
     assert {"http://a.test/": "Start", "http://b.test/": "Other"} == dict(graph.nodes(data="title"))

@@ -17,7 +17,7 @@ from crawl_helpers import Remembered, sim_space
 from lycosa.core.composite import Greedy
 from lycosa.core.engine import RECALL, Engine
 from lycosa.core.errors import InputError
-from lycosa.core.protocols import SectionTrapFilter
+from lycosa.core.protocols import TrapFilter
 from lycosa.core.spilled_rows import ROW, SpilledRows
 from lycosa.core.table import Table
 from lycosa.core.types import InboundLinks, Links, Seed, Setting, Visit
@@ -34,7 +34,7 @@ from lycosa.strategies.baselines import BreadthFirst
 from lycosa.strategies.scent import Scent, page_outcomes
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import clock, run_virtual
-from lycosa.traps.trap_filter import SectionTrapFilter as TrapWarden
+from lycosa.traps.trap_filter import SectionTrapFilter
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.judgements import Judgements
 from lycosa_lab.simulation import simulate
@@ -233,7 +233,7 @@ def test_spilled_rows_keep_their_priorities() -> None:
     assert worth(away=False) == pytest.approx(worth(away=True), abs=2e-5)
 
 
-def an_engine(trap_filter: SectionTrapFilter) -> Engine:
+def an_engine(trap_filter: TrapFilter) -> Engine:
     made = Engine(
         GraphSpace({}),
         SpaceJudge(),
@@ -256,7 +256,7 @@ def hear(engine: Engine, number: int, ends: Iterable[object]) -> SpilledRows:
 
 
 def test_links_of_other_shards_are_spilled() -> None:
-    engine = an_engine(TrapWarden(0.5))
+    engine = an_engine(SectionTrapFilter(0.5))
     for number in range(1, 200):
         spilled = hear(engine, number, range(10))
     assert spilled.count == 1991 - (engine.table.open_rows - spilled.count)
@@ -265,7 +265,7 @@ def test_links_of_other_shards_are_spilled() -> None:
 
 
 def test_spill_file_has_length_of_snapshot() -> None:
-    engine = an_engine(TrapWarden(0.5))
+    engine = an_engine(SectionTrapFilter(0.5))
     for number in range(1, 60):
         spilled = hear(engine, number, ("x" * (37 * at) for at in range(10)))
         if about := spilled.about():
@@ -275,4 +275,4 @@ def test_spill_file_has_length_of_snapshot() -> None:
 
 def test_trap_filter_without_leave_spills_nothing() -> None:
     assert an_engine(SectionTrapFilter()).spilled is not None
-    assert an_engine(Priorities(TrapWarden(0.5), ScrapySpace())).spilled is None
+    assert an_engine(Priorities(SectionTrapFilter(0.5), ScrapySpace())).spilled is None

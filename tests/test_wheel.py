@@ -1,4 +1,4 @@
-"""The wheels: complete, small, fit to be published, each enough for its work where only its dependencies are there."""
+"""The wheels are complete, small and publishable, and each works with its dependencies only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from served import wait
 
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
 LARGEST, BASE_LARGEST, BASE_DISK = 10_000_000, 60_000_000, 190_000_000
-"""Bytes of the wheel, and of the base install: to download, and on disk. `make wheel` weighs what the index has."""
+"""Maximum bytes of the wheel, and of the base install to download and on disk."""
 
 Environment = Callable[[str], Path]
 
@@ -37,7 +37,7 @@ def _run(*command: str | Path, **more: object) -> str:
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the wheels of all packages."""
+    """Build the wheels of all packages."""
     out = tmp_path_factory.mktemp("dist")
     for package in PACKAGES:
         _run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, ROOT / "packages" / package)
@@ -56,7 +56,7 @@ def wheel(dist: Path) -> Path:
 
 @pytest.fixture
 def environment(dist: Path, tmp_path: Path) -> Environment:
-    """Make an empty environment with one package and its dependencies; return the directory of its programs."""
+    """Return a function that installs one package in an empty environment and returns the directory of its programs."""
 
     def made(package: str) -> Path:
         _run(sys.executable, "-m", "venv", tmp_path / "env")
@@ -70,7 +70,6 @@ def environment(dist: Path, tmp_path: Path) -> Environment:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_wheel_is_complete(dist: Path, package: str) -> None:
-    """Every file of the package is in it and nothing else is; `twine check` finds nothing to complain of."""
     made, module, source = _wheel_of(dist, package), package.replace("-", "_"), ROOT / "packages" / package / "src"
     packed = set(zipfile.ZipFile(made).namelist())
     files = (file for file in source.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
@@ -84,7 +83,6 @@ def test_wheel_is_complete(dist: Path, package: str) -> None:
 
 
 def test_packages_have_one_version() -> None:
-    """All packages have the version of `lycosa`, and need just that one."""
     projects = [tomllib.loads((ROOT / "packages" / name / "pyproject.toml").read_text("utf-8")) for name in PACKAGES]
     (version,) = {each["project"]["version"] for each in projects}
     assert f'__version__ = "{version}"' in (ROOT / "packages/lycosa/src/lycosa/version.py").read_text("utf-8")
@@ -93,7 +91,7 @@ def test_packages_have_one_version() -> None:
 
 
 def _needed(name: str, seen: set[str], extras: tuple[str, ...] = ("",)) -> Iterator[metadata.Distribution]:
-    """What a distribution needs without any extra, and what that needs."""
+    """Yield the dependencies of a distribution without extras, recursively."""
     if name in seen:
         return
     seen.add(name)
@@ -105,8 +103,7 @@ def _needed(name: str, seen: set[str], extras: tuple[str, ...] = ("",)) -> Itera
             yield from _needed(need.name.lower().replace("_", "-"), seen, tuple(need.extras) or ("",))
 
 
-def test_the_base_install_is_small(wheel: Path) -> None:
-    """The wheel and what it needs, packed as wheels are: at most 60 MB to download."""
+def test_base_install_is_small(wheel: Path) -> None:
     names: set[str] = set()
     to_download, on_disk = wheel.stat().st_size, sum(file.file_size for file in zipfile.ZipFile(wheel).filelist)
     for found in _base_distributions(wheel, names):
@@ -120,8 +117,7 @@ def test_the_base_install_is_small(wheel: Path) -> None:
     assert on_disk <= BASE_DISK
 
 
-def test_a_demo_where_nothing_else_is(wheel: Path, tmp_path: Path) -> None:
-    """Unpacked beside its base dependencies and nothing more, it runs a demo; what is an extra is told in a line."""
+def test_demo_with_base_dependencies_only(wheel: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     zipfile.ZipFile(wheel).extractall(site)
     names: set[str] = set()
@@ -130,7 +126,7 @@ def test_a_demo_where_nothing_else_is(wheel: Path, tmp_path: Path) -> None:
             top = Path(file.parts[0])
             if ".." not in file.parts and top.name != "__pycache__" and not (site / top).exists():
                 (site / top).symlink_to(Path(str(found.locate_file(top))).resolve())
-    # -S: the site-packages of the tests are not there; -E: nor is anything that the environment names.
+    # -S skips site-packages, -E ignores environment variables.
     code = f"import sys; sys.path[:0] = [{str(site)!r}]; from lycosa.cli import main; main()"
     alone = [sys.executable, "-S", "-E", "-c", code]
     for package in ("pytest", "pandas", "pyarrow", "fastapi", "mcp", "sklearn", "playwright", "wordllama", "zstandard"):
@@ -154,7 +150,7 @@ def test_a_demo_where_nothing_else_is(wheel: Path, tmp_path: Path) -> None:
 
 
 def _base_distributions(wheel: Path, names: set[str]) -> Iterator[metadata.Distribution]:
-    """What the wheel needs without extras, and what that needs, as it is installed here."""
+    """Yield the base dependencies of the wheel as installed here, recursively."""
     for line in _base(wheel):
         need = Requirement(line)
         if need.marker is None or need.marker.evaluate():
@@ -162,24 +158,21 @@ def _base_distributions(wheel: Path, names: set[str]) -> Iterator[metadata.Distr
 
 
 def _base(wheel: Path) -> list[str]:
-    """What the wheel asks for without extras."""
+    """Return the requirements of the wheel without extras."""
     packed = zipfile.ZipFile(wheel)
     told = packed.read(next(name for name in packed.namelist() if name.endswith("METADATA"))).decode()
     return [line for line in re.findall(r"^Requires-Dist: (.+)$", told, re.MULTILINE) if "extra ==" not in line]
 
 
-# -- each package in an environment of its own ---------------------------------------------------------------------
 
 
 def test_crawler_alone(environment: Environment, tmp_path: Path) -> None:
-    """It runs the demo; no plugin is there."""
     lycosa = environment("lycosa") / "lycosa"
     assert "harvest rate" in _run(lycosa, "demo", "--budget", "30", cwd=tmp_path)
     assert [] == json.loads(_run(lycosa, "plugins", "--json", cwd=tmp_path))
 
 
 def test_lab_alone(environment: Environment, tmp_path: Path) -> None:
-    """It indexes an embedded web and compares two strategies on it."""
     lycosa = environment("lycosa-lab") / "lycosa"
     _run(lycosa, "lab", "index", "embedded:pages=300,seed=7", "--out", "web", cwd=tmp_path)
     strategies = ["--strategy", "best-first", "--strategy", "breadth-first"]
@@ -202,7 +195,6 @@ def test_lab_alone(environment: Environment, tmp_path: Path) -> None:
 
 
 def test_server_alone(environment: Environment, tmp_path: Path) -> None:
-    """It starts, says that it is well, and ends."""
     command = [environment("lycosa-server") / "lycosa", "serve", "data", "--port", "0"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         try:
@@ -219,7 +211,6 @@ def test_server_alone(environment: Environment, tmp_path: Path) -> None:
 
 
 def test_cluster_alone(environment: Environment, tmp_path: Path) -> None:
-    """It crawls on Ray, with two shards."""
     lycosa = environment("lycosa-cluster") / "lycosa"
     with serve(Web(pages=200, hosts=10, traps=()), record=False) as server:
         words = ["coral reef", "--seed", next(server.web.urls()), "--allow-network", "127.0.0.0/8", "--delay", "0"]
@@ -229,7 +220,6 @@ def test_cluster_alone(environment: Environment, tmp_path: Path) -> None:
 
 
 def test_scrapy_alone(environment: Environment, tmp_path: Path) -> None:
-    """A spider crawls with its scheduler, and `lycosa show` reads the crawl."""
     programs = environment("lycosa-scrapy")
     settings = {
         "SCHEDULER": "lycosa_scrapy.scheduler.Scheduler",

@@ -1,9 +1,9 @@
-"""Make the word statistics that come with the package: document frequencies of English.
+"""Write the word statistics that come with the package: document frequencies of English.
 
-    python tools/background.py SOURCE... --source "what they are, and whose"
+    python tools/background.py SOURCE... --source "origin and licence"
 
-SOURCE is WARC files, crawl directories, directories of pages. Shipped are the
-counts of Wikipedia for Schools (2007), as the Wikispeedia corpus has it.
+SOURCE is WARC files, crawl directories, or directories of pages. The package contains the counts of Wikipedia for
+Schools (2007), from the Wikispeedia corpus.
 """
 
 from __future__ import annotations

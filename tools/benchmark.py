@@ -1,10 +1,10 @@
-"""Write what `lycosa lab benchmark` measured into docs/benchmark.md.
+"""Write the results of `lycosa lab benchmark` into docs/benchmark.md.
 
     python tools/benchmark.py OUT
 
-OUT is the directory of the run. Only what stands between `<!-- measured: NAME -->` and `<!-- end -->` is replaced. NAME
-is `summary`, `claims`, `remarks`, `made` (when, and by which command), or the key of a table: `benchmark-cells`,
-`benchmark-100`, `benchmark-webkb`. A region whose table the report does not have stays as it is.
+OUT is the directory of the run. Only the regions between `<!-- measured: NAME -->` and `<!-- end -->` are replaced.
+NAME is `summary`, `claims`, `remarks`, `made` (date and command), or the key of a table: `benchmark-cells`,
+`benchmark-100`, `benchmark-webkb`. Regions without a table in the report are left alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REGION = re.compile(r"(<!-- measured: ([^\n]+?) -->\n)(.*?)(<!-- end -->)", re.D
 
 
 def regions(report: Path) -> dict[str, str]:
-    """By name what stands in each region."""
+    """Return the content of each region by name."""
     found = json.loads((report / "report.json").read_text(encoding="utf-8"))
     made = {
         "summary": found["summary"],
@@ -41,13 +41,13 @@ def regions(report: Path) -> dict[str, str]:
 
 
 def when(found: dict[str, Any]) -> str:
-    """When and by which command a report was made, without where it was on this machine."""
+    """Return date and command of a report, without local paths."""
     named = " ".join(Path(word).name if "/" in word else word for word in found["command"].split())
     return f"*{found['made']}: `{named}`*"
 
 
 def claims(found: dict[str, Any]) -> str:
-    """Claims with their verdicts and evidence."""
+    """Return the claims with their verdicts and evidence."""
     return "\n".join(
         f"- **{claim['verdict']}**: {claim['text'].rstrip('.')}. {' '.join(claim['evidence'].split())}"
         for claim in found["claims"]
@@ -55,7 +55,7 @@ def claims(found: dict[str, Any]) -> str:
 
 
 def picture(part: dict[str, Any]) -> str:
-    """A figure of a report as SVG."""
+    """Return a figure of a report as SVG."""
     told = {item.name: part[item.name] for item in fields(Figure) if item.init and item.name in part}
     figure = Figure(**{**told, "curves": [Curve(**curve) for curve in part["curves"]]})
     figure.title += f", {BADGE}" if part["mode"] == "as-published" else ""
@@ -63,7 +63,7 @@ def picture(part: dict[str, Any]) -> str:
 
 
 def table(columns: list[str], rows: list[list[Any]]) -> list[str]:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     return [
         f"| {' | '.join(columns)} |",
         f"|{'---|' * len(columns)}",
@@ -78,12 +78,11 @@ def _cell(value: Any) -> str:
 
 
 def filled(text: str, known: dict[str, str]) -> str:
-    """The page with what was measured in its regions."""
+    """Return the page with its regions filled."""
     return REGION.sub(lambda at: f"{at[1]}\n{known[at[2]]}\n\n{at[4]}" if at[2] in known else at[0], text)
 
 
 def main() -> None:
-    """Write the page."""
     path = DOCS / "benchmark.md"
     path.write_text(filled(path.read_text(encoding="utf-8"), regions(Path(sys.argv[1]) / "report")), encoding="utf-8")
 

@@ -1,15 +1,15 @@
-"""Write what was measured into docs/freshness.md: tables, verdicts and pictures, from a report of the lab.
+"""Write tables, verdicts and figures of a lab report into docs/freshness.md.
 
     python tools/freshness.py REPORT
 
-REPORT is what `lycosa lab paper freshness --out REPORT` wrote. Only what stands between `<!-- measured: NAME -->` and
-`<!-- end -->` is replaced, all other text is left as it is. NAME is
+REPORT is the output of `lycosa lab paper freshness --out REPORT`. Only the regions between `<!-- measured: NAME -->`
+and `<!-- end -->` are replaced. NAME is
 
     summary, claims, made                the report's own words, and the command that makes it again
     freshness-schedules ...              a table by its key
     freshness-figure-allocation ...      a figure by its key; its picture goes to docs/freshness/
 
-Without docs/freshness.md one is begun, with all there is.
+If docs/freshness.md is missing, it is created with all regions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PICTURES = "freshness"
 
 
 class Report:
-    """A report of the lab, read."""
+    """A parsed report of the lab."""
 
     def __init__(self, place: Path) -> None:
         self.place = place / "freshness" if (place / "freshness" / "report.json").is_file() else place
@@ -35,7 +35,7 @@ class Report:
         self.parts: dict[str, dict[str, Any]] = {part["key"]: part for part in self.found["parts"]}
 
     def region(self, key: str, docs: Path) -> str:
-        """What stands in a region."""
+        """Return the content of a region."""
         if key == "summary":
             return str(self.found["summary"])
         if key in ("made", "claims"):
@@ -52,7 +52,6 @@ class Report:
 
 
 def main() -> None:
-    """Write the page."""
     report = Report(Path(sys.argv[1]))
     path = DOCS / "freshness.md"
     text = path.read_text(encoding="utf-8") if path.is_file() else begun(report)
@@ -60,7 +59,7 @@ def main() -> None:
 
 
 def filled(text: str, report: Report, docs: Path) -> str:
-    """The page with what was measured in its regions."""
+    """Return the page with its regions filled."""
 
     def region(found: re.Match[str]) -> str:
         head, name, _, end = found.groups()
@@ -70,7 +69,7 @@ def filled(text: str, report: Report, docs: Path) -> str:
 
 
 def begun(report: Report) -> str:
-    """A page of empty regions, all in the order of the report."""
+    """Return a page of empty regions in the order of the report."""
     lines = ["# Freshness", ""]
     for name in ("summary", "claims", *report.parts, "made"):
         lines += [f"<!-- measured: {name} -->", "<!-- end -->", ""]

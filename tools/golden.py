@@ -1,7 +1,7 @@
-"""Golden crawls: show that a change of the code does not change what default crawls pick.
+"""Golden crawls: show that a change of the code does not change the picks of default crawls.
 
     python tools/golden.py                     compare with tests/golden/picks.tsv
-    python tools/golden.py --record            record the picks again, after a change that is meant
+    python tools/golden.py --record            record the picks again, after an intended change
     python tools/golden.py --against COMMIT    compare with another version, run on this machine
     python tools/golden.py webkb web/1         only these crawls
 
@@ -10,8 +10,7 @@ test web and four on each corpus that is present. At the first difference the re
 instead are printed with their priorities. Closer than 1e-6 is a tie, which rounding on another CPU may decide: it is
 listed, and the crawl is run again in the recorded order from there. Anything else is a change of behaviour (exit 1).
 
-The same script runs the other version. When something moves that is imported from lycosa below, try its new place first
-and then the old one.
+The same script runs the other version, so imports from lycosa below must try the new name first and then the old one.
 """
 
 from __future__ import annotations
@@ -51,16 +50,16 @@ with warnings.catch_warnings():  # fastwarc warns about its own older classes
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "tests/golden/picks.tsv"
 CORPORA = Path(os.environ.get("CORPORA", ROOT / "../shared/corpora"))
-PAGES, PICKS = 100, 200  # a crawl ends at the first of both
+PAGES, PICKS = 100, 200  # a crawl ends at either limit
 TIE = 1e-6
-MAX_TIES = 20  # of one crawl, each of which runs it again
+MAX_TIES = 20  # per crawl; each of them runs it again
 WEB = "web"
-MEMORY = "/dev/shm"  # where logs are synced at no cost
+MEMORY = "/dev/shm"  # a file system where syncing is free
 
 WIKI = "http://wikispeedia.test/wp/"
 MDN = "http://developer.mozilla.test/en-US/docs/"
 CRAWLS: dict[str, tuple[str, list[str]]] = {
-    # On the test web the topic is one of its own; without seeds, the crawl starts from portals.
+    # The test web has its own topics; without seeds, the crawl starts from portals.
     "web/coral": ("marine biology/coral reefs", []),
     "web/locomotives": ("railways/steam locomotives", []),
     "web/castles": ("medieval history/castles", []),
@@ -96,11 +95,10 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
 
 
-# -- webs --------------------------------------------------------------------------------------------------
 
 
 class RecordedTransport:
-    """Answers from a WARC file, each after a time drawn from its address; other hosts are unknown."""
+    """Transport that answers from a WARC file, with response times drawn from the URL; other hosts are unknown."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.offsets = path, dict[str, int]()
@@ -111,7 +109,7 @@ class RecordedTransport:
         self.hosts = {urlsplit(url).netloc for url in self.offsets}
 
     async def address(self, url: str) -> str:
-        """An address of the network for benchmarks."""
+        """Return a URL of the benchmark network (RFC 2544)."""
         host = urlsplit(url).netloc
         if host not in self.hosts:
             raise FetchError("unknown-host", f"no such host: {host}")
@@ -132,19 +130,18 @@ class RecordedTransport:
         return Response(status, f"HTTP/1.1 {status} -".encode(), raw, body, address, fields=by_name)
 
     async def close(self) -> None:
-        """Every answer has closed its file."""
+        pass
 
 
-recorded_transport = cache(RecordedTransport)  # a corpus is looked through once
+recorded_transport = cache(RecordedTransport)  # a corpus is read once
 
 
 def is_here(name: str, corpora: Path) -> bool:
-    """Whether the pages of a crawl are on this machine."""
+    """Return whether the pages of a crawl are on this machine."""
     corpus = name.split("/")[0]
     return corpus == WEB or (corpora / f"{corpus}.warc.gz").is_file()
 
 
-# -- crawls ------------------------------------------------------------------------------------------------
 
 
 def run(name: str, corpora: Path, recorded: Sequence[Pick] = (), swaps: dict[int, str] | None = None) -> list[Pick]:
@@ -167,7 +164,7 @@ def run(name: str, corpora: Path, recorded: Sequence[Pick] = (), swaps: dict[int
         chosen = _watch(await going.open(), picks, recorded, swaps or {})
         async with going:
             async for visit in going:
-                if visit.pick:  # by an errand, such as robots.txt, the page that it is for was picked
+                if visit.pick:  # a prerequisite, such as robots.txt, counts as a pick of its page
                     page = visit.origin or visit.url
                     picks.append(Pick(page, *chosen[page]))
                 if len(picks) == PICKS:
@@ -181,7 +178,7 @@ def run(name: str, corpora: Path, recorded: Sequence[Pick] = (), swaps: dict[int
 def _watch(
     engine: Any, picks: list[Pick], recorded: Sequence[Pick], swaps: dict[int, str]
 ) -> dict[str, tuple[float, float | None]]:
-    """Note, by picked URL, its priority and the recorded pick's, and let the latter win the ties of `swaps`."""
+    """Record, by picked URL, its priority and the recorded pick's, and let the latter win the ties of `swaps`."""
     table, strategy, original = engine.table, engine.strategy, engine.strategy.pick
     chosen: dict[str, tuple[float, float | None]] = {}
 
@@ -235,16 +232,15 @@ def compare(name: str, corpora: Path, recorded: Sequence[Pick]) -> Outcome:
     return outcome
 
 
-# -- records -----------------------------------------------------------------------------------------------
 
 
 def digest(picks: Iterable[Pick]) -> str:
-    """Return the hash of the picked URLs, in order."""
+    """Return the hash of the picked URLs in order."""
     return hashlib.sha256("\n".join(pick.url for pick in picks).encode()).hexdigest()[:16]
 
 
 def write(crawls: dict[str, list[Pick]], path: Path) -> None:
-    """Write a line with name, hash and common start of the URLs for each crawl, and below it a line for each pick."""
+    """Write a line with name, hash and common prefix of the URLs for each crawl, followed by a line for each pick."""
     lines = []
     for name, picks in crawls.items():
         start = os.path.commonprefix([pick.url for pick in picks])  # noqa: RUF071 - of characters
@@ -254,7 +250,7 @@ def write(crawls: dict[str, list[Pick]], path: Path) -> None:
 
 
 def read(path: Path) -> dict[str, list[Pick]]:
-    """Read what `write` has written."""
+    """Read the output of `write`."""
     crawls: dict[str, list[Pick]] = {}
     for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
         if line.startswith("# "):
@@ -267,14 +263,14 @@ def read(path: Path) -> dict[str, list[Pick]]:
 
 
 def picks_of(commit: str, names: Sequence[str], corpora: Path) -> dict[str, list[Pick]]:
-    """Run the crawls with the sources of another version, in a process of its own."""
+    """Run the crawls with the sources of another version, in a separate process."""
     with tempfile.TemporaryDirectory() as place:
         tree, out = Path(place) / "tree", Path(place) / "picks.tsv"
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--quiet", "--detach", str(tree), commit], check=True)
         try:
             text = next(tree.glob("**/src/lycosa/text"))
-            # The word vectors are made when Lycosa is installed, and are not in git.
+            # The word vectors are created at installation and are not in git.
             shutil.copytree(Path(embeddings.HERE), text / "word_vectors", dirs_exist_ok=True)
             command = [sys.executable, __file__, "--picks", str(out), "--corpora", str(corpora), *names]
             sources = str(text.parent.parent)
@@ -284,7 +280,6 @@ def picks_of(commit: str, names: Sequence[str], corpora: Path) -> dict[str, list
             subprocess.run([*git, "remove", "--force", str(tree)], check=True)
 
 
-# -- the command -------------------------------------------------------------------------------------------
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,9 +1,9 @@
-"""Draw docs/harvest.svg: on-topic pages found against pages fetched, by scent, best-first and breadth-first.
+"""Draw docs/harvest.svg: relevant pages against fetched pages, by scent, best-first and breadth-first.
 
     python tools/harvest_chart.py [--pages 1000] [--concurrency 16] [--out docs/harvest.svg]
 
-The crawls run over real HTTP on the embedded web, as `lycosa demo` runs them. What is on the topic is what the web
-itself says, not what the crawler thinks. Several requests are in flight at once, so two runs differ by a few pages.
+The crawls run over HTTP on the embedded web, like `lycosa demo`. Relevance is the truth known to the web instead of the
+judge's opinion. Several requests are in flight at once, so two runs differ by a few pages.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 720, 360
 LEFT, RIGHT, TOP, BOTTOM = 56, 148, 52, 46
 STRATEGIES = ("scent", "best-first", "breadth-first")
 LINE = 17
-"""What a label is high: those of curves that end at the same height stand below each other."""
+"""Height of a label: labels of curves that end at the same height are stacked."""
 
 STYLE = """
   text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #57606a }
@@ -41,7 +41,7 @@ STYLE = """
 
 
 def curve(strategy: str, pages: int, concurrency: int) -> tuple[list[int], int]:
-    """On-topic pages among the first n fetched, for each n; and how many there are."""
+    """Return the number of relevant pages among the first n fetched, for each n; and their total."""
     web, found = Web(), [0]
     with serve(web, record=False), TemporaryDirectory() as directory:
         wanted = set(web.relevant(TOPIC))
@@ -62,7 +62,7 @@ def curve(strategy: str, pages: int, concurrency: int) -> tuple[list[int], int]:
 
 
 def draw(curves: dict[str, list[int]], wanted: int, query: str) -> str:
-    """The chart as SVG."""
+    """Return the chart as SVG."""
     pages = max(len(found) for found in curves.values()) - 1
     top = 10 * -(-max(max(found) for found in curves.values()) // 10)
 
@@ -79,7 +79,7 @@ def draw(curves: dict[str, list[int]], wanted: int, query: str) -> str:
         lines.append(f'<text x="{at(x, 0)[0]}" y="{HEIGHT - BOTTOM + 19}" text-anchor="middle">{x:,}</text>')
     middle = (LEFT + WIDTH - RIGHT) / 2
     lines.append(f'<text x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">pages fetched</text>')
-    lowest = -math.inf  # where the label above ends
+    lowest = -math.inf  # lower end of the label above
     for name, found in sorted(curves.items(), key=lambda curve: -curve[1][-1]):
         corners = [(n, y) for n, y in enumerate(found) if n % 5 == 0 or n == len(found) - 1]
         points = " ".join("{},{}".format(*at(*corner)) for corner in corners)

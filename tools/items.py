@@ -1,14 +1,14 @@
-"""Write docs/papers-items.md: the items of the five papers, with how each is reached and which tests show it.
+"""Write docs/papers-items.md: the items of the five papers, how each is reached, and its tests.
 
     python tools/items.py           write it
     python tools/items.py --check   exit 1 if it is out of date, or if an item lacks a line or a test
 
-`tools/items.tsv` has a line for each item: id, place in the paper, what it is, how it is reached, departures from the
-paper. A line whose fourth column begins with "not built: " gives the reason. Tests name the items that they show:
+`tools/items.tsv` has a line for each item: id, place in the paper, description, how it is reached, departures from the
+paper. A line whose fourth column begins with "not built: " gives the reason. Tests name their items:
 
     @pytest.mark.paper("otie-eq3", "otie-odd-power")
 
-Tests are read with `ast`; nothing is run.
+Tests are parsed with `ast`, not run.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Item:
 
 @dataclass(frozen=True)
 class MarkedTest:
-    """A test with a marker, and the items that this names."""
+    """A test and the items of its marker."""
 
     file: str
     """Relative to the root."""
@@ -91,7 +91,7 @@ def main() -> int:
 
 
 def items(root: Path) -> list[Item]:
-    """Return the list in its order; raise ValueError for a line that does not have all columns."""
+    """Return the list in order; raise ValueError for a line without all columns."""
     found = []
     for number, line in enumerate((root / LIST).read_text("utf-8").splitlines(), 1):
         cells = line.split("\t")
@@ -113,9 +113,9 @@ def marked_tests(root: Path) -> Iterator[MarkedTest]:
 
 
 def named_by(test: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
-    """Return the items that a test's markers name; an argument that is no plain string gives its source.
+    """Return the items in a test's markers; an argument that is not a string literal gives its source.
 
-    >>> source = "@pytest.mark.paper('otie-eq1', 'otie-eq2')\\ndef test_equations(): ..."
+    >>> source = "@pytest.mark.paper('otie-eq1', 'otie-eq2')\ndef test_equations(): ..."
     >>> named_by(ast.parse(source).body[0])
     ('otie-eq1', 'otie-eq2')
     """
@@ -130,7 +130,7 @@ def named_by(test: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
 
 
 def tests_by_item(root: Path) -> dict[str, list[MarkedTest]]:
-    """Return the tests that name an item, by its id."""
+    """Return the tests of each item, by id."""
     found: dict[str, list[MarkedTest]] = {}
     for test in marked_tests(root):
         for id in test.items:
@@ -162,7 +162,6 @@ def problems(root: Path) -> list[str]:
 
 
 def page(root: Path) -> str:
-    """Return the whole page."""
     listed, tests = items(root), tests_by_item(root)
     counts = ["| paper | items that are here | not built |", "|---|---|---|"]
     rows: list[str] = []

@@ -1,10 +1,10 @@
-"""Write docs/papers.md from reports of the lab: verdicts, the main tables, the curves.
+"""Write docs/papers.md from reports of the lab: verdicts, main tables, curves.
 
     python tools/papers.py Wikispeedia=REPORTS WebKB=REPORTS quick:MDN=REPORTS
 
-REPORTS is what `lycosa lab paper all --out` wrote, a directory for each paper; what the page says of a paper without a
-report there stays, with its date. Of those after `quick:`, made with --quick, only the verdicts are counted. Pictures
-of papers go to docs/papers/.
+REPORTS is the output of `lycosa lab paper all --out`, a directory per paper; sections of papers without a report are
+kept, with their date. Of those after `quick:`, made with --quick, only the verdicts are counted. Figures go to
+docs/papers/.
 """
 
 from __future__ import annotations
@@ -57,13 +57,12 @@ that count, and says so on every page.
 
 
 def main() -> None:
-    """Write the page."""
     places = dict(argument.split("=", 1) for argument in sys.argv[1:])
     (ROOT / "docs" / "papers.md").write_text("\n".join(_papers(places)), encoding="utf-8")
 
 
 def _papers(places: dict[str, str]) -> list[str]:
-    """The page on the papers; its pictures are drawn on the way, those that it does not show are removed."""
+    """Return the page's lines; draws its figures, and removes unused ones."""
     lines = [INTRODUCTION]
     pictures = ROOT / "docs" / "papers"
     pictures.mkdir(exist_ok=True)
@@ -99,7 +98,7 @@ def _papers(places: dict[str, str]) -> list[str]:
 
 
 def _verdicts(places: dict[str, Path]) -> list[str]:
-    """A line for each paper and corpus: how many of its claims hold, and how many do not."""
+    """Return a row for each paper and corpus: how many of its claims hold, and how many do not."""
     lines = [f"| corpus | paper | {' | '.join(ORDER)} | made |", "|---|---|---|---|---|---|"]
     for corpus, place in places.items():
         for paper, title in PAPERS.items():
@@ -117,7 +116,7 @@ def _read(report: Path) -> dict[str, Any]:
 
 
 def _claims(claims: list[dict[str, Any]]) -> list[str]:
-    """Those that hold first; what cannot be tested is only counted."""
+    """Return the claims, those that hold first; undecidable ones are only counted."""
     told = [
         f"- **{verdict}**: {claim['text'].rstrip('.')} ({claim['source']}). " + " ".join(claim["evidence"].split())
         for verdict in ORDER[:2]

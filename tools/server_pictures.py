@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/serve.md: a browser on a real server, from the form to the changes. See server_docs.py."""
+"""Take the pictures of docs/serve.md: a browser on a real server, from the form to the changes. See server_docs.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TOPIC = "marine biology/coral reefs"
 NAME, PASSWORD = "Ada", "an owl in the old barn"
 LARGEST = 200_000
-"""Bytes of a picture: more would weigh on every clone."""
+"""Maximum bytes of a picture, because each clone contains them."""
 WIDE, PHONE = (1280, 900), (360, 760)
 DAYS = 4
 LABELS = 10
@@ -31,11 +31,10 @@ CENTRAL = """() => {
   const marks = [...document.querySelectorAll("svg.graph g.node.found circle")];
   return marks.map((mark) => middle(mark.getBoundingClientRect())).sort((a, b) => far(a) - far(b))[0];
 }"""
-"""Where the page is that is drawn nearest to the middle of the graph."""
+"""Finds the page drawn nearest to the middle of the graph."""
 
 
 def take(server: Running, out: Path) -> None:
-    """All of them."""
     found = subprocess.run([ROOT / "tools" / "chromium", "find"], capture_output=True, text=True, check=False)
     if not found.stdout:
         raise SystemExit("no Chromium: tools/chromium installs one")
@@ -99,14 +98,14 @@ def _take(server: Running, browser: Browser, out: Path) -> None:
 
 
 def _show(server: Running, page: Page, interest: str, part: str) -> None:
-    """A part of an interest, as it is now."""
+    """Open a part of an interest."""
     page.goto(f"{server.base}/interests/{interest}#{part}")
     page.reload()
     page.wait_for_timeout(2_500)
 
 
 def _label(server: Running, interest: str, crawl: str) -> None:
-    """What a person would say who wants what the web calls this topic: yes and no where the judge is least sure."""
+    """Label pages by the web's truth, where the judge is least certain."""
     found = server.ask("GET", f"/crawls/{crawl}/pages?limit=200")["pages"]
     others = server.ask("GET", f"/crawls/{crawl}/pages?limit=100&found=false")["pages"]
     pages = {page["url"]: page["score"] for page in [*found, *others]}
@@ -121,7 +120,7 @@ def _label(server: Running, interest: str, crawl: str) -> None:
 
 
 def _open_a_change(server: Running, page: Page, interest: str) -> None:
-    """Unfold the one of which least has changed, but something came and something went."""
+    """Unfold the smallest change with both added and removed text."""
     told = server.ask("GET", f"/interests/{interest}/changes?since=0&limit=100")
     best: tuple[int, str] | None = None
     for change in told["changes"]:
@@ -148,7 +147,7 @@ def _signed_in(server: Running, browser: Browser, size: tuple[int, int], colours
 
 
 def _keep(page: Page, target: Path, height: int) -> None:
-    """What is in the window, in few colours: these are drawings, not photographs."""
+    """Save the window with few colours, which suits drawings."""
     width = (page.viewport_size or {"width": WIDE[0]})["width"]
     page.set_viewport_size({"width": width, "height": height})
     page.wait_for_timeout(600)
@@ -160,7 +159,7 @@ def _write(picture: Image.Image, target: Path) -> None:
 
 
 def _phones(server: Running, browser: Browser, target: Path, interest: str) -> None:
-    """Three screens, side by side: results, a page, the crawl."""
+    """Show three screens side by side: results, a page, the crawl."""
     page = _signed_in(server, browser, PHONE, "dark")
     shots = []
     for part in ("live", "results", ""):

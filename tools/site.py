@@ -1,8 +1,8 @@
-"""Build the documentation site: `python tools/site.py [DIRECTORY]`, by default site/. Nothing is fetched.
+"""Build the documentation site offline: `python tools/site.py [DIRECTORY]`, by default site/.
 
-The pages are written for code hosts, where they stand among the sources. For the site the files of the project's root
-become pages, too, links to sources become plain names, and lists get the blank line before them that Markdown wants.
-mkdocs.yml says what goes where. Then zensical builds strictly, and every link and anchor of the result is looked up.
+The pages are written for code hosts. For the site the files of the project's root become pages, links to sources become
+plain names, and lists get the blank line that Markdown requires. mkdocs.yml defines the structure. zensical builds
+strictly, and then every link and anchor of the result is checked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from urllib.parse import unquote
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {"CHANGELOG.md": "changelog.md", "SECURITY.md": "security.md", "CONTRIBUTING.md": "contributing.md"}
-"""Files of the root that are pages of the site, and under which name."""
+"""Files of the root that become pages of the site, with their names."""
 
 ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="3.5" fill="#00796b"/>
 <path d="M8 8L1 2M8 8L15 2M8 8L0 8M8 8L16 8M8 8L1 14M8 8L15 14" stroke="#00796b"/></svg>
@@ -33,7 +33,7 @@ _ITEM = re.compile(r"^(?P<before>(?! *(?:[-*]|\d+\.) |#|\||>)\S.*)\n(?=(?:[-*]|\
 
 
 def build(out: Path) -> None:
-    """Make the site; SystemExit with what is wrong."""
+    """Build the site; exit with a list of problems."""
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         shutil.copy(ROOT / "mkdocs.yml", work)
@@ -51,7 +51,7 @@ def build(out: Path) -> None:
 
 
 def _write(into: Path) -> None:
-    """The pages as the site wants them, and everything that they show."""
+    """Write the adapted pages and all files that they show."""
     shutil.copytree(ROOT / "docs", into)
     for name, uri in PAGES.items():
         shutil.copy(ROOT / name, into / uri)
@@ -63,7 +63,7 @@ def _write(into: Path) -> None:
 
 
 def adapted(markdown: str, came_from: str, uri: str) -> str:
-    """The text of a page as the site wants it; code blocks stay as they are."""
+    """Return the text of a page adapted for the site; code blocks are unchanged."""
     parts = _FENCE.split(markdown)
     parts[::2] = [
         _LINK.sub(lambda link: _linked(link, came_from, uri), _ITEM.sub(r"\g<before>\n\n", part)) for part in parts[::2]
@@ -73,7 +73,7 @@ def adapted(markdown: str, came_from: str, uri: str) -> str:
 
 
 def _linked(link: re.Match[str], came_from: str, uri: str) -> str:
-    """A link as it is from a page of the site; what it shows, where it leads to a source."""
+    """Return a link adapted for a page of the site; only its text if it leads to a source."""
     mark, shown, target = link.groups()
     path, sharp, anchor = target.partition("#")
     if ":" in path or not path:
@@ -88,7 +88,7 @@ def _linked(link: re.Match[str], came_from: str, uri: str) -> str:
 
 
 class _Page(HTMLParser):
-    """What a page of the site links to, what it loads, and the names that others can link to."""
+    """Links, resources and anchors of a page of the site."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -107,10 +107,10 @@ class _Page(HTMLParser):
 
 
 def problems(site: Path) -> Iterator[str]:
-    """Links that lead nowhere, and what would be loaded from elsewhere."""
+    """Yield broken links and external resources."""
     pages = {path: _Page(path.read_text("utf-8")) for path in site.rglob("*.html")}
     for path, page in pages.items():
-        if path.name == "404.html":  # is shown at any address
+        if path.name == "404.html":  # shown at any URL
             continue
         where = path.relative_to(site)
         for link in page.loads:

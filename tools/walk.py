@@ -1,15 +1,15 @@
-"""Count the Python calls and the files of Lycosa that one page, one revisit and one `lycosa show` pass.
+"""Count Python calls and files of Lycosa for one page, one revisit and one `lycosa show`.
 
     python tools/walk.py [--json]
 
-Crawl the embedded web over loopback in virtual time, one request at a time, else with the defaults of the command
-line; then revisit its pages, each with a new paragraph. The first visits are not counted: caches fill and modules are
-imported meanwhile. A page's walk reaches from the end of the visit before to its own: pick, fetch, judge, learn,
-record. The figures are medians over pages. `lycosa show` is run several times, and the least of
-the later ones counts.
+Crawls the embedded web over loopback in virtual time, one request at a time, otherwise with the defaults of the command
+line; then revisits its pages, each with a new paragraph. The first visits are not counted, because caches fill and
+modules are imported. A page's walk reaches from the end of the previous visit to the end of its own: pick, fetch,
+judge, learn, record. Figures are medians over pages. `lycosa show` is run several times, and the minimum of the later
+ones counts.
 
 A call is a function of Lycosa that starts, not one that resumes. Comprehensions and generator expressions are not
-counted, as later Pythons run some of them without a frame of their own; neither is the embedded web (lycosa/testweb).
+counted, because later Pythons run some of them without a frame; nor is the embedded web (lycosa/testweb).
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ COUNTED_PAGES = 60
 SHOWN_PAGES = 40
 SHOW_RUNS = 6
 START, DAY = 1_700_000_000.0, 86_400.0
-PORTS = range(18_765, 18_865)  # of equal length, as addresses are cut into tokens
+PORTS = range(18_765, 18_865)  # of equal length, because addresses are split into tokens
 PARAGRAPH = b"<p>Since last week there is a new section about divers, boats and tides.</p>"
 
 
 class Walk(NamedTuple):
-    """Python calls, and the files whose functions were called."""
+    """Number of Python calls, and of files with called functions."""
 
     calls: int
     files: int
 
 
 class CallCounter:
-    """Counts calls in this thread and in those that start while it counts."""
+    """Counts calls in this thread and in threads started meanwhile."""
 
     def __init__(self) -> None:
         self._calls = 0
@@ -78,7 +78,7 @@ class CallCounter:
         threading.setprofile(None)  # type: ignore[arg-type]
 
     def lap(self) -> Walk:
-        """Return what was counted since the last lap."""
+        """Return the counts since the last lap."""
         walk = Walk(self._calls, len(self._files))
         self._calls, self._files = 0, set()
         return walk
@@ -92,7 +92,7 @@ class CallCounter:
             file = code.co_filename
             counted = file.startswith(SOURCE) and not file.startswith(EMBEDDED_WEB) and code.co_name not in NOT_COUNTED
             self._is_counted[code] = counted
-        if counted and code.co_code[frame.f_lasti + 1] == 0:  # RESUME 0: the function's start; 1 to 3: yield, await
+        if counted and code.co_code[frame.f_lasti + 1] == 0:  # RESUME 0: start of a function; 1 to 3: yield, await
             self._calls += 1
             self._files.add(code.co_filename)
 
@@ -106,7 +106,7 @@ class ChangedWeb(Web):
 
 
 class QuickLoop(PatientLoop):
-    """Virtual time that passes after a millisecond of silence: the server runs in the same loop, so data is there."""
+    """Virtual time that advances after a millisecond of silence, because the server runs in the same loop."""
 
     grace = 0.001
 

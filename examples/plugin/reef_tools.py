@@ -11,7 +11,7 @@ import numpy as np
 
 import lycosa
 from lycosa.collection.export import ExportFormat
-from lycosa.collection.export.selection import Selection, Written
+from lycosa.collection.export.selection import Selection, WriteResult
 from lycosa.core.table import Table
 from lycosa.core.types import Priorities, Rows, Step
 
@@ -41,8 +41,8 @@ def hosts(
         print(f"{count:6,}  {host}")
 
 
-def write_titles(pages: Selection, out: IO[bytes]) -> Written:
-    done = Written()
+def write_titles(pages: Selection, out: IO[bytes]) -> WriteResult:
+    done = WriteResult()
     for _, visit in pages.pages():
         out.write(f"{visit.title}\t{visit.node}\n".encode("utf-8", "replace"))
         done.pages += 1

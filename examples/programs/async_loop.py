@@ -10,7 +10,7 @@ async def first_relevant(topic: str, wanted: int) -> list[str]:
         async for visit in crawl:
             found += [visit.url] if visit.is_page and visit.relevance > 0.2 else []
             if len(found) >= wanted:
-                crawl.stop()  # what is in flight still arrives
+                crawl.stop()  # visits in flight still arrive
     return found
 
 

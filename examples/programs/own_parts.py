@@ -3,11 +3,11 @@ import lycosa
 NOTES = {"start": "see tides, reefs", "tides": "see moon", "reefs": "coral reefs, see fish", "fish": "reef fish"}
 
 
-def notes(name: str) -> lycosa.Page:  # a space: what there is at a node
+def notes(name: str) -> lycosa.Page:  # a space: returns the page of a node
     return lycosa.Page("ok", marked=NOTES[name], links=lycosa.Links.to(*(n for n in NOTES if n in NOTES[name])))
 
 
-def about_reefs(page: lycosa.Page) -> bool:  # a topic: is this page wanted?
+def about_reefs(page: lycosa.Page) -> bool:  # a judge: is this page relevant?
     return "reef" in page.text
 
 

@@ -1,1 +1,1 @@
-"""Every reader of what comes from outside, given bytes that nobody meant: `make fuzz`, and a short run in CI."""
+"""Fuzz tests of all parsers of external input: `make fuzz`, and a short run in CI."""

@@ -1,8 +1,7 @@
-"""`python -m fuzz`: every target for a while, or some; `python -m fuzz TARGET FILE...`: inputs that broke something.
+"""`python -m fuzz`: run all or some targets; `python -m fuzz TARGET FILE...`: repeat failing inputs.
 
-make fuzz                              all targets, a minute of CPU time each
-make fuzz FUZZ_SECONDS=600 FUZZ="html robots"
-make fuzz FUZZ="html tests/fuzz/cases/html/1f0c..."
+make fuzz                              all targets, a minute of CPU time each make fuzz FUZZ_SECONDS=600 FUZZ="html
+robots" make fuzz FUZZ="html tests/fuzz/cases/html/1f0c..."
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from fuzz.harness import CASES, Found, fuzz, keep, tried
 from fuzz.targets import TARGETS
 
 MEMORY = 3 << 30
-"""Bytes of address space: who wants more fails here, not the machine."""
+"""Limit of address space in bytes: a target that needs more fails, not the machine."""
 
 
 def main() -> int:
-    """Run what was asked for; 1 if anything broke."""
+    """Run the requested targets; return 1 if any failed."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", help="targets, or one target and files to run again")
     parser.add_argument("--seconds", type=float, default=60.0, help="CPU seconds for each target (60)")
@@ -49,7 +48,7 @@ def main() -> int:
 
 
 def run(name: str, seed: int, seconds: float, out: Path) -> int:
-    """One target for so many seconds of CPU time: how much it broke."""
+    """Run one target for some seconds of CPU time; return the number of failures."""
     target, until = TARGETS[name], time.process_time() + seconds
 
     def go_on(found: Found) -> bool:

@@ -1,8 +1,8 @@
-"""Run a target over mutated inputs, steered by which lines of our code they reach; count work; make failures small.
+"""Run targets on mutated inputs, guided by line coverage; measure work; minimise failures.
 
-A *target* is a function of bytes that fails only by a broken promise: errors that a reader declares are caught inside
-it. Work is counted in lines of our code that run and in bytes that were in use at once, not in seconds; what libraries
-do in C is seen by the memory they take, and by CPU time far above what any input needs.
+A *target* is a function of bytes that fails only by a broken promise: errors that a parser declares are caught inside
+it. Work is measured in executed lines of our code and in allocated bytes instead of seconds; work of libraries in C
+shows in their memory, and in CPU time far above that of any normal input.
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ from fuzz.mutating import mutated
 
 OURS = str(Path(lycosa.__file__).parent)
 CASES = Path(__file__).with_name("cases")
-"""Inputs that once broke something, by target: they are run again in every test."""
+"""Inputs of earlier failures, by target, which every test run repeats."""
 
 SECONDS = 5.0
-"""CPU time of one input, counting its lines included: far more than any needs, so that a slow machine can't matter."""
+"""CPU time limit per input, including tracing: far more than any needs, even on a slow machine."""
 
 SOME = 200
-"""Bytes of an input whose cost for each is compared."""
+"""Minimum bytes of an input whose cost per byte is compared."""
 
 KEPT = 400
-"""Inputs that a run goes on from: those that reached something new."""
+"""Number of inputs kept for further mutation: those that reached new lines."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """One reader: what it is given, and what it may cost."""
+    """A parser with its seeds and its limits."""
 
     name: str
     check: Callable[[bytes], None]
     seeds: Callable[[], Sequence[bytes]]
     tokens: Sequence[bytes] = ()
     lines: int = 3_000
-    """Lines of our code that any input may run,"""
+    """Lines of our code that any input may execute,"""
     lines_a_byte: float = 60.0
-    """and those for each byte of it: work grows in proportion to what was sent."""
+    """and further ones per byte of input."""
     memory: int = 3_000_000
-    """Bytes that may be in use at once,"""
+    """Bytes that may be allocated at once,"""
     memory_a_byte: float = 400.0
-    """and those for each byte of it."""
+    """and further ones per byte of input."""
     rounds: int = 50
     """Inputs in CI."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What an input broke: two inputs with the same `kind` broke the same."""
+    """A failure; two inputs with the same `kind` have the same cause."""
 
     kind: str
     told: str
@@ -66,20 +66,20 @@ class Failure:
 
 @dataclass
 class Found:
-    """What came of a run."""
+    """The result of a run."""
 
     rounds: int = 0
     lines: set[tuple[str, int]] = field(default_factory=set)
     dearest: float = 0.0
-    """Lines for each byte, of the inputs of some size,"""
+    """Maximum lines per byte, over inputs of some size,"""
     largest: float = 0.0
-    """and bytes of memory for each."""
+    """and maximum bytes of memory per byte."""
     failures: dict[str, tuple[bytes, str]] = field(default_factory=dict)
-    """The smallest input of each kind, and what it did."""
+    """The smallest input of each kind, and its message."""
 
 
 class Counting:
-    """While it is entered, lines of our code are counted and remembered."""
+    """Records executed lines of our code while it is entered."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -113,7 +113,7 @@ class Counting:
 
 
 def tried(target: Target, data: bytes) -> tuple[Failure | None, Counting]:
-    """Run one input, and count."""
+    """Run one input and measure it."""
     counting, failure = Counting(), None
     begun = time.thread_time()
     try:
@@ -134,7 +134,7 @@ def tried(target: Target, data: bytes) -> tuple[Failure | None, Counting]:
 
 
 def _failure(error: BaseException) -> Failure:
-    """Named by its type and the last place in our code or in the target."""
+    """Describe an error by its type and its last frame in our code or in the target."""
     frames = traceback.extract_tb(error.__traceback__)
     here = str(Path(__file__).parent)
     ours = [frame for frame in frames if frame.filename.startswith((OURS, here)) and frame.filename != __file__]
@@ -144,10 +144,10 @@ def _failure(error: BaseException) -> Failure:
 
 
 def fuzz(target: Target, seed: int, go_on: Callable[[Found], bool]) -> Found:
-    """Mutate and run until `go_on` says no; failures are made small at the end."""
+    """Mutate and run inputs until `go_on` returns false; then minimise failures."""
     chance, found = Random(f"{target.name} {seed}"), Found()
     seeds = list(target.seeds())
-    tried(target, seeds[0])  # what is loaded or made once is nobody's cost
+    tried(target, seeds[0])  # one-time imports and caches are not charged to an input
     corpus: list[bytes] = []
     steepest = [b"", b""]
     fresh = iter(seeds)
@@ -181,7 +181,7 @@ def fuzz(target: Target, seed: int, go_on: Callable[[Found], bool]) -> Found:
 
 
 def minimised(target: Target, data: bytes, kind: str, tries: int = 400) -> bytes:
-    """A smaller input that fails in the same way: pieces are left out, large ones first."""
+    """Return a smaller input that fails in the same way, by removing pieces, large ones first."""
     size = len(data) // 2
     while size and tries > 0:
         for start in range(0, len(data), size):
@@ -207,5 +207,5 @@ def keep(target: Target, data: bytes, directory: Path) -> Path:
 
 
 def cases(target: Target) -> Iterator[Path]:
-    """The inputs that once broke it."""
+    """Return the inputs of earlier failures."""
     return iter(sorted((CASES / target.name).glob("*")))

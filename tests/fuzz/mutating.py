@@ -1,4 +1,4 @@
-"""Bytes made of other bytes: what a broken program, a broken disk or an attacker would send. All of it by a seed."""
+"""Seeded mutation of bytes: the output of broken programs, broken disks and attackers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ LARGEST = 12_000
 """Bytes of an input, unless the seeds are larger."""
 
 _BORDERS = re.compile(rb"[<\n {\[&,;/]")
-"""Where something may begin: a tag, a line, a word, a value, an entity."""
+"""Possible starts of a tag, a line, a word, a value, an entity."""
 
 _NUMBERS = (b"0", b"-1", b"1", b"255", b"256", b"65536", b"2147483648", b"99999999999999999999", b"1e309", b"NaN")
 
 
 def mutated(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chance: Random) -> bytes:
-    """The same bytes after a few changes: not many more than the largest of the others."""
+    """Return the bytes after a few changes, not much larger than the largest of the others."""
     most = max(LARGEST, *map(len, others)) if others else LARGEST
     for _ in range(1 + int(chance.expovariate(0.7))):
         data = _CHANGES[chance.randrange(len(_CHANGES))](data, others, tokens, chance)[:most]
@@ -24,7 +24,7 @@ def mutated(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chanc
 
 
 def _span(data: bytes, chance: Random) -> tuple[int, int]:
-    """A stretch of the data, mostly a short one; every other time from where something begins to where it may end."""
+    """Return a range of the data, usually short; every other time between possible token borders."""
     if chance.random() < 0.5 and len(borders := [found.start() for found in _BORDERS.finditer(data[:8_000])]) > 1:
         first = chance.randrange(len(borders) - 1)
         return borders[first], borders[min(len(borders) - 1, first + int(chance.paretovariate(1.0)))]
@@ -50,14 +50,14 @@ def _cut(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chance: 
 
 
 def _repeat(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chance: Random) -> bytes:
-    """Bombs are made of repetition."""
+    """Repeat a range many times, as decompression bombs do."""
     start, end = _span(data, chance)
     times = min(2 + int(chance.paretovariate(0.4)), 1 + LARGEST // max(1, end - start))
     return data[:start] + data[start:end] * times + data[end:]
 
 
 def _bomb(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chance: Random) -> bytes:
-    """One thing made long, another one often: what grows with both at once grows with the square."""
+    """Lengthen one range and repeat another: finds quadratic cost."""
     start, end = _span(data, chance)
     often = data[slice(*_span(data, chance))] or b"x"
     word = chance.choice((b"w ", b"w", data[start:end][:8] or b" ", chance.choice(tokens) if tokens else b"\0"))
@@ -86,7 +86,7 @@ def _splice(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chanc
 
 
 def _number(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chance: Random) -> bytes:
-    """Another number in the place of one."""
+    """Replace a number."""
     digits = [at for at, byte in enumerate(data[:5_000]) if 48 <= byte <= 57]
     if not digits:
         return _insert(data, others, _NUMBERS, chance)

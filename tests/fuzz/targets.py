@@ -1,4 +1,4 @@
-"""The targets: each reader of bytes from outside, and what it promises of any bytes whatever."""
+"""All fuzz targets: every parser of external input."""
 
 from __future__ import annotations
 

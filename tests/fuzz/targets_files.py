@@ -1,4 +1,4 @@
-"""What lies in files: log rows and logs, WARC records and archives, settings, models."""
+"""Targets for files: log rows and logs, WARC records and archives, settings, models."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ KINDS = ("visit", "seed", "label", "setting", "model_update", "packed")
 
 
 def a_visit() -> Visit:
-    """One with something in every field."""
+    """Return a visit with a value in every field."""
     links = Links.to("http://a.test/x", "http://a.test/y", anchors=["coral", "reef"])
     terms = Terms(np.array([1, 5, 9], np.uint32), np.array([1, 2, 3], np.uint16), ["coral"], np.zeros(3, np.uint8))
     return Visit(
-        "http://a.test/", "page", "ok", 1, score=0.5, title="Reefs", digest=b"d" * 32, links=links, terms=terms,
+        "http://a.test/", "page", "ok", 1, priority=0.5, title="Reefs", digest=b"d" * 32, links=links, terms=terms,
         data={"quality": 0.5, "canonical": "http://a.test/c"}, place=PLACE,
     )  # fmt: skip
 
 
 def check_rows(data: bytes) -> None:
-    """A row of the log is an event that is written and read again the same, or one of the declared errors."""
+    """A row of the log decodes to an event that survives a round trip, or raises a declared error."""
     kind, blob = KINDS[data[0] % len(KINDS)] if data else "visit", data[1:]
     if kind in ("visit", "model_update"):
-        blob = zstandard.compress(blob)  # mutations below the packing: else they hardly get past it
+        blob = zstandard.compress(blob)  # mutate below the compression, else few mutations pass it
     try:
         if kind in ("visit", "packed"):
             visit = codec.decode_visit(blob, PLACE)
@@ -77,12 +77,12 @@ def _rows() -> list[bytes]:
 
 @cache
 def _scratch() -> tempfile.TemporaryDirectory[str]:
-    """A place for files, for as long as the process lives."""
+    """Return a directory that lasts as long as the process."""
     return tempfile.TemporaryDirectory(prefix="lycosa-fuzz-")
 
 
 def _fresh(name: str) -> Path:
-    """An empty directory."""
+    """Return an empty directory."""
     place = Path(_scratch().name) / name
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
@@ -90,7 +90,7 @@ def _fresh(name: str) -> Path:
 
 
 def check_log(data: bytes) -> None:
-    """A log with other bytes in it is read as far as it goes, or is an error in one line."""
+    """A corrupted log is read as far as possible, or raises a one-line error."""
     file = _fresh("log") / "log.sqlite"
     file.write_bytes(data)
     try:
@@ -105,7 +105,7 @@ def check_log(data: bytes) -> None:
 
 
 def _one_line(error: LycosaError) -> None:
-    """What is told has no lines of its own: it is printed as one."""
+    """Assert that a message has one line."""
     assert "\n" not in str(error).strip(), str(error)
 
 
@@ -123,10 +123,10 @@ def _log() -> bytes:
 
 
 def check_warc(data: bytes) -> None:
-    """A record, an archive and a place in it: an answer, or damage that is told."""
+    """A record or archive gives a response, or reports damage."""
     with suppress(Damaged):
         answer = read(data)
-        assert len(answer.body) <= 1_100 * len(data) + 1_000  # what deflate can do at most
+        assert len(answer.body) <= 1_100 * len(data) + 1_000  # deflate's maximum ratio
     file = _fresh("warc") / "a.warc.gz"
     file.write_bytes(data)
     with suppress(StoreError):
@@ -160,7 +160,7 @@ def _warcs() -> tuple[bytes, ...]:
 
 
 def check_settings(data: bytes) -> None:
-    """crawl.toml: options that are written and read again the same, or an error in one line that names the file."""
+    """crawl.toml gives options that survive a round trip, or a one-line error with the file name."""
     file = _fresh("settings") / "crawl.toml"
     file.write_bytes(data)
     try:
@@ -184,7 +184,7 @@ def _settings() -> list[bytes]:
 
 
 def check_directory(data: bytes) -> None:
-    """The dump of a web directory is read, written and read again the same; or it is refused."""
+    """The dump of a web directory survives a round trip, or is refused."""
     with tempfile.TemporaryDirectory() as place:
         dump, table = Path(place, "dump"), Path(place, "table")
         dump.write_bytes(data)
@@ -215,7 +215,7 @@ _PACKED = [msgpack.packb(value) for value in (None, True, -1, 2**63, 1.5, "x", b
 _JSON = [b"null", b"[]", b"{}", b"../", b"/", b"..", b'"role": "god"', b"[" * 50, b"\0", b"1e999", b'{"a":']
 
 FILES = (
-    # A row may say that it unpacks to 256 MB, and room is made for them: nothing of it is touched.
+    # A row may declare an unpacked size of 256 MB, which is reserved but never touched.
     Target("rows", check_rows, _rows, _PACKED, memory=300_000_000, rounds=150),
     Target("log", check_log, lambda: [_log()], _PACKED, lines=5_000, rounds=30),
     Target("warc", check_warc, _warcs, [b"WARC/1.0\r\n", b"Content-Length: ", b"\r\n\r\n", b"\x1f\x8b"], lines=8_000,

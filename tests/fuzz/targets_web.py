@@ -1,4 +1,4 @@
-"""What hosts send: HTTP, packed bodies, HTML, robots.txt, addresses, feeds and sitemaps; and what is made of pages."""
+"""Targets for responses: HTTP, compressed bodies, HTML, robots.txt, URLs, feeds and sitemaps, and derived data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lycosa.revisit.diff.aligned_rows import diff
 from lycosa.revisit.snapshot import Snapshot
 from lycosa.spaces.web_space import WebSpace, check_seed
 from lycosa.testweb import Web
-from lycosa.web.dates import LONGEST_REST, http_time, retry_after
+from lycosa.web.dates import MAX_RETRY_AFTER, parse_http_date, parse_retry_after
 from lycosa.web.declared import read_json_ld
 from lycosa.web.fetch import FetchLimits, HttpTransport
 from lycosa.web.guard import DnsCache, Guard
@@ -35,8 +35,8 @@ from lycosa.web.inflate import BadEncoding, decode, inflate
 from lycosa.web.mainpart import MARK, main_part, unmarked
 from lycosa.web.politeness import Politeness
 from lycosa.web.robots import RobotsRules
-from lycosa.web.sources import MOST_LINKS, read_source
-from lycosa.web.sources.results import MOST_RESULTS, results
+from lycosa.web.sources import MAX_SOURCE_LINKS, read_source
+from lycosa.web.sources.results import MAX_RESULTS, parse_results
 from lycosa.web.sources.seed_files import read_seeds
 from lycosa.web.tree import parse_tree, to_xml
 from lycosa.web.urls import MAX_LENGTH, canonical, host, host_key, is_http, origin, resolve, site
@@ -45,7 +45,7 @@ from lycosa_server.reader import of_html, of_text
 
 URL = "http://a.test/folder/page.html?q=1"
 TIMES, MORE = 10, 2_000
-"""The text of a page is at most so many times its bytes, and some more."""
+"""The text of a page has at most so many times its bytes, plus a constant."""
 
 TYPES = ("text/html", "text/html; charset=utf-8", "text/html; charset=shift_jis", "application/xhtml+xml", "text/plain")
 TAGS = [
@@ -57,17 +57,17 @@ TAGS = [
 ]
 MARKUP = [*TAGS, b"&amp;", b"&#0;", b"&#x10ffff;", b"&nbsp;", b"<!--", b"-->", b"<![CDATA[", b"]]>"]
 MARKS = [b"\x01", b"\x02", *(b"\x03" + bytes([letter]) for letter in b"FNCBAMTHDRIE")]
-"""What we put into texts ourselves, and a page may have as well."""
+"""Our own text markers, which pages may contain as well."""
 
 
 def _split(data: bytes, choices: Sequence[str]) -> tuple[str, bytes]:
-    """The first byte chooses; the rest is the body."""
+    """Choose by the first byte; the rest is the body."""
     return choices[data[0] % len(choices)] if data else choices[0], data[1:]
 
 
 @cache
 def pages() -> tuple[bytes, ...]:
-    """Pages of the embedded web, and made-up ones."""
+    """Return pages of the embedded web, and handmade ones."""
     web = Web(pages=60, hosts=4)
     made = [web.response(url).body for url in list(web.urls())[:3]]
     plain = [gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body for body in made]
@@ -88,7 +88,8 @@ def _bodies() -> list[bytes]:
 
 
 def check_html(data: bytes) -> None:
-    """A page: bounded text, marks in pairs, links canonical and in columns of one length; twice the same."""
+    """A page gives bounded text, paired markers, canonical links in columns of equal length; parsing is deterministic.
+    """
     kind, body = _split(data, TYPES)
     page = read_body(body, URL, kind, "Lycosa")
     for text in (page.marked, page.main, page.title, page.headings, page.lead):
@@ -106,7 +107,7 @@ def check_html(data: bytes) -> None:
 
 
 def check_mainpart(data: bytes) -> None:
-    """The main part of a rendered text is no longer than it, and has no marks."""
+    """The main part is no longer than the text and has no markers."""
     text = data.decode("utf-8", "replace")
     found = main_part(text)
     assert len(found.text) <= len(text) + 1
@@ -117,7 +118,7 @@ def check_mainpart(data: bytes) -> None:
 
 
 def check_tree(data: bytes) -> None:
-    """A tree is no larger than its source, and is written as XML that can be read."""
+    """A tree is no larger than its source, and serialises to valid XML."""
     kind, body = _split(data, TYPES)
     source = decode(body, kind.partition("charset=")[2])
     tree = parse_tree(source)
@@ -132,7 +133,7 @@ LABELS = ("", "utf-8", "windows-1252", "shift_jis", "gb18030", "utf-16", "utf-7"
 
 
 def check_charset(data: bytes) -> None:
-    """Any bytes under any label are text; valid UTF-8 under its own name is what it is."""
+    """Any bytes with any label decode to text; valid UTF-8 with its own label is unchanged."""
     label, body = _split(data, LABELS)
     text = decode(body, label)
     assert len(text) <= len(body) + 1
@@ -147,14 +148,14 @@ def _words() -> list[bytes]:
 
 
 def check_declared(data: bytes) -> None:
-    """JSON-LD: short values, whatever it holds."""
+    """JSON-LD gives short values."""
     about: dict[str, str] = {}
     read_json_ld(about, data.decode("utf-8", "replace"))
     assert all(isinstance(value, str) and len(value) <= 1_000 for value in about.values())
 
 
 def check_reader(data: bytes) -> None:
-    """The reader view: only allowed elements, no handlers, no scripts, every one closed."""
+    """The reader view has only allowed elements, all closed, without handlers and scripts."""
     kind, body = _split(data, ("html", "text"))
     source = body.decode("utf-8", "replace")
     shown = of_html(source, URL) if kind == "html" else of_text(source)
@@ -165,7 +166,7 @@ def check_reader(data: bytes) -> None:
 
 
 class _Seen(HTMLParser):
-    """Fails for what must not be in a reader's view."""
+    """Fails for markup that a reader view must not have."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag not in ("script", "iframe", "object", "embed", "style", "form", "img", "base"), tag
@@ -178,7 +179,7 @@ PATHS = ("/", "/a", "/a/b.html?x=1", "/%41", "/private/x", "/robots.txt", "/" + 
 
 
 def check_robots(data: bytes) -> None:
-    """Any file gives rules that answer; line ends don't matter; a delay is a number of seconds."""
+    """Any file gives rules that answer; line ends do not matter; a delay is a number of seconds."""
     rules = RobotsRules.parse(data, "Lycosa")
     answers = [rules.allowed("http://a.test" + path) for path in PATHS]
     assert all(isinstance(answer, bool) for answer in answers)
@@ -190,7 +191,7 @@ def check_robots(data: bytes) -> None:
 
 
 def check_url(data: bytes) -> None:
-    """A canonical address is its own canonical form, from wherever it is linked; its parts can be told."""
+    """A canonical URL is its own canonical form, and can be split into its parts."""
     text = data.decode("utf-8", "surrogateescape")
     found = resolve(URL, [text])[0]
     seeds = [found, canonical(text), check_seed(text)]
@@ -207,10 +208,10 @@ def check_url(data: bytes) -> None:
 
 
 def check_dates(data: bytes) -> None:
-    """A date is a number, a pause is bounded."""
+    """A date is a finite number, a pause is bounded."""
     text = data.decode("latin-1")
-    assert math.isfinite(http_time(text))
-    assert 0.0 <= retry_after(text, 1e9) <= LONGEST_REST
+    assert math.isfinite(parse_http_date(text))
+    assert 0.0 <= parse_retry_after(text, 1e9) <= MAX_RETRY_AFTER
 
 
 CODINGS = ("gzip", "deflate", "br", "zstd", "identity", "gzip, br", "x-gzip", "gzip, gzip", "compress", "")
@@ -218,7 +219,7 @@ CAP = 50_000
 
 
 def check_inflate(data: bytes) -> None:
-    """Never more than the cap comes out; what is whole is not cut."""
+    """Output never exceeds the limit; complete input is not truncated."""
     coding, body = _split(data, CODINGS)
     try:
         out, whole = inflate(body, coding, CAP)
@@ -239,17 +240,17 @@ SOURCE_TYPES = ("application/xml", "text/xml", "application/json", "text/markdow
 
 
 def check_sources(data: bytes) -> None:
-    """Feeds, sitemaps and lists: links canonical, in columns, no more than the limit; seeds files say what is wrong."""
+    """Feeds, sitemaps and lists give canonical links in columns up to the limit; seed files raise clear errors."""
     kind, body = _split(data, SOURCE_TYPES)
     source = read_source(body, URL, kind)
     if source is not None:
         links = source.links
-        assert len(links) <= MOST_LINKS
+        assert len(links) <= MAX_SOURCE_LINKS
         assert len(links.urls) == len(links.anchors) == len(links.contexts) == len(source.modified)
         assert all(canonical(url) == url for url in [*links.urls, *source.nested])
         assert sum(map(len, (*links.anchors, *links.contexts))) <= TIMES * len(body) + 200 * len(links) + MORE
-    found = results(body, URL, kind)
-    assert len(found) <= MOST_RESULTS
+    found = parse_results(body, URL, kind)
+    assert len(found) <= MAX_RESULTS
     assert all(canonical(url) == url for url in found)
     with suppress(InputError):
         read_seeds(body, "seeds.txt")
@@ -276,7 +277,7 @@ def _sources() -> list[bytes]:
 
 
 def check_diff(data: bytes) -> None:
-    """Two texts side by side: every word of both is somewhere, shares are shares, the same text has no difference."""
+    """Every word of both texts is in the diff, shares are shares, equal texts have no difference."""
     old, _, new = data.decode("utf-8", "replace").partition("\n--\n")
     found = diff(old, new)
     assert 0.0 <= found.share <= 1.0
@@ -287,7 +288,7 @@ def check_diff(data: bytes) -> None:
 
 
 def check_changes(data: bytes) -> None:
-    """Two versions of a page: what the detectors say is a change with a magnitude from 0 to 1; the same is none."""
+    """Detectors return a change with a magnitude from 0 to 1; equal versions give none."""
     kind, body = _split(data, TYPES)
     old, _, new = body.partition(b"\n--\n")
     change = judge_change(Snapshot.of(URL, old, kind), Snapshot.of(URL, new, kind), list(DETECTORS))
@@ -304,7 +305,7 @@ OUTCOMES = frozenset(get_args(Outcome)) - {"crashed"}
 
 
 def check_http(data: bytes) -> None:
-    """Whatever a host sends and then closes is an outcome; a body is at most what is read of one."""
+    """Any bytes followed by a close give an outcome; a body is at most the maximum size."""
     kind, answer = _split(data, ("page", "robots", "sitemap", "revisit"))
 
     async def main() -> None:
