@@ -4,7 +4,7 @@
     python tools/reference.py --check   exit 1 if it is out of date
 
 Commands come from the Typer app, options from `lycosa.core.options.describe()`, and the Python part from signatures,
-docstrings and the strings below attributes, read with `ast`, so that the page is the same under every Python.
+docstrings and the strings below attributes, parsed with `ast`, so that the page is the same under every Python.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from lycosa.strategies import describe as parameters_of
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "reference.md"
 
-BROUGHT = ("Space", "Topic", "Learner", "Estimator", "Strategy")
-"""The protocols that a user can bring an object for."""
+BROUGHT = ("Space", "Judge", "Learner", "Estimator", "Strategy")
+"""Protocols that users can implement."""
 
 FIELDS = {
     "node": "the page's URL (on the web), or whatever names a node in another space",
@@ -65,7 +65,7 @@ FIELDS = {
     "links": "URLs, anchors, contexts, rel, positions and alphas of its links, column by column",
     "place": "where its records are in the archive: file, offset, length",
 }
-"""What the fields of a Visit mean, where the code has no string below them."""
+"""Descriptions of a Visit's fields that have no string below them in the code."""
 
 
 def main() -> int:
@@ -83,7 +83,7 @@ def main() -> int:
 
 
 def reference() -> str:
-    """The whole page."""
+    """Return the whole page."""
     lines = [
         "# Reference",
         "",
@@ -103,11 +103,10 @@ def reference() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-# -- the command line ------------------------------------------------------------------------------------------
 
 
 def commands() -> Iterator[str]:
-    """Every command with its arguments and options; those of a crawl have a section of their own."""
+    """Yield every command with its arguments and options; those of a crawl have a section of their own."""
     group: Any = typer.main.get_command(app)
     shared = {flag for _, flag, *_ in describe()}
     yield from ("## Commands", "")
@@ -131,7 +130,7 @@ def commands() -> Iterator[str]:
 
 
 def _all(group: Any) -> Iterator[tuple[str, Any]]:
-    """Commands and commands of commands; the usual one of a group goes by the group's name and with its help."""
+    """Yield commands and those of groups; a group's default command has the group's name and help."""
     for name in group.list_commands(None):
         command = group.load(name)
         usual = getattr(command, "usual", "")
@@ -144,12 +143,12 @@ def _all(group: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _is_bare(command: Any) -> bool:
-    """Whether it does nothing itself: a group of commands without a usual one."""
+    """Return whether a command is a group without a default command."""
     return hasattr(command, "commands") and not getattr(command, "usual", "")
 
 
 def _option(item: Any) -> tuple[str, str]:
-    """An option's spellings, and its help with the default."""
+    """Return an option's spellings, and its help with the default."""
     names = ", ".join(f"`{name}`" for name in [*item.opts, *item.secondary_opts])
     default = item.default
     told = (
@@ -166,7 +165,7 @@ def _metavar(item: Any) -> str:
 
 
 def options() -> Iterator[str]:
-    """Every option of a crawl, by group."""
+    """Yield every option of a crawl, by group."""
     yield from ("## Options of a crawl", "")
     yield "The first column is for the command line, the second for `crawl.toml`, `--config` files and keyword"
     yield "arguments of `lycosa.crawl()`. A switch that is on by default is turned off by `--no-` and its name."
@@ -186,11 +185,10 @@ def options() -> Iterator[str]:
     yield from (*_table(head, rows), "")
 
 
-# -- what there is to choose from --------------------------------------------------------------------------------
 
 
 def strategies() -> Iterator[str]:
-    """What --strategy accepts."""
+    """Yield the values of --strategy."""
     yield from ("## Strategies", "")
     yield "What `--strategy` accepts, besides `module:Class`; parameters follow the name, as in `best-first,merge=sum`."
     yield from ("[When to use which](strategies.md).", "")
@@ -204,7 +202,7 @@ def strategies() -> Iterator[str]:
 
 
 def judges() -> Iterator[str]:
-    """What --judge accepts."""
+    """Yield the values of --judge."""
     yield from ("## Judges", "", "What `--judge` accepts, besides `module:Class`:", "")
     rows = []
     for name, entry in JUDGES.items():
@@ -216,7 +214,7 @@ def judges() -> Iterator[str]:
 
 
 def _told(parameters: dict[str, tuple[Any, Any]]) -> str:
-    """Parameters with their defaults."""
+    """Format parameters with their defaults."""
     shown = {
         name: "+".join(value)
         if isinstance(value, tuple)
@@ -229,7 +227,7 @@ def _told(parameters: dict[str, tuple[Any, Any]]) -> str:
 
 
 def outcomes() -> Iterator[str]:
-    """The outcomes of a visit, with the meaning that the source gives beside each."""
+    """Yield the outcomes of a visit with the comments beside them in the source."""
     source = _source("lycosa.core.types")
     listed = re.search(r"^Outcome = Literal\[\n(.*?)^\]", source, re.DOTALL | re.MULTILINE)
     assert listed is not None, "core/types.py has no list of outcomes any more"
@@ -240,18 +238,17 @@ def outcomes() -> Iterator[str]:
 
 
 def exits() -> Iterator[str]:
-    """What a command ends with, for schedulers."""
+    """Yield the exit codes of commands, for schedulers."""
     yield from ("## Exit codes", "", "What every command ends with, for shells, cron and other schedulers:", "")
     yield from (*_table(("code", "meaning"), ((f"`{code}`", text) for code, text in EXITS.items())), "")
     yield "A crawl that is stopped by Ctrl-C or SIGTERM ends in order, with `0`; `lycosa resume` goes on. Errors are"
     yield from ("one line on the error output; what is asked for, with `--json` as JSON, is on the output.", "")
 
 
-# -- the Python API ----------------------------------------------------------------------------------------------
 
 
 def python() -> Iterator[str]:
-    """The public API."""
+    """Yield the public API."""
     yield from ("## Python", "")
     yield from ("[Lycosa in Python](python.md) shows how these go together. All names are in `lycosa`.", "")
     for name in ("crawl", "resume", "refresh", "watch"):
@@ -290,7 +287,7 @@ def _visit_fields() -> Iterator[tuple[str, str, str]]:
 
 
 def _checks() -> Iterator[str]:
-    """`lycosa.checks`: how to try what you brought yourself."""
+    """Yield the section on `lycosa.checks`."""
     yield from ("### `lycosa.checks`", "", _markdown(_docstring("lycosa.checks")), "")
     checks = importlib.import_module("lycosa.checks")
     for name in ("check_topic", "check_estimator", "check_strategy", "check_space"):
@@ -306,7 +303,7 @@ def _function(module: str, name: str, *, shown: str = "") -> Iterator[str]:
 
 
 def _class(module: str, name: str, *, shown: str = "", methods: tuple[str, ...] = ()) -> Iterator[str]:
-    """A class, its documented attributes, and its methods (public ones, or those that are named)."""
+    """Yield a class, its documented attributes, and its methods (public ones, or the named ones)."""
     node = _find(module, name)
     level = "###" if shown else "####"
     yield from (f"{level} `{shown or name}`", "", _markdown(ast.get_docstring(node) or ""), "")
@@ -323,7 +320,7 @@ def _class(module: str, name: str, *, shown: str = "", methods: tuple[str, ...] 
 
 
 def _attributes(node: ast.ClassDef, *, inside: bool = False) -> Iterator[tuple[str, str, str]]:
-    """Name, type and the string below each annotated attribute; `inside` looks into __init__ instead."""
+    """Yield name, type and description of each annotated attribute; with `inside`, of those in __init__."""
     body = node.body
     if inside:
         body = next((f.body for f in node.body if isinstance(f, ast.FunctionDef) and f.name == "__init__"), [])
@@ -335,7 +332,7 @@ def _attributes(node: ast.ClassDef, *, inside: bool = False) -> Iterator[tuple[s
 
 
 def _signature(node: Any, name: str, *, wrap: bool = False) -> str:
-    """A function's signature, without self."""
+    """Return a function's signature without self."""
     told = ast.unparse(node.args)
     told = re.sub(r"^self(, )?", "", told).replace("'", '"')
     returns = f" -> {ast.unparse(node.returns)}".replace("'", '"') if node.returns else ""
@@ -348,21 +345,22 @@ def _signature(node: Any, name: str, *, wrap: bool = False) -> str:
 
 
 def _first(node: Any) -> str:
-    """The first sentence or paragraph of a docstring, on one line."""
+    """Return the first paragraph of a docstring on one line."""
     return " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split())
 
 
 def _markdown(text: str) -> str:
-    """A docstring as Markdown: doctests and indented blocks become code."""
+    """Return a docstring as Markdown: doctests and indented blocks become code."""
     blocks = []
     for block in text.split("\n\n"):
         if block.startswith(">>> "):
             block = f"```pycon\n{block}\n```"
         elif block.startswith("    "):
-            code = re.sub(r"(\S) {2,}# ", r"\1  # ", textwrap.dedent(block))  # comments where ruff has them
+            # two spaces before comments, as ruff formats them
+            code = re.sub(r"(\S) {2,}# ", r"\1  # ", textwrap.dedent(block))
             block = f"```python\n{code}\n```"
         blocks.append(block)
-    return "\n\n".join(blocks).replace("\n```\n\n```python\n", "\n\n")  # one block, not two in a row
+    return "\n\n".join(blocks).replace("\n```\n\n```python\n", "\n\n")  # join adjacent blocks
 
 
 def _docstring(module: str, name: str = "") -> str:

@@ -1,8 +1,8 @@
-"""Make the pictures of the docs anew: the report of a crawl of the embedded web, and what the terminal shows of it.
+"""Take the pictures of the docs: the report of a crawl of the embedded web, and commands in a terminal.
 
     python tools/screenshots.py [--out docs]
 
-Needs a Chromium (tools/chromium finds or installs one). Several requests are in flight at once, so two runs differ by a
+Needs Chromium (tools/chromium finds or installs it). Several requests are in flight at once, so two runs differ by a
 few pages.
 """
 
@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TOPIC = "marine biology/coral reefs"
 PORT = 8123
 LARGEST = 250_000
-"""Bytes of a picture: more would weigh on every clone."""
+"""Maximum bytes of a picture, because each clone contains them."""
 
 TERMINAL = """<!DOCTYPE html><meta charset="utf-8"><style>
 body {{ margin: 0; padding: 18px; background: #14171a; width: max-content }}
@@ -44,7 +44,7 @@ pre {{ margin: 0; color: #e8e6e1; font: 13px/1.35 "DejaVu Sans Mono", Menlo, Con
 
 
 def in_terminal(command: list[str], columns: int, directory: Path) -> str:
-    """What a command writes to a terminal so wide; its progress is left out."""
+    """Return the output of a command in a terminal of some width, without its progress."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
@@ -61,7 +61,7 @@ def in_terminal(command: list[str], columns: int, directory: Path) -> str:
     while True:
         try:
             piece = os.read(ours, 65_536)
-        except OSError:  # how Linux tells that the other side is gone
+        except OSError:  # Linux reports a closed terminal in this way
             break
         if not piece:
             break
@@ -73,7 +73,7 @@ def in_terminal(command: list[str], columns: int, directory: Path) -> str:
 
 
 def terminal_page(commands: list[tuple[str, str]], columns: int) -> str:
-    """Commands and what they wrote, as HTML."""
+    """Return commands and their output as HTML."""
     console = Console(record=True, width=columns, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     for number, (typed, written) in enumerate(commands):
         if number:
@@ -84,7 +84,7 @@ def terminal_page(commands: list[tuple[str, str]], columns: int) -> str:
 
 
 def shoot(browser: Browser, source: Path, target: Path, size: tuple[int, int], start: str = "", **how: Any) -> None:
-    """A picture of a page so wide and high, beginning at an element."""
+    """Take a picture of a page in some size, from an element on."""
     page = browser.new_page(viewport={"width": size[0], "height": size[1]}, **how)
     page.goto(source.as_uri())
     if start:
@@ -94,7 +94,7 @@ def shoot(browser: Browser, source: Path, target: Path, size: tuple[int, int], s
 
 
 def shoot_phones(browser: Browser, source: Path, target: Path, starts: list[str]) -> None:
-    """Several screens of a phone, side by side."""
+    """Take a picture of several phone screens side by side."""
     with TemporaryDirectory() as directory:
         shots = [Path(directory) / f"{number}.png" for number in range(len(starts))]
         for shot, start in zip(shots, starts, strict=True):
@@ -116,7 +116,7 @@ def _shoot_content(page: Page, html: str, target: Path) -> None:
 
 
 def shoot_changes(browser: Browser, out: Path) -> None:
-    """A web that goes on for some days between a crawl and a refresh: what is told of it."""
+    """Take the picture of the changes on a web that ages some days between crawl and refresh."""
     late = [0.0]
     web = ChangingWeb(Web(pages=600, hosts=15, traps=()), lambda: time.time() + late[0], seed=1, start=time.time())
     with TemporaryDirectory() as name, serve(web, port=PORT, record=False):

@@ -1,13 +1,13 @@
-"""Keep the docs of `lycosa serve` true: run the calls that docs/api.md shows, and take the pictures of docs/serve.md.
+"""Keep the docs of `lycosa serve` true: run the calls in docs/api.md, and take the pictures of docs/serve.md.
 
     python tools/server_docs.py             run the calls and write their answers into docs/api.md; then the pictures
-    python tools/server_docs.py --check     run the calls; fail if an answer has another shape than what is shown
+    python tools/server_docs.py --check     run the calls; fail if an answer has another shape than the one shown
     python tools/server_docs.py --calls     the calls only
     python tools/server_docs.py --routes    only the table of all routes, for which no server is started
     python tools/server_docs.py --pictures  the pictures only (needs Chromium: tools/chromium)
 
-All of it happens on a real server with the embedded web, on this machine. A call is a line `$ curl ...` in a block
-`console`; what follows up to the next call is its answer. Long lists and texts are shown by their beginning: `...`.
+Everything runs on a real server with the embedded web, on this machine. A call is a line `$ curl ...` in a block
+`console`; the text up to the next call is its answer. Long lists and texts are abbreviated with `...`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from lycosa.testweb.changing import ChangingWeb
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "docs" / "api.md"
 PUBLIC, WEB_PORT = "https://lycosa.example.org", 8123
-"""What the docs call the server, and the port of the web that is crawled in them."""
+"""The server's name in the docs, and the port of the crawled web."""
 
 TOPIC = "marine biology/coral reefs"
 PASSWORD = "an owl in the old barn"
@@ -47,25 +47,24 @@ NAMES = {
     "POST /interests": ("INTEREST", "id"),
     "POST /interests/$INTEREST/crawls": ("CRAWL", "id"),
 }
-"""What later calls take from the answers of earlier ones."""
+"""Variables of later calls, taken from the answers of earlier ones."""
 
 EVENT = re.compile(r"^event: (\w+)$", re.MULTILINE)
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-# -- calls as the docs show them -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: the line as it is typed, and the answer as it is shown."""
+    """A call as typed and its answer as shown."""
 
     typed: str
     shown: str
 
     @property
     def method(self) -> str:
-        """Its method, as curl chooses it."""
+        """The method that curl chooses."""
         words = shlex.split(self.typed.replace("\\\n", " "))
         if "-X" in words:
             return words[words.index("-X") + 1]
@@ -73,24 +72,24 @@ class Call:
 
     @property
     def path(self) -> str:
-        """Its path below /api/v1, with the names of variables in it."""
+        """The path below /api/v1, with variables."""
         (found,) = re.findall(r"\$LYCOSA(/[^\s\"'?]*)", self.typed)
         return str(found)
 
     @property
     def route(self) -> str:
-        """Method and path as the schema has them."""
+        """Method and path as in the schema."""
         return f"{self.method} /api/v1{re.sub(r'[$]([A-Z]+)', lambda name: '{' + name[1].lower() + '}', self.path)}"
 
     @property
     def answer(self) -> Any:
-        """The answer as data: what stands for more of the same is left out. None if it is no JSON."""
+        """The answer as data, without abbreviations; None if it is not JSON."""
         plain = re.sub(r",\s*\.\.\.(?=\s*[\]}])", "", self.shown).strip()
         return json.loads(plain) if plain[:1] in ("{", "[") else None
 
 
 def calls(text: str) -> list[Call]:
-    """The calls of a page, in order."""
+    """Return the calls of a page in order."""
     return [call for block in BLOCK.findall(text) for call in _calls(block) if "$LYCOSA" in call.typed]
 
 
@@ -102,11 +101,10 @@ def _calls(block: str) -> Iterator[Call]:
             yield Call(command[1], part[command.end() :])
 
 
-# -- shapes ----------------------------------------------------------------------------------------------------
 
 
 def misfits(schema: dict[str, Any], part: dict[str, Any], value: Any, where: str = "answer") -> list[str]:
-    """What of a value does not fit a part of an OpenAPI schema: names that are unknown or missing, other types."""
+    """Return the misfits between a value and a part of an OpenAPI schema: unknown or missing names, other types."""
     while "$ref" in part:
         part = schema["components"]["schemas"][part["$ref"].rpartition("/")[2]]
     if "anyOf" in part:
@@ -139,7 +137,7 @@ def misfits(schema: dict[str, Any], part: dict[str, Any], value: Any, where: str
 
 
 def unlike(shown: Any, real: Any, where: str = "answer") -> list[str]:
-    """Where the shapes of two answers differ. What is null, or an empty list, in one of them may be anything."""
+    """Return the differences in shape between two answers; null and empty lists match anything."""
     if shown is None or real is None:
         return []
     if isinstance(shown, dict) and isinstance(real, dict):
@@ -154,7 +152,7 @@ def unlike(shown: Any, real: Any, where: str = "answer") -> list[str]:
 
 
 def pretty(value: Any, indent: int = 0, first: int = 0) -> str:
-    """JSON for people: on one line where it fits, long lists and texts by their beginning."""
+    """Format JSON: on one line where it fits, with long lists and texts abbreviated."""
     if isinstance(value, str) and len(value) > LONGEST_TEXT:
         value = value[: LONGEST_TEXT - 3].rstrip() + "..."
     if isinstance(value, list) and len(value) > _most(value):
@@ -180,7 +178,7 @@ def _listed(items: list[str], ends: str, indent: int, first: int) -> str:
     if len(line) + indent + first <= WIDTH - 2 and "\n" not in line:
         return line
     lines, line = [], ""
-    for item in items:  # as many on a line as there is room for
+    for item in items:  # as many as fit on a line
         if line and ("\n" in item or "\n" in line or len(line) + len(item) + indent + 4 > WIDTH):
             lines.append(line)
             line = ""
@@ -190,22 +188,21 @@ def _listed(items: list[str], ends: str, indent: int, first: int) -> str:
     return f"{ends[0]}\n" + ",\n".join(pad + line for line in lines) + f"\n{' ' * indent}{ends[1]}"
 
 
-# -- a server to ask -------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class Running:
-    """A server, and someone who is signed in there."""
+    """A running server and a signed-in user."""
 
     base: str
     web: ChangingWeb
     port: int
     late: list[float]
-    """Seconds that the web is ahead of us."""
+    """Seconds by which the web's clock is ahead."""
     token: str = ""
 
     def ask(self, method: str, path: str, body: Any = None, token: str = "") -> Any:
-        """Ask the API."""
+        """Call the API."""
         data = None if body is None else json.dumps(body).encode()
         head = {"Content-Type": "application/json"}
         if token or self.token:
@@ -216,7 +213,7 @@ class Running:
         return json.loads(text) if text else None
 
     def wait(self, crawl: str) -> None:
-        """Until a crawl is over."""
+        """Wait until a crawl is over."""
         for _ in range(600):
             state = self.ask("GET", f"/crawls/{crawl}")["state"]
             if state in ("finished", "stopped"):
@@ -228,13 +225,13 @@ class Running:
 
 
 def _direct(*handlers: urllib.request.BaseHandler) -> urllib.request.OpenerDirector:
-    """No proxy: it is all on this machine."""
+    """Return an opener without proxy, because everything is local."""
     return urllib.request.build_opener(urllib.request.ProxyHandler({}), *handlers)
 
 
 @contextmanager
 def running(delay: float = 0.05) -> Iterator[Running]:
-    """A changing web, a server that may crawl it, and an admin there."""
+    """Start a changing web, a server that may crawl it, and an admin."""
     late = [0.0]
     web = ChangingWeb(Web(traps=()), lambda: time.time() + late[0], seed=1, start=time.time())
     with TemporaryDirectory() as directory, serve(web, port=_port(), record=False) as serving:
@@ -252,7 +249,7 @@ def running(delay: float = 0.05) -> Iterator[Running]:
 
 
 def _port() -> int:
-    """The port that the docs name, if it is free."""
+    """Return the port named in the docs if it is free."""
     with socket.socket() as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -263,7 +260,7 @@ def _port() -> int:
 
 
 def _admin(base: str, code: str) -> str:
-    """Make the first account, as the link does, and a token for it."""
+    """Create the first account through its link, and a token for it."""
     opener = _direct(urllib.request.HTTPCookieProcessor())
 
     def post(path: str, body: Any, csrf: str = "") -> Any:
@@ -278,7 +275,7 @@ def _admin(base: str, code: str) -> str:
 
 
 def run_calls(server: Running, text: str, *, check: bool) -> tuple[str, list[str]]:
-    """Run the calls of a page; the page with their answers, and what is wrong with those that it showed."""
+    """Run the calls of a page; return the page with their answers, and the errors of the ones it showed."""
     known = {"LYCOSA": f"{server.base}/api/v1", "AUTH": f"Authorization: Bearer {server.token}"}
     wrong: list[str] = []
 
@@ -313,26 +310,25 @@ def run_calls(server: Running, text: str, *, check: bool) -> tuple[str, list[str
 
 
 def _settle(server: Running, call: Call, known: dict[str, str]) -> None:
-    """Wait for what a call has begun: later ones show what came of it."""
+    """Wait for the crawl that a call started, because later calls show its result."""
     if re.search(r"/(crawls|refresh|more)$", call.path) and call.method == "POST":
         server.wait(known["CRAWL"])
 
 
 def _shortened(text: str) -> str:
-    """Lines of an answer that is no JSON: none of them long."""
+    """Truncate the lines of an answer that is not JSON."""
     lines = [
         line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 3] + "..." for line in text.strip().split("\n")
     ]
     return "\n".join(lines) + "\n" if text.strip() else ""
 
 
-# -- all routes ------------------------------------------------------------------------------------------------
 
 ROUTES = re.compile(r"(?<=<!-- routes -->\n).*?(?=<!-- end of routes -->)", re.DOTALL)
 
 
 def routes() -> str:
-    """A table of all routes for each tag, from the application itself."""
+    """Return a table of all routes for each tag, from the application itself."""
     from fastapi.routing import APIRoute
 
     from lycosa_server.api import routers
