@@ -105,7 +105,7 @@ def test_functions_may_return_several_types() -> None:
 def test_wrong_results_of_functions_are_reported() -> None:
     space = {"a": ["b"], "b": []}.__getitem__
     for said in (None, "much", float("nan")):
-        with pytest.raises(lycosa.InputError, match=r"<lambda>\(\) gave .*: return a number, or True or False"):
+        with pytest.raises(lycosa.InputError, match=r"<lambda>\(\) returned .*: return a number, or True or False"):
             list(lycosa.crawl(lambda page, said=said: said, ["a"], space=space, strategy="breadth-first"))
     (visit,) = lycosa.crawl(_about_reefs, ["a"], space=lambda node: "b")
     assert (visit.outcome, "gave a text" in visit.note) == ("crashed", True)
@@ -143,9 +143,9 @@ def test_open_returns_collection(reefs: Path) -> None:
 def test_errors_name_options(reefs: Path, tmp_path: Path) -> None:
     graph = GraphSpace({"a": []})
     for calling, told in (
-        (lambda: lycosa.crawl(), r"no topic: say what|no seed: give a page"),
+        (lambda: lycosa.crawl(), r"no topic: describe it|no seed: give a page"),
         (lambda: lycosa.crawl("coral"), r"no seed: give a page"),
-        (lambda: lycosa.crawl(seeds="http://a.test"), r"no topic: say what"),
+        (lambda: lycosa.crawl(seeds="http://a.test"), r"no topic: describe it"),
         (lambda: lycosa.crawl("coral", "http://a.test", bugdet=3), r"unknown option 'bugdet'; did you mean 'budget'\?"),
         (lambda: lycosa.crawl("coral", "http://a.test", budget=0), r"^--budget is 0: it must be 1 or more"),
         (lambda: lycosa.crawl("coral", "http://a.test", budget="3"), r"crawl\(\): budget is '3'"),

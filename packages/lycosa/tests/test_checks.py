@@ -340,14 +340,14 @@ def named(name: str, checks: Iterable[Callable[[Any], None]]) -> Callable[[Any],
     [
         (Impure, "scoring_is_pure"),
         (Unsteady, "scoring_is_pure"),
-        (NotANumber, "scores_are_finite"),
-        (WrongLength, "scores_have_one_number_per_row"),
-        (Unseeded, "fresh_ones_score_alike"),
-        (Raising, "scores_have_one_number_per_row"),
+        (NotANumber, "priorities_are_finite"),
+        (WrongLength, "priorities_have_one_number_per_row"),
+        (Unseeded, "new_rows_rank_alike"),
+        (Raising, "priorities_have_one_number_per_row"),
         (OutOfTable, "learned_rows_are_in_the_table"),
         (Forgetful, "new_links_are_returned"),
-        (Silent, "other_scores_stay"),
-        (NoHeir, "a_redirect_hands_on_its_score"),
+        (Silent, "other_priorities_stay"),
+        (NoHeir, "redirects_pass_on_priority"),
         (Hoarder, "memory_is_bounded"),
     ],
 )
@@ -358,11 +358,11 @@ def test_broken_estimators_fail(make: Callable[[], Estimator], check: str) -> No
     assert str(failure.value).startswith(f"{check}: ")
 
 
-@pytest.mark.parametrize("kind", ["topics", "estimators", "strategies"])
+@pytest.mark.parametrize("kind", ["judges", "estimators", "strategy_checks"])
 def test_slow_estimator_fails(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"lycosa.checks.{kind}.SECONDS", 0.0)
-    made = {"topics": lambda: VectorJudge("coral"), "estimators": BestFirst, "strategies": lambda: Greedy(BestFirst())}
-    checks = {"topics": (ten_thousand_links,), "estimators": ESTIMATOR_CHECKS, "strategies": STRATEGY_CHECKS}[kind]
+    made = {"judges": lambda: VectorJudge("coral"), "estimators": BestFirst, "strategy_checks": lambda: Greedy(BestFirst())}
+    checks = {"judges": (ten_thousand_links,), "estimators": ESTIMATOR_CHECKS, "strategy_checks": STRATEGY_CHECKS}[kind]
     check = next(check for check in checks if "ten_thousand_links" in check.__name__)
     with pytest.raises(CheckFailed, match="took"):
         passed(check, made[kind])
@@ -393,7 +393,7 @@ def test_only_linear_estimators_may_omit_changed_rows() -> None:
 
 
 def test_rows_may_be_pruned() -> None:
-    passed(named("scores_are_finite", ESTIMATOR_CHECKS), Pruning)
+    passed(named("priorities_are_finite", ESTIMATOR_CHECKS), Pruning)
     for check in STRATEGY_CHECKS:
         assert check is a_strategy_does_not_grow or passed(check, lambda: Greedy(Pruning()))
 

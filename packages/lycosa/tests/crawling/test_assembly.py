@@ -19,7 +19,7 @@ from lycosa.store.codec import encode_visit
 from lycosa.store.log import MemoryLog, SqliteLog
 from lycosa.testweb import ServedResponse, Web
 from lycosa.testweb.simulation import EPOCH, clock, run_virtual
-from lycosa.web.parse_process import _Process
+from lycosa.web.parse_process import _Worker
 
 STRATEGIES = ("best-first", "random")
 TRAPS = ("redirects", "dead", "duplicates", "failing", "robots", "slow", "media")
@@ -57,16 +57,16 @@ def test_same_seed_gives_same_crawl(web: Web, lived: dict[str, list[Event]]) -> 
 def test_reader_processes_change_nothing(
     web: Web, lived: dict[str, list[Event]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask, asked = _Process.ask, list[tuple[Any, ...]]()
+    ask, asked = _Worker.ask, list[tuple[Any, ...]]()
 
-    def deadly(process: _Process, job: str, given: tuple[Any, ...]) -> dict[str, Any]:
+    def deadly(process: _Worker, job: str, given: tuple[Any, ...]) -> dict[str, Any]:
         if len(asked) == 50:
             process.child.kill()
             process.child.wait()
         asked.append(given)
         return ask(process, job, given)
 
-    monkeypatch.setattr(_Process, "ask", deadly)
+    monkeypatch.setattr(_Worker, "ask", deadly)
     logs = [visits_of(lived["best-first"]), visits_of(run_virtual(_crawl(web, readers=2)))]
     alone, others = ([encode_visit(visit) for visit in visits] for visits in logs)
     assert alone == others

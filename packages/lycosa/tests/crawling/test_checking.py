@@ -139,9 +139,9 @@ def complaint(directory: Path) -> str:
 @pytest.mark.parametrize(
     ("statement", "what"),
     [
-        ("UPDATE event SET kind = 'pagf' WHERE seq = ?", "no kind 'pagf'"),
+        ("UPDATE event SET kind = 'pagf' WHERE seq = ?", "unknown kind 'pagf'"),
         ("UPDATE event SET kind = CAST(x'70ff' AS TEXT) WHERE seq = ?", "not text"),
-        ("UPDATE event SET outcome = 'oj' WHERE seq = ?", "no outcome 'oj'"),
+        ("UPDATE event SET outcome = 'oj' WHERE seq = ?", "unknown outcome 'oj'"),
         ("UPDATE event SET same = CAST(x'ff' AS TEXT) WHERE seq = ?", "not text"),
         ("UPDATE event SET file = '../x' WHERE seq = ?", "not a place in the archive"),
     ],

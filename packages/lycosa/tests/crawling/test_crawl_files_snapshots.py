@@ -194,7 +194,7 @@ def test_unfit_snapshot_is_ignored(as_it_comes: Path, tmp_path: Path, monkeypatc
     assert looking.known == 0
 
     shutil.copytree(as_it_comes, tmp_path / "code")
-    monkeypatch.setattr(files, "code", lambda: "older")
+    monkeypatch.setattr(files, "code_digest", lambda: "older")
     again, _ = taken_up(tmp_path / "code")
     assert looking.known == 0
     assert again == known
@@ -247,7 +247,7 @@ def test_readers_restore_required_parts_only(monkeypatch: pytest.MonkeyPatch, tm
     begun(out, lambda visits, crawl: None)
     for lacks in (True, False):
         with Reasons(out) as reasons:
-            best = [why.as_dict() for why in reasons.best(5, witnessed=False)]
+            best = [why.as_dict() for why in reasons.best(5, with_terms=False)]
             assert bool(reasons.engine.lacks) is lacks
             first = next(reasons.collection.log.rows("node", PAGES_OF_LOG, "seq LIMIT 1"))[0]
             page = reasons.why(first)
@@ -266,7 +266,7 @@ class Stub:
         self.now, self.written, self.seconds = 0.0, list[int](), seconds
         self.visits = 0
         monkeypatch.setattr(files.SnapshotWriter, "spent", 0.0)
-        monkeypatch.setattr(files, "bound_to", lambda *given: {})
+        monkeypatch.setattr(files, "snapshot_key", lambda *given: {})
         self.files: Any = type("Files", (), {"judged_by": "", "snapshots": self, "state": dict})()
         self.files.log = SqliteLog(out / "log.sqlite")
         engine: Any = type("Engine", (), {"state": dict})()
@@ -389,7 +389,7 @@ def test_restore_reports_progress(as_it_comes: Path, tmp_path: Path) -> None:
             shutil.rmtree(out / NAME)
         with Reasons(out) as reasons:
             reasons.progress = lambda *given: told.append(given)
-            reasons.best(1, witnessed=False)
+            reasons.best(1, with_terms=False)
         done, total = told[-1][1:]
         assert done == total > 0
         assert ("reading the snapshot" in {what for what, *_ in told}) == snapshot

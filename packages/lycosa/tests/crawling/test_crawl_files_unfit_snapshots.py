@@ -37,7 +37,7 @@ def server() -> Iterator[Server]:
 
 def missing(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """Hide or show the browser."""
-    monkeypatch.setattr(browser, "what_is_missing", lambda named="": what)
+    monkeypatch.setattr(browser, "missing_requirements", lambda named="": what)
     monkeypatch.setattr(browser, "find_chromium", lambda named="": "/bin/false")
 
 
@@ -89,7 +89,7 @@ def test_resume_after_browser_change(
 @pytest.mark.parametrize(
     ("path", "change"),
     [
-        *(((("engine", name)), None) for name in ("table", "topic", "space", "strategy", "frontier", "lessons")),
+        *(((("engine", name)), None) for name in ("table", "judge", "space", "strategy", "frontier", "model_updates")),
         (("engine", "table", "closed"), lambda value: None),
         (("engine", "table", "columns"), lambda value: {name: column[:-1] for name, column in value.items()}),
         (("engine", "space", "robots"), lambda value: ["{"]),
@@ -122,7 +122,7 @@ def test_learn_with_unfit_snapshot(crawled: Path, tmp_path: Path) -> None:
     bare = shutil.copytree(crawled, tmp_path / "bare")
     shutil.rmtree(bare / NAME)
     out = shutil.copytree(crawled, tmp_path / "crawl")
-    written_again(out, ("engine", "topic"), lambda value: {"of": "another version"})
+    written_again(out, ("engine", "judge"), lambda value: {"of": "another version"})
     told = []
     for path in (out, bare):
         with closing(Directory.open(path)) as opened, closing(opened.log()) as log:

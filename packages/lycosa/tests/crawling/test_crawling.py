@@ -154,7 +154,7 @@ def test_changed_judge_is_noted(tmp_path: Path) -> None:
     (tmp_path / "crawl" / "ontology").write_text("atoll\tis-a\treef\nlagoon\trelated\treef\n")
     other = lycosa.resume(tmp_path / "crawl", space=web, budget=4)
     assert 1 == len(pages(other))
-    assert ["the pages so far were judged by another topic, judge, model or ontology"] == other.notes
+    assert ["the pages so far were judged with another topic, judge, model or ontology"] == other.notes
 
 
 class Unmade(GraphSpace):
@@ -183,7 +183,7 @@ class Half:
     [
         ("Unmade", "cannot load the space .*Unmade.*: RuntimeError: no map"),
         ("Lost", r"Lost\.node\('a'\) failed: KeyError"),
-        ("Half", "has no visit and no lane"),
+        ("Half", "has no visit and no host_key"),
         ("TOPIC", "cannot load the space"),
     ],
 )

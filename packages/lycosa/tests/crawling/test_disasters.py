@@ -255,7 +255,7 @@ def _overwritten(log: Path) -> None:
 
 def _bad_event(log: Path, change: str = "x'00'") -> None:
     with closing(sqlite3.connect(log)) as database:
-        best = "(SELECT seq FROM event WHERE kind = 'page' ORDER BY beta DESC LIMIT 1)"
+        best = "(SELECT seq FROM event WHERE kind = 'page' ORDER BY relevance DESC LIMIT 1)"
         database.execute(f"UPDATE event SET body = {change} WHERE seq = {best}")
         database.commit()
 

@@ -25,7 +25,7 @@ WORDS = {"topic": "coral reef"}
 MODEL = {"model": "{model}", "targets": [TOPIC]}
 MEANING = {**WORDS, "ontology": "{ontology}"}
 
-JUDGES: tuple[tuple[str, dict[str, Any]], ...] = (
+CASES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("probability", WORDS),
     ("probability", {**WORDS, "examples": ["{example}"]}),
     ("vector", WORDS),
@@ -120,10 +120,10 @@ def check_numbers(visits: Sequence[Visit]) -> None:
 
 
 def test_every_judge_is_tested() -> None:
-    assert set(JUDGES) - {"given"} == {judge.partition(",")[0] for judge, _ in JUDGES} - {""}
+    assert set(JUDGES) - {"given"} == {judge.partition(",")[0] for judge, _ in CASES} - {""}
 
 
-@pytest.mark.parametrize(("judge", "given"), JUDGES)
+@pytest.mark.parametrize(("judge", "given"), CASES)
 def test_directory_is_self_contained(world: World, judge: str, given: dict[str, Any], tmp_path: Path) -> None:
     options = world.options({**given, "judge": judge}, tmp_path / "files")
     first = world.crawl(tmp_path / "crawl", budget=18, archive=False, **options)
@@ -150,7 +150,7 @@ def test_directory_is_self_contained(world: World, judge: str, given: dict[str, 
     ],
 )
 def test_facets_are_computed_and_logged(world: World, judge: str, strategy: str, tmp_path: Path) -> None:
-    given = dict(next(given for name, given in JUDGES if name.partition(",")[0] == judge))
+    given = dict(next(given for name, given in CASES if name.partition(",")[0] == judge))
     options = world.options({**given, "judge": judge}, tmp_path / "files")
     visits = world.crawl(tmp_path / "crawl", strategy=strategy, budget=5, archive=False, **options)
     check_numbers(visits)
@@ -214,7 +214,7 @@ def test_background_changes_judge_name(world: World, tmp_path: Path) -> None:
         ({**MODEL, "strategy": "rules,file={model}"}, "not UTF-8 text|contains no rules"),
         ({**MODEL, "targets": ["football"], "strategy": "rules,file={rules}"}, "football"),
         ({"topic": "coral", "background": "nowhere.zst"}, "nowhere.zst"),
-        ({"topic": "coral", "background": "{model}"}, "background"),
+        ({"topic": "coral", "background": "{model}"}, "is not a file of word statistics"),
         ({"model": "{rules}", "targets": [TOPIC]}, "is not a model of Lycosa"),
         ({"topic": "coral", "strategy": "oracle"}, "scores"),
         ({"topic": "coral", "strategy": "oracle,scores=nowhere.tsv"}, "nowhere.tsv"),

@@ -73,7 +73,7 @@ def test_labels_change_the_count(tmp_path: Path, kind: str) -> None:
     log = SqliteLog(tmp_path / NAME, readonly=True)
     train = next(event for event in log if isinstance(event, Visit) and event.node == "train")
     log.close()
-    assert train.worth < judge(kind).threshold <= train.relevance
+    assert train.relevance_now < judge(kind).threshold <= train.relevance
 
 
 @pytest.mark.parametrize("kind", ["learns", "does not"])
@@ -145,7 +145,7 @@ def test_waiting_judge_still_waits_after_resume(tmp_path: Path) -> None:
     list(lycosa.resume(parts, space=Elsewhere(), budget=20))
     keep_labels(parts, [("0", False)])
     with closing(SqliteLog(parts / NAME, readonly=True)) as log:
-        assert next(log.visits("node = '0'")).worth == 0.0
+        assert next(log.visits("node = '0'")).relevance_now == 0.0
     list(lycosa.resume(parts, space=Elsewhere(), budget=55))
     told = []
     for out in (whole, parts):

@@ -152,7 +152,7 @@ def test_asset_limits_and_conflicts(tmp_path: Path) -> None:
     )
     few = crawl(tmp_path / "bytes", site(), [FRONT], page_assets=True, budget=3, max_asset_bytes=1, concurrency=1)
     assert 1 == len(page_assets(few))
-    with pytest.raises(InputError, match="for the archive"):
+    with pytest.raises(InputError, match="needs the archive"):
         crawl(tmp_path / "none", site(), [FRONT], page_assets=True, archive=False)
     script = site()
     script.pages[FRONT] = [script.pages[FRONT][0], Says(html(head=HEAD, foot="<img src=/new.png>", title="Reefs anew"))]  # type: ignore[index]

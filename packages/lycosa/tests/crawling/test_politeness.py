@@ -350,7 +350,7 @@ def test_turns_at_address_are_spaced() -> None:
         assert politeness.ready("other", "93.184.216.35")[0] <= clock()
         return entered
 
-    entered = run_virtual(enter())
+    entered = run_virtual(wait_for_address())
     assert [number for _, number in entered] == list(range(8))
     assert [at for at, _ in entered] == pytest.approx([0.25 * number for number in range(8)], abs=ROUNDING)
 

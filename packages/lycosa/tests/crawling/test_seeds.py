@@ -86,7 +86,7 @@ def test_saved_query_needs_no_words(tmp_path: Path) -> None:
     }
     told = run(lambda: lycosa.crawl(space=web.space(), clock=clock, out=tmp_path / "c", **made))
     assert FOUND == [visit.node for visit in told.visits if visit.is_page]
-    assert "3 seeds from http://find.test/found?q=corals, 1 results lie outside the scope" in told.crawl.notes
+    assert "3 seeds from http://find.test/found?q=corals, 1 results out of scope" in told.crawl.notes
 
 
 @pytest.mark.parametrize(("options", "message"), [
@@ -95,7 +95,7 @@ def test_saved_query_needs_no_words(tmp_path: Path) -> None:
     ({"search": [f"{ENGINE}/nowhere?q={{}}"]}, "cannot fetch the search http://find.test/nowhere.*404"),
     ({"search": [f"{ENGINE}/empty?q={{}}"]}, "gave no results: try other words"),
     ({"search": [f"{ENGINE}/?q={{}}"], "search_results": 0}, "search_results is 0"),
-    ({"search": [f"{ENGINE}/?q={{}}"], "space": GraphSpace({"a": []})}, "search finds pages of the web"),
+    ({"search": [f"{ENGINE}/?q={{}}"], "space": GraphSpace({"a": []})}, "search finds web pages"),
 ])  # fmt: skip
 def test_invalid_search_is_refused_early(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     web = script(**{"/empty?q=coral+reef": as_json()})
