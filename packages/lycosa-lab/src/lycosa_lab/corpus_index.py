@@ -324,10 +324,12 @@ class NodeNames(Sequence[str]):
 
 
 def _column(path: Path, name: str, kind: str) -> NDArray[Any]:
-    column: NDArray[Any] = np.load(path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-    if not isinstance(column, np.ndarray) or column.dtype != np.dtype(kind) or column.ndim != 1:
-        raise ValueError(f"{name} is not a column of {kind}")
-    return column.view(np.ndarray)
+    column: Any = np.load(path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+    if isinstance(column, np.ndarray) and column.dtype == np.dtype(kind) and column.ndim == 1:
+        return column.view(np.ndarray)
+    if not isinstance(column, np.ndarray):
+        column.close()  # an archive of arrays keeps its file open
+    raise ValueError(f"{name} is not a column of {kind}")
 
 
 def map_file(path: Path, kind: Any = np.uint8) -> NDArray[Any]:

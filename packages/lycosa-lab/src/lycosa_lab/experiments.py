@@ -39,13 +39,13 @@ TOLD = {
 SEEDS = {
     "on-topic": "relevant pages",
     "off-topic": "pages that are `hops` links or more from every relevant one",
-    "cold": "pages two links from the nearest relevant ones: neither they nor what they link to is any",
+    "cold": "pages exactly two links from the nearest relevant one",
     "random": "any nodes with a score, as in Gouriten et al.",
 }
 
 MODES = {
-    INDEPENDENT: "what is fetched is judged by labels that the guide knows nothing of",
-    AS_PUBLISHED: "the guide judges what it has fetched itself, as some papers have it",
+    INDEPENDENT: "labels, which crawlers do not see",
+    AS_PUBLISHED: "the crawler's own judge, as in some papers",
 }
 
 Expected = Literal["better", "not better", "alike"]
@@ -84,53 +84,53 @@ class Experiment:
     ([100, 300], 'words', 20)
     """
 
-    name: str = setting("What the experiment is called; its report, too.")
-    corpus: str = setting("An index that 'lycosa lab index' made.", flag="--corpus", metavar="DIR")
+    name: str = setting("Name of the experiment and its report.")
+    corpus: str = setting("An index of 'lycosa lab index'.", flag="--corpus", metavar="DIR")
     strategies: list[str] = setting(
-        "What is compared: a name of 'lycosa list strategies', with parameters; your own, module:Class; or an outside "
-        "program, program,command=COMMAND. 'oracle' knows everything.",
+        "Strategies to compare: a name of 'lycosa list strategies', with parameters; your own, module:Class; or an "
+        "external program, program,command=COMMAND. 'oracle' knows everything.",
         flag="--strategy",
         metavar="NAME",
     )
     subjects: list[str] = setting(
-        "Classes or branches of the corpus to hunt; none: some by chance.",
+        "Classes or branches of the corpus to crawl for. Default: random ones.",
         [],
         flag="--topic",
         metavar="CLASS",
     )
-    subject_count: int = setting("Classes to choose by chance, where none is named.", 5, flag="--topics", least=1)
-    least: int = setting("Pages that a class has at least to be chosen.", 20, least=1)
-    most: int = setting("Pages that a class has at most to be chosen; 0: a fifth of the corpus.", 0, least=0)
+    subject_count: int = setting("Number of random classes, if none is named.", 5, flag="--topics", least=1)
+    least: int = setting("Minimum pages of a random class.", 20, least=1)
+    most: int = setting("Maximum pages of a random class; 0: a fifth of the corpus.", 0, least=0)
     told: str = setting(
-        "What a guide is told; where nothing is said of a graph, score",
+        "Description of the topic for the judge; score by default on a graph",
         "words",
         flag="--told",
         metavar="WHAT",
         choices=TOLD,
     )
     examples: int = setting(
-        "Pages of a class to point at: told, or words that stand out in them; at most a quarter of the class.",
+        "Example pages of a class, also the source of its words; at most a quarter of the class.",
         EXAMPLES,
         least=1,
     )
     judge: str = setting(
-        "How a guide judges pages, a name of 'lycosa list judges'; empty: what suits what it is told.",
+        "Judge of pages, a name of 'lycosa list judges'. Default: depends on the description.",
         "",
         flag="--judge",
         metavar="NAME",
     )
-    mode: str = setting("Who judges", INDEPENDENT, flag="--mode", metavar="MODE", choices=MODES)
-    seeds: str = setting("Where crawls start", "on-topic", flag="--seeds", metavar="KIND", choices=SEEDS)
-    seed_count: int = setting("Pages that a crawl starts from.", 5, flag="--seed-count", least=1)
+    mode: str = setting("Judge of the fetched pages", INDEPENDENT, flag="--mode", metavar="MODE", choices=MODES)
+    seeds: str = setting("Seeds of crawls", "on-topic", flag="--seeds", metavar="KIND", choices=SEEDS)
+    seed_count: int = setting("Number of seeds.", 5, flag="--seed-count", least=1)
     seed_sets: int = setting(
         "Sets of seeds: each strategy crawls from each of them.", 3, flag="--seed-sets", least=1, most=10_000
     )
-    disjoint: bool = setting("Whether no page is in two sets of seeds.", False)
+    disjoint: bool = setting("Draw disjoint sets of seeds.", False)
     hops: int = setting(
-        "Links between off-topic seeds and the nearest relevant page, at least.", 2, flag="--hops", least=1
+        "Minimum links between off-topic seeds and the nearest relevant page.", 2, flag="--hops", least=1
     )
     budgets: list[int] = setting(
-        "Pages after the seeds at which is measured; the largest is crawled.",
+        "Pages after the seeds at which results are measured; the largest is crawled.",
         [100, 300, 1000],
         flag="--budget",
         most=20_000_000,
@@ -143,12 +143,12 @@ class Experiment:
         most=10_000,
     )
     claims: list[str] = setting(
-        "What is claimed of two strategies: 'A better than B', 'A not better than B' or 'A like B'.",
+        "Claims about two strategies: 'A better than B', 'A not better than B' or 'A like B'.",
         [],
         flag="--claim",
         metavar="CLAIM",
     )
-    random_seed: int = setting("Another number: other subjects, seeds and chances.", 0, flag="--random-seed", least=0)
+    random_seed: int = setting("Random seed of subjects, seeds and strategies.", 0, flag="--random-seed", least=0)
 
     def __post_init__(self) -> None:
         self.strategies, self.subjects = list(self.strategies), list(self.subjects)
@@ -232,7 +232,7 @@ class Experiment:
 
     def as_toml(self) -> str:
         """Return the complete settings as a commented file that `load` reads."""
-        lines = ["# An experiment for 'lycosa lab run': all its settings, those too that nobody set."]
+        lines = ["# An experiment for 'lycosa lab run': all settings, including defaults."]
         for item in fields(self):
             lines += ["", f"# {item.metadata['help']}", f"{item.name} = {toml_of(getattr(self, item.name))}"]
         return "\n".join(lines) + "\n"

@@ -158,7 +158,7 @@ class ExternalStrategy:
     def _picked_row(self, answer: dict[str, Any], table: Table) -> int:
         """Return the row that an answer names, -1 if the program gives up."""
         if "pick" not in answer:
-            raise ForfeitError(f"it was asked for a pick and said {quoted(answer)}")
+            raise ForfeitError(f"it answered {quoted(answer)} to a pick")
         url, row = answer["pick"], -1
         if url is None:
             self.ending = GAVE_UP
@@ -167,7 +167,7 @@ class ExternalStrategy:
             node = table.index.number_of.get(url)
             row = -1 if node is None else int(table.row_at[node])
         if row < 0:
-            raise ForfeitError(f"it picked {quoted(url)}, which is not a link that it was shown")
+            raise ForfeitError(f"it picked {quoted(url)}, which is not a link of a fetched page")
         if table.state[row] != OPEN:
             raise ForfeitError(f"it picked {quoted(url)} a second time")
         return row
@@ -209,7 +209,7 @@ class ProgramProcess:
         left = memoryview(_line(event))
         until = monotonic() + ANSWER_TIMEOUT
         while left:
-            self._wait(self._in, selectors.EVENT_WRITE, until, "it does not read what it is told")
+            self._wait(self._in, selectors.EVENT_WRITE, until, "it does not read its input")
             try:
                 left = left[os.write(self._in, left) :]
             except BlockingIOError:
@@ -221,7 +221,7 @@ class ProgramProcess:
         """Read an answer of one line."""
         until = monotonic() + seconds
         while b"\n" not in self._received and len(self._received) <= MAX_LINE_BYTES:
-            self._wait(self._out, selectors.EVENT_READ, until, f"it said nothing for {seconds:g} seconds")
+            self._wait(self._out, selectors.EVENT_READ, until, f"it did not answer within {seconds:g} seconds")
             try:
                 more = os.read(self._out, MAX_LINE_BYTES)
             except BlockingIOError:

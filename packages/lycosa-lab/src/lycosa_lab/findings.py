@@ -135,10 +135,10 @@ CEILING = 0.99  # share of the largest possible value from which no strategy can
 
 WEIGHED = (
     "How claims that compare are decided: by means over the whole crawl (the area under the curve), not by its end; "
-    "where the curves cross is said. One is better than another if the whole 95 % interval of the difference is above "
-    "0 and p is at most .05; it is not if the whole interval is below a twentieth of what the other got; otherwise "
-    "these trials can't tell. Left out are trials that cannot show a difference: both crawls fetched the same pages, "
-    "both are at the ceiling, or both are the same because the topic is exhausted. With fewer than 6 topics left a "
+    "crossings of the curves are reported. One is better than another if the whole 95 % interval of the difference is "
+    "above 0 and p is at most .05; it is not if the whole interval is below a twentieth of the other's value; "
+    "otherwise the claim is undecided. Trials that cannot show a difference are left out: both crawls fetched the same "
+    "pages, both are at the ceiling, or both are equal because the topic is exhausted. With fewer than 6 topics left a "
     "claim cannot be tested."
 )
 

@@ -30,9 +30,9 @@ from lycosa.text.model_words import ModelWords
 from lycosa.training.browse import train_browse
 from lycosa.training.corpus import Account
 from lycosa.training.rules import train_rules
+from lycosa.training.simulated_browsing import sessions
 from lycosa.training.sources import table_rows
-from lycosa.training.train_model import Trained, train
-from lycosa.training.wandering import sessions
+from lycosa.training.train_model import TrainingResult, train
 from lycosa_lab.cache import corpus_digest, digest
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.subjects import HuntSubject, labelled, seeded_random
@@ -181,7 +181,7 @@ def trained_on(
     random_seed: int,
     kind: str = "nb",
     progress: ProgressCallback = no_progress,
-) -> Trained:
+) -> TrainingResult:
     """Train a classifier of any kind on a table of nodes and their classes."""
     pages = TrackedPages(index, np.ones(len(index), np.bool_))
     return train(

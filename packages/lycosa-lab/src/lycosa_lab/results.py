@@ -35,23 +35,23 @@ from lycosa_lab.trial_strategies import ORACLE, given_group, label, look_ahead_l
 # Columns of results.csv: a row for each trial and budget.
 COLUMNS: dict[str, str] = {
     "corpus": "fingerprint of the corpus",
-    "mode": "who judged what was fetched: independent, or the guide itself (as-published)",
-    "subject": "what was hunted",
-    "strategy": "as it was written",
-    "given": "what it is given: nothing, query, examples ...; only like is comparable with like",
+    "mode": "judge of the fetched pages: independent, or the crawler's own (as-published)",
+    "subject": "topic of the crawl",
+    "strategy": "with its parameters",
+    "given": "input of the strategy: nothing, query, examples ...; compare only equal ones",
     "seed_set": "from 1 on",
     "start": "digest of the seeds",
     "repetition": "from 1 on",
     "budget": "pages after the seeds, at most",
-    "fetched": "pages that there were: fewer where nothing was left to fetch",
-    "found": "relevant ones among them; where the guide judges, those that it takes for relevant",
-    "score": "the truth of all of them, added up; for classes the same as found",
-    "harvest": "score over fetched: the average truth, for classes the share that is relevant",
-    "recall": "score as a share of all that there is to find",
-    "relative": "score as a share of what the oracle-greedy crawl has; empty without one",
-    "ahead": "score as a share of what the oracle that looks ahead has, a lower bound of the optimum; empty without",
-    "sites": "hosts with a relevant page among them, but for those of relevant seeds; empty where all are one",
-    "area": "under the harvest curve up to the budget, as a share of the whole",
+    "fetched": "pages fetched: fewer if no links were left",
+    "found": "relevant pages among them, by the judge of the mode",
+    "score": "sum of their relevance; for classes the same as found",
+    "harvest": "score over fetched: mean relevance, for classes the share of relevant pages",
+    "recall": "score as a share of the total",
+    "relative": "score as a share of the greedy oracle's; empty without one",
+    "ahead": "score as a share of the look-ahead oracle's, a lower bound of the optimum; empty without one",
+    "sites": "hosts with a relevant page, except those of relevant seeds; empty for a single host",
+    "area": "area under the harvest curve up to the budget, as a share of the whole",
 }
 
 Start = tuple[str, int, int]  # topic, seed set and repetition: shared by trials of several strategies
@@ -253,7 +253,7 @@ class ExperimentResults:
             runs = self.select(text)
             if dry := sum(len(self.gains(one)) < budget for one in runs):
                 lines.append(
-                    f"Ran dry: {text} had nothing left to fetch before {budget:,} pages in {dry} of {len(runs)} "
+                    f"Ran dry: {text} had no links left before {budget:,} pages in {dry} of {len(runs)} "
                     "trials; its harvest is over the pages that it fetched."
                 )
             lost = [one for one in runs if one.trace.ending.startswith(FORFEITED)]

@@ -20,7 +20,7 @@ from lycosa.judges.taxonomy import DEFAULT_TARGETS
 from lycosa.text.keywords import keywords
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.training.record import NO
+from lycosa.training.record import NEGATIVE_LABELS
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.experiments import AS_PUBLISHED, EXAMPLES
 
@@ -156,7 +156,7 @@ def _spelt_class(index: CorpusIndex, name: str) -> str:
 def _random_classes(index: CorpusIndex, count: int, least: int, most: int, random_seed: int) -> list[str]:
     """Return random classes of a fitting size, in alphabetical order."""
     sizes = index.sizes()
-    wanted = {name: size for name, size in sizes.items() if name.casefold() not in NO}
+    wanted = {name: size for name, size in sizes.items() if name.casefold() not in NEGATIVE_LABELS}
     highest = most or max(len(index) // 5, 1)
     fitting = [name for name, size in wanted.items() if least <= size <= highest]
     if not fitting and not most and wanted:  # a corpus with a single topic, or with yes/no labels

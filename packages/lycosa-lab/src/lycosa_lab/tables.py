@@ -18,8 +18,8 @@ from lycosa_lab.results import ExperimentResults, Row, grouped, unit_means
 from lycosa_lab.trial_strategies import ORACLE, look_ahead_links
 
 YARDSTICKS = (
-    "The oracle is greedy, not optimal. The one that looks ahead knows the whole graph, and after each page has the "
-    "more of its own crawl and of the greedy one: never less than greedy, and a lower bound of the optimum."
+    "The oracle is greedy, not optimal. The look-ahead oracle knows the whole graph, and after each page is credited "
+    "with the better of its own crawl and the greedy one: at least as good as greedy, and a lower bound of the optimum."
 )
 
 
@@ -96,7 +96,7 @@ def unpaired(results: ExperimentResults, against: str, before: Sequence[Row]) ->
 def _part(
     results: ExperimentResults, key: str, title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], note: str
 ) -> ReportTable:
-    judged = " As published: the guide itself judges what was fetched." if results.mode == AS_PUBLISHED else ""
+    judged = " As published: the crawler's own judge judges the fetched pages." if results.mode == AS_PUBLISHED else ""
     known = [[plain(cell) for cell in row] for row in rows]
     return ReportTable(f"{results.key}-{key}", title, columns, known, results.mode, note=note + judged)
 
@@ -148,8 +148,8 @@ def _end(results: ExperimentResults, order: Sequence[str]) -> ReportTable:
     return _part(
         results, "end", f"After {budget:,} pages", ["strategy", *columns.values()],
         [[text, *(results.mean(text, budget, column) for column in columns)] for text in order],
-        "Means over topics and their seed sets. area: under the harvest curve; a page that was not fetched because "
-        "a crawl ran dry is no find." + (f" {YARDSTICKS}" if ORACLE in results.strategies else ""),
+        "Means over topics and their seed sets. area: under the harvest curve; budget left over by an "
+        "exhausted crawl counts as irrelevant pages." + (f" {YARDSTICKS}" if ORACLE in results.strategies else ""),
     )  # fmt: skip
 
 
@@ -164,5 +164,5 @@ def _by_subject(results: ExperimentResults, order: Sequence[str]) -> ReportTable
         rows.append(row)
     return _part(
         results, "subjects", f"Harvest on each topic after {budget:,} pages", ["topic", "relevant", "seen", *order],
-        rows, "relevant: pages of the corpus; seen: pages that something was learned from, which count for no one.",
+        rows, "relevant: pages of the corpus; seen: pages used for training, which never count.",
     )  # fmt: skip

@@ -94,9 +94,9 @@ def children() -> set[str]:
         (shell("echo hello; sleep 9"), "it wrote 'hello', which is not JSON"),
         (shell("printf '[1]\\n'; sleep 9"), "it wrote '[1]', which is not a JSON object"),
         (shell("printf '\\377\\0\\n'; sleep 9"), "which is not JSON"),
-        (shell("""echo '{"choice":"b"}'; sleep 9"""), "it was asked for a pick and said '{\"choice\": \"b\"}'"),
-        (shell("""echo '{"pick":"nowhere"}'; sleep 9"""), "it picked 'nowhere', which is not a link that it was shown"),
-        (shell("""echo '{"pick":"g"}'; sleep 9"""), "it picked 'g', which is not a link that it was shown"),
+        (shell("""echo '{"choice":"b"}'; sleep 9"""), "it answered '{\"choice\": \"b\"}' to a pick"),
+        (shell("""echo '{"pick":"nowhere"}'; sleep 9"""), "it picked 'nowhere', which is not a link of a fetched page"),
+        (shell("""echo '{"pick":"g"}'; sleep 9"""), "it picked 'g', which is not a link of a fetched page"),
         (shell("""echo '{"pick":["b"]}'; sleep 9"""), "it picked '[\"b\"]', which is not a link"),
         (shell("""echo '{"pick":"a"}'; sleep 9"""), "it picked 'a' a second time"),
         (shell("head -c 80000 /dev/zero; sleep 9"), "it wrote a line of more than 65,536 bytes"),
@@ -120,7 +120,7 @@ def test_external_strategy_forfeits_after_error(command: str, reason: str) -> No
 def test_external_strategy_forfeits_after_timeout() -> None:
     before = children()
     trace, program = hunt(shell("sleep 60"))
-    assert ("a", "forfeited: it said nothing for 0.3 seconds") == (names(trace), program.ending)
+    assert ("a", "forfeited: it did not answer within 0.3 seconds") == (names(trace), program.ending)
     assert children() <= before
 
 
@@ -138,7 +138,7 @@ def test_external_strategy_keeps_pages_before_forfeit() -> None:
 def test_external_strategy_forfeits_if_it_does_not_read() -> None:
     large = CorpusIndex.of({"a": [f"http://a.example/{number}/{'x' * 200}" for number in range(2000)]})
     _, program = hunt("""bash -c 'read -r l; echo "{\\"protocol\\":1}"; sleep 9'""", 5, large)
-    assert "it does not read what it is told" in program.ending
+    assert "it does not read its input" in program.ending
 
 
 def test_close_kills_grandchildren(tmp_path: Path) -> None:

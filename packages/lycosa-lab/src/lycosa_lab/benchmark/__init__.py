@@ -36,10 +36,10 @@ SEEDS, EXAMPLES = 3, 20
 CRAWLS = 12  # minimum crawls of an entrant per cell: the relevance of the first 100 pages depends on the seeds
 POINTS = 25
 NOTE = (
-    "Share: relevant pages found over what an oracle finds that knows the whole graph and looks ahead, near the "
+    "Share: relevant pages found over those of an oracle that knows the whole graph and looks ahead, near the "
     "optimum. Means over topics (and over draws of seeds, where a topic has several), with 95 % intervals (bootstrap "
-    "over topics); differences are paired, on the same topics and seeds. The greedy oracle takes the best page in "
-    "sight, and can be beaten."
+    "over topics); differences are paired, on the same topics and seeds. The greedy oracle takes the best known "
+    "page, and can be beaten."
 )
 
 
@@ -168,7 +168,7 @@ def benchmark(
         wanted = len(place.topics) if size.subject_count < 0 else size.subject_count or place.usual
         topics = run.topics_used[place.name] = place.topics[:wanted]
         if len(topics) < wanted:
-            run.remarks.append(f"{place.name}: {len(topics)} topics only, {wanted} were wanted: it has no more.")
+            run.remarks.append(f"{place.name}: only {len(topics)} of {wanted} topics: the corpus has no more.")
         done: dict[BenchmarkSetting, ExperimentResults] = {}
         for setting in size.settings:
             title = f"{place.name}, {setting.title}"
@@ -220,7 +220,7 @@ def _take(run: BenchmarkRun, place: AvailableCorpus, done: Mapping[BenchmarkSett
         run.figures.append(
             crawls.figure(
                 f"benchmark-figure-{place.name}", f"Share on {place.name}", "share", SHARE,
-                note="Of what the oracle finds that looks ahead, in trials where it has something after a page.",
+                note="Share of the look-ahead oracle's result, in trials where that is above 0.",
             )
         )  # fmt: skip
 
@@ -278,8 +278,8 @@ def table_cells(known: Sequence[CellComparison]) -> ReportTable:
             "topics": lambda one: one.topics,
         },
         [(one,) for one in known],
-        note=f"{NOTE} The best rival is picked with hindsight in each row, which favours it. p: sign flips of topics, "
-        "two-sided, corrected for the number of rows (Holm); fewer than six topics can't give one below .05.",
+        note=f"{NOTE} The best rival is picked with hindsight in each row, in the rival's favour. p: sign flips of "
+        "topics, two-sided, corrected for the number of rows (Holm); fewer than six topics can't give p below .05.",
     )  # fmt: skip
 
 
@@ -312,8 +312,8 @@ def table_cpu(run: BenchmarkRun) -> ReportTable:
         "benchmark-cpu", "Milliseconds of CPU a step", ["entrant", *columns],
         [[label(text), *(mean(crawls, text, CPU) for crawls in columns.values())] for text in run.entrants],
         timed=True,
-        note="Of picking and learning a page, without the judge; of a program all that it took, its start included. "
-        "They differ from machine to machine, and with what else it does.",
+        note="CPU time to pick and learn a page, without the judge; for programs all of it, including the start. Times "
+        "depend on the machine and its load.",
     )  # fmt: skip
 
 

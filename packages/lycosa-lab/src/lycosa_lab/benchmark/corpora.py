@@ -11,7 +11,7 @@ from typing import Any
 
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.training.record import NO
+from lycosa.training.record import NEGATIVE_LABELS
 from lycosa_lab.corpora.loading import open_corpus
 from lycosa_lab.corpus_index import FACTS, CorpusIndex
 
@@ -171,7 +171,11 @@ def topics_of_half(index: CorpusIndex, half: str) -> list[str]:
 
     Topics with LEAST to MOST pages come first, then larger ones (up to LARGEST) that contain none of them.
     """
-    sizes = {name: size for name, size in index.sizes().items() if name.casefold() not in NO and half_of(name) == half}
+    sizes = {
+        name: size
+        for name, size in index.sizes().items()
+        if name.casefold() not in NEGATIVE_LABELS and half_of(name) == half
+    }
     order = sorted(sizes, key=lambda name: (zlib.crc32(name[::-1].encode()), name))
     fitting = [name for name in order if LEAST <= sizes[name] <= MOST]
     larger = [name for name in order if MOST < sizes[name] <= LARGEST * len(index)]

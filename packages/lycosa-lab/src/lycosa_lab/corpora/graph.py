@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.training.sources import unpacked
+from lycosa.training.sources import open_unpacked
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.index_writer import save_index, unfinished_index
 
@@ -75,7 +75,7 @@ def _table(path: Path, ends: int) -> tuple[list[Any], Floats | None]:
     except ImportError as error:
         raise InputError("missing-package", "tables of links need pyarrow: pip install lycosa-lab") from error
     try:
-        with unpacked(path) as file:
+        with open_unpacked(path) as file:
             first = next((line for line in file if line.strip() and not line.startswith(b"#")), b"\t")
         columns = [str(number) for number in range(first.count(b"\t") + 1)]
         parsing = csv.ParseOptions(

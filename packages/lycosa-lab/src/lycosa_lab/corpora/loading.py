@@ -15,7 +15,7 @@ from lycosa.core.spec import make_with, parse_spec
 from lycosa.replay.places import ENDINGS
 from lycosa.store.directory import CONFIG
 from lycosa.training.corpus import Account
-from lycosa.training.sources import labelled
+from lycosa.training.sources import labelled_rows
 from lycosa_lab.corpora import public
 from lycosa_lab.corpora.generated import generate
 from lycosa_lab.corpora.graph import TABLES, write_graph
@@ -96,7 +96,7 @@ def read_labels(path: Path, account: Account, column: str = "") -> dict[str, lis
     """
     classes_of: dict[str, list[str]] = {}
     own = Account()
-    for url, label in labelled(path, own, column):
+    for url, label in labelled_rows(path, own, column):
         classes = classes_of.setdefault(url, [])
         if label not in classes:
             classes.append(label)

@@ -27,7 +27,7 @@ from lycosa.replay.places import cache_directory
 from lycosa.spaces.making import guard_of, user_agent, wall_clock
 from lycosa.store.unpacking import ARCHIVE_ERRORS, ArchiveTooLarge, iter_files
 from lycosa.training.corpus import Account
-from lycosa.training.sources import page_of, unpacked
+from lycosa.training.sources import open_unpacked, page_of
 from lycosa.web.guard import DnsCache, Resolver
 from lycosa.web.html import extract
 from lycosa.web.urls import canonical
@@ -109,7 +109,7 @@ async def _download(url: str, file: Path, options: Options, progress: ProgressCa
 def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
     """Yield the path of each regular file of a packed tar archive, and a function that reads its beginning."""
     try:
-        with unpacked(path) as stream:
+        with open_unpacked(path) as stream:
             for name, content in iter_files(stream, MAX_UNPACKED_BYTES, MAX_MEMBERS):
                 yield name, partial(content.read, MAX_BODY_BYTES)
     except (ArchiveTooLarge, *ARCHIVE_ERRORS) as error:

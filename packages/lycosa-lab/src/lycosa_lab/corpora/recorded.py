@@ -22,7 +22,7 @@ from lycosa.spaces import web_space
 from lycosa.store.log import PAGES, current_labels
 from lycosa.testweb import Web
 from lycosa.training.corpus import Account
-from lycosa.training.looking import page_in
+from lycosa.training.page_loading import page_in
 from lycosa.training.sources import HTML, IRRELEVANT, RELEVANT, TEXT, files_below, page_of, read_file
 from lycosa.web import html
 from lycosa.web.inflate import BadEncoding

@@ -78,7 +78,7 @@ def findings(bench: Bench) -> Findings:
     if not _has_wordnet():
         plan.strategies = [name for name in plan.strategies if name not in ("ehrig", SSRM, SYNSETS)]
         remarks.append(
-            "Left out: Ehrig, SSRM and synset expansion, for want of WordNet ('lycosa doctor' says how to get it)."
+            "Left out: Ehrig, SSRM and synset expansion, which need WordNet ('lycosa doctor' says how to get it)."
         )
     words, learned = bench.run(plan), bench.run(browsing)
     remarks += remarks_of([words, learned])
@@ -137,8 +137,8 @@ def _ends(groups: Sequence[CrawlComparison], evaluator: Evaluator) -> ReportTabl
         "batsakis-ends", "All crawlers at the end",
         ["figure of", "crawler", *(measure.name for measure in measures)], rows, AS_PUBLISHED,
         note="Pages and their mean, with 95 % intervals (bootstrap over topics and seed sets). The first two numbers "
-        "are the thesis's evaluator's, the last is independent. Classic and semantic crawlers are told words, HMM and "
-        "hybrids were trained on browsing: the thesis compares these groups not, and neither does this table.",
+        "are the thesis's evaluator's, the last is independent. Classic and semantic crawlers get words, HMM and "
+        "hybrids were trained on browsing: neither the thesis nor this table compares these groups.",
     )  # fmt: skip
 
 
@@ -243,7 +243,7 @@ class Evaluator:
         return ReportTable(
             "batsakis-evaluator", "The thesis's evaluator against labels",
             ["similarity above", "pages above it", "of which relevant", "of the relevant pages"], rows,
-            note=f"Mean over {len(topics)} topics, over all pages but the relevant ones that it was given. The "
-            f"thesis takes {THRESHOLD}. Where hardly any page is above it, figures by it count little else than "
-            "the given pages themselves: read those by labels.",
+            note=f"Mean over {len(topics)} topics, over all pages except the relevant ones that it was given. The "
+            f"thesis uses {THRESHOLD}. If few pages are above it, figures by it count little more than the given "
+            "pages: use those by labels.",
         )  # fmt: skip

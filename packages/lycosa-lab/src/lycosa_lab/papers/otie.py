@@ -63,7 +63,7 @@ def findings(bench: Bench) -> Findings:
     plan = bench.plan("otie", CRAWLERS, told="model", judge="model", seed_count=3, **bench.size)
     kinds, remarks = list(JUDGES), []
     if bench.quick:
-        kinds, remarks = ["svm", "nb"], ["Quick: the neural network, which takes longer than all else, is no judge."]
+        kinds, remarks = ["svm", "nb"], ["Quick: the neural network, the slowest part, is not used as a judge."]
     topics: dict[str, tuple[HuntSubject, Said]] = {}
     drawn = bench.subjects(plan)
     for number, subject in enumerate(drawn, 1):
@@ -86,18 +86,18 @@ def findings(bench: Bench) -> Findings:
         [
             crawls.figure(
                 "otie-figure-1", "Figure 1: harvest rate by classifiers", "harvest rate", judged, AS_PUBLISHED,
-                f"{PICTURE} Mean of what {', '.join(JUDGES[kind] for kind in kinds)} take for relevant.",
+                f"{PICTURE} Mean share of pages that {', '.join(JUDGES[kind] for kind in kinds)} judge relevant.",
             ),
             crawls.figure("otie-figure-1-labels", "Figure 1 by labels: harvest rate", "harvest rate", HARVEST),
             crawls.figure(
                 "otie-figure-2", "Figure 2: target recall", "target recall", RECALL,
-                note=f"{PICTURE} Targets are all pages of the class that are neither seeds nor were trained on.",
+                note=f"{PICTURE} Targets are all pages of the class except seeds and training pages.",
             ),
             crawls.table(
                 "otie-ends", f"All crawlers after {plan.budget:,} pages",
                 {"harvest by classifiers": judged, "by labels": HARVEST, "target recall": RECALL}, AS_PUBLISHED,
-                "Means with 95 % intervals (bootstrap over topics and seed sets). The first column is the "
-                "classifiers' word, of which one is the guide; the other two are by labels and independent.",
+                "Means with 95 % intervals (bootstrap over topics and seed sets). The first column is by the "
+                "classifiers, one of which guides the crawl; the other two are by labels and independent.",
             ),
             _quality(kinds, list(topics.values())),
         ],

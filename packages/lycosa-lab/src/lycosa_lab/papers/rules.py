@@ -167,13 +167,13 @@ def table_3(results: ExperimentResults, mode: Mode) -> ReportTable:
     rows = [row for match in matches(results, mode, results.experiment.budget) for row in match.rows("here")]
     if mode == AS_PUBLISHED:
         rows += [row for match in published() for row in match.rows("paper")]
-    judge = "The classifier that guides both judges their finds" if mode == AS_PUBLISHED else "Labels judge"
+    judge = "The guiding classifier judges the pages of both" if mode == AS_PUBLISHED else "Labels judge"
     key, title = _labelled(mode, "rules-table-3", "Table 3")
     return ReportTable(
         key, f"{title}: baseline and rules after {results.experiment.budget:,} pages",
         ("topic", "seed set", "here or paper", "measure", "baseline", "rule-based", "improvement (%)"), rows, mode,
         note=f"{judge}. Exclusive: of pages that only this crawler fetched. Overlap in %: pages in common over pages "
-        f"fetched. Here seed sets are {results.experiment.seed_count} pages on the topic each, drawn by chance "
+        f"fetched. Here seed sets are {results.experiment.seed_count} pages on the topic each, drawn at random "
         "and disjoint; the paper's are 10 each, of two directories. No improvement is given on a harvest ratio below "
         f"{NOTHING:g}, which is 0.00.",
     )  # fmt: skip
@@ -183,7 +183,7 @@ def _figure_6(crawls: CrawlComparison, seeds: int, mode: Mode) -> ReportFigure:
     key, title = _labelled(mode, "rules-figure-6", "Figure 6")
     return crawls.figure(
         key, f"{title}: harvest rate, {seeds} seeds", "harvest ratio", HARVESTS[mode], mode,
-        f"Mean over {crawls.count} topics; pages that a dry crawl did not fetch count as no find. The "
+        f"Mean over {crawls.count} topics; budget left over by an exhausted crawl counts as irrelevant. The "
         "paper's is of open source, 50 seeds, without numbers; hard focus is not in it.",
     )  # fmt: skip
 
@@ -208,8 +208,8 @@ def _family(of: Mapping[str, ExperimentResults]) -> ReportTable:
             "high", "ran dry", "crawls",
         ),
         rows, AS_PUBLISHED,
-        note="Pages that a dry crawl did not fetch count as no find. Seeds off the topic are two links or more from "
-        "all pages on it.",
+        note="Budget left over by an exhausted crawl counts as irrelevant pages. Seeds off the topic are at least two "
+        "links from all pages on it.",
     )  # fmt: skip
 
 

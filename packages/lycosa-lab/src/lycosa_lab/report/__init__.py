@@ -34,7 +34,7 @@ from lycosa_lab.findings import (
 
 PAGE, REPORT = "index.html", "report.json"
 WARNING = "WARNING: "  # remarks with this prefix are shown at the top of the page
-BADGE = "as published: judged by the guide itself"  # of tables and pictures
+BADGE = "as published: judged by the crawler's own judge"  # of tables and pictures
 
 # CSS class and symbol of each verdict, so that colour is not the only cue.
 VERDICTS: dict[Verdict, tuple[str, str]] = {HOLDS: ("holds", "✓"), FAILS: ("fails", "✗"), UNTESTED: ("open", "?")}
@@ -52,7 +52,7 @@ def write_report(findings: Findings, out: Path, command: str) -> Path:
     it.
     """
     if (out / PAGE).exists() and not (out / REPORT).exists():
-        raise StoreError(f"{out / PAGE} is there already and is of no report: choose another place with --out")
+        raise StoreError(f"{out / PAGE} already exists and is not a report: choose another place with --out")
     made = {
         "made": datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC"), "command": command, "versions": _versions(),
     }  # fmt: skip

@@ -19,7 +19,7 @@ from lycosa_lab.report import BADGE, format_cell, write_report
 
 def test_write_report_keeps_foreign_index_html(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("my home page")
-    with pytest.raises(StoreError, match=r"index\.html is there already"):
+    with pytest.raises(StoreError, match=r"index\.html already exists"):
         write_report(Findings("x", "X"), tmp_path, "lycosa")
     assert (tmp_path / "index.html").read_text() == "my home page"
 

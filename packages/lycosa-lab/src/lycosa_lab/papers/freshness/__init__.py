@@ -132,12 +132,11 @@ def table_freshness(runs: Runs) -> ReportTable:
             "of them 304", "other requests a page", "lost to false 304s",
         ),
         rows,
-        note="Freshness: the share of the watched pages, by relevance, whose copy lacks no real change, mean over all "
-        "moments of the watch, with 95 % intervals over webs; differences are paired. "
+        note="Freshness: relevance-weighted share of the watched pages whose copy lacks no real change, mean over the "
+        "time of the watch, with 95 % intervals over webs; differences are paired. "
         "Age: days since the first change that a copy lacks, 0 for fresh ones, by relevance. Other requests "
-        "(robots.txt, probes) come out of the budget. A page that moves or vanishes counts until then, one that turns "
-        "to another topic until it turns back. Lost to false 304s: the share that was out of date after its host had "
-        "said that nothing had changed.",
+        "(robots.txt, probes) use the budget. A page counts until it moves or vanishes, and not while it is about "
+        "another topic. Lost to false 304s: the share that was outdated after its host had answered 304.",
     )  # fmt: skip
 
 
@@ -150,7 +149,7 @@ def figure_days(runs: Runs, every: float) -> ReportFigure:
         f"freshness-figure-days-{every / HOUR:g}h",
         f"Freshness day by day, one check per page every {format_duration(every)}",
         "day", "share of relevance that is fresh", curves,
-        note="At first all pages have just been fetched; then schedules that learn get better. Bands: 95 %, bootstrap "
+        note="At first all copies are new; schedules that learn improve over time. Bands: 95 %, bootstrap "
         "over webs.",
     )  # fmt: skip
 
@@ -161,8 +160,8 @@ def table_detection(seen: Seen) -> ReportTable:
     return ReportTable(
         "freshness-detection", "Is it a real change? Each method alone, and the default",
         ("method", "precision", "recall", "F1"), [[name, *one.scores] for name, one in seen.items()],
-        note=f"{len(first.said):,} pairs of versions from an hour to a week apart, of which {differ:,} differ in "
-        f"earnest. Default: {', '.join(TOGETHER)}.",
+        note=f"{len(first.said):,} pairs of versions from an hour to a week apart, of which {differ:,} have real "
+        f"changes. Default: {', '.join(TOGETHER)}.",
     )  # fmt: skip
 
 

@@ -48,11 +48,11 @@ def findings(bench: Bench) -> Findings:
         remarks += large.remarks()
     return bench.findings(
         "gouriten", parts, list(all_claims(altered, crawls, fits, forced)),
-        f"Estimators of what a node not yet fetched is worth, on {len(every)} graphs: "
+        f"Estimators of the score of unfetched nodes on {len(every)} graphs: "
         f"{', '.join(graph.name for graph in every)}. The paper's own graphs "
-        "are no longer available. Those in capitals are keywords on this corpus, the others were generated. What "
-        "counts, and decides about claims, is the guide's own score, as published; where the corpus has labels, table "
-        "7 and figure 3 stand a second time, by these. What the paper says of the long run is tested where a crawl "
+        "are no longer available. Those in capitals are keywords on this corpus, the others were generated. Claims "
+        "are decided by the guide's own score, as published; where the corpus has labels, table "
+        "7 and figure 3 are repeated by labels. Claims on the long run are tested where a crawl "
         f"has {claims.LONG_RUN:,} steps or more; here the longest has "
         f"{max(step for graph in every for step in graph.steps):,}.",
         {

@@ -102,7 +102,7 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         guide = judgements_for(index, labels, "words", "keyword", (), bench.out / _place(words), bench.progress)
         share = float(np.count_nonzero(guide.relevance)) / len(index)
         if not max(0.005, 40 / len(index)) <= share <= 0.6:
-            remarks.append(f"Left out: the keyword {words!r}, which {100 * share:.1f} % of the pages have.")
+            remarks.append(f"Left out: the keyword {words!r}, which is on {100 * share:.1f} % of the pages.")
             continue
         made.append(words)
         subject = replace(labels, truth=np.asarray(guide.relevance, np.float32), truth_by="keyword")
@@ -145,7 +145,7 @@ def table_1(graphs: list[Dataset]) -> ReportTable:
         ("graph", "here or paper", "nodes", "non-zero nodes (%)", "edges", "non-zero edges (%)"), rows, AS_PUBLISHED,
         digits=1,
         note="Graphs in capitals: scores are log(1 + occurrences) of these words, in the page and in 100 characters "
-        "around a link. Graphs like the paper's are made up: their sizes and shares are as there, nothing else is.",
+        "around a link. The others are generated, with the sizes and shares of the paper's graphs.",
     )  # fmt: skip
 
 

@@ -94,14 +94,14 @@ def table_2(crawls: Crawls) -> ReportTable:
         f"{100 * (crawls.global_score(group, LOOK_AHEAD, crawls.steps(group)[-1]) - 1):.1f} % ({group})"
         for group in (crawls.groups if crawls.have(LOOK_AHEAD) else ())
     )
-    note = f" For comparison: to look ahead, which bounds the optimum from below, brings {ahead} at the last step."
+    note = f" For comparison: look-ahead, a lower bound of the optimum, gains {ahead} at the last step."
     columns, rows = _by_step(
         "batch size", {group: degradation(crawls, group) for group in crawls.groups}, paper.DEGRADATION
     )
     return ReportTable(
         "gouriten-table-2", "Table 2: what a batch costs (% of the score with a batch of 1)", columns, rows,
         AS_PUBLISHED, digits=1,
-        note="The estimator is the oracle; when a batch has used up all that is ranked, what was found since is taken "
+        note="The estimator is the oracle; when a batch has used up all ranked nodes, newer ones are taken "
         f"at random, as in the paper. Negative: the batch did better.{note if ahead else ''} {seeds_note(crawls)}",
     )  # fmt: skip
 
@@ -134,7 +134,7 @@ def score_table(
     yardsticks = {"oracle, greedy": ORACLE} | ({OPTIMUM: LOOK_AHEAD} if crawls.have(LOOK_AHEAD) else {})
     ours = {group: crawls.global_scores(group, {**named, **yardsticks}) for group in crawls.groups}
     columns, rows = _by_step("estimator", ours, published)
-    judged = "The score is the guide's own" if crawls.mode == AS_PUBLISHED else "Labels say what a page is worth"
+    judged = "The score is the guide's own" if crawls.mode == AS_PUBLISHED else "Labels decide on relevance"
     suffix, by_labels = crawls.suffixes
     return ReportTable(
         f"{key}{suffix}", title.replace(":", f"{by_labels}:"), columns, rows, crawls.mode,
@@ -165,7 +165,7 @@ def table_beyond(crawls: Crawls) -> ReportTable:
         "gouriten-section-8-2", "Section 8.2: global score of what the paper tried besides",
         *_by_step("estimator", ours), crawls.mode,
         note="The paper has no numbers: the original OPIC was no improvement, the second level no better than the "
-        "first. On generated graphs the second level, which takes long, is left out.",
+        "first. On generated graphs the second level, which is slow, is left out.",
     )  # fmt: skip
 
 
@@ -336,7 +336,7 @@ class Fits:
                 "gouriten-table-3", "Table 3: Pearson correlation of features with the score", ("feature", *columns),
                 [row(name, pearson) for name in FEATURES], AS_PUBLISHED,
                 note=f"{note} The whole graph is known; a node is not its own sibling. Where a "
-                "graph has a correlation below 0, the smallest stands in place of the mean.",
+                "graph has a correlation below 0, the smallest replaces the mean.",
             ),
             ReportTable(
                 "gouriten-table-4", "Table 4: fit of a linear regression (R^2)",
@@ -394,7 +394,7 @@ class ForcedSequences:
         return ReportTable(
             "gouriten-table-5", "Table 5: time for one estimation (ms)",
             ("graph", "estimator", "step", "here", *(f"paper, {of}" for of in paper.TIMES)), rows, AS_PUBLISHED,
-            note="To learn from the page before, to rank what that changed, to pick; the mean of the last 100 steps. "
+            note="Time to learn from the previous page, to update ranks and to pick; mean of the last 100 steps. "
             "Forced sequence: all watch the oracle's crawl. nr is watched for the first "
             f"{NR_ENDS:,} steps at most. The paper's times are of C++ on a processor of 2012.",
             timed=True,

@@ -77,16 +77,16 @@ def findings(bench: Bench) -> Findings:
             crawls.figure(
                 "personalized-crawl", "Crawls judged by their own guide: harvest rate", "harvest rate", GUIDE,
                 AS_PUBLISHED,
-                "The algorithm stores pages that have the search string; link scores take weighted content for "
-                "relevance. A crawl that runs dry keeps its last rate.",
+                "The algorithm stores pages that contain the search string; link scores use weighted content as "
+                "relevance. An exhausted crawl keeps its last rate.",
             ),
             crawls.figure("personalized-crawl-labels", "Crawls by labels: harvest rate", "harvest rate", HARVEST),
             crawls.figure("personalized-crawl-recall", "Crawls by labels: recall", "recall", RECALL),
             crawls.table(
                 "personalized-ends", f"All crawls after {plan.budget:,} pages",
                 {measure.name: measure for measure in (GUIDE, HARVEST, RECALL, PAGES)}, AS_PUBLISHED,
-                "Means with 95 % intervals (bootstrap over topics and seed sets). The first column is the guide's own "
-                "word. Pages: fewer than the budget where a crawl ran dry.",
+                "Means with 95 % intervals (bootstrap over topics and seed sets). The first column is by the guide "
+                "itself. Pages: fewer than the budget if a crawl ran out of links.",
             ),
             *tables,
         ],
@@ -220,8 +220,8 @@ def table_ranking(ranks: CrawlComparison, strings: Collection[str]) -> ReportTab
             f"of the first {BEST} relevant": lambda name: float(first[name].mean()),
         },
         [(name,) for name in sorted(average, key=lambda name: -float(average[name].mean()))],
-        note=f"By labels, over {len(strings)} topics (95 % interval over topics), pages that words were taken from "
-        f"left out, equal scores in random order. The paper has no numbers. Search strings: {', '.join(strings)}.",
+        note=f"By labels, over {len(strings)} topics (95 % interval over topics), without the pages that words were "
+        f"taken from; equal scores in random order. The paper has no numbers. Search strings: {', '.join(strings)}.",
     )  # fmt: skip
 
 
