@@ -1,4 +1,4 @@
-"""Cash flow of OPIC and OTIE: cash is conserved whatever happens to the pages that hold it."""
+"""Cash flow of OPIC and OTIE: cash is conserved in every sequence of visits."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from teaching import redirect, score, see, teach
 
 
 def test_priority_is_share_of_words_in_url() -> None:
-    """Of coral, reef and sea: 2 of 3 in /coral_Reefs (as parts, in any case), 1 of 3 in /searching, decoded 3 of 3."""
+    """Words coral, reef and sea: 2 of 3 in /coral_Reefs (any case), 1 of 3 in /searching, 3 of 3 decoded."""
     strategy, table = Crawl4Ai(words="coral reef sea"), Table()
     addresses = ("http://x.test/coral_Reefs", "http://x.test/searching", "http://x.test/%53ea%20Coral/reef")
     teach(strategy, table, "p", 0.9, *addresses)

@@ -20,7 +20,7 @@ def page(node: str, relevance: float, **anchors: str) -> Visit:
 
 
 def test_grams_are_distinct_per_text() -> None:
-    """`reef` has ree, eef, reef; `aaaa` aaa, aaaa, each once; none across texts, none of texts that are too short."""
+    """`reef` has ree, eef, reef; `aaaa` aaa, aaaa, each once; none spans two texts, short texts have none."""
     whose, slots = _grams(["reef", "ab", "aaaa", "reefs"], ANCHOR_GRAMS)
     assert Counter({0: 3, 2: 2, 3: 6}) == Counter(whose.tolist())
     assert set(slots[whose == 0]) < set(slots[whose == 3])

@@ -193,7 +193,7 @@ def test_ranking_uses_similarity_once_there_is_an_example() -> None:
 
 
 def test_add_keeps_most_frequent_words() -> None:
-    """Of more than 2,000 words the most frequent are kept, regardless of their ids: here the 1,500 with 2."""
+    """The most frequent of more than 2,000 words are kept, regardless of their ids: here the 1,500 with 2."""
     made = ExampleSimilarity()
     counts = np.repeat([1, 2], [1000, 1500]).astype(np.uint16)
     made.add(Terms(np.arange(2500, dtype=np.uint32), counts), relevant=True)

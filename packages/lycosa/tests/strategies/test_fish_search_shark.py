@@ -106,7 +106,7 @@ def test_shark_search_redirect_passes_on() -> None:
 
 @pytest.mark.paper("rules-fish-search")
 def test_shark_search_crawl_order() -> None:
-    """Of the seeds b (sim .2) and c (.8), c's irrelevant path d, e comes before b's link g; f is beyond the depth of 1.
+    """Seeds b (sim .2) and c (.8): c's irrelevant path d, e comes before b's link g; f is beyond the depth of 1.
 
     d has .5 * (.5 * .8) = .2, e .5 * (.25 * .8) = .1, g .5 * (.5 * .2) = .05.
     """

@@ -182,7 +182,7 @@ def test_better_link_determines_estimate() -> None:
     assert five == six == seven > eight
 
 
-def test_all_open_rows_are_updated_when_pages_double() -> None:
+def test_open_rows_are_updated_when_pages_double() -> None:
     """Rows are estimated at the first update, then at twice the number of pages."""
     trial = Trial(least=1)
     trial.page("0", 0.0, {str(n): "[coral]" if n % 2 else "[train]" for n in range(1, 21)})
@@ -233,7 +233,7 @@ def test_several_links_of_page_to_row_are_merged() -> None:
 
 
 def test_features_per_link_are_limited() -> None:
-    """Of a link with hundreds of words the first are kept, also if the text contains the separator."""
+    """The first of hundreds of words are kept, also if the text contains the separator."""
     trial = Trial(least=1)
     text = " ".join(f"{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10]}word" for n in range(100))
     trial.page("0", 0.0, {"1": f"[{text}]", "2": "\x01 a\x01b [coral\x01reef] \x02", "3": "[coral reef]"})

@@ -43,7 +43,7 @@ def test_pi_is_share_of_pages() -> None:
 
 
 @pytest.mark.paper("batsakis-a")
-def test_a_is_share_of_transitions() -> None:
+def test_transitions_are_shares_of_steps() -> None:
     assert [
         [1 / 2, 0 / 2, 1 / 2],
         [4 / 5, 0 / 5, 1 / 5],
@@ -52,7 +52,7 @@ def test_a_is_share_of_transitions() -> None:
 
 
 @pytest.mark.paper("batsakis-b")
-def test_b_is_share_of_pages_by_cluster() -> None:
+def test_emissions_are_shares_of_pages_by_cluster() -> None:
     assert [
         [0 / 2, 0 / 2, 2 / 2],
         [2 / 3, 1 / 3, 0 / 3],
@@ -128,7 +128,7 @@ def test_bucketed_orders_by_bucket_then_second_step(pairs: list[tuple[int, int]]
 
 
 def test_figure_10_prefers_better_second_step() -> None:
-    """Of two pages in the same bucket, the one with the better second step wins.
+    """Two pages are in the same bucket, and the one with the better second step wins.
 
     A hub page: a(., 1) = (0, .1333, .092) / .2253 = (0, .5917, .4083); .5917 * .8 = .4734 in one step, and in two .4734
     * .5 + (.4083 * .4) * .8 = .3673. A reef page: a(., 1) = (1, 0, 0); .5 in one step, .5 * .5 = .25 in two.

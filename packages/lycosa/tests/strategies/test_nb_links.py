@@ -151,7 +151,7 @@ def test_words_are_dropped_after_visit() -> None:
 
 
 def test_words_per_link_are_limited() -> None:
-    """Of a link with long URL and anchor 24 words are kept, 12 of them of the URL."""
+    """A link with long URL and anchor keeps 24 words, 12 of them from the URL."""
     update = Trial()
     url = "http://example.org/" + "/".join(f"word{letter}" for letter in "abcdefghijklmnopqrst")
     update.table.add_seed("s")

@@ -155,7 +155,7 @@ def test_save_and_load_round_trip(
 
 
 def test_load_uses_edited_probability(tmp_path: Path, paper: RuleBook) -> None:
-    """.9 instead of .1 is used as written, whatever the counts."""
+    """Counts do not override an edited .9 instead of .1."""
     path = tmp_path / "rules.tsv"
     paper.save(path)
     path.write_text(path.read_text().replace("DH\tCH\t0.8", "DH\tCH\t0.05").replace("DH\tPH\t0.1", "DH\tPH\t0.85"))

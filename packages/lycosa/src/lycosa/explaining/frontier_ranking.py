@@ -98,10 +98,7 @@ class FrontierRanking:
 def explained(
     estimator: object, row: int, table: Table, recorder: TermRecorder | None = None
 ) -> tuple[dict[str, float], bool]:
-    """Return the non-zero terms of a row's priority, and whether the estimator has any.
-
-    They come from `recorder` or from the estimator's `explain`.
-    """
+    """Return the non-zero terms of a row's priority, and whether there is a recorder or an `explain` for them."""
     explain = getattr(estimator, "explain", None)
     recorded = recorder.terms(estimator, table.nodes[row]) if recorder is not None else None
     if recorded is not None:
@@ -136,10 +133,7 @@ def rankings(engine: Engine, recorder: TermRecorder | None = None) -> list[Front
 def priority_and_terms(
     engine: Engine, arm: str, node: str, recorder: TermRecorder | None = None
 ) -> tuple[float, dict[str, float]] | None:
-    """Return the current priority and terms of a node, or None if it is unknown or unexplained.
-
-    `arm` selects the ranking; with a single one it is ignored.
-    """
+    """Return the current priority and terms of a node for an arm, or None if it is unknown or unexplained."""
     row, ranked = engine.table.row_of.get(node, -1), rankings(engine)
     chosen = next((ranking for ranking in ranked if ranking.name == arm), ranked[0])
     priority = getattr(chosen.estimator, "priority", None)

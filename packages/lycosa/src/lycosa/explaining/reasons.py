@@ -141,10 +141,7 @@ _SETTLING = "kind IN ('page', 'redirect', 'sitemap')"
 
 
 class Reasons:
-    """Explanations of a crawl's links, by replaying its log as for `resume`. The directory is not changed.
-
-    Pass the objects that the crawl was created with, if any.
-    """
+    """Explanations of a crawl's links. Pass the objects that the crawl was created with, if any."""
 
     def __init__(
         self,

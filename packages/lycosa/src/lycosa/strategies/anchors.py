@@ -26,10 +26,7 @@ from lycosa.text.vocabulary import Vocabulary
 
 @dataclass(kw_only=True)
 class OntologyStrategy(PriorityFromParents):
-    """Base of strategies that rank links by word meaning, independently of the judge.
-
-    They need a topic in words. `merge` combines the scores of a URL found on several pages.
-    """
+    """Base of strategies that rank links by word meaning, independently of the judge. They need a topic in words."""
 
     merge: Merge = "max"
     words: str | Mapping[str, float] = ""
@@ -87,7 +84,6 @@ class EhrigStrategy(OntologyStrategy):
     Paper: Batsakis 2007, section 3.3.1, equations 3 and 8; after Ehrig, Maedche 2003.
 
     >>> from lycosa.core.types import Links, Visit
-    >>> from lycosa.text.ontology import Ontology
     >>> reefs = Ontology.build({"reef": ["reef"], "atoll": ["atoll"]}, broader=[("atoll", "reef")])
     >>> table = Table(); _ = table.add_seed("a")
     >>> visit = Visit("a", "page", "ok", pick=1, links=Links.to("b", "c", anchors=["Reefs and atolls", "Home"]))
@@ -126,7 +122,6 @@ class SsrmStrategy(OntologyStrategy):
     al. 2005.
 
     >>> from lycosa.core.types import Links, Visit
-    >>> from lycosa.text.ontology import Ontology
     >>> reefs = Ontology.build(
     ...     {"land": [], "reef": ["reef"], "atoll": ["atoll"]}, broader=[("reef", "land"), ("atoll", "reef")])
     >>> table = Table(); _ = table.add_seed("a")
@@ -171,8 +166,6 @@ class SynsetExpansionStrategy(OntologyStrategy):
     a page (see the judge `vector` for the cost).
 
     >>> from lycosa.core.types import Links, Page, Visit
-    >>> from lycosa.text.ontology import Ontology
-    >>> from lycosa.text.vocabulary import Vocabulary
     >>> cars = Ontology.build({"car": ["car", "automobile"]}, broader=[])
     >>> links, words = Links.to("b", "c", anchors=["Cars", "Home"]), Vocabulary()
     >>> terms = words.read(Page("ok", marked="an automobile")).terms

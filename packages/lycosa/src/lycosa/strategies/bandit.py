@@ -217,9 +217,7 @@ class Bandit:
         return Pick(row, self.greedy_[arm].name, float(frontier.priority[row]) if row >= 0 else 0.0)
 
     def order(self, number: int) -> Iterator[int]:
-        """Yield arms in the order the policy prefers them for a pick; later ones are fallbacks. Deterministic in (seed,
-        number).
-        """
+        """Yield arms in order of preference for a pick; deterministic in (seed, number)."""
         arms = range(len(self.greedy_))
         if self.policy == "discounted":
             values = self.discounted_.values(number)
@@ -232,9 +230,7 @@ class Bandit:
         yield from sorted((arm for arm in arms if arm != first), key=lambda arm: -self.means_[arm])
 
     def explores(self, number: int) -> bool:
-        """Return whether a pick explores: draws a random arm or, if discounted, uses another arm than the one with the
-        best mean.
-        """
+        """Return whether a pick uses a random arm or, if discounted, another arm than the one with the best mean."""
         if self.policy == "discounted":
             return next(self.order(number)) != self.best()
         if self.policy in ("epsilon", "window"):

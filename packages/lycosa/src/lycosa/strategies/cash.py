@@ -231,7 +231,6 @@ class Opic(CashFlow):
     fetched again when it gives again. Here it gives to its known links: fetching again spends a request that finds no
     new page. The papers leave open the frequency of second givings and the treatment of dead ends.
 
-    >>> from lycosa.core.table import Table
     >>> from lycosa.core.types import Links, Visit
     >>> table, opic = Table(), Opic()
     >>> _ = table.add_seed("a")

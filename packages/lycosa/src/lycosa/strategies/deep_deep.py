@@ -1,7 +1,4 @@
-"""deep-deep: online Q-learning with a linear function of link features.
-
-There is no paper; this follows the program (see docs/rivals.md).
-"""
+"""deep-deep: online Q-learning with a linear function of link features, after the program (see docs/rivals.md)."""
 
 from __future__ import annotations
 

@@ -176,9 +176,8 @@ class Disco:
             self.started_[operator].update(start)
             taken: dict[int, int] = {}
             for page in (self.pages_[number] for number in start):
-                for source in (
-                    [page] if OPERATORS[operator] == FORWARD else table.edges.parents(page)[: self.links].tolist()
-                ):
+                forward = OPERATORS[operator] == FORWARD
+                for source in [page] if forward else table.edges.parents(page)[: self.links].tolist():
                     taken.update((row, page) for row in self._new_links(source, table, taken))
             if taken:
                 return dict(list(taken.items())[: self.k * self.links])

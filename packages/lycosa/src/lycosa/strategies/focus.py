@@ -34,7 +34,6 @@ class HardFocus(PriorityFromParents):
 
     Paper: Altingovde, Ulusoy 2004 (baseline crawler); Chakrabarti, van den Berg, Dom 1999.
 
-    >>> from lycosa.core.types import Links
     >>> table, focus = Table(), HardFocus(trust_seeds=False)
     >>> for node, relevance in (("on", .7), ("off", .3)):
     ...     _ = table.add_seed(node)
@@ -78,7 +77,6 @@ class Distiller:
 
     Paper: Chakrabarti, van den Berg, Dom 1999 (distillation); `iterations` and `least` are our choice.
 
-    >>> from lycosa.core.types import Links, Visit
     >>> table, distiller = Table(), Distiller(period=1)
     >>> for node, relevance, links in (("list", .5, ("page",)), ("page", 1., ())):
     ...     _ = table.add_seed(node)
@@ -381,7 +379,6 @@ class SoftFocus:
     Paper: Chakrabarti, van den Berg, Dom 1999; Chakrabarti, Punera, Subramanyam 2002 (apprentice); Altingovde, Ulusoy
     2004, where it is the baseline, without distiller and apprentice.
 
-    >>> from lycosa.core.types import Links, Visit
     >>> table, focus = Table(), SoftFocus()
     >>> for node, relevance in (("a", .3), ("b", .8)):
     ...     _ = table.add_seed(node)

@@ -1,6 +1,4 @@
-"""Hidden Markov model of the distance to relevant pages, learned from a browsing record; and its hybrid with similarity
-to relevant pages.
-"""
+"""Hidden Markov model of the distance to relevant pages, and its hybrid with similarity to relevant pages."""
 
 from __future__ import annotations
 
@@ -23,10 +21,7 @@ _MIN_EPSILON = 1e-6  # narrower buckets leave too few bits for the second probab
 
 @dataclass(kw_only=True)
 class BrowsingEstimator:
-    """Base of estimators that run a hidden Markov model of a browsing record along the paths of a crawl.
-
-    Subclasses define `link_priority`.
-    """
+    """Base of estimators that run a hidden Markov model of a browsing record along the paths of a crawl."""
 
     proportional: ClassVar[bool] = True
 
@@ -153,7 +148,6 @@ class Hybrid(BrowsingEstimator):
     same in c_r; words that no training page has count towards the length of a page or anchor, with the idf of words of
     one page; and those of `Hmm`. `literal=yes` undoes them, but raw forward values soon underflow.
 
-    >>> from lycosa.core.table import Table
     >>> from lycosa.core.types import Links, Terms, Visit
     >>> from lycosa.text.bags import Bags
     >>> pages = Bags.of([([0], [1]), ([0], [2]), ([1], [3])])

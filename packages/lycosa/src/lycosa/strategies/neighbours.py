@@ -35,8 +35,8 @@ class PageVector(NamedTuple):
 def weights(browsing: Browsing, clusters: Clusters) -> NDArray[np.float64]:
     """Return the idf of each term: of the training set for X-Means, of the background statistics for K-Means.
 
-    The thesis has "precomputed" idf with K-Means. Words missing in the background statistics, and all words of
-    languages other than English, get that of the training set.
+    Words missing in the background statistics, and all words of languages other than English, get that of the training
+    set.
     """
     own = idf(browsing.pages.document_frequency(len(browsing.terms)), len(browsing)).astype(np.float64)
     if _uses_own_idf(browsing, clusters):

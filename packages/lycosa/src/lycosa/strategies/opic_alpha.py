@@ -101,7 +101,6 @@ class OpicOriginal(OpicAlpha):
     Paper: Gouriten, Maniu, Senellart 2014, 7.1, steps 1 to 3 before they are changed, and 8.2 ("the original OPIC, that
     does not use edge or node scores"); Abiteboul, Preda, Cobena 2003.
 
-    >>> from lycosa.core.table import Table
     >>> from lycosa.core.types import Links, Visit
     >>> table, opic = Table(), OpicOriginal()
     >>> _ = table.add_seed("a")

@@ -115,8 +115,6 @@ class Craw4Llm(Oracle):
     their rater M is a fastText classifier of good training data for language models, ours is the judge; they take the
     10,000 best at a time, which is `batch=10000` here; seeds come first without being rated.
 
-    >>> from lycosa.core.table import Table
-    >>> import numpy as np
     >>> table = Table(); rows = np.array([table.add(name, 0) for name in "ab"], np.int32)
     >>> Craw4Llm({"a": .25, "b": .75}).priority(rows, table).tolist()
     [0.25, 0.75]

@@ -16,9 +16,7 @@ from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParen
 
 
 def context_score(step: Step, lift: bool) -> NDArray[np.float32]:
-    """Return the relevance of each child's link context (equation 4): judged like a page, or with `lift` its gain over
-    the prior.
-    """
+    """Return the relevance of each child's link context (equation 4), or with `lift` its gain over the prior."""
     judged = "context_score" in step.visit.links.facets and not lift
     return step.facet("context_score" if judged else "context")
 

@@ -1,7 +1,4 @@
-"""Quality-prioritised crawling: links inherit the quality of their page.
-
-After Pezzuti, MacAvaney, Tonellotto: Neural Prioritisation for Web Crawling (ICTIR 2025).
-"""
+"""Quality-prioritised crawling (Pezzuti, MacAvaney, Tonellotto 2025): links inherit the quality of their page."""
 
 from __future__ import annotations
 

@@ -38,10 +38,7 @@ class MergedPriorities:
     count_: NDArray[np.float64] = column()
 
     def update(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
-        """Merge a value for all links of a page, or one for each, and return their rows.
-
-        The target of a redirect inherits the merged value of its source.
-        """
+        """Merge a value for all links of a page, or one for each; return the rows. Redirects pass on their value."""
         self.value_, self.count_ = fit(self.value_, len(table)), fit(self.count_, len(table))
         rows, parents = step.children, 1.0
         if not len(rows):

@@ -18,13 +18,11 @@ _UNKNOWN = np.iinfo(np.int32).max
 
 @dataclass
 class OffTopicDepth:
-    """For each row the number of consecutive irrelevant pages on the path to it.
+    """For each row the number of consecutive irrelevant pages on the path to it, 0 for seeds.
 
-    A link of a relevant page has depth 0, a link of an irrelevant one the depth of that page plus 1. A row that several
-    pages link to has the minimum. Seeds have depth 0, so a link of an irrelevant seed has depth 1. Sitemaps and
-    redirects pass on their own depth. New links of a revisited page depend on its current relevance.
-
-    Only open rows are corrected: when a fetched page is found again on a shorter path, its links keep their depth.
+    A link of a relevant page has depth 0, a link of an irrelevant one the depth of that page plus 1, the minimum if
+    there are several. Sitemaps and redirects pass on their own depth. Only open rows are corrected: when a fetched page
+    is found again on a shorter path, its links keep their depth.
     """
 
     pages: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)

@@ -111,10 +111,8 @@ class RuleBook:
         return self.members(targets)
 
     def chain(self, wanted: set[str], depth: int = 2, paths: Paths = "sum") -> dict[str, float]:
-        """Return the probability of reaching a wanted class in at most `depth` links, for each class where it is above
-        0.
-
-        Several wanted classes are merged into one.
+        """Return the probability of reaching any wanted class in at most `depth` links, for each class where it is
+        above 0.
         """
         feasible_depth = self.feasible_depth(wanted, depth)
         if feasible_depth < depth:
@@ -175,10 +173,7 @@ class RuleBook:
 
     @classmethod
     def load(cls, path: Path) -> RuleBook:
-        """Read a table of rules.
-
-        Probabilities are used as written; counts only weigh them against new cases when the rules are refined.
-        """
+        """Read a table of rules. Counts only weigh the probabilities against new cases when the rules are refined."""
         try:
             lines = read_input(path, 100_000_000, "the rules in").decode("utf-8-sig").split("\n")
         except UnicodeDecodeError as error:

@@ -1,7 +1,4 @@
-"""SB-CLASSIFIER: a sleeping bandit over groups of links with similar tag paths, and a classifier of URLs.
-
-See docs/rivals.md.
-"""
+"""SB-CLASSIFIER: a sleeping bandit over groups of links, and a classifier of URLs (see docs/rivals.md)."""
 
 from __future__ import annotations
 

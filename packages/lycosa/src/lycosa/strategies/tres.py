@@ -1,7 +1,4 @@
-"""TRES: reinforcement learning with a tree frontier, in which each leaf offers one link.
-
-See docs/rivals.md.
-"""
+"""TRES: reinforcement learning with a tree frontier, in which each leaf offers one link (see docs/rivals.md)."""
 
 from __future__ import annotations
 
