@@ -30,7 +30,7 @@ from lycosa.strategies import BROWSING, STRATEGIES
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.training.browse import train_browse
-from lycosa.training.looking import fetched
+from lycosa.training.page_loading import fetched_pages
 from lycosa.web.politeness import Politeness
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
@@ -72,8 +72,8 @@ def hunt(web: Web, topic: str, name: str, pages: int) -> list[Visit]:
 
 def found(web: Web, topic: str, visits: list[Visit], pages: int) -> int:
     """Different pages on the topic among the first so many that were fetched."""
-    fetched = [visit.node for visit in visits if visit.is_page]
-    return len({web.canonical(node) for node in fetched[:pages]} & set(web.relevant(topic)))
+    fetched_pages = [visit.node for visit in visits if visit.is_page]
+    return len({web.canonical(node) for node in fetched_pages[:pages]} & set(web.relevant(topic)))
 
 
 def on_islands(web: Web, topic: str, visits: list[Visit]) -> int:
@@ -98,7 +98,7 @@ def browsing(seed: int, topic: str, tunnels: bool) -> Path:
     folder = Path(tempfile.mkdtemp())
     path = folder / "record.jsonl"
     path.write_text("\n".join(browse(Web(seed + ELSEWHERE, traps=(), tunnels=tunnels), topic)) + "\n")
-    train_browse(path, folder / "browsing.model", fetched(Options()))
+    train_browse(path, folder / "browsing.model", fetched_pages(Options()))
     return folder / "browsing.model"
 
 

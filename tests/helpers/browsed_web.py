@@ -8,7 +8,7 @@ from functools import cache
 from random import Random
 
 from lycosa.testweb import Web
-from lycosa.training.wandering import sessions
+from lycosa.training.simulated_browsing import sessions
 from lycosa.web.html import CLOSE, OPEN, extract
 
 

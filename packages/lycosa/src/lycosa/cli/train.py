@@ -19,7 +19,7 @@ from lycosa.cli.progress_bar import show_progress
 
 if TYPE_CHECKING:  # 'lycosa train --help' must not import the training code
     from lycosa.training.evaluation import Quality
-    from lycosa.training.train_model import Trained
+    from lycosa.training.train_model import TrainingResult
 
 
 class TrainCommands(Commands):
@@ -105,7 +105,7 @@ def pages(
     **network: Any,
 ) -> None:
     """Train a classifier on labelled pages."""
-    from lycosa.training.looking import fetched, recorded
+    from lycosa.training.page_loading import fetched_pages, recorded_pages
     from lycosa.training.train_model import train
 
     options = network_options(**network)
@@ -114,7 +114,7 @@ def pages(
         done = train(
             sources,
             out,
-            recorded(pages) if pages else fetched(options),
+            recorded_pages(pages) if pages else fetched_pages(options),
             progress=progress,
             kind=kind,
             least=least or 0,
@@ -138,7 +138,7 @@ def pages(
     print_result(facts, _parts(done), json=json, quiet=quiet)
 
 
-def _parts(done: Trained) -> Iterator[Part]:
+def _parts(done: TrainingResult) -> Iterator[Part]:
     model, pages = done.model, sum(done.model.counts)
     learned = f": {model.classifier.name}, {len(model.classes)} classes, {pages:,} pages, {len(model.terms):,} terms"
     yield Text.assemble((str(done.out), "bold"), learned)

@@ -16,8 +16,8 @@ from lycosa.cli.parameters import Json, Language, Pages, Quiet, network_options,
 from lycosa.cli.printing import Part, listing, print_result, remarks, right_aligned
 from lycosa.cli.progress_bar import show_progress
 from lycosa.core.spec import format_spec
-from lycosa.training.browse import Browsed, train_browse
-from lycosa.training.looking import fetched, recorded
+from lycosa.training.browse import BrowsingResult, train_browse
+from lycosa.training.page_loading import fetched_pages, recorded_pages
 
 MAX_ROWS = 20  # clusters that are listed; --json has all
 
@@ -55,7 +55,7 @@ def browse(
         done = train_browse(
             record,
             out,
-            recorded(pages) if pages else fetched(options),
+            recorded_pages(pages) if pages else fetched_pages(options),
             progress=progress,
             unlabelled=unlabelled,
             positives_only=positives_only,
@@ -82,7 +82,7 @@ def browse(
     print_result(facts, _parts(done, facts), json=json, quiet=quiet)
 
 
-def _parts(done: Browsed, facts: dict[str, Any]) -> Iterator[Part]:
+def _parts(done: BrowsingResult, facts: dict[str, Any]) -> Iterator[Part]:
     learned = (
         f": {facts['pages']:,} pages, {facts['relevant']:,} of them relevant, {facts['steps']:,} steps between them"
     )

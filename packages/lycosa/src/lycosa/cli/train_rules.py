@@ -19,7 +19,7 @@ from lycosa.core.errors import InputError
 from lycosa.judges.model import TrainedModel
 from lycosa.strategies.rulebook import HEADER, MAX_LINKS, RuleBook
 from lycosa.training import rules as training
-from lycosa.training.looking import fetched, recorded
+from lycosa.training.page_loading import fetched_pages, recorded_pages
 from lycosa.training.train_model import check_out
 
 SHOW = Group("Show rules, without --model")
@@ -71,7 +71,7 @@ def train_rules(
     known, before = TrainedModel.load(model), RuleBook.load(add) if add else RuleBook()
     check_out(out, HEADER.rpartition(" ")[0].encode(), "contains no rules")  # before a long fetch
     with show_progress(quiet or json) as progress:
-        look = recorded(pages) if pages else fetched(options)
+        look = recorded_pages(pages) if pages else fetched_pages(options)
         learned = training.train_rules(
             source, known, look, column=column, most=links, walk=walk, seed=random_seed, progress=progress
         )
@@ -88,7 +88,7 @@ def train_rules(
     print_result(facts, _learned(learned, known, model, out), json=json, quiet=quiet)
 
 
-def _learned(learned: training.Learned, known: TrainedModel, model: Path, out: Path) -> Iterator[Part]:
+def _learned(learned: training.LearnedRules, known: TrainedModel, model: Path, out: Path) -> Iterator[Part]:
     book, file = learned.book, shlex.quote(str(out))
     between = f"{len(book):,} rules between {len(book.classes)} classes"
     yield f"{out}: {between}, from {learned.parents:,} pages and {learned.linked:,} pages that they link to"

@@ -51,7 +51,7 @@ def taxonomy(
     if out:
         directory.write(out)
     facts = {
-        "branch": directory.named(branch), "topics": directory.topics, "pages": directory.size,
+        "branch": directory.resolve(branch), "topics": directory.topics, "pages": directory.size,
         "children": [child._asdict() for child in directory.children(branch)], "marked": directory.marked,
         "left_out": directory.left_out,
     }  # fmt: skip
@@ -59,7 +59,7 @@ def taxonomy(
 
 
 def _parts(directory: WebDirectory, branch: str, limit: int, sources: list[Path], out: Path | None) -> Iterator[Part]:
-    above = directory.named(branch)
+    above = directory.resolve(branch)
     children = directory.children(branch)
     yield f"{above or 'All topics'}: {directory.branch(above).pages if above else directory.size:,} pages"
     if children:

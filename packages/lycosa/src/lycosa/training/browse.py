@@ -16,18 +16,18 @@ from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.store.directory import CONFIG
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import FORMAT, MAX_STATES, Browsing, distances
-from lycosa.training.clusters import KINDS, clusters_of, described
-from lycosa.training.corpus import COMMON, MOST_TERMS, Account, Corpus
-from lycosa.training.record import CrawlRecord, Visited, read_crawl, read_record
-from lycosa.training.sources import Look
+from lycosa.training.clusters import KINDS, clusters_of, describe
+from lycosa.training.corpus import MAX_TERMS, MIN_PAGES_PER_TERM, Account, Corpus
+from lycosa.training.record import BrowsingRecord, RecordedVisit, read_crawl, read_record
+from lycosa.training.sources import PageLoader
 from lycosa.training.train_model import check_out
 
-MOST_CLUSTERS = 1000
-FEW = 10  # fewer relevant pages get a warning
+MAX_CLUSTERS = 1000
+FEW_RELEVANT_PAGES = 10  # fewer relevant pages get a warning
 
 
 @dataclass
-class Browsed(Account):
+class BrowsingResult(Account):
     browsing: Browsing
     out: Path
     # of each clustering: pages, relevant pages and words per cluster
@@ -42,7 +42,7 @@ class Browsed(Account):
 def train_browse(
     source: Path,
     out: Path,
-    look: Look,
+    load_pages: PageLoader,
     *,
     unlabelled: str = "path",
     positives_only: bool = False,
@@ -54,11 +54,11 @@ def train_browse(
     labels: Mapping[str, bool] | None = None,  # override the labels of the record
     seed: int = 0,
     progress: ProgressCallback = no_progress,
-) -> Browsed:
+) -> BrowsingResult:
     """Make a training set from a browsing record and write it to a file.
 
-    1. Read the visits and labels. 2. Compute the distance of each page to a relevant one. 3. Choose the training pages. 4. Get
-    the text of pages that the record has no words of. 5. Cluster the pages. 6. Write the file.
+    1. Read the visits and labels. 2. Compute the distance of each page to a relevant one. 3. Choose the training pages.
+    4. Get the text of pages that the record has no words of. 5. Cluster the pages. 6. Write the file.
 
     Treatment of pages by label:
 
@@ -80,29 +80,29 @@ def train_browse(
             visit.relevant = labels.get(visit.url, visit.relevant)
     trail = trail_of(record, gap)
     _check_labels(trail, source)
-    is_relevant = trail.said == 1
+    is_relevant = trail.labels == 1
     distance = distances(is_relevant, trail.steps, states)  # 2
-    distance[~_leading(is_relevant, trail.steps)] = states  # no path leads to a relevant page
-    role, wordless = _roles(trail.said, unlabelled, positives_only)
+    distance[~_leads_to_relevant(is_relevant, trail.steps)] = states  # no path leads to a relevant page
+    role, unlabelled_rows = _roles(trail.labels, unlabelled, positives_only)
     if not (positives_only or (role == 0).any()):
-        raise InputError(_no_negatives(source))
-    rows = np.flatnonzero(~wordless | (distance < states))  # 3
+        raise InputError("no-negatives", _no_negatives(source))
+    rows = np.flatnonzero(~unlabelled_rows | (distance < states))  # 3
     if len(rows) < len(role):
-        record.left_out["unlabelled, and lead to no relevant page"] += len(role) - len(rows)
-    rows = _some(rows, trail.said[rows], distance[rows], most, states, seed, record)
+        record.left_out["unlabelled, and not leading to a relevant page"] += len(role) - len(rows)
+    rows = _choose_rows(rows, trail.labels[rows], distance[rows], most, states, seed, record)
     urls = [trail.urls[row] for row in rows.tolist()]
-    relevant, role, wordless = is_relevant[rows], role[rows], wordless[rows]
-    worded = _worded(record, urls, wordless, look, progress)  # 4
-    _check_words(record, source, worded, relevant, positives_only or bool((worded & (role == 0)).any()))
+    relevant, role, unlabelled_rows = is_relevant[rows], role[rows], unlabelled_rows[rows]
+    has_words = _load_words(record, urls, unlabelled_rows, load_pages, progress)  # 4
+    _check_words(record, source, has_words, relevant, positives_only or bool((has_words & (role == 0)).any()))
     progress("grouping pages", 0, 0)
-    places = np.array([record.row_of[url] for url in np.array(urls, object)[worded]], np.intp)
-    terms = _terms(record.corpus, places, relevant[worded])
+    places = np.array([record.row_of[url] for url in np.array(urls, object)[has_words]], np.intp)
+    terms = _terms(record.corpus, places, relevant[has_words])
     number = np.full(len(trail.urls), -1, np.intp)
     number[rows] = np.arange(len(rows))
     steps = number[trail.steps]
     browsing = Browsing(
         [record.corpus.vocabulary.terms[term] for term in terms.tolist()],
-        _spread(record.corpus.bags(places, terms.tolist()), worded),
+        _with_empty_bags(record.corpus.bags(places, terms.tolist()), has_words),
         urls,
         relevant,
         np.minimum(distance[rows], states - 1),
@@ -113,7 +113,7 @@ def train_browse(
         {
             "source": source.name,
             "visits": len(record.visits),
-            "paths": trail.how,
+            "paths": trail.step_source,
             "unlabelled": unlabelled,
             "positives_only": positives_only,
             "clusters": clusters,
@@ -121,11 +121,11 @@ def train_browse(
         },
     )
     for kind in KINDS:  # 5
-        browsing.clusterings[kind] = clusters_of(browsing, kind, worded & (role >= 0), clusters, seed)
+        browsing.clusterings[kind] = clusters_of(browsing, kind, has_words & (role >= 0), clusters, seed)
     browsing.save(out)  # 6
-    done = Browsed(browsing, out, left_out=record.left_out, notes=record.notes)
-    done.clusters = {kind: described(browsing, kind) for kind in KINDS}
-    record.notes.extend(_remarks(done, trail, distance[rows], worded, wordless))
+    done = BrowsingResult(browsing, out, left_out=record.left_out, notes=record.notes)
+    done.clusters = {kind: describe(browsing, kind) for kind in KINDS}
+    record.notes.extend(_remarks(done, trail, distance[rows], has_words, unlabelled_rows))
     return done
 
 
@@ -134,22 +134,23 @@ class BrowsingTrail:
     """The pages of a record and the steps between them."""
 
     urls: list[str]
-    said: NDArray[np.intp]  # 1: relevant, 0: irrelevant, -1: no label
+    labels: NDArray[np.intp]  # 1: relevant, 0: irrelevant, -1: no label
     steps: NDArray[np.intp]  # (n, 2): page i was followed by page j, with repetitions; no self-loops
-    how: str  # source of the steps: referrers, order, links
+    step_source: str  # source of the steps: referrers, order, links
     notes: list[str] = field(default_factory=list)
 
 
-def trail_of(record: CrawlRecord, gap: float) -> BrowsingTrail:
+def trail_of(record: BrowsingRecord, gap: float) -> BrowsingTrail:
     """Build the graph of a record.
 
     The steps are the links if they are known. Otherwise they are the referrers, if any visit has one: a page without a
     referrer starts a path, and unknown referrers are ignored. Without any referrer, consecutive visits are steps (by
     time if all visits have one), and a pause of `gap` minutes starts a new path.
 
-    >>> record = CrawlRecord(visits=[Visited("a", time=0), Visited("b", True, time=60), Visited("c", time=9000)])
+    >>> visits = [RecordedVisit("a", time=0), RecordedVisit("b", True, time=60), RecordedVisit("c", time=9000)]
+    >>> record = BrowsingRecord(visits=visits)
     >>> trail = trail_of(record, gap=30)
-    >>> trail.urls, trail.said.tolist(), trail.steps.tolist(), trail.how
+    >>> trail.urls, trail.labels.tolist(), trail.steps.tolist(), trail.step_source
     (['a', 'b', 'c'], [-1, 1, -1], [[0, 1]], 'order')
     """
     visits = record.visits
@@ -159,26 +160,26 @@ def trail_of(record: CrawlRecord, gap: float) -> BrowsingTrail:
     number = {url: place for place, url in enumerate(dict.fromkeys(visit.url for visit in visits))}
     labels = _labels(visits, notes)
     if record.steps is not None:
-        how, pairs = "links", list(dict.fromkeys(record.steps))
+        step_source, pairs = "links", list(dict.fromkeys(record.steps))
     elif any(visit.referrer for visit in visits):
-        how, pairs = "referrers", [(visit.referrer, visit.url) for visit in visits if visit.referrer]
-        strange = sum(before not in number for before, _ in pairs)
-        if strange:
-            notes.append(f"{strange:,} visits came from pages that are not in the record: they start a path")
+        step_source, pairs = "referrers", [(visit.referrer, visit.url) for visit in visits if visit.referrer]
+        unknown = sum(before not in number for before, _ in pairs)
+        if unknown:
+            notes.append(f"{unknown:,} visits have a referrer that is not in the record: they start a path")
     else:
-        how, pairs = "order", _in_order(visits, gap * 60)
-        notes.append("no visit has a referrer: each page is taken to have led to the next")
+        step_source, pairs = "order", _in_order(visits, gap * 60)
+        notes.append("no visit has a referrer: consecutive visits are taken as steps")
     steps = [(number[a], number[b]) for a, b in pairs if a != b and a in number and b in number]
     return BrowsingTrail(
         list(number),
         np.array([int(labels[url]) if url in labels else -1 for url in number], np.intp),
         np.array(steps, np.intp).reshape(-1, 2),
-        how,
+        step_source,
         notes,
     )
 
 
-def _labels(visits: list[Visited], notes: list[str]) -> dict[str, bool]:
+def _labels(visits: list[RecordedVisit], notes: list[str]) -> dict[str, bool]:
     labels: dict[str, bool] = {}
     changed: set[str] = set()
     for visit in visits:
@@ -187,11 +188,11 @@ def _labels(visits: list[Visited], notes: list[str]) -> dict[str, bool]:
                 changed.add(visit.url)
             labels[visit.url] = visit.relevant
     if changed:
-        notes.append(f"{len(changed):,} pages have both labels: the last one counts")
+        notes.append(f"{len(changed):,} pages have contradictory labels: the last one counts")
     return labels
 
 
-def _in_order(visits: list[Visited], gap: float) -> list[tuple[str, str]]:
+def _in_order(visits: list[RecordedVisit], gap: float) -> list[tuple[str, str]]:
     return [
         (before.url, after.url)
         for before, after in pairwise(visits)
@@ -201,56 +202,64 @@ def _in_order(visits: list[Visited], gap: float) -> list[tuple[str, str]]:
 
 def _check(out: Path, unlabelled: str, states: int, clusters: int, gap: float, most: int, seed: int) -> None:
     if unlabelled not in ("path", "no"):
-        raise InputError(f"--unlabelled is {unlabelled}: it is path (they are on paths only) or no (irrelevant)")
+        raise InputError(
+            "bad-value", f"--unlabelled is {unlabelled}: it must be path (on paths only) or no (irrelevant)"
+        )
     if not 2 <= states <= MAX_STATES:
-        raise InputError(f"--states is {states}: it must be 2 to {MAX_STATES}")
-    if not 2 <= clusters <= MOST_CLUSTERS:
-        raise InputError(f"--clusters is {clusters}: it must be 2 to {MOST_CLUSTERS:,}")
+        raise InputError("out-of-range", f"--states is {states}: it must be 2 to {MAX_STATES}")
+    if not 2 <= clusters <= MAX_CLUSTERS:
+        raise InputError("out-of-range", f"--clusters is {clusters}: it must be 2 to {MAX_CLUSTERS:,}")
     if not gap > 0:
-        raise InputError(f"--gap is {gap:g}: it must be more than 0 minutes")
+        raise InputError("out-of-range", f"--gap is {gap:g}: it must be more than 0 minutes")
     if most < 2:
-        raise InputError(f"--most is {most}: it must be 2 or more")
+        raise InputError("out-of-range", f"--most is {most}: it must be 2 or more")
     if seed < 0:
-        raise InputError(f"--random-seed is {seed}: it must be 0 or more")
+        raise InputError("out-of-range", f"--random-seed is {seed}: it must be 0 or more")
     check_out(out, FORMAT.mark, f"is not a {FORMAT.noun}")
 
 
-def _read(source: Path, language: str, progress: ProgressCallback) -> CrawlRecord:
+def _read(source: Path, language: str, progress: ProgressCallback) -> BrowsingRecord:
     if not source.exists():
-        raise InputError(f"there is no file or directory {source}: name a browsing record, or a crawl")
+        raise InputError("missing-file", f"there is no file or directory {source}: name a browsing record, or a crawl")
     if source.is_dir():
         if not (source / CONFIG).is_file():
-            raise InputError(f"{source} is not a crawl: name a browsing record, or a crawl")
+            raise InputError("not-a-crawl", f"{source} is not a crawl: name a browsing record, or a crawl")
         return read_crawl(source, language, progress)
     progress("reading the record", 0, 0)
     return read_record(source, language)
 
 
 def _check_words(
-    record: CrawlRecord, source: Path, worded: NDArray[np.bool_], relevant: NDArray[np.bool_], negatives: bool
+    record: BrowsingRecord, source: Path, has_words: NDArray[np.bool_], relevant: NDArray[np.bool_], negatives: bool
 ) -> None:
-    if not (worded & relevant).any():
+    if not (has_words & relevant).any():
         raise InputError(
+            "no-pages",
             f"none of the {int(relevant.sum()):,} relevant pages of {source} could be read"
-            f"{record.corpus.in_brackets()}. Give their text in the record, or an archive with --pages"
+            f"{record.corpus.in_brackets()}: put their text into the record, or give an archive with --pages",
         )
     if not negatives:
-        raise InputError(f"{_no_negatives(source)} (those that are could not be read{record.corpus.in_brackets()})")
+        raise InputError(
+            "no-negatives",
+            f"{_no_negatives(source)} (the labelled ones could not be read{record.corpus.in_brackets()})",
+        )
 
 
 def _check_labels(trail: BrowsingTrail, source: Path) -> None:
-    if not (trail.said == 1).any():
-        raise InputError(f'no page of {source} is labelled as relevant: say in the record which are ("relevant": true)')
+    if not (trail.labels == 1).any():
+        raise InputError(
+            "no-positives", f'no page of {source} is labelled as relevant: label some in the record ("relevant": true)'
+        )
 
 
 def _no_negatives(source: Path) -> str:
     return (
-        f"no page of {source} is labelled as irrelevant: label some, take those without a label for irrelevant "
-        "(--unlabelled no), or learn from the relevant ones alone (--positives-only)"
+        f"no page of {source} is labelled as irrelevant: label some, count unlabelled pages as irrelevant "
+        "(--unlabelled no), or learn from relevant pages alone (--positives-only)"
     )
 
 
-def _leading(relevant: NDArray[np.bool_], steps: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _leads_to_relevant(relevant: NDArray[np.bool_], steps: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return true for each page from which a relevant page can be reached."""
     before: dict[int, list[int]] = {}
     for page, following in steps.tolist():
@@ -265,100 +274,106 @@ def _leading(relevant: NDArray[np.bool_], steps: NDArray[np.intp]) -> NDArray[np
     return leads
 
 
-def _roles(said: NDArray[np.intp], unlabelled: str, positives_only: bool) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _roles(
+    labels: NDArray[np.intp], unlabelled: str, positives_only: bool
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Return the role of each page (1: relevant, 0: irrelevant, -1: no cluster), and the pages to use without words."""
-    role, wordless = said.copy(), np.zeros(len(said), np.bool_)
+    role, unlabelled_rows = labels.copy(), np.zeros(len(labels), np.bool_)
     if positives_only:
-        role[said != 1] = -1
+        role[labels != 1] = -1
     elif unlabelled == "no":
-        role[said < 0] = 0
+        role[labels < 0] = 0
     else:
-        wordless = said < 0
-    return role, wordless
+        unlabelled_rows = labels < 0
+    return role, unlabelled_rows
 
 
-def _worded(
-    record: CrawlRecord, urls: list[str], wordless: NDArray[np.bool_], look: Look, progress: ProgressCallback
+def _load_words(
+    record: BrowsingRecord,
+    urls: list[str],
+    unlabelled_rows: NDArray[np.bool_],
+    load_pages: PageLoader,
+    progress: ProgressCallback,
 ) -> NDArray[np.bool_]:
     """Get the missing words, unless the record is complete; return true for each page with words."""
     if not record.complete:
-        wanted = [url for row, url in enumerate(urls) if not wordless[row] and url not in record.row_of]
-        for url, page in look(wanted, record.corpus, progress) if wanted else ():
+        wanted = [url for row, url in enumerate(urls) if not unlabelled_rows[row] and url not in record.row_of]
+        for url, page in load_pages(wanted, record.corpus, progress) if wanted else ():
             record.take(url, page)
-    return np.array([url in record.row_of for url in urls], np.bool_) & ~wordless
+    return np.array([url in record.row_of for url in urls], np.bool_) & ~unlabelled_rows
 
 
-def _some(
+def _choose_rows(
     rows: NDArray[np.intp],
-    said: NDArray[np.intp],
+    labels: NDArray[np.intp],
     distance: NDArray[np.intp],
     most: int,
     states: int,
     seed: int,
-    record: CrawlRecord,
+    record: BrowsingRecord,
 ) -> NDArray[np.intp]:
-    """Choose at most `most` rows: relevant ones for half of them, then labelled ones, then near ones; ties are random."""
+    """Choose at most `most` rows: relevant ones for half of them, then labelled, then near ones; ties are random."""
     if len(rows) <= most:
         return rows
     order = np.random.default_rng([seed, 3]).permutation(len(rows))
-    first = order[said[order] == 1][: max(1, most // 2)]
-    rank = np.where(said == 0, 0, np.where(distance < states, 1, 2))
-    rank[said == 1] = 3  # relevant pages beyond the first half
+    first = order[labels[order] == 1][: max(1, most // 2)]
+    rank = np.where(labels == 0, 0, np.where(distance < states, 1, 2))
+    rank[labels == 1] = 3  # relevant pages beyond the first half
     rank[first] = -1
     chosen = order[np.argsort(rank[order], kind="stable")][:most]
-    record.left_out[f"beyond the {most:,} training pages that --most allows"] += len(rows) - most
+    record.left_out[f"beyond the {most:,} training pages of --most"] += len(rows) - most
     return rows[np.sort(chosen)]
 
 
 def _terms(corpus: Corpus, rows: NDArray[np.intp], relevant: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return the terms of relevant pages and those on several pages, the most frequent first up to the limit."""
     frequency, wanted = (np.zeros(len(corpus.vocabulary.terms), np.intp) for _ in range(2))
-    for row, good in zip(rows.tolist(), relevant.tolist(), strict=True):
+    for row, relevant_count in zip(rows.tolist(), relevant.tolist(), strict=True):
         frequency[corpus.pages[row].terms.ids] += 1
-        wanted[corpus.pages[row].terms.ids] += good
-    least = COMMON if len(rows) >= 100 else 1  # with few pages, even words of a single page count
-    terms = np.flatnonzero((frequency >= least) | (wanted > 0))
+        wanted[corpus.pages[row].terms.ids] += relevant_count
+    min_pages = MIN_PAGES_PER_TERM if len(rows) >= 100 else 1  # with few pages, even words of a single page count
+    terms = np.flatnonzero((frequency >= min_pages) | (wanted > 0))
     order = np.lexsort((-frequency[terms], wanted[terms] == 0))
-    return np.sort(terms[order[:MOST_TERMS]])
+    return np.sort(terms[order[:MAX_TERMS]])
 
 
-def _spread(bags: Bags, worded: NDArray[np.bool_]) -> Bags:
+def _with_empty_bags(bags: Bags, has_words: NDArray[np.bool_]) -> Bags:
     """Add an empty bag for each page without words."""
-    lengths = np.zeros(len(worded), np.intp)
-    lengths[worded] = np.diff(bags.starts)
+    lengths = np.zeros(len(has_words), np.intp)
+    lengths[has_words] = np.diff(bags.starts)
     return Bags(np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp), bags.columns, bags.counts)
 
 
 def _remarks(
-    done: Browsed,
+    done: BrowsingResult,
     trail: BrowsingTrail,
     distance: NDArray[np.intp],
-    worded: NDArray[np.bool_],
-    wordless: NDArray[np.bool_],
+    has_words: NDArray[np.bool_],
+    unlabelled_rows: NDArray[np.bool_],
 ) -> list[str]:
     browsing, notes = done.browsing, []
-    good = int(browsing.relevant.sum())
-    if good == 1:
-        notes.append("one relevant page only: what is like it is taken for relevant, and little is learned of paths")
-    elif good < FEW:
-        notes.append(f"{good} relevant pages only: {FEW} or more make better clusters and paths")
-    if wordless.any():
+    relevant_count = int(browsing.relevant.sum())
+    if relevant_count == 1:
+        notes.append("only one relevant page: similar pages count as relevant, and little is learned about paths")
+    elif relevant_count < FEW_RELEVANT_PAGES:
+        notes.append(f"only {relevant_count} relevant pages: {FEW_RELEVANT_PAGES} or more are better")
+    if unlabelled_rows.any():
         notes.append(
-            f"{int(wordless.sum()):,} unlabelled pages count on paths, but are in no cluster: --unlabelled no takes "
-            "them for irrelevant"
+            f"{int(unlabelled_rows.sum()):,} unlabelled pages are on paths, but in no cluster: --unlabelled no counts "
+            "them as irrelevant"
         )
-    missing = int((~worded & ~wordless).sum())
+    missing = int((~has_words & ~unlabelled_rows).sum())
     if missing:
-        notes.append(f"{missing:,} pages without words stay on the paths only")
+        notes.append(f"{missing:,} pages without words are on paths only")
     others = distance[~browsing.relevant]
     if not (others < browsing.states).any():
         notes.append(
-            "no page leads to a relevant one: nothing is learned of paths, and 'hybrid' will do better than 'hmm'. "
-            "Record referrers, or the pages on the way"
+            "no page leads to a relevant one, so nothing is learned about paths: use 'hybrid' instead of 'hmm', or "
+            "record referrers and the pages on the way"
         )
     elif (others == browsing.states).any():
         lost = int((others == browsing.states).sum())
-        notes.append(f"{lost:,} pages lead to no relevant page: they are in the last state")
+        notes.append(f"{lost:,} pages lead to no relevant page: they get the last state")
     if browsing.clusters("xmeans") < 2:
-        notes.append("X-Means sees one cluster only: 'hmm-xmeans' can't tell these pages apart, use 'hmm'")
+        notes.append("X-Means finds only one cluster: use 'hmm' instead of 'hmm-xmeans'")
     return [*trail.notes, *notes]

@@ -73,8 +73,8 @@ class Clustering:
 def kmeans(points: Points, k: int, seed: int = 0, restarts: int = 8) -> Clustering:
     """Return at most k clusters that minimise the sum of squared distances to the cluster means.
 
-    1. Start (k-means++): the first centre is a random page; further ones are drawn in proportion to the squared distance to
-       the nearest centre so far.
+    1. Start (k-means++): the first centre is a random page; further ones are drawn in proportion to the squared
+       distance to the nearest centre so far.
     2. Each page goes to the nearest centre, and each centre moves to the mean of its pages, until nothing changes.
     3. An empty cluster takes the page that is farthest from its own centre.
 
@@ -88,13 +88,13 @@ def kmeans(points: Points, k: int, seed: int = 0, restarts: int = 8) -> Clusteri
     Paper: MacQueen 1967; the start: Arthur, Vassilvitskii 2007. In Batsakis 2007, 3.4.1, K is 5.
     """
     if k < 1:
-        raise ValueError(f"k is {k}: there must be a cluster")
+        raise ValueError(f"k is {k}: it must be 1 or more")
     if not len(points):
         return Clustering(np.zeros(0, np.intp), np.zeros(0))
     best: Clustering | None = None
     for number in range(restarts if k > 1 else 1):
-        chance = np.random.default_rng([seed, k, number])
-        clustering = improved(points, _start(points, k, chance))
+        generator = np.random.default_rng([seed, k, number])
+        clustering = improved(points, _start(points, k, generator))
         if best is None or clustering.squares.sum() < best.squares.sum() * (1 - 1e-9):
             best = clustering
     assert best is not None
@@ -118,12 +118,12 @@ def improved(points: Points, centres: NDArray[np.float64]) -> Clustering:
     return _in_order(labels, squares)
 
 
-def _start(points: Points, k: int, chance: np.random.Generator) -> NDArray[np.float64]:
-    chosen = [int(chance.integers(len(points)))]
+def _start(points: Points, k: int, generator: np.random.Generator) -> NDArray[np.float64]:
+    chosen = [int(generator.integers(len(points)))]
     nearest = _to_page(points, chosen[0])
     while len(chosen) < k and nearest.sum() > 0.0:
         sums = np.cumsum(nearest)
-        chosen.append(min(int(np.searchsorted(sums, chance.random() * sums[-1], side="right")), len(points) - 1))
+        chosen.append(min(int(np.searchsorted(sums, generator.random() * sums[-1], side="right")), len(points) - 1))
         nearest = np.minimum(nearest, _to_page(points, chosen[-1]))
     return points.take(np.array(chosen)).means(np.arange(len(chosen)), len(chosen))
 
@@ -138,9 +138,9 @@ def _fill(labels: NDArray[np.intp], squares: NDArray[np.float64], k: int) -> Non
     """Give each empty cluster the page that is farthest from its centre, unless that page is alone in its cluster."""
     counts = np.bincount(labels, minlength=k)
     for cluster in np.flatnonzero(counts == 0).tolist():
-        far = np.where(counts[labels] > 1, squares, 0.0)
-        row = int(far.argmax())
-        if not far[row]:
+        distances = np.where(counts[labels] > 1, squares, 0.0)
+        row = int(distances.argmax())
+        if not distances[row]:
             return
         counts[labels[row]] -= 1
         labels[row], squares[row], counts[cluster] = cluster, 0.0, 1
@@ -181,9 +181,9 @@ def bic(sizes: NDArray[np.intp], squares: float, dimensions: int) -> float:
 def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50) -> Clustering:
     """Return K-Means clusters, each split in two as long as `bic` improves.
 
-    1. K-Means with `fewest` clusters. 2. Split each cluster by K-Means with two; keep the split if its BIC, on the pages of
-    this cluster, is above that of one cluster. 3. K-Means with the new centres. 4. Repeat from 2 until nothing is
-    split, or there are `most` clusters. The clustering with the best BIC on all pages is returned.
+    1. K-Means with `fewest` clusters. 2. Split each cluster by K-Means with two; keep the split if its BIC, on the
+    pages of this cluster, is above that of one cluster. 3. K-Means with the new centres. 4. Repeat from 2 until nothing
+    is split, or there are `most` clusters. The clustering with the best BIC on all pages is returned.
 
     >>> pages = Bags.of([([word, 3 + page], [1, 0.2]) for word in range(3) for page in range(12)])
     >>> xmeans(Points(pages, pages.counts, 15)).count
@@ -193,7 +193,7 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50) ->
     which is better in thousands of dimensions.
     """
     if not 1 <= fewest <= most:
-        raise ValueError(f"clusters are {fewest} to {most}: the first number must be 1 or more, and not the larger")
+        raise ValueError(f"fewest is {fewest} and most {most}: they must be 1 or more, and fewest not above most")
     clustering = kmeans(points, fewest, seed)
     if not len(points):
         return clustering
@@ -215,7 +215,7 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50) ->
 def _split(points: Points, clustering: Clustering, most: int, seed: int, whole: set[bytes]) -> NDArray[np.float64]:
     """Return all centres, with two for each cluster that is better split; the best splits if there is no room for all.
 
-    `whole` collects the clusters that are not worth splitting, to avoid retries.
+    `whole` collects the clusters that are better left whole, to avoid retries.
     """
     means = points.means(clustering.labels, clustering.count)
     splits: list[tuple[float, int, NDArray[np.float64]]] = []
@@ -223,11 +223,11 @@ def _split(points: Points, clustering: Clustering, most: int, seed: int, whole: 
         rows = np.flatnonzero(clustering.labels == cluster)
         if len(rows) < 3 or rows.tobytes() in whole:  # splitting two pages leaves nothing to estimate a variance from
             continue
-        mine = points.take(rows)
-        together, apart = kmeans(mine, 1), kmeans(mine, 2, seed, restarts=4)
-        gain = _bic(apart, mine) - _bic(together, mine)
+        own_points = points.take(rows)
+        together, apart = kmeans(own_points, 1), kmeans(own_points, 2, seed, restarts=4)
+        gain = _bic(apart, own_points) - _bic(together, own_points)
         if apart.count == 2 and gain > 0:
-            splits.append((gain, cluster, mine.means(apart.labels, 2)))
+            splits.append((gain, cluster, own_points.means(apart.labels, 2)))
         else:
             whole.add(rows.tobytes())
     splits.sort(key=lambda split: (-split[0], split[1]))
@@ -256,33 +256,33 @@ def clusters_of(browsing: Browsing, kind: Clusters, grouped: NDArray[np.bool_], 
     """
     points = points_of(browsing, kind)
     clusters = np.full(len(browsing), -1, np.intp)
-    good = grouped & browsing.relevant
+    relevant = grouped & browsing.relevant
     if kind == "xmeans":
         rows = np.flatnonzero(grouped)
         clusters[rows] = xmeans(points.take(rows), seed).labels
         return clusters
-    alone = not (grouped & ~browsing.relevant).any()
-    rows = np.flatnonzero(good if alone else grouped & ~browsing.relevant)
+    relevant_only = not (grouped & ~browsing.relevant).any()
+    rows = np.flatnonzero(relevant if relevant_only else grouped & ~browsing.relevant)
     clusters[rows] = kmeans(points.take(rows), k - 1, seed).labels
-    if not alone:
-        clusters[good] = clusters.max() + 1
+    if not relevant_only:
+        clusters[relevant] = clusters.max() + 1
     return clusters
 
 
-def described(browsing: Browsing, kind: Clusters) -> list[dict[str, Any]]:
+def describe(browsing: Browsing, kind: Clusters) -> list[dict[str, Any]]:
     """Return pages and most typical words of each cluster; unclustered pages come last."""
     labels, points = browsing.clusterings[kind], points_of(browsing, kind)
     numbers = [*range(int(labels.max()) + 1), *([-1] if (labels < 0).any() else [])]
     means = points.means(labels % len(numbers), len(numbers))  # -1 maps to the last one
     rows = []
     for number, mean in zip(numbers, means, strict=True):
-        mine = labels == number
+        own_points = labels == number
         best = np.argsort(-mean, kind="stable")[:6]  # words that describe a cluster
         rows.append(
             {
                 "cluster": number,
-                "pages": int(mine.sum()),
-                "relevant": int((mine & browsing.relevant).sum()),
+                "pages": int(own_points.sum()),
+                "relevant": int((own_points & browsing.relevant).sum()),
                 "words": [browsing.terms[column] for column in best.tolist() if mean[column] > 0],
             }
         )

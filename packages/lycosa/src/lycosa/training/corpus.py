@@ -16,13 +16,13 @@ from lycosa.text.bags import Bags
 from lycosa.text.fingerprint import NEAR_DUPLICATE_BITS, distance
 from lycosa.text.vocabulary import Vocabulary
 
-MOST_TERMS = 50_000  # terms of a model, the most frequent ones
-COMMON = 2  # least number of pages that a term occurs on
+MAX_TERMS = 50_000  # terms of a model, the most frequent ones
+MIN_PAGES_PER_TERM = 2  # least number of pages that a term occurs on
 _BLOCKS = NEAR_DUPLICATE_BITS + 1
 
 
 @dataclass(slots=True)
-class Labelled:
+class LabelledPage:
     label: str
     name: str  # URL or file
     terms: Terms
@@ -31,6 +31,8 @@ class Labelled:
 
 @dataclass
 class Account:
+    """Counts of dropped pages by reason, and notes for the user."""
+
     left_out: Counter[str] = field(default_factory=Counter, kw_only=True)
     notes: list[str] = field(default_factory=list, kw_only=True)
 
@@ -56,12 +58,12 @@ class Corpus(Account):
     """
 
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
-    pages: list[Labelled] = field(default_factory=list)
+    pages: list[LabelledPage] = field(default_factory=list)
 
     def add(self, label: str, name: str, page: Page) -> bool:
         """Add a page; return false if it has no words."""
         reading = self.vocabulary.read(page)
-        return self._keep(Labelled(label, name, reading.terms, reading.simhash))
+        return self._keep(LabelledPage(label, name, reading.terms, reading.simhash))
 
     def add_visit(self, label: str, visit: Visit, stems: Sequence[str]) -> bool:
         """Add a page from a crawl log, given by term ids into `stems`."""
@@ -75,9 +77,9 @@ class Corpus(Account):
         ids = np.array(numbers, np.uint32)
         order = np.argsort(ids)
         terms = Terms(ids[order], visit.terms.counts.astype(np.uint16)[order])
-        return self._keep(Labelled(label, visit.node, terms, visit.simhash))
+        return self._keep(LabelledPage(label, visit.node, terms, visit.simhash))
 
-    def _keep(self, page: Labelled) -> bool:
+    def _keep(self, page: LabelledPage) -> bool:
         page.terms.new = []
         if not len(page.terms.ids):
             self.left_out["pages without text"] += 1
@@ -101,10 +103,10 @@ class Corpus(Account):
         frequency = np.zeros(len(self.vocabulary.terms), np.intp)
         for row in rows.tolist():
             frequency[self.pages[row].terms.ids] += 1
-        common = np.flatnonzero(frequency >= COMMON)
+        common = np.flatnonzero(frequency >= MIN_PAGES_PER_TERM)
         if not len(common):  # a handful of pages that share no word
             common = np.flatnonzero(frequency)
-        most = common[np.argsort(-frequency[common], kind="stable")][:MOST_TERMS]
+        most = common[np.argsort(-frequency[common], kind="stable")][:MAX_TERMS]
         terms: list[int] = np.sort(most).tolist()
         return terms
 

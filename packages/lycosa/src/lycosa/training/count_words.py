@@ -27,26 +27,32 @@ from lycosa.training.sources import HTML, TEXT, read_file
 from lycosa.web.html import ParsedPage, detect_language_code, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 
-TERMS = 30_000  # the most frequent ones; rarer stems count as seen once
-ROW, SHARE, FEWEST = 4, 0.05, 20  # boilerplate: sequence length in words, share of the pages, least number of pages
+MAX_TERMS = 30_000  # the most frequent ones; rarer stems count as seen once
+SEQUENCE_LENGTH, MIN_PAGE_SHARE, MIN_PAGES = (
+    4,
+    0.05,
+    20,
+)  # boilerplate: sequence length in words, share of the pages, least number of pages
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _WARC = (".warc", ".warc.gz", ".warc.zst")
 
 
-def measure(sources: Iterable[str], terms: int = TERMS, source: str = "") -> Background:
+def measure(sources: Iterable[str], terms: int = MAX_TERMS, source: str = "") -> Background:
     """Return document frequencies of WARC files, crawl directories, directories of HTML and text files, or single
     files.
 
     Pages that are not in the main language are dropped, since mixed stems are useless for both languages.
     """
     if terms < 1:
-        raise InputError(f"{terms} terms are to be kept: keep 1 or more")
+        raise InputError("out-of-range", f"terms is {terms}: it must be 1 or more")
     sources = list(sources)
     try:
         return _measure(sources, terms, source)
     except OSError as error:
-        what = f"cannot read {error.filename}" if error.filename else "cannot keep what was read in a temporary file"
-        raise InputError(f"{what}: {error.strerror}; free some space, or set TMPDIR to where there is some") from error
+        problem = f"cannot read {error.filename}" if error.filename else "cannot write a temporary file"
+        raise InputError(
+            "cannot-write", f"{problem}: {error.strerror}; free some space, or set TMPDIR to another disk"
+        ) from error
 
 
 def _measure(sources: list[str], terms: int, source: str) -> Background:
@@ -65,26 +71,27 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
             ids = reading.ids[reading.ids >= 0].astype(np.int32)
             if not len(ids):
                 continue
-            tongue = reading.language
+            page_language = reading.language
             spool.write(ids.tobytes())
-            pages.append((tongue, len(ids)))
-            if tongue not in rows:
-                rows[tongue] = np.zeros(1 << 22, np.uint32)
-            rows[tongue][np.unique(_slots(ids))] += 1
+            pages.append((page_language, len(ids)))
+            if page_language not in rows:
+                rows[page_language] = np.zeros(1 << 22, np.uint32)
+            rows[page_language][np.unique(_slots(ids))] += 1
         places = ", ".join(sources)
         if len(pages) < 2:  # on a single page all words have the same frequency
             raise InputError(
-                f"{places or 'no source'}: {len(pages)} pages with words in them; name a WARC file, a crawl's "
-                "directory or a directory of HTML or text files that has more"
+                "no-pages",
+                f"{places or 'no source'} has {len(pages)} pages with words: name a WARC file, a crawl directory or a "
+                "directory of HTML or text files with more",
             )
-        language, counted_pages = Counter(tongue for tongue, _ in pages).most_common(1)[0]
+        language, counted_pages = Counter(page_language for page_language, _ in pages).most_common(1)[0]
         spool.seek(0)
-        often = rows[language] >= max(FEWEST, SHARE * counted_pages)
+        frequent = rows[language] >= max(MIN_PAGES, MIN_PAGE_SHARE * counted_pages)
         frequency = np.zeros(len(words.terms), np.uint32)
-        for tongue, length in pages:
+        for page_language, length in pages:
             ids = np.frombuffer(spool.read(4 * length), np.int32)
-            if tongue == language:
-                frequency[np.unique(ids[~_boilerplate(ids, often)])] += 1
+            if page_language == language:
+                frequency[np.unique(ids[~_boilerplate(ids, frequent)])] += 1
     # Sorted by frequency and stem, so that the result does not depend on the order of reading.
     ranked = sorted(
         np.flatnonzero(frequency).tolist(), key=lambda number: (-int(frequency[number]), words.terms[number])
@@ -101,26 +108,30 @@ def documents(source: Path) -> Iterator[ParsedPage]:
                 yield collection.document(visit)
     elif source.is_dir():
         for path in sorted(path for path in source.rglob("*") if path.is_file()):
-            yield from _of_file(path)
+            yield from _read_file(path)
     elif source.exists():
         if not source.is_file() or not source.name.endswith((*_WARC, *HTML, *TEXT)):
-            raise InputError(f"cannot read {source}: it is not a WARC (.warc, .warc.gz), HTML or text file (.txt, .md)")
-        yield from _of_file(source)
+            raise InputError(
+                "bad-file", f"cannot read {source}: it is not a WARC (.warc, .warc.gz), HTML or text file (.txt, .md)"
+            )
+        yield from _read_file(source)
     else:
-        raise InputError(f"there is no {source}: name a WARC file, a crawl's directory, or a directory of pages")
+        raise InputError(
+            "missing-file", f"there is no {source}: name a WARC file, a crawl directory, or a directory of pages"
+        )
 
 
-def _of_file(path: Path) -> Iterator[ParsedPage]:
+def _read_file(path: Path) -> Iterator[ParsedPage]:
     if path.name.endswith(_WARC):
-        yield from _of_warc(path)
+        yield from _read_warc(path)
     elif path.name.lower().endswith((*HTML, *TEXT)):
         try:
             yield read_file(path, path.absolute().as_uri())
         except OSError as error:
-            raise InputError(f"cannot read {path}: {error.strerror}") from error
+            raise InputError("unreadable-file", f"cannot read {path}: {error.strerror}") from error
 
 
-def _of_warc(path: Path) -> Iterator[ParsedPage]:
+def _read_warc(path: Path) -> Iterator[ParsedPage]:
     """Yield the pages of a WARC file; raise InputError if it is damaged."""
     try:
         with open(path, "rb") as file:
@@ -139,21 +150,21 @@ def _of_warc(path: Path) -> Iterator[ParsedPage]:
                 url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")
                 yield read_body(body, url, headers.get("content-type") or "")
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {path} as a WARC file: {error}") from error
+        raise InputError("bad-file", f"cannot read {path} as a WARC file: {error}") from error
 
 
 def _slots(ids: NDArray[np.int32]) -> NDArray[np.intp]:
     """Return the counter of each sequence of ROW words, by a hash with few collisions."""
-    mixed = np.zeros(max(0, len(ids) - ROW + 1), np.uint64)
-    for place in range(ROW):
+    mixed = np.zeros(max(0, len(ids) - SEQUENCE_LENGTH + 1), np.uint64)
+    for place in range(SEQUENCE_LENGTH):
         mixed = mixed * _MIX + ids[place : place + len(mixed)].astype(np.uint64) + np.uint64(1)
     return ((mixed * _MIX) >> np.uint64(42)).astype(np.intp)
 
 
-def _boilerplate(ids: NDArray[np.int32], often: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _boilerplate(ids: NDArray[np.int32], frequent: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return true for each word that is part of a frequent sequence."""
-    starts = often[_slots(ids)]
+    starts = frequent[_slots(ids)]
     part = np.zeros(len(ids), bool)
-    for place in range(ROW):
+    for place in range(SEQUENCE_LENGTH):
         part[place : place + len(starts)] |= starts
     return part

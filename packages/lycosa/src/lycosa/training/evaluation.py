@@ -37,20 +37,20 @@ def hold_out(
     >>> len(kept) + len(held), {0, 1} <= set(kept.tolist()) or {0, 1} <= set(held.tolist())
     (6, True)
     """
-    chance = np.random.default_rng([seed, 1])
+    generator = np.random.default_rng([seed, 1])
     test = np.zeros(len(labels), bool)
     order = np.argsort(groups, kind="stable")
     firsts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     members = np.split(order, firsts[1:])
     owner = np.array([labels[rows[0]] for rows in members])
     for label in np.unique(owner):
-        mine = chance.permutation(np.flatnonzero(owner == label))
-        wanted, got = share * sum(len(members[number]) for number in mine), 0
-        for number in mine[1:].tolist():
-            if got + len(members[number]) / 2 > wanted and got:
+        own_groups = generator.permutation(np.flatnonzero(owner == label))
+        target, taken = share * sum(len(members[number]) for number in own_groups), 0
+        for number in own_groups[1:].tolist():
+            if taken + len(members[number]) / 2 > target and taken:
                 break
             test[members[number]] = True
-            got += len(members[number])
+            taken += len(members[number])
     for label in np.unique(labels):  # copies under several classes may have taken all pages of one
         if test[labels == label].all():
             test[np.isin(groups, groups[labels == label])] = False
@@ -73,39 +73,41 @@ def measure(
     rows = [
         {"name": name, "pages": int(pages[number]), **_scores(table, number)} for number, name in enumerate(classes)
     ]
-    wrong = [
+    confusions = [
         (classes[true], classes[other], int(table[true, other]))
         for true, other in zip(*np.nonzero(table), strict=True)
         if true != other
     ]
-    wrong.sort(key=lambda item: (-item[2], item[0], item[1]))
+    confusions.sort(key=lambda item: (-item[2], item[0], item[1]))
     return Quality(
         len(labels),
         float((predicted == labels).mean()),
         float(np.bincount(labels).max() / len(labels)),
         log_loss(probabilities, labels),
-        _gap(probabilities, labels),
+        _calibration_error(probabilities, labels),
         rows,
-        wrong[:10],
+        confusions[:10],
     )
 
 
 def _scores(table: NDArray[np.intp], number: int) -> dict[str, Any]:
-    right, is_it, predicted = (
+    is_right, actual, predicted = (
         int(count) for count in (table[number, number], table[number].sum(), table[:, number].sum())
     )
     return {
-        "held_out": is_it,
-        "precision": right / predicted if predicted else None,
-        "recall": right / is_it if is_it else None,
-        "f1": 2 * right / (is_it + predicted) if is_it else None,
+        "held_out": actual,
+        "precision": is_right / predicted if predicted else None,
+        "recall": is_right / actual if actual else None,
+        "f1": 2 * is_right / (actual + predicted) if actual else None,
     }
 
 
-def _gap(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
+def _calibration_error(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
     """Return the mean difference of confidence and accuracy over ten bins."""
-    sure, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == labels
-    bins = np.minimum((sure * 10).astype(int), 9)
+    confidence, is_right = probabilities.max(axis=1), probabilities.argmax(axis=1) == labels
+    bins = np.minimum((confidence * 10).astype(int), 9)
     return float(
-        sum(abs(right[bins == n].mean() - sure[bins == n].mean()) * (bins == n).mean() for n in np.unique(bins))
+        sum(
+            abs(is_right[bins == n].mean() - confidence[bins == n].mean()) * (bins == n).mean() for n in np.unique(bins)
+        )
     )

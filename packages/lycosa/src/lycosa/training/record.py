@@ -17,17 +17,17 @@ from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Label, Page, Setting, Visit
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Corpus
-from lycosa.training.sources import end_of, events_of, page_of
+from lycosa.training.sources import page_of, read_events, redirect_target
 from lycosa.web.html import extract, read_plain_text
 from lycosa.web.urls import canonical
 
-MOST_RECORD = 2_000_000_000  # bytes of a record, which may contain whole pages
-MOST_LINE = 20_000_000
-MOST_VISITS = 2_000_000
-SHOWN = 5  # broken lines that are listed by number
-YES = frozenset(("yes", "y", "true", "1", "relevant", "positive", "+"))
-NO = frozenset(("no", "n", "false", "0", "irrelevant", "not relevant", "non-relevant", "negative", "-"))
-UNSAID = frozenset(("", "null", "none", "?", "unknown", "unlabelled", "unlabeled"))
+MAX_RECORD_BYTES = 2_000_000_000  # bytes of a record, which may contain whole pages
+MAX_LINE_BYTES = 20_000_000
+MAX_VISITS = 2_000_000
+MAX_LISTED_LINES = 5  # broken lines that are listed by number
+POSITIVE_LABELS = frozenset(("yes", "y", "true", "1", "relevant", "positive", "+"))
+NEGATIVE_LABELS = frozenset(("no", "n", "false", "0", "irrelevant", "not relevant", "non-relevant", "negative", "-"))
+MISSING_LABELS = frozenset(("", "null", "none", "?", "unknown", "unlabelled", "unlabeled"))
 
 
 class BadLine(Exception):
@@ -35,7 +35,7 @@ class BadLine(Exception):
 
 
 @dataclass(slots=True)
-class Visited:
+class RecordedVisit:
     """One visit; `relevant` is None without a label."""
 
     url: str
@@ -45,11 +45,11 @@ class Visited:
 
 
 @dataclass
-class CrawlRecord:
+class BrowsingRecord:
     """Visits in order, and the words of pages as far as the record contains them."""
 
     corpus: Corpus = field(default_factory=Corpus)
-    visits: list[Visited] = field(default_factory=list)
+    visits: list[RecordedVisit] = field(default_factory=list)
     row_of: dict[str, int] = field(default_factory=dict)  # row of a page's words in the corpus
     labels: dict[str, bool] = field(default_factory=dict)  # labels given apart from visits
     steps: list[tuple[str, str]] | None = None  # links if known; None: derived from the visits
@@ -67,9 +67,9 @@ class CrawlRecord:
         if url not in self.row_of and self.corpus.add("", url, page):
             self.row_of[url] = len(self.corpus.pages) - 1
 
-    def add(self, visit: Visited) -> None:
-        if len(self.visits) >= MOST_VISITS:
-            raise InputError(f"the record has more than {MOST_VISITS:,} visits: cut it into pieces")
+    def add(self, visit: RecordedVisit) -> None:
+        if len(self.visits) >= MAX_VISITS:
+            raise InputError("too-large", f"the record has more than {MAX_VISITS:,} visits: split it")
         self.visits.append(visit)
 
 
@@ -78,16 +78,16 @@ def check_file(path: Path, what: str) -> None:
     try:
         mode = path.stat().st_mode
     except OSError as error:
-        raise InputError(f"cannot read {what} {path}: {error.strerror}") from error
+        raise InputError("unreadable-file", f"cannot read {what} {path}: {error.strerror}") from error
     if stat.S_ISDIR(mode):
-        raise InputError(f"{what} {path} is a directory: name a file")
+        raise InputError("bad-file", f"{what} {path} is a directory: name a file")
     if not stat.S_ISREG(mode):
-        raise InputError(f"{what} {path} is a pipe or a device: save it as a file first")
+        raise InputError("bad-file", f"{what} {path} is a pipe or a device: save it as a file first")
 
 
-def read_record(path: Path, language: str = "en") -> CrawlRecord:
+def read_record(path: Path, language: str = "en") -> BrowsingRecord:
     check_file(path, "the record")
-    record = CrawlRecord(Corpus(Vocabulary(language)))
+    record = BrowsingRecord(Corpus(Vocabulary(language)))
     broken: list[int] = []
     entries = bad = 0
     first: Exception | None = None
@@ -98,23 +98,24 @@ def read_record(path: Path, language: str = "en") -> CrawlRecord:
                 _take(record, entry)
             except BadLine as error:
                 bad, first = bad + 1, first or error
-                broken += [number] if len(broken) < SHOWN else []
+                broken += [number] if len(broken) < MAX_LISTED_LINES else []
     except OSError as error:
-        raise InputError(f"cannot read the record {path}: {error.strerror}") from error
+        raise InputError("unreadable-file", f"cannot read the record {path}: {error.strerror}") from error
     for visit in record.visits:
         visit.relevant = record.labels.get(visit.url, visit.relevant)
     if missing := len(record.labels.keys() - {visit.url for visit in record.visits}):
         record.left_out["labelled, but never visited"] += missing
-    numbers = ", ".join(map(str, broken)) + (", ..." if bad > SHOWN else "")
+    numbers = ", ".join(map(str, broken)) + (", ..." if bad > MAX_LISTED_LINES else "")
     if not record.visits:
-        why = f": all of its {entries:,} lines are broken, the first as {first}" if entries else " in it"
+        why = f" (all of its {entries:,} lines are broken, the first: {first})" if entries else ""
         raise InputError(
-            f"{path} has no visits{why}. Write one page per line as JSON, for example "
-            '{"url": "https://example.org/", "relevant": true, "referrer": null}'
+            "empty-file",
+            f"{path} has no visits{why}: write one page per line as JSON, for example "
+            '{"url": "https://example.org/", "relevant": true, "referrer": null}',
         )
     if bad:
         record.left_out["broken lines"] += bad
-        record.notes.append(f"{path.name}: broken lines are {numbers}; of the first {first}")
+        record.notes.append(f"{path.name}: broken lines are {numbers}; the first: {first}")
     return record
 
 
@@ -122,17 +123,17 @@ def _entries(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
     size = number = 0
     with open(path, "rb") as file:
         if b"\0" in file.peek(2):
-            raise InputError(f"{path} is not UTF-8 text: save it as UTF-8")
-        while line := file.readline(MOST_LINE + 1):
+            raise InputError("bad-encoding", f"{path} is not UTF-8 text: save it as UTF-8")
+        while line := file.readline(MAX_LINE_BYTES + 1):
             number += 1
             size += len(line)
-            if size > MOST_RECORD:
-                raise InputError(f"{path} has more than {MOST_RECORD:,} bytes: cut it into pieces")
-            if len(line) > MOST_LINE:
+            if size > MAX_RECORD_BYTES:
+                raise InputError("too-large", f"{path} has more than {MAX_RECORD_BYTES:,} bytes: split it")
+            if len(line) > MAX_LINE_BYTES:
                 while line and not line.endswith(b"\n"):
-                    line = file.readline(MOST_LINE)
+                    line = file.readline(MAX_LINE_BYTES)
                     size += len(line)
-                yield number, BadLine(f"it has more than {MOST_LINE:,} bytes")
+                yield number, BadLine(f"it has more than {MAX_LINE_BYTES:,} bytes")
                 continue
             text = line.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").strip()
             if not text:
@@ -142,26 +143,26 @@ def _entries(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
             except (ValueError, RecursionError):
                 yield number, BadLine("it is not JSON")
                 continue
-            yield number, data if isinstance(data, dict) else BadLine("it is not an object in braces")
+            yield number, data if isinstance(data, dict) else BadLine("it is not a JSON object")
 
 
-def _take(record: CrawlRecord, entry: Mapping[str, Any] | BadLine) -> None:
+def _take(record: BrowsingRecord, entry: Mapping[str, Any] | BadLine) -> None:
     if isinstance(entry, BadLine):
         raise entry
-    written, came_from = entry.get("url"), entry.get("referrer")
-    if not isinstance(written, str):
+    text, came_from = entry.get("url"), entry.get("referrer")
+    if not isinstance(text, str):
         raise BadLine("it has no url")
     relevant = _label(entry.get("relevant"))
-    url = canonical(written.strip())
+    url = canonical(text.strip())
     if url is None:
-        record.left_out["addresses that are not of the web"] += 1
+        record.left_out["not web URLs"] += 1
         return
     if entry.get("visit") is False:  # a label that came after the visit
         record.labels |= {} if relevant is None else {url: relevant}
         return
     page = _page(entry, url, record)
     referrer = canonical(came_from.strip()) if isinstance(came_from, str) else None
-    record.add(Visited(url, relevant, referrer or "", seconds(entry.get("time"))))
+    record.add(RecordedVisit(url, relevant, referrer or "", parse_time(entry.get("time"))))
     if page is not None:
         record.take(url, page)
 
@@ -173,14 +174,14 @@ def _label(value: Any) -> bool | None:
         word = "1" if value == 1 else "0" if value == 0 else "a number"
     else:
         word = str(value).strip().casefold()
-    if word in YES or word in NO:
-        return word in YES
-    if word in UNSAID:
+    if word in POSITIVE_LABELS or word in NEGATIVE_LABELS:
+        return word in POSITIVE_LABELS
+    if word in MISSING_LABELS:
         return None
     raise BadLine(f"its label is {str(value)[:40]!r}, not true, false or null")
 
 
-def _page(known: Mapping[str, Any], url: str, record: CrawlRecord) -> Page | None:
+def _page(known: Mapping[str, Any], url: str, record: BrowsingRecord) -> Page | None:
     if url in record.row_of:
         return None
     html, text = known.get("html"), known.get("text")
@@ -198,12 +199,12 @@ def _page(known: Mapping[str, Any], url: str, record: CrawlRecord) -> Page | Non
     return page
 
 
-def seconds(value: Any) -> float | None:
+def parse_time(value: Any) -> float | None:
     """Parse a time as seconds since 1970, from an ISO date or a number; None if it is neither.
 
-    >>> seconds("1970-01-01T00:01:00Z"), seconds(60)
+    >>> parse_time("1970-01-01T00:01:00Z"), parse_time(60)
     (60.0, 60.0)
-    >>> seconds("yesterday")
+    >>> parse_time("yesterday")
     """
     if isinstance(value, str):
         try:
@@ -215,20 +216,20 @@ def seconds(value: Any) -> float | None:
     return float(value) if number else None
 
 
-def read_crawl(path: Path, language: str, progress: ProgressCallback) -> CrawlRecord:
+def read_crawl(path: Path, language: str, progress: ProgressCallback) -> BrowsingRecord:
     """Read a crawl as a browsing record: its pages as visits, its links as steps.
 
     Words come from the log. Labels come from `lycosa label`; unlabelled pages are relevant if they reached the
     threshold.
     """
-    record = CrawlRecord(Corpus(Vocabulary(language)), complete=True)
+    record = BrowsingRecord(Corpus(Vocabulary(language)), complete=True)
     stems: list[str] = []
     labels: dict[str, bool] = {}
-    moved: dict[str, str] = {}
+    redirects: dict[str, str] = {}
     links: dict[str, list[str]] = {}
     relevances: dict[str, float] = {}
     threshold = 0.0
-    for event in events_of(path, stems, progress):
+    for event in read_events(path, stems, progress):
         match event:
             case Label():
                 labels.pop(event.node, None)
@@ -237,21 +238,24 @@ def read_crawl(path: Path, language: str, progress: ProgressCallback) -> CrawlRe
             case Setting(key="threshold"):
                 threshold = float(event.value)
             case Visit(kind="redirect") if event.links.urls:
-                moved[event.node] = event.links.urls[0]
+                redirects[event.node] = event.links.urls[0]
             case Visit(is_page=True):
                 links[event.node], relevances[event.node] = event.links.urls, event.relevance
                 # the words of the first version count
                 if event.node not in record.row_of and record.corpus.add_visit("", event, stems):
                     record.row_of[event.node] = len(record.corpus.pages) - 1
     if not links:
-        raise InputError(f"the crawl in {path} has no pages: continue with 'lycosa resume {path}'")
+        raise InputError("no-pages", f"the crawl in {path} has no pages: continue with 'lycosa resume {path}'")
     for node, relevance in relevances.items():
-        record.add(Visited(node, labels.get(node, relevance >= threshold)))
+        record.add(RecordedVisit(node, labels.get(node, relevance >= threshold)))
     record.steps = [
-        (node, end) for node, targets in links.items() for target in targets if (end := end_of(target, moved)) in links
+        (node, end)
+        for node, targets in links.items()
+        for target in targets
+        if (end := redirect_target(target, redirects)) in links
     ]
     labelled = len(labels.keys() & relevances.keys())
     record.notes.append(
-        f"{labelled:,} pages are labelled by a person, of the others those with {threshold:g} or more count as relevant"
+        f"{labelled:,} pages have labels; of the others, those with {threshold:g} or more count as relevant"
     )
     return record

@@ -25,30 +25,30 @@ from lycosa.web.urls import canonical, is_http
 HTML, TEXT = (".html", ".htm", ".xhtml"), (".txt", ".text", ".md")
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"  # classes of a crawl's labels
 MARKED = "marked"  # column title of target topics
-MOST_TABLE = 500_000_000  # bytes
-MOST_LINE = 1_000_000  # bytes
+MAX_TABLE_BYTES = 500_000_000  # bytes
+MAX_LINE_BYTES = 1_000_000  # bytes
 Rows: TypeAlias = "list[tuple[str, str]]"  # URLs and classes
 # yields the pages of some URLs in order, from the web or an archive: see looking.py
-Look: TypeAlias = "Callable[[Sequence[str], Account, ProgressCallback], Iterator[tuple[str, Page]]]"
+PageLoader: TypeAlias = "Callable[[Sequence[str], Account, ProgressCallback], Iterator[tuple[str, Page]]]"
 
 
 def read(
-    sources: Iterable[str], look: Look, progress: ProgressCallback, column: str = "", language: str = "en"
+    sources: Iterable[str], load_pages: PageLoader, progress: ProgressCallback, column: str = "", language: str = "en"
 ) -> Corpus:
     """Return the labelled pages of all sources; `language` is the default for pages that do not declare one."""
     corpus = Corpus(Vocabulary(language))
     for source in sources:
         path = Path(source)
         if not source or not path.exists():
-            hint = ": write addresses and their classes into a table" if is_http(source) else ""
-            raise InputError(f"there is no file or directory {source or repr(source)}{hint}")
+            hint = ": write URLs and their classes into a table" if is_http(source) else ""
+            raise InputError("missing-file", f"there is no file or directory {source or repr(source)}{hint}")
         if path.is_dir() and (path / CONFIG).is_file():
             read_crawl(path, corpus)
         elif path.is_dir():
             read_directory(path, corpus, progress)
         else:
             label_of = dict(read_table(path, corpus, column))
-            for url, page in look(list(label_of), corpus, progress):
+            for url, page in load_pages(list(label_of), corpus, progress):
                 corpus.add(label_of[url], url, page)
     corpus.spell()
     return corpus
@@ -76,10 +76,10 @@ def read_directory(root: Path, corpus: Corpus, progress: ProgressCallback) -> No
     for directory, file in files_below(root, corpus):
         label = path_of("/".join(directory.relative_to(root).parts))
         if not label:
-            corpus.left_out["files beside the classes' directories"] += 1
+            corpus.left_out["files outside of class directories"] += 1
             continue
         if len(label) > MAX_PATH_LENGTH:
-            corpus.left_out[f"of classes with names of more than {MAX_PATH_LENGTH:,} characters"] += 1
+            corpus.left_out[f"in classes with names of more than {MAX_PATH_LENGTH:,} characters"] += 1
             continue
         if file.suffix.lower() not in HTML + TEXT:
             corpus.left_out["neither HTML nor text"] += 1
@@ -94,8 +94,8 @@ def read_directory(root: Path, corpus: Corpus, progress: ProgressCallback) -> No
         progress("reading pages", pages, 0)
     if not pages:
         raise InputError(
-            f"{root} has no directories with pages in them: make one for each class, with files that end in "
-            f"{', '.join(HTML + TEXT)}"
+            "no-pages",
+            f"{root} has no directories with pages: make one per class, with files in {', '.join(HTML + TEXT)}",
         )
 
 
@@ -103,19 +103,19 @@ def files_below(root: Path, corpus: Account) -> Iterator[tuple[Path, Path]]:
     """Yield directories and their files in alphabetical order; each directory once, even with symbolic links."""
     seen: set[tuple[int, int]] = set()
 
-    def unread(error: OSError) -> None:
+    def on_error(error: OSError) -> None:
         if error.filename == str(root):
-            raise InputError(f"cannot read {root}: {error.strerror}") from error
+            raise InputError("unreadable-file", f"cannot read {root}: {error.strerror}") from error
         corpus.left_out["directories that can't be read"] += 1
 
-    for directory, below, names in os.walk(str(root), onerror=unread, followlinks=True):
-        about = os.stat(directory)
+    for directory, below, names in os.walk(str(root), onerror=on_error, followlinks=True):
+        status = os.stat(directory)
         below[:] = sorted(name for name in below if not name.startswith("."))
-        if (about.st_dev, about.st_ino) in seen:
-            corpus.left_out["directories that were read before (links)"] += 1
+        if (status.st_dev, status.st_ino) in seen:
+            corpus.left_out["directories that are linked twice"] += 1
             below.clear()
             continue
-        seen.add((about.st_dev, about.st_ino))
+        seen.add((status.st_dev, status.st_ino))
         for path in (Path(directory, name) for name in sorted(names) if not name.startswith(".")):
             if path.is_file():
                 yield Path(directory), path
@@ -124,7 +124,7 @@ def files_below(root: Path, corpus: Account) -> Iterator[tuple[Path, Path]]:
 
 
 @contextmanager
-def unpacked(path: Path) -> Iterator[io.BufferedReader[Any]]:
+def open_unpacked(path: Path) -> Iterator[io.BufferedReader[Any]]:
     with open(path, "rb") as file:
         if not file.peek(2).startswith(b"\x1f\x8b"):
             yield file
@@ -140,15 +140,15 @@ def read_table(path: Path, corpus: Account, column: str = "") -> Rows:
     titles. The first of several classes of a URL counts.
     """
     class_of: dict[str, str] = {}
-    again = 0
-    for url, label in labelled(path, corpus, column):
-        again += class_of.setdefault(url, label) != label
-    if again:
-        corpus.notes.append(f"{path}: {again:,} further classes of pages that have one already are not used")
+    further_classes = 0
+    for url, label in labelled_rows(path, corpus, column):
+        further_classes += class_of.setdefault(url, label) != label
+    if further_classes:
+        corpus.notes.append(f"{path}: {further_classes:,} pages have further classes, which are ignored")
     return list(class_of.items())
 
 
-def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[str, str]]:
+def labelled_rows(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[str, str]]:
     """Yield all rows of a table that have a URL and a class; see `read_table`."""
     names: dict[str, str] = {}  # cache, since few distinct spellings are repeated often
     at = good = bad = long = 0
@@ -171,18 +171,18 @@ def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[st
             good += 1
             yield url, label
     if bad:
-        corpus.left_out["rows without an address or a class"] += bad
+        corpus.left_out["rows without a URL or a class"] += bad
     if long:
         corpus.left_out[f"rows with a class of more than {MAX_PATH_LENGTH:,} characters"] += long
     if not good:
-        where = f" (the class is looked for in column {at + 1})" if column and at else ""
+        where = f" in column {at + 1}" if column and at else ""
         where = f" of {MAX_PATH_LENGTH:,} characters or fewer" if long else where
         raise InputError(
-            f"{path} names no address with a class{where}: write an address, a tab and a class on each line"
+            "empty-file", f"{path} has no URL with a class{where}: write a URL, a tab and a class on each line"
         )
 
 
-def marks_in(path: Path) -> list[str]:
+def marked_topics(path: Path) -> list[str]:
     """Return the topics in the `marked` column of a table: see `lycosa train taxonomy`."""
     rows = table_rows(path)
     titles = [title.strip() for title in next(rows, [])]
@@ -200,19 +200,21 @@ def table_rows(path: Path) -> Iterator[list[str]]:
         with open(path, "rb") as file:
             stated = os.fstat(file.fileno()).st_size  # 0 for a pipe
             # Read bytes up to newlines: titles may contain characters that Python takes for line ends.
-            while line := file.readline(MOST_LINE + 1):
+            while line := file.readline(MAX_LINE_BYTES + 1):
                 if not size and line.startswith((b"\xff\xfe", b"\xfe\xff")):
-                    raise InputError(f"{path} is not UTF-8 text, but UTF-16: save it as UTF-8")
+                    raise InputError("bad-encoding", f"{path} is not UTF-8 text, but UTF-16: save it as UTF-8")
                 size += len(line)
-                if len(line) > MOST_LINE:
-                    raise InputError(f"{path} has a line of more than {MOST_LINE:,} bytes: is it a table?")
-                if max(size, stated) > MOST_TABLE:
-                    raise InputError(f"{path} has more than {MOST_TABLE:,} bytes: cut it into pieces")
+                if len(line) > MAX_LINE_BYTES:
+                    raise InputError(
+                        "too-large", f"{path} has a line of more than {MAX_LINE_BYTES:,} bytes: is it a table?"
+                    )
+                if max(size, stated) > MAX_TABLE_BYTES:
+                    raise InputError("too-large", f"{path} has more than {MAX_TABLE_BYTES:,} bytes: split it")
                 text = line.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").rstrip("\r\n")
                 if text.strip():
                     yield text.split("\t")
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
+        raise InputError("unreadable-file", f"cannot read {path}: {error.strerror}") from error
 
 
 def _column(path: Path, column: str, titles: list[str]) -> int:
@@ -222,36 +224,34 @@ def _column(path: Path, column: str, titles: list[str]) -> int:
         return int(column) - 1
     names = [title.strip() for title in titles]
     if column not in names[1:]:
-        hint = f"its columns are {', '.join(names)}" if names else "it has no titles: give a number from 2 on"
-        raise InputError(f"{path} has no column {column!r} of classes: {hint}")
+        hint = f"available: {', '.join(names[1:])}" if names else "it has no titles: give a number from 2 on"
+        raise InputError("unknown-name", f"{path} has no column {column!r}; {hint}")
     return names.index(column)
 
 
 def open_log(path: Path) -> SqliteLog:
     if not (path / NAME).exists():
-        raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
+        raise InputError("no-pages", f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
     return SqliteLog(path / NAME, readonly=True)
 
 
-def events_of(path: Path, stems: list[str], progress: ProgressCallback) -> Iterator[Event]:
+def read_events(path: Path, stems: list[str], progress: ProgressCallback) -> Iterator[Event]:
     """Yield the events of a crawl; `stems` is extended by the new words of each visit first."""
     with closing(open_log(path)) as log:
         for number, event in enumerate(log, 1):
             if isinstance(event, Visit):
                 stems += event.terms.new
                 if event.is_page and len(event.terms.ids) and event.terms.ids[-1] >= len(stems):
-                    raise DamagedError(
-                        f"{path / NAME} is damaged: it has words without a name. Restore it from a backup"
-                    )
+                    raise DamagedError(f"{path / NAME} is damaged: it has unknown term ids; restore it from a backup")
             yield event
             progress("reading the crawl", number, 0)
 
 
-def end_of(target: str, moved: Mapping[str, str]) -> str:
+def redirect_target(target: str, redirects: Mapping[str, str]) -> str:
     """Follow redirects from a URL; return the URL itself if they form a cycle."""
     node, passed = target, {target}
-    while node in moved:
-        node = moved[node]
+    while node in redirects:
+        node = redirects[node]
         if node in passed:
             return target
         passed.add(node)
@@ -259,17 +259,19 @@ def end_of(target: str, moved: Mapping[str, str]) -> str:
 
 
 def read_crawl(path: Path, corpus: Corpus) -> None:
-    """Add the labelled pages of a crawl (`lycosa label`), with the words of the log; the last label of a page counts."""
+    """Add the labelled pages of a crawl (`lycosa label`), with the words of its log; the last label counts."""
     with closing(open_log(path)) as log:
         labels = current_labels(log)
     if not labels:
-        raise InputError(f"{path} has no labels yet: give some with 'lycosa label {path} --yes URL --no URL'")
+        raise InputError(
+            "no-labels", f"{path} has no labels yet: add some with 'lycosa label {path} --yes URL --no URL'"
+        )
     stems: list[str] = []
     visits: dict[str, Visit] = {}
-    for event in events_of(path, stems, no_progress):
+    for event in read_events(path, stems, no_progress):
         if isinstance(event, Visit) and event.is_page and event.node in labels:
             visits[event.node] = event
     for node, visit in visits.items():
         corpus.add_visit(RELEVANT if labels[node] else IRRELEVANT, visit, stems)
     if len(labels) > len(visits):
-        corpus.left_out["labelled, but no page"] += len(labels) - len(visits)
+        corpus.left_out["labelled, but not fetched"] += len(labels) - len(visits)

@@ -18,13 +18,13 @@ from lycosa.judges.model import KINDS, MAGIC, TrainedModel, fit_model
 from lycosa.judges.taxonomy import MIN_CLASS_PAGES, Classes, choose_classes
 from lycosa.training.corpus import Account, Corpus
 from lycosa.training.evaluation import Quality, hold_out, measure
-from lycosa.training.sources import Look, marks_in, read
+from lycosa.training.sources import PageLoader, marked_topics, read
 
-FEW = 20  # a class with fewer distinct pages gets a warning
+FEW_PAGES = 20  # a class with fewer distinct pages gets a warning
 
 
 @dataclass
-class Trained(Account):
+class TrainingResult(Account):
     model: TrainedModel
     out: Path
     quality: Quality | None  # None if nothing was held out
@@ -33,7 +33,7 @@ class Trained(Account):
 def train(
     sources: Iterable[str],
     out: Path,
-    look: Look,
+    load_pages: PageLoader,
     *,
     kind: str = "nb",
     least: int = 0,
@@ -43,29 +43,29 @@ def train(
     language: str = "en",
     seed: int = 0,
     progress: ProgressCallback = no_progress,
-) -> Trained:
+) -> TrainingResult:
     """Train a model on the pages of some sources and write it to a file.
 
-    1. Read the pages. 2. Choose the classes. 3. Train on a part and measure on the rest. 4. Train on all pages, and write.
+    1. Read the pages. 2. Choose the classes. 3. Train on a part and measure on the rest. 4. Train on all, and write.
     """
     sources = list(sources)
     _check(out, kind, least, held_out, seed)
-    corpus = read(sources, look, progress, column, language)  # 1
+    corpus = read(sources, load_pages, progress, column, language)  # 1
     if not corpus.pages and corpus.left_out:
-        raise InputError(f"no page could be read from {', '.join(sources)}: {corpus.why()}")
+        raise InputError("no-pages", f"no page could be read from {', '.join(sources)}: {corpus.why()}")
     chosen = choose_classes(Counter(page.label for page in corpus.pages), least, whole_tree=whole_tree)  # 2
     classes = chosen.names
     number_of = {name: number for number, name in enumerate(classes)}
-    everything = len(corpus.pages)
+    page_count = len(corpus.pages)
     corpus.pages = [page for page in corpus.pages if page.label in chosen.of]
     labels = np.array([number_of[chosen.of[page.label]] for page in corpus.pages], np.intp)
     notes = [*corpus.notes, *_remarks(chosen)]
-    if everything - len(labels) - chosen.inner > 0:
-        corpus.left_out[f"in classes of fewer than {MIN_CLASS_PAGES} pages"] += everything - len(labels) - chosen.inner
+    if page_count - len(labels) - chosen.inner > 0:
+        corpus.left_out[f"in classes of fewer than {MIN_CLASS_PAGES} pages"] += page_count - len(labels) - chosen.inner
     quality = None
     if held_out:  # 3
         progress("measuring", 0, 0)
-        quality = _measured(corpus, labels, classes, kind, held_out, seed, notes)
+        quality = _measure(corpus, labels, classes, kind, held_out, seed, notes)
     progress("training", 0, 0)
     facts = {
         "sources": [Path(source).name for source in sources],
@@ -73,22 +73,22 @@ def train(
         "least": chosen.least,
         "whole_tree": whole_tree,
         "merged": chosen.merged,
-        "marked": _marked(sources, classes, chosen.merged),
+        "marked": _default_targets(sources, classes, chosen.merged),
         "language": corpus.vocabulary.language,
         "seed": seed,
         "quality": asdict(quality) if quality else None,
     }
     rows = np.arange(len(labels))
-    model = _fitted(corpus, rows, labels, classes, kind, seed, facts)  # 4
+    model = _fit(corpus, rows, labels, classes, kind, seed, facts)  # 4
     model.save(out)
-    return Trained(model, out, quality, left_out=corpus.left_out, notes=notes)
+    return TrainingResult(model, out, quality, left_out=corpus.left_out, notes=notes)
 
 
-def _marked(sources: Iterable[str], classes: Iterable[str], merged: Mapping[str, str]) -> list[str]:
+def _default_targets(sources: Iterable[str], classes: Iterable[str], merged: Mapping[str, str]) -> list[str]:
     """Return the classes or branches that tables mark as targets; merged classes are replaced by their parents."""
     marks: dict[str, None] = {}
     for source in sources:
-        for mark in marks_in(Path(source)) if Path(source).is_file() else ():
+        for mark in marked_topics(Path(source)) if Path(source).is_file() else ():
             while mark in merged and not any(f"{name}/".startswith(f"{mark}/") for name in classes):
                 mark = merged[mark]
             if any(f"{name}/".startswith(f"{mark}/") for name in classes):
@@ -98,20 +98,20 @@ def _marked(sources: Iterable[str], classes: Iterable[str], merged: Mapping[str,
 
 def _check(out: Path, kind: str, least: int, held_out: float, seed: int) -> None:
     if kind not in KINDS:
-        raise InputError(f"--kind is {kind}: it is one of {', '.join(KINDS)}")
+        raise InputError("unknown-name", f"unknown --kind {kind}; available: {', '.join(KINDS)}")
     if kind not in ("nb", "nb-plain"):  # models that need no optional package
         try:
             import sklearn  # noqa: F401
         except ImportError as error:
             from lycosa.judges.classifiers import MISSING
 
-            raise InputError(MISSING.format(kind=kind)) from error
+            raise InputError("missing-package", MISSING.format(kind=kind)) from error
     if least < 0:
-        raise InputError(f"--least is {least}: it must be 1 or more, or 0 for what fits the classes")
+        raise InputError("out-of-range", f"--least is {least}: it must be 1 or more, or 0 to choose automatically")
     if not 0 <= held_out <= 0.9:
-        raise InputError(f"--held-out is {held_out:g}: it is a share, from 0 (measure nothing) to .9")
+        raise InputError("out-of-range", f"--held-out is {held_out:g}: it must be from 0 (measure nothing) to .9")
     if seed < 0:
-        raise InputError(f"--random-seed is {seed}: it must be 0 or more")
+        raise InputError("out-of-range", f"--random-seed is {seed}: it must be 0 or more")
     check_out(out, MAGIC, "is not a model")
 
 
@@ -119,25 +119,25 @@ def check_out(out: Path, begins: bytes, otherwise: str) -> None:
     """Raise InputError unless `out` can be written and any existing file starts with `begins`."""
     try:
         if out.is_dir():
-            raise InputError(f"--out {out} is a directory: name a file")
+            raise InputError("bad-file", f"--out {out} is a directory: name a file")
         if out.exists() and not out.is_file():
-            raise InputError(f"--out {out} is not a file: name one")
+            raise InputError("bad-file", f"--out {out} is not a regular file: choose another --out")
         if not out.parent.is_dir():
-            raise InputError(f"there is no directory {out.parent}: make it, or choose another --out")
+            raise InputError("missing-file", f"there is no directory {out.parent}: make it, or choose another --out")
         if not os.access(out.parent, os.W_OK):
-            raise InputError(f"cannot write to the directory {out.parent}: choose another --out")
+            raise InputError("cannot-write", f"cannot write to the directory {out.parent}: choose another --out")
         if len(os.fsencode(out.name)) > 235:  # bytes; temporary files have a suffix
-            raise InputError(f"--out {out.name[:40]}... is too long a name for a file: choose another --out")
+            raise InputError("cannot-write", f"--out {out.name[:40]}... is too long: choose another --out")
         with open(out, "rb") as file:
             if not file.read(len(begins)).startswith(begins):
-                raise InputError(f"{out} exists and {otherwise}: it is left as it is; choose another --out")
+                raise InputError("file-exists", f"{out} exists and {otherwise}: choose another --out")
     except FileNotFoundError:
         pass
     except OSError as error:
-        raise InputError(f"cannot write {out}: {error.strerror}; choose another --out") from error
+        raise InputError("cannot-write", f"cannot write {out}: {error.strerror}; choose another --out") from error
 
 
-def _fitted(
+def _fit(
     corpus: Corpus,
     rows: NDArray[np.intp],
     labels: NDArray[np.intp],
@@ -151,23 +151,23 @@ def _fitted(
     return fit_model(kind, corpus.bags(rows, ids), labels[rows], classes, terms, seed, facts)
 
 
-def _measured(
+def _measure(
     corpus: Corpus, labels: NDArray[np.intp], classes: list[str], kind: str, share: float, seed: int, notes: list[str]
 ) -> Quality | None:
     groups = corpus.groups()
     copies = len(groups) - len(np.unique(groups))
     if copies:
-        notes.append(f"{copies:,} pages repeat another one, word for word or nearly: they stay on one side of the test")
-    small = [name for number, name in enumerate(classes) if len(np.unique(groups[labels == number])) < FEW]
+        notes.append(f"{copies:,} pages are exact or near copies: they are not split between training and test")
+    small = [name for number, name in enumerate(classes) if len(np.unique(groups[labels == number])) < FEW_PAGES]
     if small:
         named = f"{', '.join(small[:3])}{f' and {len(small) - 3} more classes' if len(small) > 3 else ''}"
-        notes.append(f"{named}: fewer than {FEW} different pages, so what is measured of them is rough")
+        notes.append(f"{named}: fewer than {FEW_PAGES} distinct pages, so the measurement is rough")
     train, test = hold_out(labels, groups, share, seed)
     if not len(test):
-        notes.append("nothing could be held out: all pages of a class repeat each other")
+        notes.append("nothing could be held out: all pages of a class are copies")
         return None
     ids = corpus.terms_of(train)
-    model = _fitted(corpus, train, labels, classes, kind, seed)
+    model = _fit(corpus, train, labels, classes, kind, seed)
     probabilities = model.classifier.probabilities(corpus.bags(test, ids))
     counts = np.bincount(labels, minlength=len(classes)).tolist()
     return measure(probabilities, labels[test], classes, counts)
@@ -178,11 +178,11 @@ def _remarks(chosen: Classes) -> list[str]:
     if chosen.merged:
         first = next(iter(chosen.merged.items()))
         notes.append(
-            f"{len(chosen.merged)} small classes (below {chosen.least} pages) went into their parents, as {first[0]} "
-            f"into {first[1]}: --least changes that"
+            f"{len(chosen.merged)} small classes (below {chosen.least} pages) were merged into their parents, such as "
+            f"{first[0]} into {first[1]}: --least changes that"
         )
     if chosen.inner:
         notes.append(f"{chosen.inner:,} pages of inner nodes of the tree are not used: --whole-tree makes them classes")
     for name, count in list(chosen.too_small.items())[:5]:
-        notes.append(f"{name} has {count} page(s) only, and is left out")
+        notes.append(f"{name} has only {count} page(s), and is dropped")
     return notes

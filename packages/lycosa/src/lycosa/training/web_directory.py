@@ -32,24 +32,24 @@ from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.judges.taxonomy import MAX_PATH_LENGTH, MIN_LEAF_PAGES, path_of, resolve_classes
 from lycosa.training.corpus import Account
 from lycosa.training.record import check_file
-from lycosa.training.sources import MARKED, unpacked
+from lycosa.training.sources import MARKED, open_unpacked
 from lycosa.web.urls import canonical
 
-MOST_BYTES = 8_000_000_000  # bytes of a dump, unpacked: the largest had 2.3 billion
-MOST_TOPICS = 2_000_000
-MOST_LISTED = 10_000_000  # URLs in a dump: the largest had 5 million
-MOST_KEPT = 6_000_000  # URLs in memory
-MOST_TOKEN = 1_000_000  # bytes of a tag or a line
-MOST_TEXT = 4 * MAX_PATH_LENGTH  # characters read of an element
-DEEPEST = 20  # nested elements: dumps have three
-LEVELS = 30  # parts of a topic's path: the deepest directories have half as many
+MAX_BYTES = 8_000_000_000  # bytes of a dump, unpacked: the largest had 2.3 billion
+MAX_TOPICS = 2_000_000
+MAX_ENTRIES = 10_000_000  # URLs in a dump: the largest had 5 million
+MAX_URLS = 6_000_000  # URLs in memory
+MAX_TOKEN_BYTES = 1_000_000  # bytes of a tag or a line
+MAX_TEXT_LENGTH = 4 * MAX_PATH_LENGTH  # characters read of an element
+MAX_DEPTH = 20  # nested elements: dumps have three
+MAX_LEVELS = 30  # parts of a topic's path: the deepest directories have half as many
 ROOT = "Top"  # root of the paths of most dumps
 COLUMNS = ("url", "class", MARKED)  # titles of the output table
 Bytes: TypeAlias = "io.BufferedReader[Any]"
 
 _CHUNK = 1 << 18
 # characters that XML forbids but old dumps contain; the parser would stop at the first
-_UNFIT = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF])
+_FORBIDDEN = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF])
 
 
 class TopicBranch(NamedTuple):
@@ -106,7 +106,7 @@ class WebDirectory(Account):
     def size(self) -> int:
         return self._totals[""][1] if self._totals else 0
 
-    def named(self, branch: str) -> str:
+    def resolve(self, branch: str) -> str:
         """Return a branch in the spelling of the directory; raise InputError for unknown ones."""
         path = path_of(branch)
         return path if not path or path in self._totals else resolve_classes(self.pages, [branch], "the directory")[0]
@@ -120,7 +120,7 @@ class WebDirectory(Account):
 
     def children(self, branch: str = "") -> list[TopicBranch]:
         """Return the topics directly below a branch (default: the first level), in alphabetical order."""
-        above = self.named(branch)
+        above = self.resolve(branch)
         start = f"{above}/" if above else ""
         below = [path for path in self._totals if path.startswith(start) and path.count("/") == start.count("/")]
         marked = frozenset(self.marked)
@@ -128,11 +128,11 @@ class WebDirectory(Account):
 
     def mark(self, branches: Iterable[str]) -> list[str]:
         """Replace the target topics; return them in the spelling of the directory."""
-        self.marked = list(dict.fromkeys(self.named(branch) for branch in branches if path_of(branch)))
+        self.marked = list(dict.fromkeys(self.resolve(branch) for branch in branches if path_of(branch)))
         return self.marked
 
     def below(self, branch: str) -> WebDirectory:
-        path = self.named(branch)
+        path = self.resolve(branch)
         kept = {name: urls for name, urls in self.pages.items() if not path or f"{name}/".startswith(f"{path}/")}
         listed = Counter({name: self.listed[name] for name in kept if self.listed[name]})
         return WebDirectory(kept, listed, [mark for mark in self.marked if f"{mark}/".startswith(f"{path}/")])
@@ -147,7 +147,7 @@ class WebDirectory(Account):
                     mark = _mark(path, marked)
                     file.writelines(f"{url}\t{path}\t{mark}\n".encode() for url in urls)
         except OSError as error:
-            raise InputError(f"cannot write {out}: {error.strerror}; choose another --out") from error
+            raise InputError("cannot-write", f"cannot write {out}: {error.strerror}; choose another --out") from error
 
 
 def read_web_directory(
@@ -162,8 +162,8 @@ def read_web_directory(
 
     Formats, detected by content:
 
-    - RDF, as `content.rdf.u8` (topics with links, and pages with their topic) and `structure.rdf.u8` (topics and narrower
-      ones, without pages);
+    - RDF, as `content.rdf.u8` (topics with links, and pages with their topic) and `structure.rdf.u8` (topics and
+      narrower ones, without pages);
     - a table with a URL, a tab and the path of its topic per line, as `WebDirectory.write` writes it.
 
     below: Only this branch. most: URLs kept per topic, sampled at random (the paper had about 150; 0: all). entries:
@@ -174,21 +174,21 @@ def read_web_directory(
     entries are counted in `left_out`.
     """
     if not sources:
-        raise InputError("no file is named: give the dump of a web directory")
+        raise InputError("missing-option", "no file given: name the dump of a web directory")
     if most < 0:
-        raise InputError(f"most is {most}: it must be 0 (all) or more")
-    gathered = _Gathered(path_of(below), most, entries or MOST_LISTED)
+        raise InputError("out-of-range", f"most is {most}: it must be 0 (all) or more")
+    collected = _Collected(path_of(below), most, entries or MAX_ENTRIES)
     for source in sources:
         check_file(source, "the dump")
-        before = gathered.entries
-        with _reading(source), unpacked(source) as file:
-            (_read_rdf if _is_xml(file, source) else _read_table)(file, source, gathered, progress)
-        if gathered.entries == before:
-            raise InputError(f"{source} has no topics in it: is it the dump of a web directory?")
-    return gathered.directory()
+        before = collected.entries
+        with _reading(source), open_unpacked(source) as file:
+            (_read_rdf if _is_xml(file, source) else _read_table)(file, source, collected, progress)
+        if collected.entries == before:
+            raise InputError("empty-file", f"{source} has no topics: is it the dump of a web directory?")
+    return collected.directory()
 
 
-class _Gathered(Account):
+class _Collected(Account):
     def __init__(self, below: str, most: int, most_entries: int) -> None:
         super().__init__()
         self.below = below.removeprefix(f"{ROOT}/")
@@ -198,20 +198,20 @@ class _Gathered(Account):
         self.listed: Counter[str] = Counter()
         self.marked: dict[str, None] = {}
         self.kept = 0
-        self._spelt: dict[str, str] = {}
+        self._path_cache: dict[str, str] = {}
 
     def path(self, written: str) -> str:
         """Return the normalised path; empty if it is invalid or outside of the requested branch."""
-        written = written[:MOST_TEXT]
-        if written not in self._spelt:
+        written = written[:MAX_TEXT_LENGTH]
+        if written not in self._path_cache:
             path = path_of(written)
             path = "" if path == ROOT else path.removeprefix(f"{ROOT}/")
-            fits = 0 < len(path) <= MAX_PATH_LENGTH and path.count("/") < LEVELS
-            wanted = fits and f"{path}/".casefold().startswith(f"{self.below}/".lstrip("/").casefold())
-            if len(self._spelt) > MOST_TOPICS:
-                raise InputError(f"there are more than {MOST_TOPICS:,} topics: is it the dump of a web directory?")
-            self._spelt[written] = path if wanted else ""
-        return self._spelt[written]
+            is_valid = 0 < len(path) <= MAX_PATH_LENGTH and path.count("/") < MAX_LEVELS
+            wanted = is_valid and f"{path}/".casefold().startswith(f"{self.below}/".lstrip("/").casefold())
+            if len(self._path_cache) > MAX_TOPICS:
+                raise InputError("too-large", f"more than {MAX_TOPICS:,} topics: is it the dump of a web directory?")
+            self._path_cache[written] = path if wanted else ""
+        return self._path_cache[written]
 
     def topic(self, written: str) -> None:
         self.count()
@@ -226,14 +226,14 @@ class _Gathered(Account):
             return
         address = canonical(url.strip())
         if address is None:
-            self.left_out["addresses that are not of the web"] += 1
+            self.left_out["not web URLs"] += 1
             return
         self._keep(self.pages.setdefault(path, []), path, address)
 
     def count(self) -> None:
         self.entries += 1
         if self.entries > self.most_entries:
-            raise InputError(f"there are more than {self.most_entries:,} addresses and topics: take a part of it")
+            raise InputError("too-large", f"more than {self.most_entries:,} URLs and topics: read a part of it")
 
     def _keep(self, urls: list[str], path: str, address: str) -> None:
         """Add a URL by reservoir sampling, so that all URLs of a topic have the same chance."""
@@ -244,16 +244,16 @@ class _Gathered(Account):
                 urls[place] = address
             return
         self.kept += 1
-        if self.kept > MOST_KEPT:
+        if self.kept > MAX_URLS:
             raise InputError(
-                f"there are more than {MOST_KEPT:,} addresses to keep: name a branch, or fewer of each topic"
+                "too-large", f"more than {MAX_URLS:,} URLs to keep: choose a branch, or fewer URLs per topic"
             )
         urls.append(address)
 
     def directory(self) -> WebDirectory:
         if not any(self.pages.values()):
-            why = self.why() or "topics only: give the file with the pages, too"
-            raise InputError(f"no page could be had{f' of {self.below}' if self.below else ''}: {why}")
+            why = self.why() or "it has only topics: add the file with the pages"
+            raise InputError("no-pages", f"no pages{f' in {self.below}' if self.below else ''}: {why}")
         listed = Counter({path: count for path, count in self.listed.items() if count > len(self.pages[path])})
         paths = sorted(f"{path}/" for path in self.pages) if self.marked else []
         # "0" is the character after "/", so this is the range of paths below a branch
@@ -273,7 +273,7 @@ def _branches(path: str) -> list[str]:
 def _is_xml(file: Bytes, path: Path) -> bool:
     start = file.peek(512)
     if start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in start:
-        raise InputError(f"{path} is not UTF-8 text: unpack it, or save it as UTF-8")
+        raise InputError("bad-encoding", f"{path} is not UTF-8 text: unpack it, or save it as UTF-8")
     return start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
 
 
@@ -282,39 +282,41 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path} is damaged: its gzip ends early or is broken; get it again") from error
+        raise InputError("bad-file", f"{path} is damaged or cut short (gzip): download it again") from error
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+        raise InputError("unreadable-file", f"cannot read {path}: {error.strerror or error}") from error
 
 
-def _read_rdf(file: Bytes, path: Path, gathered: _Gathered, progress: ProgressCallback) -> None:
-    reader = _Rdf(path, gathered)
+def _read_rdf(file: Bytes, path: Path, collected: _Collected, progress: ProgressCallback) -> None:
+    reader = _Rdf(path, collected)
     decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
     fed = size = 0
     while True:
         chunk = file.read(_CHUNK)
         size += len(chunk)
-        if size > MOST_BYTES:
-            raise InputError(f"{path} has more than {MOST_BYTES:,} bytes, unpacked: take a part of it")
-        data = decoder.decode(chunk, final=not chunk).translate(_UNFIT).encode("utf-8", "replace")
+        if size > MAX_BYTES:
+            raise InputError("too-large", f"{path} has more than {MAX_BYTES:,} bytes, unpacked: read a part of it")
+        data = decoder.decode(chunk, final=not chunk).translate(_FORBIDDEN).encode("utf-8", "replace")
         fed += len(data)
         try:
             reader.parser.Parse(data, not chunk)
         except expat.ExpatError as error:
             why = expat.errors.messages[error.code]
-            raise InputError(f"{path}, line {error.lineno:,}: {why}; is it complete?") from error
+            raise InputError("bad-file", f"{path}, line {error.lineno:,}: {why}; is it complete?") from error
         if not chunk:
             return
-        if fed - reader.parser.CurrentByteIndex > MOST_TOKEN + _CHUNK:
-            raise InputError(f"{path} has a tag of more than {MOST_TOKEN:,} bytes: is it the dump of a web directory?")
+        if fed - reader.parser.CurrentByteIndex > MAX_TOKEN_BYTES + _CHUNK:
+            raise InputError(
+                "too-large", f"{path} has a tag of more than {MAX_TOKEN_BYTES:,} bytes: is it a directory dump?"
+            )
         progress(f"reading {path.name}", size, 0)
 
 
 class _Rdf:
     """Streaming parser of RDF dumps. Namespace prefixes of names are ignored."""
 
-    def __init__(self, path: Path, gathered: _Gathered) -> None:
-        self.path, self.gathered = path, gathered
+    def __init__(self, path: Path, collected: _Collected) -> None:
+        self.path, self.collected = path, collected
         self.inside: list[str] = []
         self.topic = self.page = ""
         self.page_topic = ""
@@ -332,23 +334,25 @@ class _Rdf:
 
     def refuse(self, *_: object) -> None:
         """Raise InputError for a DOCTYPE or entities, which dumps do not have and which can expand or include files."""
-        raise InputError(f"{self.path} has a DOCTYPE or entities of its own, which are not read: save it without them")
+        raise InputError("bad-file", f"{self.path} has a DOCTYPE or entities: save it without them")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self.inside.append(name.rpartition(":")[2])
-        if len(self.inside) > DEEPEST:
-            raise InputError(f"{self.path} has more than {DEEPEST} elements in each other: is it a directory's dump?")
+        if len(self.inside) > MAX_DEPTH:
+            raise InputError(
+                "bad-file", f"{self.path} has more than {MAX_DEPTH} nested elements: is it a directory dump?"
+            )
         values = {key.rpartition(":")[2]: value for key, value in attributes.items()}
         match self.inside[1:]:
             case ["Topic"]:
                 self.topic = values.get("id") or values.get("about", "")
                 self.linked = set()
-                self.gathered.topic(self.topic)
+                self.collected.topic(self.topic)
             case ["Topic", narrower] if narrower.startswith("narrow"):
-                self.gathered.topic(values.get("resource", ""))
+                self.collected.topic(values.get("resource", ""))
             case ["Topic", link] if re.fullmatch(r"(link|pdf|rss|atom)\d*", link) and (url := values.get("resource")):
                 self.linked.add(url)
-                self.gathered.page(url, self.topic)
+                self.collected.page(url, self.topic)
             case ["ExternalPage"]:
                 self.page, self.page_topic = values.get("about", ""), ""
             case ["ExternalPage", "topic"]:
@@ -356,7 +360,7 @@ class _Rdf:
 
     def characters(self, text: str) -> None:
         """Collect the text of topic elements; all other text is ignored."""
-        if self.inside[-1] == "topic" and self.length <= MOST_TEXT:
+        if self.inside[-1] == "topic" and self.length <= MAX_TEXT_LENGTH:
             self.text.append(text)
             self.length += len(text)
 
@@ -365,31 +369,34 @@ class _Rdf:
             case ["ExternalPage", "topic"]:
                 self.page_topic = "".join(self.text).strip()
             case ["ExternalPage"] if not (self.page in self.linked and self.page_topic in ("", self.topic)):
-                self.gathered.page(self.page, self.page_topic)
+                self.collected.page(self.page, self.page_topic)
         self.inside.pop()
 
 
-def _read_table(file: Bytes, path: Path, gathered: _Gathered, progress: ProgressCallback) -> None:
+def _read_table(file: Bytes, path: Path, collected: _Collected, progress: ProgressCallback) -> None:
     """Read a URL, a tab and the path of its topic from each line; the first line may be titles."""
     size = number = mark = 0
-    while line := file.readline(MOST_TOKEN + 1):
+    while line := file.readline(MAX_TOKEN_BYTES + 1):
         number, size = number + 1, size + len(line)
-        if len(line) > MOST_TOKEN or size > MOST_BYTES:
-            raise InputError(f"{path} has a line of more than {MOST_TOKEN:,} bytes, or too many: is it a table?")
+        if len(line) > MAX_TOKEN_BYTES or size > MAX_BYTES:
+            raise InputError(
+                "too-large", f"{path} has a line of more than {MAX_TOKEN_BYTES:,} bytes, or too many: is it a table?"
+            )
         text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").rstrip("\r\n")
         row = text.split("\t")
         if number == 1 and (len(row) < 2 or canonical(row[0].strip()) is None):
             if tuple(row[:2]) != COLUMNS[:2]:
                 raise InputError(
-                    f"{path} is neither RDF nor a table of addresses and topics: its first line is to have an address, "
-                    f"a tab and a topic, or the titles {' and '.join(COLUMNS[:2])}"
+                    "bad-file",
+                    f"{path} is neither RDF nor a table of URLs and topics: its first line must have a URL, a tab and "
+                    f"a topic, or the titles {' and '.join(COLUMNS[:2])}",
                 )
             mark = row.index(MARKED) if MARKED in row else 0
         elif len(row) > 1:
-            gathered.page(row[0], row[1])
-            if 0 < mark < len(row) and (marked := gathered.path(row[mark])):
-                gathered.marked[marked] = None
+            collected.page(row[0], row[1])
+            if 0 < mark < len(row) and (marked := collected.path(row[mark])):
+                collected.marked[marked] = None
         elif text.strip():
-            gathered.left_out["rows that are too short"] += 1
+            collected.left_out["rows that are too short"] += 1
         if not number % 10_000:
             progress(f"reading {path.name}", number, 0)

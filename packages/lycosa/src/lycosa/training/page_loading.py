@@ -16,23 +16,25 @@ from lycosa.replay.recording import Recording
 from lycosa.replay.records import Damaged, RecordedAnswer
 from lycosa.spaces.making import wall_clock, web_space
 from lycosa.training.corpus import Account
-from lycosa.training.sources import Look, page_of
+from lycosa.training.sources import PageLoader, page_of
 from lycosa.web.html import read_body
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.urls import resolve
 
 
-def recorded(place: Path) -> Look:
+def recorded_pages(place: Path) -> PageLoader:
     """Return a function that reads pages from a WARC file, a directory of them, or a crawl directory."""
 
-    def look(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
+    def load_pages(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         if place.exists() and not place.is_file() and not place.is_dir():
-            raise InputError(f"--pages {place} is a pipe or a device: name a WARC file, or a directory of them")
+            raise InputError(
+                "bad-file", f"--pages {place} is a pipe or a device: name a WARC file, or a directory of them"
+            )
         with Recording([place]) as recording:
             for number, url in enumerate(urls, 1):
                 progress("reading pages", number, len(urls))
                 try:
-                    answer = _found(recording, url)
+                    answer = _find(recording, url)
                 except Damaged:
                     account.left_out["damaged records"] += 1
                     continue
@@ -41,12 +43,12 @@ def recorded(place: Path) -> Look:
                 elif not 200 <= answer.status < 300:
                     account.left_out[f"recorded with status {answer.status}"] += 1
                 else:
-                    yield url, _readable(answer, url)
+                    yield url, _parse(answer, url)
 
-    return look
+    return load_pages
 
 
-def _found(recording: Recording, url: str) -> RecordedAnswer | None:
+def _find(recording: Recording, url: str) -> RecordedAnswer | None:
     answer = recording.find(url)
     for _ in range(5):  # redirects
         if answer is None or not 300 <= answer.status < 400:
@@ -58,7 +60,7 @@ def _found(recording: Recording, url: str) -> RecordedAnswer | None:
     return answer
 
 
-def _readable(answer: RecordedAnswer, url: str) -> Page:
+def _parse(answer: RecordedAnswer, url: str) -> Page:
     try:
         return page_in(answer, url)
     except BadEncoding:
@@ -71,52 +73,52 @@ def page_in(answer: RecordedAnswer, url: str) -> Page:
     return page_of(read_body(body, url, answer.header(b"content-type")), answer.header(b"content-language"))
 
 
-def fetched(options: Options) -> Look:
+def fetched_pages(options: Options) -> PageLoader:
     """Return a function that fetches pages as politely as a crawl: robots.txt, parallel hosts, delays."""
 
-    def look(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
-        got, failed = asyncio.run(_fetch_all(urls, progress, options))
+    def load_pages(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
+        pages, failed = asyncio.run(_fetch_all(urls, progress, options))
         if failed:
             account.left_out["can't be fetched"] += len(failed)
-            account.notes += list(failed.values())[:3]  # a few failures are shown verbatim
+            account.notes += [str(error) for error in list(failed.values())[:3]]  # a few failures are shown verbatim
         for url in urls:  # in input order, independent of response times
-            if url in got:
-                yield url, got[url]
+            if url in pages:
+                yield url, pages[url]
 
-    return look
+    return load_pages
 
 
 async def _fetch_all(
     urls: Sequence[str], progress: ProgressCallback, options: Options
-) -> tuple[dict[str, Page], dict[str, str]]:
+) -> tuple[dict[str, Page], dict[str, InputError]]:
     space = web_space(options, wall_clock())
     hosts: dict[str, list[str]] = {}
     for url in urls:
         hosts.setdefault(space.host_key(url), []).append(url)
-    room = asyncio.Semaphore(options.concurrency)
-    got: dict[str, Page] = {}
-    failed: dict[str, str] = {}
+    slots = asyncio.Semaphore(options.concurrency)
+    pages: dict[str, Page] = {}
+    failed: dict[str, InputError] = {}
 
-    async def one(url: str) -> None:
+    async def load(url: str) -> None:
         try:
             _, page, _ = await fetch_page(space, url, "page", url, clock=space.clock, patience=options.patience)
         except InputError as error:
-            failed[url] = str(error)
+            failed[url] = error
         else:
             failed.pop(url, None)
-            got[url] = page
-        progress("fetching pages", len(got) + len(failed), len(urls))
+            pages[url] = page
+        progress("fetching pages", len(pages) + len(failed), len(urls))
 
-    async def host(mine: list[str]) -> None:
-        async with room:
-            for url in mine:
-                await one(url)
+    async def load_host(host_urls: list[str]) -> None:
+        async with slots:
+            for url in host_urls:
+                await load(url)
 
     try:
-        await asyncio.gather(*(host(mine) for mine in hosts.values()))
+        await asyncio.gather(*(load_host(host_urls) for host_urls in hosts.values()))
         for url in list(failed):
-            if "can't be asked now" in failed[url]:  # a redirect led to a host that was busy with its own pages
-                await one(url)
+            if failed[url].code == "host-not-ready":  # a redirect led to a host that was busy with its own pages
+                await load(url)
     finally:
         await space.close()
-    return got, failed
+    return pages, failed
