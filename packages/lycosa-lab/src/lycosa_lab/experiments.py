@@ -165,8 +165,8 @@ class Experiment:
         claims: dict[str, tuple[str, str, Expected]] = {}
         for text in self.claims:
             for words, expect in _EXPECTED.items():
-                one, said, other = text.partition(words)
-                if said and one in self.strategies and other in self.strategies:
+                one, separator, other = text.partition(words)
+                if separator and one in self.strategies and other in self.strategies:
                     claims[text] = one, other, expect
                     break
             else:
@@ -256,11 +256,11 @@ class Experiment:
         for item in fields(cls):
             if item.name not in given and item.default is MISSING and item.default_factory is MISSING:
                 raise InputError("missing-option", f"{path}: {item.name} is missing. {item.metadata['help']}")
-        made = cls(**{key: _typed(value, kinds[key], f"{path}: {key}") for key, value in given.items()})
-        beside = path.parent / made.corpus
-        if made.corpus and not Path(made.corpus).is_absolute() and beside.exists():
-            made.corpus = str(beside)
-        return made
+        result = cls(**{key: _typed(value, kinds[key], f"{path}: {key}") for key, value in given.items()})
+        beside = path.parent / result.corpus
+        if result.corpus and not Path(result.corpus).is_absolute() and beside.exists():
+            result.corpus = str(beside)
+        return result
 
 
 _KINDS = {str: "a text", int: "a whole number", bool: "true or false"}

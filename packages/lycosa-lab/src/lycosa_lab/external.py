@@ -271,11 +271,11 @@ class ProgramProcess:
         if self._err >= 0:
             self._read_stderr()
         lines = self._stderr_tail.decode("utf-8", "replace").strip().splitlines()
-        said = f": {quoted(lines[-1])}" if lines else ""
+        detail = f": {quoted(lines[-1])}" if lines else ""
         if ended is None:
-            return f"it closed its {closed}{said}"
+            return f"it closed its {closed}{detail}"
         how = "ended with exit code" if ended.si_code == os.CLD_EXITED else "was killed by signal"
-        return f"it {how} {ended.si_status}{said}"
+        return f"it {how} {ended.si_status}{detail}"
 
     def _wait_for_exit(self) -> os.waitid_result | None:
         """Wait briefly for the program to exit. It is not reaped, so that its process group id stays reserved."""

@@ -115,13 +115,13 @@ def _judge_all(
     data: list[bytes] = []
     for node in range(len(index)):
         page = index.page(node)
-        said = judge.judge(page, reader.read(page))
+        judgement = judge.judge(page, reader.read(page))
         here = slice(index.link_start[node], index.link_start[node + 1])
-        relevance[node] = said.relevance if np.isfinite(said.relevance) else 0.0
-        links[here] = np.nan_to_num(said.link_relevances)
-        for facet, column in said.facets.items():
+        relevance[node] = judgement.relevance if np.isfinite(judgement.relevance) else 0.0
+        links[here] = np.nan_to_num(judgement.link_relevances)
+        for facet, column in judgement.facets.items():
             facets.setdefault(facet, np.zeros(len(links), np.float32))[here] = np.nan_to_num(column)
-        data.append(msgpack.packb(as_stored(said.data)) if said.data else b"")
+        data.append(msgpack.packb(as_stored(judgement.data)) if judgement.data else b"")
         progress("judging pages", node + 1, len(index))
     columns = {f"facet {number}": column for number, column in enumerate(facets.values())}
     return (list(facets), data if any(data) else []), {"relevance": relevance, "links": links, **columns}
@@ -152,25 +152,25 @@ class RecordedVisit(Visit):
     def __getattr__(self, name: str) -> Any:
         """Load a missing slot; fields that no corpus records are those of an empty visit."""
         guide, node = self._guide, self._at
-        made: Any
+        result: Any
         if name == "node":
-            made = str(guide.index.names[node])
+            result = str(guide.index.names[node])
         elif name in ("language", "title"):
-            made = getattr(guide.index.page(node), name)
+            result = getattr(guide.index.page(node), name)
         elif name == "terms":
-            made = guide.index.terms(node)
+            result = guide.index.terms(node)
         elif name == "links":
-            made = guide.index.page(node).links
+            result = guide.index.page(node).links
             here = slice(guide.index.link_start[node], guide.index.link_start[node + 1])
-            made.link_relevances = np.array((guide.alpha if guide.links is None else guide.links)[here])
-            made.facets = {name: np.array(column[here]) for name, column in guide.facets.items()}
+            result.link_relevances = np.array((guide.alpha if guide.links is None else guide.links)[here])
+            result.facets = {name: np.array(column[here]) for name, column in guide.facets.items()}
         elif name == "data":
             packed = guide.data[node] if guide.data else b""
-            made = msgpack.unpackb(packed) if packed else {}
+            result = msgpack.unpackb(packed) if packed else {}
         else:
             return getattr(_PLAIN, name)
-        setattr(self, name, made)
-        return made
+        setattr(self, name, result)
+        return result
 
 
 _PLAIN = Visit("", "page", "ok", 0, status=200)
@@ -205,15 +205,15 @@ def judgements_for(
         raise InputError(
             "learning-judge", f"{reason}: its judgements change during a crawl, so they can't be precomputed"
         )
-    made = judge_maker(index, subject, told, judge)()
-    kinds = tuple(sorted(set(offered_facets(made, wants)) & set(WANTS))) if hasattr(made, "facets") else ()
-    stems = dict(made.weights) if told == "examples" and isinstance(made, VectorJudge) else {}
+    result = judge_maker(index, subject, told, judge)()
+    kinds = tuple(sorted(set(offered_facets(result, wants)) & set(WANTS))) if hasattr(result, "facets") else ()
+    stems = dict(result.weights) if told == "examples" and isinstance(result, VectorJudge) else {}
     path = None
     if out is not None:
         learned = {"words": subject.words, "examples": subject.examples, "model": subject.model}[told]
-        key = digest(corpus_digest(index), told, code_digest(judge), kinds, learned, subject.targets, made.threshold)
+        key = digest(corpus_digest(index), told, code_digest(judge), kinds, learned, subject.targets, result.threshold)
         path = Path(out) / "guides" / f"{key}.npz"
-    guide = Judgements.judged(index, made, kinds, path, progress)
+    guide = Judgements.judged(index, result, kinds, path, progress)
     guide.stems = stems
     return guide
 
@@ -236,8 +236,8 @@ def judge_maker(index: CorpusIndex, subject: HuntSubject, told: str, judge: str)
             )
         options = Options(examples=[index.names[node] for node in subject.examples], judge=judge)
         pages = (index.page(node) for node in subject.examples)
-        made = JUDGE_REGISTRY.maker(parse_spec(judge)[0])
-        learned = made.from_examples(pages) if hasattr(made, "from_examples") else centroid(pages)
+        result = JUDGE_REGISTRY.maker(parse_spec(judge)[0])
+        learned = result.from_examples(pages) if hasattr(result, "from_examples") else centroid(pages)
     return lambda: make_judge(options, learned)
 
 
@@ -248,11 +248,11 @@ def learning_reason(judge: str) -> str:
     ('', 'the judge vector learns idf as it goes (write vector,idf=background or idf=none)')
     """
     name, given = parse_spec(judge)
-    made = JUDGE_REGISTRY.maker(name)
+    result = JUDGE_REGISTRY.maker(name)
     idf = describe(name).get("idf") if name in JUDGE_REGISTRY else None
     if idf is not None and given.get("idf", idf[1]) == "learned":
         return f"the judge {name} learns idf as it goes (write {name},idf=background or idf=none)"
-    code = getattr(inspect.getattr_static(made, "learn", None), "__code__", None)
+    code = getattr(inspect.getattr_static(result, "learn", None), "__code__", None)
     if code is not None and code.co_names:  # its learn() does something
         return f"the judge {name} learns from the pages it sees"
     return ""

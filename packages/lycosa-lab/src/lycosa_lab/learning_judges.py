@@ -173,9 +173,9 @@ class LearningJudgements:
     def relevance(self) -> NDArray[np.floating[Any]]:
         """Relevance of each page by the judge after it has seen all of them, which no crawl knows."""
         judge = self.begin(())
-        said = np.array([judge.visit(node, node + 1).relevance for node in range(len(self.index))])
+        relevance = np.array([judge.visit(node, node + 1).relevance for node in range(len(self.index))])
         relevances_now = judge.apply_update(force=True)
-        return said if relevances_now is None else relevances_now
+        return relevance if relevances_now is None else relevances_now
 
 
 class TrialJudge:
@@ -240,13 +240,13 @@ def learning_judgements(
     make = judge_maker(index, subject, told, judge)
 
     def make_with_readings() -> Judge:
-        made = make()
-        query = made.query if isinstance(made, Probability) else made
-        if isinstance(made, Probability):
-            made.vector_of = readings.vector
+        result = make()
+        query = result.query if isinstance(result, Probability) else result
+        if isinstance(result, Probability):
+            result.vector_of = readings.vector
         if isinstance(query, VectorJudge):
             query.link_words = readings.link_words
-        return made
+        return result
 
     first = make_with_readings()
     return LearningJudgements(

@@ -36,11 +36,11 @@ def map_parallel(
     many = min(workers or os.cpu_count() or 1, len(items))
     progress(what, 0, len(items))
     if many <= 1:
-        made = []
+        results = []
         for number, item in enumerate(items, 1):
-            made.append(work(*shared, item))
+            results.append(work(*shared, item))
             progress(what, number, len(items))
-        return made
+        return results
     before = {child.pid for child in multiprocessing.active_children()}
     pool = ProcessPoolExecutor(many, multiprocessing.get_context("spawn"), _start, shared)
     try:

@@ -51,7 +51,7 @@ def results(names: list[str], crawled: list[tuple[str, str]]) -> ExperimentResul
     return ExperimentResults(plan, index, topics, [Trial(name, topic, 0, 0, trace) for name, topic in crawled])
 
 
-def test_of_leaves_out_trials_missing_for_a_strategy() -> None:
+def test_crawl_comparison_leaves_out_missing_trials() -> None:
     labels = {"fl_n": "n", "fl_e": "e", "opic": "opic"}
     both = results(["fl_n", "fl_e"], [("fl_n", "x"), ("fl_n", "y"), ("fl_e", "y")])
     made = CrawlComparison.of(labels, [both], [2, 4], [HARVEST])
@@ -61,7 +61,7 @@ def test_of_leaves_out_trials_missing_for_a_strategy() -> None:
     assert "cannot be tested here" == nothing.ahead([("fl_n", "fl_e")], [HARVEST]).verdict
 
 
-def test_of_averages_repetitions() -> None:
+def test_crawl_comparison_averages_repetitions() -> None:
     made = results(["fl_n"], [("fl_n", "x")])
     again = replace(made.outcomes[0], repetition=1, trace=Trace(np.array([0, 3, 1, 2, 4], np.int32), seeds=1))
     made.outcomes.append(again)

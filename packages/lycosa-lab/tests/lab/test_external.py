@@ -68,7 +68,7 @@ def test_rival_sh_equals_breadth_first() -> None:
 
 def test_rival_py_prefers_links_of_relevant_pages() -> None:
     trace, program = hunt(f"{sys.executable} {EXAMPLES / 'rival.py'}")
-    assert "abcegdf" == names(trace)  # c is worth 1, so e has .5, and g, by e's .5, .25; d and f have 0
+    assert "abcegdf" == names(trace)  # c scores 1, so e has .5, and g, by e's .5, .25; d and f have 0
     assert program.ending == ""
     assert len((EXAMPLES / "rival.py").read_text().splitlines()) <= 55
 

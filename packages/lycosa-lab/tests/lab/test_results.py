@@ -16,7 +16,7 @@ from lycosa_lab.subjects import HuntSubject
 
 @pytest.mark.paper("otie-target-recall", "gouriten-set-score", "rules-harvest-ratio")
 def test_rows_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # s leads to a (worth 1) and b (nothing), b to c (worth 3): breadth-first fetches a, b, c.
+    # s leads to a (score 1) and b (0), b to c (3): breadth-first fetches a, b, c.
     index = CorpusIndex.of({"s": ["a", "b"], "b": ["c"]}, score={"s": 1, "a": 1, "c": 3})
     subject = HuntSubject("score", np.array(index.score), truth_by="scores of the graph")
     settings = plan(strategies=["oracle", "breadth-first"], seed_sets=1, repetitions=1, budgets=[2, 9])

@@ -73,5 +73,5 @@ def benchmark(
     shown = printed_parts(
         known, "benchmark-cells", *(f"benchmark-{number}" for number in size.budgets), "benchmark-cpu"
     )
-    told = [*shown, f"The page: {page}", *([QUICK] if quick else [])]
-    print_result({"report": page, **known.as_dict()}, told, json=json, quiet=quiet)
+    lines = [*shown, f"The page: {page}", *([QUICK] if quick else [])]
+    print_result({"report": page, **known.as_dict()}, lines, json=json, quiet=quiet)

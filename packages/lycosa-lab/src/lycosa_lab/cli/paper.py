@@ -49,12 +49,12 @@ def paper(
     wanted = {"topics": flags["subject_count"] or 0, "random_seed": flags["random_seed"] or 0}
     again = shlex.join(["lycosa", *sys.argv[1:]])
     with show_progress(quiet or json) as progress:
-        made = publish(
+        result = publish(
             names, out, again, corpus=corpus, quick=quick, large=large, workers=workers, progress=progress, **wanted
         )
-    pages = {key: out / key / PAGE for key, found in made.items() if not isinstance(found, str)}
-    facts, told = dict[str, Any](), list[Part]()
-    for key, found in made.items():
+    pages = {key: out / key / PAGE for key, found in result.items() if not isinstance(found, str)}
+    facts, lines = dict[str, Any](), list[Part]()
+    for key, found in result.items():
         if isinstance(found, str):
             facts[key] = {"failure": found}
             if not json:
@@ -62,10 +62,10 @@ def paper(
             continue
         facts[key] = {"page": pages[key], "claims": found.claims}
         fare = f"of {many(len(found.claims), 'claim')} {tally(found.claims)}" if found.claims else "no claims"
-        told.append(f"{key}: {fare}; {pages[key]}")
+        lines.append(f"{key}: {fare}; {pages[key]}")
     if pages:
         page = next(iter(pages.values()))
-        told += [f"{page}: open it in a browser, {page.resolve().as_uri()}", *([QUICK] if quick else [])]
-    print_result({"papers": facts}, told, json=json, quiet=quiet)
-    if len(pages) < len(made):
+        lines += [f"{page}: open it in a browser, {page.resolve().as_uri()}", *([QUICK] if quick else [])]
+    print_result({"papers": facts}, lines, json=json, quiet=quiet)
+    if len(pages) < len(result):
         raise typer.Exit(2)

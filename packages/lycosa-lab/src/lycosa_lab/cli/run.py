@@ -89,14 +89,14 @@ def run(
     found = findings(results, against, before)
     page = write_report(found, out / "report", shlex.join(["lycosa", *sys.argv[1:]]))
     again = shlex.quote(str(out / "experiment.toml"))
-    told = [
+    lines = [
         *printed_parts(found, f"{found.key}-harvest", f"{found.key}-differences"),
         f"All numbers: {out / 'results.csv'}",
         f"The report:  {page}",
         f"Next: change {again}, then 'lycosa lab run {again} --out another --against {shlex.quote(str(out))}'",
     ]
     print_result(
-        {"out": out, "report": page, **plain(found.as_dict()), "failed": results.failed}, told, json=json, quiet=quiet
+        {"out": out, "report": page, **plain(found.as_dict()), "failed": results.failed}, lines, json=json, quiet=quiet
     )
     if results.failed:
         for line in found.remarks if quiet or json else ():

@@ -75,7 +75,7 @@ def findings(bench: Bench) -> Findings:
     if not topics:
         raise InputError("nothing-to-do", f"no topic is left: {' '.join(remarks)}")
     results = bench.run(plan, subjects=[subject for subject, _ in topics.values()])
-    share = {name: np.mean(list(said.values()), axis=0) for name, (_, said) in topics.items()}
+    share = {name: np.mean(list(masks.values()), axis=0) for name, (_, masks) in topics.items()}
     judged = Measure(
         "by classifiers",
         lambda outcome, results, budgets: harvest(gains_of(outcome, results, share[outcome.subject]), budgets),
@@ -116,22 +116,22 @@ def _trained(
     prepared = prepare(index, subject, {"model"}, out, random_seed)
     assert prepared.model is not None
     table, everything = prepared.model.with_name("labels.tsv"), np.ones(len(index), np.bool_)
-    said, files = {}, {"nb": prepared.model}
+    masks, files = {}, {"nb": prepared.model}
     for kind in kinds:
         if kind != "nb":
             files[kind] = prepared.model.with_name(kind)
             if not files[kind].exists():
                 trained_on(index, table, files[kind], random_seed, kind)
-        said[kind] = classified(index, TrainedModel.load(files[kind]), subject.name, everything) >= 0.5
-    return replace(prepared, model=files[kinds[0]]), said
+        masks[kind] = classified(index, TrainedModel.load(files[kind]), subject.name, everything) >= 0.5
+    return replace(prepared, model=files[kinds[0]]), masks
 
 
 def _quality(kinds: Sequence[str], topics: Sequence[tuple[HuntSubject, Said]]) -> ReportTable:
     """Return the classifiers' precision and recall on pages not used for training."""
     means = {}
     for kind in kinds:
-        pairs = [(subject.truth[subject.unseen] > 0, said[kind][subject.unseen]) for subject, said in topics]
-        hits = np.array([(true & said).sum() for true, said in pairs])
+        pairs = [(subject.truth[subject.unseen] > 0, masks[kind][subject.unseen]) for subject, masks in topics]
+        hits = np.array([(true & mask).sum() for true, mask in pairs])
         means[kind] = [float(np.mean(hits / [max(1, pair[at].sum()) for pair in pairs])) for at in (1, 0)]
     return ReportTable(
         "otie-classifiers", "The classifiers against labels", ["classifier", "precision", "recall"],

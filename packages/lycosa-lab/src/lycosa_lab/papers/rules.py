@@ -96,13 +96,13 @@ def crawl(bench: Bench) -> dict[str, ExperimentResults]:
         disjoint=True, budgets=[small, last],
     )  # fmt: skip
     table = bench.run(plan, "rules", subjects=chosen, part=TABLE)
-    hunted = [subject for subject in chosen if subject.name in table.subjects]
-    large = [subject for subject in hunted if np.count_nonzero(subject.truth) >= ROOM * MANY_SEEDS] or hunted
+    usable = [subject for subject in chosen if subject.name in table.subjects]
+    large = [subject for subject in usable if np.count_nonzero(subject.truth) >= ROOM * MANY_SEEDS] or usable
     many = replace(plan, name=FIGURE, seed_count=_seeds(large, MANY_SEEDS), seed_sets=1)
     runs = {TABLE: table, FIGURE: bench.run(many, "rules", subjects=large, part=FIGURE)}
     off = replace(plan, name=TUNNEL, seeds="off-topic", hops=2)
     with suppress(InputError):
-        runs[TUNNEL] = bench.run(off, "rules", subjects=hunted, part=TUNNEL)
+        runs[TUNNEL] = bench.run(off, "rules", subjects=usable, part=TUNNEL)
     return runs
 
 

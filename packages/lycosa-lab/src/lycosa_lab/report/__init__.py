@@ -53,14 +53,14 @@ def write_report(findings: Findings, out: Path, command: str) -> Path:
     """
     if (out / PAGE).exists() and not (out / REPORT).exists():
         raise StoreError(f"{out / PAGE} already exists and is not a report: choose another place with --out")
-    made = {
+    result = {
         "made": datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC"), "command": command, "versions": _versions(),
     }  # fmt: skip
-    known = json.dumps(plain({**made, **findings.as_dict()}), indent=1, allow_nan=False)
+    known = json.dumps(plain({**result, **findings.as_dict()}), indent=1, allow_nan=False)
     templates = environment("lycosa_lab.report", format_cell, numeric_columns, tally, setting_texts, alt_text)
     page = templates.get_template("report.html").render(
         {"AS_PUBLISHED": AS_PUBLISHED, "BADGE": BADGE, "VERDICTS": VERDICTS, "WARNING": WARNING},
-        found=findings, **made,
+        found=findings, **result,
     )  # fmt: skip
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ def publish(
     *,
     corpus: Path | None = None,
     progress: ProgressCallback = no_progress,
-    **wanted: Any,
+    **options: Any,
 ) -> dict[str, Findings | str]:
     """Run experiments and write their reports under `out`; return the findings of each, or the message of its error.
 
@@ -35,27 +35,27 @@ def publish(
     for name in names:
         if name not in EXPERIMENTS:
             raise InputError("unknown-name", f"unknown paper {name!r}: choose one of {', '.join(EXPERIMENTS)}, or all")
-    if wanted.get("topics") and not set(names) & set(BY_TOPICS):
+    if options.get("topics") and not set(names) & set(BY_TOPICS):
         raise InputError("conflicting-options", f"{names[0]} has fixed topics: --topics is for {', '.join(BY_TOPICS)}")
     require_packages("pyarrow", "sklearn")
     alone = NO_CORPUS.issuperset(names)
     if corpus and alone:
         raise InputError("conflicting-options", f"{', '.join(names)} generates its own web: omit --corpus")
     index: Any = None if alone else CorpusIndex.open(corpus) if corpus else embedded_web(out / "cache", progress)
-    made: dict[str, Findings | str] = {}
+    result: dict[str, Findings | str] = {}
     for name in names:
-        said: ProgressCallback = lambda what, *count, name=name: progress(f"{name}: {what}", *count)  # noqa: E731
+        named_progress: ProgressCallback = lambda what, *count, name=name: progress(f"{name}: {what}", *count)  # noqa: E731
         try:
-            bench = Bench(index, out / name / "work", progress=said, **wanted)
+            bench = Bench(index, out / name / "work", progress=named_progress, **options)
             bench.out.mkdir(parents=True, exist_ok=True)
             measured = findings(name, bench)
             if bench.quick:
                 measured.remarks.insert(0, f"{WARNING}{QUICK}")
             write_report(measured, out / name, command)
-            made[name] = measured
+            result[name] = measured
         except LycosaError as error:
-            made[name] = str(error)
-    return made
+            result[name] = str(error)
+    return result
 
 
 def embedded_web(kept: Path, progress: ProgressCallback) -> CorpusIndex:

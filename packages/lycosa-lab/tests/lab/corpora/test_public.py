@@ -73,7 +73,7 @@ class Site:
     cut: int = 0
     """Number of bytes after which a connection is closed early; 0: never."""
     measured: bool = True
-    """Whether Content-Length is sent."""
+    """Send Content-Length."""
     base: str = ""
 
 

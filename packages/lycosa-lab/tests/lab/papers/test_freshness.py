@@ -62,7 +62,7 @@ def test_findings_automatic_is_not_behind(found: tuple[Findings, Path, Freshness
     mean = {name: runs.interval(name, trials[0].every).mean for name in SCHEDULES}
     slack = 0.02  # one web gives no finer resolution
     assert mean["automatic"] >= mean["fixed"] - slack, mean
-    for trial, one in runs.made.items():
+    for trial, one in runs.by_trial.items():
         most = one.watched * trial.world.days * DAY / trial.every
         assert one.looks + one.other <= most + 2, trial.key  # the budget includes robots.txt
         assert 0.5 < one.freshness < 1

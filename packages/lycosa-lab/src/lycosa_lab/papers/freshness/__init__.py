@@ -88,15 +88,15 @@ def findings(bench: Bench) -> Findings:
 
 @dataclass
 class Runs:
-    made: dict[RevisitTrial, Upkeep]
+    by_trial: dict[RevisitTrial, Upkeep]
 
     @property
     def budgets(self) -> list[float]:
-        return sorted({trial.every for trial in self.made})
+        return sorted({trial.every for trial in self.by_trial})
 
     def of(self, schedule: str, every: float) -> list[Upkeep]:
-        trials = [trial for trial in self.made if (trial.schedule, trial.every) == (schedule, every)]
-        return [self.made[trial] for trial in sorted(trials, key=lambda trial: trial.world.seed)]
+        trials = [trial for trial in self.by_trial if (trial.schedule, trial.every) == (schedule, every)]
+        return [self.by_trial[trial] for trial in sorted(trials, key=lambda trial: trial.world.seed)]
 
     def values(self, schedule: str, every: float, name: str = "freshness") -> list[float]:
         return [float(getattr(one, name)) for one in self.of(schedule, every)]
@@ -160,7 +160,7 @@ def table_detection(seen: Seen) -> ReportTable:
     return ReportTable(
         "freshness-detection", "Is it a real change? Each method alone, and the default",
         ("method", "precision", "recall", "F1"), [[name, *one.scores] for name, one in seen.items()],
-        note=f"{len(first.said):,} pairs of versions from an hour to a week apart, of which {differ:,} have real "
+        note=f"{len(first.outcomes):,} pairs of versions from an hour to a week apart, of which {differ:,} have real "
         f"changes. Default: {', '.join(TOGETHER)}.",
     )  # fmt: skip
 
@@ -168,7 +168,7 @@ def table_detection(seen: Seen) -> ReportTable:
 @claim_of(SOURCE, "At every budget automatic keeps more fresh than fixed")
 def ahead_of_all(runs: Runs) -> Ruling:
     """Decided by the freshness on each web."""
-    webs = sorted({str(trial.world.seed) for trial in runs.made})
+    webs = sorted({str(trial.world.seed) for trial in runs.by_trial})
 
     def ruling(every: float, name: str) -> Ruling:
         ours, theirs = (runs.values(schedule, every) for schedule in (AUTOMATIC, name))

@@ -93,10 +93,10 @@ class Detection:
     (0.5, 0.5, 0.5)
     """
 
-    said: list[tuple[bool, bool]]
+    outcomes: list[tuple[bool, bool]]
 
     def count(self, real: bool, seen: bool) -> int:
-        return sum(one == (real, seen) for one in self.said)
+        return sum(one == (real, seen) for one in self.outcomes)
 
     @property
     def scores(self) -> tuple[float | None, float | None, float]:
@@ -125,11 +125,11 @@ def detect_world(world: FreshnessScenario, count: int, out: Path) -> dict[str, D
     """Draw pairs of a web and run all detectors on them; results are cached."""
 
     def judge() -> dict[str, list[tuple[bool, bool]]]:
-        return {name: one.said for name, one in detect(drawn(world.grow(), count, world.seed, world.days)).items()}
+        return {name: one.outcomes for name, one in detect(drawn(world.grow(), count, world.seed, world.days)).items()}
 
-    made = cached(out / "detections" / f"{world.key}-{count}.json", {"software": SOFTWARE}, judge)
-    return {name: Detection([(real, seen) for real, seen in said]) for name, said in made.items()}
+    result = cached(out / "detections" / f"{world.key}-{count}.json", {"software": SOFTWARE}, judge)
+    return {name: Detection([(real, seen) for real, seen in outcomes]) for name, outcomes in result.items()}
 
 
 def pooled(by_web: Sequence[dict[str, Detection]]) -> dict[str, Detection]:
-    return {name: Detection([pair for web in by_web for pair in web[name].said]) for name in NAMES}
+    return {name: Detection([pair for web in by_web for pair in web[name].outcomes]) for name in NAMES}

@@ -75,8 +75,8 @@ class CrawledPages(NamedTuple):
 def crawl_scenario(world: FreshnessScenario, out: Path) -> CrawledPages:
     """Crawl a web once; the result is cached."""
     place = out / "crawls" / world.key
-    made = cached(place / "watched.json", {"world": asdict(world)}, lambda: _crawl(world, place / "crawl")._asdict())
-    return CrawledPages(**made)
+    pages = cached(place / "watched.json", {"world": asdict(world)}, lambda: _crawl(world, place / "crawl")._asdict())
+    return CrawledPages(**pages)
 
 
 def _crawl(world: FreshnessScenario, place: Path) -> CrawledPages:

@@ -42,8 +42,8 @@ def findings(bench: Bench) -> Findings:
     if labelled.results:
         parts += [*measured.figures_3(labelled), measured.table_7(labelled)]
     if bench.large:
-        made, cheap = generated(bench, large=True), list(measured.CHEAP.values())
-        large = crawl(bench, made, cheap, sets=min(made_sets, 3), part="large")
+        result, cheap = generated(bench, large=True), list(measured.CHEAP.values())
+        large = crawl(bench, result, cheap, sets=min(made_sets, 3), part="large")
         parts.append(measured.table_7_large(large))
         remarks += large.remarks()
     return bench.findings(

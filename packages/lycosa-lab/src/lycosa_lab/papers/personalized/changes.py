@@ -239,12 +239,12 @@ def detected(pages: Sequence[str], pairs: Sequence[tuple[str, str]] = (), random
         by = {detector: sum(keep(old) != keep(new) for old, new in pairs) for detector, keep in DETECTORS.items()}
         return Seen(name, sort, len(pairs), by)
 
-    made = []
+    result = []
     for name, (sort, make) in CHANGES.items():
         chance = Random(f"{random_seed} {name}")
         versions = [(page, make(page, chance)) for page in pages]
-        made.append(seen(name, sort, [(old, new) for old, new in versions if new is not None]))
-    return [*made, seen("the next edition of a news page", "content", pairs)] if pairs else made
+        result.append(seen(name, sort, [(old, new) for old, new in versions if new is not None]))
+    return [*result, seen("the next edition of a news page", "content", pairs)] if pairs else result
 
 
 def rate(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort]) -> float:
@@ -299,7 +299,7 @@ def checksum_sees_all(seen: Sequence[Seen]) -> Ruling:
     """Holds if the checksum saw every visible change on every page."""
     unseen = missed(seen, "checksum")
     return decide(
-        not unseen, f"Not seen by the checksum: {unseen or 'none of the changes made'}. A digest sees all."
+        not unseen, f"Not seen by the checksum: {unseen or 'none of the changes result'}. A digest sees all."
     )  # fmt: skip
 
 

@@ -27,8 +27,8 @@ def test_detect_by_digest_and_main_text() -> None:
     date = Snapshot.of("http://a.test/", b"<p>Coral reefs in the sea<footer>4 May 2024</footer>", "text/html")
     word = Snapshot.of("http://a.test/", b"<p>Coral reefs in the bay<footer>3 May 2024</footer>", "text/html")
     found = detect([Pair(old, word, True), Pair(old, date, False)])
-    assert [(True, True), (False, True)] == found["digest"].said
-    assert [(True, True), (False, False)] == found["main-text"].said == found["default"].said
+    assert [(True, True), (False, True)] == found["digest"].outcomes
+    assert [(True, True), (False, False)] == found["main-text"].outcomes == found["default"].outcomes
     assert 2 == pooled([found, found])["digest"].count(False, True)
 
 
