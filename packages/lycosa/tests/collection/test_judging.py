@@ -248,11 +248,11 @@ def test_judge_sample(tmp_path: Path) -> None:
     made = tmp_path / "c"
     crawl(made, star(REEFS | RINGS | TRAINS), judge="probability", budget=20)
     whole, tried = judge(made, "rails station"), judge(made, "rails station", sample=4)
-    assert (0, 11, 11) == (whole.of, tried.of, whole.after.pages)
+    assert (0, 11, 11) == (whole.sample_of, tried.sample_of, whole.after.pages)
     assert 3 <= tried.after.pages <= 4
     assert {page.url for page in [*tried.gained, *tried.lost, *tried.nearest]} <= {FRONT, *REEFS, *RINGS, *TRAINS}
     trains = [page.after for page in tried.nearest if page.url in TRAINS]
     others = [page.after for page in tried.nearest if page.url not in TRAINS]
     assert min(trains, default=1.0) > max(others, default=0.0)  # word numbers are those of the whole crawl
-    assert 0 == judge(made, "rails station", sample=100).of
-    assert 0 == judge(made, "rails station", sample=4, keep=True).of
+    assert 0 == judge(made, "rails station", sample=100).sample_of
+    assert 0 == judge(made, "rails station", sample=4, keep=True).sample_of

@@ -82,7 +82,7 @@ def test_read_on_readonly_medium(log: SqliteLog, path: Path, monkeypatch: pytest
 
 
 def test_events_by_sql_selection(log: SqliteLog) -> None:
-    pages = log.events("kind = ? AND beta >= ?", "seq DESC LIMIT 5", ("page", 0.0))
+    pages = log.events("kind = ? AND relevance >= ?", "seq DESC LIMIT 5", ("page", 0.0))
     assert ["http://a.test/c", "http://a.test/"] == [event.node for event in pages if isinstance(event, Visit)]
 
 

@@ -1,6 +1,7 @@
 """Tests of reading archived versions of pages."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,6 @@ def test_exchange_of_revisit_record_has_body(versions: Versions) -> None:
 
 def test_exchange_at_wrong_offset_is_damage(versions: Versions) -> None:
     visit = versions.of(A)[0]
-    visit.place = visit.place._replace(offset=visit.place.offset + 1)
+    visit.place = replace(visit.place, offset=visit.place.offset + 1)
     with pytest.raises(DamagedError, match="backup"):
         versions.exchange(visit)

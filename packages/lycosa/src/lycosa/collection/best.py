@@ -101,10 +101,10 @@ def questions(collection: CrawlDirectory, limit: int = 10, labelled: Iterable[st
     `labelled`: pages with labels that are not in the log yet.
     """
     view = collection.view()
-    asked = view.current()
+    unlabelled = view.current()
     labelled_vertices = [view.graph.vertex(node) for node in {*current_labels(collection.log), *labelled}]
-    asked[[vertex for vertex in labelled_vertices if vertex >= 0]] = False
-    numbers, relevances_now = view.column("seq")[asked], view.column("relevance_now")[asked]
+    unlabelled[[vertex for vertex in labelled_vertices if vertex >= 0]] = False
+    numbers, relevances_now = view.column("seq")[unlabelled], view.column("relevance_now")[unlabelled]
     by_event = np.argsort(numbers)
     pages, relevances_now = numbers[by_event].tolist(), relevances_now[by_event]
     order = by_uncertainty(relevances_now, collection.threshold, collection.probability)

@@ -184,13 +184,13 @@ def _is_damaged(path: Path) -> bool:
 def _check_archive(directory: Path, result: CheckResult, progress: ProgressCallback) -> None:
     """Decompress the records of all visits; report damaged and missing files."""
     archive = directory / "archive"
-    bad: dict[str, list[int]] = {}
+    unreadable: dict[str, list[int]] = {}
     with closing(SqliteLog(directory / NAME)) as log:
         for seq, file, start, length in log.rows("seq, file, start, length", "file != ''", "file, start"):
             if not _is_whole(archive / file, start, length):
-                bad.setdefault(file, []).append(seq)
+                unreadable.setdefault(file, []).append(seq)
             progress("reading the archive", seq, seq)
-        for file, seqs in bad.items():
+        for file, seqs in unreadable.items():
             log.forget_places(seqs)
             state = "damaged" if (archive / file).exists() else "missing"
             result.faults.append(f"archive/{file}: {state}; {len(seqs):,} visits are no longer archived")

@@ -34,8 +34,8 @@ VISITS_PER_QUERY = 500  # visits read per query, so that a running crawl can wri
 def check_threshold(threshold: float, probability: bool) -> None:
     """Raise InputError unless the threshold is finite and in the judge's range."""
     if not math.isfinite(threshold) or threshold < 0.0 or (probability and threshold > 1.0):
-        upto = "from 0 to 1" if probability else "0 or more"
-        raise InputError("out-of-range", f"the threshold is {threshold:g}: it must be {upto}")
+        allowed = "from 0 to 1" if probability else "0 or more"
+        raise InputError("out-of-range", f"the threshold is {threshold:g}: it must be {allowed}")
 
 
 class CrawlDirectory:

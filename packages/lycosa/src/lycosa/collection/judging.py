@@ -69,7 +69,7 @@ class JudgingResult:
     lost: list[RejudgedPage] = field(default_factory=list)
     nearest: list[RejudgedPage] = field(default_factory=list)  # pages nearest to the threshold
     kept: bool = False
-    of: int = 0  # number of all pages if only a sample was judged, else 0
+    sample_of: int = 0  # number of all pages if only a sample was judged, else 0
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -83,7 +83,7 @@ class JudgingResult:
             "lost": [asdict(page) for page in self.lost],
             "nearest": [asdict(page) for page in self.nearest],
             "kept": self.kept,
-            "sample_of": self.of,
+            "sample_of": self.sample_of,
         }
 
 
@@ -188,9 +188,9 @@ class _Rejudging:
         rows = list(log.rows(f"seq, node, relevance, {RELEVANCE_NOW}, kind = 'page' AND same = ''", VERSIONS))
         was = collection.options
         other = any(getattr(options, name) != getattr(was, name) for name in (*TOPIC_OPTIONS, "judge"))
-        self.of = 0  # number of all pages if only a sample is judged, else 0
+        self.sample_of = 0  # number of all pages if only a sample is judged, else 0
         if sample and other and topic is None and len(rows) > 2 * sample:
-            self.of, rows = len(rows), rows[:: -(-len(rows) // sample)]
+            self.sample_of, rows = len(rows), rows[:: -(-len(rows) // sample)]
         self.seqs: list[int] = [row[0] for row in rows]
         self.nodes: list[str] = [row[1] for row in rows]
         self.relevances, self.before = np.array([row[2] for row in rows]), np.array([row[3] for row in rows])
@@ -283,7 +283,7 @@ class _Rejudging:
     def _fold(self, learner: Learner, name: str, reader: _ArchiveJudge | None, after: int) -> None:
         """Train the judge with the events after the given one."""
         update: ModelUpdate | None = None
-        for event in self._sampled() if self.of else self.log.events("seq > ?", given=(after,)):
+        for event in self._sampled() if self.sample_of else self.log.events("seq > ?", given=(after,)):
             if isinstance(event, ModelUpdate):
                 update = event if event.judge == name else update
             elif isinstance(event, Visit):
@@ -342,7 +342,7 @@ class _Rejudging:
                 f"the judge returned {len(self.relevances_now)} relevances for {len(is_counted)} pages",
             )
         relevances_now = np.asarray(self.relevances_now, float)
-        pages = len(self.seqs) if self.of else next(self.log.rows("COUNT(*)", PAGES))[0]
+        pages = len(self.seqs) if self.sample_of else next(self.log.rows("COUNT(*)", PAGES))[0]
         before, after = self.before >= was, relevances_now >= new_threshold
         gained, lost = np.flatnonzero(is_counted & after & ~before), np.flatnonzero(is_counted & before & ~after)
         counted = np.flatnonzero(is_counted)
@@ -358,7 +358,7 @@ class _Rejudging:
             len(lost),
             self._pages(lost[np.argsort(-self.before[lost], kind="stable")][:PAGES_PER_LIST]),
             self._pages(nearest[:PAGES_PER_LIST]),
-            of=self.of,
+            sample_of=self.sample_of,
         )
 
     def _pages(self, places: Sequence[int] | NDArray[np.intp]) -> list[RejudgedPage]:

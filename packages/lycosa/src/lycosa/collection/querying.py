@@ -187,13 +187,13 @@ def _host_test(typed: str) -> NameTest:
     url = canonical(text if "//" in text else f"http://{text}")
     if url is None:
         raise InputError("bad-host", f"{typed!r} is not a host: write it like example.org or example.org:8080")
-    wanted, bare = host_key(url), host(url)
-    if wanted != bare:
+    wanted, name_only = host_key(url), host(url)
+    if wanted != name_only:
         return lambda name: name == wanted or name.endswith("." + wanted)
-    return lambda name: (without_port := _bare(name)) == bare or without_port.endswith("." + bare)
+    return lambda name: (bare := _without_port(name)) == name_only or bare.endswith("." + name_only)
 
 
-def _bare(name: str) -> str:
+def _without_port(name: str) -> str:
     return name if name.endswith("]") else name.rpartition(":")[0] or name
 
 
@@ -215,7 +215,7 @@ def _language_test(typed: str) -> NameTest:
     return test
 
 
-def _day(typed: str | date, what: str) -> date | None:
+def _day(typed: str | date, option: str) -> date | None:
     if isinstance(typed, datetime):
         return typed.astimezone(UTC).date() if typed.tzinfo else typed.date()
     if isinstance(typed, date):
@@ -225,7 +225,7 @@ def _day(typed: str | date, what: str) -> date | None:
     try:
         return date.fromisoformat(typed.strip())
     except ValueError:
-        raise InputError("bad-date", f"--{what} {typed!r} is not a day: write it like 2026-03-01") from None
+        raise InputError("bad-date", f"--{option} {typed!r} is not a day: write it like 2026-03-01") from None
 
 
 def _midnight(day: date) -> float:

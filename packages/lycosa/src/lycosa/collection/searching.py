@@ -236,7 +236,7 @@ class Search:
     def update(self, *, rebuild: bool = False) -> SearchIndex:
         """Update the index to the end of the log, or as far as `patience` allows; `rebuild` rebuilds it."""
         path = self.collection.path / NAME
-        until = None if self.patience is None else time.monotonic() + self.patience
+        deadline = None if self.patience is None else time.monotonic() + self.patience
         # Without an index there is nothing to search yet, so wait for the process that is building it. A small crawl is
         # indexed in a moment.
         allows_partial = self.patience is not None and path.exists() and self.collection.log.end() > SMALL_CRAWL_EVENTS
@@ -245,25 +245,25 @@ class Search:
             if self._index is not None and self._index.is_replaced:
                 self.close()
             index = self._index = self._index or SearchIndex(path, is_locked=is_locked)
-            if not is_locked or not self._update_index(index, rebuild, until):
+            if not is_locked or not self._update_index(index, rebuild, deadline):
                 self.behind = max(0, self.collection.log.end() - index.last()[0])
             else:
                 self.behind = 0
         return index
 
-    def _update_index(self, index: SearchIndex, rebuild: bool, until: float | None) -> bool:
+    def _update_index(self, index: SearchIndex, rebuild: bool, deadline: float | None) -> bool:
         """Extend the index; return whether it reached the end of the log."""
         if rebuild or not self._is_valid(index):
             index.clear()
         before, _ = index.last()
         try:
-            done = self._extend(index, until)
+            done = self._extend(index, deadline)
         except IndexDamaged:
             index.clear()
-            done = self._extend(index, until)
+            done = self._extend(index, deadline)
         if index.last()[0] > before and index.is_mostly_outdated():
             index.clear()
-            done = self._extend(index, until)
+            done = self._extend(index, deadline)
         return done
 
     def _is_valid(self, index: SearchIndex) -> bool:
@@ -278,7 +278,7 @@ class Search:
         bodies = self.collection.log.rows("body", "seq = ?", given=(seq,))
         return "".join(xxhash.xxh3_64_hexdigest(body) for (body,) in bodies)
 
-    def _extend(self, index: SearchIndex, until: float | None) -> bool:
+    def _extend(self, index: SearchIndex, deadline: float | None) -> bool:
         """Index the new events until the deadline; return whether all were indexed."""
         start, _ = index.last()
         # Fixed end, because a running crawl may be faster than indexing.
@@ -292,7 +292,7 @@ class Search:
                 index.add(batch, self._event_digest(entry.seq))
                 batch, characters = [], 0
             self.progress.indexed(done, (entry.seq - start) / (end - start))
-            if until is not None and time.monotonic() >= until:
+            if deadline is not None and time.monotonic() >= deadline:
                 is_complete = False
                 break
         if batch:
@@ -404,8 +404,8 @@ class IndexRanking:
         """Return the pages that match all terms, or if there are none, those that match some."""
         answer = SearchResult(searched=len(self.pages), unread=int(np.count_nonzero(self.pages["unread"])))
         for clause in query.unwanted:
-            having = self._phrase(clause) if clause.is_phrase else self._term(clause).present
-            self.allowed &= ~having
+            matching = self._phrase(clause) if clause.is_phrase else self._term(clause).present
+            self.allowed &= ~matching
         terms = [term for clause in query.wanted for term in self._terms(clause)]
         phrases = [clause for clause in query.wanted if clause.is_phrase]
         weights = np.sum([term.weights for term in terms], axis=0)

@@ -47,15 +47,15 @@ def snippet(text: str, marks: Sequence[Highlight], width: int = 240) -> Snippet:
     ('… Today the coral reef is white.', ['reef'])
     """
     # Marks of little weight do not count, such as `the` in a query for `the reef`.
-    least = 0.05 * max((mark.weight for mark in marks), default=0.0)
-    significant = [mark for mark in marks if mark.weight >= least]
-    begin, until = _best_window(
+    min_weight = 0.05 * max((mark.weight for mark in marks), default=0.0)
+    significant = [mark for mark in marks if mark.weight >= min_weight]
+    begin, stop = _best_window(
         _find_matches(text, significant, width), significant, 3 * width // 4
     )  # leaves a quarter for context
-    start, end = _widen(text, begin, until, width)
+    start, end = _widen(text, begin, stop, width)
     passage = " ".join(text[start:end].split())
     passage = ("… " if text[:start].strip() else "") + passage + (" …" if text[end:].strip() else "")
-    return Snippet(passage, _drop_overlaps((begin, until) for begin, until, _ in _find_matches(passage, marks, width)))
+    return Snippet(passage, _drop_overlaps((begin, stop) for begin, stop, _ in _find_matches(passage, marks, width)))
 
 
 def _find_matches(text: str, marks: Sequence[Highlight], width: int) -> list[Match]:
@@ -67,8 +67,8 @@ def _find_matches(text: str, marks: Sequence[Highlight], width: int) -> list[Mat
     rarest = min(filter(None, matches), key=len, default=[])
     for number, places in enumerate(matches):
         if len(places) == MAX_MATCHES > len(rarest):
-            for begin, until, _ in rarest[:10]:
-                places += _matches(padded, patterns, number, max(0, begin - width), until + width)
+            for begin, stop, _ in rarest[:10]:
+                places += _matches(padded, patterns, number, max(0, begin - width), stop + width)
     return sorted({place for places in matches for place in places})
 
 
@@ -99,40 +99,40 @@ def _best_window(matches: Sequence[Match], marks: Sequence[Highlight], width: in
     best, chosen = 0.0, (0, 0)
     counts: Counter[int] = Counter()
     weight, first = 0.0, 0
-    for last, (begin, until, number) in enumerate(matches):
+    for last, (begin, stop, number) in enumerate(matches):
         mark = marks[number]
         weight += 0.0 if counts[mark.group] else mark.weight
         counts[mark.group] += 1
-        while until - matches[first][0] > width and matches[first][0] < begin:
+        while stop - matches[first][0] > width and matches[first][0] < begin:
             dropped = marks[matches[first][2]]
             counts[dropped.group] -= 1
             weight -= 0.0 if counts[dropped.group] else dropped.weight
             first += 1
         value = weight * (1 + 0.02 * min(last - first, 10))
         if value > best + 1e-9:
-            best, chosen = value, (matches[first][0], until)
+            best, chosen = value, (matches[first][0], stop)
     return chosen
 
 
-def _widen(text: str, begin: int, until: int, width: int) -> tuple[int, int]:
+def _widen(text: str, begin: int, stop: int, width: int) -> tuple[int, int]:
     """Widen a window to `width`: start at a sentence if one begins nearby, and do not split words."""
-    room = max(0, width - (until - begin))
+    room = max(0, width - (stop - begin))
     start = max(0, begin - 2 * room // 3)
     before = text[start:begin]
     if sentence := list(_SENTENCE.finditer(before)):
         start += sentence[-1].end()
     elif start and (blank := _BLANK.search(before)):
         start += blank.end()
-    end = min(len(text), max(start + width, until))
-    if end < len(text) and (blanks := list(_BLANK.finditer(text, until, end + 1))):
+    end = min(len(text), max(start + width, stop))
+    if end < len(text) and (blanks := list(_BLANK.finditer(text, stop, end + 1))):
         end = blanks[-1].start()
     return start, end
 
 
 def _drop_overlaps(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Drop spans that overlap an earlier one."""
-    apart: list[tuple[int, int]] = []
-    for begin, until in spans:
-        if not apart or begin >= apart[-1][1]:
-            apart.append((begin, until))
-    return apart
+    distinct: list[tuple[int, int]] = []
+    for begin, stop in spans:
+        if not distinct or begin >= distinct[-1][1]:
+            distinct.append((begin, stop))
+    return distinct

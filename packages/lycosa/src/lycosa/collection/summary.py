@@ -21,7 +21,7 @@ from lycosa.text.tokens import stems
 class RevisitCounts:
     """Revisits of pages by outcome. They do not count for the harvest."""
 
-    looks: int = 0
+    count: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)  # unchanged, ok (new version), gone, ...
     changes: Counter[str] = field(default_factory=Counter)  # changed, cosmetic, vanished, moved, returned
     last: float = 0.0
@@ -29,7 +29,7 @@ class RevisitCounts:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "looks": self.looks,
+            "count": self.count,
             "last": self.last,
             "outcomes": dict(self.outcomes.most_common()),
             "changes": dict(self.changes.most_common()),
@@ -88,7 +88,7 @@ class Summary(Figures):
     # Reason of the last failure, by kind and outcome.
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
     hosts: Counter[str] = field(default_factory=Counter)
-    again: RevisitCounts = field(default_factory=RevisitCounts)
+    revisits: RevisitCounts = field(default_factory=RevisitCounts)
 
     @property
     def requests(self) -> int:
@@ -124,7 +124,7 @@ class Summary(Figures):
             ],
             "hosts": [{"host": host, "pages": count} for host, count in self.hosts.most_common()],
             "best": self.best,
-            "again": self.again.as_dict() if self.again.looks else None,
+            "revisits": self.revisits.as_dict() if self.revisits.count else None,
             "unsure": [question.as_dict() for question in self.unsure],
             "warning": self.warning,
             "curve": self._curve(),
@@ -157,16 +157,16 @@ def summarise(directory: Path, best: int = 10, threshold: float | None = None) -
 
 
 def _count(collection: CrawlDirectory, summary: Summary) -> None:
-    view, again = collection.view(), summary.again
+    view, revisits = collection.view(), summary.revisits
     tally = view.tally
     summary.is_relevant = view.relevant(summary.threshold)[view.column("crawled")].tolist()
     summary.hosts = Counter({host.name: host.pages for host in view.hosts() if host.pages})
     summary.spent = Counter(tally.spent)
     summary.outcomes = Counter({key: count for key, count in tally.kinds.items() if key[0] != "revisit"})
     summary.reasons = {key: complaint for key, complaint in tally.last_complaint.items() if key[0] != "revisit"}
-    again.outcomes = Counter({outcome: count for (kind, outcome), count in tally.kinds.items() if kind == "revisit"})
-    again.reasons = {outcome: why for (kind, outcome), why in tally.last_complaint.items() if kind == "revisit"}
-    again.looks, again.last, again.changes = tally.looks.count, tally.looks.last, tally.looks.changes
+    revisits.outcomes = Counter({outcome: count for (kind, outcome), count in tally.kinds.items() if kind == "revisit"})
+    revisits.reasons = {outcome: why for (kind, outcome), why in tally.last_complaint.items() if kind == "revisit"}
+    revisits.count, revisits.last, revisits.changes = tally.looks.count, tally.looks.last, tally.looks.changes
 
 
 MIN_TOPIC_WORDS = 3  # words of the topic that a page must contain, if the topic has more

@@ -53,8 +53,8 @@ class Tick(NamedTuple):
     label: str
 
 
-def ticks(low: float, high: float, most: int, *, whole: bool = False) -> list[Tick]:
-    """Return about `most` round values between two.
+def ticks(low: float, high: float, max_ticks: int, *, whole: bool = False) -> list[Tick]:
+    """Return about `max_ticks` round values between two.
 
     >>> [tick.label for tick in ticks(0, 300, 6)]
     ['0', '50', '100', '150', '200', '250', '300']
@@ -63,9 +63,9 @@ def ticks(low: float, high: float, most: int, *, whole: bool = False) -> list[Ti
     >>> [tick.label for tick in ticks(0, 2, 5, whole=True)]
     ['0', '1', '2']
     """
-    least = (high - low) / most
-    power = 10.0 ** math.floor(math.log10(least))
-    step = next(power * nice for nice in (1, 2, 5, 10) if power * nice >= least * (1 - 1e-9))
+    min_step = (high - low) / max_ticks
+    power = 10.0 ** math.floor(math.log10(min_step))
+    step = next(power * nice for nice in (1, 2, 5, 10) if power * nice >= min_step * (1 - 1e-9))
     step = max(1.0, step) if whole else step
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     form = f",.{digits}f" if 1e-6 < step < 1e9 else ".2g"
@@ -73,15 +73,15 @@ def ticks(low: float, high: float, most: int, *, whole: bool = False) -> list[Ti
     return [Tick(place * step, f"{place * step:{form}}" if place else "0") for place in places]
 
 
-def times(length: float, most: int = 5) -> list[Tick]:
+def times(length: float, max_ticks: int = 5) -> list[Tick]:
     """Return round durations in seconds from 0 to `length`, labelled in a suitable unit."""
     units = ((86_400, "d"), (3600, "h"), (60, "min"))
     unit, name = next(((size, name) for size, name in units if length >= size), (1, "s"))
-    found = ticks(0, length / unit, most)
-    return [Tick(tick.at * unit, f"{tick.label} {name}" if tick.at else "0") for tick in found]
+    round_ticks = ticks(0, length / unit, max_ticks)
+    return [Tick(tick.at * unit, f"{tick.label} {name}" if tick.at else "0") for tick in round_ticks]
 
 
-def dates(start: float, end: float, most: int = 6) -> list[Tick]:
+def dates(start: float, end: float, max_ticks: int = 6) -> list[Tick]:
     """Return round dates or times of day between two times.
 
     >>> [tick.label for tick in dates(0.0, 3 * 86400.0)]
@@ -90,10 +90,10 @@ def dates(start: float, end: float, most: int = 6) -> list[Tick]:
     ['00:00', '01:00', '02:00', '03:00']
     """
     short = end - start <= 36 * 3600
-    step = next((s for s in _STEPS if (end - start) / s <= most and (short or s >= 86_400)), _STEPS[-1])
+    step = next((s for s in _STEPS if (end - start) / s <= max_ticks and (short or s >= 86_400)), _STEPS[-1])
     shape = "%H:%M" if step < 86_400 else "%-d %b" if step < 91 * 86_400 else "%b %Y"
-    found = range(math.ceil(start / step) * step, int(end) + 1, step)
-    return [Tick(at, datetime.fromtimestamp(at, UTC).strftime(shape)) for at in found]
+    round_ticks = range(math.ceil(start / step) * step, int(end) + 1, step)
+    return [Tick(at, datetime.fromtimestamp(at, UTC).strftime(shape)) for at in round_ticks]
 
 
 def columns(shares: Sequence[float], height: int) -> list[str]:

@@ -42,14 +42,14 @@ def visible(text: str) -> str:
     return text.translate({ord(c): " " for c in set(text) if not c.isprintable() and c not in "\n" + _JOINERS})
 
 
-def clip(text: str, most: int = 300) -> str:
-    """Shorten text to `most` characters.
+def clip(text: str, max_length: int = 300) -> str:
+    """Shorten text to `max_length` characters.
 
     >>> clip("abcdef", 4)
     'abc…'
     """
     text = " ".join(text.split())
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+    return text if len(text) <= max_length else text[: max_length - 1].rstrip() + "…"
 
 
 def href(node: str) -> str:
@@ -114,9 +114,9 @@ def size(number: int) -> str:
     >>> size(999), size(12_345), size(3_400_000)
     ('999 B', '12 kB', '3.4 MB')
     """
-    for unit, least in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if number >= least:
-            return f"{number / least:.1f} {unit}"
+    for unit, min_size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if number >= min_size:
+            return f"{number / min_size:.1f} {unit}"
     return f"{number / 1000:.0f} kB" if number >= 1000 else f"{number} B"
 
 

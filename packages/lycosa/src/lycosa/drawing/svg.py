@@ -25,10 +25,10 @@ def style() -> Markup:
     return Markup(Path(__file__).with_name("figure.css").read_text(encoding="utf-8"))
 
 
-def inline(figure: Figure, says: str, height: int = 0) -> Markup:
-    """Draw a figure in two widths, one of which figure.css shows; `says` is the text for screen readers."""
+def inline(figure: Figure, alt: str, height: int = 0) -> Markup:
+    """Draw a figure in two widths, one of which figure.css shows; `alt` is the text for screen readers."""
     wide, narrow = svg(figure, height=height), svg(figure, 360, height)
-    return Markup('<div class="drawing" role="img" aria-label="{}">\n{}\n{}\n</div>').format(clean(says), wide, narrow)
+    return Markup('<div class="drawing" role="img" aria-label="{}">\n{}\n{}\n</div>').format(clean(alt), wide, narrow)
 
 
 def svg(figure: Figure, width: int = 720, height: int = 0, *, alone: bool = False, theme: str = "") -> Markup:
@@ -89,13 +89,13 @@ def _axes(figure: Figure) -> tuple[_Scale, _Scale]:
     return _Scale(value for curve in figure.curves for value in curve.x), _Scale(heights, to_zero=True)
 
 
-def _x_ticks(figure: Figure, x: _Scale, most: int) -> list[Tick]:
+def _x_ticks(figure: Figure, x: _Scale, max_ticks: int) -> list[Tick]:
     unit = figure.unit if isinstance(figure, Histogram) else ""
     if unit == "seconds":
-        return times(x.high, most)
+        return times(x.high, max_ticks)
     if unit == "date":
-        return dates(x.low, x.high, most)
-    return ticks(x.low, x.high, most, whole=x.is_whole and not isinstance(figure, Histogram))
+        return dates(x.low, x.high, max_ticks)
+    return ticks(x.low, x.high, max_ticks, whole=x.is_whole and not isinstance(figure, Histogram))
 
 
 def _legend(figure: Figure, width: int, top: float) -> tuple[list[str], float]:
@@ -104,14 +104,14 @@ def _legend(figure: Figure, width: int, top: float) -> tuple[list[str], float]:
         return [], top
     parts, left, row = [], 8.0, top + 12
     palette = figure.palette if isinstance(figure, Histogram) else range(len(figure.curves))
-    for look, curve in zip(palette, figure.curves, strict=True):
+    for colour, curve in zip(palette, figure.curves, strict=True):
         name = clip(_text(curve.label), 60 if width > 500 else 40) or "–"
         if left > 8 and left + 32 + LETTER * len(name) > width:
             left, row = 8.0, row + 20
-        mark = f'<path class="line dash-{look % DASHES}" d="M{left:.1f} {row - 4:.1f}h24"/>'
+        mark = f'<path class="line dash-{colour % DASHES}" d="M{left:.1f} {row - 4:.1f}h24"/>'
         if isinstance(figure, Histogram):
             mark = f'<rect class="block" x="{left + 6}" y="{row - 10}" width="12" height="12"/>'
-        parts.append(f'<g class="{_look(look)}">{mark}{_label(left + 30, row, name, "start", "legend")}</g>')
+        parts.append(f'<g class="{_colour_class(colour)}">{mark}{_label(left + 30, row, name, "start", "legend")}</g>')
         left += 48 + LETTER * len(name)
     return parts, row + 6
 
@@ -126,7 +126,7 @@ def _lines(figure: Figure, x: _Scale, y: _Scale, *, readings: bool) -> Iterator[
                 path += f"{pen}{x(at):.1f} {y(value):.1f}"
                 dots += f'<circle class="dot" cx="{x(at):.1f}" cy="{y(value):.1f}" r="2.5"/>'
             pen = "L" if _is_drawn(at, value) else "M"
-        yield f'<g class="{_look(place)}">'
+        yield f'<g class="{_colour_class(place)}">'
         if sure := [edges for edges in zip(curve.x, curve.low, curve.high, strict=False) if _is_drawn(*edges)]:
             edge = [(at, high) for at, _, high in sure] + [(at, low) for at, low, _ in reversed(sure)]
             points = " ".join(f"{x(at):.1f},{y(value):.1f}" for at, value in edge)
@@ -159,13 +159,13 @@ def _bins(figure: Histogram, x: _Scale, y: _Scale) -> Iterator[str]:
     edges = [figure.low + (figure.high - figure.low) * place / count for place in range(count + 1)]
     for place, (start, end) in enumerate(pairwise(edges)):
         parts = zip(figure.palette, figure.curves, strict=True)
-        stack = [(look, curve.label, curve.y[place]) for look, curve in parts if curve.y[place]]
+        stack = [(colour, curve.label, curve.y[place]) for colour, curve in parts if curve.y[place]]
         lines = [f"{form(start)} to {form(end)}", *(f"{name}: {value:,}" for _, name, value in stack)]
         at, foot = f'x="{x(start) + 0.5:.1f}" width="{max(1, x(end) - x(start) - 1):.1f}"', 0.0
         yield f'<g class="bin">{_title(lines)}'
-        for look, _, value in stack:
+        for colour, _, value in stack:
             size = f'y="{y(foot + value):.1f}" height="{y(foot) - y(foot + value):.1f}"'
-            yield f'<rect class="block {_look(look)}" {at} {size}/>'
+            yield f'<rect class="block {_colour_class(colour)}" {at} {size}/>'
             foot += value
         yield "</g>"
     for mark, label in figure.marks:
@@ -175,7 +175,7 @@ def _bins(figure: Histogram, x: _Scale, y: _Scale) -> Iterator[str]:
         yield f'<g class="mark"><path {path}/>{text}</g>' if label else f'<path class="break" {path}/>'
 
 
-def _look(place: int) -> str:
+def _colour_class(place: int) -> str:
     return f"curve-{place % COLOURS + 1}"
 
 

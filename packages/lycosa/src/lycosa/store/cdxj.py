@@ -231,7 +231,7 @@ def update_index(path: Path, end: int, fresh: Iterable[CdxjEntry] = ()) -> None:
     gap = min((entry.offset for entry in added), default=end)
     reached = indexed_end(index, gap)
     lacking = sorted(entry.line for entry in [*scan_records(path, reached, gap), *added])
-    known = (line for line, behind in _spans(index) if behind <= gap) if reached else ()
+    known = (line for line, end_offset in _spans(index) if end_offset <= gap) if reached else ()
     with atomic_write(index) as file:
         file.writelines(line for line, _ in groupby(heapq.merge(known, lacking)))
 
@@ -239,12 +239,12 @@ def update_index(path: Path, end: int, fresh: Iterable[CdxjEntry] = ()) -> None:
 def indexed_end(index: Path, end: int) -> int:
     """Return the highest indexed offset that is at most `end`; 0 if the index is torn or unsorted."""
     reached, before = 0, b""
-    for line, behind in _spans(index):
-        if line < before or behind < 0:
+    for line, end_offset in _spans(index):
+        if line < before or end_offset < 0:
             return 0
         before = line
-        if reached < behind <= end:
-            reached = behind
+        if reached < end_offset <= end:
+            reached = end_offset
     return reached
 
 

@@ -109,11 +109,11 @@ class Snapshots:
         file = _open_regular_file(self.path / BLOCKS, os.O_RDWR | os.O_CREAT)
         try:
             room = _BlockAllocator(file, self._leaves.values())
-            kept = {name: self._write_array(name, leaf, file, room) for name, leaf in leaves.items()}
+            stored = {name: self._write_array(name, leaf, file, room) for name, leaf in leaves.items()}
         finally:
             os.close(file)
-        self._write_map(about, kept, plain)
-        self._leaves = kept
+        self._write_map(about, stored, plain)
+        self._leaves = stored
 
     def _check_free_space(self, leaves: Mapping[str, Any]) -> None:
         """Raise StateMismatch unless the disk has room for two copies of the state: old blocks are overwritten last."""
@@ -126,9 +126,9 @@ class Snapshots:
     def _write_array(self, name: str, leaf: Any, file: int, room: _BlockAllocator) -> _StoredArray:
         before = self._leaves.get(name)
         if isinstance(leaf, np.ndarray):
-            whole = np.ascontiguousarray(leaf)
-            kind, dtype, shape, items, first = _ARRAY, whole.dtype.str, list(leaf.shape), 0, 0
-            data = whole.reshape(-1).view(np.uint8).data
+            contiguous = np.ascontiguousarray(leaf)
+            kind, dtype, shape, items, first = _ARRAY, contiguous.dtype.str, list(leaf.shape), 0, 0
+            data = contiguous.reshape(-1).view(np.uint8).data
         else:
             kind, items, shape = _kind(leaf), len(leaf.items), list[int]()
             if before is None or before.kind != kind or before.items > items:
@@ -313,10 +313,10 @@ def _write(file: int, data: memoryview, changed: NDArray[np.intp], places: NDArr
     """Write blocks, merging runs that are contiguous in memory and in the file."""
     if not len(changed):
         return
-    there = places[changed]
-    cuts = np.flatnonzero((np.diff(changed) != 1) | (np.diff(there) != 1)) + 1
+    targets = places[changed]
+    cuts = np.flatnonzero((np.diff(changed) != 1) | (np.diff(targets) != 1)) + 1
     for run in np.split(np.arange(len(changed)), cuts):
-        begin, at = int(changed[run[0]]) * BLOCK, int(there[run[0]]) * BLOCK
+        begin, at = int(changed[run[0]]) * BLOCK, int(targets[run[0]]) * BLOCK
         end = min(len(data), begin + len(run) * BLOCK)
         while begin < end:
             written = os.pwrite(file, data[begin:end], at)
@@ -351,10 +351,10 @@ def _check(leaves: Mapping[str, _StoredArray], size: int) -> None:
     Also for too many blocks of zeros: they take no space, so a tiny file could claim huge arrays.
     """
     places = np.concatenate([np.zeros(0, np.int32), *(leaf.places for leaf in leaves.values())])
-    kept = places[places != ZEROS]
-    if len(kept) and (kept.min() < 0 or int(kept.max()) * BLOCK >= size or len(np.unique(kept)) < len(kept)):
+    stored = places[places != ZEROS]
+    if len(stored) and (stored.min() < 0 or int(stored.max()) * BLOCK >= size or len(np.unique(stored)) < len(stored)):
         raise ValueError("blocks are missing or shared")
-    if len(places) > 8 * len(kept) + 100_000:
+    if len(places) > 8 * len(stored) + 100_000:
         raise ValueError("too many blocks of zeros")
 
 
@@ -382,9 +382,9 @@ def _read_into_file(file: int, leaf: _StoredArray) -> FileArray | None:
 def _read(file: int, leaf: _StoredArray, view: memoryview, first: int) -> bool:
     """Read the bytes of an array from a block on into a zeroed buffer; return whether their hashes are correct."""
     places = leaf.places[first : first - -len(view) // BLOCK]
-    kept = np.flatnonzero(places != ZEROS)
-    cuts = np.flatnonzero((np.diff(kept) != 1) | (np.diff(places[kept]) != 1)) + 1
-    for run in np.split(kept, cuts) if len(kept) else ():
+    stored = np.flatnonzero(places != ZEROS)
+    cuts = np.flatnonzero((np.diff(stored) != 1) | (np.diff(places[stored]) != 1)) + 1
+    for run in np.split(stored, cuts) if len(stored) else ():
         begin, at = int(run[0]) * BLOCK, int(places[run[0]]) * BLOCK
         end = min(len(view), begin + len(run) * BLOCK)
         while begin < end:
@@ -393,7 +393,7 @@ def _read(file: int, leaf: _StoredArray, view: memoryview, first: int) -> bool:
                 return False
             begin, at = begin + got, at + got
     hashes = leaf.hashes[first : first + len(places)].tolist()
-    return all(_hash(view[at * BLOCK : (at + 1) * BLOCK]) == hashes[at] for at in kept.tolist())
+    return all(_hash(view[at * BLOCK : (at + 1) * BLOCK]) == hashes[at] for at in stored.tolist())
 
 
 def _array(data: NDArray[np.uint8], leaf: _StoredArray) -> NDArray[Any]:

@@ -78,7 +78,7 @@ def test_near_sorts_by_distance() -> None:
     repeats = NearDuplicates(lambda key: "")
     for key, bits in enumerate((0b11111, 0b1111, 0b1, 2**63), 1):
         repeats.is_new(key, bits, f"text {key}")
-    assert [3, 4, 2] == repeats.near(0)
+    assert [3, 4, 2] == repeats.similar(0)
 
 
 def test_is_new_without_fingerprint() -> None:

@@ -56,8 +56,8 @@ class Selection:
         self._progress = progress
         self.parent = lru_cache(maxsize=16)(self.log.visit)  # pages with the same parent are consecutive
         self.view = collection.view()
-        least = -math.inf if everything else collection.threshold
-        self._chosen = self.view.current(copies=copies) & (self.view.column("relevance_now") >= least)
+        min_relevance = -math.inf if everything else collection.threshold
+        self._chosen = self.view.current(copies=copies) & (self.view.column("relevance_now") >= min_relevance)
         if only:
             row = self.view.graph.vertex(only)
             self._chosen &= np.arange(len(self._chosen)) == row

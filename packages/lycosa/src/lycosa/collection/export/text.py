@@ -104,20 +104,21 @@ class NearDuplicates:
         """Return whether a text is new, and remember it if so. Texts without a fingerprint always are."""
         if not fingerprint:
             return True
-        if near := self.near(fingerprint)[:MAX_CANDIDATES]:
+        if similar := self.similar(fingerprint)[:MAX_CANDIDATES]:
             runs = _trigrams(text)
-            least = MIN_SIMILARITY if len(text.split()) >= 50 else 1.0  # shorter texts are duplicates only if identical
-            if any(_resemblance(runs, self._earlier(other)) >= least for other in near):
+            # Shorter texts are duplicates only if identical.
+            min_similarity = MIN_SIMILARITY if len(text.split()) >= 50 else 1.0
+            if any(_resemblance(runs, self._earlier(other)) >= min_similarity for other in similar):
                 return False
         self._prints.append(fingerprint)
         self._keys.append(key)
         return True
 
-    def near(self, fingerprint: int) -> list[int]:
+    def similar(self, fingerprint: int) -> list[int]:
         """Return the keys of texts with a similar fingerprint, nearest first (5 ms for a million texts)."""
-        apart = np.bitwise_count(np.array(self._prints, np.uint64) ^ np.uint64(fingerprint))
-        near = np.flatnonzero(apart <= NEAR_DUPLICATE_BITS)
-        return [self._keys[at] for at in near[np.argsort(apart[near], kind="stable")].tolist()]
+        distances = np.bitwise_count(np.array(self._prints, np.uint64) ^ np.uint64(fingerprint))
+        similar = np.flatnonzero(distances <= NEAR_DUPLICATE_BITS)
+        return [self._keys[at] for at in similar[np.argsort(distances[similar], kind="stable")].tolist()]
 
 
 def _resemblance(runs: frozenset[int], other: frozenset[int]) -> float:

@@ -138,9 +138,9 @@ def _add_totals(report: ReportFigures, collection: CrawlDirectory, cards: Cards)
     report.causes = sorted(tally.causes.values(), key=lambda cause: (-cause.count, cause.name))
     for kind, meaning in KINDS.items():
         ended = {key: number for key, number in tally.kinds.items() if key[0] == kind}
-        good = sum(number for key, number in ended.items() if key[1] in SUCCESSFUL or key in EXPECTED)
+        successful = sum(number for key, number in ended.items() if key[1] in SUCCESSFUL or key in EXPECTED)
         if ended:
-            report.kinds.append((meaning, sum(ended.values()), sum(ended.values()) - good))
+            report.kinds.append((meaning, sum(ended.values()), sum(ended.values()) - successful))
     relevant = view.relevant_by_language(collection.threshold)
     report.languages = [(code, count, relevant[code]) for code, count in tally.languages.most_common(12)]
     report.remarks = sorted(tally.flags.values(), key=lambda remark: (-remark.count, remark.name))
