@@ -47,7 +47,7 @@ def test_a_link_that_waits(crawl: Crawl, command: Command) -> None:
     facts = command.json("why", made, "e")
     assert ("e", "waits", ["b"]) == (facts["node"], facts["state"], [parent["node"] for parent in facts["parents"]])
     view = facts["views"][0]
-    assert view["score"] == pytest.approx(sum(view["terms"].values()), abs=1e-6)
+    assert view["priority"] == pytest.approx(sum(view["terms"].values()), abs=1e-6)
 
 
 def test_what_comes_next(crawl: Crawl, command: Command) -> None:
@@ -116,10 +116,14 @@ def test_a_page_of_a_large_crawl(crawl: Crawl, command: Command, monkeypatch: py
     """What is known without reading the whole log again comes at once; what is not, when it is asked for."""
     made = crawl()
     whole = command.json("why", made, "b")
-    monkeypatch.setattr("lycosa.explaining.reasons.MOST_FOLDED", 1)
+    monkeypatch.setattr("lycosa.explaining.reasons.MAX_REPLAYED_EVENTS", 1)
     quick = command.json("why", made, "b")
-    assert (True, {}, 0) == (quick["fetched"]["unfolded"] > 1, quick["fetched"]["terms"], whole["fetched"]["unfolded"])
-    assert whole["way"] == quick["way"]
+    assert (True, {}, 0) == (
+        quick["fetched"]["events_to_replay"] > 1,
+        quick["fetched"]["terms"],
+        whole["fetched"]["events_to_replay"],
+    )
+    assert whole["path"] == quick["path"]
     assert whole["parents"] == quick["parents"]
     assert "--fold" in command.out("why", made, "b")
     assert whole == command.json("why", made, "b", "--fold")
