@@ -6,4 +6,4 @@ for visit in lycosa.crawl("coral reef bleaching", seeds, out="reefs", budget=100
         print(f"{visit.relevance:.2f}  {visit.title}")
 
 frame = lycosa.open("reefs").to_pandas()
-print(frame.nlargest(5, "score")[["score", "title", "text"]])
+print(frame.nlargest(5, "relevance")[["relevance", "title", "text"]])

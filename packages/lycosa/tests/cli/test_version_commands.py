@@ -142,8 +142,8 @@ def test_looks_again_do_not_count_as_pages(crawl: Path, command: Command) -> Non
         dict(summary.outcomes),
         summary.reasons,
     )
-    again = summary.again
-    assert (13, {"changed": 1, "vanished": 1, "moved": 1}) == (again.looks, dict(again.changes))
+    again = summary.revisits
+    assert (13, {"changed": 1, "vanished": 1, "moved": 1}) == (again.count, dict(again.changes))
     assert {"unchanged": 8, "gone": 2, "ok": 1, "redirect": 1, "timeout": 1} == dict(again.outcomes)
     assert {"timeout": f"no answer {B}"} == again.reasons
     assert "New" in {find["title"] for find in summary.best}

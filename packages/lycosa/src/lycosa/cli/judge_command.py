@@ -62,8 +62,8 @@ def judge(
 
 def _parts(judged: JudgingResult, again: str) -> Iterator[Part]:
     before, after = judged.before, judged.after
-    if judged.of:
-        yield f"A sample of {after.pages:,} from {judged.of:,} pages (all of them: --all)"
+    if judged.sample_of:
+        yield f"A sample of {after.pages:,} from {judged.sample_of:,} pages (all of them: --all)"
     yield f"before: {before.description}, score {describe_threshold(judged.threshold_before)}"
     threshold = describe_threshold(judged.threshold)
     yield Text.assemble(("now", "bold"), f":    {after.description}, score {threshold}, by {judged.judge}")

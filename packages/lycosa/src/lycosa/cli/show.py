@@ -66,8 +66,8 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
         (count, f"{kind} {outcome}" if kind != outcome else kind, summary.reasons.get((kind, outcome), ""))
         for (kind, outcome), count in summary.outcomes.most_common()
     )
-    if summary.again.looks:
-        yield from _again(summary.again)
+    if summary.revisits.count:
+        yield from _again(summary.revisits)
     yield from _hosts(summary)
     if summary.ending == REFRESHED and not summary.running:
         yield f"revisit with: lycosa refresh {name}"
@@ -105,7 +105,7 @@ def _again(again: RevisitCounts) -> Iterator[Part]:
     kinds += [f"{changes[name]:,} {name}" for name in ("vanished", "moved", "returned") if changes.get(name)]
     kinds += [f"{changes['cosmetic']:,} only cosmetic"] if changes.get("cosmetic") else []
     line = f": {', '.join(kinds)}; the last {day_and_time(again.last)}"
-    yield Text.assemble((many(again.looks, "revisit"), "bold"), line)
+    yield Text.assemble((many(again.count, "revisit"), "bold"), line)
     yield from _counted(
         (count, "another version" if outcome == "ok" else outcome, again.reasons.get(outcome, ""))
         for outcome, count in again.outcomes.most_common()
