@@ -104,7 +104,7 @@ class Broken:
 
 
 class Picks:
-    """Has `pick` and nothing else."""
+    """Has `pick` only."""
 
     def pick(self) -> None:
         pass

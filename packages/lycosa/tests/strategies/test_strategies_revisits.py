@@ -392,9 +392,9 @@ def test_scent_new_link_uses_neighbours() -> None:
     crawl = scent()
     links = {"http://a.test/e": 0.0, "http://a.test/b": 0.5, "http://a.test/c": 0.0}
     crawl.page("http://a.test/", 0.5, links, again=True, terms=crawl.words("coral"))
-    rows = np.array([crawl.table.row_of["http://a.test/c"], crawl.table.row_of["http://a.test/e"]])
-    terms = crawl.estimator.terms(rows, crawl.table)
-    assert terms["neighbours"][0] == terms["neighbours"][1] > 0
+    rows = [crawl.table.row_of["http://a.test/c"], crawl.table.row_of["http://a.test/e"]]
+    old, new = (crawl.estimator.explain(row, crawl.table)["neighbours"] for row in rows)
+    assert old == new > 0
 
 
 def test_scent_page_moved_after_fetch() -> None:
