@@ -1,4 +1,4 @@
-"""Two texts side by side: the new one can be read off, and each change stands where a reader expects it."""
+"""Two compared texts: the diff is correct, and changes are where a reader expects them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ TEXTS = st.one_of(st.text(LETTERS, max_size=200), st.text(max_size=60), WORDS.ma
 
 
 def flat(text: str) -> list[str]:
-    """All words of a text."""
     return [word for block in blocks(text) for word in block]
 
 
 def applied(old: str, found: Diff) -> list[str]:
-    """The old text with the diff applied: what is removed must be there, what is kept is the old text's own."""
+    """Apply a diff to the old text, checking removed and kept words."""
     left = [bare(word) for word in flat(old)]
     new = []
     for row in found.rows:
@@ -42,8 +41,7 @@ def applied(old: str, found: Diff) -> list[str]:
 
 
 @given(TEXTS, TEXTS)
-def test_applying_it_to_the_old_text_gives_the_new_one(old: str, new: str) -> None:
-    """For any two texts, and the counts are those of the rows."""
+def test_diff_applied_gives_new_text(old: str, new: str) -> None:
     found = diff(old, new)
     assert [bare(word) for word in flat(new)] == applied(old, found)
     assert found.new_words - found.old_words == found.added - found.removed
@@ -52,8 +50,7 @@ def test_applying_it_to_the_old_text_gives_the_new_one(old: str, new: str) -> No
 
 
 @given(TEXTS)
-def test_a_text_does_not_differ_from_itself(text: str) -> None:
-    """All its rows are the same."""
+def test_diff_equal_texts(text: str) -> None:
     found = diff(text, text)
     assert {"same"} >= {row.state for row in found.rows}
     assert (0, 0, 0.0) == (found.removed, found.added, found.share)
@@ -67,14 +64,13 @@ def runs(found: Diff, row: int) -> list[tuple[str, str]]:
     return [(run.state, run.text) for run in found.rows[row].runs]
 
 
-def test_blocks_are_aligned_before_words() -> None:
-    """A paragraph between two others is one row, and the others are not touched."""
+def test_diff_aligns_blocks_first() -> None:
     found = diff("The reef is old.\nIt is large.", "The reef is old.\nFish live in the reef.\nIt is large.")
     assert ["same", "added", "same"] == states(found)
     assert [("added", "Fish live in the reef.")] == runs(found, 1)
 
 
-def test_a_block_that_changed_stands_beside_what_it_became() -> None:
+def test_diff_changed_blocks_are_side_by_side() -> None:
     """Two words of nine and one of seven: 3 of 2 * (5 + 3) words differ on either side."""
     found = diff("Corals bleach in warm water.\nSee also fish.", "Corals die in warm water.\nSee also crabs.")
     assert ["changed", "changed"] == states(found)
@@ -84,41 +80,37 @@ def test_a_block_that_changed_stands_beside_what_it_became() -> None:
     assert (2, 2, 4 / 16) == (found.removed, found.added, found.share)
 
 
-def test_blocks_without_a_common_word_stand_beside_each_other_if_they_are_as_many() -> None:
-    """One heading became another: a row with all of the one and all of the other."""
+def test_diff_replaced_blocks_without_common_words() -> None:
     assert [("removed", "Old heading"), ("added", "Something new")] == runs(diff("Old heading", "Something new"), 0)
 
 
-def test_a_block_that_shares_little_is_another_block() -> None:
-    """Only `the` in common, of seven and eight words, and another line: removed here, added there."""
+def test_diff_dissimilar_blocks_are_removed_and_added() -> None:
+    """Only `the` in common, of seven and eight words."""
     old = "Under the sea there are many fish"
     found = diff(old, "Prices rose again in March, says the bank\nof Spain")
     assert ["removed", "added", "added"] == states(found)
 
 
-def test_a_paragraph_cut_in_two_is_one_row() -> None:
-    """Only the break is new, and a break is no word."""
+def test_diff_split_paragraph_is_one_row() -> None:
     old = "Corals grow slowly in the sea and they bleach when it is too warm for weeks."
     found = diff(old, old.replace(" and they", "\nand they"))
     assert [("kept", "Corals grow slowly in the sea"), ("added", "\n")] == runs(found, 0)[:2]
     assert (["changed"], 0, 0) == (states(found), found.removed, found.added)
 
 
-def test_a_block_that_moved_is_neither_removed_nor_added() -> None:
-    """A paragraph of five words at another place."""
+def test_diff_moved_block() -> None:
     lines = ["One is here today.", "Corals bleach in warm water.", "Two is there now.", "Three is where it was."]
     found = diff("\n".join(lines), "\n".join([lines[0], lines[2], lines[3], lines[1]]))
     assert ["same", "moved away", "same", "same", "moved here"] == states(found)
     assert (0, 0, 5) == (found.removed, found.added, found.moved)
 
 
-def test_short_blocks_do_not_move() -> None:
-    """`Read more` repeats all over a page: that one of them moved is nothing to tell."""
+def test_diff_short_blocks_do_not_move() -> None:
+    """`Read more` repeats all over a page."""
     assert ["added", "same", "removed"] == states(diff("Reefs\nRead more", "Read more\nReefs"))
 
 
-def test_a_moved_block_within_a_row_belongs_to_it() -> None:
-    """A block that moved in between the two halves of another is part of that row, and no move is told."""
+def test_diff_moved_block_within_a_row_belongs_to_it() -> None:
     moved = "These five words have moved."
     halves = "Corals grow slowly in the sea and they bleach", "when it is too warm for weeks on end."
     stays = ["A line that stays here.", "And another one."]
@@ -129,53 +121,45 @@ def test_a_moved_block_within_a_row_belongs_to_it() -> None:
     assert (5, 5, 0) == (found.removed, found.added, found.moved)
 
 
-def test_a_change_slides_to_where_it_reads_best() -> None:
-    """`coral` was not torn from `reefs`: the sentence before it is new."""
+def test_diff_shifts_changes_to_readable_place() -> None:
     found = diff("all coral reefs grow", "all coral bleaches and all coral reefs grow")
     assert [("added", "all coral bleaches and"), ("kept", "all coral reefs grow")] == runs(found, 0)
 
 
-def test_words_kept_by_chance_between_large_changes_changed_with_them() -> None:
-    """`of` between two stretches of three other words is no island of its own."""
+def test_diff_merges_changes_across_tiny_kept_words() -> None:
     start = "Here is where the old text begins and goes on for a while:"
     found = diff(f"{start} a b c of d e f end.", f"{start} u v w of x y z end.")
     assert ("removed", "a b c of d e f") == runs(found, 0)[1]
 
 
-def test_blanks_and_what_cannot_be_seen_do_not_count() -> None:
-    """Tabs, soft hyphens, marks of direction, and the layout of columns."""
+def test_diff_ignores_whitespace_and_invisible_characters() -> None:
     assert ["same"] == states(diff("a\tb  c", "a b\u202e c\u00ad"))
     assert ["same"] == states(diff("珊 瑚", "珊瑚"))
 
 
-def test_scripts_without_blanks_are_compared_letter_by_letter() -> None:
-    """One character more at the beginning, and nothing else."""
+def test_diff_scripts_without_spaces_by_character() -> None:
     assert [("added", "大"), ("kept", "珊瑚礁")] == runs(diff("珊瑚礁", "大珊瑚礁"), 0)
 
 
-def test_long_words_are_cut_behind_their_punctuation() -> None:
-    """An address of 50 letters changed its year."""
+def test_diff_cuts_long_words_after_punctuation() -> None:
     old = "https://example.org/reefs/2024/bleaching/pictures/of/corals"
     changed = [run for run in runs(diff(old, old.replace("2024", "2025")), 0) if run[0] != "kept"]
     assert [("removed", "2024/"), ("added", "2025/")] == changed
 
 
-def test_empty_texts_have_no_rows() -> None:
-    """Nothing became nothing, or something."""
+def test_diff_empty_texts() -> None:
     assert [] == diff("", " \n ").rows
     assert ["added"] == states(diff("", "Reefs"))
     assert ["removed"] == states(diff("Reefs", ""))
     assert 1.0 == diff("", "Reefs").share
 
 
-def test_visible_text_holds_no_control_characters() -> None:
-    """Neither the terminal's nor those that turn a text around; joiners stay, as they are spelling."""
+def test_visible_removes_control_characters() -> None:
     assert "a b\nc\u200cd" == visible("a\x1bb\nc\u200c\x01d\x02\u00ad")
 
 
 @pytest.mark.parametrize("on", [True, False])
-def test_the_collector_of_cycles_is_left_as_it_was(on: bool) -> None:
-    """It pauses during the work only."""
+def test_diff_restores_garbage_collector(on: bool) -> None:
     was = gc.isenabled()
     try:
         (gc.enable if on else gc.disable)()
@@ -185,8 +169,8 @@ def test_the_collector_of_cycles_is_left_as_it_was(on: bool) -> None:
         (gc.enable if was else gc.disable)()
 
 
-def test_a_page_takes_about_as_many_times_longer_as_it_is_larger() -> None:
-    """Lines, one long line, lines of one word: four times the text takes below eight times the work, never 16."""
+def test_diff_work_is_subquadratic() -> None:
+    """Four times the text takes less than eight times the work."""
     chance = random.Random(4)
     words = [f"w{number}" for number in range(5000)]
 

@@ -1,4 +1,4 @@
-"""What two sequences have in common: always right, shortest where they are short, and quick where they are long."""
+"""Alignment: always valid, optimal for short sequences, fast for long ones."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SHORT = st.lists(st.integers(0, 4), max_size=14)
 
 
 def is_alignment(a: Sequence[int], b: Sequence[int], places: list[tuple[int, int]]) -> bool:
-    """Whether places hold equal elements, ascending on both sides."""
+    """Return whether places hold equal elements and ascend on both sides."""
     ascending = all(x[0] < y[0] and x[1] < y[1] for x, y in pairwise(places))
     return ascending and all(a[i] == b[j] for i, j in places)
 
 
 def longest(a: list[int], b: list[int]) -> int:
-    """The length of a longest common subsequence, by the table of the textbook."""
+    """Return the length of a longest common subsequence by the textbook algorithm."""
     row = [0] * (len(b) + 1)
     for x in a:
         before, row = row, [0]
@@ -35,8 +35,7 @@ def longest(a: list[int], b: list[int]) -> int:
 
 
 @given(SHORT, SHORT)
-def test_short_sequences_are_aligned_exactly(a: list[int], b: list[int]) -> None:
-    """They have as much in common as the textbook's table says."""
+def test_align_short_sequences_is_optimal(a: list[int], b: list[int]) -> None:
     places = align(a, b)
     assert is_alignment(a, b, places)
     assert longest(a, b) == len(places)
@@ -44,14 +43,13 @@ def test_short_sequences_are_aligned_exactly(a: list[int], b: list[int]) -> None
 
 @pytest.fixture
 def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bounds that make small sequences take the way of long ones."""
+    """Apply the algorithm for long sequences to small ones."""
     monkeypatch.setattr(aligned_rows, "EXACT", 4)
 
 
 @pytest.mark.usefixtures("small_bounds")
 @pytest.mark.parametrize("letters", [1, 2, 3, 20, 1000])
-def test_the_long_way_is_right_whatever_it_meets(letters: int) -> None:
-    """Pieces never align what is not equal, nor out of order."""
+def test_align_long_sequences_is_valid(letters: int) -> None:
     chance = random.Random(letters)
     for _ in range(300):
         a = chance.choices(range(letters), k=chance.randrange(60))
@@ -63,7 +61,7 @@ def test_the_long_way_is_right_whatever_it_meets(letters: int) -> None:
 
 
 def texts() -> list[tuple[list[int], list[int]]]:
-    """Texts of 300 words with frequencies like a language's, and edits of them."""
+    """Return texts of 300 words with natural frequencies, and edits of them."""
     chance = random.Random(8)
     words = range(400)
     weights = [1 / (1 + word) for word in words]
@@ -78,8 +76,7 @@ def texts() -> list[tuple[list[int], list[int]]]:
     return pairs
 
 
-def test_it_is_never_longer_than_difflib() -> None:
-    """Words kept, of texts with 0 to 39 edits: at least as many each time, and more where there are many edits."""
+def test_align_keeps_at_least_as_much_as_difflib() -> None:
     ours, theirs = [], []
     for a, b in texts():
         ours.append(len(align(a, b)))
@@ -90,11 +87,8 @@ def test_it_is_never_longer_than_difflib() -> None:
 
 
 @pytest.mark.parametrize("letters", [1, 2, 30, 30_000])
-def test_work_grows_with_the_length_not_with_its_square(letters: int) -> None:
-    """Four times the length takes below eight times the work, where a table would take 16 times.
-
-    Already the shorter pair is past the bound of the exact way.
-    """
+def test_align_work_is_subquadratic(letters: int) -> None:
+    """Four times the length takes less than eight times the work, where a table would take 16 times."""
     chance = random.Random(1)
 
     def pair(length: int) -> tuple[list[int], list[int]]:
@@ -106,8 +100,8 @@ def test_work_grows_with_the_length_not_with_its_square(letters: int) -> None:
     assert lines(lambda: align(*long)) < 8 * lines(lambda: align(*short))
 
 
-def test_it_takes_a_twentieth_of_difflibs_work_where_words_repeat() -> None:
-    """Two sequences of 500 elements, two kinds of them: difflib looks at every pair again and again."""
+def test_align_takes_a_twentieth_of_difflibs_work() -> None:
+    """Two sequences of 500 elements of two kinds."""
     chance = random.Random(2)
     a, b = chance.choices([0, 1], k=500), chance.choices([0, 1], k=500)
     theirs = lines(difflib.SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks)
@@ -116,8 +110,7 @@ def test_it_takes_a_twentieth_of_difflibs_work_where_words_repeat() -> None:
 
 @settings(max_examples=50)
 @given(st.lists(st.integers(0, 3), max_size=200), st.lists(st.integers(0, 3), max_size=200))
-def test_any_two_sequences_go_the_long_way_safely(a: list[int], b: list[int]) -> None:
-    """The same for whatever hypothesis thinks of."""
+def test_align_long_sequences_arbitrary_input(a: list[int], b: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(aligned_rows, "EXACT", 16)
         if a and b:

@@ -1,4 +1,4 @@
-"""Each detector on its own: hand-computed values, a table of page pairs, and what holds for any two pages."""
+"""Detectors: hand-computed values, a table of page pairs, and properties of any two pages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def article(
     extra: str = "",
     foot: str = "12 views",
 ) -> Snapshot:
-    """A page as they are, its parts exchangeable."""
+    """Return an article with some parts replaced."""
     return page(
         f"<!doctype html><html><head><title>{title}</title>{head}</head><body><nav><ul><li><a href=/>Home</a>"
         f"<li><a href=/about>About</a>{nav}</ul></nav><div id=content><h1>{title}</h1><p class=byline>{stamp}</p>"
@@ -99,8 +99,7 @@ REAL = {
 
 
 @pytest.mark.parametrize("name", COSMETIC)
-def test_what_no_reader_cares_for_is_cosmetic(name: str) -> None:
-    """Dates, counters, advertisements, navigation and markup nobody sees are cosmetic, by all detectors as well."""
+def test_judge_change_cosmetic(name: str) -> None:
     old = page("<p>Coral.<p>Posted 2 hours ago") if name == "age" else BASE
     if name == "attributes":
         old = article(extra='<p id="x" lang="en"></p>')
@@ -120,8 +119,7 @@ def test_what_no_reader_cares_for_is_cosmetic(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_what_a_reader_came_for_is_real(name: str) -> None:
-    """Words, numbers, titles, links and elements of the main part are changes of their kind."""
+def test_judge_change_real(name: str) -> None:
     kind, new = REAL[name]
     change = judge_change(BASE, new)
     assert change is not None
@@ -130,7 +128,7 @@ def test_what_a_reader_came_for_is_real(name: str) -> None:
     assert len(change.by) == len(change.says)
 
 
-WATCHERS = [  # what changed, and for main-text, tree, links: changed? of which kind?
+WATCHERS = [  # the changed part, and the kind reported by main-text, tree and links; None: unchanged
     ("stamp", "Updated 4 June 2025", None, "cosmetic", None),
     ("foot", "13 views", None, "cosmetic", None),
     ("nav", "<li><a href=/c>Contact</a>", None, "cosmetic", "cosmetic"),
@@ -142,8 +140,7 @@ WATCHERS = [  # what changed, and for main-text, tree, links: changed? of which 
 
 
 @pytest.mark.parametrize(("part", "value", "text", "tree", "links"), WATCHERS)
-def test_each_detector_sees_its_own(part: str, value: str, text: str, tree: str, links: str) -> None:
-    """Main-text, tree and links say what they are there for, and no more."""
+def test_detectors_report_only_their_kind(part: str, value: str, text: str, tree: str, links: str) -> None:
     new = article(**{part: value})
     said = {name: detector(name)(BASE, new) for name in ("main-text", "tree", "links")}
     kinds = {name: verdict.kind if verdict and verdict.changed else None for name, verdict in said.items()}
@@ -162,7 +159,7 @@ LISTED = [
 
 
 @pytest.mark.parametrize(("markup", "kind"), LISTED)
-def test_links_listed_below_the_prose(markup: str, kind: str) -> None:
+def test_links_in_lists_below_prose(markup: str, kind: str) -> None:
     """A new link in a list is a change of links in `main` and `article`, and cosmetic in furniture."""
     old, new = page(markup.format(PROSE, "")), page(markup.format(PROSE, "<li><a href=/b>Crabs</a>"))
     change = judge_change(old, new)
@@ -170,8 +167,7 @@ def test_links_listed_below_the_prose(markup: str, kind: str) -> None:
     assert kind == change.kind, change
 
 
-def test_another_charset_is_cosmetic() -> None:
-    """The same text in latin-1, then UTF-8, with the declaration in the header or in the page, is the same text."""
+def test_judge_change_other_charset_is_cosmetic() -> None:
     markup = "<meta charset={0}><title>Récifs</title><p>Les récifs sont blanchis déjà.<p>Été 1998 : 12 espèces."
     old = Snapshot.of(URL, markup.format("iso-8859-1").encode("latin-1"), "text/html")
     new = Snapshot.of(URL, markup.format("utf-8").encode(), "text/html")
@@ -182,8 +178,7 @@ def test_another_charset_is_cosmetic() -> None:
         assert "cosmetic" == change.kind, change
 
 
-def test_session_ids_in_links_are_no_change() -> None:
-    """An address is the same with another session id."""
+def test_judge_change_ignores_session_ids_in_links() -> None:
     old, new = (page(f"<p>All about <a href='/b;jsessionid={n}'>the coral reefs</a> here.") for n in ("A1B2", "C3D4"))
     change = judge_change(old, new)
     assert change is not None
@@ -191,26 +186,23 @@ def test_session_ids_in_links_are_no_change() -> None:
 
 
 @pytest.mark.paper("personalized-recrawl-changed")
-def test_the_same_body_is_no_change() -> None:
-    """Equal bodies give no change, whatever else is known of them."""
+def test_judge_change_equal_bodies() -> None:
     assert judge_change(page("<p>a", relevance=1.0, threshold=0.5), page("<p>a", relevance=0.0, threshold=0.5)) is None
 
 
-def test_compression_is_no_change() -> None:
-    """The digest is of the inflated body."""
+def test_digest_ignores_compression() -> None:
     body = gzip.decompress(gzip.compress(b"<p>Coral"))
     assert Verdict(False) == detector("digest")(Snapshot(URL, body), Snapshot(URL, b"<p>Coral"))
 
 
-def test_what_cannot_be_read_has_changed() -> None:
-    """Another PDF is another text: no detector can tell, and nothing says that it is cosmetic."""
+def test_judge_change_unreadable_body_is_text() -> None:
     change = judge_change(*(Snapshot.of(URL, b"%PDF" + end, "application/pdf") for end in (b"1", b"2")))
     assert change is not None
     assert ("text", 1.0) == (change.kind, change.magnitude)
 
 
-def test_without_bodies_there_is_what_the_log_knows() -> None:
-    """Detectors that read the archive say nothing without it; links, relevance and fingerprints are in the log."""
+def test_detectors_without_bodies_use_the_log() -> None:
+    """Links, relevance and fingerprints are in the log."""
     old = Snapshot(URL, links=["http://a.test/"], simhash=0b1, relevance=0.9, threshold=0.5)
     new = Snapshot(URL, links=["http://b.test/"], simhash=0b1, relevance=0.2, threshold=0.5)
     said = {name: detector(name)(old, new) for name in DETECTORS}
@@ -222,8 +214,7 @@ def test_without_bodies_there_is_what_the_log_knows() -> None:
     assert judge_change(old, old) is None
 
 
-def test_the_gravest_kind_gives_the_magnitude() -> None:
-    """Topic comes before text: its magnitude counts, even where more words changed, and it is said first."""
+def test_judge_change_most_important_kind_sets_magnitude() -> None:
     old = page("<p>Coral reefs", relevance=0.6, threshold=0.5)
     new = page("<p>Stock prices", relevance=0.4, threshold=0.5)
     change = judge_change(old, new)
@@ -232,8 +223,8 @@ def test_the_gravest_kind_gives_the_magnitude() -> None:
     assert 0.6 - 0.4 == pytest.approx(change.magnitude)
 
 
-def test_a_blind_detector_alone_counts() -> None:
-    """Digest alone calls any difference a change of text; beside one that reads, it bows."""
+def test_judge_change_blind_detector() -> None:
+    """Digest alone reports a change of text; a reading detector reduces it to cosmetic."""
     new = article(foot="13 views")
     alone = judge_change(BASE, new, ["digest"])
     both = judge_change(BASE, new, ["digest", "main-text"])
@@ -244,7 +235,6 @@ def test_a_blind_detector_alone_counts() -> None:
 
 @pytest.mark.paper("personalized-checksum")
 def test_checksum_by_hand() -> None:
-    """The sum of the code points over the number of distinct characters, exactly."""
     assert Fraction(0) == checksum("")
     assert Fraction(97 + 98 + 99, 3) == checksum("abc")
     assert Fraction(2 * 97 + 98, 2) == checksum("aab")
@@ -252,24 +242,22 @@ def test_checksum_by_hand() -> None:
 
 
 def test_checksum_collides() -> None:
-    """Two pages that say the opposite have the same checksum; the digest tells them apart."""
     old, new = page("<p>Reefs will not die. Fish will."), page("<p>Reefs will die. Fish will not.")
     assert Verdict(False) == detector("paper")(old, new)
     assert detector("digest")(old, new).changed  # type: ignore[union-attr]
     assert detector("main-text")(old, new).changed  # type: ignore[union-attr]
 
 
-def test_share_by_hand() -> None:
-    """Items that the other sequence lacks, as a share of the longer one; pairs where only the order differs."""
+def test_share_of_others_by_hand() -> None:
     assert 0.0 == share_of_others(["a", "b"], ["a", "b"])
     assert 1.0 == share_of_others(["a"], ["b"])
     assert 1 / 3 == share_of_others(["a", "b"], ["a", "b", "b"])
-    # (,a) (a,b) (b,c) (c,) against (,b) (b,a) (a,c) (c,): one of four is the same
+    # (,a) (a,b) (b,c) (c,) against (,b) (b,a) (a,c) (c,): one of four is equal
     assert 3 / 4 == share_of_others(["a", "b", "c"], ["b", "a", "c"])
 
 
 def test_main_text_magnitude_by_hand() -> None:
-    """Of ten words one was exchanged and two were added: three are not in the other version, of twelve."""
+    """Of ten words one was replaced and two were added: three of twelve are not in the other version."""
     old = MainBlocks(["one two three four five", "six seven eight nine ten"])
     new = MainBlocks(["one two three four five", "six seven eight nine eleven twelve thirteen"])
     found = difference(old, new)
@@ -277,14 +265,12 @@ def test_main_text_magnitude_by_hand() -> None:
     assert 3 / 12 == found.share
 
 
-def test_a_block_that_becomes_furniture_is_not_lost() -> None:
-    """The same line judged otherwise, because of its surroundings, is no change of text."""
+def test_difference_ignores_blocks_that_become_furniture() -> None:
     assert not difference(MainBlocks(["a b", "c d"]), MainBlocks(["a b"], furniture=["c d"]))
 
 
 @pytest.mark.paper("personalized-levels")
-def test_tree_levels_by_hand() -> None:
-    """Level by level: elements and texts that differ, as a share of all; which levels, and how."""
+def test_levels_apart_by_hand() -> None:
     old = parse_tree("<div><p>one<p>two</div>").by_level()  # html, body, div, p p: 5 elements, 2 texts
     new = parse_tree("<div><p>one<ul><li>two</ul></div>").by_level()  # html, body, div, p ul, li
     # level 4: p p against p ul, 1 of 2; level 5: nothing against li, 1 of 1; together 2 of 1 + 1 + 1 + 2 + 1
@@ -292,8 +278,7 @@ def test_tree_levels_by_hand() -> None:
     assert (2 / 6, 2 / 3, {4: "structure and text", 5: "structure and text"}) == levels_apart(old, new)
 
 
-def test_a_menu_built_anew_makes_nothing_of_one_word() -> None:
-    """How much of a text changed is measured in the main part, however much of the page around it is another."""
+def test_tree_magnitude_ignores_rebuilt_menu() -> None:
     flat, deep = "".join(f"<a href=/{n}>Go {n}</a>" for n in "abcdefghij"), "<ul><li><b>Home</b><li><b>Fish</b></ul>"
     text = "<main><p>Ten reefs of the coast died {} this year, and none came back.</main>"  # 13 words
     old, new = page(f"<nav>{flat}</nav>" + text.format("early")), page(f"<nav>{deep}</nav>" + text.format("late"))
@@ -303,8 +288,7 @@ def test_a_menu_built_anew_makes_nothing_of_one_word() -> None:
     assert 1 / 13 == pytest.approx(change.magnitude)
 
 
-def test_tree_names_levels() -> None:
-    """Level 4 changed in structure, the levels below in text."""
+def test_tree_describes_levels() -> None:
     old = page("<main><p>a</p><div><b>x<i>y</i></b></div></main>")
     new = page("<main><h2>a</h2><div><b>v<i>w</i></b></div></main>")
     verdict = detector("tree")(old, new)
@@ -312,8 +296,8 @@ def test_tree_names_levels() -> None:
     assert ("structure", "level 4: structure; levels 5-6: text") == (verdict.kind, verdict.says)
 
 
-def test_simhash_limit() -> None:
-    """Four bits are near, five are not; magnitude by 32 bits."""
+def test_simhash_threshold() -> None:
+    """Four bits are similar, five are not; the magnitude is in units of 32 bits."""
     near = detector("simhash")(Snapshot(URL, simhash=1 << 40), Snapshot(URL, simhash=1 << 40 | 0b1111))
     far = detector("simhash")(Snapshot(URL, simhash=1 << 40), Snapshot(URL, simhash=1 << 40 | 0b11111))
     assert near is not None
@@ -321,8 +305,7 @@ def test_simhash_limit() -> None:
     assert (False, True, 5 / 32) == (near.changed, far.changed, far.magnitude)
 
 
-def test_simhash_from_text() -> None:
-    """Where no fingerprint was stored, both come from the text."""
+def test_simhash_computed_from_text() -> None:
     words = (
         "coral reef fish lagoon tide harbour sponge algae plankton turtle shark diver boat island storm wave".split()
     )
@@ -334,14 +317,14 @@ def test_simhash_from_text() -> None:
 
 
 def test_links_by_hand() -> None:
-    """One link added, one removed, two stay: 2 of 4."""
+    """One link added, one removed, two kept: 2 of 4."""
     old = Snapshot(URL, links=["a", "b", "c"])
     new = Snapshot(URL, links=["a", "b", "d"])
     assert Verdict(True, "link", 2 / 4, "1 link added, 1 removed") == detector("links")(old, new)
 
 
 def test_relevance_by_hand() -> None:
-    """Only passing the threshold counts; scores beyond 1 do not make a magnitude beyond 1."""
+    """Only crossing the threshold counts; the magnitude is at most 1."""
     out, edge, far = (Snapshot(URL, relevance=relevance, threshold=0.5) for relevance in (0.4, 0.5, 7.0))
     assert Verdict(False) == detector("relevance")(edge, far)
     verdict = detector("relevance")(out, far)
@@ -349,8 +332,7 @@ def test_relevance_by_hand() -> None:
     assert ("topic", 1.0, "entered the topic: 0.4, now 7") == (verdict.kind, verdict.magnitude, verdict.says)
 
 
-def test_names_are_checked() -> None:
-    """An unknown detector is refused with the names that there are."""
+def test_parse_detectors_unknown_name() -> None:
     assert ("tree", "digest") == parse_detectors("tree, digest tree")
     for wrong in ("md5", ["tree", "md5"]):
         with pytest.raises(InputError, match="no detector 'md5': choose from digest, paper, main-text"):
@@ -361,8 +343,7 @@ def test_names_are_checked() -> None:
         detector("md5")
 
 
-def test_a_directory_keeps_its_links() -> None:
-    """A page of short links and nothing else is not taken for a menu."""
+def test_main_text_keeps_short_links_of_a_directory() -> None:
     old = page("<title>Fish</title><ul>" + "".join(f"<li><a href=/{n}>Fish {n}</a>" for n in "abcdefghij") + "</ul>")
     new = page(old.source.replace("</ul>", "<li><a href=/k>Fish k</a></ul>"))
     change = judge_change(old, new)
@@ -370,8 +351,7 @@ def test_a_directory_keeps_its_links() -> None:
     assert ("link", True) == (change.kind, "links" in change.by)
 
 
-def test_a_page_of_furniture_only() -> None:
-    """Where everything is called an aside, the aside is the page."""
+def test_snapshot_of_aside_only() -> None:
     assert ["Coral lives."] == page("<aside><p>Coral lives.</aside>").main.blocks
 
 
@@ -389,8 +369,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_pages_are_compared(name: str) -> None:
-    """Deep, wide, misnested and absurd pages are compared like any other."""
+def test_judge_change_hostile_pages(name: str) -> None:
     body = HOSTILE[name].encode("utf-8", "surrogatepass")
     old, new = (Snapshot(URL, body + end, "text/html") for end in (b"", b"<p>Coral reefs"))
     for detect in ("main-text", "tree", "paper", "digest"):
@@ -410,8 +389,8 @@ MARKUP = st.lists(st.sampled_from(PIECES), max_size=30).map(" ".join)
 
 @settings(max_examples=50, deadline=None)
 @given(MARKUP, MARKUP)
-def test_what_holds_for_any_two_pages(one: str, other: str) -> None:
-    """Nothing differs from itself; magnitudes are from 0 to 1; whether it changed does not depend on the direction."""
+def test_detectors_properties(one: str, other: str) -> None:
+    """A page equals itself; magnitudes are from 0 to 1; the result is symmetric."""
     old, new = page(one), page(other)
     for name in DETECTORS:
         compare = detector(name)
@@ -426,8 +405,8 @@ def test_what_holds_for_any_two_pages(one: str, other: str) -> None:
     assert (change is None) == (old.body == new.body or not old.body or not new.body)
 
 
-def test_a_score_that_crosses_the_threshold_by_the_navigation_is_no_change_of_topic() -> None:
-    """Where the main part is as it was, a page has neither entered nor left the topic."""
+def test_judge_change_threshold_crossed_by_navigation() -> None:
+    """The main part is unchanged, so the topic is as well."""
     body = "<nav>{}</nav><main><p>Corals grow slowly in warm and shallow seas, and storms break them.</main>"
     old = page(body.format("Home"), relevance=0.11, threshold=0.1)
     new = page(body.format("Home Reefs"), relevance=0.09, threshold=0.1)
@@ -436,8 +415,7 @@ def test_a_score_that_crosses_the_threshold_by_the_navigation_is_no_change_of_to
     assert "cosmetic" == change.kind
 
 
-def test_detectors_of_something_else_say_nothing_of_the_text() -> None:
-    """With links or relevance alone, a page whose text changed has changed in nothing that was asked for."""
+def test_judge_change_links_and_relevance_ignore_text() -> None:
     old, new = page("<main><p>Corals grow."), page("<main><p>Corals die.")
     for name in ("links", "relevance"):
         change = judge_change(old, new, (name,))

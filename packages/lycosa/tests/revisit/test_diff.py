@@ -1,4 +1,4 @@
-"""Two versions compared: what differs beside the words, and which rows are folded."""
+"""Comparisons of two versions: title, links, and folded rows."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from lycosa.web.html import read_body
 URL = "https://a.test/reef?a=1&b=2"
 
 
-def test_one_row_is_not_folded() -> None:
-    """A note that one line was left out is no shorter than the line."""
+def test_folded_keeps_single_rows() -> None:
     lines = [f"Line {number}" for number in range(5)]
     rows = diff("\n".join(["a", *lines, "b"]), "\n".join(["x", *lines, "y"])).rows
     assert [(True, 3), (True, 1), (True, 3)] == [(shown, len(part)) for shown, part in folded(rows)]
 
 
-def test_it_says_what_differs_beside_the_words() -> None:
-    """Title, links, and what was recorded."""
+def test_compare_title_links_and_change() -> None:
     first = Version(1, 0.0, title="Reef", text="same", links=["http://a.test/1", "http://a.test/2", "http://a.test/1"])
     second = Version(2, 9.0, title="Reefs", text="same", links=["http://a.test/2", "http://a.test/3"])
     told = compare(URL, first, second, change=Change("changed", "link", 0.5, ["links"], ["1 of 3 links is another"]))
@@ -29,8 +27,8 @@ def test_it_says_what_differs_beside_the_words() -> None:
     assert not compare(URL, first, first).differs
 
 
-def test_deep_nesting_does_not_hang_it() -> None:
-    """50,000 nested elements around a sentence: the sentence is compared, all the way from the bytes."""
+def test_compare_deeply_nested_markup() -> None:
+    """50,000 nested elements around a sentence."""
     deep = "<div>" * 50_000
     texts = [read_body(f"{deep}Corals grow {how}.".encode(), URL, "text/html").marked for how in ("well", "slowly")]
     told = compare(URL, Version(1, 0.0, text=texts[0]), Version(2, 9.0, text=texts[1]))

@@ -1,4 +1,4 @@
-"""Changes as Atom."""
+"""Changes as an Atom feed."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ def entries(*changes: LoggedChange, **more: str) -> tuple[Tree.Element, list[Tre
     return feed, feed.findall("a:entry", IN)
 
 
-def test_the_feed_has_what_the_standard_wants() -> None:
-    """Id, title, updated and author for the feed; id, title, updated and a link or content for each entry."""
+def test_atom_required_elements() -> None:
     feed, [entry] = entries(TOLD, address="https://me.example/changes.atom")
     assert f"{{{NAMESPACE}}}feed" == feed.tag
     assert [CRAWL, "Changes: coral reefs", "2023-11-14T22:13:20Z", "Lycosa"] == [
@@ -45,14 +44,12 @@ def test_the_feed_has_what_the_standard_wants() -> None:
             "The version before is of 2023-11-14 22:12 UTC.") == (summary.get("type"), summary.text)  # fmt: skip
 
 
-def test_atom_summary_is_what_is_said() -> None:
-    """A summary is given where more is known than the change itself says."""
+def test_atom_summary_from_callback() -> None:
     feed = Tree.fromstring(atom([TOLD], crawl=CRAWL, title="", says=lambda told: f"+ bleached <b> {told.seq}"))
     assert "+ bleached <b> 7" == feed.findtext("a:entry/a:summary", namespaces=IN)
 
 
-def test_updated_is_the_newest_entry() -> None:
-    """Whatever their order; an empty feed has the time that it is given."""
+def test_atom_updated_is_newest_entry() -> None:
     feed, _ = entries(TOLD, replace(TOLD, at=START + 60))
     assert "2023-11-14T22:14:20Z" == feed.findtext("a:updated", namespaces=IN)
     empty = Tree.fromstring(atom([], crawl=CRAWL, title="", at=START))
@@ -60,14 +57,12 @@ def test_updated_is_the_newest_entry() -> None:
 
 
 @pytest.mark.parametrize("code", [0, 1, 8, 0x0B, 0x1B, 0x7F, 0x85, 0xD800, 0xDFFF, 0xFFFE, 0xFFFF, 0x202E])
-def test_any_title_is_valid_xml(code: int) -> None:
-    """Characters that XML has no place for, or that turn a line around, are left out."""
+def test_atom_removes_invalid_characters_from_titles(code: int) -> None:
     _, [entry] = entries(replace(TOLD, title=f"a{chr(code)}b"))
     assert "a b (text changed, 25 %)" == entry.findtext("a:title", namespaces=IN)
 
 
-def test_markup_in_titles_is_text() -> None:
-    """Nothing that a page says becomes an element."""
+def test_atom_escapes_markup() -> None:
     nasty = "]]></title><script>alert('&amp;')</script>"
     _, [entry] = entries(replace(TOLD, title=nasty, change=Change("changed", "text", 1.0, ["x"], [nasty])))
     assert f"{nasty} (text changed, 100 %)" == entry.findtext("a:title", namespaces=IN)
@@ -75,8 +70,7 @@ def test_markup_in_titles_is_text() -> None:
     assert [] == entry.findall(".//script")
 
 
-def test_a_move_names_its_goal() -> None:
-    """A page that moved links to where it went, and has no kind."""
+def test_atom_entry_of_moved_page_links_to_target() -> None:
     _, [entry] = entries(replace(TOLD, change=MOVED))
     assert [("alternate", REEF), ("related", MOVED.target)] == [
         (link.get("rel"), link.get("href")) for link in entry.findall("a:link", IN)
@@ -84,8 +78,7 @@ def test_a_move_names_its_goal() -> None:
     assert ["moved"] == [category.get("term") for category in entry.findall("a:category", IN)]
 
 
-def test_a_node_that_is_no_page_has_content() -> None:
-    """Without a link an entry needs content instead of a summary."""
+def test_atom_entry_without_url_has_content() -> None:
     _, [entry] = entries(replace(TOLD, url="@reef@social.example", title=""))
     assert [] == entry.findall("a:link", IN)
     assert None is entry.find("a:summary", IN)

@@ -18,14 +18,13 @@ from made_changes import HOUR, START, look, make_log, page, text
 
 
 def _seqs(directory: Path, log: SqliteLog) -> list[int]:
-    """The numbers of the changes in the file, in its order."""
+    """Return the sequence numbers of the changes in the file, in order."""
     seq_of = {item.id: item.seq for item in changes(log)}
     entries = Tree.fromstring((directory / ATOM).read_bytes()).findall("{*}entry")
     return [seq_of[entry.findtext("{*}id", "")] for entry in entries]
 
 
-def test_files_are_written_when_something_is_new(tmp_path: Path) -> None:
-    """The newest first; looks that found nothing new touch no file, also after a restart."""
+def test_write_only_for_new_changes(tmp_path: Path) -> None:
     log = make_log(tmp_path, page(), look(text()), look(text(), at=START + 2 * HOUR))
     written = Feeds(tmp_path, log, title="reefs")
     assert written.write()
@@ -40,22 +39,21 @@ def test_files_are_written_when_something_is_new(tmp_path: Path) -> None:
     log.close()
 
 
-def test_feeds_hold_the_newest_two_hundred(tmp_path: Path) -> None:
-    """Also when they are read at once, as after a restart."""
+def test_write_keeps_newest_200(tmp_path: Path) -> None:
     log = make_log(tmp_path, *(look(text(), at=START + n) for n in range(195)))
     going_on = Feeds(tmp_path, log)
     going_on.write()
     for n in range(10):
         log.append(look(text(), at=START + 195 + n))
     going_on.write()
-    # seed 1, looks 2 to 206: the last 200 of them are 7 to 206
+    # seed 1, revisits 2 to 206: the last 200 of them are 7 to 206
     assert list(range(206, 6, -1)) == _seqs(tmp_path, log)
     assert not Feeds(tmp_path, log).write()
     log.close()
 
 
-def test_excerpts_are_made_once(tmp_path: Path) -> None:
-    """A run takes those of earlier ones from the file: no old version is read again; a damaged file is no loss."""
+def test_write_reuses_excerpts(tmp_path: Path) -> None:
+    """Earlier excerpts come from the file; a damaged file causes no loss."""
     log = make_log(tmp_path, look(text()), look(text(), at=START + HOUR))
     made: list[int] = []
 
@@ -75,8 +73,7 @@ def test_excerpts_are_made_once(tmp_path: Path) -> None:
     log.close()
 
 
-def test_only_what_is_wanted(tmp_path: Path) -> None:
-    """A feed of large changes has no small ones."""
+def test_write_filters_changes(tmp_path: Path) -> None:
     log = make_log(tmp_path, look(text(0.1)), look(text(0.9)))
     Feeds(tmp_path, log, wanted=ChangeFilter(at_least=0.5), address="https://me.example/reefs").write()
     assert [3] == _seqs(tmp_path, log)
@@ -86,8 +83,7 @@ def test_only_what_is_wanted(tmp_path: Path) -> None:
     log.close()
 
 
-def test_a_full_disk_leaves_the_old_feed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What could not be written is written with the next round."""
+def test_write_full_disk_keeps_old_feed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = make_log(tmp_path, look(text()))
     written = Feeds(tmp_path, log)
     written.write()

@@ -1,4 +1,4 @@
-"""Changes as the log has them."""
+"""The log as a list of changes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ from made_changes import COSMETIC, HOUR, MOVED, REEF, START, VANISHED, look, mak
 OTHER = "http://shells.example/"
 
 
-def test_only_what_changed_is_told_in_the_order_of_the_log(tmp_path: Path) -> None:
-    """Pages of the crawl, looks that found nothing new and failures are passed over."""
+def test_changes_in_log_order(tmp_path: Path) -> None:
     log = make_log(
         tmp_path,
         page(),
@@ -48,8 +47,8 @@ def test_only_what_changed_is_told_in_the_order_of_the_log(tmp_path: Path) -> No
     log.close()
 
 
-def test_what_came_before_the_first_refresh_is_not_read(tmp_path: Path) -> None:
-    """Also without a look: the run says what it is. Runs of before said so by their looks only, and began earlier."""
+def test_changes_skips_events_before_first_refresh(tmp_path: Path) -> None:
+    """The run records a setting; the runs of earlier logs are recognised by their revisits."""
     new = page("http://new.example/", data={"change": Change("new").as_data()})
     threshold, refreshed = Setting("threshold", 0.5), Setting(REFRESHED, value=True)
     cases: tuple[tuple[list[Event], list[int], int], ...] = (
@@ -64,14 +63,13 @@ def test_what_came_before_the_first_refresh_is_not_read(tmp_path: Path) -> None:
         directory.mkdir()
         log = make_log(directory, *events)
         log.close()
-        with closing(sqlite3.connect(log.path)) as db, db:  # nobody looks at what was fetched, so it may be unreadable
+        with closing(sqlite3.connect(log.path)) as db, db:  # events before are never decoded, so they may be unreadable
             db.execute("UPDATE event SET body = x'00' WHERE node = ?", (OTHER,))
         with closing(SqliteLog(log.path, readonly=True)) as damaged:
             assert (told, first) == ([change.seq for change in changes(damaged)], refreshed_from(damaged)), number
 
 
-def test_a_change_knows_the_version_before(tmp_path: Path) -> None:
-    """A page that is gone keeps its title and its former score; the time of the version compared with is told."""
+def test_changes_have_data_of_previous_version(tmp_path: Path) -> None:
     log = make_log(
         tmp_path,
         page(relevance=0.75),
@@ -84,8 +82,7 @@ def test_a_change_knows_the_version_before(tmp_path: Path) -> None:
     log.close()
 
 
-def test_the_version_before_is_the_last_one_with_content(tmp_path: Path) -> None:
-    """Looks in between that found nothing, or failed, are no versions; later ones are not before."""
+def test_changes_previous_version_has_content(tmp_path: Path) -> None:
     log = make_log(
         tmp_path,
         page(relevance=0.25),
@@ -106,7 +103,7 @@ def test_the_version_before_is_the_last_one_with_content(tmp_path: Path) -> None
         (ChangeFilter(), [4, 5, 7, 8]),
         (ChangeFilter(cosmetic=True), [4, 5, 6, 7, 8]),
         (ChangeFilter(what=("vanished", "moved")), [7, 8]),
-        (ChangeFilter(kinds=("link",)), [5, 7, 8]),  # what vanished has no kind
+        (ChangeFilter(kinds=("link",)), [5, 7, 8]),  # vanished pages have no kind
         (ChangeFilter(kinds=("cosmetic",), what=("changed",)), [6]),
         (ChangeFilter(at_least=0.3), [5, 7, 8]),
         (ChangeFilter(host="reef.example"), [4, 7]),
@@ -116,8 +113,7 @@ def test_the_version_before_is_the_last_one_with_content(tmp_path: Path) -> None
         (ChangeFilter(relevant=0.4), [4, 7]),
     ],
 )
-def test_wanted(wanted: ChangeFilter, seqs: list[int], tmp_path: Path) -> None:
-    """Each filter lets through what it says."""
+def test_filter_takes(wanted: ChangeFilter, seqs: list[int], tmp_path: Path) -> None:
     log = make_log(
         tmp_path,
         page(),
@@ -135,14 +131,12 @@ def test_wanted(wanted: ChangeFilter, seqs: list[int], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"what": ("gone",)}, {"kinds": ("words",)}, {"at_least": 2.0}, {"pattern": "("}, {"host": "a b"}]
 )
-def test_wrong_wishes(wrong: dict[str, object]) -> None:
-    """What can't be is refused before the log is read."""
+def test_filter_invalid(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):
         ChangeFilter(**wrong)  # type: ignore[arg-type]
 
 
-def test_by_time_and_by_number(tmp_path: Path) -> None:
-    """From `since` until before `until`; behind `after`, up to `upto`; and backwards."""
+def test_changes_by_time_and_number(tmp_path: Path) -> None:
     log = make_log(tmp_path, *(look(text(), at=START + day * 24 * HOUR) for day in range(10)))
 
     def days(**asked: float) -> list[int]:
@@ -156,8 +150,8 @@ def test_by_time_and_by_number(tmp_path: Path) -> None:
     log.close()
 
 
-def test_a_search_by_time_skips_what_is_older(tmp_path: Path) -> None:
-    """All but a day of what is too old is not even read; what a clock that was set back has misplaced is found."""
+def test_beginning_bisects_by_time(tmp_path: Path) -> None:
+    """Older events are not decoded, except for a day's slack for clocks that were set back."""
     times = [START + hour * HOUR for hour in range(100)]
     times[90], times[99] = times[75], times[80]
     log = make_log(tmp_path, *(look(text(), at=at) for at in times))
@@ -170,8 +164,7 @@ def test_a_search_by_time_skips_what_is_older(tmp_path: Path) -> None:
     log.close()
 
 
-def test_looks_without_news_are_counted_from_the_same_moment(tmp_path: Path) -> None:
-    """Those before `since` do not count."""
+def test_unchanged_visits_are_counted_since(tmp_path: Path) -> None:
     log = make_log(tmp_path, *(look(at=START + hour * HOUR) for hour in range(50)))
     assert 50 == quiet_looks(log)
     assert 10 == quiet_looks(log, since=START + 40 * HOUR)
@@ -179,8 +172,7 @@ def test_looks_without_news_are_counted_from_the_same_moment(tmp_path: Path) -> 
     log.close()
 
 
-def test_ids_stay(tmp_path: Path) -> None:
-    """Ids outlive a move of the directory, differ by change and by crawl."""
+def test_ids_are_permanent_and_unique(tmp_path: Path) -> None:
     log = make_log(tmp_path, look(text()), look(text()), look(text(), at=START + 2 * HOUR))
     ids = [told.id for told in changes(log)]
     crawl = identity(log)
@@ -199,16 +191,14 @@ def test_ids_stay(tmp_path: Path) -> None:
     other.close()
 
 
-def test_names_that_are_no_text(tmp_path: Path) -> None:
-    """A title with half a character, and a node of another space, are told like others."""
+def test_changes_of_invalid_titles_and_other_spaces(tmp_path: Path) -> None:
     log = make_log(tmp_path, look(text(), "@reef@social.example", title="\ud800 reef"))
     [told] = changes(log)
     assert ("", "\ud800 reef") == (told.host, told.title)
     log.close()
 
 
-def test_the_last_look(tmp_path: Path) -> None:
-    """A crawl without revisits says so."""
+def test_last_look(tmp_path: Path) -> None:
     log = make_log(tmp_path)
     assert (0.0, False) == last_look(log)
     log.append(page())

@@ -1,4 +1,4 @@
-"""What sites say of their own changes, and how far they are believed."""
+"""Change dates announced by sites, and their reliability."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DAY = 86_400.0
 
 
 def day(number: float) -> str:
-    """A time, so many days after the epoch, as a sitemap has it."""
+    """Format a day after the epoch as in a sitemap."""
     return datetime.fromtimestamp(number * DAY, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -29,21 +29,18 @@ def day(number: float) -> str:
         ("2026-03-01 12:30:05", "2026-03-01T12:30:05+00:00", 1),
     ],
 )
-def test_dates_of_sitemaps_are_read_as_the_time_they_may_mean(text: str, first: str, length: float) -> None:
-    """From the first to the last second; without a zone it is UTC."""
+def test_parse_w3c_date_range(text: str, first: str, length: float) -> None:
     begin = datetime.fromisoformat(first).timestamp()
     assert (begin, begin + length - 1) == parse_w3c_date(text)
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "2026-02-30", "2026-00-10", "0001-01-01", "2026-1-1"])
-def test_what_is_no_date_is_none(text: str) -> None:
-    """It says nothing."""
+def test_parse_w3c_date_invalid(text: str) -> None:
     assert parse_w3c_date(text) is None
     assert not Hints().heard("a", "page", text, now=30_000 * DAY)
 
 
-def test_only_what_was_told_since_our_look_is_news() -> None:
-    """Not what was so when we looked, nor the same again, nor what is yet to come."""
+def test_heard_only_changes_since_our_visit() -> None:
     hints = Hints()
     hints.learn("a", "page", at=100 * DAY, changed=False)
     assert not hints.heard("a", "page", day(99), now=101 * DAY)
@@ -54,8 +51,7 @@ def test_only_what_was_told_since_our_look_is_news() -> None:
     assert not hints.heard("a", "page", day(103), now=107 * DAY)
 
 
-def test_a_day_may_end_after_our_look() -> None:
-    """A page told of with the day of our look, after another day, may have changed since."""
+def test_heard_day_may_end_after_our_visit() -> None:
     hints = Hints()
     hints.heard("a", "page", "1970-03-01", now=60 * DAY)
     hints.learn("a", "page", at=69.5 * DAY, changed=False)  # noon of 11 March
@@ -65,7 +61,7 @@ def test_a_day_may_end_after_our_look() -> None:
 
 
 def test_precision_by_hand() -> None:
-    """Seven hints, two of them right: 3/9. A host that said nothing may be as right as wrong."""
+    """Seven hints, two of them right: 3/9. A host without hints has 1/2."""
     hints = Hints()
     for page in range(4):
         hints.heard("a", page, day(1), now=2 * DAY)
@@ -81,7 +77,7 @@ def test_precision_by_hand() -> None:
 
 
 def rounds(hints: Hints, honest: bool, days: int, pages: int = 40) -> int:
-    """A site that is read each day and names all pages; each changes every tenth day. How often it was followed."""
+    """Read a sitemap daily that names all pages, each changing every tenth day; return how many hints were followed."""
     followed = 0
     for page in range(pages):
         hints.learn("site", page, at=0.5 * DAY, changed=False)
@@ -97,22 +93,20 @@ def rounds(hints: Hints, honest: bool, days: int, pages: int = 40) -> int:
     return followed
 
 
-def test_a_host_that_lies_loses_its_say() -> None:
-    """Every lastmod is the present: a few are tried, then no one listens."""
+def test_hints_of_lying_host_are_ignored() -> None:
     hints = Hints()
     assert rounds(hints, honest=False, days=30) <= 3 * TRIALS
     assert hints.precision("site") < 0.25
 
 
-def test_a_host_that_is_right_is_followed() -> None:
-    """All its changes, after the first few are tried: 4 a day."""
+def test_hints_of_honest_host_are_followed() -> None:
+    """4 per day after the first few are verified."""
     hints = Hints()
     assert 120 == rounds(hints, honest=True, days=30)
     assert hints.precision("site") > 0.95
 
 
-def test_a_flood_of_hints_is_tried_on_a_few_pages_first() -> None:
-    """A thousand at once, of a host that no one knows."""
+def test_hints_flood_of_unknown_host_is_limited() -> None:
     hints = Hints()
     for page in range(1000):
         hints.heard("a", page, day(1), now=2 * DAY)
@@ -122,8 +116,8 @@ def test_a_flood_of_hints_is_tried_on_a_few_pages_first() -> None:
     assert 1000 - TRIALS == sum(hints.believed("a", page) > 0 for page in range(1000))
 
 
-def test_a_host_can_win_back_its_say() -> None:
-    """By the looks that are made anyway."""
+def test_hints_host_can_recover() -> None:
+    """Scheduled visits verify ignored hints."""
     hints = Hints()
     rounds(hints, honest=False, days=30)
     hints.heard("site", 0, day(40), now=41 * DAY)
@@ -134,7 +128,7 @@ def test_a_host_can_win_back_its_say() -> None:
     assert hints.believed("site", 0) > 0.2
 
 
-def test_a_hint_counts_if_it_is_worth_a_look() -> None:
+def test_due_hint_must_be_worth_a_visit() -> None:
     """Precision .5 times w/lambda, 1 * 10 days, against the price: due at once for 4 days, as scheduled for 6."""
     hints = Hints()
     hints.heard("a", "page", day(1), now=2 * DAY)

@@ -1,4 +1,4 @@
-"""Notifications of changes: what is sent when, what is retried, and that apprise delivers it."""
+"""Notifications of changes: timing, retries, and delivery by apprise."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ADDRESS = "json://127.0.0.1:1/hook"
 
 
 class Sent:
-    """What channels were asked to send and when, and their answers."""
+    """Records messages of channels with their times, and scripts their failures."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *failures: str) -> None:
         self.messages: list[tuple[float, str]] = []
@@ -44,7 +44,6 @@ def made(directory: Path, log: SqliteLog, notes: list[str], **options: Any) -> N
 
 
 def test_notifier_writes_feeds(tmp_path: Path) -> None:
-    """Feeds are written at the start and five seconds after news; without addresses there is nothing else."""
     log, notes = make_log(tmp_path, look(text())), list[str]()
     notifier = made(tmp_path, log, notes)
 
@@ -77,8 +76,7 @@ async def _closed(notifier: Notifier) -> None:
     await notifier.close()
 
 
-def test_notifier_sends_one_message_an_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Changes of an interval are one message, and those left at the end another; without changes there is none."""
+def test_notifier_sends_one_message_per_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sent, log, notes = Sent(monkeypatch), make_log(tmp_path, look(text())), list[str]()
     notifier = made(tmp_path, log, notes, notify=[ADDRESS], notify_every="10m")
 
@@ -97,8 +95,7 @@ def test_notifier_sends_one_message_an_interval(tmp_path: Path, monkeypatch: pyt
     log.close()
 
 
-def test_notifier_retries_what_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A channel that failed gets the changes with its next message, also in a later run; others get them once."""
+def test_notifier_retries_failed_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sent, log, notes = Sent(monkeypatch, "down", "", "down"), make_log(tmp_path), list[str]()
     other = "json://127.0.0.1:2/hook"
 
@@ -119,8 +116,7 @@ def test_notifier_retries_what_failed(tmp_path: Path, monkeypatch: pytest.Monkey
     log.close()
 
 
-def test_notifier_kills_no_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files that cannot be written are notes."""
+def test_notifier_reports_unwritable_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Sent(monkeypatch)
     log, notes = make_log(tmp_path, look(text())), list[str]()
     (tmp_path / ATOM).mkdir()
@@ -131,7 +127,7 @@ def test_notifier_kills_no_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     log.close()
 
 
-def test_notifier_counts_what_it_does_not_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notifier_counts_unlisted_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sent, log = Sent(monkeypatch), make_log(tmp_path)
 
     async def run() -> None:
@@ -146,7 +142,7 @@ def test_notifier_counts_what_it_does_not_list(tmp_path: Path, monkeypatch: pyte
 
 
 def test_channel_send(capfd: pytest.CaptureFixture[str]) -> None:
-    """Apprise posts title and text; a refusal, or nobody at the port, is said without the password."""
+    """A refusal or a closed port is reported without the password."""
     with held_port() as port:
         channel = Channel(f"json://me:secret@127.0.0.1:{port}/hook")
         assert "secret" not in channel.name
@@ -163,7 +159,6 @@ def test_channel_send(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_channels_of_unknown_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error names the option and not the address; variables of the environment are filled in."""
     for address in ("nonsense", "none-such://me:secret@host", "$NOT_SET_ANYWHERE"):
         with pytest.raises(InputError, match="--notify") as told:
             channels_of([address])

@@ -1,4 +1,4 @@
-"""How often pages change, from looks that say only whether."""
+"""Change rates estimated from revisits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DAY = 86_400.0
 
 
 def looks(*told: tuple[float, float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Spans and times since of one page's looks."""
+    """Return intervals and times since the last change of one page's visits."""
     span = np.zeros((1, KEPT))
     since = np.full((1, KEPT), UNCHANGED)
     for slot, (length, ago) in enumerate(told):
@@ -25,28 +25,28 @@ def looks(*told: tuple[float, float]) -> tuple[NDArray[np.float64], NDArray[np.f
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 16])
-def test_equal_intervals_give_cho_and_garcia_molinas_estimate(n: int) -> None:
-    """-log((n - X + .5)/(n + .5))/tau for each X, with a prior that vanishes; X/(n tau) is less, as it must be."""
+def test_estimate_equal_intervals_is_cho_garcia_molina(n: int) -> None:
+    """-log((n - X + .5)/(n + .5))/tau for each X, with a vanishing prior; X/(n tau) must be less."""
     tau = 3 * DAY
     for changes in range(n + 1):
         rate, _ = estimate(*looks(*[(tau, UNKNOWN)] * changes, *[(tau, UNCHANGED)] * (n - changes)), 1e-300, 1e-300)
         cho = -math.log((n - changes + 0.5) / (n + 0.5)) / tau
         assert cho == pytest.approx(rate[0], rel=1e-9, abs=1e-200)
         naive = changes / (n * tau)
-        if changes > 1:  # for one of two or more, half a look outweighs what hides
+        if changes > 1:  # for one of two or more, the added half visit outweighs hidden changes
             assert naive < cho * (1 - 1e-3)
         elif changes == 1:
             assert abs(naive / cho - 1) > 1e-6
 
 
-def test_two_looks_of_different_length_by_hand() -> None:
+def test_estimate_two_intervals_by_hand() -> None:
     """Changed after 2, unchanged for 1: 2/(exp(2 x) - 1) = 1 + .5 * 1.5, so x = log(1 + 2/1.75)/2."""
     rate, _ = estimate(*looks((2.0, UNKNOWN), (1.0, UNCHANGED)))
     assert math.log(1 + 2 / 1.75) / 2 == pytest.approx(rate[0], rel=1e-12)
 
 
-def test_a_known_time_of_change_counts_as_a_change_and_the_time_since() -> None:
-    """Four looks, each with the last change 2 ago: 4 changes in 8; with a prior of 1 change in 3: 5 in 11."""
+def test_estimate_known_times_of_change() -> None:
+    """Four visits, each with the last change 2 ago: 4 changes in 8; with a prior of 1 change in 3: 5 in 11."""
     told = looks(*[(10.0, 2.0)] * 4)
     rate, shape = estimate(*told)
     assert (4 / 8, 4.0) == (pytest.approx(rate[0]), pytest.approx(shape[0]))
@@ -54,8 +54,7 @@ def test_a_known_time_of_change_counts_as_a_change_and_the_time_since() -> None:
     assert (5 / 11, 5.0) == (pytest.approx(rate[0]), pytest.approx(shape[0]))
 
 
-def test_without_looks_the_prior_is_what_is_known() -> None:
-    """Its mean and its shape."""
+def test_estimate_without_visits_is_prior() -> None:
     rate, shape = estimate(*looks(), 0.5, 100.0)
     assert (0.005, 0.5) == (pytest.approx(rate[0]), pytest.approx(shape[0]))
 
@@ -72,10 +71,10 @@ def test_without_looks_the_prior_is_what_is_known() -> None:
     st.floats(1.0, 1e8),
 )
 @settings(max_examples=50, deadline=None)
-def test_any_looks_give_a_rate_where_the_derivative_is_zero(
+def test_estimate_is_root_of_derivative(
     told: list[tuple[float, float]], a: float, usual: float
 ) -> None:
-    """a + sum of x/(exp(x) - 1) = lambda B, whatever the looks are; and the shape is at least the prior's."""
+    """a + sum of x/(exp(x) - 1) = lambda B for any visits; the shape is at least the prior's."""
     told = [(max(length, 1.0) if ago == UNKNOWN else length, ago) for length, ago in told]
     rate, shape = estimate(*looks(*told), a, a * usual)
     assert 0 < rate[0] < np.inf
@@ -88,8 +87,7 @@ def test_any_looks_give_a_rate_where_the_derivative_is_zero(
     assert a <= shape[0] * (1 + 1e-6)
 
 
-def test_a_start_from_either_side_leads_to_the_same() -> None:
-    """Far below, far above, and none."""
+def test_estimate_independent_of_start() -> None:
     told = looks((DAY, UNKNOWN), (3 * DAY, UNKNOWN), (2 * DAY, UNCHANGED), (9 * DAY, UNKNOWN))
     alone = estimate(*told, 0.5, DAY).rate[0]
     for start in (1e-12, 1e-5, 1e2):
@@ -97,7 +95,7 @@ def test_a_start_from_either_side_leads_to_the_same() -> None:
 
 
 def seen(rates: NDArray[np.float64], number: int, seed: int) -> tuple[Histories, NDArray[np.float64]]:
-    """Histories of pages looked at irregularly, and the naive estimates: changes found by time."""
+    """Return histories of pages visited at irregular times, and naive estimates: changes per time."""
     chance = np.random.default_rng(seed)
     histories = Histories()
     naive = np.zeros(len(rates))
@@ -113,8 +111,8 @@ def seen(rates: NDArray[np.float64], number: int, seed: int) -> tuple[Histories,
 
 
 @pytest.mark.parametrize("per_look", [0.5, 1.0, 2.0])
-def test_the_estimate_is_hardly_biased_and_the_naive_one_is(per_look: float) -> None:
-    """The mean over 4,000 pages with 16 looks each is within 4 % of the truth; the naive one is 20 % or more below."""
+def test_estimate_is_nearly_unbiased(per_look: float) -> None:
+    """The mean over 4,000 pages with 16 visits each is within 4 % of the truth; the naive one is 20 % or more below."""
     true = np.full(4_000, per_look / DAY)
     histories, naive = seen(true, 16, seed=1)
     rate, _ = estimate(histories.span[:4_000], histories.since[:4_000])
@@ -122,8 +120,9 @@ def test_the_estimate_is_hardly_biased_and_the_naive_one_is(per_look: float) -> 
     assert naive.mean() / true[0] - 1 < -0.2
 
 
-def test_with_a_learned_prior_errors_are_smaller_than_the_naive_ones() -> None:
-    """Rates over orders of magnitude, ten looks: root mean square of log errors, where the naive one is not even 0."""
+def test_learned_prior_reduces_errors() -> None:
+    """Root mean square of log errors for rates over orders of magnitude with ten visits, where the naive one is not 0.
+    """
     true = np.exp(np.random.default_rng(2).normal(-1, 1.5, 3_000)) / DAY
     histories, naive = seen(true, 10, seed=3)
     prior = Prior()
@@ -139,8 +138,8 @@ def test_with_a_learned_prior_errors_are_smaller_than_the_naive_ones() -> None:
     assert np.abs(rate - true).mean() < 0.9 * np.abs(naive - true).mean()
 
 
-def test_hosts_differ_and_new_pages_of_theirs_are_expected_to() -> None:
-    """Pages of one host change twenty times as often: so will a page of it that was never looked at."""
+def test_prior_learns_host_factors() -> None:
+    """Pages of one host change twenty times as often, so its new pages are expected to as well."""
     chance = np.random.default_rng(4)
     histories = Histories()
     for page in range(200):
@@ -153,13 +152,12 @@ def test_hosts_differ_and_new_pages_of_theirs_are_expected_to() -> None:
     fresh = [histories.add(9 * DAY, host=host) for host in (0, 1, 2)]
     quiet, busy, other = (prior.means(histories, np.array(fresh)) * DAY).tolist()
     assert busy > 5 * quiet
-    assert quiet < other < busy  # a host never heard of is as all are
+    assert quiet < other < busy  # an unknown host is like the average
     assert 0.5 < busy < 2
     assert quiet < 0.15
 
 
-def test_without_any_look_pages_are_expected_to_change_once_in_three_weeks() -> None:
-    """And after a few looks the expectation is still near that."""
+def test_prior_default_is_three_weeks() -> None:
     histories = Histories()
     histories.add(0.0, host=4)
     prior = Prior()
@@ -170,14 +168,12 @@ def test_without_any_look_pages_are_expected_to_change_once_in_three_weeks() -> 
     assert USUAL < prior.mean < 10 * USUAL
 
 
-def test_groups_that_differ_by_chance_only_have_no_factors() -> None:
-    """Two groups of exponential rates with the same mean."""
+def test_credible_random_groups_have_no_factors() -> None:
     y = np.random.default_rng(5).exponential(1.0, 400)
     assert [1.0, 1.0] == pytest.approx(credible(y / y.mean(), np.arange(400) % 2, 1.0).tolist(), abs=0.1)
 
 
-def test_a_prior_depends_on_the_histories_alone() -> None:
-    """Fitted on the way or at the end, it is the same: after a crash the same schedule goes on."""
+def test_prior_fit_depends_on_histories_only() -> None:
     histories, _ = seen(np.full(50, 0.3 / DAY), 5, seed=6)
     often, once = Prior(), Prior()
     often.fit(histories)
@@ -187,8 +183,7 @@ def test_a_prior_depends_on_the_histories_alone() -> None:
     assert (often.shape, often.mean, often.hosts.tolist()) == (once.shape, once.mean, once.hosts.tolist())
 
 
-def test_digamma_is_the_derivative_of_log_gamma() -> None:
-    """Against differences of math.lgamma."""
+def test_digamma_is_derivative_of_log_gamma() -> None:
     x = np.array([0.1, 0.5, 1.7, 12.0])
     step = 1e-5
     slopes = [(math.lgamma(v + step) - math.lgamma(v - step)) / (2 * step) for v in x.tolist()]

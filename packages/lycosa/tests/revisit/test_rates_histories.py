@@ -1,4 +1,4 @@
-"""What is kept of the looks at pages."""
+"""Histories of revisits."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 from lycosa.revisit.rates import KEPT, UNCHANGED, UNKNOWN, Histories
 
 
-def test_a_look_keeps_how_long_it_was_and_what_it_found() -> None:
-    """Spans are between looks, not since the first; a change at an unknown time is infinitely long ago."""
+def test_look_records_interval_and_result() -> None:
     histories = Histories()
     page = histories.add(100.0, host=2, weight=0.5)
     histories.look(page, 130.0, changed=False)
@@ -20,8 +19,7 @@ def test_a_look_keeps_how_long_it_was_and_what_it_found() -> None:
     assert (170.0, 100.0, 2, 2) == (histories.last[page], histories.first[page], histories.looks[page], histories.total)
 
 
-def test_only_the_last_looks_are_kept() -> None:
-    """Look 17 takes the place of look 1."""
+def test_look_keeps_last_16() -> None:
     histories = Histories()
     page = histories.add(0.0)
     for number in range(1, KEPT + 3):
@@ -31,8 +29,7 @@ def test_only_the_last_looks_are_kept() -> None:
     assert not (histories.since[page] == UNKNOWN).any()
 
 
-def test_a_last_modified_counts_only_within_the_interval() -> None:
-    """One before the last look, after this one or on an unchanged page says nothing."""
+def test_look_modified_must_be_within_interval() -> None:
     histories = Histories()
     page = histories.add(100.0)
     for at, changed, modified in [(200, True, 150), (300, True, 150), (400, True, 450), (500, False, 450)]:
@@ -40,8 +37,7 @@ def test_a_last_modified_counts_only_within_the_interval() -> None:
     assert [50.0, UNKNOWN, UNKNOWN, UNCHANGED] == histories.since[page, :4].tolist()
 
 
-def test_a_failure_teaches_nothing() -> None:
-    """The history goes on from the last look, and a look ends the failures."""
+def test_failed_leaves_history_unchanged() -> None:
     histories = Histories()
     page = histories.add(0.0)
     histories.failed(page, 50.0)
@@ -56,8 +52,7 @@ def test_a_failure_teaches_nothing() -> None:
     assert (80.0, 0) == (histories.span[page, 0], histories.failures[page])
 
 
-def test_a_page_that_is_back_begins_anew_where_it_is_found() -> None:
-    """The time it was away is in no span."""
+def test_revive_continues_from_return() -> None:
     histories = Histories()
     page = histories.add(0.0)
     histories.look(page, 10.0, changed=False)
@@ -69,8 +64,7 @@ def test_a_page_that_is_back_begins_anew_where_it_is_found() -> None:
     assert [10.0, 30.0] == histories.span[page, :2].tolist()
 
 
-def test_clocks_that_go_back_do_no_harm() -> None:
-    """A look before the last one has no length; a change takes a second at least."""
+def test_look_with_clock_set_back() -> None:
     histories = Histories()
     page = histories.add(100.0)
     histories.look(page, 90.0, changed=False)
@@ -79,8 +73,7 @@ def test_clocks_that_go_back_do_no_harm() -> None:
     assert 100.0 == histories.last[page]
 
 
-def test_columns_grow_and_keep_what_they_hold() -> None:
-    """Three thousand pages, each as it was added."""
+def test_add_grows_columns() -> None:
     histories = Histories()
     for number in range(3000):
         histories.add(float(number), host=number % 7, weight=number / 3000)

@@ -1,4 +1,4 @@
-"""What a look at a page brings, and when it is due."""
+"""The gain of revisits, and when they are due."""
 
 from __future__ import annotations
 
@@ -14,25 +14,24 @@ from lycosa.revisit.rates import claim, waiting
 
 
 def gain(r: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What a look brings where the rate is known, times w/lambda; r is rate times time."""
+    """Return the gain for a known rate in units of w/lambda; r is rate times time."""
     return np.asarray(1 - (1 + r) * np.exp(-r))
 
 
-def test_a_claim_without_doubt_is_that_of_the_known_rate() -> None:
-    """With a very large shape: w/lambda (1 - (1 + r) exp(-r))."""
+def test_claim_certain_rate() -> None:
     tau, one = np.array([0.01, 0.5, 1.0, 8.0]), np.ones(4)
     expected = 3 / 2 * gain(2 * tau)
     assert expected == pytest.approx(claim(tau, 3 * one, 2 * one, 1e8 * one), rel=1e-5)
 
 
-def test_a_claim_with_doubt_by_hand() -> None:
+def test_claim_uncertain_rate_by_hand() -> None:
     """Shape 2, mean 1, so theta = 2: I(2) = 2 (1 - 1/2) = 1, 2 S(2) = 2/4, claim 1/2; shape 1: log(2) - 1/2."""
     assert 0.5 == pytest.approx(claim(np.array([2.0]), np.ones(1), np.ones(1), np.array([2.0]))[0])
     assert math.log(2) - 0.5 == pytest.approx(claim(np.ones(1), np.ones(1), np.ones(1), np.ones(1))[0])
 
 
-def test_a_claim_is_the_mean_over_the_rates_a_page_may_have() -> None:
-    """Against 200,000 drawn rates."""
+def test_claim_is_mean_over_posterior() -> None:
+    """Compared with 200,000 drawn rates."""
     rates = np.random.default_rng(2).gamma(1.5, 0.4 / 1.5, 200_000)
     mean = float((gain(3 * rates) / rates).mean())
     assert mean == pytest.approx(claim(np.array([3.0]), np.ones(1), np.array([0.4]), np.array([1.5]))[0], rel=0.01)
@@ -40,10 +39,10 @@ def test_a_claim_is_the_mean_over_the_rates_a_page_may_have() -> None:
 
 @given(st.floats(1e-4, 1e4), st.floats(0.01, 1), st.floats(1e-9, 1), st.floats(0.1, 60), st.floats(10, 1e7))
 @settings(max_examples=50, deadline=None)
-def test_waiting_ends_when_the_claim_is_the_price(
+def test_waiting_ends_when_claim_reaches_price(
     price: float, weight: float, rate: float, shape: float, start: float
 ) -> None:
-    """Or at the longest, if it is not reached by then; wherever the search begins."""
+    """Or at the longest interval; independent of the start of the search."""
     w, m, k, longest = (np.array([value]) for value in (weight, rate, shape, 1e7))
     tau = waiting(price, w, m, k, longest, np.array([start]))
     if claim(longest, w, m, k)[0] > price:

@@ -1,4 +1,4 @@
-"""What hosts say of pages that are looked at again, case by case: what was asked, what is recorded, what is told."""
+"""Responses to revisits, case by case: conditions sent, visits recorded, changes reported."""
 
 import gzip
 from dataclasses import dataclass, field
@@ -31,25 +31,23 @@ NOT_MODIFIED, IDENTICAL = "revisit: server-not-modified", "revisit: identical-pa
 
 
 def tagged(body: str | bytes = A, tag: str = '"a"', **more: Any) -> Says:
-    """An answer with an ETag."""
     return Says(body, etag=tag, **more)
 
 
 def moved(status: int, target: str = OTHER) -> Says:
-    """A redirect."""
     return Says(b"", status, more={"Location": target})
 
 
 @dataclass(frozen=True)
 class Look:
-    """What is expected of the last request for the page at a moment."""
+    """Expected last request for the page at a moment."""
 
     asked: str
-    """The conditions that were sent; "-" if none were, "nothing" if no request was."""
+    """The conditions that were sent; "-" if none were, "nothing" if there was no request."""
     outcome: str
     status: int
     told: str = ""
-    """What has become of it: the kind of a change, or what else."""
+    """The change that is reported."""
     note: str = ""
     record: str = "response"
     tries: int = 1
@@ -57,7 +55,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Case:
-    """What a host says at each moment, the first in a crawl, and what is recorded."""
+    """A host's responses at each moment, starting with a crawl, and the expected visits."""
 
     name: str
     says: list[Says]
@@ -72,18 +70,18 @@ class Case:
 
 
 def _back(name: str, away: Says, look: Look, first: str = "vanished") -> Case:
-    """Something that happens to a page twice, after which it is there again as it was."""
+    """Return a case of an event that happens to a page twice, after which it is as before."""
     if first:
         again = Look("-", look.outcome, look.status, "", look.note, _again(look.record), look.tries)
         back = Look("-", "ok", 200, "returned", record=IDENTICAL)
-    else:  # nobody knows what has become of it: nothing is told, and the same is asked again
+    else:  # unknown state: no change is reported, and the same request is repeated
         again = Look(look.asked, look.outcome, look.status, "", look.note, _again(look.record), look.tries)
         back = Look(look.asked, "unchanged", 304, record=NOT_MODIFIED)
     return Case(name, [tagged(), away, away, tagged()], [look, again, back])
 
 
 def _again(record: str) -> str:
-    """The same body is archived once."""
+    """Return the record of a repeated body, which is archived once."""
     return IDENTICAL if record == "response" else record
 
 
@@ -419,7 +417,7 @@ def _told(visit: Visit) -> str:
 
 
 def _record(path: Path, visit: Visit) -> str:
-    """The type of the visit's record in the archive, and what a revisit goes by."""
+    """Return the type of the visit's archive record, and the profile of a revisit record."""
     if not visit.place.file:
         return ""
     with open(path / "archive" / visit.place.file, "rb") as file:
@@ -432,7 +430,7 @@ def _record(path: Path, visit: Visit) -> str:
 
 
 def _soft(case: Case) -> Case:
-    """A host that answers to nonsense as it does to a page that is gone; a second page of it makes us ask."""
+    """Add a second page to cases of soft 404s, so that the host is probed."""
     if not case.name.startswith("soft"):
         return case
     pages = {OTHER: [Says(html("An atoll with a coral reef."))]}
@@ -443,7 +441,6 @@ def _soft(case: Case) -> Case:
 
 @pytest.mark.parametrize("case", [_soft(case) for case in CASES], ids=lambda case: case.name)
 def test_case(tmp_path: Path, case: Case) -> None:
-    """What was asked, what came of it, what it means and how it is archived are recorded as the table says."""
     path = tmp_path / "crawl"
     script = Script({PAGE: case.says, **case.pages}, case.missing)
     crawl(path, script, case.seeds, space=case.space, **case.options)
@@ -471,7 +468,7 @@ def _since(script: Script, number: int) -> Script:
 
 
 def _check_kept(path: Path, case: Case, told: list[str]) -> None:
-    """The ledger has each change once, the archive is whole, and every version is there as it was sent."""
+    """Check that the ledger has each change once, the archive is valid, and every version is archived as sent."""
     log = SqliteLog(path / "log.sqlite")
     try:
         entries = [entry for entry in changes(log, wanted=ChangeFilter(cosmetic=True)) if entry.url == PAGE]
@@ -502,13 +499,13 @@ def _plain(versions: Versions, visit: Visit) -> bytes:
 
 
 def test_cases_are_documented() -> None:
-    """docs/refresh-cases.md has the table of cases, as it stands here."""
+    """docs/refresh-cases.md has the same table."""
     page = (ROOT / "docs" / "refresh-cases.md").read_text(encoding="utf-8")
     assert table() == page[page.index("| Case") :]
 
 
 def table() -> str:
-    """The cases as Markdown; each look of a case on a line of its own."""
+    """Return the cases as a Markdown table, one row per visit."""
     lines = ["| Case | Asked | Outcome | Told | Archived as |", "| --- | --- | --- | --- | --- |"]
     for case in CASES:
         name = case.name
@@ -524,8 +521,8 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_a_lying_host_is_not_believed_again(tmp_path: Path) -> None:
-    """A host that answers 304 whatever happens deceives us twice at most; after that nobody asks it."""
+def test_lying_host_is_not_believed_again(tmp_path: Path) -> None:
+    """A host that answers 304 for changed pages is wrong at most twice; after that requests are unconditional."""
     says = [tagged(html(f"{REEF} Survey {number} of the coral.")) for number in range(8)]
     script = Script({PAGE: [says[0], *(tagged(each.body, insists=True) for each in says[1:])]})
     crawl(tmp_path / "crawl", script)
@@ -534,8 +531,8 @@ def test_a_lying_host_is_not_believed_again(tmp_path: Path) -> None:
     assert [{TAG: '"a"'}] * 2 + [{}] * 5 == script.asked(PAGE)[1:]
 
 
-def test_a_host_that_has_proved_itself_is_believed_longer(tmp_path: Path) -> None:
-    """After its ETag changed with a page, a host is asked without conditions one time in eight, no longer in three."""
+def test_proven_host_is_verified_less_often(tmp_path: Path) -> None:
+    """After its ETag changed with a page, one visit in eight is unconditional instead of one in three."""
     says = [tagged(), tagged(B, tag='"b"'), *[tagged(B, tag='"b"')] * 12]
     script = Script({PAGE: says})
     crawl(tmp_path / "crawl", script)

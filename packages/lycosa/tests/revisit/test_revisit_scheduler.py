@@ -1,4 +1,4 @@
-"""The keeper at work in whole runs, in virtual time: what is watched, what is asked when, and what is learned of it."""
+"""The revisit scheduler in whole runs in virtual time: watched pages, requests, and learned state."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ SELDOM = "fixed,every=100d"
 
 
 def keeper_of(told: Told) -> RevisitScheduler:
-    """Who kept the pages of a run."""
+    """Return the scheduler of a run."""
     assert told.crawl.engine is not None
     assert isinstance(told.crawl.engine.scheduler, RevisitScheduler)
     return told.crawl.engine.scheduler
 
 
 def reefs(number: int, **more: str) -> dict[str, list[Says]]:
-    """A front page, and so many pages about coral that it links to."""
+    """Return a front page and `count` pages about coral that it links to."""
     urls = [f"http://reef.test/coral-{i}" for i in range(number)]
     pages = {url: [Says(html(f"The coral reef of coast {url}."), etag='"1"')] for url in urls}
     return {FRONT: [Says(html("Coral reefs of all coasts.", links=[*urls, *more.values()]))], **pages}
 
 
 def watch(path: Path, script: Script, start: float, seconds: float, **options: Any) -> Told:
-    """Watch for a while."""
+    """Run a watch for some time."""
     given: dict[str, Any] = {"clock": clock, "max_time": seconds, **options}
     return run(lambda: lycosa.watch(path, space=script.space(sitemaps=True), **given), start=start)
 
@@ -63,7 +63,7 @@ def watch(path: Path, script: Script, start: float, seconds: float, **options: A
 
 
 def small() -> Script:
-    """A seed that is no find, a find, a page about something else, and a sitemap."""
+    """Return an irrelevant seed, a relevant page, an irrelevant page, and a sitemap."""
     listed = f"<urlset><url><loc>{PAGE}</loc></url></urlset>"
     return Script(
         {
@@ -76,8 +76,8 @@ def small() -> Script:
     )
 
 
-def test_what_is_watched(tmp_path: Path) -> None:
-    """Finds, seeds and sources are looked at again, other pages only if all are to be."""
+def test_watched_pages(tmp_path: Path) -> None:
+    """Relevant pages, seeds and sources are watched; other pages only on request."""
     script = small()
     crawl(tmp_path / "c", script, (FRONT,), space={"sitemaps": True}, threshold=0.3)
     for moment, (all_of_them, more) in enumerate([(False, set()), (True, {COOKING})], 1):
@@ -86,8 +86,7 @@ def test_what_is_watched(tmp_path: Path) -> None:
         assert {FRONT, PAGE, SITEMAP} | more == {visit.node for visit in told.visits if visit.follows}
 
 
-def test_a_crawl_without_pages(tmp_path: Path) -> None:
-    """Where nothing could be fetched nothing is due, and a refresh ends at once; so does a watch in its time."""
+def test_refresh_of_crawl_without_pages(tmp_path: Path) -> None:
     script = Script({PAGE: [GONE]})
     crawl(tmp_path / "c", script)
     told = refresh(tmp_path / "c", script, 1)
@@ -96,16 +95,14 @@ def test_a_crawl_without_pages(tmp_path: Path) -> None:
     assert [] == watch(tmp_path / "c", script, 3 * DAY, DAY).visits
 
 
-def test_a_graph_is_not_refreshed(tmp_path: Path) -> None:
-    """What is no crawl of the web is refused in a sentence."""
+def test_refresh_of_graph_is_refused(tmp_path: Path) -> None:
     space = GraphSpace({"a": ["b"]}, relevance={"b": 1})
     list(lycosa.crawl(SpaceJudge(), ["a"], space=space, strategy="breadth-first", out=tmp_path / "c"))
     with pytest.raises(InputError, match="not a crawl of the web"):
         list(lycosa.refresh(tmp_path / "c", topic=SpaceJudge(), space=space))
 
 
-def test_one_at_a_time(tmp_path: Path) -> None:
-    """While a watch runs, a second one in its directory is refused."""
+def test_watch_locks_directory(tmp_path: Path) -> None:
     script = Script({PAGE: [Says(html())]})
     crawl(tmp_path / "c", script)
 
@@ -123,7 +120,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
 # -- when --------------------------------------------------------------------------------------------------
 
 
-def test_behaviours(tmp_path: Path) -> None:
+def test_refresh_behaviours(tmp_path: Path) -> None:
     """`now` comes first and once, `always` in each refresh, `frequently` once a day, the others are not due."""
     script = Script(reefs(6))
     crawl(tmp_path / "c", script, (FRONT,))
@@ -142,8 +139,7 @@ def test_behaviours(tmp_path: Path) -> None:
     assert ["1", "2", "3"] == sorted(visit.node[-1] for visit in late.visits if visit.follows)
 
 
-def test_only_what_is_due(tmp_path: Path) -> None:
-    """A refresh looks at what is due, with `everything` at all, each page once; `requests` is a limit."""
+def test_refresh_due_pages_and_limits(tmp_path: Path) -> None:
     script = Script(reefs(5))
     crawl(tmp_path / "c", script, (FRONT,))
     none = refresh(tmp_path / "c", script, 1, everything=False, schedule=SELDOM)
@@ -157,8 +153,7 @@ def test_only_what_is_due(tmp_path: Path) -> None:
     assert ([1] * 6, "http://reef.test/coral-3") == (list(Counter(looks).values()), looks[0])
 
 
-def test_tried_again(tmp_path: Path) -> None:
-    """A page that did not answer in time is asked for again in the same refresh."""
+def test_refresh_retries_timeouts(tmp_path: Path) -> None:
     answers = iter([Says(html()), Says(fails="timeout"), Says(html(BLEACHED))])
     script = Script({PAGE: lambda moment: next(answers)})
     script.address = _anywhere  # type: ignore[method-assign]
@@ -172,8 +167,7 @@ async def _anywhere(url: str) -> str:
     return "192.0.2.7"
 
 
-def test_a_host_that_is_gone_is_not_waited_for(tmp_path: Path) -> None:
-    """Whose robots.txt can't be read is left alone: the refresh ends, and the page is due the next time."""
+def test_refresh_skips_host_with_unreadable_robots(tmp_path: Path) -> None:
     lost = Says(fails="unknown-host")
     pages = {PAGE: [Says(html()), lost, Says(html())], OTHER.replace("reef", "sea"): [Says(html(BLEACHED))]}
     script = Script({**pages, "http://reef.test/robots.txt": [Says(b"", 404), lost, Says(b"", 404)]})
@@ -185,8 +179,7 @@ def test_a_host_that_is_gone_is_not_waited_for(tmp_path: Path) -> None:
     assert ["unchanged"] == [visit.outcome for visit in refresh(tmp_path / "c", script, 2).of(PAGE)]
 
 
-def test_a_watch_keeps_its_pace(tmp_path: Path) -> None:
-    """No hour has more requests than it may, but for what can be caught up with; nor over a restart."""
+def test_watch_keeps_pace_across_restarts(tmp_path: Path) -> None:
     script = Script(reefs(60))
     crawl(tmp_path / "c", script, (FRONT,))
     before = len(script.requests)
@@ -205,7 +198,7 @@ def test_a_watch_keeps_its_pace(tmp_path: Path) -> None:
 
 
 def endless(script: Script) -> None:
-    """Behind each page of the new wing there is another."""
+    """Return pages in a chain, each with a link to the next."""
     for i in range(150):
         links = [f"http://wing{(i + 1) % 7}.test/{i + 1}"]
         script.pages[f"http://wing{i % 7}.test/{i}"] = [
@@ -214,11 +207,8 @@ def endless(script: Script) -> None:
 
 
 @pytest.mark.paper("gouriten-refreshing")
-def test_exploring_has_its_share(tmp_path: Path) -> None:
-    """With a share of a half, half of the requests of a watch are for new pages; these are watched from then on.
-
-    A refresh fetches some beside its looks, and ends when these do.
-    """
+def test_explore_share(tmp_path: Path) -> None:
+    """With a share of a half, half of the requests of a watch are for new pages, which are then watched."""
     script = Script(reefs(20, wing="http://wing0.test/0"))
     endless(script)
     crawl(tmp_path / "c", script, (FRONT,), budget=21)
@@ -233,8 +223,7 @@ def test_exploring_has_its_share(tmp_path: Path) -> None:
     assert all(change_of(visit) is not None for visit in told.visits if visit.is_page)
 
 
-def test_links_of_changed_pages_join(tmp_path: Path) -> None:
-    """A link that appears on a page that is watched is fetched by whoever explores."""
+def test_explore_follows_links_of_changed_pages(tmp_path: Path) -> None:
     script = Script({PAGE: [Says(html()), Says(html(links=[OTHER]))], OTHER: [Says(html(BLEACHED))]})
     crawl(tmp_path / "c", script)
     assert [] == refresh(tmp_path / "c", script, 1).of(OTHER)
@@ -242,8 +231,8 @@ def test_links_of_changed_pages_join(tmp_path: Path) -> None:
     assert ["ok"] == [visit.outcome for visit in told.of(OTHER) if not visit.follows]
 
 
-def test_moved_pages_are_watched_where_they_are(tmp_path: Path) -> None:
-    """After a redirect for good, and another, the page is fetched and watched where it is, also if in vain at first."""
+def test_moved_pages_are_watched_at_target(tmp_path: Path) -> None:
+    """Also after two redirects, and if the first request fails."""
     away = [Says(b"", 301, more={"Location": url}) for url in (OTHER, "http://sea.test/coral")]
     answers = iter([Says(fails="timeout"), Says(html())])
     pages: dict[str, Any] = {PAGE: [Says(html()), away[0]], OTHER: [away[1]]}
@@ -256,8 +245,7 @@ def test_moved_pages_are_watched_where_they_are(tmp_path: Path) -> None:
     assert bool(keeper_of(told).histories.dropped[keeper_of(told).watched[PAGE].number])
 
 
-def test_a_target_that_is_on_its_way_is_left_alone() -> None:
-    """Where the strategy was quicker the keeper waits, and does not offer the same again and again."""
+def test_pick_skips_targets_in_flight() -> None:
     scheduler, table = made(2)
     table.row_of["http://new.test/"] = len(table)
     moved = look("http://h0.test/0", 1e6, "redirect", status=301)
@@ -276,20 +264,20 @@ def test_a_target_that_is_on_its_way_is_left_alone() -> None:
 
 
 def listed(pages: int, date: Callable[[int], str]) -> str:
-    """A sitemap of the pages, with dates."""
+    """Return a sitemap of the pages, with dates."""
     urls = (f"<url><loc>http://reef.test/coral-{i}</loc><lastmod>{date(i)}</lastmod></url>" for i in range(pages))
     return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{"".join(urls)}</urlset>'
 
 
 def day(number: int) -> str:
-    """The moment in the middle of a day, after virtual time began."""
+    """Format noon of a day of virtual time."""
     from datetime import UTC, datetime
 
     return datetime.fromtimestamp(EPOCH + (number + 0.5) * DAY, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def hinted(tmp_path: Path, dates: list[Callable[[int], str]], changed: int) -> tuple[Script, list[Told]]:
-    """Pages with a sitemap that is read again at each moment; from moment 1 on some have changed."""
+    """Return pages with a sitemap that is read again at each moment; some change at moment 1."""
     pages: dict[str, Any] = reefs(12)
     for i in range(changed):
         url = f"http://reef.test/coral-{i}"
@@ -302,16 +290,15 @@ def hinted(tmp_path: Path, dates: list[Callable[[int], str]], changed: int) -> t
     return script, [refresh(tmp_path / "c", script, moment, **given) for moment in range(1, len(dates))]
 
 
-def test_a_truthful_sitemap_makes_pages_due(tmp_path: Path) -> None:
-    """What a sitemap says has changed since is looked at in the same refresh, long before the schedule says so."""
+def test_truthful_sitemap_makes_pages_due(tmp_path: Path) -> None:
     dates = [lambda i: day(-9), lambda i: day(1 if i < 3 else -9)]
     _, (told,) = hinted(tmp_path, dates, changed=3)
     seen = {visit.node: visit.outcome for visit in told.visits if visit.follows and visit.kind == "revisit"}
     assert {f"http://reef.test/coral-{i}": "ok" for i in range(3)} == seen
 
 
-def test_a_lying_sitemap_loses_its_say(tmp_path: Path) -> None:
-    """Where every lastmod is the present day and nothing changes, eight pages are looked at in vain, then none."""
+def test_lying_sitemap_is_ignored(tmp_path: Path) -> None:
+    """If every lastmod is today and no page changes, eight pages are visited in vain, then none."""
     dates = [lambda i, n=n: day(2 * n - 1) for n in range(8)]  # type: ignore[misc]
     _, told = hinted(tmp_path, dates, changed=0)
     looks = [sum(visit.kind == "revisit" for visit in run.visits) for run in told]
@@ -320,8 +307,7 @@ def test_a_lying_sitemap_loses_its_say(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["gone", "redirect", "timeout", "refused"])
-def test_a_hint_of_what_cannot_be_had(outcome: str) -> None:
-    """A page that its sitemap says has changed, but that is gone, moved or silent, is not asked for all the time."""
+def test_hint_of_unavailable_page_is_not_retried(outcome: str) -> None:
     scheduler, table = made(20)
     node, now = "http://h0.test/0", 1e6
     scheduler.learn(look(node, now), table)
@@ -347,8 +333,7 @@ def test_a_hint_of_what_cannot_be_had(outcome: str) -> None:
 # -- all of it is a fold over the log ----------------------------------------------------------------------
 
 
-def test_a_watch_goes_on_as_if_never_stopped(tmp_path: Path) -> None:
-    """What a keeper and an engine have learned in days, those of the next run learn from the log; so does a crawl."""
+def test_watch_restores_state_from_log(tmp_path: Path) -> None:
     web = ChangingWeb(Web(seed=7, pages=120, hosts=6, traps=()), clock, seed=1)
     topic = web.topics[0]
 
@@ -388,7 +373,7 @@ def known(engine: Engine) -> dict[str, Any]:
 
 
 def learned(scheduler: RevisitScheduler) -> dict[str, Any]:
-    """All that a keeper has learned, to the last bit."""
+    """Return all that a scheduler has learned, bit by bit."""
     memory, n = scheduler.memory, len(scheduler.histories)
     return {
         "histories": {name: getattr(memory.histories, name)[:n].tolist() for name in _COLUMNS},
@@ -406,7 +391,7 @@ def learned(scheduler: RevisitScheduler) -> dict[str, Any]:
 
 
 def made(pages: int, **how: Any) -> tuple[RevisitScheduler, Table]:
-    """A keeper of so many pages on 20 hosts, all seen long ago, in a run that begins at a million."""
+    """Return a scheduler of pages on 20 hosts, all visited long ago, in a run that begins at a million."""
     space: Any = SimpleNamespace(ready=lambda host_key: (0.0, ""), host_key=host_key)
     options = Options(schedule="automatic", per_hour=3600, explore=0.0)
     scheduler = RevisitPlan(**how).scheduler(options, cast(Any, None), space, threshold=0.1, now=1e6)
@@ -425,7 +410,7 @@ def look(node: str, at: float, outcome: Any = "unchanged", **more: Any) -> Visit
 
 
 def work(pages: int, looks: int) -> tuple[int, int]:
-    """How often all pages were planned in so many looks, a second each, and how often a single one was."""
+    """Count plans of all pages, and of single ones, during visits one second apart."""
     scheduler, table = made(pages)
     counted: Counter[bool] = Counter()
     times = scheduler._times
@@ -447,8 +432,8 @@ def work(pages: int, looks: int) -> tuple[int, int]:
     return counted[True], counted[False]
 
 
-def test_a_look_does_not_cost_what_all_pages_do() -> None:
-    """All pages are planned once in a round, however many there are; else a look costs one page's worth."""
+def test_look_plans_one_page() -> None:
+    """All pages are planned once in a round, however many there are."""
     looks = 3 * ROUND
     for pages in (300, 2_400):
         planned, single = work(pages, looks)
@@ -456,8 +441,7 @@ def test_a_look_does_not_cost_what_all_pages_do() -> None:
         assert looks == single
 
 
-def test_the_largest_claim_first() -> None:
-    """Of the pages that are due those come first that a look brings most for, one host as good as another."""
+def test_pick_largest_claim_first() -> None:
     scheduler, _ = made(200, once=True, everything=True)
     tasks: list[Task] = []
     while (task := scheduler.pick(len(tasks), 1e6)) is not None:
@@ -467,8 +451,7 @@ def test_the_largest_claim_first() -> None:
     assert np.inf == scheduler.next_due(1e6)
 
 
-def test_a_first_watch_does_not_pay_for_the_crawl(tmp_path: Path) -> None:
-    """Requests of the crawl are not those of the watch: at ten an hour its first look is not an hour away."""
+def test_first_watch_ignores_requests_of_crawl(tmp_path: Path) -> None:
     script = Script(reefs(60))
     crawl(tmp_path / "c", script, (FRONT,))
     told = watch(tmp_path / "c", script, HOUR, 1_800, per_hour=10.0, schedule="fixed,every=1m")

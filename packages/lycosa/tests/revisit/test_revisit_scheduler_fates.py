@@ -1,4 +1,4 @@
-"""What becomes of pages on a web that changes is told as what it is."""
+"""Fates of pages on a changing web."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from lycosa.web.politeness import Politeness
 DAYS = 86_400.0
 
 
-def test_pages_that_moved_or_vanished_are_told_as_such(tmp_path: Path) -> None:
-    """Of all pages that moved, are gone, or answer as the host does to nonsense, each is told so; and no other page."""
+def test_moved_and_vanished_pages_are_reported(tmp_path: Path) -> None:
+    """All pages that moved, are gone, or are soft 404s are reported as such, and no others."""
     web = ChangingWeb(Web(seed=3, pages=200, hosts=8, traps=()), clock, seed=5, days=20, fates=0.7)
 
     def space() -> WebSpace:
@@ -56,10 +56,10 @@ def test_pages_that_moved_or_vanished_are_told_as_such(tmp_path: Path) -> None:
     assert not {node for node in stays if told.get(node) in ("moved", "vanished")}
 
 
-def test_what_shards_said_of_pages_stands_until_one_is_looked_at(tmp_path: Path) -> None:
-    """The common log of shards has what pages are worth by the judge of each, but no lesson: nothing changes if nothing
-    is due, and which pages are watched goes by it; one judge learns from all of them with the first look. What a judge
-    of another topic has said does not stand."""
+def test_relevances_of_shards_stand_until_a_revisit(tmp_path: Path) -> None:
+    """The common log has relevances by each shard's judge, but no model update: they decide which pages are watched,
+    until one judge learns from all of them at the first revisit. Relevances of another topic are ignored.
+    """
     web = Web(seed=3, pages=60, hosts=4, traps=())
     topic, out = web.topics[0], tmp_path / "c"
 

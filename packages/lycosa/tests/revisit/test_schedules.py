@@ -1,4 +1,4 @@
-"""When to look again."""
+"""Schedules of revisits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOUR, DAY = 3600.0, 86_400.0
 
 
 def watched(pages: int, looks: int = 0, seed: int = 0) -> Histories:
-    """Pages of all kinds, looked at every two days or so."""
+    """Return pages with diverse rates, visited about every two days."""
     chance = np.random.default_rng(seed)
     rates = np.exp(chance.normal(-1.5, 2.0, pages)) / DAY
     histories = Histories()
@@ -30,8 +30,7 @@ def watched(pages: int, looks: int = 0, seed: int = 0) -> Histories:
     return histories
 
 
-def test_schedules_are_made_by_name() -> None:
-    """With parameters, durations among them."""
+def test_make_schedule_with_parameters() -> None:
     made = make_schedule("automatic, rest=.5, least=2h, most=1 week", per_second=1.0)
     assert (0.5, 7200.0, 604_800.0) == (vars(made)["rest"], made.least, made.most)
     for name in SCHEDULES:
@@ -48,26 +47,24 @@ def test_schedules_are_made_by_name() -> None:
         ("fixed,when=1d", "no parameter 'when'"),
     ],
 )
-def test_what_cannot_be_made_is_explained(text: str, complaint: str) -> None:
-    """An InputError, no traceback."""
+def test_make_schedule_invalid(text: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         make_schedule(text, 1.0)
 
 
-def test_fixed_is_the_same_for_all() -> None:
-    """Every day; or a round of all pages in the time that the budget takes for it: 4 pages at 1 an hour."""
+def test_fixed_same_interval_for_all() -> None:
+    """Every day; or once per round, 4 pages at 1 an hour."""
     histories = Histories()
     for page in range(4):
         histories.add(page * 1000.0)
     assert [page * 1000.0 + DAY for page in range(4)] == make_schedule("fixed,every=1d", 1.0).due(histories).tolist()
-    # Left to itself the page seen first is due after 4 h. But then no one were looked at before, and the budget lost.
+    # Without spending, the page seen first is due after 4 h, and the budget until then is lost.
     due = make_schedule("fixed", 1 / HOUR).due(histories)
     assert [3000.0 + (page + 1) * HOUR for page in range(4)] == due.tolist()
     assert [2 * 1000.0 + 4 * HOUR] == make_schedule("fixed", 1 / HOUR).due(histories, 2).tolist()
 
 
-def test_automatic_spends_the_budget() -> None:
-    """One over the intervals adds up to it, whatever it is, if bounds do not matter."""
+def test_automatic_spends_budget() -> None:
     histories = watched(400, 6)
     for per_day in (40.0, 400.0, 4000.0):
         schedule = Automatic(per_day / DAY)
@@ -76,8 +73,8 @@ def test_automatic_spends_the_budget() -> None:
         assert per_day == pytest.approx((DAY / waits).sum(), rel=0.01)
 
 
-def test_the_price_of_many_pages_is_found_from_some() -> None:
-    """Of 30,000, most of them worth nothing; the budget is met all the same, to some percent."""
+def test_automatic_samples_price_of_many_pages() -> None:
+    """Of 30,000 pages most have no weight; the budget is met within some percent."""
     histories = Histories()
     chance = np.random.default_rng(3)
     for page in range(30_000):
@@ -88,8 +85,7 @@ def test_the_price_of_many_pages_is_found_from_some() -> None:
     assert 3_000 == pytest.approx((DAY / (schedule.due(histories) - 2 * DAY)).sum(), rel=0.05)
 
 
-def test_automatic_looks_sooner_at_what_is_worth_more() -> None:
-    """Of two pages with the same history."""
+def test_automatic_prefers_larger_weight() -> None:
     histories = watched(100, 5)
     pair = [histories.add(0.0, weight=weight) for weight in (0.2, 0.9)]
     for page in pair:
@@ -99,8 +95,7 @@ def test_automatic_looks_sooner_at_what_is_worth_more() -> None:
     assert heavy < light
 
 
-def test_automatic_does_not_chase_what_it_cannot_follow() -> None:
-    """A page found changed at each of sixteen hourly looks is left to itself, one that changes weekly is not."""
+def test_automatic_ignores_pages_that_change_too_fast() -> None:
     histories = watched(60, 5)
     hectic, weekly = histories.add(0.0), histories.add(0.0)
     for number in range(1, 17):
@@ -112,8 +107,7 @@ def test_automatic_does_not_chase_what_it_cannot_follow() -> None:
     assert waits[0] > 3 * waits[1]
 
 
-def test_one_page_after_its_look_is_as_in_the_whole() -> None:
-    """With the price of the last time."""
+def test_due_of_one_page_equals_due_of_all() -> None:
     histories = watched(300, 5)
     schedule = Automatic(100 / DAY)
     schedule.spending = False
@@ -123,8 +117,7 @@ def test_one_page_after_its_look_is_as_in_the_whole() -> None:
     assert schedule.due(histories)[17] == pytest.approx(schedule.due(histories, 17)[0])
 
 
-def test_the_claim_of_a_page_that_is_due_is_the_price() -> None:
-    """And grows with the time since."""
+def test_claim_of_due_page_is_price() -> None:
     histories = watched(200, 5)
     schedule = Automatic(200 / DAY)
     schedule.spending = False
@@ -135,16 +128,15 @@ def test_the_claim_of_a_page_that_is_due_is_the_price() -> None:
         assert later >= at
 
 
-def test_claims_of_the_baselines_are_how_long_pages_are_overdue() -> None:
-    """One due at noon is 12 h overdue at midnight."""
+def test_claim_of_baselines_is_time_overdue() -> None:
     histories = Histories()
     histories.add(0.0)
     assert [12 * HOUR] == make_schedule("fixed,every=12h", 1.0).claim(histories, 0, DAY).tolist()
 
 
 @pytest.mark.parametrize("name", ["automatic", "fixed", "fixed,every=2h"])
-def test_pages_that_fail_or_have_vanished_are_left_alone(name: str) -> None:
-    """An hour after a failure, two after the next; a vanished page for a day, then two; a revived one is as ever."""
+def test_due_after_failures_and_vanishing(name: str) -> None:
+    """An hour after a failure, two after the next; a vanished page after a day, then two; a revived one as usual."""
     histories = watched(30, 3)
     schedule = make_schedule(name, 1000 / DAY)
     now = histories.now + DAY
@@ -163,8 +155,7 @@ def test_pages_that_fail_or_have_vanished_are_left_alone(name: str) -> None:
     assert schedule.due(histories)[7] < now + schedule.most
 
 
-def test_a_budget_is_spent_from_the_first_day_on() -> None:
-    """All pages were just seen: by their claims nothing is due for days, but ten a day are looked at from now on."""
+def test_due_spends_budget_from_first_day() -> None:
     histories = watched(100)
     for name in ("automatic", "fixed"):
         due = np.sort(make_schedule(name, 10 / DAY).due(histories))
@@ -172,28 +163,25 @@ def test_a_budget_is_spent_from_the_first_day_on() -> None:
         assert (due <= allowed + 1e-6).all()
 
 
-def test_what_is_due_early_does_not_recede() -> None:
-    """Asked again and again while nothing happens, the same page is due at the same time; then it is due now."""
+def test_due_early_pages_do_not_recede() -> None:
     histories = watched(100)
     schedule, ended = Automatic(10 / DAY), histories.now
     first = schedule.due(histories)
     assert ended + DAY / 10 == pytest.approx(first.min())
     histories.now = ended + DAY / 10
     assert first.tolist() == pytest.approx(schedule.due(histories).tolist())
-    histories.now = ended + 5 * DAY  # nobody watched, and a round takes ten days: two looks' worth is left
+    histories.now = ended + 5 * DAY  # five days without a process, with ten days per round: two visits' worth is left
     due = make_schedule("fixed", 10 / DAY).due(histories)
     assert 2 == np.count_nonzero(due <= histories.now)
 
 
 @pytest.mark.parametrize("name", ["automatic", "fixed"])
-def test_an_empty_collection_and_an_empty_budget_are_no_trouble(name: str) -> None:
-    """No page, or no looks to give out."""
+def test_due_empty_collection_or_budget(name: str) -> None:
     assert [] == make_schedule(name, 1.0).due(Histories()).tolist()
     assert 20 == len(make_schedule(name, 0.0).due(watched(20, 2)))
 
 
-def test_pages_worth_nothing_share_what_is_left() -> None:
-    """If no page is relevant, all are looked at in turn."""
+def test_automatic_without_relevant_pages_visits_in_turn() -> None:
     histories = Histories()
     for page in range(10):
         histories.add(page * 10.0, weight=0.0)
@@ -202,15 +190,15 @@ def test_pages_worth_nothing_share_what_is_left() -> None:
     assert (np.isfinite(Automatic(1 / HOUR).claim(histories, None, DAY))).all()
 
 
-def test_nothing_is_looked_at_more_often_than_least() -> None:
-    """Ten pages and a look a second: every ten minutes."""
+def test_due_respects_minimum_interval() -> None:
     histories = watched(10, 3)
     due = Automatic(1.0).due(histories)
     assert (due >= histories.last[:10] + 600.0).all()
 
 
-def test_the_work_for_all_pages_grows_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After one look one rate is estimated; all waiting times are found once, and the price from 8,192 at most."""
+def test_due_work_is_linear_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After one visit one rate is estimated; waiting times are computed once, and the price from 8,192 pages at most.
+    """
     work: dict[str, int] = {"estimate": 0, "waiting": 0}
 
     def counted(module: Any, name: str) -> None:
@@ -245,7 +233,7 @@ def test_the_work_for_all_pages_grows_with_their_number(monkeypatch: pytest.Monk
 
 
 def kept_fresh(name: str, pages: int = 300, days: int = 20, per_day: int = 150, batch: int = 10) -> float:
-    """The share of time that pages are fresh, by weight, under a budget; they change at rates that no one was told."""
+    """Return the weighted share of time that pages are fresh under a budget, for unknown rates."""
     chance = np.random.default_rng(11)
     rates, weight = np.exp(chance.normal(-1.5, 2.0, pages)) / DAY, chance.beta(1.0, 2.0, pages)
     changes = [np.append(np.sort(chance.uniform(0, days * DAY, chance.poisson(r * days * DAY))), np.inf) for r in rates]
@@ -267,6 +255,5 @@ def kept_fresh(name: str, pages: int = 300, days: int = 20, per_day: int = 150, 
 
 
 @pytest.mark.paper("batsakis-refresh")
-def test_automatic_keeps_more_fresh_than_fixed() -> None:
-    """Twenty days, each page looked at every other day on the mean: a point or more ahead."""
+def test_automatic_is_fresher_than_fixed() -> None:
     assert kept_fresh("automatic") > kept_fresh("fixed") + 0.01

@@ -1,4 +1,4 @@
-"""What changes by itself is taken out of a line; what a page is about stays."""
+"""Volatile parts of a line are removed; content stays."""
 
 from __future__ import annotations
 
@@ -62,33 +62,29 @@ OTHER = [
 
 
 @pytest.mark.parametrize(("before", "after"), SAME)
-def test_what_changes_by_itself(before: str, after: str) -> None:
-    """Dates of updating, ages, counters, copyright years and ids make no difference, in many languages."""
+def test_unstamped_volatile_parts(before: str, after: str) -> None:
     assert unstamped(before) == unstamped(after)
 
 
 @pytest.mark.parametrize(("before", "after"), OTHER)
-def test_what_the_page_is_about(before: str, after: str) -> None:
-    """Numbers and dates that are the subject make one."""
+def test_unstamped_keeps_content(before: str, after: str) -> None:
     assert unstamped(before) != unstamped(after)
     assert before == unstamped(before)
 
 
-def test_tables_keep_their_dates() -> None:
-    """A date alone in a cell is data; one after a word of stamping is not."""
+def test_unstamped_keeps_dates_in_tables() -> None:
+    """A date alone in a cell is data; one after a stamp word is not."""
     assert "2024-05-03 | 4.31" == unstamped("2024-05-03 | 4.31", table=True)
     assert "| 4.31" == unstamped("2024-05-03 | 4.31")
     assert "Reefs | updated" == unstamped("Reefs | updated 3 May 2024", table=True)
 
 
-def test_what_the_markup_calls_a_date() -> None:
-    """Within an element called a byline, any date goes."""
+def test_unstamped_within_byline_element() -> None:
     assert "Ann Smith writes on" == unstamped("Ann Smith writes on 3 May 2024", stamped=True)
 
 
 @given(st.text(alphabet="12 .,:/-|©()May agoviews\u0661年月日T\u00b2", max_size=60))
-def test_only_takes_away(line: str) -> None:
-    """Whatever the line, what is left was in it, in the same order, and is left alone a second time or shrinks."""
+def test_unstamped_only_removes(line: str) -> None:
     line = " ".join(line.split())
     letters = iter(line)
     assert all(letter in letters for letter in unstamped(line))
