@@ -149,14 +149,14 @@ def named(topic: str) -> str:
 
 def remembered(judge: Probability, kept: dict[str, Any]) -> None:
     """Features of pages are the same for all topics, if the pages come in the same order: they are found once."""
-    fresh = judge._looking._features
+    fresh = judge._reader._features
 
     def features(found: Any, terms: Any, node: str, *rest: Any) -> Any:
         if node not in kept:
             kept[node] = fresh(found, terms, node, *rest)
         return kept[node]
 
-    judge._looking._features = features  # type: ignore[method-assign]
+    judge._reader._features = features  # type: ignore[method-assign]
 
 
 def taught(
@@ -165,7 +165,7 @@ def taught(
     """A judge that has seen these pages, and has learned."""
     shown = Probability.from_examples([corpus.pages[url] for url in examples]) if examples else None
     judge = Probability(named(topic), examples=shown)
-    judge._looking.meet(corpus.stems)
+    judge._reader.add_stems(corpus.stems)
     remembered(judge, kept)
     for url in starts:
         judge.start(Seed(url))

@@ -302,6 +302,6 @@ class ModelUpdates:
 
 def is_waiting(judge: object) -> bool:
     """Return whether a judge, or a judge it wraps, still waits for its first example."""
-    while not hasattr(judge, "waits") and hasattr(judge, "inner"):
+    while not hasattr(judge, "is_waiting") and hasattr(judge, "inner"):
         judge = judge.inner
-    return bool(getattr(judge, "waits", False))
+    return bool(getattr(judge, "is_waiting", False))

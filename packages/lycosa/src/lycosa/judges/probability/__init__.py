@@ -1,10 +1,9 @@
-"""The judge that `lycosa crawl` has unless another is named: the probability that a person would say yes.
+"""The default judge: the probability that a person who asked for the topic would call a page relevant.
 
-evidence    what is seen of a page: how it answers the words, its features, its vector; and that of all pages so far
-line        from pages that are known to be relevant to a direction in which such pages lie; how many of the pages are
-            relevant, and so where the line between yes and no is drawn
-study       what the pages so far teach: a lesson, and the model that judges by it
-judge       puts them together: the topic as it was typed, judge, learn, lesson, adopt
+evidence        how a page answers the words, its features and its vector; and those of all pages so far
+relevance_line  the regression, the number of relevant pages to expect, and so the line
+learned_model   the model update that the pages so far teach
+judge           the judge: the topic as it was typed, judging, learning, adopting model updates
 """
 
 from lycosa.judges.probability.judge import Probability

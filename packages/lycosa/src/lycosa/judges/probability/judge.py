@@ -1,4 +1,4 @@
-"""The probability that a person who asked for this topic would say yes to a page."""
+"""The judge `probability`: the probability that a person who asked for this topic would call a page relevant."""
 
 from __future__ import annotations
 
@@ -18,25 +18,24 @@ from lycosa.core.types import Judgement, Label, ModelUpdate, Page, Seed, Terms, 
 from lycosa.judges.counting import Phrases, folded
 from lycosa.judges.embedding import pack_vector
 from lycosa.judges.examples import centroid
-from lycosa.judges.probability.evidence import LINK, Evidence, Looking, Pages, slot_of, slots_of
-from lycosa.judges.probability.line import FURTHEST, sigmoid
-from lycosa.judges.probability.study import (
-    AGAINST,
-    ANSWER,
-    EXAMPLE,
-    LABELLED,
-    MEANING,
-    SHOWN,
-    STUFFED,
-    UNTAUGHT,
-    UNTAUGHT_LINE,
-    Given,
-    Model,
-    nearness,
-    studied,
-    untaught,
+from lycosa.judges.probability.evidence import LINK, Answer, Evidence, EvidenceReader, EvidenceTable, slot_of, slots_of
+from lycosa.judges.probability.learned_model import (
+    AGAINST_COST,
+    ANSWER_RATES,
+    EXAMPLE_WEIGHT,
+    LABEL_WEIGHT,
+    MAX_NAMED,
+    OWN_LINE,
+    OWN_RATES,
+    STUFFING_COST,
+    LearnedModel,
+    NamedPages,
+    learn_model,
+    nearness_odds,
+    own_odds,
     usual_page,
 )
+from lycosa.judges.probability.relevance_line import MAX_LOG_ODDS, sigmoid
 from lycosa.judges.vector_judge import VectorJudge
 from lycosa.text.embeddings import DIMENSIONS, digest, unit, vector, vector_from
 from lycosa.text.languages import ENGLISH, code_of
@@ -45,34 +44,40 @@ from lycosa.text.tokens import stems as stems_of
 from lycosa.text.tokens import url_words
 from lycosa.text.vocabulary import HEAD, Head, PageWords, Vocabulary
 
-FIRST, GROWTH = 10, 1.5  # pages before the first model update, and growth until the next
-# names of the answers, for explanations
-WHERE = ("in its text", "in its title or address", "in its headings or first paragraphs", "by meaning")
-SEEN = 2  # version of what is read of a page: older model updates do not fit
+FIRST_UPDATE, GROWTH = 10, 1.5  # pages before the first model update, and growth until the next
+MAX_REASONS = 8  # words and links named in an explanation
+MAX_WAIT = 50  # pages without a probability of .2 before the first model update
+ANSWER_NAMES = {
+    Answer.BODY: "in its text",
+    Answer.HEAD: "in its title or address",
+    Answer.LEAD: "in its headings or first paragraphs",
+    Answer.MEANING: "by meaning",
+}
+EVIDENCE_VERSION = 2  # model updates by older evidence do not fit
 Column = NDArray[np.float32]
 
 
 class Probability:
-    """Beta is a probability: .5 or more counts as relevant, unless told otherwise. Links are judged as `vector` does.
+    """Relevance is a probability: by default .5 or more counts as relevant. Links are judged as by `vector`.
 
-    A page's log odds are how much it is like pages that are known to be relevant, and how it answers the words,
+    The log odds of a page are its likeness to relevant pages, and how it answers the words of the topic,
 
-        c d + ANSWER . (body, head, lead, meaning) - line
+        c likeness + ANSWER_RATES . (body, head, lead, meaning) - line
 
-    d is learned (line.py): positives are the start pages, as far as the words agree, examples and pages that
-    somebody said yes to; negatives are drawn from the pages so far, less those that look relevant, and what somebody
-    said no to. Where nobody has shown a page, the ten that answer the words best stand in, by what each says itself.
-    The line is drawn where line.py expects as many pages above it as are relevant. Both happen after 10 pages, 15,
-    23, ..., but not before there is a page that promises something, or 50 that do not. What came of it is a lesson, an
-    event of the log, and from then on all pages so far are relevance_now what it says of them.
+    Likeness is learned (learned_model.py): positives are the start pages as far as the words agree, examples and pages
+    labelled yes; negatives are drawn from the other pages, less those that look relevant, and pages labelled no.
+    Without any named page the ten that answer the words best stand in. The line is drawn so that as many pages lie
+    above it as are expected to be relevant (relevance_line.py). Both happen after 10 pages, 15, 23, ..., but not before
+    a page has a probability of .2, or 50 pages have less. The result is a model update, an event of the log, by which
+    all pages so far are judged again.
 
-    A topic may have "phrases in quotes" and -words that speak against a page.
+    A topic may have "phrases in quotes" and -words that count against a page.
 
     >>> from lycosa.text.vocabulary import Vocabulary
-    >>> topic, words = Probability("coral reef"), Vocabulary()
+    >>> judge, words = Probability("coral reef"), Vocabulary()
     >>> reef = Page("ok", title="Coral reefs", main="Coral reefs are built by corals.", lead="Coral reefs are built")
     >>> rail = Page("ok", title="Railways", main="Trains run on rails.", lead="Trains run on rails.")
-    >>> [topic.judge(page, words.read(page)).relevance >= topic.threshold for page in (reef, rail)]
+    >>> [judge.judge(page, words.read(page)).relevance >= judge.threshold for page in (reef, rail)]
     [True, False]
     """
 
@@ -86,40 +91,42 @@ class Probability:
         examples: Mapping[str, Any] | None = None,
     ) -> None:
         if not 0.0 <= threshold <= 1.0:
-            raise InputError(f"the threshold is {threshold:g}: it must be from 0 to 1, a probability")
+            raise InputError("out-of-range", f"the threshold is {threshold:g}: it must be from 0 to 1, a probability")
         self.threshold = threshold
-        self.asked = asked(words)
-        self.words: str | Mapping[str, float] = words if isinstance(words, Mapping) else self.asked.text
+        self.topic = parse_topic(words)
+        self.words: str | Mapping[str, float] = words if isinstance(words, Mapping) else self.topic.text
         shown = list((examples or {}).get("pages", ()))
-        if not self.asked.words and not shown:
-            raise InputError("the topic is empty: say what to look for in a few words, or with --example PAGE")
+        if not self.topic.words and not shown:
+            raise InputError(
+                "empty-topic", "the topic is empty: say what to look for in a few words, or with --example PAGE"
+            )
         stems: dict[str, float] = dict((examples or {}).get("centroid", {}))
-        if stems and self.asked.words:
+        if stems and self.topic.words:
             heaviest = max(stems.values(), default=1.0)
-            for stem, weight in VectorJudge(self.asked.words).weights.items():
+            for stem, weight in VectorJudge(self.topic.words).weights.items():
                 stems[stem] = stems.get(stem, 0.0) + weight * heaviest
         self.query = VectorJudge(stems, stemmed=True) if stems else VectorJudge(self.words)  # judges links
         self.notes: list[str] = []
-        self.meaning = _meaning(self.asked.words, self.notes)
+        self.meaning = _meaning(self.topic.words, self.notes)
         # vector of a page in a language; callers that judge pages repeatedly may cache it
         self.vector_of: Callable[[Page, str, Head | None], bytes] = vector_of
-        self._looking = Looking(self.asked.words, self.asked.against, self.meaning)
-        self._phrases = Phrases(dict.fromkeys(self.asked.phrases, 1.0)) if self.asked.phrases else None
-        self._examples = Pages()
-        self._shown = {str(example["node"]) for example in shown if example["node"]}
+        self._reader = EvidenceReader(self.topic.words, self.topic.against, self.meaning)
+        self._phrases = Phrases(dict.fromkeys(self.topic.phrases, 1.0)) if self.topic.phrases else None
+        self._examples = EvidenceTable()
+        self._example_nodes = {str(example["node"]) for example in shown if example["node"]}
         for example in shown:
-            self._examples.add(_example(example, self._looking), 1.0, True)
-        every = np.arange(self._examples.count)
-        # mean direction of the examples
-        self._typical = unit(self._examples.placed(every, usual_page()).sum(axis=0)) if shown else None
-        self._pages = Pages()
+            self._examples.add(_example(example, self._reader), 1.0, True)
+        example_rows = np.arange(self._examples.count)
+        # Mean direction of the examples' vectors.
+        self._mean_example = unit(self._examples.directions(example_rows, usual_page()).sum(axis=0)) if shown else None
+        self._pages = EvidenceTable()
         self._nodes = Nodes()  # address of each row
         self._row_of = RowIndex(self._nodes)
         self._starts: set[str] = set()
         self._labels: dict[str, bool] = {}
-        self._model: Model | None = None
-        self._next = FIRST
-        self._judged = 0  # rows that the last model update has judged again
+        self._model: LearnedModel | None = None
+        self._next_update = FIRST_UPDATE
+        self._rows_judged_again = 0  # by the last model update
         self._pending: tuple[Terms, Evidence] | None = None
 
     @property
@@ -137,11 +144,11 @@ class Probability:
     @property
     def fingerprint(self) -> object:
         kind = digest() if self.meaning is not None else ""
-        return SEEN, self.asked, self.query.weights, self._examples.count, kind
+        return EVIDENCE_VERSION, self.topic, self.query.weights, self._examples.count, kind
 
     @staticmethod
     def from_examples(pages: Iterable[Page]) -> dict[str, Any]:
-        """What the log keeps of example pages: the words that they share, and of each what can be seen of it."""
+        """Return example pages as the log keeps them: the words that they share, and the evidence of each."""
         readable, words = [page for page in pages if page.main or page.marked], Vocabulary()
         rows = []
         for page in readable:
@@ -164,266 +171,262 @@ class Probability:
     # -- judging -----------------------------------------------------------------------------------------------
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        """Score the page, and each link by its anchor."""
+        """Judge a page, and each link by its anchor."""
         assert isinstance(reading, PageWords), "this judge needs a reader; pass reader=Vocabulary() to the engine"
         judgement = self.query.judge_links(page, reading)
         data: dict[str, Any] = {}
         if self.meaning is not None:
             data["vector"] = self.vector_of(page, reading.language, reading.head)
-        if reading.language != code_of(page.language, ENGLISH):  # a guess that did not sound like it
+        if reading.language != code_of(page.language, ENGLISH):  # a wrong declaration
             data["read"] = reading.language
         if self._phrases is not None:
             text = folded(f"{page.title}\n{page.main or page.text}")
-            data["phrases"] = round(self._phrases.contained(text) / len(self.asked.phrases), 3)
-        looking = self._looking
-        words, met = reading.vocabulary, len(looking.names)
+            data["phrases"] = round(self._phrases.contained(text) / len(self.topic.phrases), 3)
+        reader = self._reader
+        words, met = reading.vocabulary, len(reader.names)
         if met < len(words.terms):
             words.term_hashes.extend(words.terms)
-            looking.meet(words.terms[met:], words.term_hashes.hashes[met : len(words.terms)])
-        evidence = looking.see(
-            looking.slots(reading.terms), reading.terms, page.node, page.links.urls, reading.language, data
+            reader.add_stems(words.terms[met:], words.term_hashes.hashes[met : len(words.terms)])
+        evidence = reader.read(
+            reader.slots(reading.terms), reading.terms, page.node, page.links.urls, reading.language, data
         )
-        relevance = self._worth(evidence)
-        # Nobody is fooled by what is stuffed with other words.
-        # checks for stuffing from here on, also where a page has none of the words
-        if (relevance >= 0.1 or evidence.answers[:MEANING].any()) and may_be_stuffed(reading.terms.counts):
+        relevance = self._relevance(evidence)
+        # Pages that cannot be relevant are not checked for stuffing.
+        if (relevance >= 0.1 or evidence.answers[: Answer.MEANING].any()) and may_be_stuffed(reading.terms.counts):
             evidence.quality = round(quality(reading.ids), 3)
             if evidence.quality < 1.0:
-                data["quality"], relevance = evidence.quality, self._worth(evidence)
+                data["quality"], relevance = evidence.quality, self._relevance(evidence)
         self._pending = reading.terms, evidence
         judgement.relevance, judgement.data = relevance, data
         return judgement
 
-    def _worth(self, page: Evidence) -> float:
+    def _relevance(self, page: Evidence) -> float:
         if not page.slots.any():
             return 0.0
         if self._model is None:
-            odds = float(page.answers @ UNTAUGHT) - UNTAUGHT_LINE - AGAINST * page.against
+            odds = float(page.answers @ OWN_RATES) - OWN_LINE - AGAINST_COST * page.against
             odds += self._nearness(page.vector) + _stuffing(page.quality)
         else:
             odds = self._model.odds_of(page) - self._model.line
-        return float(np.float32(1.0 / (1.0 + math.exp(-min(max(odds, -30.0), 30.0)))))
+        return float(np.float32(1.0 / (1.0 + math.exp(-min(max(odds, -MAX_LOG_ODDS), MAX_LOG_ODDS)))))
 
     def _nearness(self, vector: NDArray[np.int8]) -> float:
-        """Log odds for how near a page is to the examples; 0 without them."""
-        return 0.0 if self._typical is None else float(nearness(vector[None], self._typical)[0])
+        """Return log odds of a page by its nearness to the examples; 0 without examples."""
+        return 0.0 if self._mean_example is None else float(nearness_odds(vector[None], self._mean_example)[0])
 
-    # -- what is learned ---------------------------------------------------------------------------------------
+    # -- learning ----------------------------------------------------------------------------------------------
 
     def learn(self, visit: Visit) -> None:
-        """Take in a recorded visit."""
+        """Add a recorded visit to the evidence."""
         if visit.kind == "redirect" and visit.node in self._starts and len(visit.links):
             self._starts.add(visit.links.urls[0])
         pending, self._pending = self._pending, None
-        live = pending is not None and pending[0].new is visit.terms.new
-        if not live:
-            self._looking.meet(visit.terms.new)
+        judged = pending[1] if pending is not None and pending[0].new is visit.terms.new else None
+        if judged is None:
+            self._reader.add_stems(visit.terms.new)
         if not visit.is_version:
             return
-        if live and pending is not None:
-            evidence = pending[1]
-            evidence.quality = float(visit.data.get("quality", 1.0))  # others may have looked where we did not
+        if judged is not None:
+            evidence = judged
+            evidence.quality = float(visit.data.get("quality", 1.0))  # trap filters may have computed it
         else:
-            looking = self._looking
+            reader = self._reader
             language = str(visit.data.get("read", code_of(visit.language, ENGLISH)))
-            evidence = looking.see(
-                looking.slots(visit.terms), visit.terms, visit.node, visit.links.urls, language, visit.data, visit.title
+            evidence = reader.read(
+                reader.slots(visit.terms), visit.terms, visit.node, visit.links.urls, language, visit.data, visit.title
             )
-        if visit.is_hollow:  # there is nothing on it, whatever its words
+        if visit.is_hollow:  # an empty page, whatever its words
             evidence.slots, evidence.amounts = np.zeros_like(evidence.slots), np.zeros_like(evidence.amounts)
-        first = visit.is_page and not visit.same_as and bool(evidence.slots.any())
-        self._named(visit.node, self._pages.add(evidence, visit.relevance, first))
-        if first:
-            self._looking.count(evidence, int(visit.terms.counts.sum()))
-
-    def _named(self, node: str, row: int) -> None:
-        self._nodes.append(node)
-        self._row_of[node] = row
+        is_first = visit.is_page and not visit.same_as and bool(evidence.slots.any())
+        row = self._pages.add(evidence, visit.relevance, is_first)
+        self._nodes.append(visit.node)
+        self._row_of[visit.node] = row
+        if is_first:
+            self._reader.count(evidence, int(visit.terms.counts.sum()))
 
     def start(self, seed: Seed) -> None:
-        """A page that the user starts from: usually one of those that are wanted."""
+        """Add a start page, which is usually an example."""
         if seed.kind == "page":
             self._starts.add(seed.node)
 
     def add_label(self, label: Label) -> None:
-        """A person's word on a page."""
         self._labels.pop(label.node, None)
         if label.relevant is not None:
             self._labels[label.node] = label.relevant
         if self._model is None:
-            self._settle()
+            self._apply_labels()
 
     def relevances_now(self) -> Column:
-        """What each version of a page is relevance_now now."""
         return self._pages.relevance_now[: self._pages.count]
 
     def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
-        """What the pages so far teach; only after so many more of them."""
-        count = self._pages.firsts
-        if not force and (count < self._next or self.waits):
+        """Learn from the pages so far; return None until there are half as many again, unless forced."""
+        count = self._pages.first_count
+        if not force and (count < self._next_update or self.is_waiting):
             return None
-        self._next = max(self._next, math.ceil(GROWTH * count))
+        self._next_update = max(self._next_update, math.ceil(GROWTH * count))
         if count < 2:
             return None
-        return ModelUpdate(
-            "", studied(self._pages, self._examples, self._given(), self._looking.idf(), self._typical), now
-        )
+        idf = self._reader.idf()
+        data = learn_model(self._pages, self._examples, self._named_pages(), idf, self._mean_example)
+        return ModelUpdate("", data, now)
 
     @property
-    def waits(self) -> bool:
-        """Whether there is nothing yet to learn from; a no, or the end of a run, does not change that.
+    def is_waiting(self) -> bool:
+        """True while there is nothing to learn from: no example, no yes, and no page with a probability of .2.
 
-        While no page was labelled and none reaches .2 by itself, 50 pages: the best irrelevant ones would stand in for
-        relevant ones, and pages like them be hunted.
+        The best irrelevant pages would stand in for relevant ones, and the crawl would go for pages like them. It ends
+        after MAX_WAIT pages, but not with a no or the end of a run.
         """
         pages = self._pages
-        if self._model is not None or any(self._labels.values()) or self._examples.count or pages.firsts >= 50:
+        if self._model is not None or any(self._labels.values()) or self._examples.count:
             return False
-        rows = np.flatnonzero(pages.first[: pages.count])
-        odds = untaught(pages.answers[rows], pages.against[rows], pages.quality[rows], pages.vectors[:0], None)
+        if pages.first_count >= MAX_WAIT:
+            return False
+        rows = np.flatnonzero(pages.is_first[: pages.count])
+        odds = own_odds(pages.answers[rows], pages.against[rows], pages.quality[rows], pages.vectors[:0], None)
         return not (sigmoid(odds) >= 0.2).any()
 
     def adopt(self, update: ModelUpdate) -> None:
-        """Judge by it: new pages from now on, and all that are known."""
-        self._model = Model.of(update.data, self._looking.idf())
+        """Judge new pages by a model update from now on, and all known ones again."""
+        self._model = LearnedModel.of(update.data, self._reader.idf())
         pages = self._pages
-        self._next = max(FIRST, math.ceil(GROWTH * pages.firsts))
-        self._judged = pages.count
+        self._next_update = max(FIRST_UPDATE, math.ceil(GROWTH * pages.first_count))
+        self._rows_judged_again = pages.count
         odds = self._model.odds(pages, np.arange(pages.count)) - np.float32(self._model.line)
-        pages.relevance_now[: pages.count] = np.where(
-            pages.filled[: pages.count], sigmoid(odds.astype(np.float64)), 0.0
-        )
-        self._settle()
+        probability = sigmoid(odds.astype(np.float64))
+        pages.relevance_now[: pages.count] = np.where(pages.has_features[: pages.count], probability, 0.0)
+        self._apply_labels()
 
     def state(self) -> State:
         return {
-            "looking": self._looking.state(),
+            "reader": self._reader.state(),
             "pages": state_of_attributes(self._pages),
             "nodes": self._nodes.state(),
             "rows": self._row_of.state(),
             "starts": sorted(self._starts),
             "labels": [[node, yes] for node, yes in self._labels.items()],
             "model": None if self._model is None else self._model.state(),
-            "next": self._next,
-            "judged": self._judged,
+            "next": self._next_update,
+            "judged": self._rows_judged_again,
         }
 
     def restore(self, state: State) -> None:
-        self._looking.restore(state["looking"])
+        self._reader.restore(state["reader"])
         restore_attributes(self._pages, state["pages"])
         self._nodes.restore(state["nodes"])
         self._row_of.restore(state["rows"])
         if len(self._nodes) != self._pages.count:
             raise StateMismatch("pages have no address")
         self._starts, self._labels = set(state["starts"]), dict(state["labels"])
-        self._model = None if state["model"] is None else Model.restored(state["model"])
-        self._next, self._judged = state["next"], state["judged"]
+        self._model = None if state["model"] is None else LearnedModel.restored(state["model"])
+        self._next_update, self._rows_judged_again = state["next"], state["judged"]
 
     def explain(self, visit: Visit) -> dict[str, float]:
-        """Why a page that is known is relevance_now what it is: log odds that add up to it, the weightiest first.
+        """Return the log odds that add up to the current relevance of a known page, the largest first.
 
-        A label stands alone: on its own page it is the last word.
+        A labelled page has its label only.
         """
         row = self._row_of.get(visit.node)
         if row is None:
             return {}
         if visit.node in self._labels:
-            yes = self._labels[visit.node]
-            return {"somebody said yes" if yes else "somebody said no": FURTHEST if yes else -FURTHEST}
+            is_yes = self._labels[visit.node]
+            return {"labelled yes": MAX_LOG_ODDS} if is_yes else {"labelled no": -MAX_LOG_ODDS}
         pages, model = self._pages, self._model
-        rates = (UNTAUGHT if model is None else ANSWER).tolist()
-        parts = [
-            (f"the topic's words {where}", rate * float(answer))
-            for where, rate, answer in zip(WHERE, rates, pages.answers[row].tolist(), strict=True)
-        ]
+        contributions = (OWN_RATES if model is None else ANSWER_RATES).astype(np.float64) * pages.answers[row]
+        parts = [(f"the topic's words {ANSWER_NAMES[answer]}", float(contributions[answer])) for answer in Answer]
         if model is None:
             parts.append(("like the examples: meaning", self._nearness(pages.vectors[row])))
-            parts.append(("before anything is learned", -UNTAUGHT_LINE))
+            parts.append(("constant before the first model update", -OWN_LINE))
         else:
             parts += self._likenesses(visit, row, model)
-            parts.append(("the line between yes and no", -model.line))
-        parts.append(("words that speak against it, or a phrase it lacks", -AGAINST * float(pages.against[row])))
+            parts.append(("line between relevant and other pages", -model.line))
+        parts.append(("words against the topic, or a missing phrase", -AGAINST_COST * float(pages.against[row])))
         stuffing = _stuffing(float(pages.quality[row]))
-        if row < self._judged or _is_in(stuffing, sum(odds for _, odds in parts), float(pages.relevance_now[row])):
-            parts.append(("it looks stuffed", stuffing))
+        others = sum(odds for _, odds in parts)
+        if row < self._rows_judged_again or _counted_stuffing(stuffing, others, float(pages.relevance_now[row])):
+            parts.append(("stuffed text", stuffing))
         return dict(sorted(((what, odds) for what, odds in parts if odds), key=lambda pair: -abs(pair[1])))
 
-    def _likenesses(self, visit: Visit, row: int, model: Model) -> list[tuple[str, float]]:
-        """What likens a page to those that are known to be relevant: words, words of its address, links, meaning."""
+    def _likenesses(self, visit: Visit, row: int, model: LearnedModel) -> list[tuple[str, float]]:
+        """Return parts of the likeness of a page to relevant ones: words, words of its address, links, meaning."""
         slots = self._pages.slots[row]
         at = np.array([row])
-        each = model.likeness * (self._pages.values(at, model.idf)[0] * model.weight[slots])
-        stems = self._looking.names
+        each = model.likeness * (self._pages.features(at, model.idf)[0] * model.weight[slots])
+        stems = self._reader.names
         name_of = {slot_of(stems[number]): stems[number] for number in visit.terms.ids.tolist()}
         for stem in stems_of(url_words(visit.node), code_of(visit.language, ENGLISH)):
             name_of[slot_of(f"address {stem}")] = f"{stem} in the address"
-        leads = slots_of(visit.links.urls, LINK).tolist()
-        for slot, url, anchor in zip(leads, visit.links.urls, visit.links.anchors, strict=True):
+        link_slots = slots_of(visit.links.urls, LINK).tolist()
+        for slot, url, anchor in zip(link_slots, visit.links.urls, visit.links.anchors, strict=True):
             name_of[slot] = f"a link to {anchor or url}"
-        best = [number for number in np.argsort(-np.abs(each))[:8].tolist() if each[number]]  # words and links named
+        best = [number for number in np.argsort(-np.abs(each))[:MAX_REASONS].tolist() if each[number]]
         parts = [(f"like relevant pages: {name_of.get(int(slots[n]), 'a word')}", float(each[n])) for n in best]
-        near = model.likeness * float(self._pages.placed(at, model.mean)[0] @ model.direction)
+        near = model.likeness * float(self._pages.directions(at, model.mean)[0] @ model.direction)
         rest = float(each.sum()) - sum(odds for _, odds in parts)
         parts += [("like relevant pages: other words and links", rest), ("like relevant pages: meaning", near)]
         parts.append(("pages in general", model.likeness * model.level))
         total = sum(odds for _, odds in parts) / model.likeness
         alone = float(model.alone.get(row, total))
-        return [*parts, ("less what it taught itself", model.likeness * (alone - total))]
+        return [*parts, ("correction, as it is left out of what it is compared with", model.likeness * (alone - total))]
 
-    def _settle(self) -> None:
-        """On their own pages people have the last word."""
+    def _apply_labels(self) -> None:
+        """Set the relevance of labelled pages to 1 or 0."""
         for node, yes in self._labels.items():
             if (row := self._row_of.get(node)) is not None:
                 self._pages.relevance_now[row] = 1.0 if yes else 0.0
 
-    def _given(self) -> Given:
-        """What people have said, as rows of pages that count."""
-        first, row_of = self._pages.first, self._row_of
+    def _named_pages(self) -> NamedPages:
+        is_first, row_of = self._pages.is_first, self._row_of
         certain: dict[int, float] = {}
         refused = []
-        for node in sorted(self._shown):  # examples that the crawl has met
+        for node in sorted(self._example_nodes):  # examples that the crawl has met
             row = row_of.get(node)
-            if row is not None and first[row]:
-                certain[row] = EXAMPLE
+            if row is not None and is_first[row]:
+                certain[row] = EXAMPLE_WEIGHT
         for node, yes in self._labels.items():
             row = row_of.get(node)
-            if row is not None and first[row]:
+            if row is not None and is_first[row]:
                 certain.pop(row, None)
                 if yes:
-                    certain[row] = LABELLED
+                    certain[row] = LABEL_WEIGHT
                 else:
                     refused.append(row)
-        rows = list(certain)[-SHOWN:]
+        rows = list(certain)[-MAX_NAMED:]
         start_rows = {row_of[node] for node in self._starts if node in row_of}
-        starts = sorted(row for row in start_rows if first[row] and row not in certain and row not in refused)[:SHOWN]
-        counts = np.array([certain[row] for row in rows])
-        return Given(np.array(starts, np.intp), np.array(rows, np.intp), counts, np.array(refused[-SHOWN:], np.intp))
+        starts = sorted(row for row in start_rows if is_first[row] and row not in certain and row not in refused)
+        return NamedPages(
+            starts=np.array(starts[:MAX_NAMED], np.intp),
+            certain=np.array(rows, np.intp),
+            weights=np.array([certain[row] for row in rows]),
+            refused=np.array(refused[-MAX_NAMED:], np.intp),
+        )
 
 
 def _stuffing(quality: float) -> float:
-    """Log odds that a page loses for how it reads."""
-    return STUFFED * min(0.0, math.log(max(2.0 * quality, 1e-4)))
+    """Return log odds lost by the quality of a page's text."""
+    return STUFFING_COST * min(0.0, math.log(max(2.0 * quality, 1e-4)))
 
 
-def _is_in(stuffing: float, others: float, relevance_now: float) -> bool:
-    """Whether a page was judged as stuffed when it was fetched: that was not looked at where little spoke for it."""
+def _counted_stuffing(stuffing: float, others: float, relevance_now: float) -> bool:
+    """Return whether stuffing counted when a page was fetched; pages that could not be relevant were not checked."""
     odds = math.log(max(relevance_now, 1e-13) / max(1.0 - relevance_now, 1e-13))
     return abs(others + stuffing - odds) < abs(others - odds)
 
 
 def vector_of(page: Page, language: str, head: Head | None = None) -> bytes:
-    """What the log keeps of a page's meaning; `head` is how it begins, where it was read already."""
-    rare = language != ENGLISH  # what is rare in English may be common in another language
+    """Return a page's word vector as it is kept in the log; `head` is the beginning of the page, if it was read."""
+    rare = language != ENGLISH  # rare words of English may be common in another language
     try:
         if head is not None:
             return pack_vector(vector_from(*head, rare=rare))
         return pack_vector(vector(f"{page.title} {(page.main or page.text)[:HEAD]}", language, rare=rare))
-    except InputError:  # their files are damaged
+    except InputError:  # damaged files of vectors
         return bytes(DIMENSIONS)
 
 
 def _meaning(words: Mapping[str, float], notes: list[str]) -> Column | None:
-    """The words as a vector; None where there are no vectors."""
     try:
         return vector(" ".join(words))
     except InputError as error:
@@ -431,8 +434,7 @@ def _meaning(words: Mapping[str, float], notes: list[str]) -> Column | None:
         return None
 
 
-def _example(kept: Mapping[str, Any], looking: Looking) -> Evidence:
-    """An example page, as the log has kept it."""
+def _example(kept: Mapping[str, Any], reader: EvidenceReader) -> Evidence:
     stems = [str(stem) for stem in kept["stems"]]
     slots = slots_of(stems)
     terms = Terms(
@@ -440,39 +442,33 @@ def _example(kept: Mapping[str, Any], looking: Looking) -> Evidence:
         np.array(kept["counts"], np.uint16),
         marks=np.array(kept["marks"], np.uint8),
     )
-    return looking.see(slots, terms, str(kept["node"]), kept["links"], str(kept["language"]), kept)
+    return reader.read(slots, terms, str(kept["node"]), kept["links"], str(kept["language"]), kept)
 
-
-# -- what was asked for ------------------------------------------------------------------------------------
-
-# A topic as it was typed: words, "phrases in quotes", and -words that speak against.
 
 _PART = re.compile(r'(?<!\S)(-?)"([^"]+)"|(?<!\S)(-?)(\S+)')
 
 
 @dataclass(frozen=True, slots=True)
 class TopicQuery:
-    """What a person asked for."""
+    """A topic as it was typed: words, "phrases in quotes", and -words against it."""
 
-    # texts to look for, with their weights, those of a phrase included
-    words: Mapping[str, float] = field(default_factory=dict)
+    words: Mapping[str, float] = field(default_factory=dict)  # with their weights; those of phrases, too
     phrases: tuple[str, ...] = ()
     against: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        """The words, as other parts of a crawl want them."""
         return " ".join(self.words)
 
 
-def asked(topic: str | Mapping[str, float]) -> TopicQuery:
-    """Read a topic.
+def parse_topic(topic: str | Mapping[str, float]) -> TopicQuery:
+    """Parse a topic.
 
-    >>> asked('"great barrier reef" bleaching -hotel').words
+    >>> parse_topic('"great barrier reef" bleaching -hotel').words
     {'great barrier reef': 1.0, 'bleaching': 1.0}
-    >>> asked('"great barrier reef" bleaching -hotel').against
+    >>> parse_topic('"great barrier reef" bleaching -hotel').against
     ('hotel',)
-    >>> asked("sea-level rise").text
+    >>> parse_topic("sea-level rise").text
     'sea-level rise'
     """
     if isinstance(topic, Mapping):
@@ -490,6 +486,7 @@ def asked(topic: str | Mapping[str, float]) -> TopicQuery:
                 phrases.append(text)
     if against and not words:
         raise InputError(
-            f"the topic {topic!r} only says what is not wanted: say in a few words what is, for example 'reef -hotel'"
+            "empty-topic",
+            f"the topic {topic!r} only says what is not wanted: say in a few words what is, for example 'reef -hotel'",
         )
     return TopicQuery(words, tuple(phrases), tuple(against))

@@ -1,0 +1,437 @@
+"""The model that the pages so far teach: which pages are like relevant ones, and where the line lies.
+
+Positives are pages that a person named: examples, pages labelled yes, start pages. Start pages are usually examples,
+but portals and directories may be among them, so each counts as far as it is trusted (`_trust`): by how well it answers
+the words, or how much it is like the other positives, compared with all pages. Where too little is left to trust, the
+pages that answer the words best stand in. Negatives are drawn from the other pages: at first those that look least
+relevant, then each as far as the regression does not take it for relevant (positive-unlabelled learning).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.errors import DamagedError
+from lycosa.core.state import State
+from lycosa.judges.embedding import COMMON, STEPS
+from lycosa.judges.probability.evidence import (
+    KINDS,
+    PAGES_AT_ONCE,
+    SLOTS,
+    VECTOR_SCALE,
+    Answer,
+    Evidence,
+    EvidenceTable,
+    directions,
+)
+from lycosa.judges.probability.relevance_line import (
+    LARGE,
+    expected_relevant,
+    fit_regression,
+    line_after_labels,
+    line_for_count,
+    sigmoid,
+)
+from lycosa.text.embeddings import DIMENSIONS, unit
+
+# Log odds per unit of each answer (body, head, lead, meaning): beside a model, and by themselves; and the line then.
+ANSWER_RATES = np.array([1.6, 1.0, 0.1, 4.5], np.float32)
+OWN_RATES, OWN_LINE = np.array([1.6, 1.5, 0.1, 7.0], np.float32), 4.1
+AGAINST_COST = 4.0  # log odds lost for words against the topic
+STUFFING_COST = 4.0  # log odds lost for each factor of e by which quality is below one half
+LIKENESS = 1.8  # log odds per unit of likeness to the positives
+MAX_NAMED, MAX_OTHERS, MAX_STAND_INS = 60, 150, 10  # pages learned from, of each kind
+EXAMPLE_WEIGHT, LABEL_WEIGHT = 1.5, 3.0  # a trusted start page has 1
+ENOUGH = 1.5  # sum of the weights of positives that makes stand-ins unnecessary
+DOUBTFUL = 0.1  # own probability: on a site about related things most pages have .02 to .1 for any topic
+MAX_FEATURES = 1000  # of the positives
+SIDE_WEIGHT = 150.0  # sum of the weights of all positives, and of all negatives
+NOWHERE = 2.0  # how far above all pages the line lies if no page has any of the words
+BACKGROUND_PAGES, MAX_MEAN_PAGES = 30.0, 1000  # of the mean page: weight of other collections, and pages counted
+_KIND_BEGINS = [columns.start for columns, _ in KINDS.values()]
+
+Column = NDArray[np.float32]
+Numbers = NDArray[Any]
+Rows = NDArray[np.intp]
+
+
+class LearnedModel(NamedTuple):
+    """The content of a model update."""
+
+    weight: Column  # of each slot
+    direction: Column
+    level: float
+    mean: Column
+    line: float
+    likeness: float
+    alone: dict[int, float]  # likeness of the pages learned from, each as if it had been left out
+    idf: Column
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], idf: Column) -> LearnedModel:
+        """Read the data of a model update, which may come from anywhere; `idf` is that at this place in the log."""
+        weight = np.zeros(SLOTS, np.float32)
+        try:
+            slots, weights = np.frombuffer(data["slots"], np.int32), np.frombuffer(data["weights"], np.float32)
+            rows, alone = np.frombuffer(data["rows"], np.int32), np.frombuffer(data["alone"], np.float32)
+            direction, mean = (np.frombuffer(data[name], np.float32) for name in ("direction", "mean"))
+            level, line, likeness = (float(data[name]) for name in ("level", "line", "likeness"))
+            odds_alone = dict(zip(rows.tolist(), alone.tolist(), strict=True))
+            numbers = np.concatenate([weights, alone, direction, mean, [level, line, likeness]])
+            if len(slots) != len(weights) or len(direction) != DIMENSIONS or len(mean) != DIMENSIONS:
+                raise ValueError("its parts do not fit together")
+            if not np.isfinite(numbers).all() or (len(slots) and not 0 <= slots.min() <= slots.max() < SLOTS):
+                raise ValueError("its numbers make no sense")
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise DamagedError(
+                f"a model update of the judge in the log is damaged ({error}): restore the log from a backup"
+            ) from error
+        weight[slots] = weights
+        return cls(weight, direction, level, mean, line, likeness, odds_alone, idf)
+
+    def state(self) -> State:
+        rows, alone = np.array(list(self.alone), np.int32), np.array(list(self.alone.values()))
+        return {**self._asdict(), "alone": {"rows": rows, "alone": alone}}
+
+    @classmethod
+    def restored(cls, state: State) -> LearnedModel:
+        alone = dict(zip(state["alone"]["rows"].tolist(), state["alone"]["alone"].tolist(), strict=True))
+        return cls(**{**state, "alone": alone})
+
+    def odds_of(self, page: Evidence) -> float:
+        """Return the log odds of a new page, before the line is subtracted: `odds`, written for a single page."""
+        values = page.amounts * self.idf[page.slots]
+        squares = np.add.reduceat(values * values, _KIND_BEGINS).tolist()
+        products = np.add.reduceat(values * self.weight[page.slots], _KIND_BEGINS).tolist()
+        likeness = self.level
+        for square, product, (_, weight) in zip(squares, products, KINDS.values(), strict=True):
+            if square:
+                likeness += math.sqrt(weight / square) * product
+        if page.vector.any():
+            vector = page.vector / np.float32(STEPS) - self.mean
+            likeness += VECTOR_SCALE * float(vector @ self.direction) / math.sqrt(float(vector @ vector) or 1.0)
+        stuffing = min(0.0, math.log(max(2.0 * page.quality, 1e-4)))
+        answers = float(page.answers @ ANSWER_RATES)
+        return self.likeness * likeness + answers - AGAINST_COST * page.against + STUFFING_COST * stuffing
+
+    def odds(self, pages: EvidenceTable, rows: Rows) -> Numbers:
+        """Return the log odds of some sorted rows, before the line is subtracted."""
+        likeness = np.zeros(len(rows), np.float32)
+        for begin in range(0, len(rows), PAGES_AT_ONCE):
+            some = rows[begin : begin + PAGES_AT_ONCE]
+            products = pages.features(some, self.idf) * self.weight[pages.slots[some]]
+            near = pages.directions(some, self.mean) @ self.direction
+            likeness[begin : begin + PAGES_AT_ONCE] = products.sum(axis=1) + near
+        likeness += np.float32(self.level)
+        at = np.searchsorted(rows, list(self.alone))
+        for place, (row, alone) in zip(at.tolist(), self.alone.items(), strict=True):
+            if place < len(rows) and rows[place] == row:
+                likeness[place] = alone
+        stuffing = np.log(np.maximum(2.0 * pages.quality[rows], 1e-4))
+        odds: Numbers = (
+            np.float32(self.likeness) * likeness
+            + pages.answers[rows] @ ANSWER_RATES
+            - np.float32(AGAINST_COST) * pages.against[rows]
+            + np.float32(STUFFING_COST) * np.minimum(stuffing, 0.0)
+        )
+        return odds
+
+
+@dataclass(slots=True)
+class NamedPages:
+    """Rows of the pages that people named."""
+
+    starts: Rows
+    certain: Rows  # examples met by the crawl, and pages labelled yes
+    weights: Numbers  # of `certain`
+    refused: Rows  # labelled no
+
+
+class TrainingPages(NamedTuple):
+    """Pages to learn from: rows of the examples, then of the crawl's pages by their part in it."""
+
+    examples: Rows
+    certain: Rows
+    starts: Rows
+    stand_ins: Rows  # that answer the words best
+    refused: Rows
+    others: Rows
+
+    @property
+    def rows(self) -> Rows:
+        """All but the examples."""
+        return np.concatenate(self[1:]).astype(np.intp)
+
+    def places(self, first: str, last: str = "") -> slice:
+        """Return the places of one kind of pages among all of them, or of a range of kinds."""
+        ends = np.cumsum([len(part) for part in self]).tolist()
+        begin, end = self._fields.index(first), self._fields.index(last or first)
+        return slice(ends[begin] - len(self[begin]), ends[end])
+
+
+def own_odds(
+    answers: Column, against: Column, quality: Column, vectors: NDArray[np.int8], typical: Column | None
+) -> Numbers:
+    """Return log odds of pages without a model: by their answers, and how near they are to the examples.
+
+    `typical` is the mean of the examples' vectors, of length 1; None without examples.
+    """
+    stuffing = np.minimum(np.log(np.maximum(2.0 * quality, 1e-4)), 0.0)
+    odds: Numbers = answers @ OWN_RATES - OWN_LINE - AGAINST_COST * against + STUFFING_COST * stuffing
+    return odds if typical is None else odds + nearness_odds(vectors, typical)
+
+
+def nearness_odds(vectors: NDArray[np.int8], typical: Column) -> Numbers:
+    """Return log odds of pages by the cosines of their vectors with the mean of the examples'."""
+    cosines = directions(vectors, usual_page()) @ typical / np.float32(VECTOR_SCALE)
+    # .19: the usual page's. In an encyclopaedia half of a class have .7 and more, half of the others .15 and less.
+    odds: Numbers = 10.0 * (np.maximum(cosines, 0.0) - 0.19)
+    return odds
+
+
+def learn_model(
+    pages: EvidenceTable, examples: EvidenceTable, named: NamedPages, idf: Column, typical: Column | None
+) -> dict[str, Any]:
+    """Return the data of a model update. `examples` are pages shown beforehand, `typical` is their mean vector."""
+
+    def own_probability(rows: Rows) -> Numbers:
+        # Only for some rows: vectors of a large crawl are in a file.
+        vectors = pages.vectors[rows] if typical is not None else pages.vectors[:0]
+        odds = own_odds(pages.answers[rows], pages.against[rows], pages.quality[rows], vectors, typical)
+        probability: Numbers = sigmoid(odds)
+        return probability
+
+    firsts = np.flatnonzero(pages.is_first[: pages.count])
+    answer_odds = pages.answers[: pages.count] @ OWN_RATES
+    percentile = np.zeros(pages.count)
+    percentile[firsts] = rank(answer_odds[firsts])
+    training = _choose_training_pages(pages, examples, named, answer_odds)
+    rows = training.rows
+
+    mean = _mean_page(pages, firsts[pages.relevance_now[firsts] <= np.median(pages.relevance_now[firsts])])
+    slots = np.concatenate([examples.slots[training.examples], pages.slots[rows]])
+    features = np.concatenate([examples.features(training.examples, idf), pages.features(rows, idf)])
+    vectors = np.concatenate([examples.directions(training.examples, mean), pages.directions(rows, mean)])
+    positives = training.places("examples", "stand_ins")
+    columns = _strongest_features(slots[positives], features[positives])
+    matrix = _dense(slots, features, columns)
+    kernel = matrix @ matrix.T + vectors @ vectors.T + np.float32(1.0)
+
+    positive, stand_ins_prevail, likeness = _positive_weights(kernel, training, named, own_probability, percentile)
+    weights, likenesses = _fit(kernel, training, positive, percentile[training.others])
+    of_crawl = training.places("certain", "others")
+    data: dict[str, Any] = {
+        "slots": columns.astype(np.int32).tobytes(),
+        "weights": (weights @ matrix).astype(np.float32).tobytes(),
+        "direction": (weights @ vectors).astype(np.float32).tobytes(),
+        "level": float(np.float32(weights.sum())),
+        "mean": mean.tobytes(),
+        "rows": rows.astype(np.int32).tobytes(),
+        "alone": likenesses[of_crawl].astype(np.float32).tobytes(),
+        "likeness": likeness,
+        "line": 0.0,
+    }
+    odds = np.zeros(pages.count)
+    odds[firsts] = LearnedModel.of(data, idf).odds(pages, firsts)
+    of_examples = training.places("examples")
+    example_odds = likeness * likenesses[of_examples] + examples.answers[training.examples] @ ANSWER_RATES
+    is_shown = positive > 0.2  # weight from which a page shows where relevant pages lie
+    shown_rows = rows[: len(positive) - len(example_odds)][is_shown[len(example_odds) :]]
+    named_rows = np.concatenate([training.certain, training.starts])
+    named_vectors = np.concatenate([
+        examples.directions(training.examples, usual_page()), pages.directions(named_rows, usual_page())
+    ])  # fmt: skip
+    near = _closeness(
+        pages, np.setdiff1d(firsts, named_rows), named_vectors[is_shown[training.places("examples", "starts")]]
+    )
+    shown_odds = np.concatenate([odds[shown_rows], example_odds])
+    data["line"] = _line(odds, firsts, shown_odds, named, own_probability, near)
+    if stand_ins_prevail and not pages.answers[firsts, : Answer.MEANING].any():
+        data["line"] = max(data["line"], float(odds[firsts].max()) + NOWHERE)
+    return data
+
+
+def _choose_training_pages(
+    pages: EvidenceTable, examples: EvidenceTable, named: NamedPages, answer_odds: Numbers
+) -> TrainingPages:
+    is_other = pages.is_first[: pages.count].copy()
+    is_other[named.certain] = is_other[named.starts] = is_other[named.refused] = False
+    stand_ins = np.flatnonzero(is_other & (answer_odds > 0.0))
+    stand_ins = stand_ins[np.argsort(-answer_odds[stand_ins], kind="stable")[:MAX_STAND_INS]]
+    is_other[stand_ins] = False
+    others = np.flatnonzero(is_other)
+    others = others[np.argsort(_shuffled(others), kind="stable")[:MAX_OTHERS]]
+    every_example = np.arange(examples.count)
+    return TrainingPages(every_example, named.certain, named.starts, stand_ins, named.refused, others)
+
+
+def _positive_weights(
+    kernel: Column,
+    training: TrainingPages,
+    named: NamedPages,
+    own_probability: Callable[[Rows], Numbers],
+    percentile: Numbers,
+) -> tuple[Numbers, bool, float]:
+    """Return the weights of examples to stand-ins, whether stand-ins prevail, and log odds per unit of likeness."""
+    starts, stand_ins = training.places("starts"), training.places("stand_ins")
+    unweighted = np.zeros(len(training.starts) + len(training.stand_ins))
+    positive = np.concatenate([np.full(len(training.examples), EXAMPLE_WEIGHT), named.weights, unweighted])
+    own = own_probability(training.starts).tolist()
+    for at, row, probability in zip(range(starts.start, starts.stop), training.starts, own, strict=True):
+        trust = _trust(kernel, at, starts.stop, stand_ins.stop, percentile[row])
+        positive[at] = trust * min(1.0, probability / DOUBTFUL)
+    own_of_stand_ins = own_probability(training.stand_ins)
+    missing, likeness = ENOUGH - float(positive.sum()), LIKENESS
+    stand_ins_prevail = missing > 0.5 * ENOUGH
+    if stand_ins_prevail:  # each counts by its own probability; together they have to be as good as one page
+        likeness = min(1.0, float(own_of_stand_ins.sum())) if len(training.stand_ins) else 1.0
+    if missing > 0.0 and len(training.stand_ins):
+        positive[stand_ins] = missing * own_of_stand_ins / own_of_stand_ins.sum()
+    return positive, stand_ins_prevail, likeness
+
+
+def _fit(
+    kernel: Column, training: TrainingPages, positive: Numbers, percentile_of_others: Numbers
+) -> tuple[Numbers, Numbers]:
+    """Return the weight of each training page in the regression, and its likeness as if it had been left out."""
+    weights, likenesses = np.zeros(len(kernel)), np.zeros(len(kernel))
+    if positive.sum() <= 0.0:
+        return weights, likenesses
+    positives, others = training.places("examples", "stand_ins"), training.places("others")
+    negative = _first_negatives(kernel, positive, others.start, percentile_of_others)
+    is_positive = np.zeros(len(kernel))
+    is_positive[positives] = 1.0
+    for _ in range(2):
+        used = np.concatenate([positive, np.full(len(training.refused), LABEL_WEIGHT), negative])
+        used[: positives.stop] *= SIDE_WEIGHT / max(used[: positives.stop].sum(), 1e-9)
+        used[positives.stop :] *= SIDE_WEIGHT / max(used[positives.stop :].sum(), 1e-9)
+        rows = np.flatnonzero(used > 0.0)
+        a, alone = fit_regression(kernel[np.ix_(rows, rows)].astype(np.float64), is_positive[rows], used[rows])
+        likenesses = kernel[:, rows].astype(np.float64) @ a
+        likenesses[rows] = alone
+        high = float(np.average(likenesses[positives], weights=positive))
+        negative = np.maximum(1.0 - _looks_relevant(likenesses[others], high), 0.02)
+    weights[rows] = a
+    return weights, likenesses
+
+
+def _closeness(pages: EvidenceTable, others: Rows, shown: Column) -> float:
+    """Return the median cosine of the other pages' vectors with the mean of those shown; 0 without either."""
+    if not len(shown) or not len(others):
+        return 0.0
+    some = others[:: max(1, len(others) // MAX_MEAN_PAGES)]
+    return float(np.median(pages.directions(some, usual_page()) @ unit(shown.sum(axis=0)))) / VECTOR_SCALE
+
+
+def _line(
+    odds: Numbers,
+    firsts: Rows,
+    shown: Numbers,
+    named: NamedPages,
+    own_probability: Callable[[Rows], Numbers],
+    near: float,
+) -> float:
+    """Return the line for the expected number of relevant pages among those without a label, moved by labels.
+
+    `near` is how close the pages are to those shown. Own probabilities are computed only if they count.
+    """
+    labelled = np.concatenate([named.certain, named.refused])
+    free = firsts[~np.isin(firsts, labelled)]
+    if not len(free):
+        return float(np.mean(shown)) - 2.0 if len(shown) else 0.0
+    own_count = 0.0
+    if len(free) < 2 * LARGE:
+        probability = own_probability(free)
+        own_count = float((probability * probability / (probability + DOUBTFUL)).sum())
+    line = line_for_count(odds[free], expected_relevant(odds[free], shown, own_count, near))
+    is_yes = np.concatenate([np.ones(len(named.certain)), np.zeros(len(named.refused))])
+    return line_after_labels(line, odds[labelled], is_yes) if len(labelled) else line
+
+
+def _trust(kernel: Column, at: int, named: int, positives: int, percentile: float) -> float:
+    """Return from 0 to 1 how far a start page is an example.
+
+    Either its answers to the words or its likeness to the other named pages are compared with those of all pages. But
+    portals are like each other, too: a page that hardly answers the words is not trusted for its likeness.
+    """
+    others = np.delete(np.arange(named), at)
+    like = percentile
+    if len(others) and positives < len(kernel):
+        near = kernel[:, others].mean(axis=1)
+        like = float(np.mean(near[positives:] < near[at]))
+    # .4: share of pages that a start page must beat at the words, to be fully trusted for its likeness
+    return max(0.0, 2.0 * max(percentile, like) - 1.0) * min(1.0, percentile / 0.4)
+
+
+def _first_negatives(kernel: Column, positive: Numbers, first: int, percentile: Numbers) -> Numbers:
+    """Return 1 for the other pages that look least relevant, 0 for the rest: the negatives of the first round."""
+    if first == len(kernel):
+        return np.zeros(0)
+    likeness = kernel[first:, : len(positive)] @ positive
+    looks = 0.6 * rank(likeness) + 0.4 * percentile
+    return np.where(rank(looks) < 1.0 - 0.7, 1.0, 0.0)  # seven in ten are no negatives at first
+
+
+def _looks_relevant(likenesses: Numbers, high: float) -> Numbers:
+    """Return how far pages look relevant: one half midway between the usual page and the positives' mean `high`."""
+    if not len(likenesses):
+        return likenesses
+    low = float(likenesses[likenesses <= np.median(likenesses)].mean())
+    probability: Numbers = sigmoid(4.0 * (likenesses - (low + high) / 2.0) / max(high - low, 0.5))
+    return probability
+
+
+def _mean_page(pages: EvidenceTable, rows: Rows) -> Column:
+    """Return the mean vector of some pages and of the usual page of other collections."""
+    some = rows[:: max(1, len(rows) // MAX_MEAN_PAGES)]
+    whole = BACKGROUND_PAGES * usual_page() + pages.vectors[some].astype(np.float32).sum(axis=0) / np.float32(STEPS)
+    mean: Column = (whole / np.float32(BACKGROUND_PAGES + len(some))).astype(np.float32)
+    return mean
+
+
+def usual_page() -> Column:
+    return np.frombuffer(COMMON, np.int8).astype(np.float32) / np.float32(STEPS)
+
+
+def _strongest_features(slots: NDArray[np.int32], features: Column) -> Rows:
+    """Return the slots of the features that these pages have most of, in order."""
+    distinct, at = np.unique(slots, return_inverse=True)
+    sums = np.bincount(at.ravel(), features.ravel(), len(distinct))
+    some = np.flatnonzero((sums != 0.0) & (distinct != 0))
+    if len(some) > MAX_FEATURES:
+        some = np.sort(some[np.argsort(-sums[some], kind="stable")[:MAX_FEATURES]])
+    return distinct[some].astype(np.intp)
+
+
+def _dense(slots: NDArray[np.int32], features: Column, columns: Rows) -> Column:
+    """Return a matrix with a row for each page and a column for each of these slots."""
+    column_of = np.full(SLOTS, -1, np.int32)
+    column_of[columns] = np.arange(len(columns))
+    at_column = column_of[slots]
+    at, nth = np.nonzero(at_column >= 0)
+    matrix = np.zeros((len(slots), len(columns)), np.float32)
+    np.add.at(matrix.reshape(-1), at * len(columns) + at_column[at, nth], features[at, nth])
+    return matrix
+
+
+def rank(scores: Numbers) -> Numbers:
+    """Return the share of scores below each, equal ones counted half.
+
+    >>> rank(np.array([3.0, 1.0, 1.0, 2.0])).tolist()
+    [0.875, 0.25, 0.25, 0.625]
+    """
+    ordered = np.sort(scores)
+    below = np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")
+    return below / (2.0 * max(len(scores), 1))
+
+
+def _shuffled(rows: Rows) -> NDArray[np.uint64]:
+    """Return a number for each row to draw rows by, the same one in each update."""
+    mixed = rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(29))
