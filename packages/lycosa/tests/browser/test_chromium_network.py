@@ -15,7 +15,10 @@ from lycosa.web.browser_protocols import RenderedPage
 from ways_out import BY_SCRIPT, SPELLINGS, headers, page
 
 NODE = "http://app.example/"
-UNLOCKED = "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests,PrivateNetworkAccessSendPreflights"  # disables Chromium's own protection, so that only ours is tested
+# disables Chromium's own protection, so that only ours is tested
+UNLOCKED = (
+    "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests,PrivateNetworkAccessSendPreflights"
+)
 
 
 @pytest.fixture(autouse=True)

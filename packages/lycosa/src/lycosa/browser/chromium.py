@@ -23,12 +23,9 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Page, Playwright, ProxySettings
 
 T = TypeVar("T")
-
 START_TIMEOUT = 30.0  # seconds for the browser to start
 CLOSE_TIMEOUT = 5.0  # seconds for a page or a browser to close before it is killed
-
 MAX_MEGABYTES = 1000  # for browser and driver; they take 300 with an empty page
-
 MAX_NAVIGATIONS = 5  # navigations while one script runs
 # environment variable that disables Chromium's sandbox on systems without one; root never has one
 NO_SANDBOX = "LYCOSA_NO_SANDBOX"

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
 T = TypeVar("T")
-
 SETTLE_SECONDS = 0.35  # without requests and changes until a page is done
 SETTLE_AFTER_SCROLL = 0.15  # seconds
 POLL_SECONDS = 0.05  # seconds between two checks of a page
@@ -98,17 +97,14 @@ class Rendering:
             session.rendered.failed = str(error)
         except BrowserFailed as error:
             session.rendered.failed = str(error)
-            self._count_failure(str(error), browser)
+            self._failures += 1
+            if self._failures == MAX_FAILURES:
+                self.notes.append(f"rendering was disabled after {MAX_FAILURES} failures: {error}")
         finally:
             slot.session = None
             free.put_nowait(slot)
         session.rendered.seconds = session.loop.time() - began
         return session.rendered
-
-    def _count_failure(self, why: str, browser: Chromium) -> None:
-        self._failures += 1
-        if self._failures == MAX_FAILURES:
-            self.notes.append(f"rendering was disabled after {MAX_FAILURES} failures: {why}")
 
     async def _show(self, page: Page, session: PageSession) -> None:
         clock = _Clock(session, self.options.render_time)
@@ -239,7 +235,6 @@ class _Clock:
 DECAY = 0.6  # weight of the past against the last page of the same kind
 MIN_USEFUL_SHARE = 0.5  # share of useful renderings above which a kind of page is always rendered
 MAX_USELESS = 3  # useless renderings of apparent shells before their kind is left alone
-
 MORE_WORDS, MORE_LINKS = 20, 3  # minimum gain, or a fifth of the words and links before
 _NUMBER, _ID = re.compile(r"\d+"), re.compile(r"[0-9a-f]{8,}|.*[-_.%].*|.{25,}", re.IGNORECASE)
 

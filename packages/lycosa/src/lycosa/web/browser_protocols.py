@@ -26,7 +26,6 @@ _MOUNT = re.compile(
 )
 _NOSCRIPT = re.compile(r"<noscript\b[^<>]*+>([^<]*+(?:<(?!/?noscript\b)[^<]*+)*+)</noscript>", re.IGNORECASE)
 _ASKS_FOR_SCRIPTS = re.compile(r"java\s?script|enable (it|js)\b|\bJS\b", re.IGNORECASE)
-
 AMPLE_WORDS, FEW_LINKS = 500, 3  # a page with this many words lacks nothing, even with hardly a link
 SHELL_WORDS = 150  # a page with more is not an empty shell
 
@@ -129,7 +128,6 @@ class Renderer(Protocol):
 
 
 HAS_SCRIPTS, LOADS_LATER = "some", "later"
-
 MAX_SCANNED_CHARS = 500_000  # characters
 
 # `[sS]` instead of re.IGNORECASE lets the regex engine skip to the next "<".

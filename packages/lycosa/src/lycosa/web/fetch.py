@@ -358,7 +358,6 @@ class ProxySettings:
 
 MAX_HEAD_BYTES = 262_144  # bytes of status line and headers, as in Chromium
 MAX_LINE_BYTES = 65_536
-
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _REGULAR = re.compile(rb"HTTP/1\.[01] [0-9]{3}(?: [^\r\n\0]*)?\r\n(?:" + _TOKEN + rb":[^\r\n\0]*\r\n)*\r\n")
 _NAME = re.compile(_TOKEN)

@@ -235,7 +235,6 @@ CACHE_SECONDS = 300.0
 FAILURE_CACHE_SECONDS = 60.0
 LOOKUP_TIMEOUT = 15.0
 MAX_NAMES = 100_000
-
 Lookup = Callable[[str], Awaitable[list[str]]]
 
 

@@ -31,9 +31,7 @@ HTML = frozenset({"text/html", "application/xhtml+xml"})
 DOM = "text/html; charset=utf-8; source=dom"
 CONTEXT_WORDS = 20  # words of a link's context, including the anchor
 MAX_LINKS = 10_000  # links read per page; pages with more are machine-made
-
 MAX_TEXT_PER_BYTE = 9  # characters of text, main part, anchors and contexts per byte of the page
-
 MAX_URL_CHARS_PER_BYTE = 10  # characters of URLs per byte of the page, beyond the first 100,000
 ARTICLE_PROBE = 60  # characters at either end of an article to look for on the page
 _RENDER = PlainText(images=True, bullet="")
@@ -120,7 +118,8 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
             element.append(Text(CLOSE))
             hrefs.append(_text_of(attributes["href"]))
         else:
-            element.insert_before(Text(OPEN + _label(element) + CLOSE))
+            label = _words(_text_of(attributes.get("alt") or attributes.get("title")))
+            element.insert_before(Text(OPEN + label + CLOSE))
             hrefs.append(_text_of(attributes.get("href") or attributes.get("src")))
         rel = attributes.get("rel")
         rels.append((rel.lower() if isinstance(rel, str) else " ".join(rel).lower()) if rel else "")
@@ -133,9 +132,9 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
     part = main_part(rendered)
     article, document.main, document.headings, document.lead = document.main, part.text, part.headings, part.lead
     marked = unmarked(rendered)
-    if article and (told := _untold(article, marked)):  # text that only a script would show
-        document.main, document.lead = f"{part.text}\n{told}".strip(), part.lead or told[:600]
-        marked = f"{marked}\n{told}"
+    if article and (hidden := _hidden_article(article, marked)):  # text that only a script would show
+        document.main, document.lead = f"{part.text}\n{hidden}".strip(), part.lead or hidden[:600]
+        marked = f"{marked}\n{hidden}"
     left = MAX_TEXT_PER_BYTE * len(body) - len(marked) - len(part.text) - len(part.headings) - len(part.lead)
     spans = _spans(marked)
     if len(spans) == len(elements) == marked.count(OPEN) == marked.count(CLOSE):
@@ -258,7 +257,7 @@ def _title(tree: Tree) -> str:
     return "" if title is None else _words(title.text)[:500]
 
 
-def _untold(article: str, marked: str) -> str:
+def _hidden_article(article: str, marked: str) -> str:
     """Return a JSON-LD article as text, or "" if its beginning or end is already on the page."""
     article = article.replace(OPEN, "").replace(CLOSE, "")
     if "<" in article or "&" in article:
@@ -355,11 +354,6 @@ def _keep(
         links.rels.append(rels[position])
         links.positions.append(position)
         links.paths.append(paths[position])
-
-
-def _label(element: Element) -> str:
-    attributes = element.attrs
-    return _words(_text_of(attributes.get("alt") or attributes.get("title")))
 
 
 def _words(text: str) -> str:

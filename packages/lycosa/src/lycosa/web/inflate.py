@@ -32,7 +32,6 @@ from lycosa import zstd
 from lycosa.core.types import Exchange
 
 zlib: Any = zlib_ng  # the type stubs are incomplete
-
 MAX_STACK = 3  # real servers send one encoding, rarely two
 MAX_MEMBERS = 1_000  # of a gzip body: each costs a decoder
 MAX_BLOCKS = 100_000  # of a zstd body: empty ones cost time
@@ -268,11 +267,9 @@ _DECODERS: dict[str, Callable[[bytes, int], tuple[bytes, bool]]] = {
 # Browsers would show nothing but U+FFFD there.
 
 DEFAULT_ENCODING = "windows-1252"
-
 MAX_INVALID_PER_VALID = 100  # invalid UTF-8 sequences per valid one: with more it is not UTF-8
 # bytes searched for a declaration: browsers read the first 1,024 before parsing and the rest while parsing
 HEAD_SIZES = (1_024, 50_000)
-
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _XML = re.compile(rb"""<\?xml[^>]{0,200}?\sencoding\s*=\s*(["'])([^"'>]{1,40})\1""")
 _IN_CONTENT = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"']+))", re.IGNORECASE)

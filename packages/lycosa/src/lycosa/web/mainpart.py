@@ -36,19 +36,13 @@ BOILERPLATE, NAMED_BOILERPLATE, COMMENTS, BODY, ARTICLE, MAIN, CONTENT, HEADING,
 PLACES = BODY + ARTICLE + MAIN + CONTENT + DENSEST
 PLAIN_MARKS = HEADING + IMAGE + DENSEST
 REMOVED = BOILERPLATE + NAMED_BOILERPLATE + COMMENTS + HEAD + IMAGE
-
 MAX_MARKED = 5_000  # elements
 MAX_MARKS = 5 * MAX_MARKED  # a text with more contains them itself
-
 MAX_LINES = 20_000  # later lines are not analysed
-
 LEAD_LENGTH = 600  # characters
-
 MENU_LINK_SHARE = 0.5  # share of a line's letters within links: more may be a menu
 MIN_PROSE = 40  # letters outside links
-
 MAJORITY = 0.5  # share of the prose: an element that holds more is not boilerplate
-
 NEARLY_ALL = 0.85  # share of a place's unlinked text that a stretch of it has to hold
 MIN_PLACE_SHARE = 0.3  # share of a page's unlinked text that a place has to hold
 _SELECTED = (
@@ -89,17 +83,17 @@ _NAMES = (
     r"mw-jump\w*|mw-editsection|disclaimer|toc|table-?of-?contents"
 )
 _PREFIX = r"(?!has|with|without|no|is|js|elementor|wp|can|hide|show)[a-z0-9]+[-_]{1,2}"
-_FURNISHED = re.compile(rf"(?:^|\s)(?:(?:{_NAMES})(?:[-_]\S*)?|{_PREFIX}(?:{_NAMES}))(?=\s|$)")
-_COMMENTED = re.compile(
+_BOILERPLATE_NAME = re.compile(rf"(?:^|\s)(?:(?:{_NAMES})(?:[-_]\S*)?|{_PREFIX}(?:{_NAMES}))(?=\s|$)")
+_COMMENTS_NAME = re.compile(
     r"(?:^|\s)(?:[a-z0-9]+[-_])?(?:comments?(?:-?(?:list|area|section|form|wrap\w*|thread|respond|container))?|"
     r"commentlist|commentary-list|disqus\w*|respond|reply-?form|discussion|livefyre\w*|fb-comments)(?=\s|$)"
 )
-_BODIES = re.compile(
+_BODY_NAME = re.compile(
     r"(?:^|\s)(?:[a-z0-9]+[-_]{1,2})?(?:article-?(?:body|text|content|copy)\S*|(?:entry|post|story|news|blog|page|body)-?_?"
     r"(?:content|body|text|copy)|post-?bodycopy|story-?body\S*|mw-parser-output|mw-content-text|bodycontent|"
     r"message-?(?:body|content|text)|post-?message\S*|postbody|cooked|bbwrapper|markdown-body|rich-?text|richtext|product-?description|postcontent|entrytext|articlebody)(?=\s|$)"
 )
-_CONTENTS = re.compile(
+_CONTENT_NAME = re.compile(
     r"(?:^|\s)(?:(?:main|page|site|primary|the|body|inner)?[-_]?content(?:[-_](?:main|area|body|inner|wrapper|primary))?|"
     r"main(?:[-_](?:content|column|col|body|text))?|article|post|story|entry|hentry|primary|maincol\w*)(?=\s|$)"
 )
@@ -132,13 +126,13 @@ def _named(names: str) -> str:
     (True, True, '')
     """
     names = _CAMEL.sub("-", names).lower()
-    if _COMMENTED.search(names):
+    if _COMMENTS_NAME.search(names):
         return COMMENTS
-    if _BODIES.search(names):
+    if _BODY_NAME.search(names):
         return BODY
-    if _FURNISHED.search(names):
+    if _BOILERPLATE_NAME.search(names):
         return NAMED_BOILERPLATE
-    return CONTENT if _CONTENTS.search(names) else ""
+    return CONTENT if _CONTENT_NAME.search(names) else ""
 
 
 def mark(tree: Tree, size: int) -> bool:
@@ -337,7 +331,7 @@ def main_part(text: str) -> MainPart:
 
 
 def _kept(parts: _Fragments) -> list[int]:
-    wide = _no_furniture(parts)
+    wide = _misnamed_boilerplate(parts)
     out = parts.covered(REMOVED, wide)
     plain = [0 if left else n for n, left in zip(parts.unlinked, out, strict=True)]
     inside = _place(parts, plain)
@@ -366,7 +360,7 @@ def _is_story(parts: _Fragments, plain: list[int], lines: list[int], shown: list
     return prose > (400 if named else 2_000) or _is_enough(parts, lines, shown, 0.6 if named else NEARLY_ALL)
 
 
-def _no_furniture(parts: _Fragments) -> set[int]:
+def _misnamed_boilerplate(parts: _Fragments) -> set[int]:
     """Return the ranges of misnamed boilerplate, which holds most of the text, and the headers of articles."""
     prose, unlinked = _sums([n if n >= MIN_PROSE else 0 for n in parts.unlinked]), _sums(parts.unlinked)
     places = parts.covered(ARTICLE + MAIN + BODY)

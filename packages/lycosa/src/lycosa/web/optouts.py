@@ -31,9 +31,7 @@ RESERVATION = "tdm-reservation="  # prefix of a meta element's value among the d
 TRAINING = frozenset({"ai-train", "train-ai", "train-genai", "ai", "bots", "tdm", "noai", "ai.txt"})
 TDMREP, AI_TXT = "/.well-known/tdmrep.json", "/ai.txt"
 FILES = (TDMREP, AI_TXT)
-
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
-
 MAX_FILE_BYTES = 500_000
 MAX_RULES = 1_000  # rules per file
 _PAIR = re.compile(r"([a-z][a-z0-9-]{0,40})\s*=\s*\"?([a-z0-9?]{1,20})", re.ASCII)

@@ -33,7 +33,6 @@ from lycosa.web.html import ParsedPage
 LARGE_BODY = 500_000  # bytes: the worst body of this size takes a third of a second
 CPU_SECONDS = 10  # CPU time for one page or source
 ANSWER_TIMEOUT = 60.0  # seconds to wait for an answer, also on a busy machine
-
 PROGRAM = ("-m", "lycosa.web.apart")
 
 

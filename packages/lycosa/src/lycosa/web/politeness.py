@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from itertools import count
-from typing import Protocol
+from typing import Any, Protocol
 
 from lycosa.core.protocols import NEVER, Clock
 
@@ -216,15 +216,8 @@ class SharedPoliteness:
         self.turns = TurnQueues()
         self.views: set[PolitenessView] = set()
 
-    def view(
-        self,
-        clock: Clock | None = None,
-        *,
-        delay: float = 1.0,
-        address_delay: float = 0.25,
-        free: Callable[[str], bool] = lambda address: False,
-    ) -> PolitenessView:
-        view = PolitenessView(self, clock or self.clock, delay=delay, address_delay=address_delay, free=free)
+    def view(self, clock: Clock | None = None, **options: Any) -> PolitenessView:
+        view = PolitenessView(self, clock or self.clock, **options)
         self.views.add(view)
         return view
 
@@ -248,16 +241,8 @@ class SharedPoliteness:
 class PolitenessView(Politeness):
     """The politeness of one crawl among several; a single view behaves like `Politeness`."""
 
-    def __init__(
-        self,
-        authority: SharedPoliteness,
-        clock: Clock,
-        *,
-        delay: float = 1.0,
-        address_delay: float = 0.25,
-        free: Callable[[str], bool] = lambda address: False,
-    ) -> None:
-        super().__init__(clock, delay=delay, address_delay=address_delay, free=free)
+    def __init__(self, authority: SharedPoliteness, clock: Clock, **options: Any) -> None:
+        super().__init__(clock, **options)
         self.authority = authority
         self.requests: dict[tuple[str, str], float] = {}  # start of each request in flight, by host and name
         self._hosts, self._addresses = authority.hosts, authority.addresses

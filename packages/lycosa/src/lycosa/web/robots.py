@@ -32,7 +32,6 @@ MAX_BYTES = 500 * 1024  # the minimum that the standard requires
 # Rules with wildcards that are matched in full; the most in 2,115 real files is 506. Beyond that, a `disallow` is cut
 # at its first wildcard and an `allow` dropped: this bounds the cost and never allows more than was written.
 MAX_WILD = 2_000
-
 _AGENT, _ALLOW, _DISALLOW, _DELAY, _SITEMAP = range(5)
 _KEYS = {
     "user-agent": _AGENT,

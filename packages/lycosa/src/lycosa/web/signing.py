@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 
 WELL_KNOWN = "/.well-known/http-message-signatures-directory"  # path of a site's key directory
 MEDIA_TYPE = "application/http-message-signatures-directory+json"
-
 VALID_SECONDS = 60.0  # seconds: enough for a slow connection and clock differences
-
 NEW_IDENTITY = "make one with 'lycosa identity FILE --new SITE'"
 _LABEL = "sig1"
 _AGENT = re.compile(r"https://[\x21\x23-\x5b\x5d-\x7e]{1,500}", re.ASCII)

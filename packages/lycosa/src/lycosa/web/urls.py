@@ -31,9 +31,7 @@ from lycosa.core.options import Options
 
 MAX_LENGTH = 2_000  # characters; longer URLs are nearly always traps or data
 _MAX_INPUT = 4 * MAX_LENGTH  # characters; longer hrefs are not parsed: tracking parameters are never that long
-
 _SEED = re.compile(r"(?P<name>[\w-]+(?:\.[\w-]+)+\.?|localhost)(?::(?P<port>\d+))?(?:[/?#]|$)")
-
 _MAX_FOLDERS, _MAX_HREFS, _MAX_CACHED_HREF = 500, 1_000, 200
 _folders: dict[str, dict[str, str | None]] = {}
 _BLANK = "".join(map(chr, range(33)))  # characters that the standard strips from both ends

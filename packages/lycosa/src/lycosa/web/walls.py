@@ -14,7 +14,6 @@ from typing import Literal
 from lycosa.web.html import ParsedPage
 
 Wall = Literal["challenge", "login", "limited", "consent"]
-
 MAX_WALL_TEXT = 1_500  # characters of text: only shorter pages are judged by their words
 SCANNED_BYTES = 200_000  # bytes of a body
 # DataDome's is on every answer of its customers: it counts for 403 only
@@ -136,7 +135,6 @@ _CONSENT_PATH = re.compile(
 _LOGIN_PATH = re.compile(r"https?://[^?#]*/authwall\b", re.ASCII)
 _SUBSCRIBE = re.compile(r"\b(?:subscri(?:be|ption)|abonn\w+|suscr[ií]b\w+)\b", re.IGNORECASE)
 _MEMBERS = re.compile(r"\b(?:log|sign) ?(?:ged )?in\b|\bmembers?\b|\bsubscribers?\b", re.IGNORECASE)
-
 MAX_WALL_LINKS = 20  # links: walls have has_few_links
 
 

@@ -11,7 +11,6 @@ from lycosa.web.documents.sheet import LEAD_LENGTH, MAX_MARKUP, TRUNCATED, one_l
 from lycosa.web.html import MAX_LINKS, OPEN, ParsedPage, extract
 
 MAX_CHAPTERS = 1_000
-
 _BASE = "http://book.invalid/"
 _PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", ""})
 _FONTS = (b"http://www.idpf.org/2008/embedding", b"http://ns.adobe.com/pdf/enc#RC")

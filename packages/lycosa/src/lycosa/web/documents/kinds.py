@@ -45,22 +45,12 @@ EXTENSIONS = {
 }
 # generic content types: the file name extension decides
 GENERIC_TYPES = frozenset(
-    {
-        "application/octet-stream",
-        "binary/octet-stream",
-        "application/zip",
-        "application/x-zip-compressed",
-        "application/msword",
-        "application/download",
-        "application/x-download",
-        "application/force-download",
-        "application/unknown",
-    }
+    "application/octet-stream binary/octet-stream application/zip application/x-zip-compressed application/msword "
+    "application/download application/x-download application/force-download application/unknown".split()
 )
 # values of --documents; text and Markdown are always read
 GROUPS = {"pdf": frozenset({"pdf"}), "office": frozenset({"docx", "odt", "epub", "rtf"})}
 NONE = "none"
-
 SCANNED, TEXTLESS = "scanned", "no-text"  # flags of documents without text
 
 

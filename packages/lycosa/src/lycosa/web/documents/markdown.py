@@ -11,7 +11,6 @@ from lycosa.web.inflate import decode
 MAX_SOURCE = 1_000_000  # characters
 _FIELDS = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.{0,20000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(title|author|date|lang|language)\s*:\s*(.{0,1000})$", re.MULTILINE | re.IGNORECASE)
-
 _BARE = re.compile(r"(?<![\w(<\[\"'=/`:])https?://[^\s<>\"'`)\]]{3,2000}(?<![.,;:!?*_])")
 
 

@@ -22,9 +22,7 @@ from lycosa.web.documents.sheet import MAX_MARKUP, TRUNCATED, DocumentText, one_
 from lycosa.web.html import CLOSE, OPEN, ParsedPage
 
 MAX_PAGES = 3_000
-
 HEADING_MARK = "\x03"  # marks the lines of headings
-
 _DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(?:(\d\d)(\d\d)(\d\d)?)?([Zz]|[+-]\d\d'?\d\d)?")
 _HYPHEN = re.compile("[\x02\ufffe]\\s*")
 _MARKS = re.compile(f"[{OPEN}{CLOSE}{HEADING_MARK}]")

@@ -12,7 +12,6 @@ from lycosa.web.declared import MAX_VALUE_LENGTH, as_href, find_addresses
 from lycosa.web.html import CLOSE, OPEN, ParsedPage, extract
 
 MAX_MARKUP = 2_500_000  # characters with markup: less than html.MOST_SOURCE, so that no text is cut twice
-
 LEAD_LENGTH = 600  # characters
 TRUNCATED = "truncated:document"  # flag of documents of which only the beginning was read
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff\ufffe\uffff\ue000\ue001\ud800-\udfff]")
@@ -43,7 +42,8 @@ class DocumentText:
         if not text and not any(href for _, href in parts):
             return
         tag = f"h{min(level, 6)}" if level else "p"
-        self._markup.append(f"<{tag}>{_linked(parts)}</{tag}>")
+        markup = "".join(_link(text, href) if href else _with_addresses(text) for text, href in parts)
+        self._markup.append(f"<{tag}>{markup}</{tag}>")
         self._size += len(self._markup[-1])
         self.is_full = self._size > MAX_MARKUP or len(self._markup) >= 100_000
         if not text or not main:
@@ -113,11 +113,8 @@ def _clean(text: str) -> str:
     return _UNSEEN.sub("", text)
 
 
-def _linked(pieces: Iterable[Piece]) -> str:
-    return "".join(
-        f'<a href="{escape(href[:4000])}">{escape(text, quote=False)}</a>' if href else _with_addresses(text)
-        for text, href in pieces
-    )
+def _link(text: str, href: str) -> str:
+    return f'<a href="{escape(href[:4000])}">{escape(text, quote=False)}</a>'
 
 
 def _with_addresses(text: str) -> str:
@@ -125,7 +122,6 @@ def _with_addresses(text: str) -> str:
     done = 0
     for start, end in find_addresses(text):
         address = text[start:end]
-        link = f'<a href="{escape(as_href(address))}">{escape(address, quote=False)}</a>'
-        parts += [escape(text[done:start], quote=False), link]
+        parts += [escape(text[done:start], quote=False), _link(address, as_href(address))]
         done = end
     return "".join([*parts, escape(text[done:], quote=False)])

@@ -16,7 +16,6 @@ from lycosa.web.urls import is_http, resolve
 _DATES = ("updated", "modified", "pubdate", "published", "issued", "date", ":date", ":modified")
 _ABOUT = ("description", "summary", "content", ":encoded", "tagline", "subtitle")
 _WANTED = frozenset({"title", "link", "guid", "id", "category", *_DATES, *_ABOUT})
-
 _MAP_TITLES = (":news/title", ":video/title", ":image/title", ":image/caption")
 _MAP_ABOUT = (":news/keywords", ":video/description", ":image/caption")
 _MAP_WANTED = frozenset({"loc", "lastmod", *_MAP_TITLES, *_MAP_ABOUT})

@@ -9,7 +9,6 @@ from lycosa.web.sources.source import Source, brief
 
 MAX_LINE = 10_000
 MAX_LINES = 200_000
-
 _BULLET = re.compile(r"\s*(?:[-*+>]\s+|\d{1,4}[.)]\s+)*")
 _LINK = re.compile(r"(!?)\[([^\[\]]*+)\]\(\s*+<?([^\s<>()]++(?:\([^\s<>()]*+\)[^\s<>()]*+)*+)>?[^()]*+\)")
 _REFERENCE = re.compile(r"\s{0,3}\[([^\[\]]+)\]:\s*<?([^\s<>]+)>?(.*)")

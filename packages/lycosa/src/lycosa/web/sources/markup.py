@@ -16,7 +16,6 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 
 MAX_TEXT = 5_000  # characters of an element's text
-
 _MOST = 4 * MAX_TEXT  # allows for entities, which are longer than their characters
 
 # No match can cross a `<`, so each character is scanned a few times at most.

@@ -18,7 +18,6 @@ MAX_SOURCE_BYTES = 50 * 1024 * 1024  # decompressed; the sitemap protocol's limi
 MAX_SOURCE_LINKS = 50_000  # the sitemap protocol's limit
 DESCRIPTION_WORDS = 40  # words of a description
 NO_ADDRESS, OTHER_SITE, BEYOND_LIMIT = "no web address", "on another site", f"beyond the first {MAX_SOURCE_LINKS:,}"
-
 _READ = 100 * DESCRIPTION_WORDS  # characters of a description to read
 _TAG = re.compile(r"<(?:/?[a-zA-Z]|!--)[^<>]*>")
 _CUT_TAG = re.compile(r"</?[a-zA-Z!][^<>]*$")
