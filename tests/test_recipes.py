@@ -128,7 +128,7 @@ def test_documents(reefs: None, monkeypatch: pytest.MonkeyPatch, module: str, te
     assert ["Start\nAll of it.", "Other\nAll of it."] == [document.given[text] for document in made]
     about = [document.given["metadata"] for document in made]
     assert [(page.url, page.title, "en", 1.0) for page in pages] == [
-        (told["source"], told["title"], told["language"], told["score"]) for told in about
+        (told["source"], told["title"], told["language"], told["relevance"]) for told in about
     ]
     assert set(made[0].given) - {"excluded_llm_metadata_keys", "excluded_embed_metadata_keys"} == {
         text,
@@ -141,5 +141,5 @@ def test_graphml(reefs: None) -> None:
     run(recipe("howto/export.md", "networkx"))
     graph = networkx.read_graphml("reefs.graphml")
     assert {"http://a.test/": "Start", "http://b.test/": "Other"} == dict(graph.nodes(data="title"))
-    assert {1.0} == {score for _, score in graph.nodes(data="score")}
+    assert {1.0} == {relevance for _, relevance in graph.nodes(data="relevance")}
     assert [("http://a.test/", "http://b.test/")] == list(graph.edges)

@@ -57,7 +57,7 @@ def test_kept(command: Command, crawl: Path) -> None:
     """Then other commands tell the same; and JSON has all of it."""
     told = command.json("judge", crawl, "rails", "--keep")
     assert (7, 3, 3, 7, True) == (
-        told["before"]["relevant"], told["after"]["relevant"], told["coming"], told["going"], told["kept"],
+        told["before"]["relevant"], told["after"]["relevant"], told["gained_count"], told["lost_count"], told["kept"],
     )  # fmt: skip
     assert 3 == command.json("show", crawl)["relevant"]
     assert 11 == command.json("show", crawl, "--threshold", "0")["relevant"]
@@ -94,7 +94,7 @@ def test_pages_to_ask_about(command: Command, crawl: Path) -> None:
     assert "Labelling these pages would help most:\n" in told
     assert f"lycosa label {crawl} --yes URL" in told
     asked = command.json("label", crawl)["questions"]
-    assert {"url", "title", "worth"} == set(asked[0])
+    assert {"url", "title", "relevance_now"} == set(asked[0])
 
 
 def test_asked_one_by_one(command: Command, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,7 +66,7 @@ def test_results_in_a_pipe_are_plain(command: Command, reefs: Path) -> None:
     assert re.fullmatch(r"\d+ of \d+ pages have coral reef; the best 3:", lines[0])
     assert 3 == sum(bool(re.match(r" \d\. \S", line)) for line in lines)
     assert 3 == sum(bool(re.fullmatch(r"    http://\S+", line)) for line in lines)
-    assert 3 == sum(bool(re.fullmatch(r"    score [01]\.\d\d, \d{4}-\d\d-\d\d, en", line)) for line in lines)
+    assert 3 == sum(bool(re.fullmatch(r"    relevance [01]\.\d\d, \d{4}-\d\d-\d\d, en", line)) for line in lines)
     assert not any(line != line.rstrip() or "\x1b" in line for line in lines)
 
 
@@ -93,7 +93,7 @@ def test_json_is_one_value(command: Command, reefs: Path) -> None:
     told = command.json("search", reefs, '"coral reef"', "--limit", "2")
     assert ('"coral reef"', 2) == (told["query"], len(told["hits"]))
     assert told["total"] >= 2
-    fields = "rank url title snippet spans score relevance host language fetched same_as changed standing since".split()
+    fields = "rank url title snippet spans relevance match_score host language fetched same_as changed standing since".split()
     assert fields == list(told["hits"][0])
 
 
@@ -123,11 +123,11 @@ def test_some_of_the_words_are_labelled_as_such(command: Command, reefs: Path) -
     ("words", "told"),
     [
         (["coral", "--since", "soon"], "--since 'soon' is not a day"),
-        (["coral", "--limit", "0"], "a limit of 0"),
+        (["coral", "--limit", "0"], "the limit is 0"),
         (["coral", "--threshold", "nan"], "the threshold is nan: it must be 0 or more"),
         (["coral", "--host", "a b"], "is not a host"),
         ([""], "no word to search for"),
-        (["--", "-coral"], "only leaves pages out"),
+        (["--", "-coral"], "only excludes pages"),
     ],
 )
 def test_bad_input_is_one_line(words: list[str], told: str, command: Command, reefs: Path) -> None:

@@ -20,6 +20,7 @@ from lycosa.collection.searching import Results, Search
 from lycosa.collection.tracing import latest_content, visits_of
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
+from lycosa.core.types import Visit
 from lycosa.store.directory import Directory
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class CollectedPage:
     version: int
     versions: int
     changed: datetime | None  # when its main text last changed
-    standing: str
+    standing: str  # "stands", "vanished" or "moved"
     author: str  # as declared by the page or document, like the dates
     published: str
     modified: str
@@ -129,24 +130,24 @@ class Collection:
     def page(self, url: str) -> CollectedPage:
         """Return the current version of a page by its URL."""
         with self._opened() as collection:
-            visit = latest_content(visits_of(collection, url))
-            if visit is None:
-                raise InputError(
-                    "no-page", f"no page was fetched from {url}; lycosa.why({str(self.path)!r}, {url!r}) explains why"
-                )
+            visit = self._current_version(collection, url)
             chosen = Selection(collection, everything=True, copies=True, only=visit.node)
             return next(CollectedPage(**{name: row[name] for name in _NAMES}) for row in rows(chosen))
 
     def read(self, url: str) -> str:
         """Return a page's main text as Markdown, with title, URL and headings."""
         with self._opened() as collection:
-            visit = latest_content(visits_of(collection, url))
-            if visit is None:
-                raise InputError(
-                    "no-page", f"no page was fetched from {url}; lycosa.why({str(self.path)!r}, {url!r}) explains why"
-                )
+            visit = self._current_version(collection, url)
             document = collection.document(visit)
             return markdown(visit, document, prose(document))
+
+    def _current_version(self, collection: crawl_directory.CrawlDirectory, url: str) -> Visit:
+        visit = latest_content(visits_of(collection, url))
+        if visit is None:
+            raise InputError(
+                "no-page", f"no page was fetched from {url}; lycosa.why({str(self.path)!r}, {url!r}) explains why"
+            )
+        return visit
 
     def search(
         self,
