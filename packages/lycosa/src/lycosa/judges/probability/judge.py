@@ -486,7 +486,7 @@ def parse_topic(topic: str | Mapping[str, float]) -> TopicQuery:
                 phrases.append(text)
     if against and not words:
         raise InputError(
-            "empty-topic",
+            "only-excluded-words",
             f"the topic {topic!r} only says what is not wanted: say in a few words what is, for example 'reef -hotel'",
         )
     return TopicQuery(words, tuple(phrases), tuple(against))
