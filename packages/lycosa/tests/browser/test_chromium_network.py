@@ -63,7 +63,7 @@ def test_browser_reaches_nothing_but_the_proxy() -> None:
     with Canary() as canary, watching(("169.254.169.254",)) as seen:
         rendered, asked, reached, allowed = asyncio.run(refused_and_allowed(canary))
     assert ([], []) == (reached, seen)
-    assert f"render_attempts {len(SPELLINGS) + len(BY_SCRIPT)}".encode() in rendered.dom
+    assert f"tried {len(SPELLINGS) + len(BY_SCRIPT)}".encode() in rendered.dom
     assert rendered.skipped > 60
     assert {"http://moved.example/fetch", "http://moved.example/frame"} <= set(asked)
     assert not [url for url in asked if "example" not in url]

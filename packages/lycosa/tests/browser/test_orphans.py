@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,12 @@ asyncio.run(main())
 
 
 @pytest.fixture(autouse=True)
-def temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep other tests from sweeping the directories of these."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(tempfile, "tempdir", None)
+def temporary_directory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Keep other tests from sweeping the directories of these; Chromium needs a short path."""
+    with tempfile.TemporaryDirectory(prefix="lycosa-") as directory:
+        monkeypatch.setenv("TMPDIR", directory)
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        yield
 
 
 @needs_browser

@@ -66,8 +66,8 @@ class RequestPolicy:
 class Cache:
     """LRU cache of resources shared by pages, keyed by URL and the origin of the requesting page."""
 
-    def __init__(self, most: int = 64_000_000) -> None:  # bytes of scripts, styles and images
-        self.most, self.size = most, 0
+    def __init__(self, max_bytes: int = 64_000_000) -> None:  # bytes of scripts, styles and images
+        self.max_bytes, self.size = max_bytes, 0
         self._replies: OrderedDict[tuple[str, str], Reply] = OrderedDict()
         self.asking: dict[tuple[str, str], asyncio.Lock] = {}
 
@@ -79,15 +79,19 @@ class Cache:
 
     def put(self, key: tuple[str, str], reply: Reply, response: Response) -> None:
         """Store a response unless its headers forbid it or it is too large."""
-        said = response.fields.get("cache-control", "").lower()
+        directives = response.fields.get("cache-control", "").lower()
         personal = "set-cookie" in response.fields or "cookie" in response.fields.get("vary", "").lower()
-        if response.status != 200 or personal or any(word in said for word in ("no-store", "private", "no-cache")):
+        if (
+            response.status != 200
+            or personal
+            or any(word in directives for word in ("no-store", "private", "no-cache"))
+        ):
             return
-        if len(reply.body) > self.most // 8:
+        if len(reply.body) > self.max_bytes // 8:
             return
         self._replies[key] = reply
         self.size += len(reply.body)
-        while self.size > self.most:
+        while self.size > self.max_bytes:
             self.size -= len(self._replies.popitem(last=False)[1].body)
 
 
@@ -244,8 +248,8 @@ class _Gated(Connection):
 
 def kind_of(request: Request, url: str) -> str:
     """Return the destination of a request: Sec-Fetch-Dest, or a guess for insecure hosts, which get no such header."""
-    if said := request.headers.get("sec-fetch-dest", ""):
-        return said
+    if destination := request.headers.get("sec-fetch-dest", ""):
+        return destination
     accepts, path = request.headers.get("accept", ""), url.partition("?")[0].lower()
     if accepts.startswith("text/html"):
         return "document"

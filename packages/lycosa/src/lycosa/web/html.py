@@ -400,17 +400,17 @@ _BODY = re.compile(r"<[hHbB](?:[tT][mM][lL]|[oO][dD][yY])(?=[\s/>])")
 _PLAIN_END = re.compile(r"""(?:[ \t\r\n]++[\w:.-]++(?:=(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>=`]++))?+)*+[ \t\r\n]*+/?>""")
 
 
-def limit_markup(source: str, most: int = MAX_TAGS) -> str:
-    """Return the markup cut to a safe length, with nothing in it that multiplies. `most` is an upper bound of its tags.
+def limit_markup(source: str, max_tags: int = MAX_TAGS) -> str:
+    """Return the markup cut to a safe length, without anything that multiplies; it has at most `max_tags` tags.
 
     >>> page = "<p><b a=1>x" * 10_000
     >>> limit_markup(page)[:15], len(limit_markup("<p>" * 1_000_000)) // 3, limit_markup("<b>x") == "<b>x"
     ('<p><span a=1>x<', 300000, True)
     """
-    if len(source) <= SHORT_SOURCE and most * len(source) < SAFE_MARKUP:
+    if len(source) <= SHORT_SOURCE and max_tags * len(source) < SAFE_MARKUP:
         return source
     source = source[:MAX_SOURCE]
-    tags = most if most < MAX_TAGS else source.count("<")
+    tags = max_tags if max_tags < MAX_TAGS else source.count("<")
     if tags > MAX_TAGS:
         source = "<".join(source.split("<", MAX_TAGS + 1)[: MAX_TAGS + 1])
         tags = MAX_TAGS
@@ -421,9 +421,9 @@ def limit_markup(source: str, most: int = MAX_TAGS) -> str:
         return source
     if tags * sum(map(len, _REOPENED.findall(source))) > MAX_REOPENED:
         source = _FORMATTING_TAG.sub(r"<\1span", source)
-    most = MAX_REOPENED // tags
-    if any(_has_more(link, most) for link in _LINK.findall(source)):  # only one link is open at any time
-        source = _LINK.sub(lambda link: f"<span{link[0][2:]}" if _has_more(link[0], most) else link[0], source)
+    max_words = MAX_REOPENED // tags
+    if any(_has_more(link, max_words) for link in _LINK.findall(source)):  # only one link is open at any time
+        source = _LINK.sub(lambda link: f"<span{link[0][2:]}" if _has_more(link[0], max_words) else link[0], source)
     return source
 
 
@@ -444,8 +444,8 @@ def _with_few_bodies(source: str) -> str:
     return _BODY.sub(kept, source)
 
 
-def _has_more(tag: str, most: int) -> bool:
-    return len(tag) > 2 * most and len(_BETWEEN.findall(_QUOTED.sub('"', tag))) > most
+def _has_more(tag: str, max_words: int) -> bool:
+    return len(tag) > 2 * max_words and len(_BETWEEN.findall(_QUOTED.sub('"', tag))) > max_words
 
 
 # The tag path of a link: the tags from the root down to it, each with its id and classes.
@@ -479,17 +479,17 @@ class TagPaths:
         self._left = MAX_PATH_CHARS_PER_BYTE * size + 10_000
         self._known: dict[Element, str] = {}  # paths of elements that contain links
         self._joined: dict[tuple[str, str], str] = {}
-        self._given: dict[str, str] = {}
+        self._shared: dict[str, str] = {}
 
     def of(self, element: Element) -> str:
         parent = element.parent
         above = self._above(parent) if isinstance(parent, Element) else ""
         path = self._join(above, element)
-        given = self._given.get(path)
-        if given is None:
+        shared = self._shared.get(path)
+        if shared is None:
             self._left -= len(path)
-            given = self._given[path] = path if self._left >= 0 else ""
-        return given
+            shared = self._shared[path] = path if self._left >= 0 else ""
+        return shared
 
     def _above(self, element: Element) -> str:
         known = self._known

@@ -49,10 +49,10 @@ class BadEncoding(ValueError):
     """Raised for an unsupported encoding, or if nothing of the body could be decoded."""
 
 
-def source_of(exchange: Exchange, most: int = 10_000_000) -> str:
-    """Return the text of an archived page, of at most `most` bytes; empty if it can't be decoded."""
+def source_of(exchange: Exchange, max_bytes: int = 10_000_000) -> str:
+    """Return the text of an archived page, of at most `max_bytes` bytes; empty if it can't be decoded."""
     try:
-        body, _ = inflate(exchange.body, exchange.header("content-encoding"), most)
+        body, _ = inflate(exchange.body, exchange.header("content-encoding"), max_bytes)
     except BadEncoding:
         return ""
     return decode(body, charset_of(exchange.header("content-type")))

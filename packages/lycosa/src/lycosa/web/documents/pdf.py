@@ -237,13 +237,13 @@ class _PdfReader:
                 if raw.FPDFText_GetLooseCharBox(text, index, box) and letter > 32:
                     height = max(height, abs(box.top - box.bottom))
         lines.append((round(height), letters))
-        most = max(height for height, _ in lines)
-        if most <= 0 or sum(height == most for height, _ in lines) > max(3, len(lines) // 2):
+        largest = max(height for height, _ in lines)
+        if largest <= 0 or sum(height == largest for height, _ in lines) > max(3, len(lines) // 2):
             return next((letters for _, letters in lines if any(map(str.isalpha, letters))), "")
-        first = next(at for at, (height, _) in enumerate(lines) if height == most)
+        first = next(at for at, (height, _) in enumerate(lines) if height == largest)
         same = []
         for height, letters in lines[first : first + 3]:
-            if height != most:
+            if height != largest:
                 break
             same.append(letters)
         return " ".join(same)
@@ -337,14 +337,14 @@ def _paragraphs(lines: list[str], running: set[str], outline: set[str]) -> Itera
     lengths = sorted(len(text) for text in lines if text.strip())
     width = lengths[len(lengths) * 9 // 10] if lengths else 0
     current, level = "", 0
-    for given in lines:
-        text = given.replace(HEADING_MARK, "").strip()
-        aside = given in edges and _running_key(text) in running
-        own = 3 if HEADING_MARK in given else 2 if _squeezed(text) in outline else 0
-        if current and (not text or aside or own != level):
+    for raw_line in lines:
+        text = raw_line.replace(HEADING_MARK, "").strip()
+        is_running = raw_line in edges and _running_key(text) in running
+        own = 3 if HEADING_MARK in raw_line else 2 if _squeezed(text) in outline else 0
+        if current and (not text or is_running or own != level):
             yield current, level, True
             current = ""
-        if aside:
+        if is_running:
             yield text, 0, False
         elif text:
             current, level = _joined(current, text), own

@@ -46,13 +46,13 @@ def is_html_answer(body: bytes, content_type: str) -> bool:
 
 
 def _links(body: bytes, url: str, content_type: str) -> Iterator[tuple[str, str]]:
-    asked = urlsplit(url)
+    search = urlsplit(url)
     links = extract(body[:500_000], url, charset_of(content_type)).links  # as much as is parsed in this process
     for link, anchor in zip(links.urls, links.anchors, strict=True):
         parts = urlsplit(link)
         if site(link) == site(url) and (through := _through(parts.query, url)):
             yield through, anchor
-        elif (parts.netloc, parts.path.rstrip("/")) != (asked.netloc, asked.path.rstrip("/")):
+        elif (parts.netloc, parts.path.rstrip("/")) != (search.netloc, search.path.rstrip("/")):
             yield link, anchor
 
 
