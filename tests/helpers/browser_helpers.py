@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 from lycosa.browser import chromium
-from lycosa.browser.finding import what_is_missing
+from lycosa.browser.finding import missing_requirements
 from lycosa.spaces.web_space import WebSpace
 from lycosa.web.fetch import HttpTransport, Response
 from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness
 
-chromium.PATIENCE = 180.0  # a busy machine may start a browser slowly
+chromium.START_TIMEOUT = 180.0  # a busy machine may start a browser slowly
 
-needs_browser = pytest.mark.skipif(bool(what_is_missing()), reason=f"no browser here: {what_is_missing()}")
+needs_browser = pytest.mark.skipif(bool(missing_requirements()), reason=f"no browser here: {missing_requirements()}")
 
 
 def answer(body: bytes, status: int = 200, more: list[tuple[bytes, bytes]] | None = None) -> Response:

@@ -219,7 +219,7 @@ def _flawed() -> Iterator[tuple[str, File]]:
     yield "secret.pdf", File(_canvas(_columns, encrypt=secret), "pdf", flaw="encrypted")
     ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
     yield "secret.docx", File(ole + "EncryptedPackage".encode("utf-16-le"), "docx", flaw="encrypted")
-    yield "old.docx", File(ole, "docx", flaw="old form of Word")
+    yield "old.docx", File(ole, "docx", flaw="old Word format")
     manifest = "<m:manifest xmlns:m='x'><m:encryption-data/></m:manifest>"
     yield "secret.odt", File(packed([("mimetype", "x"), ("META-INF/manifest.xml", manifest)]), "odt", flaw="encrypted")
     container = "<c><rootfile full-path='a.opf'/></c>"
