@@ -16,7 +16,7 @@ from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.strategies.rulebook import RuleBook
 from lycosa.testweb import Server, Web, serve
-from lycosa.training.looking import recorded
+from lycosa.training.page_loading import recorded_pages
 from lycosa.training.train_model import train
 
 SUBJECT, TOPIC = "marine biology", "marine biology/coral reefs"
@@ -40,7 +40,7 @@ def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert 200 == sum(visit.is_page for visit in crawl)
     known = [(url, topic) for url in seeds if (topic := server.web.topic(url))]
     (place / "pages.tsv").write_text("url\tclass\n" + "".join(f"{url}\t{topic}\n" for url, topic in known))
-    train([str(place / "pages.tsv")], place / "topics.model", recorded(place / "crawl"), held_out=0.0, least=3)
+    train([str(place / "pages.tsv")], place / "topics.model", recorded_pages(place / "crawl"), held_out=0.0, least=3)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         words = ["train", "rules", "pages.tsv", "--model", "topics.model", "--pages", "crawl", "--out", "rules.tsv"]
@@ -224,10 +224,10 @@ def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
     ("words", "told"),
     [
         (but("pages.tsv", "nowhere.tsv"), "there is no file or directory nowhere.tsv: name a table"),
-        (but("pages.tsv", "empty"), "empty is not a crawl: rules need addresses and links"),
-        (but("pages.tsv", "strange.tsv"), "no rule could be learned from strange.tsv: none of its pages has a class"),
-        (but("pages.tsv", "lost.tsv"), "none of its pages has a class of the model and links (1 not in crawl)"),
-        (but("pages.tsv", "topics.model"), "names no address with a class"),
+        (but("pages.tsv", "empty"), "empty is not a crawl: name a crawl, or a table"),
+        (but("pages.tsv", "strange.tsv"), "no rule could be learned from strange.tsv: no page has both links and a class"),
+        (but("pages.tsv", "lost.tsv"), "no page has both links and a class of the model (1 not in crawl)"),
+        (but("pages.tsv", "topics.model"), "has no URL with a class"),
         (but("crawl", "nowhere"), "there is no nowhere"),
         (but("crawl", "empty"), "no WARC files in empty"),
         (but("topics.model", "nowhere.model"), "cannot read the model nowhere.model: No such file"),

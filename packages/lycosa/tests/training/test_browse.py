@@ -1,4 +1,4 @@
-"""From browsing records to training sets: paths, states, labels, clusters."""
+"""train_browse: paths, states, labels and clusters of browsing records."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Label, Links, Page, Setting, Terms, Visit
 from lycosa.store.directory import Directory
 from lycosa.text.browsing import Browsing
-from lycosa.training.browse import Browsed, trail_of, train_browse
+from lycosa.training.browse import BrowsingResult, trail_of, train_browse
 from lycosa.training.corpus import Account
-from lycosa.training.record import CrawlRecord, Visited
+from lycosa.training.record import BrowsingRecord, RecordedVisit
 
 REEF, RAIL, OWL = "coral reef lagoon polyp", "rail station signal timetable", "owl feather nest hoot"
 
 
 class Pages:
-    """Pages in memory, as a Look; remembers what was asked for."""
+    """Page loader with pages in memory; stores the requested URLs."""
 
     def __init__(self, **pages: str) -> None:
-        self.pages, self.asked = pages, list[str]()
+        self.pages, self.requested = pages, list[str]()
 
     def __call__(self, urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
-        self.asked += urls
+        self.requested += urls
         for url in urls:
             name = url.removeprefix("http://").removesuffix(".test/")
             if name in self.pages:
@@ -40,12 +40,10 @@ class Pages:
 
 
 def url(name: str) -> str:
-    """The address of a page."""
     return f"http://{name}.test/"
 
 
 def entry(name: str, relevant: bool | None = None, referrer: str = "", text: str = "", **more: Any) -> dict[str, Any]:
-    """A line of a record."""
     return {
         "url": url(name),
         "relevant": relevant,
@@ -54,20 +52,18 @@ def entry(name: str, relevant: bool | None = None, referrer: str = "", text: str
     } | more
 
 
-def trained(place: Path, *entries: dict[str, Any], look: Pages | None = None, **how: Any) -> Browsed:
-    """What is learned of a record of these lines."""
+def trained(place: Path, *entries: dict[str, Any], load_pages: Pages | None = None, **options: Any) -> BrowsingResult:
+    """Train on a record with these lines."""
     (place / "record.jsonl").write_text("".join(json.dumps(each) + "\n" for each in entries))
-    return train_browse(place / "record.jsonl", place / "out.browsing", look or Pages(), **how)
+    return train_browse(place / "record.jsonl", place / "out.browsing", load_pages or Pages(), **options)
 
 
-def states(done: Browsed) -> dict[str, int]:
-    """The state of each page, by name."""
+def states(done: BrowsingResult) -> dict[str, int]:
     names = [url.removeprefix("http://").removesuffix(".test/") for url in done.browsing.urls]
     return dict(zip(names, done.browsing.state.tolist(), strict=True))
 
 
-def steps(done: Browsed) -> list[str]:
-    """The steps as names: a page to a page."""
+def steps(done: BrowsingResult) -> list[str]:
     names = list(states(done))
     return [f"{names[a]}{names[b]}" for a, b in done.browsing.steps.tolist()]
 
@@ -83,99 +79,91 @@ PATH = [
 """a -> b -> c -> d -> e, of which d and e are relevant; and a -> x, which leads nowhere."""
 
 
-# -- paths -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.paper("batsakis-training")
-def test_states_are_distances_to_relevant_pages(tmp_path: Path) -> None:
-    """Three steps away is as far as four states go; x leads nowhere, and is as far."""
+def test_train_browse_states_are_distances(tmp_path: Path) -> None:
     done = trained(tmp_path, *PATH)
     assert {"a": 3, "b": 2, "c": 1, "d": 0, "x": 3, "e": 0} == states(done)
     assert ["ab", "bc", "cd", "ax", "de"] == steps(done)
     assert [[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]] == done.transitions.tolist()
-    assert "1 pages lead to no relevant page: they are in the last state" in done.notes
+    assert "1 pages lead to no relevant page: they get the last state" in done.notes
 
 
 @pytest.mark.parametrize(
     ("count", "expected"), [(2, [1, 1, 1, 0, 1, 0]), (3, [2, 2, 1, 0, 2, 0]), (9, [3, 2, 1, 0, 8, 0])]
 )
-def test_as_many_states_as_wanted(tmp_path: Path, count: int, expected: list[int]) -> None:
-    """Distances are capped at the last one, which is that of pages without a path, too."""
+def test_train_browse_number_of_states(tmp_path: Path, count: int, expected: list[int]) -> None:
     assert expected == list(states(trained(tmp_path, *PATH, states=count)).values())
 
 
-def test_far_is_not_nowhere(tmp_path: Path) -> None:
-    """Beyond the last state there still is a path: such pages stay, labelled or not, and only x leads nowhere."""
+def test_train_browse_keeps_distant_pages(tmp_path: Path) -> None:
     path = [dict(each) for each in PATH]
     path[0]["relevant"] = None  # a, three steps away
     done = trained(tmp_path, *path, states=2)
     assert {"a": 1, "b": 1, "c": 1, "d": 0, "x": 1, "e": 0} == states(done)
     assert ["ab", "bc", "cd", "ax", "de"] == steps(done)
     assert {} == dict(done.left_out)
-    assert "1 pages lead to no relevant page: they are in the last state" in done.notes
+    assert "1 pages lead to no relevant page: they get the last state" in done.notes
 
 
-def test_circles_revisits_and_pages_that_refer_to_themselves(tmp_path: Path) -> None:
-    """A circle has distances like any path; a page is there once; its step to itself is none."""
+def test_trail_of_cycles_and_self_references(tmp_path: Path) -> None:
     again = [entry("c", False, "d"), entry("a", False, "c"), entry("b", False, "a"), entry("b", None, "b")]
     done = trained(tmp_path, *PATH, *again)
     assert {"a": 3, "b": 2, "c": 1, "d": 0, "x": 3, "e": 0} == states(done)
     assert ["ab", "bc", "cd", "ax", "de", "dc", "ca", "ab"] == steps(done), "a move made twice counts twice"
 
 
-def test_a_circle_without_a_relevant_page(tmp_path: Path) -> None:
-    """Pages that lead to each other only are in the last state."""
+def test_train_browse_cycle_without_relevant_page(tmp_path: Path) -> None:
     done = trained(tmp_path, entry("a", False, "b", RAIL), entry("b", False, "a", OWL), entry("c", True, "", REEF))
     assert {"a": 3, "b": 3, "c": 0} == states(done)
-    assert any(note.startswith("no page leads to a relevant one: nothing is learned of paths") for note in done.notes)
+    assert any(
+        note.startswith("no page leads to a relevant one, so nothing is learned about paths") for note in done.notes
+    )
 
 
-def test_a_referrer_that_is_not_in_the_record(tmp_path: Path) -> None:
-    """It is no page: the visit starts a path, and that is told."""
+def test_trail_of_unknown_referrer(tmp_path: Path) -> None:
     done = trained(tmp_path, *PATH, entry("f", True, "elsewhere", REEF))
     assert 0 == states(done)["f"]
     assert 5 == len(done.browsing.steps)
-    assert "1 visits came from pages that are not in the record: they start a path" in done.notes
+    assert "1 visits have a referrer that is not in the record: they start a path" in done.notes
 
 
-def test_without_referrers_the_order_is_the_path() -> None:
-    """By time, where all visits have one; more than half an hour of rest begins a new path."""
+def test_trail_of_visits_without_referrers() -> None:
     visits = [
-        Visited("c", time=1900.0 + 1800),
-        Visited("a", time=0.0),
-        Visited("b", time=1800.0),
-        Visited("d", time=3701),
+        RecordedVisit("c", time=1900.0 + 1800),
+        RecordedVisit("a", time=0.0),
+        RecordedVisit("b", time=1800.0),
+        RecordedVisit("d", time=3701),
     ]
-    trail = trail_of(CrawlRecord(visits=visits), gap=30)
-    assert ("order", ["a", "b", "c", "d"], [[0, 1], [2, 3]]) == (trail.how, trail.urls, trail.steps.tolist())
-    assert [[0, 1], [1, 2], [2, 3]] == trail_of(CrawlRecord(visits=visits), gap=31.7).steps.tolist()
-    untimed = trail_of(CrawlRecord(visits=[Visited("b", time=9e9), Visited("a"), Visited("b", time=1.0)]), gap=30)
+    trail = trail_of(BrowsingRecord(visits=visits), gap=30)
+    assert ("order", ["a", "b", "c", "d"], [[0, 1], [2, 3]]) == (trail.step_source, trail.urls, trail.steps.tolist())
+    assert [[0, 1], [1, 2], [2, 3]] == trail_of(BrowsingRecord(visits=visits), gap=31.7).steps.tolist()
+    untimed = trail_of(
+        BrowsingRecord(visits=[RecordedVisit("b", time=9e9), RecordedVisit("a"), RecordedVisit("b", time=1.0)]), gap=30
+    )
     assert (["b", "a"], [[0, 1], [1, 0]]) == (untimed.urls, untimed.steps.tolist())
 
 
-def test_of_several_labels_the_last_counts() -> None:
-    """Saying nothing later takes nothing back."""
-    visits = [Visited("a", True), Visited("a", False), Visited("b", True), Visited("b")]
-    trail = trail_of(CrawlRecord(visits=visits), gap=30)
-    assert [0, 1] == trail.said.tolist()
-    assert "1 pages have both labels: the last one counts" in trail.notes
+def test_trail_of_contradictory_labels() -> None:
+    visits = [RecordedVisit("a", True), RecordedVisit("a", False), RecordedVisit("b", True), RecordedVisit("b")]
+    trail = trail_of(BrowsingRecord(visits=visits), gap=30)
+    assert [0, 1] == trail.labels.tolist()
+    assert "1 pages have contradictory labels: the last one counts" in trail.notes
 
 
-# -- clusters --------------------------------------------------------------------------------------------------
-
-
-def many(good: int = 8, bad: int = 8) -> list[dict[str, Any]]:
-    """Relevant pages, and two kinds of others that lead to them."""
+def many(relevant: int = 8, others: int = 8) -> list[dict[str, Any]]:
+    """Return relevant pages, and two kinds of other pages that lead to them."""
     lines = []
-    for n in range(bad):
+    for n in range(others):
         lines.append(entry(f"rail{n}", False, "", f"{RAIL} r{n} r{n + 1}"))
         lines.append(entry(f"owl{n}", False, f"rail{n}", f"{OWL} o{n} o{n + 1}"))
-    return [*lines, *(entry(f"reef{n}", True, f"owl{n % max(1, bad)}", f"{REEF} c{n} c{n + 1}") for n in range(good))]
+    return [
+        *lines,
+        *(entry(f"reef{n}", True, f"owl{n % max(1, others)}", f"{REEF} c{n} c{n + 1}") for n in range(relevant)),
+    ]
 
 
 @pytest.mark.paper("batsakis-k")
-def test_k_means_has_a_cluster_of_exactly_the_relevant_pages(tmp_path: Path) -> None:
-    """With three clusters, two are of the irrelevant pages, and the last one of the relevant."""
+def test_kmeans_has_one_cluster_of_all_relevant_pages(tmp_path: Path) -> None:
     done = trained(tmp_path, *many(), clusters=3)
     kinds = [name.rstrip("0123456789") for name in states(done)]
     labels = done.browsing.clusterings["kmeans"].tolist()
@@ -183,85 +171,73 @@ def test_k_means_has_a_cluster_of_exactly_the_relevant_pages(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("clusters", [2, 5, 900])
-def test_more_clusters_than_pages(tmp_path: Path, clusters: int) -> None:
-    """There are as many clusters of irrelevant pages as there are different ones, at most."""
+def test_kmeans_with_fewer_pages_than_clusters(tmp_path: Path, clusters: int) -> None:
     done = trained(tmp_path, *PATH, clusters=clusters)
     assert 1 + min(clusters - 1, 4) == done.browsing.clusters("kmeans")
 
 
 @pytest.mark.paper("batsakis-xmeans")
-def test_x_means_may_put_relevant_pages_with_others(tmp_path: Path) -> None:
-    """It looks at words only: an irrelevant page with the words of relevant ones is in their cluster."""
+def test_xmeans_ignores_labels(tmp_path: Path) -> None:
     browsing = trained(tmp_path, *many(), entry("bait", False, "", REEF + " c1 c2 c3")).browsing
     xmeans = browsing.clusterings["xmeans"]
     assert int(xmeans[browsing.urls.index(url("bait"))]) in xmeans[browsing.relevant].tolist()
     assert browsing.clusters("xmeans") >= 2
 
 
-def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
-    """Byte for byte; and what was written can be read."""
+def test_train_browse_is_deterministic(tmp_path: Path) -> None:
     first = trained(tmp_path, *many(), seed=3)
     content = first.out.read_bytes()
     assert content == trained(tmp_path, *many(), seed=3).out.read_bytes()
     assert first.browsing.digest == Browsing.load(first.out).digest
 
 
-def test_clusters_are_described(tmp_path: Path) -> None:
-    """By how many pages they have, how many of them relevant, and their most typical words."""
+def test_train_browse_describes_clusters(tmp_path: Path) -> None:
     last = trained(tmp_path, *many(), clusters=3).clusters["kmeans"][-1]
     assert (2, 8, 8) == (last["cluster"], last["pages"], last["relevant"])
     assert {"coral", "reef", "lagoon"} <= set(last["words"])
 
 
-# -- labels ----------------------------------------------------------------------------------------------------
-
-
 def test_unlabelled_pages_are_on_paths_only(tmp_path: Path) -> None:
-    """They count for distances and steps, but have no words and no cluster; those that lead nowhere are left out."""
     path = [dict(each) for each in PATH]
     path[2]["relevant"] = path[4]["relevant"] = None  # c and x
-    look = Pages()
-    done = trained(tmp_path, *path, look=look)
+    load_pages = Pages()
+    done = trained(tmp_path, *path, load_pages=load_pages)
     assert {"a": 3, "b": 2, "c": 1, "d": 0, "e": 0} == states(done)
     assert ["ab", "bc", "cd", "de"] == steps(done)
     assert ([-1, -1], 0) == (
         [done.browsing.clusterings[name][2] for name in ("kmeans", "xmeans")],
         int(np.diff(done.browsing.pages.starts)[2]),
     )
-    assert {"unlabelled, and lead to no relevant page": 1} == dict(done.left_out)
-    assert any(note.startswith("1 unlabelled pages count on paths, but are in no cluster") for note in done.notes)
+    assert {"unlabelled, and not leading to a relevant page": 1} == dict(done.left_out)
+    assert any(note.startswith("1 unlabelled pages are on paths, but in no cluster") for note in done.notes)
 
 
-def test_unlabelled_pages_need_no_words(tmp_path: Path) -> None:
-    """They are not asked for; with --unlabelled no they are, and count as irrelevant."""
+def test_unlabelled_pages_are_not_loaded(tmp_path: Path) -> None:
     lines = [entry("a", None), entry("b", None, "a"), entry("c", True, "b"), entry("d", False, "c"), entry("z", None)]
-    look = Pages(a=RAIL, b=OWL, c=REEF, d=RAIL, z=OWL)
-    done = trained(tmp_path, *lines, look=look)
-    assert [url("c"), url("d")] == look.asked
+    load_pages = Pages(a=RAIL, b=OWL, c=REEF, d=RAIL, z=OWL)
+    done = trained(tmp_path, *lines, load_pages=load_pages)
+    assert [url("c"), url("d")] == load_pages.requested
     assert {"a": 2, "b": 1, "c": 0, "d": 3} == states(done)
-    look.asked.clear()
-    done = trained(tmp_path, *lines, look=look, unlabelled="no")
-    assert [url(name) for name in "abcdz"] == look.asked
+    load_pages.requested.clear()
+    done = trained(tmp_path, *lines, load_pages=load_pages, unlabelled="no")
+    assert [url(name) for name in "abcdz"] == load_pages.requested
     assert {"a": 2, "b": 1, "c": 0, "d": 3, "z": 3} == states(done)
     assert (done.browsing.clusterings["kmeans"] >= 0).all()
 
 
-def test_one_relevant_page_only(tmp_path: Path) -> None:
-    """It works, with a word of warning."""
+def test_train_browse_with_one_relevant_page(tmp_path: Path) -> None:
     done = trained(tmp_path, *PATH[:-1])
     assert 1 == done.browsing.relevant.sum()
-    assert any(note.startswith("one relevant page only") for note in done.notes)
+    assert any(note.startswith("only one relevant page") for note in done.notes)
 
 
-def test_no_relevant_page(tmp_path: Path) -> None:
-    """It is said how to label one."""
-    with pytest.raises(InputError, match=r"no page of .*record.jsonl is labelled as relevant: say in the record"):
+def test_train_browse_without_relevant_pages(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no page of .*record.jsonl is labelled as relevant: label some"):
         trained(tmp_path, *PATH[:3])
     assert not (tmp_path / "out.browsing").exists()
 
 
-def test_no_irrelevant_page(tmp_path: Path) -> None:
-    """Three ways out are named, and two of them work."""
+def test_train_browse_without_irrelevant_pages(tmp_path: Path) -> None:
     lines = [entry("a", None, "", RAIL), entry("b", True, "a", REEF), entry("c", True, "b", REEF + " x")]
     with pytest.raises(InputError, match=r"label some, .*\(--unlabelled no\), .*\(--positives-only\)"):
         trained(tmp_path, *lines)
@@ -270,9 +246,8 @@ def test_no_irrelevant_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.paper("batsakis-positives-only")
-def test_positives_only(tmp_path: Path) -> None:
-    """Relevant pages are grouped; all others are in no cluster, but have words and distances, whatever was said."""
-    lines = many(good=12)
+def test_positives_only_clusters_relevant_pages(tmp_path: Path) -> None:
+    lines = many(relevant=12)
     for each in lines[:4]:
         each["relevant"] = None
     browsing = trained(tmp_path, *lines, positives_only=True, clusters=4).browsing
@@ -284,42 +259,35 @@ def test_positives_only(tmp_path: Path) -> None:
     assert {0, 1, 2} == set(browsing.state.tolist())
 
 
-def test_relevant_pages_and_no_others(tmp_path: Path) -> None:
-    """Positives are enough for the centroid; that there is nothing to learn of paths is told."""
+def test_positives_only_without_other_pages(tmp_path: Path) -> None:
     done = trained(
         tmp_path, *(entry(f"p{n}", True, "", f"{REEF} c{n} c{n + 1}") for n in range(5)), positives_only=True
     )
     assert [0] * 5 == done.browsing.state.tolist()
-    assert any("'hybrid' will do better than 'hmm'" in note for note in done.notes)
+    assert any("use 'hybrid' instead of 'hmm'" in note for note in done.notes)
 
 
-# -- words -----------------------------------------------------------------------------------------------------
-
-
-def test_words_that_can_not_be_had(tmp_path: Path) -> None:
-    """The page stays on its path, relevant or not, and is in no cluster; why is counted."""
+def test_unavailable_pages_stay_on_paths(tmp_path: Path) -> None:
     lines = [*PATH, entry("f", True, "x"), entry("g", False, "e")]
     done = trained(tmp_path, *lines)
     assert (0, 3, 1) == (states(done)["f"], states(done)["g"], states(done)["x"])
     for name in ("kmeans", "xmeans"):
         assert [-1, -1] == done.browsing.clusterings[name][-2:].tolist()
     assert {"nowhere": 2} == dict(done.left_out)
-    assert "2 pages without words stay on the paths only" in done.notes
+    assert "2 pages without words are on paths only" in done.notes
 
 
-def test_no_words_at_all(tmp_path: Path) -> None:
-    """If no relevant page, or no irrelevant one, can be read, that is an error that tells why."""
+def test_train_browse_without_words(tmp_path: Path) -> None:
     bare = [entry("a", False), entry("b", True, "a")]
     with pytest.raises(
-        InputError, match=r"none of the 1 relevant pages .* could be read \(1 nowhere\)\. Give their text"
+        InputError, match=r"none of the 1 relevant pages .* could be read \(1 nowhere\): put their text"
     ):
-        trained(tmp_path, *bare, look=Pages(a=RAIL))
+        trained(tmp_path, *bare, load_pages=Pages(a=RAIL))
     with pytest.raises(InputError, match=r"no page .* is labelled as irrelevant.*could not be read \(1 nowhere\)"):
-        trained(tmp_path, *bare, look=Pages(b=REEF))
+        trained(tmp_path, *bare, load_pages=Pages(b=REEF))
 
 
-def test_no_more_pages_than_wanted(tmp_path: Path) -> None:
-    """Relevant pages have half of the room, then those with a label, then those near to relevant ones."""
+def test_train_browse_limits_pages(tmp_path: Path) -> None:
     lines = [*many(8, 8), *(entry(f"far{n}", None, "", RAIL) for n in range(9)), entry("near", None, "rail0", OWL)]
     lines.append(entry("reef0", True, "near"))
     done = trained(tmp_path, *lines, unlabelled="no", most=10)
@@ -330,11 +298,11 @@ def test_no_more_pages_than_wanted(tmp_path: Path) -> None:
     assert (8, 16, 1, 3) == (
         names.count("reef"), names.count("rail") + names.count("owl"), names.count("near"), names.count("far"),
     )  # fmt: skip
-    assert {"beyond the 28 training pages that --most allows": 6} == dict(done.left_out)
+    assert {"beyond the 28 training pages of --most": 6} == dict(done.left_out)
 
 
 @pytest.mark.parametrize(
-    ("how", "told"),
+    ("options", "message"),
     [
         ({"states": 1}, "--states is 1: it must be 2 to 100"),
         ({"states": 101}, "--states is 101"),
@@ -343,22 +311,19 @@ def test_no_more_pages_than_wanted(tmp_path: Path) -> None:
         ({"gap": float("nan")}, "--gap is nan"),
         ({"most": 1}, "--most is 1: it must be 2 or more"),
         ({"seed": -1}, "--random-seed is -1: it must be 0 or more"),
-        ({"unlabelled": "yes"}, "--unlabelled is yes: it is path .* or no"),
+        ({"unlabelled": "yes"}, "--unlabelled is yes: it must be path .* or no"),
     ],
 )
-def test_bad_values(tmp_path: Path, how: dict[str, Any], told: str) -> None:
-    """They are refused before anything is read."""
-    with pytest.raises(InputError, match=told):
-        train_browse(tmp_path / "nowhere", tmp_path / "out", Pages(), **how)
+def test_train_browse_rejects_bad_values(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        train_browse(tmp_path / "nowhere", tmp_path / "out", Pages(), **options)
 
-
-# -- crawls ----------------------------------------------------------------------------------------------------
 
 STEMS = ["reef", "rail", "owl"]
 
 
 def crawl(place: Path, *events: Any) -> Path:
-    """A crawl's directory with these events, and a threshold of .5."""
+    """Write a crawl directory with these events and a threshold of .5."""
     directory = Directory.create(place, Options())
     log = directory.log()
     for event in (Setting("threshold", 0.5), *events):
@@ -369,13 +334,11 @@ def crawl(place: Path, *events: Any) -> Path:
 
 
 def visit(node: str, word: str, relevance: float, *links: str, first: bool = False) -> Visit:
-    """A page of one word."""
     terms = Terms(np.array([STEMS.index(word)], np.uint32), np.array([3], np.uint16), STEMS if first else [])
     return Visit(node, "page", "ok", 1, relevance=relevance, terms=terms, links=Links.to(*links))
 
 
-def test_a_crawl_is_a_record(tmp_path: Path) -> None:
-    """Its links are the steps, over redirects; a person's label counts more than the threshold."""
+def test_train_browse_on_a_crawl(tmp_path: Path) -> None:
     place = crawl(
         tmp_path / "crawl",
         visit("http://a/", "rail", 0.1, "http://moved/", "http://never/", "http://a/", "http://moved/", first=True),
@@ -392,11 +355,10 @@ def test_a_crawl_is_a_record(tmp_path: Path) -> None:
     assert [2, 1, 0] == browsing.state.tolist()
     assert [[0, 1], [1, 2], [2, 0]] == browsing.steps.tolist()
     assert set(STEMS) == set(browsing.terms)
-    assert "1 pages are labelled by a person, of the others those with 0.5 or more count as relevant" in done.notes
+    assert "1 pages have labels; of the others, those with 0.5 or more count as relevant" in done.notes
 
 
-def test_crawls_that_are_none(tmp_path: Path) -> None:
-    """No directory, one that is no crawl, one without pages, one that is damaged."""
+def test_train_browse_rejects_invalid_crawls(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no file or directory .*nowhere: name a browsing record"):
         train_browse(tmp_path / "nowhere", tmp_path / "out", Pages())
     with pytest.raises(InputError, match="is not a crawl: name a browsing record"):
@@ -406,8 +368,5 @@ def test_crawls_that_are_none(tmp_path: Path) -> None:
         train_browse(tmp_path / "new", tmp_path / "out", Pages())
     with pytest.raises(InputError, match="has no pages: continue with 'lycosa resume"):
         train_browse(crawl(tmp_path / "empty", Visit("http://a/", "page", "gone", 1)), tmp_path / "out", Pages())
-    with pytest.raises(DamagedError, match="words without a name"):
+    with pytest.raises(DamagedError, match="unknown term ids"):
         train_browse(crawl(tmp_path / "bad", visit("http://a/", "owl", 0.9)), tmp_path / "out", Pages())
-
-
-# -- recognising -----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Dumps of web directories: read, browsed, marked, written; and what is refused."""
+"""Web directories: reading, browsing, marking, writing, and invalid dumps."""
 
 from __future__ import annotations
 
@@ -44,25 +44,22 @@ STRUCTURE = (
 
 
 def written(path: Path, text: str, *, packed: bool = False) -> Path:
-    """A file with this text."""
     data = text.encode("utf-8", "surrogateescape")
     path.write_bytes(gzip.compress(data) if packed else data)
     return path
 
 
 @pytest.mark.paper("rules-directory")
-def test_pages_of_an_rdf_dump_are_under_their_topics(tmp_path: Path) -> None:
-    """Links of a topic and pages that say their topic; one that is both counts once; mail is no page."""
+def test_read_rdf_pages_by_topic(tmp_path: Path) -> None:
     directory = read_web_directory([written(tmp_path / "content.rdf.u8", CONTENT)])
     assert {
         "Science/Physics": ["http://one.example/", "http://two.example/a?b=1&c=2", "http://three.example/feed"],
         "Arts/Opera_&_Dance": ["http://late.example/"],
     } == directory.pages
-    assert {"addresses that are not of the web": 1} == directory.left_out
+    assert {"not web URLs": 1} == directory.left_out
 
 
-def test_the_structure_adds_topics_without_pages(tmp_path: Path) -> None:
-    """Narrower topics are there, symbolic and related ones are elsewhere; files may be packed."""
+def test_read_rdf_structure_adds_topics(tmp_path: Path) -> None:
     files = [
         written(tmp_path / "structure.rdf.u8.gz", STRUCTURE, packed=True),
         written(tmp_path / "content.rdf.u8.gz", CONTENT, packed=True),
@@ -76,16 +73,14 @@ def test_the_structure_adds_topics_without_pages(tmp_path: Path) -> None:
     assert (5, 4) == (directory.topics, directory.size)
 
 
-def test_one_branch_only(tmp_path: Path) -> None:
-    """What is elsewhere is left out, and a branch without pages is an error."""
+def test_read_below_one_branch(tmp_path: Path) -> None:
     source = written(tmp_path / "content.rdf.u8", CONTENT)
     assert ["Science/Physics"] == list(read_web_directory([source], below="Top/science").pages)
-    with pytest.raises(InputError, match="no page could be had of Sports"):
+    with pytest.raises(InputError, match="no pages in Sports"):
         read_web_directory([source], below="Sports")
 
 
-def test_of_large_topics_some_pages_are_kept_but_all_are_counted(tmp_path: Path) -> None:
-    """Ten of a thousand, from the end as well as from the start, the same ones each time."""
+def test_read_samples_large_topics(tmp_path: Path) -> None:
     rows = "".join(f"http://site{number}.example/\tArt\n" for number in range(1000))
     source = written(tmp_path / "many.tsv", rows)
     directory = read_web_directory([source], most=10)
@@ -104,14 +99,12 @@ def test_of_large_topics_some_pages_are_kept_but_all_are_counted(tmp_path: Path)
         "\ufeffurl\tclass\tlang\r\nhttp://one.example/\tScience/Physics\ten\r\n\r\n",
     ],
 )
-def test_tables_of_addresses_and_topics(tmp_path: Path, table: str) -> None:
-    """With titles or without."""
+def test_read_table_with_or_without_titles(tmp_path: Path, table: str) -> None:
     directory = read_web_directory([written(tmp_path / "table", table)])
     assert {"Science/Physics": ["http://one.example/"]} == directory.pages
 
 
-def test_topics_are_marked_written_and_read_again(tmp_path: Path) -> None:
-    """A branch means all below it; the table is one that `lycosa train` reads."""
+def test_mark_write_and_read_round_trip(tmp_path: Path) -> None:
     directory = WebDirectory({"Science/Physics": ["http://one.example/"], "Sciences": [], "Art": ["http://b.example/"]})
     assert ["Science"] == directory.mark(["SCIENCE"])
     out = tmp_path / "mine.tsv"
@@ -126,9 +119,8 @@ def test_topics_are_marked_written_and_read_again(tmp_path: Path) -> None:
         again.mark(["Sience"])
 
 
-def test_marks_are_branches_that_have_topics(tmp_path: Path) -> None:
-    """A mark counts if a topic is it or lies below it: Sci is no branch of Science. Paths without end are no topics."""
-    deep = "/".join(["a"] * (web_directory.LEVELS + 1))
+def test_read_table_ignores_marks_without_topics(tmp_path: Path) -> None:
+    deep = "/".join(["a"] * (web_directory.MAX_LEVELS + 1))
     rows = [("http://a.example/", "Science/Physics", "Science"), ("http://b.example/", "Art", "Sci"),
             ("http://c.example/", "Science.x", "Zoo"), ("http://d.example/", deep, "")]  # fmt: skip
     text = "url\tclass\tmarked\n" + "".join("\t".join(row) + "\n" for row in rows)
@@ -136,61 +128,57 @@ def test_marks_are_branches_that_have_topics(tmp_path: Path) -> None:
     assert (["Science"], {"pages without a topic": 1}) == (directory.marked, directory.left_out)
 
 
-def test_characters_that_xml_must_not_have_are_passed_over(tmp_path: Path) -> None:
-    """Old dumps have bytes that are no UTF-8 and control characters; the rest is read."""
+def test_read_rdf_skips_forbidden_characters(tmp_path: Path) -> None:
     source = written(tmp_path / "old.rdf", CONTENT.replace("of it", "caf\udce9 \x01\x1f"))
     assert 2 == len(read_web_directory([source]).pages)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (CONTENT[:-20], "line 10: unclosed token; is it complete"),
         (CONTENT.replace("&amp;c", "&c;"), "undefined entity"),
         ('<?xml version="1.0"?><!DOCTYPE RDF [<!ENTITY a "aaaa">]><RDF><Topic r:id="&a;"/></RDF>', "has a DOCTYPE"),
         ('<!DOCTYPE RDF SYSTEM "file:///etc/passwd"><RDF/>', "has a DOCTYPE"),
-        ("<RDF>" + "<a>" * 30, "more than 20 elements in each other"),
-        ("<RDF/>", "has no topics in it"),
-        ("", "has no topics in it"),
+        ("<RDF>" + "<a>" * 30, "more than 20 nested elements"),
+        ("<RDF/>", "has no topics"),
+        ("", "has no topics"),
         ("12\n", "neither RDF nor a table"),
         ("1\tArt\n", "neither RDF nor a table"),
         ("a\0b", "not UTF-8 text"),
         ("url,class\nhttp://a.example/,Art\n", "neither RDF nor a table"),
     ],
 )
-def test_what_is_no_dump_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
-    """Cut off, with entities, too deep, empty, or something else."""
-    with pytest.raises(InputError, match=said) as refused:
+def test_read_rejects_invalid_dumps(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as refused:
         read_web_directory([written(tmp_path / "dump", text)])
     assert "\n" not in str(refused.value)
 
 
-def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tag without an end, a line without one, more bytes, topics, addresses or pages than there may be."""
+def test_read_rejects_too_large_dumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = written(tmp_path / "content.rdf", CONTENT)
     table = written(tmp_path / "table", "http://a.example/\tArt\nhttp://b.example/\tArt\n")
-    for name, most, file, said in (
-        ("MOST_BYTES", 100, source, "more than 100 bytes"),
-        ("MOST_TOPICS", 0, source, "more than 0 topics"),
-        ("MOST_LISTED", 1, source, "more than 1 addresses"),
-        ("MOST_KEPT", 1, table, "more than 1 addresses to keep"),
-        ("MOST_TOKEN", 10, table, "a line of more than 10 bytes"),
+    for name, most, file, message in (
+        ("MAX_BYTES", 100, source, "more than 100 bytes"),
+        ("MAX_TOPICS", 0, source, "more than 0 topics"),
+        ("MAX_ENTRIES", 1, source, "more than 1 URLs and topics"),
+        ("MAX_URLS", 1, table, "more than 1 URLs to keep"),
+        ("MAX_TOKEN_BYTES", 10, table, "a line of more than 10 bytes"),
     ):
         with monkeypatch.context() as patched:
             patched.setattr(web_directory, name, most)
-            with pytest.raises(InputError, match=said):
+            with pytest.raises(InputError, match=message):
                 read_web_directory([file])
-    with pytest.raises(InputError, match="more than 1 addresses and topics"):
+    with pytest.raises(InputError, match="more than 1 URLs and topics"):
         read_web_directory([table], entries=1)
     assert {"Art": ["http://a.example/", "http://b.example/"]} == read_web_directory([table], entries=2).pages
-    monkeypatch.setattr(web_directory, "MOST_TOKEN", 1000)
+    monkeypatch.setattr(web_directory, "MAX_TOKEN_BYTES", 1000)
     monkeypatch.setattr(web_directory, "_CHUNK", 500)
     with pytest.raises(InputError, match="a tag of more than"):
         read_web_directory([written(tmp_path / "endless", f'<RDF><Topic r:id="{"a" * 5000}"/></RDF>')])
 
 
-def test_a_broken_archive_is_refused(tmp_path: Path) -> None:
-    """Gzip that ends early says so, and so does a directory."""
+def test_read_rejects_damaged_gzip(tmp_path: Path) -> None:
     whole = gzip.compress(CONTENT.encode() * 50)
     (tmp_path / "cut.gz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match="is damaged"):

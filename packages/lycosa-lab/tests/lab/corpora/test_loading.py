@@ -29,7 +29,7 @@ def test_read_labels_all_formats(tmp_path: Path) -> None:
         found = read_labels(file, account)
         assert ["art", "Science/Physics"] == found["http://a.test/x"]
         assert 2 == len(found)
-    assert {"rows without an address or a class in the labels": 2 + 2} == account.left_out
+    assert {"rows without a URL or a class in the labels": 2 + 2} == account.left_out
     assert ["cornell", "texas"] == read_labels(file, Account(), "university")["http://a.test/x"]
     assert ["cornell", "texas"] == read_labels(file, Account(), "3")["http://a.test/x"]
     with pytest.raises(InputError, match="its columns are url, class, university"):

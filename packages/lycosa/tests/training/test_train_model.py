@@ -1,4 +1,4 @@
-"""From labelled pages to a model: what is measured, what is written, what is refused."""
+"""train: measured quality, model files, and rejected options."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from lycosa.judges.model_judge import ModelJudge
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Account
-from lycosa.training.looking import recorded
-from lycosa.training.train_model import Trained, train
+from lycosa.training.page_loading import recorded_pages
+from lycosa.training.train_model import TrainingResult, train
 from places import CORPORA
 from written import text, write
 
@@ -27,20 +27,17 @@ COUNTS = {"Sea/Reefs": 24, "Sea/Fish": 24, "Trains": 24}
 
 
 def no_pages(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
-    """Nothing has to be fetched here."""
     raise AssertionError(f"{len(urls)} pages were asked for")
     yield
 
 
-def run(root: Path, **how: Any) -> Trained:
-    """Train on a directory."""
-    return train([str(root)], root.parent / "out.model", no_pages, **how)
+def run(root: Path, **options: Any) -> TrainingResult:
+    return train([str(root)], root.parent / "out.model", no_pages, **options)
 
 
 @pytest.mark.paper("batsakis-machine-learning")
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_model_of_directories(kind: str, tmp_path: Path) -> None:
-    """Three easy classes are told apart, by the report and by the file that was written."""
+def test_train_separates_classes(kind: str, tmp_path: Path) -> None:
     done = run(write(tmp_path / "pages", COUNTS), kind=kind)
     assert done.quality is not None
     assert done.quality.accuracy > 0.9
@@ -48,15 +45,14 @@ def test_a_model_of_directories(kind: str, tmp_path: Path) -> None:
     model = TrainedModel.load(tmp_path / "out.model")
     assert (["Sea/Fish", "Sea/Reefs", "Trains"], [24, 24, 24]) == (model.classes, model.counts)
     for label, number in (("Trains", 99), ("Sea/Fish", 98)):
-        told = model.probabilities(stems(text(label, number)))
-        assert label == model.classes[int(told.argmax())]
+        probabilities = model.probabilities(stems(text(label, number)))
+        assert label == model.classes[int(probabilities.argmax())]
     page = Page("ok", marked=text("Sea/Reefs", 96))
     assert ModelJudge(model, ["Sea"]).judge(page, Vocabulary().read(page)).relevance > 0.5
 
 
 @pytest.mark.paper("rules-train-0")
-def test_the_model_has_learned_from_all_pages(tmp_path: Path) -> None:
-    """What is held out for the report is not missing in the model: the split does not change it."""
+def test_train_uses_all_pages_for_the_model(tmp_path: Path) -> None:
     root = write(tmp_path / "pages", COUNTS)
     contents = []
     for share in (0.0, 0.2, 0.5):
@@ -66,13 +62,12 @@ def test_the_model_has_learned_from_all_pages(tmp_path: Path) -> None:
     assert contents[0] == contents[1] == contents[2]
 
 
-def test_nothing_held_out_is_nothing_measured(tmp_path: Path) -> None:
-    """With --held-out 0 there is a model and no report."""
+def test_train_without_held_out_pages(tmp_path: Path) -> None:
     assert run(write(tmp_path / "pages", COUNTS), held_out=0.0).quality is None
 
 
-def test_copies_do_not_flatter(tmp_path: Path) -> None:
-    """Words without a meaning, each page there ten times under its class: a leak would make that look perfect."""
+def test_train_keeps_copies_on_one_side(tmp_path: Path) -> None:
+    """Random words, ten copies of each page: a leak would give a perfect score."""
     chance = np.random.default_rng(3)
     words = [f"{a}{b}{c}" for a in "bcdfg" for b in "aeiou" for c in "klmnp"]
     for label in ("a", "b"):
@@ -84,11 +79,10 @@ def test_copies_do_not_flatter(tmp_path: Path) -> None:
     done = run(tmp_path / "pages")
     assert done.quality is not None
     assert done.quality.accuracy < 0.85
-    assert any("360 pages repeat another one" in note for note in done.notes)
+    assert any("360 pages are exact or near copies" in note for note in done.notes)
 
 
-def test_all_pages_alike(tmp_path: Path) -> None:
-    """Where a class is one page many times, nothing of it can be held out, and that is told."""
+def test_train_with_identical_pages(tmp_path: Path) -> None:
     for label in ("a", "b"):
         (tmp_path / "pages" / label).mkdir(parents=True)
         for number in range(5):
@@ -98,32 +92,28 @@ def test_all_pages_alike(tmp_path: Path) -> None:
     assert any("nothing could be held out" in note for note in done.notes)
 
 
-def test_three_pages_each_are_enough(tmp_path: Path) -> None:
-    """The smallest set that works, in each kind; the report says that it is rough."""
+def test_train_with_three_pages_per_class(tmp_path: Path) -> None:
     root = write(tmp_path / "pages", {"Sea/Reefs": 3, "Trains": 3})
     for kind in KINDS:
         done = run(root, kind=kind)
         assert ["Sea/Reefs", "Trains"] == done.model.classes
-        assert any("fewer than 20 different pages" in note for note in done.notes)
+        assert any("fewer than 20 distinct pages" in note for note in done.notes)
 
 
-def test_small_classes_are_merged_and_told(tmp_path: Path) -> None:
-    """A nested class below --least goes into its parent, and the notes say so."""
+def test_train_notes_merged_classes(tmp_path: Path) -> None:
     done = run(write(tmp_path / "pages", {"Sea/Reefs": 10, "Sea/Fish": 6, "Trains": 10}), least=12)
     assert ["Sea", "Trains"] == done.model.classes
-    assert any("2 small classes (below 12 pages) went into their parents" in note for note in done.notes)
+    assert any("2 small classes (below 12 pages) were merged into their parents" in note for note in done.notes)
     assert {"Sea/Fish": "Sea", "Sea/Reefs": "Sea"} == done.model.facts["merged"]
 
 
-def test_chance_is_seeded(tmp_path: Path) -> None:
-    """The same seed gives the same file, byte for byte."""
+def test_train_is_deterministic(tmp_path: Path) -> None:
     root = write(tmp_path / "pages", {"Sea/Reefs": 12, "Trains": 12})
     first = run(root, kind="svm", seed=4).out.read_bytes()
     assert first == run(root, kind="svm", seed=4).out.read_bytes()
 
 
-def test_a_language_without_a_declaration(tmp_path: Path) -> None:
-    """Pages that do not say theirs are read in the language that is named."""
+def test_train_default_language(tmp_path: Path) -> None:
     for label, word in (("a", "Häuser"), ("b", "Bäume")):
         (tmp_path / "pages" / label).mkdir(parents=True)
         for number in range(4):
@@ -133,83 +123,76 @@ def test_a_language_without_a_declaration(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "told"),
+    ("options", "message"),
     [
-        ({"kind": "oracle"}, "--kind is oracle: it is one of nb, nb-plain, svm, nn, tree"),
+        ({"kind": "oracle"}, "unknown --kind oracle; available: nb, nb-plain, svm, nn, tree"),
         ({"least": -1}, "--least is -1"),
-        ({"held_out": 1.0}, "--held-out is 1: it is a share"),
+        ({"held_out": 1.0}, "--held-out is 1: it must be"),
         ({"held_out": float("nan")}, "--held-out is nan"),
         ({"seed": -1}, "--random-seed is -1"),
     ],
 )
-def test_bad_options(how: dict[str, Any], told: str, tmp_path: Path) -> None:
-    """What can't work is refused before anything is read."""
-    with pytest.raises(InputError, match=told):
-        run(tmp_path / "nowhere", **how)
+def test_train_rejects_bad_options(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        run(tmp_path / "nowhere", **options)
 
 
-def test_bad_places(tmp_path: Path) -> None:
-    """A directory, a directory that is not there, and a file that is no model are not written to."""
+def test_train_rejects_bad_output_paths(tmp_path: Path) -> None:
     root = write(tmp_path / "pages", {"Sea/Reefs": 3, "Trains": 3})
     (tmp_path / "thesis.doc").write_text("years of work")
-    for name, told in (
+    for name, message in (
         ("pages", "is a directory"),
         ("no/m", "there is no directory"),
         ("thesis.doc", "is not a model"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             train([str(root)], tmp_path / name, no_pages)
     assert "years of work" == (tmp_path / "thesis.doc").read_text()
 
 
 @pytest.mark.parametrize("kind", ["svm", "nn", "tree"])
-def test_without_the_extra(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A missing scikit-learn is told before pages are read; Naive Bayes needs none."""
+def test_train_without_scikit_learn(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     root = write(tmp_path / "pages", {"Sea/Reefs": 3, "Trains": 3})
-    with pytest.raises(InputError, match=r"pip install 'lycosa\[train\]', or --kind nb"):
+    with pytest.raises(InputError, match=r"pip install 'lycosa\[train\]', or use --kind nb"):
         run(root, kind=kind)
     assert 2 == len(run(root).model.classes)
 
 
-def test_one_class_only(tmp_path: Path) -> None:
-    """There has to be something to tell it from, and nothing is written."""
-    with pytest.raises(InputError, match="all pages are of one class, Trains"):
+def test_train_rejects_single_class(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="all pages are in one class, Trains"):
         run(write(tmp_path / "pages", {"Trains": 9}))
     assert not (tmp_path / "out.model").exists()
 
 
-def test_real_pages(tmp_path: Path) -> None:
-    """A third of a corpus of seven kinds of university pages: .64 was measured (on all of them it is .71)."""
+def test_train_on_university_pages(tmp_path: Path) -> None:
+    """A third of a corpus of seven kinds of university pages: .64 was measured (.71 on all of them)."""
     if not (CORPORA / "webkb.warc.gz").exists():
         pytest.skip("there is no webkb beside the project, in ../shared/corpora")
     lines = (CORPORA / "webkb.labels.tsv").read_bytes().decode().split("\n")[1:]
     rows = [line.split("\t")[:2] for line in lines if line][::3]  # a third: the test is about quality, not size
     table, archive = tmp_path / "t.tsv", tmp_path / "webkb.warc.gz"
-    archive.symlink_to(CORPORA / archive.name)  # its index is kept beside the name that is given
+    archive.symlink_to(CORPORA / archive.name)  # its index is kept beside the given name
     table.write_text("".join(f"{url}\t{label.partition('/')[0]}\n" for url, label in rows))
-    done = train([str(table)], tmp_path / "m", recorded(archive))
+    done = train([str(table)], tmp_path / "m", recorded_pages(archive))
     assert done.quality is not None
     assert done.quality.accuracy > 0.58
     assert done.quality.gap < 0.12
 
 
-def test_no_page_could_be_had(tmp_path: Path) -> None:
-    """It is told what became of them, and not that there are no classes."""
-
+def test_train_reports_unavailable_pages(tmp_path: Path) -> None:
     def none(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         account.left_out["can't be fetched"] += len(urls)
         account.notes.append("cannot fetch http://a.example/: timed out")
         yield from ()
 
     (tmp_path / "t.tsv").write_text("http://a.example/\tx\nhttp://b.example/\ty\n")
-    told = "no page could be read from .*t.tsv: 2 can't be fetched; cannot fetch http://a.example/: timed out"
-    with pytest.raises(InputError, match=told):
+    message = "no page could be read from .*t.tsv: 2 can't be fetched; cannot fetch http://a.example/: timed out"
+    with pytest.raises(InputError, match=message):
         train([str(tmp_path / "t.tsv")], tmp_path / "m", none)
 
 
-def test_a_name_that_is_too_long(tmp_path: Path) -> None:
-    """It is found out before anything is read; files have a longer name until they are complete."""
-    for length, told in ((300, "File name too long"), (240, "too long a name")):
-        with pytest.raises(InputError, match=told):
+def test_train_rejects_long_file_names(tmp_path: Path) -> None:
+    for length, message in ((300, "File name too long"), (240, "is too long")):
+        with pytest.raises(InputError, match=message):
             train(["nowhere"], tmp_path / ("x" * length), no_pages)

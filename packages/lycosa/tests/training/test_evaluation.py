@@ -1,4 +1,4 @@
-"""What is held out, and what is said of it."""
+"""hold_out and measure: split of pages, and scores by hand."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from lycosa.training.evaluation import hold_out, measure
 
 @pytest.mark.paper("otie-training")
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 12)), min_size=1, max_size=60), st.integers(0, 5))
-def test_copies_are_never_on_both_sides(pages: list[tuple[int, int]], seed: int) -> None:
-    """Whatever the classes and groups, a group is on one side, and each class keeps a page to learn from."""
+def test_hold_out_keeps_copies_together(pages: list[tuple[int, int]], seed: int) -> None:
     labels, groups = (np.array(column) for column in zip(*pages, strict=True))
     kept, held = hold_out(labels, groups, 0.3, seed)
     assert list(range(len(pages))) == sorted([*kept.tolist(), *held.tolist()])
@@ -21,28 +20,27 @@ def test_copies_are_never_on_both_sides(pages: list[tuple[int, int]], seed: int)
     assert set(labels.tolist()) == set(labels[kept].tolist())
 
 
-def test_the_share_of_each_class() -> None:
+def test_hold_out_share_of_each_class() -> None:
     """A fifth of 50 is 10, a fifth of 10 is 2; of three pages it is one."""
     labels = np.array([0] * 50 + [1] * 10 + [2] * 3)
     _, held = hold_out(labels, np.arange(63), 0.2, seed=1)
     assert [10, 2, 1] == np.bincount(labels[held]).tolist()
 
 
-def test_chance_is_seeded() -> None:
-    """The same number holds out the same pages, another one others."""
+def test_hold_out_depends_on_the_seed() -> None:
     labels, groups = np.zeros(100, np.intp), np.arange(100)
     first, again, other = (hold_out(labels, groups, 0.2, seed)[1].tolist() for seed in (1, 1, 2))
     assert first == again
     assert first != other
 
 
-# Said against true: Art Art, Art Sea, Sea Sea, Sea Sea, Rail Sea.
+# Predicted and true: Art Art, Art Sea, Sea Sea, Sea Sea, Rail Sea.
 TOLD = np.array([[0.8, 0.1, 0.1], [0.1, 0.1, 0.8], [0.2, 0.2, 0.6], [0.1, 0.1, 0.8], [0.2, 0.2, 0.6]])
 TRUTH = np.array([0, 0, 2, 2, 1])
 
 
-def test_the_report_by_hand() -> None:
-    """Three of five are right, and so is who always says Sea or Art: two of five."""
+def test_measure_by_hand() -> None:
+    """Three of five are correct; always predicting Sea or Art gives two of five."""
     found = measure(TOLD, TRUTH, ["Art", "Rail", "Sea"], [10, 5, 10])
     assert (5, 0.6, 0.4) == (found.pages, found.accuracy, found.majority)
     art, rail, sea = found.classes
@@ -60,14 +58,13 @@ def test_the_report_by_hand() -> None:
     assert found.log_loss == pytest.approx(-np.log([0.8, 0.1, 0.6, 0.8, 0.2]).mean())
 
 
-def test_the_gap_by_hand() -> None:
-    """In the bin of .8 two of three are right (gap .8 - 2/3), in that of .6 one of two (.6 - .5): weighed by size."""
+def test_measure_calibration_by_hand() -> None:
+    """In the bin of .8 two of three are right (error .8 - 2/3), in that of .6 one of two (.6 - .5), weighted by size."""
     found = measure(TOLD, TRUTH, ["Art", "Rail", "Sea"], [10, 5, 10])
     assert found.gap == pytest.approx(3 / 5 * (0.8 - 2 / 3) + 2 / 5 * (0.6 - 0.5))
 
 
-def test_of_many_classes_the_worst_confusions() -> None:
-    """Twelve classes, all mistaken in turn: ten confusions are told."""
-    told = np.roll(np.eye(12), 1, axis=1)
-    found = measure(told, np.arange(12), [f"c{n:02}" for n in range(12)], [3] * 12)
+def test_measure_lists_ten_confusions() -> None:
+    probabilities = np.roll(np.eye(12), 1, axis=1)
+    found = measure(probabilities, np.arange(12), [f"c{n:02}" for n in range(12)], [3] * 12)
     assert (10, 0.0) == (len(found.confusions), found.accuracy)

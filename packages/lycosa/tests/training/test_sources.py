@@ -1,4 +1,4 @@
-"""Labelled pages out of directories, tables, archives and crawls; and what is wrong with them."""
+"""Sources of labelled pages: directories, tables, archives and crawls."""
 
 from __future__ import annotations
 
@@ -16,34 +16,28 @@ from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Page
 from lycosa.testweb import Server, Web, serve
 from lycosa.training.corpus import Account, Corpus
-from lycosa.training.looking import recorded
+from lycosa.training.page_loading import recorded_pages
 from lycosa.training.sources import Rows, read, read_directory, read_table
 from written import text, write
 
 
 def progress(what: str, done: int, total: int) -> None:
-    """Nobody listens."""
+    pass
 
 
 def no_pages(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
-    """Nothing has to be fetched here."""
     raise AssertionError(f"{len(urls)} pages were asked for")
     yield
 
 
 def labels(corpus: Corpus) -> dict[str, int]:
-    """How many pages each class has."""
     found: dict[str, int] = {}
     for page in corpus.pages:
         found[page.label] = found.get(page.label, 0) + 1
     return found
 
 
-# -- directories -------------------------------------------------------------------------------------------------
-
-
-def test_directories_are_classes(tmp_path: Path) -> None:
-    """Nested directories are paths; HTML, text and Markdown count, and HTML is read without its tags."""
+def test_read_directory_classes_are_paths(tmp_path: Path) -> None:
     write(tmp_path, {"Sea/Reefs": 2, "Trains": 1})
     (tmp_path / "Trains" / "b.TXT").write_text("a locomotive")
     (tmp_path / "Trains" / "c.md").write_text("a carriage")
@@ -53,8 +47,7 @@ def test_directories_are_classes(tmp_path: Path) -> None:
     assert "p" not in corpus.vocabulary.id_of
 
 
-def test_what_is_no_page_is_counted(tmp_path: Path) -> None:
-    """Pictures, hidden files, files without a class, empty and broken ones are left out; each kind is counted."""
+def test_read_directory_counts_dropped_files(tmp_path: Path) -> None:
     write(tmp_path, {"Sea/Reefs": 1})
     (tmp_path / "readme.txt").write_text("nothing of a class")
     (tmp_path / "Sea" / "Reefs" / "picture.png").write_bytes(b"\x89PNG")
@@ -64,7 +57,7 @@ def test_what_is_no_page_is_counted(tmp_path: Path) -> None:
     (tmp_path / "Sea" / "Reefs" / "binary.txt").write_bytes(bytes(range(256)))
     corpus = read([str(tmp_path)], no_pages, progress)
     assert {
-        "files beside the classes' directories": 1,
+        "files outside of class directories": 1,
         "neither HTML nor text": 1,
         "pages without text": 1,
         "neither files nor directories": 1,
@@ -72,8 +65,7 @@ def test_what_is_no_page_is_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
-def test_unreadable_files_are_counted(tmp_path: Path) -> None:
-    """A file or directory without permission is left out, and counted."""
+def test_read_directory_counts_unreadable_files(tmp_path: Path) -> None:
     write(tmp_path, {"Sea/Reefs": 2, "Trains": 1})
     (tmp_path / "Sea" / "Reefs" / "0.html").chmod(0)
     (tmp_path / "Trains").chmod(0)
@@ -84,8 +76,7 @@ def test_unreadable_files_are_counted(tmp_path: Path) -> None:
     assert {"files that can't be read": 1, "directories that can't be read": 1} == corpus.left_out
 
 
-def test_a_file_that_fails_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error of the disk is counted, too."""
+def test_read_directory_counts_disk_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"Sea/Reefs": 1, "Trains": 1})
     real = open
 
@@ -100,18 +91,16 @@ def test_a_file_that_fails_while_it_is_read(tmp_path: Path, monkeypatch: pytest.
     assert ({"Sea/Reefs": 1}, {"files that can't be read": 1}) == (labels(corpus), corpus.left_out)
 
 
-def test_links_in_a_circle_end(tmp_path: Path) -> None:
-    """A symbolic link to a directory above is read once, as what it was first met as."""
+def test_read_directory_ends_on_link_cycles(tmp_path: Path) -> None:
     write(tmp_path, {"Sea/Reefs": 2})
     (tmp_path / "Sea" / "again").symlink_to(tmp_path)
     (tmp_path / "Self").symlink_to(tmp_path / "Self")
     corpus = read([str(tmp_path)], no_pages, progress)
     assert {"Sea/Reefs": 2} == labels(corpus)
-    assert {"directories that were read before (links)": 1, "neither files nor directories": 1} == corpus.left_out
+    assert {"directories that are linked twice": 1, "neither files nor directories": 1} == corpus.left_out
 
 
-def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
-    """A directory with a broken name is a class with a question mark in it."""
+def test_read_directory_name_that_is_not_utf_8(tmp_path: Path) -> None:
     directory = os.path.join(os.fsencode(tmp_path), b"caf\xe9")
     os.mkdir(directory)
     with open(os.path.join(directory, b"a.txt"), "w") as file:
@@ -119,26 +108,20 @@ def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
     assert {"caf?": 1} == labels(read([str(tmp_path)], no_pages, progress))
 
 
-def test_directories_without_pages(tmp_path: Path) -> None:
-    """An empty directory is told what it needs."""
-    with pytest.raises(InputError, match="no directories with pages in them: make one for each class"):
+def test_read_directory_without_pages(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no directories with pages: make one per class"):
         read([str(tmp_path)], no_pages, progress)
 
 
 @pytest.mark.parametrize(
-    ("source", "told"), [("nowhere", "there is no file or directory nowhere$"), ("http://a.test/", "into a table$")]
+    ("source", "message"), [("nowhere", "there is no file or directory nowhere$"), ("http://a.test/", "into a table$")]
 )
-def test_no_source(source: str, told: str) -> None:
-    """What is not there is named; an address by itself has no class."""
-    with pytest.raises(InputError, match=told):
+def test_read_missing_source(source: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         read([source], no_pages, progress)
 
 
-# -- tables ------------------------------------------------------------------------------------------------------
-
-
 def table(tmp_path: Path, content: str | bytes, column: str = "") -> tuple[Rows, Corpus]:
-    """Read a table."""
     (tmp_path / "t.tsv").write_bytes(content.encode() if isinstance(content, str) else content)
     corpus = Corpus()
     return read_table(tmp_path / "t.tsv", corpus, column), corpus
@@ -153,76 +136,65 @@ def table(tmp_path: Path, content: str | bytes, column: str = "") -> tuple[Rows,
         "http://A.test/1#top\t Sea/ \nhttp://a.test/1\tSea\nhttp://a.test/2\tTrains\tmore\n",
     ],
 )
-def test_forms_of_a_table(content: str, tmp_path: Path) -> None:
-    """With and without titles, BOM, Windows line ends, further columns, repeated rows: all the same."""
+def test_read_table_formats(content: str, tmp_path: Path) -> None:
     rows, corpus = table(tmp_path, content)
     assert [("http://a.test/1", "Sea"), ("http://a.test/2", "Trains")] == rows
     assert not corpus.left_out
     assert not corpus.notes
 
 
-def test_lines_end_at_newlines_only(tmp_path: Path) -> None:
-    """U+0085 and U+2028 are part of a name, not the end of a line."""
+def test_read_table_lines_end_at_newlines_only(tmp_path: Path) -> None:
     rows, _ = table(tmp_path, "http://a.test/1\tSea\u2028Side\nhttp://a.test/2\tNew\u0085Age\n")
     assert 2 == len(rows)
 
 
 @pytest.mark.parametrize(("column", "found"), [("", "a"), ("2", "a"), ("3", "b"), ("genre", "b"), ("class", "a")])
-def test_the_column_of_classes(column: str, found: str, tmp_path: Path) -> None:
-    """By number or by title; the second if nothing is said."""
+def test_read_table_column_of_classes(column: str, found: str, tmp_path: Path) -> None:
     rows, _ = table(tmp_path, "url\tclass\tgenre\nhttp://a.test/\ta\tb\n", column)
     assert [("http://a.test/", found)] == rows
 
 
 @pytest.mark.paper("rules-partition")
-def test_of_several_classes_the_first_counts(tmp_path: Path) -> None:
-    """A page has one class; how many others were named is told."""
+def test_read_table_first_class_counts(tmp_path: Path) -> None:
     rows, corpus = table(tmp_path, "http://a.test/\tSea\nhttp://a.test/\tTrains\nhttp://a.test/\tArt\n")
     assert [("http://a.test/", "Sea")] == rows
-    assert "2 further classes of pages that have one already are not used" in corpus.notes[0]
+    assert "2 further classes of pages are ignored" in corpus.notes[0]
 
 
-def test_rows_that_say_nothing_are_counted(tmp_path: Path) -> None:
-    """No address, no class, no tab, an empty path: left out."""
+def test_read_table_counts_incomplete_rows(tmp_path: Path) -> None:
     rows, corpus = table(
         tmp_path, b"http://a.test/\tSea\nnothing\tSea\nhttp://b.test/\t//\nhttp://c.test/\nhttp://[\tx\n\xff\tSea\n"
     )
     assert 1 == len(rows)
-    assert {"rows without an address or a class": 5} == corpus.left_out
+    assert {"rows without a URL or a class": 5} == corpus.left_out
 
 
 @pytest.mark.parametrize(
-    ("content", "column", "told"),
+    ("content", "column", "message"),
     [
-        ("", "", "names no address with a class"),
-        ("url\tclass\n", "", "names no address with a class"),
-        ("http://a.test/,Sea\n", "", "write an address, a tab and a class on each line"),
-        ("url\tclass\nhttp://a.test/\tSea\n", "genre", "no column 'genre' of classes: its columns are url, class"),
+        ("", "", "has no URL with a class"),
+        ("url\tclass\n", "", "has no URL with a class"),
+        ("http://a.test/,Sea\n", "", "write a URL, a tab and a class on each line"),
+        ("url\tclass\nhttp://a.test/\tSea\n", "genre", "no column 'genre'; available: class"),
         ("http://a.test/\tSea\n", "genre", "it has no titles: give a number from 2 on"),
         ("http://a.test/\tSea\n", "1", "no column '1'"),
-        ("http://a.test/\tSea\n", "9", "names no address with a class"),
-        ("\x00\x01\x02", "", "names no address with a class"),
+        ("http://a.test/\tSea\n", "9", "has no URL with a class"),
+        ("\x00\x01\x02", "", "has no URL with a class"),
     ],
 )
-def test_tables_that_name_nothing(content: str, column: str, told: str, tmp_path: Path) -> None:
-    """A table without a row that can be used is an error that says how to write one."""
-    with pytest.raises(InputError, match=told):
+def test_read_table_without_usable_rows(content: str, column: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
         table(tmp_path, content, column)
-
-
-# -- archives and crawls -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """The embedded web."""
     with serve(Web(seed=7, pages=200, hosts=6, traps=()), record=False) as serving:
         yield serving
 
 
 @pytest.fixture(scope="module")
 def crawl(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """A small crawl, and its pages."""
     out = tmp_path_factory.mktemp("crawls") / "crawl"
     seeds = [next(iter(server.web.urls()))]
     found = [
@@ -234,94 +206,85 @@ def crawl(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     return out, found
 
 
-def test_pages_out_of_an_archive(crawl: tuple[Path, list[str]], tmp_path: Path) -> None:
-    """The pages of a table come from a crawl's archive; what is not in it is counted."""
+def test_recorded_pages_from_archive(crawl: tuple[Path, list[str]], tmp_path: Path) -> None:
     out, found = crawl
     rows = [*((url, "ab"[n % 2]) for n, url in enumerate(found)), ("http://elsewhere.test/", "a")]
     (tmp_path / "t.tsv").write_text("".join(f"{url}\t{label}\n" for url, label in rows))
     for place in (out, out / "archive", next((out / "archive").glob("*.warc.gz"))):
-        corpus = read([str(tmp_path / "t.tsv")], recorded(place), progress)
+        corpus = read([str(tmp_path / "t.tsv")], recorded_pages(place), progress)
         assert found == [page.name for page in corpus.pages]
         assert {f"not in {place}": 1} == corpus.left_out
 
 
-def test_no_archive(tmp_path: Path) -> None:
-    """A place without pages is told so."""
+def test_recorded_pages_missing_archive(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("http://a.test/\tSea\n")
     with pytest.raises(InputError, match="there is no "):
-        read([str(tmp_path / "t.tsv")], recorded(tmp_path / "nowhere"), progress)
+        read([str(tmp_path / "t.tsv")], recorded_pages(tmp_path / "nowhere"), progress)
     (tmp_path / "x.warc").write_text("no archive")
     with pytest.raises(InputError):
-        read([str(tmp_path / "t.tsv")], recorded(tmp_path / "x.warc"), progress)
+        read([str(tmp_path / "t.tsv")], recorded_pages(tmp_path / "x.warc"), progress)
 
 
-def test_labels_of_a_crawl(crawl: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str]) -> None:
-    """Labelled pages are of two classes, with the words that the log has of them; the last label counts."""
+def test_read_crawl_labels(crawl: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str]) -> None:
     out, found = crawl
-    with pytest.raises(InputError, match="has no labels yet: give some with 'lycosa label"):
+    with pytest.raises(InputError, match="has no labels yet: add some with 'lycosa label"):
         read([str(out)], no_pages, progress)
     give_label(out, yes=found[:4])
     give_label(out, no=found[3:7])
     corpus = read([str(out)], no_pages, progress)
     assert {"relevant": 3, "irrelevant": 4} == labels(corpus)
     archived = Corpus()
-    for url, page in recorded(out)(found[:7], archived, progress):
+    for url, page in recorded_pages(out)(found[:7], archived, progress):
         archived.add("x", url, page)
     words = {
         one.name: {archived.vocabulary.terms[n]: c for n, c in zip(one.terms.ids, one.terms.counts, strict=True)}
         for one in archived.pages
     }
     for labelled in corpus.pages:
-        told = {corpus.vocabulary.terms[n]: c for n, c in zip(labelled.terms.ids, labelled.terms.counts, strict=True)}
-        assert words[labelled.name] == told
+        counts = {corpus.vocabulary.terms[n]: c for n, c in zip(labelled.terms.ids, labelled.terms.counts, strict=True)}
+        assert words[labelled.name] == counts
 
 
-def test_a_crawl_that_has_not_begun(tmp_path: Path) -> None:
-    """A directory with a crawl.toml and no log is told how to go on."""
+def test_read_crawl_without_log(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text("")
     with pytest.raises(InputError, match=r"nothing has been crawled in .* yet"):
         read([str(tmp_path)], no_pages, progress)
 
 
-def test_several_sources_join(tmp_path: Path) -> None:
-    """Two directories are one corpus, also where a class is in both."""
+def test_read_several_sources(tmp_path: Path) -> None:
     one, two = write(tmp_path / "one", {"Sea/Reefs": 2}), write(tmp_path / "two", {"Sea/Reefs": 3, "Trains": 1})
     assert {"Sea/Reefs": 5, "Trains": 1} == labels(read([str(one), str(two)], no_pages, progress))
     assert text("Trains", 0) != text("Trains", 1)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("http://a.example/\tx\n".encode("utf-16"), "not UTF-8 text, but UTF-16: save it as UTF-8"),
         (b"http://a.example/\t" + b"x" * 1_000_001, "a line of more than 1,000,000 bytes"),
-        (b"http://a.example/\t" + b"x" * 1_001, "no address with a class of 1,000 characters or fewer"),
+        (b"http://a.example/\t" + b"x" * 1_001, "no URL with a class of 1,000 characters or fewer"),
     ],
 )
-def test_tables_that_are_none(content: bytes, told: str, tmp_path: Path) -> None:
-    """What is wrong with a table is told."""
+def test_read_table_rejects_invalid_files(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_bytes(content)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_table(tmp_path / "t.tsv", Corpus())
 
 
-def test_a_column_that_no_row_has(tmp_path: Path) -> None:
-    """It is told where the class was looked for."""
+def test_read_table_column_that_no_row_has(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("http://a.example/\tx\n")
-    with pytest.raises(InputError, match="looked for in column 9"):
+    with pytest.raises(InputError, match="class in column 9"):
         read_table(tmp_path / "t.tsv", Corpus(), "9")
 
 
-def test_classes_with_endless_names_are_left_out(tmp_path: Path) -> None:
-    """A thousand characters are a name, more are a slip; the rest of the table counts."""
+def test_read_table_drops_long_class_names(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text(f"http://a.example/\t{'x' * 1000}\nhttp://b.example/\t{'x' * 1001}\n")
     corpus = Corpus()
     assert [("http://a.example/", "x" * 1000)] == read_table(tmp_path / "t.tsv", corpus)
     assert {"rows with a class of more than 1,000 characters": 1} == corpus.left_out
 
 
-def test_a_table_out_of_a_pipe(tmp_path: Path) -> None:
-    """Another program may write it: it is read once, from beginning to end."""
+def test_read_table_from_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=("http://a.example/\tx\n",))
     writer.start()
@@ -329,14 +292,12 @@ def test_a_table_out_of_a_pipe(tmp_path: Path) -> None:
     writer.join()
 
 
-def test_no_source_at_all() -> None:
-    """An empty name is not the directory one is in."""
+def test_read_empty_source_name() -> None:
     with pytest.raises(InputError, match="there is no file or directory ''"):
         read([""], no_pages, progress)
 
 
-def test_pages_out_of_a_pipe(tmp_path: Path) -> None:
-    """An archive has to be read back and forth: a pipe is refused, not waited for."""
+def test_recorded_pages_do_not_open_pipes(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.warc")
     with pytest.raises(InputError, match="a pipe or a device: name a WARC file"):
-        next(recorded(tmp_path / "a.warc")(["http://a.example/"], Corpus(), progress))
+        next(recorded_pages(tmp_path / "a.warc")(["http://a.example/"], Corpus(), progress))

@@ -1,4 +1,4 @@
-"""K-Means on pages."""
+"""K-Means and vectors of pages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lycosa.training.clusters import Points, improved, kmeans
 
 
 def line(*places: float) -> Points:
-    """Points on a line, as they are."""
+    """Return points on a line."""
     bags = Bags.of([([0], [place]) if place else ([], []) for place in places])
     return Points(bags, bags.counts, 1)
 
 
 def crowd(centres: int, each: int, seed: int = 0) -> tuple[Points, NDArray[np.intp]]:
-    """Points around the corners of a simplex, and which corner each belongs to."""
+    """Return points around the corners of a simplex, and the corner of each."""
     chance = np.random.default_rng(seed)
     corner = chance.permutation(np.repeat(np.arange(centres), each))
     places = np.eye(centres)[corner] + chance.normal(0, 0.1, (centres * each, centres))
@@ -25,8 +25,8 @@ def crowd(centres: int, each: int, seed: int = 0) -> tuple[Points, NDArray[np.in
     return Points(bags, bags.counts, centres), corner
 
 
-def test_squared_distances_by_hand() -> None:
-    """||x - c||^2 of (3, 4), (0, 1) and nothing at all to (0, 0) and (3, 0)."""
+def test_squares_by_hand() -> None:
+    """||x - c||^2 of (3, 4), (0, 1) and (0, 0) to (0, 0) and (3, 0)."""
     bags = Bags.of([([0, 1], [3, 4]), ([1], [1]), ([], [])])
     points = Points(bags, bags.counts, 2)
     centres = np.array([[0.0, 0.0], [3.0, 0.0]])
@@ -34,35 +34,32 @@ def test_squared_distances_by_hand() -> None:
 
 
 def test_means_by_hand() -> None:
-    """The mean of (3, 4) and (0, 1) is (1.5, 2.5); an empty cluster has none, which is 0."""
+    """The mean of (3, 4) and (0, 1) is (1.5, 2.5); that of an empty cluster is 0."""
     bags = Bags.of([([0, 1], [3, 4]), ([1], [1])])
     assert [[1.5, 2.5], [0.0, 0.0]] == Points(bags, bags.counts, 2).means(np.zeros(2, np.intp), 2).tolist()
 
 
 @pytest.mark.paper("batsakis-kmeans")
-def test_two_groups_on_a_line() -> None:
-    """-1, 1 and 9, 11 part in the middle: each is at distance 1 of its mean, 4 altogether."""
+def test_kmeans_two_groups_on_a_line() -> None:
+    """-1, 1 and 9, 11 are split in the middle: each is at distance 1 of its mean, 4 in all."""
     found = kmeans(line(-1, 9, 1, 11), 2)
     assert [0, 1, 0, 1] == found.labels.tolist()
     assert 4.0 == pytest.approx(found.squares.sum(), abs=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_clusters_are_those_that_the_points_were_made_of(seed: int) -> None:
-    """Six clouds are found as they are, whatever the seed."""
+def test_kmeans_finds_the_generating_clusters(seed: int) -> None:
     points, corner = crowd(6, 20, seed)
     found = kmeans(points, 6, seed)
     assert 6 == len(set(zip(found.labels.tolist(), corner.tolist(), strict=True)))
 
 
-def test_the_same_seed_gives_the_same_clusters() -> None:
-    """Nothing but the seed decides."""
+def test_kmeans_is_deterministic() -> None:
     points, _ = crowd(9, 10)
     assert kmeans(points, 4, 3).labels.tolist() == kmeans(points, 4, 3).labels.tolist()
 
 
-def test_clusters_are_numbered_as_they_come() -> None:
-    """The first page is in cluster 0, and a new number is the next one."""
+def test_kmeans_numbers_clusters_in_order() -> None:
     labels = kmeans(crowd(5, 10, 2)[0], 5).labels.tolist()
     firsts = sorted({label: labels.index(label) for label in labels}.items(), key=lambda pair: pair[1])
     assert [0, 1, 2, 3, 4] == [label for label, _ in firsts]
@@ -79,25 +76,22 @@ def test_clusters_are_numbered_as_they_come() -> None:
         ((0.0, 0.0), 2, 1),
     ],
 )
-def test_fewer_pages_than_clusters(places: tuple[float, ...], k: int, count: int) -> None:
-    """There are no more clusters than different pages; pages without words are all the same."""
+def test_kmeans_with_fewer_pages_than_clusters(places: tuple[float, ...], k: int, count: int) -> None:
     assert count == kmeans(line(*places), k).count
 
 
-def test_a_cluster_that_lost_its_pages_takes_the_farthest() -> None:
+def test_improved_fills_empty_clusters() -> None:
     """Of three centres at 0, 100 and 200 only the first has pages: the farthest ones go to the others."""
     found = improved(line(1, 2, 3, 20), np.array([[0.0], [100.0], [200.0]]))
     assert 3 == found.count
     assert 0.5 == pytest.approx(found.squares.sum(), abs=1e-5), "1 | 2, 3 | 20 or 1, 2 | 3 | 20: twice 0.5 squared"
 
 
-def test_no_cluster_is_an_error() -> None:
-    """k has to be 1 or more."""
-    with pytest.raises(ValueError, match="k is 0: there must be a cluster"):
+def test_kmeans_rejects_zero_clusters() -> None:
+    with pytest.raises(ValueError, match="k is 0: it must be 1 or more"):
         kmeans(line(1.0), 0)
 
 
-def test_vectors_are_of_unit_length() -> None:
-    """tf-idf of pages: a word on all of them weighs nothing, the others make a vector of length 1."""
+def test_points_have_unit_length() -> None:
     points = Points.of(Bags.of([([0, 1, 2], [1, 2, 1]), ([0, 2], [5, 1]), ([0], [1])]), 3)
     assert [1.0, 1.0, 0.0] == points.bags.totals(points.values**2).round(12).tolist()
