@@ -154,7 +154,7 @@ def test_errors_name_options(reefs: Path, tmp_path: Path) -> None:
             lambda: lycosa.crawl("coral", "http://a.test", hosts=["b.test"]),
             r"check --host, --domain, --include and --excl",
         ),
-        (lambda: lycosa.crawl("coral", "a", space=graph, search="x"), r"^--search finds pages of the web"),
+        (lambda: lycosa.crawl("coral", "a", space=graph, search="x"), r"^--search finds web pages"),
         (lambda: list(lycosa.crawl("coral", "http://a.test", out=reefs)), r"lycosa resume .*choose another .* --out"),
         (lambda: lycosa.resume(tmp_path), r"name a directory that .lycosa crawl. made"),
         (lambda: lycosa.open(tmp_path), r"lycosa crawl"),

@@ -370,7 +370,9 @@ def test_steer_refuses_bad_values(bad: str) -> None:
 def test_pruned_rows_are_counted_at_end(sweeping: bool) -> None:
     ends = []
     for worst in (PRUNED, 0.1):
-        made = engine(GRAPH, steer(FixedPriorities([0, 0.5, worst, worst, 0.2, 0.2, 0.2], sweeping=sweeping)), concurrency=1)
+        made = engine(
+            GRAPH, steer(FixedPriorities([0, 0.5, worst, worst, 0.2, 0.2, 0.2], sweeping=sweeping)), concurrency=1
+        )
         run(made)
         last = list(made.log)[-1]
         assert isinstance(last, Setting)
@@ -389,7 +391,9 @@ def test_left_depends_on_learned_state_only() -> None:
 @BOTH
 def test_left_ignores_rows_of_spent_hosts(sweeping: bool) -> None:
     table = Table()
-    made = Greedy(FixedPriorities([0.5, 0.4], sweeping=sweeping)).frontier(table, lambda host_key: (0.0, ""), host_budget=1)
+    made = Greedy(FixedPriorities([0.5, 0.4], sweeping=sweeping)).frontier(
+        table, lambda host_key: (0.0, ""), host_budget=1
+    )
     made.rank(np.array([table.add(node, 0) for node in "ab"], np.int32), np.array([0.5, 0.4]))
     assert (0, -1, True) == (made.take(0.0), made.take(0.0), made.left())
     made.queue(0).pages += 1

@@ -230,7 +230,9 @@ class Model:
             coming = any(self.free(row) for host_key in soon for row in self.candidates(host_key))
             return -1 if coming or any(self.taken.values()) else row
         max_wait = min(MAX_WAIT_SECONDS, patience)
-        resting = [self.top(host_key) for host_key in range(LANES) if self.rests(host_key, now, until[host_key], max_wait)]
+        resting = [
+            self.top(host_key) for host_key in range(LANES) if self.rests(host_key, now, until[host_key], max_wait)
+        ]
         best = max(resting, default=-math.inf)
         return -1 if choosy and best > -math.inf and self.priority(row) < best - (1 - choosy) * abs(best) else row
 

@@ -56,7 +56,8 @@ def test_absorb_sums_and_maxima_over_parents() -> None:
     table.absorb(page("p", {"c": 0.4}, relevance=0.8))
     table.absorb(page("q", {"c": 0.6}, relevance=0.5))
     expected = {
-        "in_degree": 2, "link_relevance_sum": 1.0, "link_relevance_max": 0.6, "relevance_sum": 1.3, "relevance_max": 0.8,
+        "in_degree": 2, "link_relevance_sum": 1.0, "link_relevance_max": 0.6,
+        "relevance_sum": 1.3, "relevance_max": 0.8,
         "product_sum": 0.4 * 0.8 + 0.6 * 0.5, "product_max": 0.32, "depth": 1,
     }  # fmt: skip
     assert expected == pytest.approx({name: column(table, name, "c") for name in expected}, rel=1e-6)

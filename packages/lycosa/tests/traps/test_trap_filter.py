@@ -56,7 +56,9 @@ class CrawlSteps:
         self.events: list[Visit] = []
         self._bodies = 0
 
-    def fetch(self, node: str, links: Sequence[str] = (), *, relevant: bool = False, like: str = "", **rest: Any) -> Visit:
+    def fetch(
+        self, node: str, links: Sequence[str] = (), *, relevant: bool = False, like: str = "", **rest: Any
+    ) -> Visit:
         """Fetch a page with its own text, or `like` another; relevant if `relevant`."""
         if node not in self.table.row_of:
             self.table.add(node, 1)
