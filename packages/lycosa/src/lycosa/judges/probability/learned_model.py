@@ -198,7 +198,7 @@ def nearness_odds(vectors: NDArray[np.int8], typical: Column) -> Numbers:
 def learn_model(
     pages: EvidenceTable, examples: EvidenceTable, named: NamedPages, idf: Column, typical: Column | None
 ) -> dict[str, Any]:
-    """Return the data of a model update. `examples` are pages shown beforehand, `typical` is their mean vector."""
+    """Return the data of a model update. `examples` are not of the crawl, and `typical` is their mean vector."""
 
     def own_probability(rows: Rows) -> Numbers:
         # Only for some rows: vectors of a large crawl are in a file.

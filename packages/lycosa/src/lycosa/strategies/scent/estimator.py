@@ -52,50 +52,27 @@ Column = NDArray[np.float64]
 class Scent:
     """Rank links by the topic, and by the pages that similar links have led to so far.
 
-    The outcome of a page is its relevance as `PageOutcomes` sharpens it. s is the mean of the positive outcomes, m0 the
-    mean of all, shrunk towards 0 by five pages. The lift of a group of n pages with the outcomes b is
-    (sum b - m0 n) / (n + 3). A priority is a weighted sum:
+    The priority of a link is the sum of its `terms`, each times its weight, and of ANY_LINK. docs/scent.md has the
+    formula of each term. The outcome of a page is its relevance as `PageOutcomes` sharpens it. The lift of a group of
+    pages is how much better they are than the mean, shrunk towards 0 while they are few.
 
-        weight  term               value
-        .4      parents            sum of the linking pages' outcomes / (their number + 2) / s
-        -.1     popularity         log(1 + number of linking pages)
-        .15     promise            log(1 + sum over linking pages of link relevance times outcome / s)
-        .3      anchor             relevance of the anchor, the largest of all links to the page
-        .3      context            relevance of the words around the link, likewise
-        .5      address            relevance of the words of the URL, likewise
-        .8      anchor meaning     cosine of the anchor's word vectors with the topic's
-        .5      neighbours         of fetched links within 4 places: sum of .6^d b / (sum of .6^d + .7) / s
-        .3      directory          mean outcome in its directory, backed off to its host's, and that to m0; / s
-        .3      anchor words       lifts of the anchor's stems by the pages that links with them led to
-        .4      anchor in pages    lifts of the anchor's stems by the pages that have them in their text
-        .4      context in pages   lifts of the context's stems by the pages that have them in their text
-        .6      new places         how little is known of its host and directory, and how far up it leads
-        .6      place              lift of the path of tags to the link on pages of the same host, shrunk by ten pages
-                                   to that of the tags without ids and classes; / s
-        .5      any link           the same for all
+    Once a request has given no page, priorities are multiplied by the root of the probability that the link gives one
+    (`NoPageRisk`). The weights are a prior that `AdaptiveWeights` shifts with every page.
 
-    Lifts of words are added up and divided by s and the root of the number of words. Once a request has given no page,
-    the sum is multiplied by the root of the probability that the link gives one (`NoPageRisk`). The weights are a prior
-    that `AdaptiveWeights` shifts with every page.
-
-    Tunnelling: a share of each outcome goes to the groups of the links that led there: .3 to the page before it, .09
-    and .027 to those before that. New places: (1 / sqrt(1 + n_host) + 1 / sqrt(1 + n_directory)) / 2, where n are pages
-    fetched, plus 1 - d / 8 for a path with d < 8 names, as other parts of a site are reached upwards; all of it divided
-    by 1 + relevant pages / 3.
+    Tunnelling: a share of each outcome goes to the groups of the links that led there, .3 to the page before it, .09
+    and .027 to those before that.
 
     Weak start: while no page is relevant, every second page is the link that has been open for longest. Beside a judge
     that learns, while at most ten pages and fewer than one in six are relevant, every fourth page is the link with the
     largest sum of anchor, context, address and anchor meaning. Such a link gets a bonus that puts it first.
 
-    Hindsight: after each model update of the judge all sums above are made again from the relevance that pages have
-    now, and the 8,192 best rows are scored again.
+    Hindsight: after each model update of the judge all sums are made again from the relevance that pages have now, and
+    the 8,192 best rows are scored again.
 
     After a page its links are scored again, the neighbours of the link to it, the 64 best rows and 32 others in turn,
     never all: the priority of a row is that of the last time. A link takes 219 bytes, and a page for hindsight 4 bytes
     for each of its words; sums of words and places have a fixed size of 13 MB, and the vectors of words in links take
-    260 bytes each.
-
-    `vectors=no` leaves word vectors out, as does a file of them that cannot be read.
+    260 bytes each. `vectors=no` leaves the vectors out, as does a file of them that cannot be read.
 
     >>> from lycosa.core.types import Links
     >>> table = Table(); _ = table.add_seed("http://a.test/")
