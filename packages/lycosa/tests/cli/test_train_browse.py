@@ -14,7 +14,7 @@ import lycosa
 from commands import Command, run
 from lycosa.testweb import Server, Web, serve
 from lycosa.text.browsing import Browsing
-from lycosa.training.wandering import sessions
+from lycosa.training.simulated_browsing import sessions
 from lycosa.web.html import extract
 
 TOPIC = "marine biology/coral reefs"
@@ -145,13 +145,13 @@ def but(place: str, value: str) -> tuple[str, ...]:
         (but("record.jsonl", "nowhere"), "there is no file or directory nowhere: name a browsing record"),
         (but("record.jsonl", "empty"), "empty is not a crawl: name a browsing record"),
         (but("record.jsonl", "pipe"), "the record pipe is a pipe or a device: save it as a file first"),
-        (but("record.jsonl", "broken.jsonl"), "broken.jsonl has no visits: all of its 2 lines are broken"),
+        (but("record.jsonl", "broken.jsonl"), "broken.jsonl has no visits (all of its 2 lines are broken"),
         (but("crawl", "nowhere"), "there is no nowhere"),
-        (but("new.browsing", "record.jsonl"), "record.jsonl exists and is not a browsing model: it is left as it is"),
+        (but("new.browsing", "record.jsonl"), "record.jsonl exists and is not a browsing model: choose another"),
         (but("new.browsing", "no/new.browsing"), "there is no directory no: make it, or choose another --out"),
         ((*TRAIN, "--states", "1"), "--states is 1: it must be 2 to 100"),
         ((*TRAIN, "--clusters", "1"), "--clusters is 1: it must be 2 to 1,000"),
-        ((*TRAIN, "--unlabelled", "maybe"), "--unlabelled is maybe: it is path"),
+        ((*TRAIN, "--unlabelled", "maybe"), "--unlabelled is maybe: it must be path"),
         ((*TRAIN, "--delay", "-1"), "--delay is -1.0: it must be 0 or more"),
     ],
 )  # fmt: skip

@@ -179,11 +179,11 @@ def test_help_teaches_all(monkeypatch: pytest.MonkeyPatch, command: Command) -> 
     ("words", "told"),
     [
         (["nowhere"], "there is no file or directory nowhere"),
-        (["pages", "--kind", "oracle"], "--kind is oracle: it is one of nb, nb-plain, svm, nn"),
+        (["pages", "--kind", "oracle"], "unknown --kind oracle; available: nb, nb-plain, svm, nn"),
         (["pages", "--held-out", "2"], "--held-out is 2"),
         (["pages", "--delay", "-1"], "--delay is -1.0"),
         (["pages", "--out", "no/where.model"], "there is no directory no"),
-        (["pages/Sea"], "all pages are of one class, Reefs"),
+        (["pages/Sea"], "all pages are in one class, Reefs"),
         (["t.tsv", "--pages", "nowhere"], "there is no nowhere: name WARC files"),
     ],
 )
