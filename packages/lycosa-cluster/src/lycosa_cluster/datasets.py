@@ -24,7 +24,7 @@ from lycosa.core.types import Page
 from lycosa.replay.places import archives
 from lycosa.replay.recording import Recording, Spot
 from lycosa.replay.records import Damaged
-from lycosa.training.looking import page_in
+from lycosa.training.page_loading import page_in
 from lycosa.web import html
 from lycosa.web.inflate import BadEncoding, inflate
 
@@ -38,7 +38,7 @@ def _data() -> Any:
     try:
         import ray.data
     except ImportError as error:
-        raise InputError(MISSING) from error
+        raise InputError("missing-package", MISSING) from error
     return ray.data
 
 
@@ -94,7 +94,7 @@ def read_warc(paths: str | Path | Sequence[str | Path], *, text: bool = True) ->
         found = sorted(glob.glob(name)) if glob.has_magic(name) and not Path(name).exists() else [name]
         files += archives([Path(one).absolute() for one in found])
     if not files:
-        raise InputError(f"there is no WARC file {', '.join(map(str, named))}")
+        raise InputError("missing-file", f"there is no WARC file {', '.join(map(str, named))}")
     rows = [{"path": str(file)} for file in dict.fromkeys(files)]
     return data.from_items(rows, override_num_blocks=len(rows)).flat_map(_Answers(text))
 

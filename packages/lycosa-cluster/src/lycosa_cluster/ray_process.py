@@ -30,7 +30,7 @@ def load(address: str = "") -> Any:
     try:
         import ray
     except ImportError:
-        raise InputError(MISSING) from None
+        raise InputError("missing-package", MISSING) from None
     return ray
 
 
@@ -49,7 +49,7 @@ def join_ray(address: str, cpus: int, notes: list[str]) -> bool:
             return True
         except (ConnectionError, ValueError, RuntimeError) as error:
             if address != "auto":
-                raise InputError(f"there is no cluster at {address}: {short(error)}") from None
+                raise InputError("no-cluster", f"there is no cluster at {address}: {short(error)}") from None
             notes.append("no cluster is running here: the crawl runs on this machine alone")
     _close(ray)
     for left in reversed(range(3)):

@@ -41,8 +41,9 @@ class Where:
             or not 0 < int(shards or 1) <= MAX_SHARDS
         ):
             raise InputError(
+                "bad-cluster",
                 f"--cluster {text} is not known: say local:4 for four shards on this machine, auto for the cluster "
-                f"that this machine belongs to, or an address; and ,shards=N for how many, 1 to {MAX_SHARDS}"
+                f"that this machine belongs to, or an address; and ,shards=N for how many, 1 to {MAX_SHARDS}",
             )
         return cls(name, int(shards or 0))
 
@@ -51,13 +52,13 @@ def check_cluster(where: Where) -> None:
     """Raise for a cluster that is misspelt or unreachable, or if Ray is missing."""
     address = where.address
     if find_spec("ray") is None:
-        raise InputError(MISSING)
+        raise InputError("missing-package", MISSING)
     if address in ("local", "auto"):
         return
     named = re.fullmatch(r"(?:ray://)?\[?([^/\[\]]+)\]?:(\d{1,5})", address)
     if named is None or int(named[2]) > 65_535:
-        raise InputError(f"--cluster {address} is not an address: write it as in 10.0.0.5:6379")
+        raise InputError("bad-cluster", f"--cluster {address} is not an address: write it as in 10.0.0.5:6379")
     try:
         socket.create_connection((named[1], int(named[2])), 5.0).close()
     except OSError as error:
-        raise InputError(f"there is no cluster at {address}: {error.strerror or error}") from None
+        raise InputError("no-cluster", f"there is no cluster at {address}: {error.strerror or error}") from None

@@ -42,9 +42,9 @@ class ClusterCrawl:
     def __init__(self, request: CrawlRequest, hosts: Hosts, gone: Callable[[], str] = lambda: "") -> None:
         options = request.options
         if parse_spec(options.space)[0] != "web":
-            raise InputError("a cluster crawls the web only: leave out --cluster, or --space")
+            raise InputError("conflicting-options", "a cluster crawls the web only: leave out --cluster, or --space")
         if request.path is None:
-            raise InputError("a cluster needs a directory: name one with --out DIR")
+            raise InputError("missing-option", "a cluster needs a directory: name one with --out DIR")
         self.request, self.hosts, self.path, self._gone = request, hosts, request.path, gone
         if request.resuming:
             finish_replacing(self.path)

@@ -94,7 +94,8 @@ class Scheduler(BaseScheduler):
 
         if Relevance not in named:
             raise InputError(
-                'the scheduler has to hear of pages: add "lycosa_scrapy.relevance.Relevance": 20 to SPIDER_MIDDLEWARES'
+                "bad-settings",
+                'the scheduler has to hear of pages: add "lycosa_scrapy.relevance.Relevance": 20 to SPIDER_MIDDLEWARES',
             )
         scheduler = _SCHEDULERS[crawler] = cls(crawler)
         crawler.signals.connect(scheduler._reached, signals.request_reached_downloader)
@@ -158,7 +159,9 @@ class Scheduler(BaseScheduler):
         if (pages := settings.getint("CLOSESPIDER_PAGECOUNT")) and "budget" not in asked:
             asked["budget"] = pages
         if asked["archive"]:
-            raise InputError("LYCOSA_OPTIONS: responses stay Scrapy's, no archive is kept of them; leave archive out")
+            raise InputError(
+                "bad-settings", "LYCOSA_OPTIONS: responses stay Scrapy's, no archive is kept of them; leave archive out"
+            )
         options = Options.from_mapping(asked, "LYCOSA_OPTIONS")
         if not options.judge and not any(getattr(options, name) for name in TOPIC_OPTIONS):
             options.judge, options.threshold = "given", options.threshold or 0.5

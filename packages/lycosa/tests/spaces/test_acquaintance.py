@@ -1,4 +1,4 @@
-"""Messages that are passed on from acquaintance to acquaintance."""
+"""Messages passed from acquaintance to acquaintance."""
 
 import asyncio
 import importlib.util
@@ -31,8 +31,7 @@ def _benchmark(name: str) -> ModuleType:
     return module
 
 
-def test_how_near_someone_is() -> None:
-    """The mean over the receiver's traits: place, work and hobbies."""
+def test_nearness_is_mean_over_traits() -> None:
     space = AcquaintanceSpace(KNOWS, TRAITS, "dan")
     # bob: distance 3, same work, one hobby of three; cat: distance 5, other work, one hobby of two.
     assert pytest.approx((1 / (1 + 3) + 1 + 1 / 3) / 3) == space.nearness("bob")
@@ -40,16 +39,14 @@ def test_how_near_someone_is() -> None:
     assert 0.0 == space.nearness("ann") == space.nearness("nobody")
 
 
-def test_a_person_as_a_page() -> None:
-    """alpha is what the holder thinks of each acquaintance, beta is 1 for the receiver only."""
+def test_visit_returns_alpha_and_beta() -> None:
     space = AcquaintanceSpace(KNOWS, TRAITS, "dan")
     page = asyncio.run(space.visit(Task("ann")))
     assert [space.nearness("bob"), space.nearness("cat"), 1.0] == page.data["alpha"]
     assert (0.0, 1.0) == (page.data["beta"], asyncio.run(space.visit(Task("dan"))).data["beta"])
 
 
-def test_holders_misjudge() -> None:
-    """By no more than they may, each holder in an own way, always the same; and never the receiver."""
+def test_assessment_error_is_bounded_and_deterministic() -> None:
     space = AcquaintanceSpace(KNOWS, TRAITS, "dan", misjudged=0.1)
     errors = [space.assessment(f"holder {i}", "bob") - space.nearness("bob") for i in range(200)]
     assert max(map(abs, errors)) <= 0.1
@@ -59,8 +56,7 @@ def test_holders_misjudge() -> None:
     assert 1.0 == space.assessment("ann", "dan")
 
 
-def test_it_passes_the_checks() -> None:
-    """All that is asked of a space."""
+def test_acquaintance_space_passes_checks() -> None:
     assert len(check_space(AcquaintanceSpace(KNOWS, TRAITS, "dan"), "ann")) > 5
 
 
@@ -68,15 +64,13 @@ def test_it_passes_the_checks() -> None:
     ("receiver", "misjudged", "complaint"),
     [("zoe", 0.0, "nothing is known of the receiver 'zoe'"), ("dan", -1.0, "misjudged is -1.0: it must be 0")],
 )
-def test_what_is_refused(receiver: str, misjudged: float, complaint: str) -> None:
-    """A receiver that can't be recognised, and an error below zero."""
+def test_acquaintance_space_invalid_parameters(receiver: str, misjudged: float, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         AcquaintanceSpace(KNOWS, TRAITS, receiver, misjudged=misjudged)
 
 
 @pytest.mark.paper("gouriten-acquaintance")
-def test_a_message_needs_few_people() -> None:
-    """On a grid with far acquaintances, going by nearness takes a tenth of the people that breadth-first takes."""
+def test_best_first_needs_a_tenth_of_breadth_first() -> None:
     message = _benchmark("networks").message
     near = [message(seed, "best-first-anchor", 0.0, side=30)[0] for seed in (1, 2, 3)]
     everyone = [message(seed, "breadth-first", 0.0, side=30)[0] for seed in (1, 2, 3)]

@@ -19,27 +19,25 @@ TRAITS = "bob\twork\tbaker\ncat\tplace\t1 1\ndan\tplace\t1 2\ndan\twork\tsailor\
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A directory with a network, documents and traits."""
+    """Return a directory with a network, documents and traits."""
     for name, text in {"network": NETWORK, "documents": DOCUMENTS, "traits": TRAITS}.items():
         (tmp_path / f"{name}.tsv").write_text(text, encoding="utf-8")
     return tmp_path
 
 
-def test_gossip_by_name(files: Path) -> None:
-    """The query goes to cat, of whom ann has heard of a reef, and from there to dan."""
+def test_gossip_from_files(files: Path) -> None:
     space = f"gossip,file={files}/network.tsv,documents={files}/documents.tsv,known=1,stale=0"
     visits = list(lycosa.crawl("coral reef", ["ann"], space=space, concurrency=1, budget=3))
     assert ["ann", "cat", "dan"] == [visit.node for visit in visits]
 
 
-def test_a_message_by_name(files: Path) -> None:
-    """cat is near dan, bob is not: the message reaches dan by way of cat, and the space says that it has arrived."""
+def test_acquaintance_from_files(files: Path) -> None:
     space = f"acquaintance,file={files}/network.tsv,traits={files}/traits.tsv,receiver=dan"
     crawl = lycosa.crawl(None, ["ann"], space=space, strategy="best-first-anchor", concurrency=1, budget=3)
     assert [("ann", 0.0), ("cat", 0.0), ("dan", 1.0)] == [(visit.node, visit.relevance) for visit in crawl]
 
 
-def test_nearness_from_a_file_by_hand(files: Path) -> None:
+def test_nearness_from_file_by_hand(files: Path) -> None:
     """dan has three traits; cat shares the place at a distance of 1: (1 / (1 + 1) + 0 + 0) / 3."""
     traits = read_traits(f"{files}/traits.tsv")
     assert {"place": (1.0, 2.0), "work": "sailor", "hobbies": {"chess", "choir"}} == traits["dan"]
@@ -57,8 +55,7 @@ def test_nearness_from_a_file_by_hand(files: Path) -> None:
         ("acquaintance,file=network.tsv,traits=traits.tsv", "receiver=NAME"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(space: str, wrong: str, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that is missing or of another kind, nobody to reach: an error that says what would be right."""
+def test_invalid_files_and_parameters(space: str, wrong: str, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(files)
     with pytest.raises(InputError, match=wrong) as told:
         list(lycosa.crawl("coral reef", ["ann"], space=space, budget=1))

@@ -22,15 +22,14 @@ SCORES = "b\t1\nd\t2.5\nlonely\t3\n"
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Any]:
-    """A file of links and one of scores."""
+    """Write a file of links and one of scores."""
     (tmp_path / "links.tsv").write_text(LINKS, "utf-8")
     (tmp_path / "scores.tsv").write_text(SCORES, "utf-8")
     return {"file": str(tmp_path / "links.tsv"), "scores": str(tmp_path / "scores.tsv")}
 
 
 @pytest.mark.paper("gouriten-model")
-def test_links_and_scores() -> None:
-    """A node's page has its links, its true beta and the alphas of its links, which the judge reads off."""
+def test_visit_returns_links_with_relevances() -> None:
     space = GraphSpace({"a": ["b", "c"]}, relevance={"a": 0.5}, alpha={("a", "c"): 0.25})
     page = asyncio.run(space.visit(Task("a")))
     judgement = SpaceJudge().judge(page, None)
@@ -38,14 +37,12 @@ def test_links_and_scores() -> None:
     assert (0.5, [0.0, 0.25]) == (judgement.relevance, judgement.link_relevances.tolist())
 
 
-def test_a_node_that_is_only_linked_to() -> None:
-    """A node without an entry is a page without links, and not relevant."""
+def test_visit_target_without_entry() -> None:
     page = asyncio.run(GraphSpace({"a": ["b"]}).visit(Task("b")))
     assert ("ok", [], 0.0) == (page.outcome, page.links.urls, SpaceJudge().judge(page, None).relevance)
 
 
-def test_a_graph_from_files(files: dict[str, Any]) -> None:
-    """Links come in the order of the file, with their alphas; a link without one has 0, and so has a node."""
+def test_visit_graph_from_files(files: dict[str, Any]) -> None:
     space = GraphSpace(**files)
     page = asyncio.run(space.visit(Task("a")))
     assert ["b", "c", "d"] == page.links.urls
@@ -55,20 +52,17 @@ def test_a_graph_from_files(files: dict[str, Any]) -> None:
     assert (2.5, []) == (page.data["beta"], page.links.urls)
 
 
-def test_nodes_of_a_file(files: dict[str, Any]) -> None:
-    """A node that is in neither file is none; one that has only a score can be visited."""
+def test_node_of_files(files: dict[str, Any]) -> None:
     space = GraphSpace(**files)
     assert ("a", "lonely", None) == (space.node("a"), space.node("lonely"), space.node("z"))
     assert "gone" == asyncio.run(space.visit(Task("z"))).outcome
 
 
-def test_a_file_passes_the_checks(files: dict[str, Any]) -> None:
-    """All that is asked of a space."""
+def test_graph_file_passes_checks(files: dict[str, Any]) -> None:
     assert len(check_space(GraphSpace(**files), "a")) > 5
 
 
-def test_a_crawl_of_a_file_by_name(files: dict[str, Any], tmp_path: Path) -> None:
-    """The judge of given scores is the default; a resumed crawl reads the files again."""
+def test_crawl_graph_by_name_and_resume(files: dict[str, Any], tmp_path: Path) -> None:
     space = f"graph,file={files['file']},scores={files['scores']}"
     crawl = lycosa.crawl(seeds=["a"], space=space, out=tmp_path / "crawl", budget=2, concurrency=1)
     assert [("a", 0.0), ("b", 1.0)] == [(visit.node, visit.relevance) for visit in crawl]
@@ -88,8 +82,7 @@ def test_a_crawl_of_a_file_by_name(files: dict[str, Any], tmp_path: Path) -> Non
         ("", "has no links"),
     ],
 )
-def test_bad_links(links: str, complaint: str, tmp_path: Path) -> None:
-    """The error names the file and the line."""
+def test_links_file_invalid_row(links: str, complaint: str, tmp_path: Path) -> None:
     (tmp_path / "links.tsv").write_text(links, "utf-8")
     with pytest.raises(InputError, match=f"links.tsv.*{complaint}"):
         GraphSpace(file=str(tmp_path / "links.tsv"))
@@ -103,15 +96,13 @@ def test_bad_links(links: str, complaint: str, tmp_path: Path) -> None:
         ("a\t1\na\t2\n", "line 2: 'a' has a score already"),
     ],
 )
-def test_bad_scores(scores: str, complaint: str, files: dict[str, Any]) -> None:
-    """The same for scores."""
+def test_scores_file_invalid_row(scores: str, complaint: str, files: dict[str, Any]) -> None:
     Path(files["scores"]).write_text(scores, "utf-8")
     with pytest.raises(InputError, match=f"scores.tsv.*{complaint}"):
         GraphSpace(**files)
 
 
-def test_files_that_can_not_be_read(tmp_path: Path) -> None:
-    """No file, no such file, and one that is no text."""
+def test_files_unreadable(tmp_path: Path) -> None:
     (tmp_path / "links.tsv").write_bytes(b"\xff\xfe\x00\x81\t\x00")
     with pytest.raises(InputError, match="not text in UTF-8"):
         GraphSpace(file=str(tmp_path / "links.tsv"))
@@ -125,7 +116,7 @@ def test_files_that_can_not_be_read(tmp_path: Path) -> None:
         GraphSpace(file=str(tmp_path / "none.tsv"))
     with pytest.raises(InputError, match="graph: it needs a file of links"):
         lycosa.crawl(seeds=["a"], space="graph")
-    with pytest.raises(InputError, match="the seed 'z' is nothing that GraphSpace can visit: it must be a node"):
+    with pytest.raises(InputError, match="the seed 'z' is not valid for GraphSpace: it must be a node"):
         lycosa.crawl(seeds=["z"], space="graph,file=" + str(_small(tmp_path)))
 
 
@@ -135,14 +126,13 @@ def _small(folder: Path) -> Path:
     return path
 
 
-def test_files_from_elsewhere(tmp_path: Path) -> None:
-    """A byte order mark and line ends of Windows are no part of names."""
+def test_files_with_byte_order_mark_and_crlf(tmp_path: Path) -> None:
     graph = GraphFile(str(_small(tmp_path)))
     assert ({"a": ["b"], "b": []}, 2) == (dict(graph), len(graph))
 
 
-def test_links_take_little_memory(tmp_path: Path) -> None:
-    """A file of 100,000 links between 1,000 nodes is kept in less than 2 MB: 8 bytes a link, and names once."""
+def test_graph_file_memory(tmp_path: Path) -> None:
+    """100,000 links between 1,000 nodes take less than 2 MB: 8 bytes per link, and names once."""
     path = tmp_path / "links.tsv"
     path.write_text("".join(f"node-{i % 1000}\tnode-{i * 7 % 997}\t0.5\n" for i in range(100_000)), "utf-8")
     tracemalloc.start()
@@ -154,13 +144,12 @@ def test_links_take_little_memory(tmp_path: Path) -> None:
 
 
 class Suited(GraphSpace):
-    """A graph for which a strategy is known to suit it."""
+    """A graph with a default strategy."""
 
     strategy = "breadth-first"
 
 
-def test_a_space_names_the_strategy_that_suits_it(tmp_path: Path) -> None:
-    """A crawl goes by it if nobody names one, and crawl.toml has it; other spaces have scent."""
+def test_space_sets_default_strategy(tmp_path: Path) -> None:
     made = [
         lycosa.crawl(SpaceJudge(), ["a"], space=space({"a": ["b"]}), strategy=named, out=tmp_path / f"{number}")
         for number, (space, named) in enumerate([(Suited, ""), (Suited, "random"), (GraphSpace, "")])

@@ -1,4 +1,4 @@
-"""The space behind a search form: what is a record, what a keyword, and how forms misbehave."""
+"""Search forms: records, keywords, and misbehaving forms."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CORAL = "marine biology/coral reefs"
 
 
 class Site:
-    """A site with one answer to each query; `answer` gets keyword and page, and returns a status and a body."""
+    """A site with one response per query; `answer` gets keyword and page, and returns a status and a body."""
 
     def __init__(self, answer: Callable[[str, int], tuple[int, str]], robots: str = "") -> None:
         self.answer, self.robots = answer, robots
@@ -52,7 +52,7 @@ class Site:
 
 
 def page(*items: str, more: str = "") -> str:
-    """A page of results with the furniture that every page has."""
+    """Return a results page with the template of all pages."""
     rows = "".join(f"<li>{item}</li>" for item in items) or "<p>Sorry, nothing.</p>"
     return (
         '<html lang="en"><title>Books</title><nav><a href="/">Home</a> <a href="/search?q=">Advanced</a></nav>'
@@ -65,7 +65,7 @@ def record(number: int, title: str, text: str = "") -> str:
 
 
 def shelf(keyword: str, number: int) -> tuple[int, str]:
-    """Two books on reefs, one of them on sharks; nothing else."""
+    """Return two books on reefs, one of them on sharks."""
     books = {
         "reef": [record(1, "The coral reef", "Reef and coral, coral and algae."), record(2, "Sharks of the reef")],
         "coral": [record(1, "The coral reef", "Reef and coral, coral and algae.")],
@@ -75,7 +75,7 @@ def shelf(keyword: str, number: int) -> tuple[int, str]:
 
 
 def crawled(site: Any, *seeds: str, form: str = FORM, budget: int = 20, **parameters: Any) -> list[Visit]:
-    """All visits of a crawl of a site, in virtual time."""
+    """Return all visits of a crawl of a site, in virtual time."""
     return crawled_space(site, *seeds, form=form, budget=budget, **parameters)[0]
 
 
@@ -83,7 +83,7 @@ def crawled_space(
     site: Any, *seeds: str, form: str = FORM, budget: int = 20, strategy: str = "breadth-first",
     topic: str = "", per_host: int = 1, **parameters: Any,
 ) -> tuple[list[Visit], SearchFormSpace]:  # fmt: skip
-    """The same, and the space."""
+    """Return the visits and the space."""
 
     async def run() -> tuple[list[Visit], SearchFormSpace]:
         space = form_space(site, form, per_host, **parameters)
@@ -96,7 +96,7 @@ def crawled_space(
 
 
 def records(visits: Iterable[Any]) -> dict[str, str]:
-    """The records that visits have found, each with the title it was first seen with."""
+    """Return the records in visits, with the title of their first occurrence."""
     found: dict[str, str] = {}
     for visit in visits:
         for url, title in visit.data.get("records", ()):
@@ -110,14 +110,13 @@ def form_space(site: Any, form: str = FORM, per_host: int = 1, **parameters: Any
     return SearchFormSpace(WebSpace(transport, politeness, clock), form, **{"words": keywords, **parameters})
 
 
-def test_what_is_a_record_and_what_a_keyword() -> None:
-    """Links that every page has are no records, words that every page has no keywords; alpha counts occurrences."""
+def test_records_and_keywords_exclude_template() -> None:
     robots, probe, reef, *_ = crawled(Site(shelf), "reef")
     assert ("robots", "probe", "page") == (robots.kind, probe.kind, reef.kind)
     titles = {"http://books.localhost/book/1": "The coral reef", "http://books.localhost/book/2": "Sharks of the reef"}
     assert titles == dict(reef.data["records"])
     assert 2.0 == reef.relevance
-    # coral: once in the title, twice in the text; algae and sharks once; reef is what was asked for.
+    # coral: once in the title, twice in the text; algae and sharks once; reef is the query.
     assert {"coral": 3.0, "algae": 1.0, "sharks": 1.0} == dict(
         zip(reef.links.anchors, reef.links.link_relevances.tolist(), strict=True)
     )
@@ -125,8 +124,7 @@ def test_what_is_a_record_and_what_a_keyword() -> None:
     assert "Reef and coral, coral and algae" in reef.links.contexts[1]
 
 
-def test_the_form_is_asked_for_nonsense_once_and_first() -> None:
-    """Whatever a form has, it does not have that; with several requests at once it is still asked but once."""
+def test_form_is_probed_once_and_first() -> None:
     site = Site(shelf)
     visits, _ = crawled_space(site, "reef", "coral", "sharks", per_host=4)
     assert 1 == sum(visit.kind == "probe" for visit in visits)
@@ -135,7 +133,6 @@ def test_the_form_is_asked_for_nonsense_once_and_first() -> None:
 
 
 def test_beta_counts_new_records_or_all() -> None:
-    """By default a record counts once; `all` counts what each keyword returns, as in the paper."""
     # reef has books 1 and 2, coral book 1, sharks books 2 and 3.
     order = ("reef", "coral", "sharks")
     new = {visit.title: visit.relevance for visit in crawled(Site(shelf), *order)}
@@ -144,8 +141,7 @@ def test_beta_counts_new_records_or_all() -> None:
     assert (2.0, 1.0, 2.0) == tuple(every[word] for word in order)
 
 
-def test_the_records_of_a_crawl() -> None:
-    """They are listed once each, with the title they were first seen with."""
+def test_records_keep_first_title() -> None:
     visits, space = crawled_space(Site(shelf), "sharks")
     found = records(visits)
     assert {f"http://books.localhost/book/{n}" for n in (1, 2, 3)} == set(found)
@@ -153,8 +149,7 @@ def test_the_records_of_a_crawl() -> None:
     assert [f"3 records found by {space.queries} requests"] == space.notes
 
 
-def test_sitemaps_and_made_up_pages_are_not_asked_for() -> None:
-    """They are no results: not read although the options want them, not even where nonsense may not be asked for."""
+def test_sitemaps_and_soft_404_probes_are_skipped() -> None:
     site = Site(shelf, "User-agent: *\nDisallow: /search?q=zq\nSitemap: http://books.localhost/map.xml\n")
 
     async def run() -> list[Visit]:
@@ -169,9 +164,7 @@ def test_sitemaps_and_made_up_pages_are_not_asked_for() -> None:
     assert all(path.startswith("/search?q=") for path in site.asked)
 
 
-def test_only_what_matches_is_a_record() -> None:
-    """With `record`, other links beside the records are neither records nor in the way of their text."""
-
+def test_record_pattern() -> None:
     def answer(keyword: str, number: int) -> tuple[int, str]:
         if keyword != "reef":
             return 200, page()
@@ -183,7 +176,7 @@ def test_only_what_matches_is_a_record() -> None:
 
 
 def many(keyword: str, number: int) -> tuple[int, str]:
-    """A word with three pages of two records each, and a link to the next."""
+    """Return three results pages with two records each for one keyword."""
     if keyword != "reef" or number > 3:
         return 200, page()
     items = [record(10 * number + i, f"Reef {'abcdefgh'[2 * number - i] * 4}") for i in (0, 1)]
@@ -191,8 +184,7 @@ def many(keyword: str, number: int) -> tuple[int, str]:
     return 200, page(*items, more=more)
 
 
-def test_the_next_page_of_results_is_a_node() -> None:
-    """Each request is a visit of its own, and the next page promises as many records as this one had."""
+def test_next_results_page_is_a_node() -> None:
     visits = crawled(Site(many), "reef")
     reef = [visit for visit in visits if visit.data.get("query") == "reef"]
     assert ["reef", "reef, page 2", "reef, page 3"] == [visit.title for visit in reef]
@@ -203,15 +195,12 @@ def test_the_next_page_of_results_is_a_node() -> None:
     assert 6 == len(records(visits))
 
 
-def test_how_far_results_are_followed() -> None:
-    """`pages` limits it."""
+def test_pages_limits_results_pages() -> None:
     assert 4 == len(records(crawled(Site(many), "reef", pages=2)))
 
 
-def test_a_form_that_has_always_more() -> None:
-    """A last page that is repeated for ever is seen through at its first repetition; one that makes up records, by the
-    limit of pages.
-    """
+def test_endless_results_are_limited() -> None:
+    """A last page that repeats ends the keyword at once; generated records are limited by `pages`."""
 
     def repeats(keyword: str, number: int) -> tuple[int, str]:
         if keyword != "reef":
@@ -228,9 +217,7 @@ def test_a_form_that_has_always_more() -> None:
     assert 7 == len(records(crawled(Site(makes_up), "reef", pages=7, budget=100)))
 
 
-def test_a_huge_page_of_results() -> None:
-    """Of a page with ten thousand records a thousand are taken, and of its words as many keywords as are wanted."""
-
+def test_huge_results_page_is_limited() -> None:
     def answer(keyword: str, number: int) -> tuple[int, str]:
         if keyword != "reef":
             return 200, page()
@@ -240,8 +227,7 @@ def test_a_huge_page_of_results() -> None:
     assert (1000, 100) == (len(reef.data["records"]), len(reef.links))
 
 
-def test_a_form_that_sends_to_a_login() -> None:
-    """Nothing is found there, and the reason is told; the login is not read as results."""
+def test_form_redirects_to_login() -> None:
     site = Site(lambda keyword, number: (302, "/login"))
     visits = crawled(site, "reef")
     assert [("gone", "sent to http://books.localhost/login")] == [
@@ -250,9 +236,7 @@ def test_a_form_that_sends_to_a_login() -> None:
     assert not any("login" in path for path in site.asked)
 
 
-def test_a_form_that_has_moved() -> None:
-    """A redirect to the same search is followed, for nonsense as well, and the keyword goes with it."""
-
+def test_form_that_moved() -> None:
     def answer(keyword: str, number: int) -> tuple[int, str]:
         return shelf(keyword.removesuffix("&all=1"), 1) if keyword.endswith("&all=1") \
             else (301, f"/search?q={keyword}&all=1")  # fmt: skip
@@ -262,16 +246,13 @@ def test_a_form_that_has_moved() -> None:
     assert ("reef", 2) == (visits[-1].data["query"], len(visits[-1].data["records"]))
 
 
-def test_a_form_that_sends_to_the_only_record() -> None:
-    """A redirect to what is a record by its address is that record."""
+def test_form_redirects_to_only_record() -> None:
     site = Site(lambda keyword, number: (302, "/book/5") if keyword == "reef" else (200, page()))
     reef = crawled(site, "reef", record="/book/")[-1]
     assert ("ok", 1.0, [["http://books.localhost/book/5", ""]]) == (reef.outcome, reef.relevance, reef.data["records"])
 
 
-def test_a_form_that_answers_nonsense_with_404() -> None:
-    """What such a page has is no record either."""
-
+def test_form_answers_probe_with_404() -> None:
     def answer(keyword: str, number: int) -> tuple[int, str]:
         text = shelf(keyword, number)[1]
         return (200 if "/book/" in text else 404), text
@@ -282,22 +263,19 @@ def test_a_form_that_answers_nonsense_with_404() -> None:
     assert ["gone"] == [visit.outcome for visit in visits if visit.node.endswith("=algae")]
 
 
-def test_a_form_that_always_answers_the_same() -> None:
-    """Then nothing is a record, which is said at the end."""
+def test_form_with_constant_answer() -> None:
     same = page(record(1, "The coral reef"), record(2, "Sharks"))
     visits, space = crawled_space(Site(lambda keyword, number: (200, same)), "reef", "coral", "algae")
     assert [(0.0, "no records")] * 3 == [(visit.relevance, visit.note) for visit in visits if visit.kind == "page"]
     assert "had no record: nothing that its answer to nonsense does not have" in space.notes[0]
 
 
-def test_a_form_that_is_broken() -> None:
-    """Errors are outcomes, with the status."""
+def test_form_with_server_error() -> None:
     visits = crawled(Site(lambda keyword, number: (500, "")), "reef")
     assert [("broken", 500)] == [(visit.outcome, visit.status) for visit in visits if visit.kind == "page"]
 
 
-def test_a_form_that_is_busy_is_asked_again() -> None:
-    """Nonsense comes first also when it took two attempts."""
+def test_busy_form_is_probed_again() -> None:
     answers = iter([(503, ""), (200, page())])
     visits = crawled(Site(lambda keyword, number: shelf(keyword, 1) if keyword == "reef" else next(answers)), "reef",
                      budget=1)  # fmt: skip
@@ -307,8 +285,7 @@ def test_a_form_that_is_busy_is_asked_again() -> None:
     assert 2 == len(visits[-1].data["records"])
 
 
-def test_robots_are_obeyed() -> None:
-    """A form that robots.txt forbids is not asked, not even for nonsense."""
+def test_robots_forbid_form() -> None:
     site = Site(shelf, robots="User-agent: *\nDisallow: /search\n")
     visits = crawled(site, "reef")
     assert [] == site.asked
@@ -316,15 +293,13 @@ def test_robots_are_obeyed() -> None:
     assert "denied" == visits[-1].outcome
 
 
-def test_a_page_whose_links_may_not_be_followed() -> None:
-    """It has no records, and says why."""
+def test_results_with_nofollow() -> None:
     html = page(record(1, "Reef")).replace("<title>", '<meta name="robots" content="nofollow"><title>')
     reef = crawled(Site(lambda keyword, number: (200, html if keyword == "reef" else page())), "reef")[-1]
     assert ([], "no links may be followed from here") == (reef.data["records"], reef.note)
 
 
-def test_a_keyword_in_the_path() -> None:
-    """The keyword may stand anywhere in the address."""
+def test_keyword_in_path() -> None:
     space = form_space(Site(shelf), "http://books.localhost/find/{}/all", record="/book/")
     node = space.node("Große Riffe")
     assert "http://books.localhost/find/gro%C3%9Fe%20riffe/all" == node
@@ -332,8 +307,7 @@ def test_a_keyword_in_the_path() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  ", "http://books.localhost/", "\udcff"])
-def test_what_can_not_be_a_keyword(text: str) -> None:
-    """Nothing, addresses, and bytes that are no text."""
+def test_node_invalid_keyword(text: str) -> None:
     assert form_space(Site(shelf)).node(text) is None
 
 
@@ -349,18 +323,15 @@ def test_what_can_not_be_a_keyword(text: str) -> None:
         ("", "needs url"),
     ],
 )
-def test_bad_parameters(parameters: str, complaint: str) -> None:
-    """They are refused before anything is fetched."""
+def test_search_form_invalid_parameters(parameters: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         lycosa.crawl(seeds=["reef"], space=f"search-form,{parameters}".rstrip(","))
 
 
-def test_words_without_a_crawl() -> None:
-    """A space that is made by hand takes all words of three letters and more."""
+def test_letters_without_stop_words() -> None:
     assert ["the", "reefs", "südsee"] == letters("The 3 reefs of ab Südsee x2y", "")
 
 
-# -- the library of the embedded web, over HTTP ----------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -369,16 +340,13 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def test_it_passes_the_checks(server: Server) -> None:
-    """All that is asked of a space, over real HTTP."""
-
+def test_search_form_passes_checks(server: Server) -> None:
     space = lycosa.crawl(seeds=["water"], space=f"search-form,url={server.web.form()}", **LOCAL).request.space
     assert isinstance(space, SearchFormSpace)
     assert len(check_space(space, space.node("water") or "")) > 5
 
 
-def test_a_resumed_crawl_goes_on_as_if_nothing_had_been(server: Server, tmp_path: Path) -> None:
-    """In two runs the same is asked in the same order as in one, and as much is found new."""
+def test_resumed_crawl_is_identical(server: Server, tmp_path: Path) -> None:
     form = f"search-form,url={server.web.form()}"
     options = {"seeds": ["water"], "space": form, "strategy": "lr_fl", **LOCAL}
     whole = [v for v in lycosa.crawl(out=tmp_path / "one", budget=24, **options) if v.is_page]
@@ -398,8 +366,7 @@ def test_a_resumed_crawl_goes_on_as_if_nothing_had_been(server: Server, tmp_path
         assert all("Old Library" in kept.document(visit).marked for _, visit in kept.pages(copies=True))
 
 
-def test_the_form_is_asked_politely(server: Server) -> None:
-    """One request at a time, with the pause that was asked for."""
+def test_form_is_queried_politely(server: Server) -> None:
     server.log.clear()
     visits = list(
         lycosa.crawl(seeds=["water"], space=f"search-form,url={server.web.form()}", **{**LOCAL, "delay": 0.1}, budget=5)
@@ -409,8 +376,7 @@ def test_the_form_is_asked_politely(server: Server) -> None:
     assert {"old-library.localhost": 1} == most_at_once(server.log)
 
 
-def test_a_topic_siphons_its_part_of_the_database() -> None:
-    """With words as a topic, 25 requests find nearly all records that are on it; without, they find others."""
+def test_topic_limits_records() -> None:
     web = Web(pages=60, hosts=3, traps=())
     coral = set(web.records(CORAL))
     told, plain = (
@@ -434,11 +400,7 @@ def _benchmark(name: str) -> ModuleType:
 
 
 @pytest.mark.paper("gouriten-deep-web")
-def test_it_finds_more_than_chance() -> None:
-    """After 50 requests, best-first has found more of the hidden records than a random order of keywords.
-
-    best-first is what a crawl goes by if nobody names a strategy.
-    """
+def test_best_first_finds_more_than_random_keywords() -> None:
     siphon = _benchmark("siphoning").siphon
     share = {strategy: mean(siphon(seed, strategy, (50,))[0] for seed in (11, 12)) for strategy in ("random", "")}
     assert "best-first" == SearchFormSpace.strategy
@@ -446,8 +408,7 @@ def test_it_finds_more_than_chance() -> None:
     assert share[""] > share["random"] + 0.08
 
 
-def test_a_task_of_an_unknown_address() -> None:
-    """What is no address of results is read as a page of results for nothing."""
+def test_place_of_unknown_url() -> None:
     assert "" == form_space(Site(shelf)).place("http://books.localhost/other").keyword
     visit = run_virtual(_visit(form_space(Site(shelf)), "http://books.localhost/other"))
     assert "ok" == visit.outcome

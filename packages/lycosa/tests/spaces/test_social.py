@@ -1,4 +1,4 @@
-"""People as a space, over real HTTP: a server on loopback speaks Mastodon's API."""
+"""Social networks over HTTP: a server on loopback speaks Mastodon's API."""
 
 import asyncio
 import gzip
@@ -46,7 +46,7 @@ def server(network: Network) -> Iterator[MastodonServer]:
 
 
 class Time:
-    """A clock that stands still until it is set; it begins at the time of day, as servers' clocks do."""
+    """A manual clock that starts at the time of day."""
 
     def __init__(self) -> None:
         self.now = time.time()
@@ -56,7 +56,7 @@ class Time:
 
 
 def space(server: MastodonServer | str, clock: Time | None = None, more: str = "") -> SocialSpace:
-    """The space as a crawl makes it."""
+    """Make the space as a crawl does."""
     url = server if isinstance(server, str) else server.url
     made = make_space(Options(space=f"social,server={url}{more}", allow_network=LOCAL, delay=0.0), clock or Time())
     assert isinstance(made, SocialSpace)
@@ -64,7 +64,7 @@ def space(server: MastodonServer | str, clock: Time | None = None, more: str = "
 
 
 def look(made: SocialSpace, node: str, **rest: Any) -> Page:
-    """Visit one node, and let the space learn it as the engine would."""
+    """Visit one node and let the space learn the visit."""
 
     async def visit() -> Page:
         try:
@@ -89,7 +89,7 @@ def someone(made: SocialSpace, account: str = "1") -> Page:
 
 
 def crawl(server: MastodonServer, seeds: list[str], topic: Any = "jazz", more: str = "", **options: Any) -> Crawl:
-    """A crawl of people, fast and one at a time."""
+    """Return a crawl of people without delays, one request at a time."""
     named = f"social,server={server.url}{more}"
     judge = {"judge": "vector"} if isinstance(topic, str) and topic else {}
     return lycosa.crawl(
@@ -98,11 +98,10 @@ def crawl(server: MastodonServer, seeds: list[str], topic: Any = "jazz", more: s
 
 
 def visited(server: MastodonServer, visits: list[Visit]) -> list[str]:
-    """The names of the accounts whose statuses were read, in order."""
+    """Return the names of the accounts that were read, in order."""
     return [server.network.accounts[visit.node.split("/")[6]].acct for visit in visits if visit.is_page]
 
 
-# -- seeds ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -128,8 +127,7 @@ def visited(server: MastodonServer, visits: list[Visit]) -> list[str]:
         ("search:modal jazz & more", "v2/search?q=modal%20jazz%20%26%20more&limit=40"),
     ],
 )
-def test_seeds_as_people_type_them(typed: str, expected: str) -> None:
-    """Names, addresses, hashtags and searches become addresses of the API."""
+def test_node_of_names_urls_hashtags_and_searches(typed: str, expected: str) -> None:
     assert f"https://social.example/api/{expected}" == space("social.example").node(typed)
 
 
@@ -138,8 +136,7 @@ def test_seeds_as_people_type_them(typed: str, expected: str) -> None:
     ["", "@", "#", "search:", "two words", "a@b@c", "https://social.example/", "https://other.example/tags/jazz",
      "https://other.example/api/v1/accounts/7/statuses", "mailto:alice@social.example", "ali/ce", "\x00"],
 )  # fmt: skip
-def test_what_is_no_account(typed: str) -> None:
-    """What names no account, no hashtag and no search is no seed."""
+def test_node_of_invalid_seeds(typed: str) -> None:
     assert space("social.example").node(typed) is None
 
 
@@ -147,27 +144,23 @@ def test_what_is_no_account(typed: str) -> None:
     "server",
     ["https://social.example/@alice", "https://social.example/?a=b", "ftp://social.example", "so cial", "@x@y"],
 )
-def test_bad_servers(server: str) -> None:
-    """A server is a host with a scheme, and nothing behind it."""
+def test_server_invalid(server: str) -> None:
     with pytest.raises(InputError, match="is not the address of a server"):
         space(server)
 
 
-def test_https_is_the_default() -> None:
-    """A server without a scheme is asked over https."""
+def test_server_defaults_to_https() -> None:
     assert "https://social.example:8443" == space("social.example:8443").api.server
 
 
-def test_bad_parameters() -> None:
-    """No page of statuses at all is a mistake, and a server has to be named."""
+def test_social_invalid_parameters() -> None:
     with pytest.raises(InputError, match="pages=0: at least one"):
         space("social.example", more=",pages=0")
     with pytest.raises(InputError, match="social needs server"):
         make_space(Options(space="social"), Time())
 
 
-def test_a_seed_that_is_none() -> None:
-    """A crawl says what a seed has to be; bytes that are no text are none, and no crash."""
+def test_crawl_invalid_seed() -> None:
     for typed in ("\udcff", "#\udcff", "search:\udcff", "https://social.example/@\udcff"):
         node = space("social.example").node(typed)
         assert node is None or "%EF%BF%BD" in node
@@ -175,11 +168,9 @@ def test_a_seed_that_is_none() -> None:
         lycosa.crawl("jazz", ["two words"], space="social,server=social.example")
 
 
-# -- people --------------------------------------------------------------------------------------------------
 
 
-def test_an_account(network: Network, server: MastodonServer) -> None:
-    """Statuses are the text; each person mentioned is one link, with all that was said where they are mentioned."""
+def test_visit_account(network: Network, server: MastodonServer) -> None:
     alice, bob = network.join("alice"), network.join("bob")
     carol = network.join("carol@other.example")
     link = '<a href="https://x/@bob" class="u-url mention">@<span>bob</span></a>'
@@ -200,21 +191,20 @@ def test_an_account(network: Network, server: MastodonServer) -> None:
 
 
 @pytest.mark.paper("gouriten-twitter")
-def test_alpha_and_beta(network: Network, server: MastodonServer) -> None:
-    """beta is the topic's judgement of all statuses, alpha the same of those with the mention."""
+def test_alpha_and_beta_by_hand(network: Network, server: MastodonServer) -> None:
     alice, bob, carol = (network.join(name) for name in ("a", "b", "c"))
     network.write(alice, "jazz jazz tea", bob)
     network.write(alice, "jazz tea tea", bob)
     network.write(alice, "bread", carol)
     topic = VectorJudge("jazz", tf="max", idf="none")
     visit = next(visit for visit in crawl(server, ["a"], topic, budget=1) if visit.is_page)
-    # Of all: jazz 3, tea 3, bread 1 (names of one letter are no words). Newest first: c has bread 1; b jazz 3, tea 3.
+    # All statuses: jazz 3, tea 3, bread 1 (names of one letter are not words). Newest first: c has bread 1; b jazz 3,
+    # tea 3.
     assert 3 / math.sqrt(3 * 3 + 3 * 3 + 1 * 1) == pytest.approx(visit.relevance, abs=1e-6)
     assert [0.0, 3 / math.sqrt(3 * 3 + 3 * 3)] == pytest.approx(visit.links.link_relevances.tolist(), abs=1e-6)
 
 
-def test_a_name_leads_to_its_account(network: Network, server: MastodonServer) -> None:
-    """A seed by name is looked up, and stands for the account with that id."""
+def test_lookup_leads_to_account(network: Network, server: MastodonServer) -> None:
     network.join("alice"), network.join("bob@other.example")
     made = space(server)
     node = made.node("bob@other.example")
@@ -225,21 +215,18 @@ def test_a_name_leads_to_its_account(network: Network, server: MastodonServer) -
     assert "bob@other.example" == page.data["account"]["acct"]
 
 
-def test_a_name_that_nobody_has(server: MastodonServer) -> None:
-    """An account that is not there is gone, in the server's words."""
+def test_lookup_unknown_name(server: MastodonServer) -> None:
     page = look(space(server), space(server).node("nobody") or "")
     assert ("gone", 404, "Record not found") == (page.outcome, page.status, page.note)
 
 
-def test_empty_timeline(network: Network, server: MastodonServer) -> None:
-    """Someone who never wrote is a page without text."""
+def test_account_without_statuses(network: Network, server: MastodonServer) -> None:
     network.join("quiet")
     page = someone(space(server))
     assert ("ok", "", 0, "no public statuses") == (page.outcome, page.text, len(page.links), page.note)
 
 
-def test_languages(network: Network, server: MastodonServer) -> None:
-    """The language is what most statuses declare; another than those asked for is flagged."""
+def test_language_of_statuses(network: Network, server: MastodonServer) -> None:
     alice = network.join("alice")
     for language in ("de", "fr", "de", None):
         network.write(alice, "Musik", language=language)
@@ -251,7 +238,6 @@ def test_languages(network: Network, server: MastodonServer) -> None:
 
 
 def test_boosts_and_replies(network: Network, server: MastodonServer) -> None:
-    """What people pass on counts if asked for, and is a link to its author; replies can be left out."""
     alice, bob = network.join("alice"), network.join("bob")
     shy = network.join("shy", noindex=True)
     original = {**network.write(bob, "bob's jazz"), "account": bob.id}
@@ -272,8 +258,7 @@ def _told(page: Page) -> tuple[str, list[str]]:
     return page.text, page.data["people"]
 
 
-def test_boosts_that_were_not_asked_for(network: Network, server: MastodonServer) -> None:
-    """A server that does not know the parameter is no reason to read what was not asked for."""
+def test_unrequested_boosts_are_dropped(network: Network, server: MastodonServer) -> None:
     alice = network.join("alice")
     original = {**network.write(alice, "mine"), "account": alice.id}
     told = [network.whole({**original, "reblog": original})]
@@ -281,11 +266,9 @@ def test_boosts_that_were_not_asked_for(network: Network, server: MastodonServer
     assert "" == someone(space(server)).text
 
 
-# -- where to start: searches and hashtags -----------------------------------------------------------------------
 
 
-def test_a_hashtag(network: Network, server: MastodonServer) -> None:
-    """A hashtag's timeline is a source: links to its authors with what they wrote, no page, no budget."""
+def test_hashtag_is_a_source(network: Network, server: MastodonServer) -> None:
     alice, bob, shy = network.join("alice"), network.join("bob"), network.join("shy", noindex=True)
     network.write(alice, "one #jazz")
     network.write(shy, "hidden #jazz")
@@ -302,8 +285,7 @@ def test_a_hashtag(network: Network, server: MastodonServer) -> None:
 
 
 @pytest.mark.paper("gouriten-social-seeds")
-def test_a_search(network: Network, server: MastodonServer) -> None:
-    """A search gives the authors of the statuses found, then the accounts found; none that opted out."""
+def test_search_is_a_source(network: Network, server: MastodonServer) -> None:
     alice, bob = network.join("alice"), network.join("jazzman", note="<p>I <b>play</b></p>")
     network.join("jazzshy", noindex=True), network.join("jazzgone", suspended=True)
     network.write(alice, "modal jazz")
@@ -314,11 +296,9 @@ def test_a_search(network: Network, server: MastodonServer) -> None:
     assert (["alice", "jazzman"], ["modal jazz", "Jazzman I play"]) == (page.data["people"], page.links.anchors)
 
 
-# -- more than forty statuses ------------------------------------------------------------------------------------
 
 
-def test_older_statuses_are_nodes_of_their_own(network: Network, server: MastodonServer, tmp_path: Path) -> None:
-    """With pages=3 a person has up to three nodes; each is one request, one visit and one record in the archive."""
+def test_older_statuses_are_nodes(network: Network, server: MastodonServer, tmp_path: Path) -> None:
     alice = network.join("alice")
     for number in range(130):
         network.write(alice, f"jazz {number}")
@@ -337,16 +317,14 @@ def test_older_statuses_are_nodes_of_their_own(network: Network, server: Mastodo
     assert ["jazz 129", "jazz 89", "jazz 49"] == kept
 
 
-def test_one_page_is_the_default(network: Network, server: MastodonServer) -> None:
-    """Without `pages`, nothing older is asked for."""
+def test_pages_defaults_to_one(network: Network, server: MastodonServer) -> None:
     alice = network.join("alice")
     for _ in range(50):
         network.write(alice, "jazz")
     assert 1 == sum(visit.is_page for visit in crawl(server, ["alice"]))
 
 
-def test_older_statuses_are_known_again(network: Network, server: MastodonServer) -> None:
-    """How far back a node is, is learned from the recorded visit: a resumed crawl goes no further."""
+def test_page_numbers_are_restored_from_visits(network: Network, server: MastodonServer) -> None:
     alice = network.join("alice")
     for _ in range(200):
         network.write(alice, "jazz")
@@ -370,15 +348,13 @@ def test_older_statuses_are_known_again(network: Network, server: MastodonServer
         ("", ""),
     ],
 )
-def test_link_headers(link: str, expected: str) -> None:
-    """Of a Link header only the status to go on from is taken: it can lead to no other host and no other account."""
+def test_older_takes_only_status_from_link_header(link: str, expected: str) -> None:
     api = space("social.example").api
     node = api.statuses("1")
     assert (f"{node}&max_id={expected}" if expected else "") == api.older(node, link)
 
 
 def test_cyclic_pagination(network: Network, server: MastodonServer) -> None:
-    """A server whose next page is the same again is asked once for each address, and never beyond `pages`."""
     alice = network.join("alice")
     told = json.dumps([network.whole({**network.write(alice, "jazz"), "account": alice.id})]).encode()
     server.answers["/api/v1/accounts/1/statuses"] = (200, told, {"Link": '<?max_id=5>; rel="next"'})
@@ -386,7 +362,6 @@ def test_cyclic_pagination(network: Network, server: MastodonServer) -> None:
     assert 2 == sum(visit.is_page for visit in visits)
 
 
-# -- rate limits -------------------------------------------------------------------------------------------------
 
 
 def _iso(moment: float) -> str:
@@ -408,8 +383,7 @@ def _iso(moment: float) -> str:
         ("", "iso", 0.0),
     ],
 )
-def test_no_request_left(network: Network, server: MastodonServer, remaining: str, reset: str, rest: float) -> None:
-    """When the server says that no request is left, it is not asked before it says it counts anew."""
+def test_exhausted_rate_limit_rests_until_reset(network: Network, server: MastodonServer, remaining: str, reset: str, rest: float) -> None:
     clock = Time()
     moment = {"iso": _iso(clock.now + 120), "epoch": f"{math.ceil(clock.now + 120)}", "past": _iso(clock.now - 60)}
     headers = {"X-RateLimit-Remaining": remaining, "X-RateLimit-Reset": moment.get(reset, reset)}
@@ -427,8 +401,7 @@ def test_no_request_left(network: Network, server: MastodonServer, remaining: st
     assert rest == pytest.approx(max(until, clock.now) - clock.now, abs=1.0)
 
 
-def test_a_server_whose_clock_is_wrong() -> None:
-    """A reset is told by the server's clock: where it differs from ours, its own Date says by how much."""
+def test_resets_in_with_wrong_clock() -> None:
     now = 1_800_000_000.0
     theirs = now - 3600
     assert 120.0 == resets_in(_iso(theirs + 120), formatdate(theirs, usegmt=True), now)
@@ -445,8 +418,7 @@ def test_a_server_whose_clock_is_wrong() -> None:
         ({}, 5.0),
     ],
 )
-def test_too_many_requests(server: MastodonServer, headers: dict[str, str], rest: float) -> None:
-    """After a 429 the account is tried again, when the server says, and no one else before."""
+def test_status_429_rests_and_retries(server: MastodonServer, headers: dict[str, str], rest: float) -> None:
     clock = Time()
     server.answers["/api/v1/accounts/1/statuses"] = (429, b'{"error": "Too many requests"}', headers)
     made = space(server, clock)
@@ -461,8 +433,7 @@ def test_too_many_requests(server: MastodonServer, headers: dict[str, str], rest
 
 
 @pytest.mark.paper("gouriten-rates")
-def test_a_crawl_keeps_to_the_limit(server: MastodonServer, network: Network) -> None:
-    """A server that wants a quarter of a second's rest after five requests is never asked for a sixth."""
+def test_crawl_keeps_rate_limit(server: MastodonServer, network: Network) -> None:
     crowd = [network.join(f"n{number}") for number in range(12)]
     for author in crowd:
         network.write(author, "jazz", *crowd)
@@ -471,13 +442,12 @@ def test_a_crawl_keeps_to_the_limit(server: MastodonServer, network: Network) ->
     assert 12 == sum(visit.is_page for visit in visits)
     assert {200} == {request.status for request in server.requests}
     asked = [request.started for request in server.requests if "/api/" in request.path]
-    # 13 requests (one look-up): the sixth and the eleventh had to wait.
+    # 13 requests (one lookup): the sixth and the eleventh had to wait.
     assert 13 == len(asked)
     assert min(asked[5] - asked[4], asked[10] - asked[9]) >= 0.24
     assert 2 == sum("rest" in visit.data for visit in visits)
 
 
-# -- people who are not there, or do not want to be --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -489,15 +459,13 @@ def test_a_crawl_keeps_to_the_limit(server: MastodonServer, network: Network) ->
         (403, "Record not found (a login is needed: --header can send an access token)"),
     ],
 )
-def test_accounts_that_cannot_be_had(network: Network, server: MastodonServer, status: int, note: str) -> None:
-    """Deleted and private accounts are gone, and the note says which."""
+def test_unavailable_accounts(network: Network, server: MastodonServer, status: int, note: str) -> None:
     network.join("away", refuses=status)
     page = someone(space(server))
     assert ("gone", status, note, 0.0) == (page.outcome, page.status, page.note, page.retry_at)
 
 
-def test_a_crawl_goes_on_without_them(network: Network, server: MastodonServer) -> None:
-    """Deleted, private, opted-out and suspended accounts are one visit each; everybody else is found."""
+def test_crawl_continues_after_unavailable_accounts(network: Network, server: MastodonServer) -> None:
     alice = network.join("alice")
     others = [
         network.join("gone", refuses=410),
@@ -514,8 +482,7 @@ def test_a_crawl_goes_on_without_them(network: Network, server: MastodonServer) 
     assert ["denied", "gone", "gone"] == failed
 
 
-def test_opting_out(network: Network, server: MastodonServer, tmp_path: Path) -> None:
-    """Who asks not to be indexed is not read: no text, no links, nothing in the archive, by id and by name."""
+def test_opted_out_account_is_not_read(network: Network, server: MastodonServer, tmp_path: Path) -> None:
     alice, bob = network.join("alice", noindex=True), network.join("bob")
     network.write(alice, "very private jazz", bob)
     page = someone(space(server))
@@ -529,22 +496,19 @@ def test_opting_out(network: Network, server: MastodonServer, tmp_path: Path) ->
     assert not any("lookup" in text for text in _archived(tmp_path / "crawl"))
 
 
-def test_flags(network: Network, server: MastodonServer) -> None:
-    """Bots, limited accounts and those that are not to be recommended are read, and flagged."""
+def test_account_flags(network: Network, server: MastodonServer) -> None:
     alice = network.join("alice", bot=True, limited=True, discoverable=False, indexable=False)
     network.write(alice, "jazz")
     assert ["bot", "limited", "undiscoverable", "unsearchable"] == someone(space(server)).flags
 
 
-def test_suspended(network: Network, server: MastodonServer) -> None:
-    """A suspended account is gone, and not asked for twice."""
+def test_suspended_account(network: Network, server: MastodonServer) -> None:
     network.join("rude", suspended=True)
     visits = list(crawl(server, ["rude"]))
     assert [("gone", "the account is suspended")] == [(v.outcome, v.note) for v in visits if v.kind != "robots"]
 
 
-def test_moved(network: Network, server: MastodonServer) -> None:
-    """An account that has moved is its new one, whether it was named or mentioned."""
+def test_moved_account(network: Network, server: MastodonServer) -> None:
     new = network.join("new@other.example")
     network.write(new, "jazz")
     old = network.join("old", moved=network.describe(new))
@@ -557,8 +521,7 @@ def test_moved(network: Network, server: MastodonServer) -> None:
     assert ["new@other.example"] == visited(server, list(crawl(server, ["old"])))
 
 
-def test_moved_in_a_circle(network: Network, server: MastodonServer) -> None:
-    """Two accounts that have moved to each other are visited once each."""
+def test_moved_accounts_in_a_cycle(network: Network, server: MastodonServer) -> None:
     one, two = network.join("one"), network.join("two")
     one.more, two.more = {"moved": network.describe(two)}, {"moved": network.describe(one)}
     for each in (one, two):
@@ -567,8 +530,7 @@ def test_moved_in_a_circle(network: Network, server: MastodonServer) -> None:
     assert [3, 0] == [sum(visit.kind == "redirect" for visit in visits), sum(visit.is_page for visit in visits)]
 
 
-def test_what_is_not_public(network: Network, server: MastodonServer) -> None:
-    """What is unlisted or for followers is not read; with the latter among it, an answer is not even archived."""
+def test_non_public_statuses_are_dropped(network: Network, server: MastodonServer) -> None:
     alice = network.join("alice")
     network.write(alice, "for all")
     network.write(alice, "unlisted words", visibility="unlisted")
@@ -579,8 +541,7 @@ def test_what_is_not_public(network: Network, server: MastodonServer) -> None:
     assert ("for all", None, ["secrets"]) == (page.text, page.exchange, page.flags)
 
 
-def test_robots_txt(network: Network, server: MastodonServer) -> None:
-    """The server's robots.txt holds for its API."""
+def test_robots_txt_applies_to_api(network: Network, server: MastodonServer) -> None:
     network.join("alice")
     server.robots = "User-agent: *\nDisallow: /api/\n"
     visits = list(crawl(server, ["alice"]))
@@ -588,7 +549,6 @@ def test_robots_txt(network: Network, server: MastodonServer) -> None:
     assert [] == server.asked()
 
 
-# -- answers that are none ---------------------------------------------------------------------------------------
 
 STATUS = {"account": {"id": "1", "acct": "a"}, "visibility": "public", "content": "jazz"}
 
@@ -608,11 +568,10 @@ STATUS = {"account": {"id": "1", "acct": "a"}, "visibility": "public", "content"
         (b"\x89PNG", {"Content-Type": "image/png"}, "unwanted", "image/png"),
         (b" " * 4_000_001, {}, "invalid", "longer than 4,000,000 bytes"),
         (gzip.compress(b" " * 9_000_000), {"Content-Encoding": "gzip"}, "invalid", "longer than 4,000,000 bytes"),
-        (b"[]", {"Content-Encoding": "br"}, "invalid", "not brotli"),
+        (b"[]", {"Content-Encoding": "br"}, "invalid", "brotli body could not be decoded"),
     ],
 )
-def test_no_answer(server: MastodonServer, body: bytes, headers: dict[str, str], outcome: str, note: str) -> None:
-    """What is no answer of the API is a failed visit that says why: no text, no links, no exception."""
+def test_invalid_responses(server: MastodonServer, body: bytes, headers: dict[str, str], outcome: str, note: str) -> None:
     server.answers["/api/v1/accounts/1/statuses"] = (200, body, headers)
     page = someone(space(server))
     assert outcome == page.outcome
@@ -644,36 +603,32 @@ def test_no_answer(server: MastodonServer, body: bytes, headers: dict[str, str],
         ([{**STATUS, "account": {**STATUS["account"], "moved": "x", "bot": "yes"}}], "jazz", []),  # type: ignore[dict-item]
     ],
 )
-def test_strange_statuses(server: MastodonServer, told: Any, text: str, people: list[str]) -> None:
-    """What is not as the API has it is left out, the rest is read."""
+def test_malformed_statuses_are_dropped(server: MastodonServer, told: Any, text: str, people: list[str]) -> None:
     server.answers["/api/v1/accounts/1/statuses"] = (200, json.dumps(told).encode(), {})
     page = someone(space(server))
     assert ("ok", text, people) == (page.outcome, page.text, page.data["people"])
     page.title.encode()
 
 
-def test_too_much_of_everything(server: MastodonServer) -> None:
-    """Statuses, mentions and what is said of someone are bounded, whatever a server sends."""
+def test_response_limits(server: MastodonServer) -> None:
     mentions = [{"id": str(number)} for number in range(2, 400)]
     told = [{**STATUS, "content": "jazz " * 1100, "mentions": mentions[start:]} for start in range(60)]
     server.answers["/api/v1/accounts/1/statuses"] = (200, json.dumps(told).encode(), {})
     page = someone(space(server))
-    # A hundred of each of 60 statuses, each beginning one later: 2 to 101, 3 to 102, ..., 61 to 160.
+    # A hundred of each of 60 statuses, each starting one later: 2 to 101, 3 to 102, ..., 61 to 160.
     assert 100 + 59 == len(page.links)
     assert 5000 == max(map(len, page.links.anchors))
     server.answers["/api/v1/accounts/1/statuses"] = (200, json.dumps([STATUS] * 500).encode(), {})
     assert 200 == someone(space(server)).text.count("jazz")
 
 
-def test_a_look_up_that_finds_nonsense(server: MastodonServer) -> None:
-    """A look-up whose answer is no account fails."""
+def test_lookup_with_invalid_account(server: MastodonServer) -> None:
     server.answers["/api/v1/accounts/lookup"] = (200, b'{"id": "../../etc"}', {})
     page = look(space(server), space(server).node("x") or "")
     assert ("invalid", "JSON, but no account") == (page.outcome, page.note)
 
 
-def test_a_hostile_crawl_ends(network: Network, server: MastodonServer) -> None:
-    """A crawl among such answers ends, and nothing crashes."""
+def test_crawl_of_hostile_server_ends(network: Network, server: MastodonServer) -> None:
     alice = network.join("alice")
     bad = [network.join(f"bad{number}") for number in range(4)]
     network.write(alice, "jazz", *bad)
@@ -685,15 +640,13 @@ def test_a_hostile_crawl_ends(network: Network, server: MastodonServer) -> None:
     assert 3 == outcomes.count("invalid")
 
 
-# -- the access token --------------------------------------------------------------------------------------------
 
 SECRET = "s3cr3t-t0k3n-of-mine"
 
 
-def test_a_token_opens_what_is_closed(
+def test_token_is_sent_and_not_stored(
     network: Network, server: MastodonServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """With a token as a header a server that wants one is read; the token is in no file of the crawl."""
     alice = network.join("alice")
     network.write(alice, "jazz")
     server.token = SECRET
@@ -718,8 +671,7 @@ def test_a_token_opens_what_is_closed(
     assert not any(SECRET in text or "uthorization" in text for text in _archived(out))
 
 
-def test_a_redirect_to_another_server_is_not_followed(network: Network, server: MastodonServer) -> None:
-    """Nothing is sent there."""
+def test_redirect_to_other_server_is_not_followed(network: Network, server: MastodonServer) -> None:
     with serving(Network()) as other:
         elsewhere = f"{other.url}/api/v1/accounts/1/statuses"
         server.answers["/api/v1/accounts/lookup"] = (302, b"", {"Location": elsewhere})
@@ -729,8 +681,7 @@ def test_a_redirect_to_another_server_is_not_followed(network: Network, server: 
         assert not other.requests
 
 
-def test_redirects_within_the_server(server: MastodonServer, network: Network) -> None:
-    """A redirect to another address of the API is followed, one out of it is not."""
+def test_redirects_within_api(server: MastodonServer, network: Network) -> None:
     network.join("alice")
     made = space(server)
     server.answers["/api/v1/accounts/lookup"] = (301, b"", {"Location": "/api/v1/accounts/1/statuses?limit=40"})
@@ -740,7 +691,7 @@ def test_redirects_within_the_server(server: MastodonServer, network: Network) -
 
 
 def _archived(directory: Path) -> list[str]:
-    """All bytes of the archive, inflated, as text."""
+    """Return the inflated bytes of the archive as text."""
     found = []
     for path in (directory / "archive").glob("*.warc.gz"):
         with suppress(EOFError), gzip.open(path) as file:
@@ -748,11 +699,9 @@ def _archived(directory: Path) -> list[str]:
     return found
 
 
-# -- whole crawls ------------------------------------------------------------------------------------------------
 
 
-def test_the_checks_pass(network: Network, server: MastodonServer) -> None:
-    """The space does what every space has to do, at an account, a name and a hashtag."""
+def test_social_space_passes_checks(network: Network, server: MastodonServer) -> None:
     alice, bob = network.join("alice"), network.join("bob")
     network.write(alice, "#jazz", bob)
     for typed in ("alice", "#jazz", "search:jazz", f"{server.url}/api/v1/accounts/1/statuses?limit=40"):
@@ -762,20 +711,18 @@ def test_the_checks_pass(network: Network, server: MastodonServer) -> None:
         check_space(made, node)
 
 
-def test_politeness(network: Network, server: MastodonServer) -> None:
-    """One request at a time, and a pause after each: look-ups, accounts and older pages alike."""
+def test_requests_are_polite(network: Network, server: MastodonServer) -> None:
     crowd = [network.join(f"n{number}") for number in range(3)]
     for author in crowd:
         for _ in range(45):
             network.write(author, "jazz", *crowd)
     list(crawl(server, ["n0"], more=",pages=2", delay=0.03))
-    assert 1 + 1 + 3 * 2 == len(server.requests)  # robots.txt, a look-up, two pages of three people
+    assert 1 + 1 + 3 * 2 == len(server.requests)  # robots.txt, a lookup, two pages of three people
     gaps = [later.started - earlier.ended for earlier, later in zip(server.requests, server.requests[1:], strict=False)]
     assert min(gaps) >= 0.03
 
 
-def test_best_first_finds_more_people() -> None:
-    """Of 300 people, 50 of whom write on jazz: at 60 visits best-first knows more of those than breadth-first."""
+def test_best_first_finds_more_than_breadth_first() -> None:
     found: dict[str, list[int]] = {"best-first": [], "breadth-first": []}
     for seed in (1, 2):
         with serving(generated(seed)) as server:
@@ -789,8 +736,7 @@ def test_best_first_finds_more_people() -> None:
     assert statistics.mean(best) >= 1.5 * statistics.mean(breadth), found
 
 
-def test_the_command_line(tmp_path: Path) -> None:
-    """All commands that look at a crawl work on one of people."""
+def test_commands_read_social_crawl(tmp_path: Path) -> None:
     with serving(generated(1, people=60)) as server:
         out = tmp_path / "people"
         where = ["--space", f"social,server={server.url}", "--seed", "jazz0"]
@@ -818,8 +764,7 @@ def test_the_command_line(tmp_path: Path) -> None:
             assert document.marked
 
 
-def test_a_killed_crawl_goes_on(tmp_path: Path) -> None:
-    """A crawl that is killed and resumed picks what one that was left alone picks, and asks for nobody twice."""
+def test_killed_crawl_resumes(tmp_path: Path) -> None:
     with serving(generated(2, people=60)) as server:
         whole = [visit.node for visit in crawl(server, ["jazz0"], QUERY, budget=25, judge="") if visit.is_page]
         server.requests.clear()
@@ -834,18 +779,17 @@ def test_a_killed_crawl_goes_on(tmp_path: Path) -> None:
         with CrawlDirectory(out) as collection:
             assert whole == [visit.node for _, visit in collection.pages(copies=True)]
         asked = server.asked("/statuses")
-        assert len(asked) - len(set(asked)) <= 1  # what was in flight
+        assert len(asked) - len(set(asked)) <= 1  # requests in flight at the kill
 
 
 def _lycosa(*arguments: str) -> str:
-    """Run a command; what it prints."""
+    """Run a command; return its output."""
     ended = run(*arguments)
     assert 0 == ended.code, ended.err
     return ended.out
 
 
-def test_a_tag_that_nobody_uses(server: MastodonServer, tmp_path: Path) -> None:
-    """A crawl whose seeds lead to nobody says that they are the reason."""
+def test_crawl_of_unused_hashtag(server: MastodonServer, tmp_path: Path) -> None:
     words = ["crawl", "jazz", "--space", f"social,server={server.url}", "--seed", "#nobody", "--delay", "0"]
     words += ["--allow-network", *LOCAL, "--out", str(tmp_path / "none")]
     complaint = "lycosa: no page could be fetched. the seeds returned nothing: try other seeds"

@@ -1,4 +1,4 @@
-"""Pages in the browser, and the crawl around them: it does not run ahead, and does not wait for ever."""
+"""Pages in the browser: the crawl waits for them, but not forever."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OTHERS = [f"http://host{number}.test/" for number in range(20)]
 
 
 class Slow:
-    """A browser that takes its time."""
+    """A slow browser."""
 
     notes: list[str] = []  # noqa: RUF012 - as the protocol has it
 
@@ -29,18 +29,15 @@ class Slow:
         self.seconds = seconds
 
     def render_reason(self, node: str, look: PageLook) -> str:
-        """The one page."""
         return "a shell" if look.is_shell else ""
 
     async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
-        """What was asked for, later."""
         await asyncio.sleep(self.seconds)
         return RenderedPage(dom=html().encode())
 
     def learn(self, visit: Visit) -> None: ...
 
     def state(self) -> State:
-        """Nothing."""
         return {}
 
     def restore(self, state: State) -> None: ...
@@ -49,8 +46,7 @@ class Slow:
 
 
 @pytest.mark.parametrize(("seconds", "place"), [(4.0, range(OVERTAKEN + 3)), (100.0, range(20, 21))])
-def test_a_page_in_the_browser_is_not_overtaken_by_many(tmp_path: Path, seconds: float, place: range) -> None:
-    """A few pages pass it, then the crawl waits for what it may lead to; but not for one that hangs."""
+def test_hold_limits_pages_that_overtake(tmp_path: Path, seconds: float, place: range) -> None:
     shell = Says('<div id="root"></div><script src="/app.js"></script>')
     script = Script({APP: [shell], **{url: [Says(html())] for url in OTHERS}})
 

@@ -1,4 +1,4 @@
-"""The web as a space, over a transport that answers from a table: robots, redirects, failures, directives."""
+"""The web space over a table of responses: robots, redirects, failures, directives."""
 
 import asyncio
 import gzip
@@ -30,7 +30,7 @@ def answer(
     truncated: str = "",
     **headers: Any,
 ) -> Response:
-    """An HTTP answer; underscores in header names stand for dashes."""
+    """Return a response; underscores in header names stand for dashes."""
     fields = {name.replace("_", "-"): value for name, value in headers.items()}
     if kind:
         fields["content-type"] = kind
@@ -39,7 +39,7 @@ def answer(
 
 
 class Table:
-    """A transport that answers from a table, and remembers what it was asked for."""
+    """Transport with a table of responses that records its requests."""
 
     def __init__(self, answers: Mapping[str, Response | Exception]) -> None:
         self.answers = dict(answers)
@@ -63,7 +63,7 @@ class Table:
 
 
 class Time:
-    """A clock that stands still until it is set."""
+    """A manual clock."""
 
     now = 1000.0
 
@@ -72,7 +72,7 @@ class Time:
 
 
 def space(answers: Mapping[str, Response | Exception] | None = None, **rest: Any) -> WebSpace:
-    """A web space over a table."""
+    """Return a web space over a table."""
     clock = Time()
     politeness = Politeness(clock, delay=rest.pop("delay", 1.0), address_delay=0.0)
     return WebSpace(Table(answers or {}), politeness, clock, **rest)
@@ -88,7 +88,7 @@ def fetch(made: WebSpace, url: str = URL, kind: Kind = "page", **rest: Any) -> P
 
 
 def visit_of(task: Task, page: Page) -> Visit:
-    """The visit as the engine records it."""
+    """Return the visit that the engine would record."""
     return Visit(
         task.node, task.kind if task.kind != "page" else page.kind, page.outcome, 1, origin=task.origin,
         attempt=task.attempt, hops=task.hops, retry_at=page.retry_at, started=page.started, ended=page.ended,
@@ -97,7 +97,7 @@ def visit_of(task: Task, page: Page) -> Visit:
 
 
 def run_errand(made: WebSpace, node: str = URL) -> tuple[Task, Page]:
-    """Run the errand of a node, and let the space learn it."""
+    """Run the prerequisite of a node and let the space learn it."""
     task = made.prerequisite(node)
     assert isinstance(task, Task), task
 
@@ -110,12 +110,12 @@ def run_errand(made: WebSpace, node: str = URL) -> tuple[Task, Page]:
 
 
 def read(html: str, **headers: Any) -> Page:
-    """The page of some HTML."""
+    """Return the page of some HTML."""
     return fetch(space({URL: answer(html.encode(), **headers)}))
 
 
 class Pool:
-    """Readers that answer when they are let."""
+    """Worker processes whose answers the test releases."""
 
     def __init__(self) -> None:
         self.reading: dict[bytes, asyncio.Future[Any]] = {}
@@ -143,10 +143,10 @@ class Pool:
         ("a  c", "c a", "a  c"),
     ],
 )
-def test_answers_go_on_in_the_order_in_which_they_came(
+def test_pages_keep_order_of_arrival(
     bodies: str, read: str, left: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However soon each is read; only what is large is not waited for. What needs no reading (404) waits, too."""
+    """Only large pages may be overtaken."""
     ended: list[str] = []
 
     async def elsewhere(*given: Any, **how: Any) -> ParsedPage:
@@ -167,7 +167,7 @@ def test_answers_go_on_in_the_order_in_which_they_came(
             while body.encode() not in pool.reading:
                 await asyncio.sleep(0)
             pool.reading[body.encode()].set_result(None)
-            for _ in range(10):  # whatever follows from that
+            for _ in range(10):  # let dependent tasks run
                 await asyncio.sleep(0)
         await asyncio.gather(*running)
         await made.close()
@@ -180,12 +180,10 @@ def test_answers_go_on_in_the_order_in_which_they_came(
     assert left.split(" ") == ended
 
 
-# -- pages ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.paper("batsakis-downloading", "gouriten-web")
-def test_a_page_and_its_links() -> None:
-    """Title, text, links, validators, address and the exchange for the archive."""
+def test_page_with_links() -> None:
     html = b"<title>Reefs</title><p>On <a href='/b'>coral</a>"
     made = space({URL: answer(html, etag='"x"', last_modified="yesterday")})
     page = fetch(made)
@@ -198,7 +196,6 @@ def test_a_page_and_its_links() -> None:
 
 
 def test_base_href() -> None:
-    """Links are relative to the page's base."""
     assert ["http://b.test/dir/c"] == read("<base href='http://b.test/dir/'><a href=c>x</a>").links.urls
 
 
@@ -220,27 +217,23 @@ def test_base_href() -> None:
     ],
 )
 def test_content_types_and_charsets(kind: str, body: bytes, text: str) -> None:
-    """A body is read as its type and charset say; other types have no text."""
     page = fetch(space({URL: answer(body, kind=kind)}, accept=["image/png"]))
     assert ("ok", text) == (page.outcome, page.text)
 
 
 @pytest.mark.parametrize("charset", ["undefined", "idna"])
-def test_charsets_that_are_no_charsets(charset: str) -> None:
-    """A charset that only Python knows does not make a visit crash."""
+def test_charset_known_to_python_only(charset: str) -> None:
     body = b"xn--" + b"a" * 100
     assert "ok" == fetch(space({URL: answer(body, kind=f"text/plain; charset={charset}")})).outcome
 
 
 @pytest.mark.paper("batsakis-html-only")
-def test_unwanted_types_are_not_archived() -> None:
-    """An answer whose body was not read is 'unwanted', with its type as a note."""
+def test_unwanted_type_is_not_archived() -> None:
     page = fetch(space({URL: answer(kind="image/png", truncated="unwanted")}))
     assert ("unwanted", "image/png", None) == (page.outcome, page.note, page.exchange)
 
 
-def test_what_is_wanted_is_handed_to_the_transport() -> None:
-    """Pages ask for text and what the user accepts; robots.txt may come as any type."""
+def test_wanted_types_are_passed_to_transport() -> None:
     made = space({ROBOTS: answer()}, accept=["application/pdf"])
     fetch(made)
     run_errand(made)
@@ -249,8 +242,7 @@ def test_what_is_wanted_is_handed_to_the_transport() -> None:
     assert frozenset() == made.transport.wanted[1]
 
 
-def test_compressed_bodies() -> None:
-    """The text is read from the inflated body, the archive keeps the body as received."""
+def test_compressed_body() -> None:
     body = gzip.compress(b"<p>Reef")
     page = fetch(space({URL: answer(body, content_encoding="gzip")}))
     assert "Reef" == page.text
@@ -258,8 +250,7 @@ def test_compressed_bodies() -> None:
     assert (body, len(body)) == (page.exchange.body, page.size)
 
 
-def test_a_bomb_is_cut() -> None:
-    """A small body that inflates without end is read up to the cap, and flagged."""
+def test_decompression_bomb_is_cut() -> None:
     bomb = gzip.compress(b"<p>Reef " + b"x " * 2_000_000)
     page = fetch(space({URL: answer(bomb, content_encoding="gzip")}, inflated=10_000))
     assert ("ok", ["truncated:inflated"]) == (page.outcome, page.flags)
@@ -268,8 +259,8 @@ def test_a_bomb_is_cut() -> None:
 
 
 @pytest.mark.paper("batsakis-page-size")
-def test_pages_beyond_a_limit_are_left_alone() -> None:
-    """Of 100,000 bytes or fewer, unpacked, as in the thesis: one byte more, or a body that was cut off, is unwanted."""
+def test_page_size_limit() -> None:
+    """Of 100,000 unpacked bytes, as in the thesis: one more, or a truncated body, is unwanted."""
     text = b"<p>Reef" + b" " * 99_993
     whole = fetch(space({URL: answer(gzip.compress(text), content_encoding="gzip")}, largest=100_000))
     assert ("ok", "Reef") == (whole.outcome, whole.text)
@@ -278,19 +269,16 @@ def test_pages_beyond_a_limit_are_left_alone() -> None:
         assert ("unwanted", "more than 100,000 bytes", None) == (page.outcome, page.note, page.exchange)
 
 
-def test_a_body_that_can_not_be_inflated() -> None:
-    """An encoding that can't be undone is an invalid answer, and its bytes are kept."""
+def test_unsupported_content_encoding() -> None:
     page = fetch(space({URL: answer(b"???", content_encoding="compress")}))
     assert ("invalid", "the content encoding 'compress' is not supported") == (page.outcome, page.note)
     assert page.exchange is not None
 
 
-def test_a_cut_body_is_flagged() -> None:
-    """What is missing of a body is said in the flags."""
+def test_truncated_body_is_flagged() -> None:
     assert ["truncated:length"] == fetch(space({URL: answer(b"<p>Reef", truncated="length")})).flags
 
 
-# -- outcomes ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -298,31 +286,27 @@ def test_a_cut_body_is_flagged() -> None:
     [(200, "ok"), (204, "ok"), (404, "gone"), (410, "gone"), (403, "gone"), (300, "gone"), (304, "invalid"),
      (500, "broken"), (502, "broken"), (429, "busy"), (503, "busy"), (199, "broken")],
 )  # fmt: skip
-def test_statuses(status: int, outcome: str) -> None:
-    """Each status has an outcome, and no links but those of a page."""
+def test_outcome_of_status(status: int, outcome: str) -> None:
     page = fetch(space({URL: answer(b"<a href=b>x</a>", status)}))
     assert (outcome, status) == (page.outcome, page.status)
     assert (["http://a.test/b"] if outcome == "ok" else []) == page.links.urls
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_redirects(status: int) -> None:
-    """A redirect is a visit of its own kind with one link."""
+def test_redirect(status: int) -> None:
     page = fetch(space({URL: answer(status=status, location="../b#c")}))
     assert ("redirect", "redirect", ["http://a.test/b"]) == (page.kind, page.outcome, page.links.urls)
     assert 1 == len(page.links.link_relevances)
 
 
 @pytest.mark.parametrize("location", ["", "mailto:x@y.test", "javascript:void(0)", "http://"])
-def test_redirects_to_nowhere(location: str) -> None:
-    """A redirect without a place to go is invalid."""
+def test_redirect_without_target(location: str) -> None:
     headers: dict[str, Any] = {"location": location} if location else {}
     page = fetch(space({URL: answer(status=301, **headers)}))
     assert ("invalid", "page", "a redirect to nowhere") == (page.outcome, page.kind, page.note)
 
 
-def test_a_location_beyond_ascii() -> None:
-    """Raw bytes in a Location are read as UTF-8, which is what servers mean."""
+def test_location_beyond_ascii() -> None:
     raw = "/grün".encode().decode("utf-8", "surrogateescape")
     assert ["http://a.test/gr%C3%BCn"] == fetch(space({URL: answer(status=301, location=raw)})).links.urls
 
@@ -330,8 +314,7 @@ def test_a_location_beyond_ascii() -> None:
 @pytest.mark.parametrize(
     ("again", "attempt", "wait"), [(True, 1, 5.0), (True, 2, 30.0), (True, 3, None), (False, 1, None)]
 )
-def test_failures_are_retried(again: bool, attempt: int, wait: float | None) -> None:
-    """A failure that may pass is tried again after a growing pause, three times in all."""
+def test_failures_are_retried_with_backoff(again: bool, attempt: int, wait: float | None) -> None:
     error = FetchError("timeout", "no answer", again=again, address="192.0.2.9")
     page = fetch(space({URL: error}), attempt=attempt)
     assert ("timeout", "no answer", "192.0.2.9") == (page.outcome, page.note, page.address)
@@ -351,26 +334,22 @@ def test_failures_are_retried(again: bool, attempt: int, wait: float | None) -> 
     ],
 )
 def test_retry_after(header: str, wait: float) -> None:
-    """A busy host is left alone for as long as it asks, at least our own pause, at most a day."""
     page = fetch(space({URL: answer(status=503, retry_after=header)}))
     assert ("busy", 1000.0 + wait) == (page.outcome, page.retry_at)
 
 
 @pytest.mark.parametrize("header", ["-5", "1.5", "Thu, 99 Foo", "Thu, 01 Jan 1970 00:00:01", "٣"])
-def test_retry_after_nonsense(header: str) -> None:
-    """What is no number of seconds and no date to come asks for nothing."""
+def test_retry_after_invalid(header: str) -> None:
     assert 0.0 == parse_retry_after(header, 1000.0)
 
 
-def test_a_busy_host_holds_its_lane() -> None:
-    """After a 503 the host is left alone until its time."""
+def test_busy_host_rests() -> None:
     made = space({URL: answer(status=503, retry_after="120")})
     page = fetch(made)
     made.learn(visit_of(Task(URL), page))
     assert (1120.0, "asked to come back later") == made.ready("a.test")
 
 
-# -- directives ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -396,28 +375,24 @@ def test_a_busy_host_holds_its_lane() -> None:
         ("<a href=b>x</a>", {"x_robots_tag": "unavailable_after: Wed, 25 Jun 2030 15:00, nofollow"}, 0, ["nofollow"]),
     ],
 )  # fmt: skip
-def test_nofollow_in_all_its_forms(html: str, headers: dict[str, Any], links: int, flags: list[str]) -> None:
-    """Links, pages and headers that say nofollow are obeyed; the other directives are recorded."""
+def test_nofollow_forms(html: str, headers: dict[str, Any], links: int, flags: list[str]) -> None:
     page = read(html, **headers)
     assert (links, flags) == (len(page.links), page.flags)
 
 
-def test_nofollow_links_keep_the_others_aligned() -> None:
-    """The links that stay keep anchors, contexts, positions and paths of their own."""
+def test_nofollow_keeps_columns_aligned() -> None:
     page = read("<a href=b rel=nofollow>one</a> <a class=ref href=c>two</a>")
     assert (["http://a.test/c"], ["two"], [1], ["one two"], ["html body a.ref"]) == (
         page.links.urls, page.links.anchors, page.links.positions, page.links.contexts, page.links.paths
     )  # fmt: skip
 
 
-def test_nofollow_may_be_overruled() -> None:
-    """With follow_nofollow all links are kept."""
+def test_follow_nofollow() -> None:
     html = b"<meta name=robots content=nofollow><a href=b rel=nofollow>x</a>"
     assert 1 == len(fetch(space({URL: answer(html)}, follow_nofollow=True)).links)
 
 
-def test_languages() -> None:
-    """A page in a language that was not asked for is flagged; its own word counts first, then what it is written in."""
+def test_unwanted_language_is_flagged() -> None:
     german = "<p>" + "Die Korallenriffe sind durch die Erwärmung der Meere bedroht und bleichen aus. " * 3
     for html, flags in (
         (f"<html lang=de-AT>{german}", ["language"]),
@@ -435,23 +410,19 @@ ENGLISH = "<p>" + "The coral reefs are threatened by the warming of the seas, an
     ("html", "languages", "headers"),
     [(ENGLISH, ["en"], {}), ("<html lang=en>", ["EN"], {}), ("<p>x", ["en"], {"content_language": "en, de"})],
 )
-def test_pages_in_the_right_language(html: str, languages: list[str], headers: dict[str, Any]) -> None:
-    """A page that is written in a wanted language, or says so among others, is not flagged."""
+def test_wanted_language_is_not_flagged(html: str, languages: list[str], headers: dict[str, Any]) -> None:
     assert [] == fetch(space({URL: answer(html.encode(), **headers)}, languages=languages)).flags
 
 
-def test_a_canonical_address_is_a_hint() -> None:
-    """rel=canonical is kept as data if it differs from the page's own address."""
+def test_canonical_url_is_recorded() -> None:
     assert "http://a.test/other" == read("<link rel=canonical href=/other>").data["canonical"]
     assert {} == read("<link rel=canonical href=/page>").data
 
 
-# -- robots.txt ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.paper("rules-figure-1")
-def test_robots_first() -> None:
-    """Before the first page of an origin its robots.txt is an errand; then its rules decide."""
+def test_robots_is_fetched_first() -> None:
     made = space({ROBOTS: answer(b"User-agent: *\nDisallow: /private", kind="text/plain")})
     task, _ = run_errand(made)
     assert (ROBOTS, "robots", URL) == (task.node, task.kind, task.origin)
@@ -473,8 +444,7 @@ def test_robots_first() -> None:
         (FetchError("refused", "private network"), True),
     ],
 )
-def test_what_a_robots_answer_means(response: Response | Exception, allowed: bool) -> None:
-    """4xx and what leads nowhere allow; rules decide, compressed or not; a guarded host is refused page by page."""
+def test_robots_response_rules(response: Response | Exception, allowed: bool) -> None:
     made = space({ROBOTS: response})
     run_errand(made)
     assert (None if allowed else ("denied", f"{ROBOTS} does not allow it")) == made.prerequisite(URL)
@@ -491,8 +461,7 @@ def test_what_a_robots_answer_means(response: Response | Exception, allowed: boo
         (FetchError("unknown-host", "no such host"), 3600.0),
     ],
 )
-def test_robots_that_can_not_be_read(response: Response | Exception, wait: float) -> None:
-    """5xx, 429 and network failures close the host for a while; then robots.txt is tried again."""
+def test_unreadable_robots_closes_host(response: Response | Exception, wait: float) -> None:
     made = space({ROBOTS: response})
     _, page = run_errand(made)
     assert 1000.0 + wait == page.retry_at
@@ -503,8 +472,7 @@ def test_robots_that_can_not_be_read(response: Response | Exception, wait: float
     assert (ROBOTS, 2) == (again.node, again.attempt)
 
 
-def test_robots_pauses_grow() -> None:
-    """Each failure in a row makes the pause longer: 5 s, 30 s, an hour, six, then a day each time."""
+def test_robots_backoff_grows() -> None:
     made = space({ROBOTS: answer(status=500)})
     clock = made.clock
     assert isinstance(clock, Time)
@@ -516,8 +484,7 @@ def test_robots_pauses_grow() -> None:
     assert [5.0, 30.0, 3600.0, 21600.0, 86400.0, 86400.0] == waits
 
 
-def test_a_robots_visit_that_crashed_closes_the_host() -> None:
-    """When the fetch of robots.txt failed by a bug, nothing is known: the host stays closed, as for any failure."""
+def test_crashed_robots_visit_closes_host() -> None:
     made = space()
     task = made.prerequisite(URL)
     assert isinstance(task, Task)
@@ -525,8 +492,7 @@ def test_a_robots_visit_that_crashed_closes_the_host() -> None:
     assert isinstance(made.prerequisite(URL), Task)
 
 
-def test_robots_redirects() -> None:
-    """A redirect of robots.txt is followed, also to another host, and its rules hold where it was asked for."""
+def test_robots_redirect() -> None:
     other = "http://b.test/r.txt"
     made = space({ROBOTS: answer(status=301, location=other), other: answer(b"User-agent: *\nDisallow: /page")})
     first, _ = run_errand(made)
@@ -537,7 +503,6 @@ def test_robots_redirects() -> None:
 
 
 def test_robots_redirects_without_end() -> None:
-    """After five redirects robots.txt counts as absent."""
     made = space({f"http://a.test/{n or 'robots.txt'}": answer(status=301, location=f"/{n + 1}") for n in range(20)})
     for _ in range(ROBOTS_HOPS + 1):
         run_errand(made)
@@ -545,7 +510,6 @@ def test_robots_redirects_without_end() -> None:
 
 
 def test_robots_expire_after_a_day() -> None:
-    """Rules are asked for anew after 24 hours."""
     made = space({ROBOTS: answer(b"")})
     clock = made.clock
     assert isinstance(clock, Time)
@@ -556,16 +520,14 @@ def test_robots_expire_after_a_day() -> None:
     assert isinstance(made.prerequisite(URL), Task)
 
 
-def test_crawl_delay_is_obeyed() -> None:
-    """A Crawl-delay longer than ours makes the host's pauses longer."""
+def test_crawl_delay() -> None:
     made = space({ROBOTS: answer(b"User-agent: *\nCrawl-delay: 7"), URL: answer()})
     run_errand(made)
     fetch(made)
     assert (1007.0, "crawl-delay") == made.ready("a.test")
 
 
-def test_a_host_is_closed_while_its_robots_are_fetched() -> None:
-    """From the moment robots.txt is asked for until it is recorded, the host's lane is not ready."""
+def test_host_is_not_ready_while_robots_are_fetched() -> None:
     made = space({ROBOTS: answer(b"")})
     task = made.prerequisite(URL)
     assert isinstance(task, Task)
@@ -576,13 +538,12 @@ def test_a_host_is_closed_while_its_robots_are_fetched() -> None:
 
     until, page = asyncio.run(look())
     assert float("inf") == until
-    assert float("inf") == made.ready("a.test")[0]  # here, but nobody has learned what it says
+    assert float("inf") == made.ready("a.test")[0]  # received, but not yet learned
     made.learn(Visit(task.node, "robots", page.outcome, 1, origin=task.origin, data=page.data))
     assert made.ready("a.test")[0] < float("inf")
 
 
-def test_learning_again_gives_the_same_rules() -> None:
-    """A space that learns the recorded robots visit knows the rules without asking."""
+def test_learn_restores_rules() -> None:
     made = space({ROBOTS: answer(b"User-agent: *\nDisallow: /page")})
     task, page = run_errand(made)
     fresh = space()
@@ -590,18 +551,16 @@ def test_learning_again_gives_the_same_rules() -> None:
     assert made.prerequisite(URL) == fresh.prerequisite(URL) == ("denied", f"{ROBOTS} does not allow it")
 
 
-def test_a_resumed_crawl_starts_with_a_pause() -> None:
-    """When an earlier run is gone on with, every host waits for one delay."""
+def test_resumed_delays_every_host() -> None:
     made = space(delay=2.0)
     made.resumed()
     assert (1002.0, "pause after resuming") == made.ready("b.test")
 
 
-# -- lanes, seeds --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("url", "lane"),
+    ("url", "host_key"),
     [
         ("http://a.test/x", "a.test"),
         ("https://a.test:8443/", "a.test:8443"),
@@ -609,8 +568,7 @@ def test_a_resumed_crawl_starts_with_a_pause() -> None:
         ("http://a.test", "a.test"),
     ],
 )
-def test_a_lane_is_a_host_with_its_port(url: str, host_key: str) -> None:
-    """Pages of one host and port share a lane."""
+def test_host_key_includes_port(url: str, host_key: str) -> None:
     assert host_key == space().host_key(url)
 
 
@@ -621,28 +579,24 @@ def test_a_lane_is_a_host_with_its_port(url: str, host_key: str) -> None:
         ("nonsense", None), ("ftp://a.test/", None), ("", None), ("mailto:x@a.test", None),
     ],
 )  # fmt: skip
-def test_seeds_as_people_type_them(text: str, url: str | None) -> None:
-    """A bare host gets https; what is no web address is none."""
+def test_node_of_typed_urls(text: str, url: str | None) -> None:
     assert url == check_seed(text)
 
 
-def test_closing_closes_the_transport() -> None:
-    """The space lets go of its connections."""
+def test_close_closes_transport() -> None:
     made = space()
     asyncio.run(made.close())
     assert isinstance(made.transport, Table)
     assert made.transport.closed
 
 
-def test_a_visit_ends_the_hosts_turn_whatever_happens() -> None:
-    """Also after a failure the host is free again after its pause."""
+def test_host_is_ready_again_after_failure() -> None:
     made = space({URL: FetchError("unreachable", "down")})
     fetch(made)
     assert (1001.0, "delay") == made.ready("a.test")
 
 
-def test_the_whole_text_is_read_if_it_is_wanted() -> None:
-    """A page has a main part, its headings and its lead; with whole_text it has none."""
+def test_main_part_and_whole_text() -> None:
     html = b"<nav>Home</nav><h1>Reefs</h1><p>Coral lives in the sea, and where it is warm for weeks it bleaches."
     page = fetch(space({URL: answer(html)}))
     assert page.main.startswith("Reefs\nCoral")
@@ -654,7 +608,7 @@ def test_the_whole_text_is_read_if_it_is_wanted() -> None:
 
 
 class Shows:
-    """A browser that shows the same whatever it is given."""
+    """A browser that always shows the same DOM."""
 
     notes: ClassVar[list[str]] = []
 
@@ -680,8 +634,7 @@ LOGIN = b"<title>Log in</title><input type=password>"
         (LOGIN, "", "login", ["train-ai:header"]),
     ],
 )
-def test_what_a_browser_shows_is_heeded(dom: bytes, respect: str, outcome: str, opt_outs: list[str]) -> None:
-    """An opt-out or a wall that scripts bring counts; what the header has said counts on."""
+def test_rendered_walls_and_opt_outs(dom: bytes, respect: str, outcome: str, opt_outs: list[str]) -> None:
     shell = b'<div id="root"></div><script src="/app.js"></script>'
     made = space({URL: answer(shell) if respect else answer(shell, content_usage="train-ai=n")}, respect=respect)
     made.renderer = Shows(dom)  # type: ignore[assignment]
@@ -691,7 +644,7 @@ def test_what_a_browser_shows_is_heeded(dom: bytes, respect: str, outcome: str, 
     assert page.data["opt_outs"] == opt_outs
 
 
-def test_what_a_rendered_page_fetches_is_signed() -> None:
+def test_requests_of_rendered_page_are_signed() -> None:
     class Signs:
         def headers(self, url: str, now: float) -> tuple[tuple[str, str], ...]:
             return (("Signature", f"of {url}"),)

@@ -1,4 +1,4 @@
-"""The web as a space, where it is asked for more than pages: sitemaps, feeds, lists, and pages that can't exist."""
+"""The web space for sitemaps, feeds, lists, and probes for soft 404s."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROBOTS = "http://a.test/robots.txt"
 
 
 def answer(body: bytes = b"", status: int = 200, kind: str = "text/html", truncated: str = "", **more: Any) -> Response:
-    """An HTTP answer; underscores in header names stand for dashes."""
+    """Return a response; underscores in header names stand for dashes."""
     fields = {name.replace("_", "-"): value for name, value in more.items()}
     if kind:
         fields["content-type"] = kind
@@ -31,7 +31,7 @@ def answer(body: bytes = b"", status: int = 200, kind: str = "text/html", trunca
 
 
 class Answers:
-    """A transport that answers from a table, and remembers what it was asked for and what was wanted."""
+    """Transport with a table of responses that records its requests and wanted types."""
 
     def __init__(self, answers: Mapping[str, Response | Exception]) -> None:
         self.answers = dict(answers)
@@ -53,7 +53,7 @@ class Answers:
 
 
 def space(answers: Mapping[str, Response | Exception] | None = None, **rest: Any) -> WebSpace:
-    """A web space over a table, in a moment that does not pass."""
+    """Return a web space over a table with a stopped clock."""
     politeness = Politeness(lambda: 1000.0, address_delay=0.0)
     return WebSpace(Answers(answers or {}), politeness, lambda: 1000.0, **rest)
 
@@ -68,17 +68,17 @@ def visit(made: WebSpace, task: Task) -> Page:
 
 
 def source(body: bytes, url: str = URL, **rest: Any) -> Page:
-    """The page of a source."""
+    """Return the page of a source."""
     return visit(space({url: answer(body, **rest)}), Task(url, "sitemap"))
 
 
 def urlset(*urls: str) -> bytes:
-    """A sitemap."""
+    """Return a sitemap."""
     return f"<urlset>{''.join(f'<url><loc>{url}</loc></url>' for url in urls)}</urlset>".encode()
 
 
 def index(*urls: str) -> bytes:
-    """A sitemap index."""
+    """Return a sitemap index."""
     inner = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in urls)
     return f"<sitemapindex>{inner}</sitemapindex>".encode()
 
@@ -87,11 +87,9 @@ FEED = b"""<rss><channel><title>Reef news</title><item><title>Corals bleach</tit
 <link>http://a.test/7</link></item></channel></rss>"""
 
 
-# -- sources -------------------------------------------------------------------------------------------------
 
 
-def test_a_sitemap() -> None:
-    """Its addresses are links, with their words for anchors and as its text; it is a visit of its own kind."""
+def test_sitemap() -> None:
     page = source(urlset("http://a.test/coral-reef", "http://a.test/b"), kind="application/xml")
     assert ("ok", "sitemap", 200, "sitemap") == (page.outcome, page.kind, page.status, page.data["form"])
     assert ["http://a.test/coral-reef", "http://a.test/b"] == page.links.urls
@@ -101,16 +99,14 @@ def test_a_sitemap() -> None:
     assert page.exchange is not None
 
 
-def test_a_sitemap_index_names_sources() -> None:
-    """What an index names are further sources, not pages."""
+def test_sitemap_index_names_sources() -> None:
     page = source(index("http://a.test/1.xml", "http://a.test/2.xml"), kind="text/xml")
     assert ("sitemap", [], ["http://a.test/1.xml", "http://a.test/2.xml"]) == (
         page.kind, page.links.urls, page.data["sources"]
     )  # fmt: skip
 
 
-def test_an_index_names_no_more_sources_than_are_read() -> None:
-    """The log need not know of sitemaps that no one will read."""
+def test_sitemap_index_is_limited() -> None:
     page = source(index(*(f"http://a.test/{n}.xml" for n in range(3 * MAX_SOURCES))))
     assert MAX_SOURCES == len(page.data["sources"])
 
@@ -132,22 +128,19 @@ def test_an_index_names_no_more_sources_than_are_read() -> None:
         (b"# Reefs\n\n- [Reef](http://a.test/x): all on it\n", "text/markdown", {}),
     ],
 )
-def test_whatever_a_source_comes_as(body: bytes, kind: str, more: dict[str, str]) -> None:
-    """Compressed once or twice, mislabelled, a plain list: it is read by what it contains."""
+def test_source_encodings_and_types(body: bytes, kind: str, more: dict[str, str]) -> None:
     page = source(body, "http://a.test/list", kind=kind, **more)
     assert ("ok", "sitemap", ["http://a.test/x"]) == (page.outcome, page.kind, page.links.urls)
 
 
-def test_a_feed() -> None:
-    """A feed's items are links with titles."""
+def test_feed() -> None:
     page = source(FEED, kind="application/rss+xml")
     assert ("sitemap", "feed", "Reef news", ["Corals bleach"]) == (
         page.kind, page.data["form"], page.title, page.links.anchors
     )  # fmt: skip
 
 
-def test_what_is_no_source_is_read_as_a_page() -> None:
-    """A seed that was thought to be a sitemap and is an ordinary page is a page, with text, links and directives."""
+def test_page_instead_of_source() -> None:
     html = b"<title>Reefs</title><meta name=robots content=noarchive><p>On <a href=/b>coral</a>"
     page = source(html)
     assert ("ok", "page", "Reefs", "On coral", ["http://a.test/b"], ["noarchive"]) == (
@@ -156,14 +149,12 @@ def test_what_is_no_source_is_read_as_a_page() -> None:
     assert "form" not in page.data
 
 
-def test_what_is_neither_source_nor_page_is_unwanted() -> None:
-    """A picture is a picture."""
+def test_image_instead_of_source_is_unwanted() -> None:
     page = source(b"\x89PNG\r\n\0\0", kind="image/png")
     assert ("unwanted", "page", "image/png") == (page.outcome, page.kind, page.note)
 
 
-def test_a_source_that_can_not_be_inflated() -> None:
-    """An encoding that can not be undone is an invalid answer."""
+def test_source_with_unsupported_encoding() -> None:
     page = source(b"???", kind="application/xml", content_encoding="compress")
     assert ("invalid", "page", "the content encoding 'compress' is not supported") == (
         page.outcome,
@@ -173,27 +164,23 @@ def test_a_source_that_can_not_be_inflated() -> None:
 
 
 @pytest.mark.parametrize(("status", "outcome"), [(404, "gone"), (500, "broken"), (503, "busy")])
-def test_a_source_that_is_not_there(status: int, outcome: Outcome) -> None:
-    """Failures are those of any page."""
+def test_source_failure(status: int, outcome: Outcome) -> None:
     page = source(urlset("http://a.test/x"), status=status)
     assert (outcome, []) == (page.outcome, page.links.urls)
 
 
-def test_a_source_that_has_moved() -> None:
-    """A redirect is a redirect, whatever was asked for."""
+def test_source_redirect() -> None:
     page = source(b"", status=301, location="/new.xml")
     assert ("redirect", ["http://a.test/new.xml"]) == (page.kind, page.links.urls)
 
 
-def test_a_source_that_breaks_off() -> None:
-    """What came before is used, and that something is missing is noted and flagged."""
+def test_truncated_source() -> None:
     page = source(urlset("http://a.test/x", "http://a.test/y")[:60], kind="application/xml", truncated="disconnect")
     assert ("ok", ["http://a.test/x"], ["truncated:disconnect"]) == (page.outcome, page.links.urls, page.flags)
     assert "truncated" in page.note
 
 
-def test_any_type_is_wanted_of_a_source() -> None:
-    """The transport must not refuse a sitemap for its type, as it would a page."""
+def test_source_accepts_any_type() -> None:
     made = space({URL: answer(urlset("http://a.test/x"), kind="application/octet-stream")})
     visit(made, Task(URL, "sitemap"))
     visit(made, Task("http://a.test/page"))
@@ -202,8 +189,7 @@ def test_any_type_is_wanted_of_a_source() -> None:
     assert "text/html" in made.transport.wanted[1]
 
 
-def test_a_file_as_a_page() -> None:
-    """A source from a file looks as if it had been fetched, at the moment when it was read."""
+def test_source_page_of_file() -> None:
     made = Source("sitemap", title="Reefs")
     made.add("http://a.test/coral-reef")
     made.follow("http://a.test/more.xml")
@@ -214,44 +200,39 @@ def test_a_file_as_a_page() -> None:
     )  # fmt: skip
 
 
-# -- robots.txt names sitemaps -------------------------------------------------------------------------------
 
 
 def robots(rules: str, **rest: Any) -> Page:
-    """The page of a robots.txt."""
+    """Return the page of a robots.txt."""
     made = space({ROBOTS: answer(rules.encode(), kind="text/plain")}, **rest)
     task = made.prerequisite("http://a.test/")
     assert isinstance(task, Task)
     return visit(made, task)
 
 
-def test_sitemaps_of_robots_are_named_if_they_are_of_interest() -> None:
-    """With sitemaps=True a robots.txt names its sitemaps, in canonical form; without, it says nothing of them."""
+def test_robots_names_sitemaps_if_enabled() -> None:
     rules = "Sitemap: HTTP://A.test:80/s.xml#x\nUser-agent: *\nDisallow: /x\nsitemap: http://b.test/t.xml\nSitemap: ftp://x/"
     assert ["http://a.test/s.xml", "http://b.test/t.xml"] == robots(rules, sitemaps=True).data["sources"]
     assert {"body": rules.encode()} == robots(rules).data
 
 
-def test_a_robots_txt_names_some_sitemaps_at_most() -> None:
-    """A host with hundreds of sitemaps has the first of them read."""
+def test_robots_sitemaps_are_limited() -> None:
     rules = "".join(f"Sitemap: http://a.test/{number}.xml\n" for number in range(500))
     named = robots(rules, sitemaps=True).data["sources"]
     assert [f"http://a.test/{number}.xml" for number in range(MAX_SITEMAPS)] == named
 
 
-def test_a_robots_txt_that_is_not_there_names_none() -> None:
-    """No robots.txt, no sitemaps."""
+def test_missing_robots_names_no_sitemaps() -> None:
     made = space(sitemaps=True)
     task = made.prerequisite("http://a.test/")
     assert isinstance(task, Task)
     assert [] == visit(made, task).data["sources"]
 
 
-# -- probes --------------------------------------------------------------------------------------------------
 
 
 def known(pages: int = 3, rules: str = "", after: int = 3, base: str = "http://a.test", **more: Any) -> WebSpace:
-    """A space that knows the rules of an origin and has seen so many of its pages."""
+    """Return a space that knows the rules of an origin and has seen some of its pages."""
     made = space(probe_after=after, **more)
     learn(made, f"{base}/robots.txt", "robots", origin=f"{base}/", data={"body": rules.encode()})
     for number in range(pages):
@@ -260,12 +241,12 @@ def known(pages: int = 3, rules: str = "", after: int = 3, base: str = "http://a
 
 
 def learn(made: WebSpace, node: str, kind: Kind = "page", outcome: Outcome = "ok", **rest: Any) -> None:
-    """Let the space see a recorded visit."""
+    """Let the space learn a recorded visit."""
     made.learn(Visit(node, kind, outcome, 1, ended=1000.0, **rest))
 
 
 def probe(made: WebSpace, node: str = "http://a.test/reefs/7.html") -> Task:
-    """The probe that comes before a node."""
+    """Return the probe that precedes a node."""
     task = made.prerequisite(node)
     assert isinstance(task, Task), task
     assert ("probe", node, -1) == (task.kind, task.origin, task.row)
@@ -282,29 +263,25 @@ def probe(made: WebSpace, node: str = "http://a.test/reefs/7.html") -> Task:
         ("http://a.test/", "http://a.test/", ""),
     ],
 )
-def test_a_probe_asks_for_nonsense_beside_the_page(node: str, folder: str, ending: str) -> None:
-    """In the page's folder and with its ending: a host may say 200 to everything in one place only."""
+def test_probe_keeps_folder_and_extension(node: str, folder: str, ending: str) -> None:
     url = probe(known(), node).node
     assert url.startswith(f"{folder}no-such-page-")
     assert url.endswith(ending)
     assert len(folder) + len("no-such-page-") + 12 + len(ending) == len(url)
 
 
-def test_a_probe_is_the_same_each_time() -> None:
-    """Chance is no part of it: two crawls ask for the same nonsense; of two hosts for another."""
+def test_probe_is_deterministic_per_host() -> None:
     assert probe(known()).node == probe(known()).node
     other = known(base="http://b.test")
     assert probe(known()).node != probe(other, "http://b.test/reefs/7.html").node.replace("b.test", "a.test")
 
 
 @pytest.mark.parametrize(("pages", "asked"), [(0, False), (2, False), (3, True), (9, True)])
-def test_a_host_is_probed_after_some_pages(pages: int, asked: bool) -> None:
-    """Hosts of which a page or two are fetched are left alone."""
+def test_probe_after_some_pages(pages: int, asked: bool) -> None:
     assert asked == isinstance(known(pages).prerequisite("http://a.test/x"), Task)
 
 
-def test_only_pages_count() -> None:
-    """Failures, redirects, sitemaps and pages of other origins bring the probe no nearer."""
+def test_probe_counts_pages_only() -> None:
     made = known(2)
     learn(made, "http://a.test/x", outcome="gone")
     learn(made, "http://a.test/x", "redirect", "redirect")
@@ -316,13 +293,11 @@ def test_only_pages_count() -> None:
     probe(made)
 
 
-def test_no_probes_unless_asked_for() -> None:
-    """With probe_after=0 there are none."""
+def test_probe_disabled() -> None:
     assert None is known(100, after=0).prerequisite("http://a.test/x")
 
 
-def test_a_probe_is_sent_once() -> None:
-    """From the moment it is sent, and for good: also when it fails, and in a resumed crawl that saw it in its log."""
+def test_probe_is_sent_once() -> None:
     failing = known()
     task = probe(failing)
     visit(failing, task)
@@ -332,23 +307,20 @@ def test_a_probe_is_sent_once() -> None:
     assert None is replayed.prerequisite("http://a.test/x")
 
 
-def test_a_probe_that_robots_forbids_is_not_sent() -> None:
-    """The page is fetched without it; beside a page where it is allowed it is sent."""
+def test_probe_forbidden_by_robots() -> None:
     made = known(rules="User-agent: *\nDisallow: /reefs/\nAllow: /reefs/7")
     assert None is made.prerequisite("http://a.test/reefs/7.html")
     assert probe(made, "http://a.test/seas/7.html").node.startswith("http://a.test/seas/no-such")
 
 
-def test_a_page_that_robots_forbids_is_not_probed_beside() -> None:
-    """A refusal comes before all curiosity."""
+def test_robots_refusal_precedes_probe() -> None:
     made = known(rules="User-agent: *\nDisallow: /reefs/7")
     denied = made.prerequisite("http://a.test/reefs/7.html")
     assert isinstance(denied, tuple)
     assert "denied" == denied[0]
 
 
-def test_what_a_probe_brings_is_read() -> None:
-    """The answer's words are wanted, so a probe is read like a page."""
+def test_probe_is_parsed_like_a_page() -> None:
     made = known()
     task = probe(made)
     assert isinstance(made.transport, Answers)
@@ -357,8 +329,7 @@ def test_what_a_probe_brings_is_read() -> None:
     assert ("ok", "Nothing here") == (page.outcome, page.text)
 
 
-def test_a_host_that_fails_a_probe_gets_its_rest() -> None:
-    """A probe that finds the host busy holds its lane, as a page would."""
+def test_failed_probe_rests_host() -> None:
     made = known()
     task = probe(made)
     assert isinstance(made.transport, Answers)
@@ -368,8 +339,7 @@ def test_a_host_that_fails_a_probe_gets_its_rest() -> None:
     assert (1120.0, "asked to come back later") == made.ready("a.test")
 
 
-def test_a_probe_that_breaks_is_no_crash() -> None:
-    """A connection that is lost is an outcome."""
+def test_probe_with_lost_connection() -> None:
     made = known()
     task = probe(made)
     assert isinstance(made.transport, Answers)

@@ -55,7 +55,9 @@ class Limits:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not 1 <= value < float("inf"):
-                raise InputError(f"the limit of {name.replace('_', ' ')} is {value:g}: it must be 1 or more")
+                raise InputError(
+                    "out-of-range", f"the limit of {name.replace('_', ' ')} is {value:g}: it must be 1 or more"
+                )
 
 
 @dataclass
@@ -85,7 +87,9 @@ class Desk:
         try:
             root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"cannot write in {root}: {error.strerror}; choose another directory") from error
+            raise InputError(
+                "unwritable-file", f"cannot write in {root}: {error.strerror}; choose another directory"
+            ) from error
 
     async def collect(self, topic: str, seeds: Sequence[str], budget: int, stay: bool = False) -> Answer:
         """Start a collection; return at once."""
@@ -106,7 +110,7 @@ class Desk:
         """Start revisiting the pages of a collection to detect changes; return at once."""
         path = self._path(handle)
         if self._runs(handle):
-            raise InputError(f"{handle} is busy: check its status, and try again when it is done")
+            raise InputError("busy", f"{handle} is busy: check its status, and try again when it is done")
         self._room(new=False)
         again = crawling.refresh(
             path, everything=True, requests=self.limits.pages, authority=self._authority, max_time=self.limits.seconds
@@ -148,7 +152,7 @@ class Desk:
         """Return the best pages for a query."""
         path = self._path(handle)
         if not 1 <= limit <= MAX_RESULTS or not 0 <= offset <= 10_000:
-            raise InputError(f"limit is 1 to {MAX_RESULTS}, offset 0 to 10000")
+            raise InputError("out-of-range", f"limit is 1 to {MAX_RESULTS}, offset 0 to 10000")
         results = await self._read(
             handle, lambda: Collection(path).search(query[:MAX_TOPIC_LENGTH], limit=limit, offset=offset, width=300)
         )
@@ -169,7 +173,7 @@ class Desk:
         """Return the main part of a page as Markdown, from character `offset` on."""
         path = self._path(handle)
         if not 0 <= offset <= 10_000_000:
-            raise InputError("offset must be 0 or more: use the number from the previous answer")
+            raise InputError("out-of-range", "offset must be 0 or more: use the number from the previous answer")
         text = await self._read(handle, lambda: Collection(path).read(_address(url)))
         return passage(text, _address(url), offset)
 
@@ -220,11 +224,11 @@ class Desk:
         """Return the operator's options combined with the agent's validated request."""
         topic, limits = " ".join(visible(topic).split()), self.limits
         if not topic or len(topic) > MAX_TOPIC_LENGTH:
-            raise InputError(f"the topic is a few words, {MAX_TOPIC_LENGTH} characters at most")
+            raise InputError("bad-topic", f"the topic is a few words, {MAX_TOPIC_LENGTH} characters at most")
         if not 1 <= budget <= limits.pages:
-            raise InputError(f"the budget is 1 to {limits.pages} pages: the operator's limit")
+            raise InputError("out-of-range", f"the budget is 1 to {limits.pages} pages: the operator's limit")
         if not 1 <= len(seeds) <= MAX_SEEDS:
-            raise InputError(f"name 1 to {MAX_SEEDS} pages to start from, as https://... addresses")
+            raise InputError("bad-seeds", f"name 1 to {MAX_SEEDS} pages to start from, as https://... addresses")
         addresses = [_seed(text) for text in seeds]
         await self._check_hosts({host(address) for address in addresses})
         times = [limits.seconds, *([self.base.max_time] if self.base.max_time else [])]
@@ -236,7 +240,7 @@ class Desk:
             # Hosts outside the operator's scope are dropped.
             options = replace(options, hosts=[name for name in near if not self.base.hosts or name in self.base.hosts])
             if not options.hosts:
-                raise InputError("none of these hosts is within the operator's scope")
+                raise InputError("out-of-scope", "none of these hosts is within the operator's scope")
         return options
 
     async def _check_hosts(self, names: set[str]) -> None:
@@ -249,18 +253,26 @@ class Desk:
             try:
                 found = await self._names.resolve(name)
             except FetchError:
-                raise InputError(f"the host {short(name)} is not known: is the address right?") from None
+                raise InputError(
+                    "unknown-host", f"the host {short(name)} is not known: is the address right?"
+                ) from None
             if not any(map(self.guard.allows, found)):
-                raise InputError(f"{short(name)} is in a network that must not be crawled: public addresses only")
+                raise InputError(
+                    "private-network", f"{short(name)} is in a network that must not be crawled: public addresses only"
+                )
 
     def _room(self, new: bool = True) -> None:
         running = [name for name, job in self._jobs.items() if job.runs]
         if len(running) >= self.limits.at_once:
             raise InputError(
-                f"{', '.join(running)}: the limit of concurrent collections is reached; wait for one, or stop it"
+                "limit-reached",
+                f"{', '.join(running)}: the limit of concurrent collections is reached; wait for one, or stop it",
             )
         if new and len(self._handles()) >= self.limits.collections:
-            raise InputError(f"there are {self.limits.collections} collections, which is the limit: ask the operator")
+            raise InputError(
+                "limit-reached",
+                f"there are {self.limits.collections} collections, which is the limit: ask the operator",
+            )
 
     def _free_handle(self, topic: str) -> str:
         stem = re.sub(r"[^a-z0-9]+", "-", topic.lower()).strip("-")[:40].strip("-") or "collection"
@@ -291,7 +303,9 @@ class Desk:
             known = handle in self._jobs or (path / CONFIG).is_file()
             if known and not path.is_symlink():
                 return path
-        raise InputError(f"there is no collection {short(handle, 60)!r}: status without a handle lists them")
+        raise InputError(
+            "unknown-name", f"there is no collection {short(handle, 60)!r}: status without a handle lists them"
+        )
 
     def _handles(self) -> list[str]:
         found = (path for path in self.root.iterdir() if HANDLE.fullmatch(path.name) and not path.is_symlink())
@@ -343,7 +357,8 @@ class Desk:
         except LycosaError as error:
             begun = job is not None and job.runs and not (self.root / handle / LOG).exists()
             raise InputError(
-                "it has only just started: try again in a moment" if begun else self._plain(str(error))
+                "unreadable-crawl",
+                "it has only just started: try again in a moment" if begun else self._plain(str(error)),
             ) from None
 
     def _plain(self, message: str) -> str:
@@ -353,7 +368,9 @@ class Desk:
 def _seed(text: str) -> str:
     address = check_seed(text) if len(text) <= MAX_URL_LENGTH else None
     if address is None:
-        raise InputError(f"{short(text, 100)!r} is not a web address: write it like https://example.org/page")
+        raise InputError(
+            "bad-url", f"{short(text, 100)!r} is not a web address: write it like https://example.org/page"
+        )
     return address
 
 
@@ -373,7 +390,7 @@ def _since(text: str) -> float:
     try:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
     except (ValueError, OverflowError):
-        raise InputError(f"since is a day like 2026-03-01, not {short(text, 40)!r}") from None
+        raise InputError("bad-time", f"since is a day like 2026-03-01, not {short(text, 40)!r}") from None
 
 
 def _changes(path: Path, since: float) -> tuple[bool, list[ledger.LoggedChange]]:

@@ -81,7 +81,10 @@ def changes(
     listing = since or what or at_least or host or cosmetic or relevant or explain or atom
     comparing = from_ or to or whole or whole_text
     if listing if url else comparing:
-        raise InputError("some options list changes, others are for one page, a URL: see 'lycosa changes --help'")
+        raise InputError(
+            "conflicting-options",
+            "some options list changes, others are for one page, a URL: see 'lycosa changes --help'",
+        )
     if url:
         from lycosa.cli.comparing import compare
 

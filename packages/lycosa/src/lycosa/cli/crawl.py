@@ -45,7 +45,7 @@ def crawl(
     from lycosa.crawling.request import CrawlRequest
 
     if out == "":  # as a path it would be the current directory
-        raise InputError("--out is empty: give a directory, or leave it out")
+        raise InputError("bad-value", "--out is empty: give a directory, or leave it out")
     chosen = read_options(options, config)
     request = CrawlRequest(chosen, Path(out) if out else free_name(chosen))  # validates before asking for a contact
     notes: list[str] = []

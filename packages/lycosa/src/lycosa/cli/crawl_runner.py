@@ -96,8 +96,9 @@ def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
     where = f" ({lines[-1][0]}, line {lines[-1][1]})" if lines else ""
     what = " ".join(f"{type(error).__name__}: {error}".split())
     return InputError(
+        "own-class-failed",
         f"{' or '.join(makers)} failed with {what}{where}: lycosa.checks shows what it must do; fix it, then "
-        f"continue with 'lycosa resume {crawl.path}'"
+        f"continue with 'lycosa resume {crawl.path}'",
     )
 
 

@@ -99,13 +99,15 @@ def _make_room(out: Path) -> None:
     """Remove the directory of an earlier demo; refuse to touch others."""
     if out.exists() and any(out.iterdir()):
         if not (out / MARK).exists():
-            raise InputError(f"{out} contains other files: choose another directory with --out")
+            raise InputError("directory-in-use", f"{out} contains other files: choose another directory with --out")
         shutil.rmtree(out)
     try:
         out.mkdir(parents=True, exist_ok=True)
         (out / MARK).touch()
     except OSError as error:
-        raise InputError(f"cannot write in {out}: {error.strerror}; choose another directory with --out") from error
+        raise InputError(
+            "unwritable-file", f"cannot write in {out}: {error.strerror}; choose another directory with --out"
+        ) from error
 
 
 def _serve(
@@ -116,7 +118,7 @@ def _serve(
         if changing:
             web = ChangingWeb(web, time.time, start=time.time(), day=day)
     except ValueError as error:
-        raise InputError(f"no such web: {error}") from error
+        raise InputError("bad-value", f"no such web: {error}") from error
     try:
         with serve_web(web, port=port, record=False) as server:
             seed = web.seeds(TOPIC)[0]
@@ -134,7 +136,9 @@ def _serve(
         print()
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or "there is no such port"
-        raise InputError(f"cannot serve on port {port}: {why}; choose another with --port") from error
+        raise InputError(
+            "port-unavailable", f"cannot serve on port {port}: {why}; choose another with --port"
+        ) from error
 
 
 def _write_directory(web: Web, out: Path) -> None:
@@ -147,5 +151,7 @@ def _write_directory(web: Web, out: Path) -> None:
     try:
         out.write_text("\n".join([*lines, "</RDF>", ""]), encoding="utf-8")
     except OSError as error:
-        raise InputError(f"cannot write {out}: {error.strerror}; choose another --directory") from error
+        raise InputError(
+            "unwritable-file", f"cannot write {out}: {error.strerror}; choose another --directory"
+        ) from error
     print(f"Browse it:   lycosa train taxonomy {shlex.quote(str(out))}", flush=True)

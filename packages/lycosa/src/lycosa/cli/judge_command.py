@@ -153,7 +153,7 @@ def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]], *, json: bo
             nodes: dict[str, bool] = {}
             for url, relevant in labels:
                 if nodes.setdefault(_known(directory, log, url), relevant) != relevant:
-                    raise InputError(f"{url} is labelled with both --yes and --no: choose one")
+                    raise InputError("conflicting-options", f"{url} is labelled with both --yes and --no: choose one")
             now = time.time()
             with log.batch():
                 for node, relevant in nodes.items():
@@ -186,7 +186,12 @@ def _known(directory: Path, log: SqliteLog, url: str) -> str:
         return node
     for visit in visits:
         if visit.outcome == "redirect" and visit.links.urls:
-            raise InputError(f"{node} redirects to {visit.links.urls[0]}: label that page")
+            raise InputError("page-redirects", f"{node} redirects to {visit.links.urls[0]}: label that page")
     if visits:
-        raise InputError(f"{node} could not be fetched ({visits[-1].outcome}): only pages can be labelled")
-    raise InputError(f"the crawl in {directory} has not fetched {node}: list its pages with 'lycosa show {directory}'")
+        raise InputError(
+            "unknown-page", f"{node} could not be fetched ({visits[-1].outcome}): only pages can be labelled"
+        )
+    raise InputError(
+        "unknown-page",
+        f"the crawl in {directory} has not fetched {node}: list its pages with 'lycosa show {directory}'",
+    )

@@ -68,7 +68,9 @@ def list_(
     kinds = [word for word in (words or [])[:1] if word in KINDS]
     names = (words or [])[len(kinds) :]
     if len(names) > 1:
-        raise InputError(f"{len(names)} names: give one, as in 'lycosa list strategies {DEFAULT_STRATEGY}'")
+        raise InputError(
+            "bad-value", f"{len(names)} names: give one, as in 'lycosa list strategies {DEFAULT_STRATEGY}'"
+        )
     if not names:
         known = {kind: KINDS[kind][0].entries(_complain) for kind in kinds or KINDS}
         facts = {kind: [_facts(kind, name, entry) for name, entry in known[kind].items()] for kind in known}
@@ -80,7 +82,8 @@ def list_(
     if found is None:
         known_names = [*([] if kinds else KINDS), *(name for names in all_names.values() for name in names)]
         raise InputError(
-            f"unknown {_singular(kinds[0]) if kinds else 'name'} {wanted!r}; available: {', '.join(known_names)}"
+            "unknown-name",
+            f"unknown {_singular(kinds[0]) if kinds else 'name'} {wanted!r}; available: {', '.join(known_names)}",
         )
     # raises with the reason if a plugin cannot be loaded
     about = _about(inspect.getdoc(KINDS[found][0].maker(wanted)) or "")

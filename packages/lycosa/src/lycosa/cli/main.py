@@ -80,7 +80,9 @@ class RootCommands(Commands):
         try:
             return as_command(name, known)
         except Exception as error:  # plugin code may raise anything
-            raise InputError(f"{plugin.value} of the package {plugin.package} is no command: {error}") from error
+            raise InputError(
+                "bad-plugin", f"{plugin.value} of the package {plugin.package} is no command: {error}"
+            ) from error
 
 
 app = typer.Typer(

@@ -83,7 +83,9 @@ def page(
 def versions_of(visits: Sequence[Visit]) -> list[Visit]:
     if versions := [visit for visit in visits if visit.is_version]:
         return versions
-    raise InputError(f"there is no version of {visits[0].node}: its visit brought none ({visits[-1].outcome})")
+    raise InputError(
+        "no-version", f"there is no version of {visits[0].node}: its visit brought none ({visits[-1].outcome})"
+    )
 
 
 def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -> int:
@@ -98,12 +100,12 @@ def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -
         number = int(typed)
         if not 1 <= abs(number) <= len(versions):
             count = f"there are {len(versions)}" if len(versions) > 1 else "there is one"
-            raise InputError(f"there is no version {number}: {count}; 'lycosa page' lists them")
+            raise InputError("no-version", f"there is no version {number}: {count}; 'lycosa page' lists them")
         return number - 1 if number > 0 else len(versions) + number
     then = parse_end_time(typed, now, option)
     before = [place for place, visit in enumerate(versions) if visit.started <= then]
     if not before:
-        raise InputError(f"no version is as old as {typed}: the first is of {when(versions[0].started)}")
+        raise InputError("no-version", f"no version is as old as {typed}: the first is of {when(versions[0].started)}")
     return before[-1]
 
 
@@ -129,8 +131,8 @@ def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
         "standing": {
             "state": fate.state,
             "since": timestamp(fate.since),
-            "looks": fate.looks,
-            "seen": timestamp(fate.seen),
+            "revisits": fate.revisits,
+            "seen": timestamp(fate.last_seen),
             "changed": timestamp(fate.changed) if fate.changed else None,
             "target": fate.target,
         },
@@ -141,7 +143,7 @@ def _body(collection: CrawlDirectory, visit: Visit) -> bytes:
     exchange = collection.exchange(visit)
     if exchange is None:
         why = f"the visit brought none ({visit.outcome})" if collection.options.archive else _UNKEPT
-        raise InputError(f"there is no body of {visit.node}: {why}")
+        raise InputError("no-body", f"there is no body of {visit.node}: {why}")
     if not exchange.body and visit.size:
         raise StoreError(_lost(visit))
     try:
@@ -237,7 +239,7 @@ def _parts(facts: dict[str, Any], threshold: float) -> Iterator[Part]:
         "canonical": facts["canonical"],
         "remarks": ", ".join(facts["flags"]),
         "version": version if facts["versions"] > 1 else "",
-        "standing": _stands(standing) if standing and standing["looks"] else "",
+        "standing": _stands(standing) if standing and standing["revisits"] else "",
         "moved to": standing["target"] if standing else "",
     }
     yield from heading("why it was fetched")
@@ -262,7 +264,7 @@ def _parts(facts: dict[str, Any], threshold: float) -> Iterator[Part]:
 
 def _stands(standing: dict[str, Any]) -> str:
     state = "unchanged" if standing["state"] == "stands" else standing["state"]
-    times = "once" if standing["looks"] == 1 else f"{standing['looks']:,} times"
+    times = "once" if standing["revisits"] == 1 else f"{standing['revisits']:,} times"
     return f"{state} since {standing['since']}; looked at again {times}, last {standing['seen']}"
 
 

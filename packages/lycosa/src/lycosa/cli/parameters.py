@@ -178,5 +178,6 @@ def parse_time(typed: str, now: float, option: str = "--since") -> float:
     except (ValueError, OverflowError, InputError):
         pass
     raise InputError(
-        f"{option} {typed!r} is not a date or time: write it like 2026-03-01, '2026-03-01 14:30', 2d or '3 hours ago'"
+        "bad-time",
+        f"{option} {typed!r} is not a date or time: write it like 2026-03-01, '2026-03-01 14:30', 2d or '3 hours ago'",
     )

@@ -164,14 +164,16 @@ def require_crawl(directory: Path) -> Options:
 
     options = Directory.read_options(directory)
     if not (directory / NAME).exists():
-        raise InputError(f"nothing has been crawled in {directory} yet: start with 'lycosa resume {directory}'")
+        raise InputError(
+            "not-a-crawl", f"nothing has been crawled in {directory} yet: start with 'lycosa resume {directory}'"
+        )
     return options
 
 
 def write_page(target: Path, page: str, option: str, name: str) -> int:
     """Write an HTML page atomically and return its size. `option` sets the file, `name` is an example."""
     if target.is_dir():
-        raise InputError(f"{target} is a directory: give a file with {option}, such as {target / name}")
+        raise InputError("bad-file", f"{target} is a directory: give a file with {option}, such as {target / name}")
     body = page.encode("utf-8", "replace")
     try:
         with atomic_write(target) as file:

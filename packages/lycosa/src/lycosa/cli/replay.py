@@ -47,7 +47,7 @@ def replay(
     """Replay recorded pages through an HTTP proxy, or record your browsing."""
     allow_many_files()  # one per WARC file, and browsers open many connections
     if bool(files) == bool(record):
-        raise InputError("name WARC files to replay, or a file to record to, with --record")
+        raise InputError("missing-option", "name WARC files to replay, or a file to record to, with --record")
     if record is not None:
         guard, clock = guard_of(network_options(allow_network=allow_network)), wall_clock()
         # A person's own pace needs no delays.
@@ -117,7 +117,9 @@ async def _serve(proxy: LocalProxy, introduce: Callable[[], None]) -> None:
             await stack.enter_async_context(proxy)
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or error
-            raise InputError(f"cannot serve on port {proxy.port}: {why}; choose another with --port") from error
+            raise InputError(
+                "port-unavailable", f"cannot serve on port {proxy.port}: {why}; choose another with --port"
+            ) from error
         for name in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(name, over.set)
         print(proxy.address, flush=True)

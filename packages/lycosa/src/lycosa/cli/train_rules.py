@@ -59,15 +59,18 @@ def train_rules(
 ) -> None:
     """Learn which classes link to which, for --strategy rules; or show such rules."""
     if (model is None) != (out is None):
-        raise InputError("to learn rules, give --model and --out; to show rules, give only the file that has them")
+        raise InputError(
+            "conflicting-options",
+            "to learn rules, give --model and --out; to show rules, give only the file that has them",
+        )
     if model is None or out is None:
         _show(Path(source), target or [], depth, matrix=matrix, level=level, limit=limit, json=json)
         return
     options = network_options(**network)
     if links < 0:
-        raise InputError(f"--links is {links}: it must be 0 or more")
+        raise InputError("out-of-range", f"--links is {links}: it must be 0 or more")
     if walk < 0:
-        raise InputError(f"--walk is {walk}: it must be 0 (no walk) or more")
+        raise InputError("out-of-range", f"--walk is {walk}: it must be 0 (no walk) or more")
     known, before = TrainedModel.load(model), RuleBook.load(add) if add else RuleBook()
     check_out(out, HEADER.rpartition(" ")[0].encode(), "contains no rules")  # before a long fetch
     with show_progress(quiet or json) as progress:
@@ -80,7 +83,9 @@ def train_rules(
     try:
         learned.book.save(out)
     except OSError as error:
-        raise InputError(f"cannot write the rules to {out}: {error.strerror}; choose another --out") from error
+        raise InputError(
+            "unwritable-file", f"cannot write the rules to {out}: {error.strerror}; choose another --out"
+        ) from error
     facts = {
         "rules": len(learned.book), "pages": learned.parents, "linked": learned.linked, "left_out": learned.left_out,
         "notes": learned.notes,
@@ -102,13 +107,13 @@ def _learned(learned: training.LearnedRules, known: TrainedModel, model: Path, o
 
 def _show(file: Path, targets: list[str], depth: int, *, matrix: bool, level: int, limit: int, json: bool) -> None:
     if limit < 0:
-        raise InputError(f"--limit is {limit}: it must be 0 (all) or more")
+        raise InputError("out-of-range", f"--limit is {limit}: it must be 0 (all) or more")
     book = RuleBook.load(file)
     if matrix:
         _show_matrix(book, file, level, json=json)
     elif targets:
         if not 1 <= depth <= MAX_LINKS:
-            raise InputError(f"--depth is {depth}: a path has 1 to {MAX_LINKS} links")
+            raise InputError("out-of-range", f"--depth is {depth}: a path has 1 to {MAX_LINKS} links")
         chances = sorted(book.chain(book.wanted(targets), depth).items(), key=lambda item: (-item[1], item[0]))
         within = "1 link" if depth == 1 else f"{depth} links or fewer"
         title = f"How likely pages lead to {', '.join(targets)} in {within}:"
@@ -136,7 +141,7 @@ def _table(columns: list[Column], rows: Sequence[tuple[str, ...]], limit: int) -
 def _show_matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
     """Print rows that sum to 1; columns are numbered like the rows."""
     if level < 0:
-        raise InputError(f"--level is {level}: it must be 1 or more, or 0 for as many as fit")
+        raise InputError("out-of-range", f"--level is {level}: it must be 1 or more, or 0 for as many as fit")
     deepest = max((name.count("/") + 1 for name in book.classes), default=1)
     # Number of classes that fit on a screen.
     fitting = [deep for deep in range(deepest, 0, -1) if deep == 1 or len(book.grouped(deep).classes) <= 12]
@@ -144,8 +149,9 @@ def _show_matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
     names = groups.classes
     if len(names) > MAX_SHOWN and not json:
         raise InputError(
+            "too-large",
             f"{file} has {len(names):,} classes at this level, and a matrix {MAX_SHOWN} at most: take fewer levels "
-            "(--level 1), --target CLASS, or --json"
+            "(--level 1), --target CLASS, or --json",
         )
     columns = [
         right_aligned(""),

@@ -37,10 +37,10 @@ def taxonomy(
 ) -> None:
     """Browse a web directory and select topics to train on."""
     if limit < 0:
-        raise InputError(f"--limit is {limit}: it must be 0 (all) or more")
+        raise InputError("out-of-range", f"--limit is {limit}: it must be 0 (all) or more")
     if out is None and mark is not None:  # marks are stored in the table itself if this command wrote it
         if branch or len(sources) != 1:
-            raise InputError("--mark with a branch or several files needs --out, the table to write")
+            raise InputError("missing-option", "--mark with a branch or several files needs --out, the table to write")
         out, most = sources[0], 0  # marking must not drop pages
     if out:  # before a long read
         check_out(out, "\t".join(COLUMNS).encode(), "is not a table written by this command")

@@ -144,7 +144,7 @@ def open_index(path: Path, progress: ScanProgress) -> Index:
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror or error}") from error
     if not captures.records:
-        raise InputError(f"{path} contains no WARC records: is it a web archive?")
+        raise InputError("bad-file", f"{path} contains no WARC records: is it a web archive?")
     index = _assembled(captures, {"size": stat.st_size, "time": stat.st_mtime_ns, "end": end})
     with suppress(OSError):  # created again next time
         kept.parent.mkdir(parents=True, exist_ok=True)

@@ -31,13 +31,13 @@ def archives(named: Iterable[Path]) -> list[Path]:
     files: dict[Path, None] = {}
     for path in named:
         if not path.exists():
-            raise InputError(f"there is no {path}: name WARC files, or directories of them")
+            raise InputError("missing-file", f"there is no {path}: name WARC files, or directories of them")
         if not path.is_dir():
             files[path] = None
             continue
         inside = path / "archive" if (path / "archive").is_dir() else path
         listing = sorted(file for file in inside.iterdir() if file.name.endswith(ENDINGS) and file.is_file())
         if not listing:
-            raise InputError(f"no WARC files in {inside}: their names end in {', '.join(ENDINGS)}")
+            raise InputError("missing-file", f"no WARC files in {inside}: their names end in {', '.join(ENDINGS)}")
         files.update(dict.fromkeys(listing))
     return list(files)

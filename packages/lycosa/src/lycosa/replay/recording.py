@@ -94,7 +94,9 @@ class Recording:
                 else:
                     self.archives.append(archive)
             if not len(self):
-                raise InputError(f"no page is recorded in {', '.join(str(path) for path in archives(named))}")
+                raise InputError(
+                    "nothing-to-do", f"no page is recorded in {', '.join(str(path) for path in archives(named))}"
+                )
         except BaseException:
             self.close()
             raise

@@ -41,13 +41,15 @@ def segments(path: Path, size: int) -> list[tuple[int, int]]:
                 if not entry.filename.startswith("archive/") or entry.is_dir():
                     continue
                 if entry.compress_type != zipfile.ZIP_STORED:
-                    raise InputError(f"{path}: {entry.filename} is compressed by the zip: unpack it, and name that")
+                    raise InputError(
+                        "bad-file", f"{path}: {entry.filename} is compressed by the zip: unpack it, and name that"
+                    )
                 file.seek(entry.header_offset + 26)  # lengths of the two variable fields of the header
                 name, extra = struct.unpack("<HH", file.read(4))
                 start = entry.header_offset + 30 + name + extra
                 spans.append((start, start + entry.file_size))
     except (zipfile.BadZipFile, struct.error) as error:
-        raise InputError(f"{path} is not a WACZ file ({error})") from error
+        raise InputError("bad-file", f"{path} is not a WACZ file ({error})") from error
     return spans
 
 
@@ -121,8 +123,9 @@ class _Walk:
         """Raise unless records are compressed individually."""
         if self.magic != PLAIN and self.part.read(place, len(self.magic)) != self.magic:
             raise InputError(
+                "bad-file",
                 f"{self.path} is compressed in one piece, so that no record can be read by itself: "
-                "unpack it, and name the .warc"
+                "unpack it, and name the .warc",
             )
 
     def _next(self, place: int) -> int:

@@ -74,7 +74,7 @@ def detector(name: str) -> Compare:
     True
     """
     if name not in DETECTORS:  # user-defined detectors are not supported
-        raise InputError(f"there is no detector {name!r}: choose from {', '.join(DETECTORS)}")
+        raise InputError("unknown-name", f"there is no detector {name!r}: choose from {', '.join(DETECTORS)}")
     compare: Compare = DETECTORS.maker(name)
     return compare
 
@@ -93,9 +93,11 @@ def parse_detectors(text: str | Sequence[str]) -> tuple[str, ...]:
         elif name in DETECTORS:
             names.append(name)
         else:
-            raise InputError(f"there is no detector {name!r}: choose from {', '.join(DETECTORS)}, or 'default'")
+            raise InputError(
+                "unknown-name", f"there is no detector {name!r}: choose from {', '.join(DETECTORS)}, or 'default'"
+            )
     if not names:
-        raise InputError(f"no detector is named: choose from {', '.join(DETECTORS)}, or 'default'")
+        raise InputError("missing-option", f"no detector is named: choose from {', '.join(DETECTORS)}, or 'default'")
     return tuple(dict.fromkeys(names))
 
 

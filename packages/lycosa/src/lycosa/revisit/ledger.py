@@ -76,9 +76,9 @@ class ChangeFilter:
         for given, known, name in ((self.what, WHATS, "what"), (self.kinds, KINDS, "kind")):
             for word in given:
                 if word not in known:
-                    raise InputError(f"--{name} {word!r} is unknown: choose from {', '.join(known)}")
+                    raise InputError("unknown-name", f"--{name} {word!r} is unknown: choose from {', '.join(known)}")
         if not 0 <= self.at_least <= 1:
-            raise InputError(f"a magnitude is from 0 to 1, not {self.at_least:g}")
+            raise InputError("out-of-range", f"a magnitude is from 0 to 1, not {self.at_least:g}")
         _ = self._search, self._name  # validate now instead of at the first change
 
     @cached_property

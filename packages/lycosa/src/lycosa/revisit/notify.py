@@ -51,13 +51,19 @@ class Channel:
 
             address = Template(address).substitute(os.environ)
         except ImportError as error:
-            raise InputError("--notify needs apprise: install it with pip install 'lycosa[notify]'") from error
+            raise InputError(
+                "missing-package", "--notify needs apprise: install it with pip install 'lycosa[notify]'"
+            ) from error
         except (KeyError, ValueError) as error:
-            raise InputError(f"--notify: the environment variable {error} is not set; write $$ for a dollar") from error
+            raise InputError(
+                "missing-variable", f"--notify: the environment variable {error} is not set; write $$ for a dollar"
+            ) from error
         logging.getLogger("apprise").addHandler(logging.NullHandler())
         self._apprise = Apprise()
         if not self._apprise.add(address):  # not repeated in the message: it may contain a password
-            raise InputError("--notify: apprise does not know this kind of address; write it like mailto://...")
+            raise InputError(
+                "bad-notify", "--notify: apprise does not know this kind of address; write it like mailto://..."
+            )
         plugin: Any = self._apprise[0]
         if "overflow=" not in address:
             plugin.overflow_mode = OverflowMode.TRUNCATE  # one message of any length
@@ -84,7 +90,7 @@ def channels_of(addresses: Iterable[str]) -> list[Channel]:
 def wanted_by(options: Options) -> ChangeFilter:
     kinds = tuple(kind for kind in KINDS if kind in options.tell_kinds)
     if unknown := set(options.tell_kinds) - set(KINDS):
-        raise InputError(f"--tell-kind is {min(unknown)!r}: it must be one of {', '.join(KINDS)}")
+        raise InputError("unknown-name", f"--tell-kind is {min(unknown)!r}: it must be one of {', '.join(KINDS)}")
     return ChangeFilter(kinds=kinds, at_least=options.tell_at_least, cosmetic="cosmetic" in kinds)
 
 

@@ -372,7 +372,7 @@ class RevisitPlan:
     def check(self, options: Options) -> None:
         """Validate the settings before anything is opened."""
         if self.requests < 0:
-            raise InputError(f"--requests is {self.requests}: it must be 0 or more; 0 means no limit")
+            raise InputError("out-of-range", f"--requests is {self.requests}: it must be 0 or more; 0 means no limit")
         self.behaviours(options)
         parse_detectors(options.detect or DEFAULT)
         make_schedule(options.schedule, per_second=options.per_hour / 3600)

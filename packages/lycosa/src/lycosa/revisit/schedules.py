@@ -69,7 +69,8 @@ class Schedule(ABC):
         self.most = parse_duration(most, "most")
         if self.least > self.most:
             raise InputError(
-                f"least ({format_duration(self.least)}) is longer than most ({format_duration(self.most)})"
+                "conflicting-options",
+                f"least ({format_duration(self.least)}) is longer than most ({format_duration(self.most)})",
             )
 
     @abstractmethod

@@ -87,7 +87,8 @@ class GraphFile(Mapping[str, Sequence[str]]):
             link_relevances.append(_number(rest[0], "alpha", file, line) if rest else 0.0)
         if not sources:
             raise InputError(
-                f"{file} has no links: write a node, a tab, and the node that it links to, one link per line"
+                "bad-file",
+                f"{file} has no links: write a node, a tab, and the node that it links to, one link per line",
             )
         origin = np.frombuffer(sources, np.int32)
         order = np.argsort(origin, kind="stable")
@@ -136,7 +137,7 @@ def read_scores(file: str) -> dict[str, float]:
     scores: dict[str, float] = {}
     for line, (node, score) in read_rows(file, "a node, a tab, and its score", 2, 2):
         if node in scores:
-            raise InputError(f"{file}, line {line}: {node!r} has a score already; keep one of them")
+            raise InputError("bad-file", f"{file}, line {line}: {node!r} has a score already; keep one of them")
         scores[node] = _number(score, "the score", file, line)
     return scores
 
@@ -149,7 +150,7 @@ def read_rows(file: str, wanted: str, least: int, most: int) -> Iterator[tuple[i
             continue
         fields = text.split("\t")
         if not least <= len(fields) <= most or "" in fields:
-            raise InputError(f"{file}, line {line}: {text[:80]!r} is not {wanted}")
+            raise InputError("bad-file", f"{file}, line {line}: {text[:80]!r} is not {wanted}")
         yield line, fields
 
 
@@ -157,13 +158,15 @@ def _lines(file: str) -> Iterator[str]:
     try:
         mode = os.stat(file).st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # reading it may block or never end
-            raise InputError(f"cannot read the graph in {file}: it is a pipe or a device; save it as a file first")
+            raise InputError(
+                "unreadable-file", f"cannot read the graph in {file}: it is a pipe or a device; save it as a file first"
+            )
         with open(file, encoding="utf-8-sig") as text:
             yield from text
     except OSError as error:
-        raise InputError(f"cannot read the graph in {file}: {error.strerror}") from error
+        raise InputError("unreadable-file", f"cannot read the graph in {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{file} is not text in UTF-8: expected lines with tabs in them") from error
+        raise InputError("bad-file", f"{file} is not text in UTF-8: expected lines with tabs in them") from error
 
 
 def _number(text: str, what: str, file: str, line: int) -> float:
@@ -172,5 +175,5 @@ def _number(text: str, what: str, file: str, line: int) -> float:
     except ValueError:
         value = float("nan")
     if not abs(value) < float("inf"):
-        raise InputError(f"{file}, line {line}: {what} is {text[:40]!r}; it must be a number")
+        raise InputError("bad-number", f"{file}, line {line}: {what} is {text[:40]!r}; it must be a number")
     return value

@@ -38,7 +38,9 @@ def make_space(
     name, given = parse_spec(options.space)
     if name == "web":
         if given:
-            raise InputError(f"web has no parameter {next(iter(given))!r}: it takes the options of the crawl")
+            raise InputError(
+                "unknown-option", f"web has no parameter {next(iter(given))!r}: it takes the options of the crawl"
+            )
         return web_space(options, clock, lost, authority=authority)
     accept = SPACES[name].accept if name in SPACES else ()
     known |= {"web": web_space(options, clock, lost, accept, authority), "clock": clock}
@@ -85,7 +87,7 @@ def web_space(
     try:
         parse_kinds(options.documents)
     except ValueError as error:
-        raise InputError(f"--documents is {options.documents!r}: {error}") from error
+        raise InputError("bad-value", f"--documents is {options.documents!r}: {error}") from error
     limits = FetchLimits(body=options.max_body, seconds=options.timeout, rate=options.min_rate)
     return WebSpace(
         HttpTransport(clock, guard, names, politeness, limits, proxy, lost),
@@ -123,7 +125,9 @@ def user_agent(options: Options) -> str:
     if options.contact:
         agent = f"{agent} (+{options.contact})"
     if not re.fullmatch(r"[\x20-\x7e]+", agent) or not product(agent):
-        raise InputError(f"the user agent {agent!r} must be one line of plain ASCII that begins with a name")
+        raise InputError(
+            "bad-user-agent", f"the user agent {agent!r} must be one line of plain ASCII that begins with a name"
+        )
     return agent
 
 
@@ -136,4 +140,4 @@ def guard_of(options: Options) -> Guard:
     try:
         return Guard(options.allow_network)
     except ValueError as error:
-        raise InputError(f"--allow-network: {error}") from error
+        raise InputError("bad-network", f"--allow-network: {error}") from error

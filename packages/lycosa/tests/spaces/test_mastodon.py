@@ -1,0 +1,51 @@
+"""Mastodon's API: nodes and responses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lycosa.spaces.mastodon import Api, BadAnswer, complaint, place, read_answer
+
+ACCOUNT = "https://social.example/api/v1/accounts/7/statuses?limit=40"
+ALICE = {"id": "7", "acct": "alice", "display_name": "Alice"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("@alice", "lookup"),
+        ("#jazz", "tag"),
+        ("search:modal jazz", "search"),
+        (ACCOUNT, "account"),
+    ],
+)
+def test_node_has_place(typed: str, expected: str) -> None:
+    assert expected == place(Api("https://social.example").node(typed) or "")[0]
+
+
+def test_place_of_other_urls() -> None:
+    assert ("", "") == place("https://social.example/about")
+
+
+def test_older_stays_with_account() -> None:
+    api = Api("https://social.example")
+    link = '<https://evil.example/api/v1/accounts/9/statuses?max_id=5>; rel="next"'
+    assert api.statuses("7", "5") == api.older(ACCOUNT, link)
+
+
+@pytest.mark.parametrize("visibility", ["unlisted", "private", "direct"])
+def test_read_answer_drops_non_public_statuses(visibility: str) -> None:
+    statuses = [{"account": ALICE, "visibility": visibility, "content": "<p>secret</p>"}]
+    assert "" == read_answer(json.dumps(statuses).encode(), ACCOUNT).text
+
+
+def test_read_answer_invalid_json() -> None:
+    with pytest.raises(BadAnswer):
+        read_answer(b"<html>", ACCOUNT)
+
+
+def test_complaint_of_error_response() -> None:
+    assert "Record not found" == complaint(b'{"error": "Record not found"}')
+    assert "" == complaint(b"<html>")
