@@ -112,11 +112,11 @@ def curve(
     """
     known = np.atleast_2d(np.asarray(lines, np.float64))
     of = _numbered(groups, np.ones(len(known), np.bool_))
-    result = Curve(label, x, _mean(of, known).tolist())
+    mean_curve = Curve(label, x, _mean(of, known).tolist())
     if len(known) > 1:
         low, high = _tails(_drawn(tuple(of.tolist()), DRAWS, random_seed) @ known)
-        result.low, result.high = low.tolist(), high.tolist()
-    return result
+        mean_curve.low, mean_curve.high = low.tolist(), high.tolist()
+    return mean_curve
 
 
 def paired(

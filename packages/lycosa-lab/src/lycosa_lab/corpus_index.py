@@ -221,11 +221,11 @@ class CorpusIndex:
             if facts.get("format") != FORMAT:
                 raise InputError("unknown-version", f"{path} is an index of another version: {AGAIN}")
             columns = {name: _column(path, name, column.kind) for name, column in COLUMNS.items()}
-            result = cls(
+            index = cls(
                 columns, facts, map_file(path / NAMES), map_file(path / TEXTS), (path / STEMS).read_bytes(), path
             )
-            result._check()
-            return result
+            index._check()
+            return index
         except (FileNotFoundError, NotADirectoryError) as error:
             name = Path(error.filename or path).name
             raise InputError(

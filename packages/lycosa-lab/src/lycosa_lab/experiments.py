@@ -256,11 +256,11 @@ class Experiment:
         for item in fields(cls):
             if item.name not in given and item.default is MISSING and item.default_factory is MISSING:
                 raise InputError("missing-option", f"{path}: {item.name} is missing. {item.metadata['help']}")
-        result = cls(**{key: _typed(value, kinds[key], f"{path}: {key}") for key, value in given.items()})
-        beside = path.parent / result.corpus
-        if result.corpus and not Path(result.corpus).is_absolute() and beside.exists():
-            result.corpus = str(beside)
-        return result
+        experiment = cls(**{key: _typed(value, kinds[key], f"{path}: {key}") for key, value in given.items()})
+        beside = path.parent / experiment.corpus
+        if experiment.corpus and not Path(experiment.corpus).is_absolute() and beside.exists():
+            experiment.corpus = str(beside)
+        return experiment
 
 
 _KINDS = {str: "a text", int: "a whole number", bool: "true or false"}

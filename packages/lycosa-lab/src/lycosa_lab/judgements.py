@@ -152,25 +152,25 @@ class RecordedVisit(Visit):
     def __getattr__(self, name: str) -> Any:
         """Load a missing slot; fields that no corpus records are those of an empty visit."""
         guide, node = self._guide, self._at
-        result: Any
+        value: Any
         if name == "node":
-            result = str(guide.index.names[node])
+            value = str(guide.index.names[node])
         elif name in ("language", "title"):
-            result = getattr(guide.index.page(node), name)
+            value = getattr(guide.index.page(node), name)
         elif name == "terms":
-            result = guide.index.terms(node)
+            value = guide.index.terms(node)
         elif name == "links":
-            result = guide.index.page(node).links
+            value = guide.index.page(node).links
             here = slice(guide.index.link_start[node], guide.index.link_start[node + 1])
-            result.link_relevances = np.array((guide.alpha if guide.links is None else guide.links)[here])
-            result.facets = {name: np.array(column[here]) for name, column in guide.facets.items()}
+            value.link_relevances = np.array((guide.alpha if guide.links is None else guide.links)[here])
+            value.facets = {name: np.array(column[here]) for name, column in guide.facets.items()}
         elif name == "data":
             packed = guide.data[node] if guide.data else b""
-            result = msgpack.unpackb(packed) if packed else {}
+            value = msgpack.unpackb(packed) if packed else {}
         else:
             return getattr(_PLAIN, name)
-        setattr(self, name, result)
-        return result
+        setattr(self, name, value)
+        return value
 
 
 _PLAIN = Visit("", "page", "ok", 0, status=200)
@@ -205,15 +205,15 @@ def judgements_for(
         raise InputError(
             "learning-judge", f"{reason}: its judgements change during a crawl, so they can't be precomputed"
         )
-    result = judge_maker(index, subject, told, judge)()
-    kinds = tuple(sorted(set(offered_facets(result, wants)) & set(WANTS))) if hasattr(result, "facets") else ()
-    stems = dict(result.weights) if told == "examples" and isinstance(result, VectorJudge) else {}
+    built = judge_maker(index, subject, told, judge)()
+    kinds = tuple(sorted(set(offered_facets(built, wants)) & set(WANTS))) if hasattr(built, "facets") else ()
+    stems = dict(built.weights) if told == "examples" and isinstance(built, VectorJudge) else {}
     path = None
     if out is not None:
         learned = {"words": subject.words, "examples": subject.examples, "model": subject.model}[told]
-        key = digest(corpus_digest(index), told, code_digest(judge), kinds, learned, subject.targets, result.threshold)
+        key = digest(corpus_digest(index), told, code_digest(judge), kinds, learned, subject.targets, built.threshold)
         path = Path(out) / "guides" / f"{key}.npz"
-    guide = Judgements.judged(index, result, kinds, path, progress)
+    guide = Judgements.judged(index, built, kinds, path, progress)
     guide.stems = stems
     return guide
 
@@ -236,8 +236,8 @@ def judge_maker(index: CorpusIndex, subject: HuntSubject, told: str, judge: str)
             )
         options = Options(examples=[index.names[node] for node in subject.examples], judge=judge)
         pages = (index.page(node) for node in subject.examples)
-        result = JUDGE_REGISTRY.maker(parse_spec(judge)[0])
-        learned = result.from_examples(pages) if hasattr(result, "from_examples") else centroid(pages)
+        judge_class = JUDGE_REGISTRY.maker(parse_spec(judge)[0])
+        learned = judge_class.from_examples(pages) if hasattr(judge_class, "from_examples") else centroid(pages)
     return lambda: make_judge(options, learned)
 
 
@@ -248,11 +248,11 @@ def learning_reason(judge: str) -> str:
     ('', 'the judge vector learns idf as it goes (write vector,idf=background or idf=none)')
     """
     name, given = parse_spec(judge)
-    result = JUDGE_REGISTRY.maker(name)
+    judge_class = JUDGE_REGISTRY.maker(name)
     idf = describe(name).get("idf") if name in JUDGE_REGISTRY else None
     if idf is not None and given.get("idf", idf[1]) == "learned":
         return f"the judge {name} learns idf as it goes (write {name},idf=background or idf=none)"
-    code = getattr(inspect.getattr_static(result, "learn", None), "__code__", None)
+    code = getattr(inspect.getattr_static(judge_class, "learn", None), "__code__", None)
     if code is not None and code.co_names:  # its learn() does something
         return f"the judge {name} learns from the pages it sees"
     return ""

@@ -240,13 +240,13 @@ def learning_judgements(
     make = judge_maker(index, subject, told, judge)
 
     def make_with_readings() -> Judge:
-        result = make()
-        query = result.query if isinstance(result, Probability) else result
-        if isinstance(result, Probability):
-            result.vector_of = readings.vector
+        judge_ = make()
+        query = judge_.query if isinstance(judge_, Probability) else judge_
+        if isinstance(judge_, Probability):
+            judge_.vector_of = readings.vector
         if isinstance(query, VectorJudge):
             query.link_words = readings.link_words
-        return result
+        return judge_
 
     first = make_with_readings()
     return LearningJudgements(

@@ -203,7 +203,7 @@ def extended(curve: ArrayLike, length: int = 0) -> Floats:
 def best_of_both(one: ArrayLike, other: ArrayLike) -> Floats:
     """Return the gains whose running sum is the maximum of that of two crawls.
 
-    >>> better([0, 3, 0], [1, 1]).tolist()      # running sums 0, 3, 3 and 1, 2, 2
+    >>> best_of_both([0, 3, 0], [1, 1]).tolist()      # running sums 0, 3, 3 and 1, 2, 2
     [1.0, 2.0, 0.0]
     """
     length = max(np.size(one), np.size(other))

@@ -199,15 +199,15 @@ def trained_on(
 
 def classified(index: CorpusIndex, model: TrainedModel, name: str, nodes: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return the probability of a class for the selected nodes; 0 for other nodes and those without known words."""
-    words, result = ModelWords(model.column_of), np.zeros(len(index))
+    words, probabilities = ModelWords(model.column_of), np.zeros(len(index))
     words.follow(index.stems)
     wanted = model.classes.index(name)
     for node in np.flatnonzero(nodes).tolist():
         columns, counts, _ = words.of(index.terms(node))
         if len(columns):
             order = np.argsort(columns, kind="stable")
-            result[node] = model.classifier.probabilities(Bags.of([(columns[order], counts[order])]))[0][wanted]
-    return result
+            probabilities[node] = model.classifier.probabilities(Bags.of([(columns[order], counts[order])]))[0][wanted]
+    return probabilities
 
 
 def _model(work: _Work, folder: Path) -> set[int]:

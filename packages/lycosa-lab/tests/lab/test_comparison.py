@@ -54,18 +54,18 @@ def results(names: list[str], crawled: list[tuple[str, str]]) -> ExperimentResul
 def test_crawl_comparison_leaves_out_missing_trials() -> None:
     labels = {"fl_n": "n", "fl_e": "e", "opic": "opic"}
     both = results(["fl_n", "fl_e"], [("fl_n", "x"), ("fl_n", "y"), ("fl_e", "y")])
-    made = CrawlComparison.of(labels, [both], [2, 4], [HARVEST])
-    assert (["y"], ["fl_n", "fl_e"]) == (made.topics, made.crawlers)
+    result = CrawlComparison.of(labels, [both], [2, 4], [HARVEST])
+    assert (["y"], ["fl_n", "fl_e"]) == (result.topics, result.crawlers)
     one, other = results(["fl_n"], [("fl_n", "x")]), results(["fl_e"], [("fl_e", "y")])
     nothing = CrawlComparison.of(labels, [one, other], [2, 4], [HARVEST])
     assert "cannot be tested here" == nothing.ahead([("fl_n", "fl_e")], [HARVEST]).verdict
 
 
 def test_crawl_comparison_averages_repetitions() -> None:
-    made = results(["fl_n"], [("fl_n", "x")])
-    again = replace(made.outcomes[0], repetition=1, trace=Trace(np.array([0, 3, 1, 2, 4], np.int32), seeds=1))
-    made.outcomes.append(again)
-    assert [[0.75, 0.75]] == CrawlComparison.of({"fl_n": "n"}, [made], [2, 4], [HARVEST]).values[HARVEST][
+    result = results(["fl_n"], [("fl_n", "x")])
+    again = replace(result.outcomes[0], repetition=1, trace=Trace(np.array([0, 3, 1, 2, 4], np.int32), seeds=1))
+    result.outcomes.append(again)
+    assert [[0.75, 0.75]] == CrawlComparison.of({"fl_n": "n"}, [result], [2, 4], [HARVEST]).values[HARVEST][
         "fl_n"
     ].tolist()
 
@@ -76,19 +76,19 @@ def test_pooled_fills_missing_crawlers_with_nan() -> None:
         CrawlComparison.of(labels, [results(names, [(name, topic) for name in names])], [4], [HARVEST])
         for names, topic in ((["fl_n", "fl_e"], "x"), (["fl_n"], "y"))
     ]
-    made = CrawlComparison.pooled(parts)
-    assert (["x", "y"], [0.75, 0.75]) == (made.topics, made.values[HARVEST]["fl_n"][:, 0].tolist())
-    assert [False, True] == np.isnan(made.values[HARVEST]["fl_e"][:, 0]).tolist()
-    assert [1, 1] == [len(curve.y) for curve in made.figure("k", "t", "y", HARVEST).curves]
+    result = CrawlComparison.pooled(parts)
+    assert (["x", "y"], [0.75, 0.75]) == (result.topics, result.values[HARVEST]["fl_n"][:, 0].tolist())
+    assert [False, True] == np.isnan(result.values[HARVEST]["fl_e"][:, 0]).tolist()
+    assert [1, 1] == [len(curve.y) for curve in result.figure("k", "t", "y", HARVEST).curves]
 
 
 def test_ahead_untested_for_identical_crawls() -> None:
     both = results(["fl_n", "fl_e"], [(name, topic) for name in ("fl_n", "fl_e") for topic in "xy"])
-    made = CrawlComparison.of({"fl_n": "n", "fl_e": "e"}, [both], [2, 4], [HARVEST])
-    assert [1.0, 0.75] == made.values[HARVEST]["fl_n"][0].tolist()
-    values = {name: np.repeat(of[:1], 6, 0) for name, of in made.values[HARVEST].items()}
-    pages = {name: list(nodes) * 3 for name, nodes in made.pages.items()}
-    six = CrawlComparison(made.labels, [2, 4], TOPICS, {HARVEST: values}, pages=pages)
+    result = CrawlComparison.of({"fl_n": "n", "fl_e": "e"}, [both], [2, 4], [HARVEST])
+    assert [1.0, 0.75] == result.values[HARVEST]["fl_n"][0].tolist()
+    values = {name: np.repeat(of[:1], 6, 0) for name, of in result.values[HARVEST].items()}
+    pages = {name: list(nodes) * 3 for name, nodes in result.pages.items()}
+    six = CrawlComparison(result.labels, [2, 4], TOPICS, {HARVEST: values}, pages=pages)
     ruling = six.ahead([("fl_n", "fl_e")], [HARVEST])
     assert ("cannot be tested here", True) == (
         ruling.verdict,

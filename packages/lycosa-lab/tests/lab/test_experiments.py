@@ -108,8 +108,7 @@ def test_open_corpus_without_index_suggests_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
-    [("budgets", [10**12]), ("seed_sets", 10**9), ("repetitions", 10**9), ("random_seed", -1)],
+    ("key", "value"), [("budgets", [10**12]), ("seed_sets", 10**9), ("repetitions", 10**9), ("random_seed", -1)]
 )
 def test_check_rejects_huge_numbers(key: str, value: Any) -> None:
     with raises_input_error("out-of-range", f"{key} is .*it must be .* or (less|more)"):

@@ -40,11 +40,7 @@ def readings(web: CorpusIndex) -> CorpusReadings:
 
 @pytest.mark.parametrize(
     ("judge", "description", "text"),
-    [
-        ("probability", "words", "best-first"),
-        ("probability", "examples", "scent"),
-        ("vector", "words", "shark-search"),
-    ],
+    [("probability", "words", "best-first"), ("probability", "examples", "scent"), ("vector", "words", "shark-search")],
 )
 def test_learning_judgements_fetch_like_engine(
     web: CorpusIndex, readings: CorpusReadings, judge: str, description: str, text: str
@@ -138,17 +134,17 @@ def test_crawl_words_numbered_in_crawl_order(web: CorpusIndex, readings: CorpusR
 
 
 def test_corpus_readings_cached_file(web: CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = CorpusReadings.of(web, tmp_path)
+    result = CorpusReadings.of(web, tmp_path)
     (file,) = (tmp_path / "readings").iterdir()
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    assert CorpusReadings.of(web, tmp_path).words == made.words
+    assert CorpusReadings.of(web, tmp_path).words == result.words
     assert len(whole) == file.stat().st_size
     monkeypatch.setattr(Vocabulary, "numbered", None)
     again = CorpusReadings.of(web, tmp_path)
-    assert (again.words, again.languages) == (made.words, made.languages)
-    assert np.array_equal(again.every, made.every)
-    assert np.array_equal(again.vectors, made.vectors)
+    assert (again.words, again.languages) == (result.words, result.languages)
+    assert np.array_equal(again.every, result.every)
+    assert np.array_equal(again.vectors, result.vectors)
 
 
 def test_corpus_readings_page_is_a_copy(web: CorpusIndex, readings: CorpusReadings) -> None:

@@ -144,8 +144,10 @@ def test_prepare_names_need_not_be_urls(tmp_path: Path) -> None:
 
 
 def test_prepare_model_of_one_labelled_class(web_pages: list[RecordedPage], tmp_path: Path) -> None:
-    made = [replace(page, classes=[name for name in page.classes if name.startswith("cooking/")]) for page in web_pages]
-    index = write_index(made, tmp_path / "index", source="embedded")
+    pages = [
+        replace(page, classes=[name for name in page.classes if name.startswith("cooking/")]) for page in web_pages
+    ]
+    index = write_index(pages, tmp_path / "index", source="embedded")
     (subject,) = subjects_of(index, ["cooking"])
     done = prepare(index, subject, ["model"], tmp_path)
     assert done.model is not None

@@ -99,8 +99,8 @@ def test_simulate_nodes_like_engine() -> None:
         simulated, crawled = (
             run(strategy(text, seed=3, budget=50, threshold=0.1, words="n"))
             for run in (
-                lambda made: simulate(Judgements.given(index), made, [5, 6], 50),
-                lambda made: crawl(index, SpaceJudge(), made, [5, 6], 50),
+                lambda result: simulate(Judgements.given(index), result, [5, 6], 50),
+                lambda result: crawl(index, SpaceJudge(), result, [5, 6], 50),
             )
         )
         assert crawled.nodes.tolist() == simulated.nodes.tolist(), text

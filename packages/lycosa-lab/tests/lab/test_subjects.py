@@ -10,18 +10,15 @@ from input_errors import raises_input_error
 from lycosa.core.types import Page
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.index_writer import RecordedPage, write_index
-from lycosa_lab.subjects import (
-    distinctive_words,
-    subjects_of,
-)
+from lycosa_lab.subjects import distinctive_words, subjects_of
 
 
 def corpus(path: Path, pages: Sequence[tuple[str, Sequence[str]]]) -> CorpusIndex:
-    made = [
+    result = [
         RecordedPage(f"http://a.example/{number}", Page("ok", marked=text), classes=classes)
         for number, (text, classes) in enumerate(pages)
     ]
-    return write_index(made, path, source="test")
+    return write_index(result, path, source="test")
 
 
 def halved(path: Path, labels: Mapping[int, str]) -> CorpusIndex:

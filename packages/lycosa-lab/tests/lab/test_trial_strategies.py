@@ -42,8 +42,8 @@ def hunted(web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 
 def picked(graph: tuple[CorpusIndex, HuntSubject, Judgements], text: str, budget: int = 6) -> str:
     index, subject, guide = graph
-    made = make_trial_strategy(text, index, subject, guide, budget=budget, random_seed=0)
-    return "".join(index.names[node] for node in simulate(guide, made, [0], budget).found)
+    result = make_trial_strategy(text, index, subject, guide, budget=budget, random_seed=0)
+    return "".join(index.names[node] for node in simulate(guide, result, [0], budget).found)
 
 
 def test_oracle_picks_best_known_node(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
@@ -54,9 +54,9 @@ def test_oracle_picks_best_known_node(graph: tuple[CorpusIndex, HuntSubject, Jud
 
 def test_oracle_equals_engine(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
     index, subject, guide = graph
-    made = lambda: make_trial_strategy("oracle", index, subject, guide, budget=6, random_seed=0)  # noqa: E731
-    own = simulate(guide, made(), [0], 6).nodes.tolist()
-    assert own == crawl(index, SpaceJudge(), made(), [0], 6).nodes.tolist()
+    result = lambda: make_trial_strategy("oracle", index, subject, guide, budget=6, random_seed=0)  # noqa: E731
+    own = simulate(guide, result(), [0], 6).nodes.tolist()
+    assert own == crawl(index, SpaceJudge(), result(), [0], 6).nodes.tolist()
 
 
 def test_craw4llm_reads_judgements_not_truth(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
@@ -80,8 +80,8 @@ def test_oracle_accepts_batch_but_no_other_parameters(graph: tuple[CorpusIndex, 
 def test_make_trial_strategy_passes_facts(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
     index, subject, guide = graph
     guide.threshold = 0.25
-    made = make_trial_strategy("mab_first,arms=fl_n+fl_deg", index, subject, guide, budget=77, random_seed=5)
-    assert (77, 5) == (made.budget, made.seed)  # type: ignore[attr-defined]
+    result = make_trial_strategy("mab_first,arms=fl_n+fl_deg", index, subject, guide, budget=77, random_seed=5)
+    assert (77, 5) == (result.budget, result.seed)  # type: ignore[attr-defined]
     hard = make_trial_strategy("hard-focus", index, subject, guide, budget=77, random_seed=5)
     assert 0.25 == hard.estimator.threshold  # type: ignore[attr-defined]
     scent = make_trial_strategy("scent", index, subject, guide, budget=77, random_seed=5)
@@ -97,19 +97,16 @@ def test_make_trial_strategy_of_user(
         picked(graph, "bestfirst")
 
 
-@pytest.mark.parametrize(
-    ("text", "times"),
-    [("context-graph", 1.0), ("rules", 1.5), ("mab_var,arms=hmm+fl_n", 1.5)],
-)
+@pytest.mark.parametrize(("text", "times"), [("context-graph", 1.0), ("rules", 1.5), ("mab_var,arms=hmm+fl_n", 1.5)])
 def test_trained_strategies_beat_chance(hunted: tuple[CorpusIndex, HuntSubject, Path], text: str, times: float) -> None:
     index, subject, out = hunted
     guide = judgements_for(index, subject, judge_as_for(text, "words"), out=out)
-    made = make_trial_strategy(text, index, subject, guide, budget=30, random_seed=0)
+    result = make_trial_strategy(text, index, subject, guide, budget=30, random_seed=0)
     (seeds,) = seed_sets(index, subject, "on-topic", count=3)
-    found = subject.counted(simulate(guide, made, seeds, 30, seen=subject.seen).found)
+    found = subject.counted(simulate(guide, result, seeds, 30, seen=subject.seen).found)
     assert 30 == len(found)
     assert subject.truth[found].mean() > times * subject.truth[~subject.seen].mean()
-    assert str(out) not in getattr(made, "name", "")
+    assert str(out) not in getattr(result, "name", "")
 
 
 def test_make_trial_strategy_without_training_is_error(hunted: tuple[CorpusIndex, HuntSubject, Path]) -> None:

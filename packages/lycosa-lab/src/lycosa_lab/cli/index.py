@@ -40,9 +40,9 @@ def index(
     For example:  lycosa lab index my-crawl/ --labels classes.tsv --out my.index
     """
     with show_progress(quiet or json) as progress:
-        result = make_index(
+        corpus = make_index(
             sources, out, labels=labels, column=column, exclude=exclude or [], scores=scores, progress=progress
         )
-    facts = corpus_statistics(result)
+    facts = corpus_statistics(corpus)
     lines = [*statistics_lines(facts), f"use it with: lycosa lab run --corpus {out}"]
     print_result({"index": out, **facts}, lines, json=json, quiet=quiet)

@@ -49,12 +49,12 @@ def paper(
     wanted = {"topics": flags["subject_count"] or 0, "random_seed": flags["random_seed"] or 0}
     again = shlex.join(["lycosa", *sys.argv[1:]])
     with show_progress(quiet or json) as progress:
-        result = publish(
+        reports = publish(
             names, out, again, corpus=corpus, quick=quick, large=large, workers=workers, progress=progress, **wanted
         )
-    pages = {key: out / key / PAGE for key, found in result.items() if not isinstance(found, str)}
+    pages = {key: out / key / PAGE for key, found in reports.items() if not isinstance(found, str)}
     facts, lines = dict[str, Any](), list[Part]()
-    for key, found in result.items():
+    for key, found in reports.items():
         if isinstance(found, str):
             facts[key] = {"failure": found}
             if not json:
@@ -67,5 +67,5 @@ def paper(
         page = next(iter(pages.values()))
         lines += [f"{page}: open it in a browser, {page.resolve().as_uri()}", *([QUICK] if quick else [])]
     print_result({"papers": facts}, lines, json=json, quiet=quiet)
-    if len(pages) < len(result):
+    if len(pages) < len(reports):
         raise typer.Exit(2)

@@ -107,7 +107,7 @@ def read_labels(path: Path, account: Account, column: str = "") -> dict[str, lis
 
 def kind_of(source: str) -> str:
     """Return the kind of a source: archive, crawl, tree, graph, embedded, public or generated."""
-    path, result = Path(source), source.partition(":")[0]
+    path, prefix = Path(source), source.partition(":")[0]
     if source and path.exists():
         if path.is_dir():
             return _kind_of_directory(path)
@@ -116,9 +116,9 @@ def kind_of(source: str) -> str:
         if path.name.endswith((*ENDINGS, ".gz")):
             return "archive"
         raise InputError("unknown-format", f"cannot tell the kind of {path} from its name: name {KINDS}")
-    if result not in MADE:
+    if prefix not in MADE:
         raise InputError("missing-file", f"no such source: {source or repr(source)}; name {KINDS}")
-    return result
+    return prefix
 
 
 def _kind_of_directory(path: Path) -> str:

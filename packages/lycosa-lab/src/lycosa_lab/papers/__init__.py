@@ -122,8 +122,8 @@ def cached(path: Path, of: Mapping[str, Any], make: Callable[[], Mapping[str, An
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         before = json.loads(text)
-    result: dict[str, Any] = before["made"]
-    return result
+    values: dict[str, Any] = before["made"]
+    return values
 
 
 def remarks_of(runs: Iterable[ExperimentResults]) -> list[str]:

@@ -53,14 +53,14 @@ def write_report(findings: Findings, out: Path, command: str) -> Path:
     """
     if (out / PAGE).exists() and not (out / REPORT).exists():
         raise StoreError(f"{out / PAGE} already exists and is not a report: choose another place with --out")
-    result = {
+    facts = {
         "made": datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC"), "command": command, "versions": _versions(),
     }  # fmt: skip
-    known = json.dumps(plain({**result, **findings.as_dict()}), indent=1, allow_nan=False)
+    known = json.dumps(plain({**facts, **findings.as_dict()}), indent=1, allow_nan=False)
     templates = environment("lycosa_lab.report", format_cell, numeric_columns, tally, setting_texts, alt_text)
     page = templates.get_template("report.html").render(
         {"AS_PUBLISHED": AS_PUBLISHED, "BADGE": BADGE, "VERDICTS": VERDICTS, "WARNING": WARNING},
-        found=findings, **result,
+        found=findings, **facts,
     )  # fmt: skip
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def tally(claims: Iterable[Claim]) -> str:
 def setting_texts(values: Any) -> list[tuple[str, str]]:
     """Return settings as pairs of name and text.
 
-    >>> flat({"a": {"b": 1}, "c": [1, 2], "d": None, "e": "it"})
+    >>> setting_texts({"a": {"b": 1}, "c": [1, 2], "d": None, "e": "it"})
     [('a', '{"b": 1}'), ('c', '1, 2'), ('d', '–'), ('e', 'it')]
     """
 
@@ -118,9 +118,9 @@ def alt_text(figure: ReportFigure) -> str:
 def format_cell(cell: Any, digits: int = 3) -> str:
     """Format a cell for people.
 
-    >>> shown(-0.004, 1)
+    >>> format_cell(-0.004, 1)
     '0.0'
-    >>> [shown(cell) for cell in (None, True, 1234, 0.5, 0.00004, float("nan"), -0.0001, "0.5 (0.4 to 0.6)")]
+    >>> [format_cell(cell) for cell in (None, True, 1234, 0.5, 0.00004, float("nan"), -0.0001, "0.5 (0.4 to 0.6)")]
     ['–', 'yes', '1,234', '0.500', '4.0e-05', '–', '-1.0e-04', '0.5 (0.4 to 0.6)']
     """
     cell = cell.item() if hasattr(cell, "item") else cell
@@ -143,7 +143,7 @@ def format_cell(cell: Any, digits: int = 3) -> str:
 def numeric_columns(table: ReportTable) -> list[bool]:
     """Return for each column if it is numeric and thus right-aligned: only numbers and empty cells.
 
-    >>> in_figures(ReportTable("t", "T", ["name", "n"], [["a", 1], ["b", None]]))
+    >>> numeric_columns(ReportTable("t", "T", ["name", "n"], [["a", 1], ["b", None]]))
     [False, True]
     """
     kinds = [{type(plain(row[at])) for row in table.rows} for at in range(len(table.columns))]

@@ -42,7 +42,7 @@ def publish(
     if corpus and alone:
         raise InputError("conflicting-options", f"{', '.join(names)} generates its own web: omit --corpus")
     index: Any = None if alone else CorpusIndex.open(corpus) if corpus else embedded_web(out / "cache", progress)
-    result: dict[str, Findings | str] = {}
+    outcomes: dict[str, Findings | str] = {}
     for name in names:
         named_progress: ProgressCallback = lambda what, *count, name=name: progress(f"{name}: {what}", *count)  # noqa: E731
         try:
@@ -52,10 +52,10 @@ def publish(
             if bench.quick:
                 measured.remarks.insert(0, f"{WARNING}{QUICK}")
             write_report(measured, out / name, command)
-            result[name] = measured
+            outcomes[name] = measured
         except LycosaError as error:
-            result[name] = str(error)
-    return result
+            outcomes[name] = str(error)
+    return outcomes
 
 
 def embedded_web(kept: Path, progress: ProgressCallback) -> CorpusIndex:

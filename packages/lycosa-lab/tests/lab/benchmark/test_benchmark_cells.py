@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from lycosa_lab import benchmark as lab
-from lycosa_lab.benchmark.corpora import (
-    AvailableCorpus,
-)
+from lycosa_lab.benchmark.corpora import AvailableCorpus
 from lycosa_lab.comparison import CrawlComparison
 from lycosa_lab.corpus_index import CorpusIndex
 
@@ -44,8 +42,8 @@ def measured(topics: str, **shares: Sequence[float]) -> lab.BenchmarkRun:
 
 def test_compared_best_rival_with_hindsight() -> None:
     """The best rival is b: (.5 + .7) / 2 = .6 against a's .5; scent has (.8 + .6) / 2 = .7."""
-    made = measured("ab", scent=(0.8, 0.6), best_first=(0.5, 0.5), nb_links=(0.5, 0.7), craw4llm=(0.9, 0.9))
-    (cell,) = lab.compared(made)
+    result = measured("ab", scent=(0.8, 0.6), best_first=(0.5, 0.5), nb_links=(0.5, 0.7), craw4llm=(0.9, 0.9))
+    (cell,) = lab.compared(result)
     assert cell.best == "nb-links"
     assert (cell.scent.mean, cell.rival.mean) == pytest.approx((0.7, 0.6))
     assert cell.ahead.mean == pytest.approx(0.1)  # (.3 - .1) / 2
@@ -60,14 +58,14 @@ def test_compared_best_rival_with_hindsight() -> None:
 
 @pytest.mark.parametrize(("scent", "verdict"), [(0.3, "does not hold"), (0.7, "holds")])
 def test_nowhere_behind_with_enough_topics(scent: float, verdict: str) -> None:
-    made = measured("abcdefgh", scent=[scent] * 8, nb_links=0.5 + np.arange(8) / 100)
-    claim = lab.nowhere_behind(lab.compared(made))
+    result = measured("abcdefgh", scent=[scent] * 8, nb_links=0.5 + np.arange(8) / 100)
+    claim = lab.nowhere_behind(lab.compared(result))
     assert claim.verdict == verdict
     assert "nb-links less scent, share on x, words, 3 seeds, 20 pages" in claim.evidence
 
 
 def test_nowhere_behind_untested_for_identical_crawls() -> None:
-    made = measured("abcdefgh", scent=[0.5] * 8, nb_links=[0.5] * 8)
+    result = measured("abcdefgh", scent=[0.5] * 8, nb_links=[0.5] * 8)
     pages = dict.fromkeys(("scent", "nb-links"), [np.arange(3, dtype=np.int32)] * 8)
-    made.cells = {cell: replace(of, pages=pages) for cell, of in made.cells.items()}
-    assert lab.nowhere_behind(lab.compared(made)).verdict == "cannot be tested here"
+    result.cells = {cell: replace(of, pages=pages) for cell, of in result.cells.items()}
+    assert lab.nowhere_behind(lab.compared(result)).verdict == "cannot be tested here"

@@ -9,9 +9,7 @@ import pytest
 
 from commands import run
 from lycosa_lab import benchmark as lab
-from lycosa_lab.benchmark.corpora import (
-    CORPORA,
-)
+from lycosa_lab.benchmark.corpora import CORPORA
 from places import ROOT
 
 EXAMPLES = ROOT / "examples"

@@ -96,9 +96,9 @@ def test_generate_fl_ne_beats_breadth_first(france: CorpusIndex) -> None:
 
 
 def test_generate_is_reproducible(tmp_path: Path) -> None:
-    made = [generate(tmp_path / name, "weird", nodes=2000, random_seed=seed) for name, seed in (("a", 1), ("b", 1))]
+    result = [generate(tmp_path / name, "weird", nodes=2000, random_seed=seed) for name, seed in (("a", 1), ("b", 1))]
     other = generate(tmp_path / "a", "weird", nodes=2000, random_seed=2)
-    assert made[0].fingerprint == made[1].fingerprint != other.fingerprint
+    assert result[0].fingerprint == result[1].fingerprint != other.fingerprint
     assert {"a", "b"} == {path.name for path in tmp_path.iterdir()}
 
 
@@ -116,10 +116,7 @@ def test_generate_in_chunks_reports_progress(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize(
     ("like", "given", "code", "match"),
-    [
-        ("paris", {}, "unknown-name", "bretagne, france"),
-        ("france", {"nodes": 3}, "out-of-range", "10 to"),
-    ],
+    [("paris", {}, "unknown-name", "bretagne, france"), ("france", {"nodes": 3}, "out-of-range", "10 to")],
 )
 def test_generate_rejects_bad_parameters(
     like: str, given: dict[str, float], code: str, match: str, tmp_path: Path

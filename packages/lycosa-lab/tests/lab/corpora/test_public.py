@@ -141,11 +141,7 @@ def test_make_index_wikispeedia(site: Site, tmp_path: Path) -> None:
     assert [[1], [0]] == [index.children(node).tolist() for node in range(2)]
     assert ["Countries", "Geography/European_Geography", "Science/Biology/Mammals"] == index.classes
     assert ([True, False], [False, True]) == (index.of_class("Geography").tolist(), index.of_class("Science").tolist())
-    expected = {
-        "lists of articles": 1,
-        "neither HTML nor text": 1,
-        "articles with categories, but no page": 1,
-    }
+    expected = {"lists of articles": 1, "neither HTML nor text": 1, "articles with categories, but no page": 1}
     assert expected == index.facts["left_out"]
     asked = len(site.asked)
     assert "countri" not in index.stems

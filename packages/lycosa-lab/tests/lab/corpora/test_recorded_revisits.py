@@ -24,18 +24,18 @@ A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three pages; one changes and links to a fourth, one vanishes, one moves."""
     path = tmp_path_factory.mktemp("revisits") / "crawl"
-    with revisited(path) as made:
-        made.seed(A)
-        made.page(A, html("A", "Corals of the lagoon."), links=[B, C])
-        made.page(B, html("B", "Sponges of the atoll."))
-        made.page(C, html("C", "Polyps of the reef."))
-        made.unmodified(A, 1)
-        made.changed(A, html("A", "Salamanders are none of the sea."), 2, links=[B, D])
-        made.gone(B, 3)
-        made.moved(C, D, 3)
-        made.same(A, html("A", "Salamanders are none of the sea."), 3)
+    with revisited(path) as result:
+        result.seed(A)
+        result.page(A, html("A", "Corals of the lagoon."), links=[B, C])
+        result.page(B, html("B", "Sponges of the atoll."))
+        result.page(C, html("C", "Polyps of the reef."))
+        result.unmodified(A, 1)
+        result.changed(A, html("A", "Salamanders are none of the sea."), 2, links=[B, D])
+        result.gone(B, 3)
+        result.moved(C, D, 3)
+        result.same(A, html("A", "Salamanders are none of the sea."), 3)
         for node in (A, B, C):
-            made.log.append(Label(node, node != C))
+            result.log.append(Label(node, node != C))
     return path
 
 

@@ -35,7 +35,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(index: CorpusIndex, runs: Path, wordnet: Ontology) -> Findings:
+def report(index: CorpusIndex, runs: Path, wordnet: Ontology) -> Findings:
     return findings("batsakis", Bench(index, runs, quick=True, workers=1, topics=3))
 
 
@@ -105,18 +105,18 @@ def test_claims_same_order_untested_without_similar_pages() -> None:
     "batsakis-figure-16",
     "batsakis-figure-17",
 )
-def test_findings_has_figures_12_to_17(made: Findings) -> None:
-    figures = {part.key: part.mode for part in made.parts if isinstance(part, ReportFigure)}
+def test_findings_has_figures_12_to_17(report: Findings) -> None:
+    figures = {part.key: part.mode for part in report.parts if isinstance(part, ReportFigure)}
     assert figures == {f"batsakis-figure-{number}": AS_PUBLISHED for number in range(12, 18)} | {
         f"batsakis-figure-{number}-labels": INDEPENDENT for number in (12, 14, 16)
     }
-    curves = {part.key: len(part.curves) for part in made.parts if isinstance(part, ReportFigure)}
+    curves = {part.key: len(part.curves) for part in report.parts if isinstance(part, ReportFigure)}
     assert [4, 5, 4] == [curves[f"batsakis-figure-{number}"] for number in (12, 14, 16)]
     assert [4, 5, 4] == [curves[f"batsakis-figure-{number}"] for number in (13, 15, 17)]
 
 
-def test_findings_curves_in_range(made: Findings) -> None:
-    for part in made.parts:
+def test_findings_curves_in_range(report: Findings) -> None:
+    for part in report.parts:
         if isinstance(part, ReportFigure):
             for curve in part.curves:
                 if part.y_label == "average similarity":
@@ -126,8 +126,8 @@ def test_findings_curves_in_range(made: Findings) -> None:
                     assert list(curve.y) == sorted(curve.y)
 
 
-def test_evaluator_table_fewer_pages_at_higher_thresholds(made: Findings) -> None:
-    (table,) = (part for part in made.parts if part.key == "batsakis-evaluator")
+def test_evaluator_table_fewer_pages_at_higher_thresholds(report: Findings) -> None:
+    (table,) = (part for part in report.parts if part.key == "batsakis-evaluator")
     assert isinstance(table, ReportTable)
     pages = [float(row[1] or 0) for row in table.rows]
     assert pages == sorted(pages)
@@ -136,22 +136,19 @@ def test_evaluator_table_fewer_pages_at_higher_thresholds(made: Findings) -> Non
 
 @pytest.mark.paper("batsakis-experiment-semantic")
 def test_findings_without_wordnet_leaves_out_three_crawlers(
-    made: Findings, index: CorpusIndex, runs: Path, monkeypatch: pytest.MonkeyPatch
+    report: Findings, index: CorpusIndex, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paper, "_has_wordnet", lambda: False)
     without = findings("batsakis", Bench(index, runs, quick=True, workers=1, topics=3))
     parts = {part.key: part for part in without.parts}
     left = parts["batsakis-figure-14"]
     assert isinstance(left, ReportFigure)
-    assert [curve.label for curve in left.curves] == [
-        paper.SEMANTIC["best-first-anchor"],
-        paper.SEMANTIC["best-first"],
-    ]
+    assert [curve.label for curve in left.curves] == [paper.SEMANTIC["best-first-anchor"], paper.SEMANTIC["best-first"]]
     assert any("WordNet" in remark for remark in without.remarks)
-    for part in made.parts:
+    for part in report.parts:
         if part.key not in ("batsakis-ends", *(f"batsakis-figure-{name}" for name in ("14", "14-labels", "15"))):
             assert part == parts[part.key]
-    assert made.claims[:4] + made.claims[6:] == without.claims[:4] + without.claims[6:]
+    assert report.claims[:4] + report.claims[6:] == without.claims[:4] + without.claims[6:]
 
 
 @pytest.mark.paper("batsakis-ground-truth")

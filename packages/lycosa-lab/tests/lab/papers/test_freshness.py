@@ -12,15 +12,8 @@ from lycosa_lab.findings import Findings, ReportFigure, ReportTable
 from lycosa_lab.papers import EXPERIMENTS, PAPERS, Bench
 from lycosa_lab.papers import freshness as experiment
 from lycosa_lab.papers.freshness import FreshnessSize, Runs, findings
-from lycosa_lab.papers.freshness.revisit_trials import (
-    SCHEDULES,
-    FreshnessScenario,
-    RevisitTrial,
-    run_revisit_trial,
-)
-from lycosa_lab.papers.freshness.upkeep import (
-    DAY,
-)
+from lycosa_lab.papers.freshness.revisit_trials import SCHEDULES, FreshnessScenario, RevisitTrial, run_revisit_trial
+from lycosa_lab.papers.freshness.upkeep import DAY
 from lycosa_lab.report import write_report
 from places import ROOT
 
@@ -38,25 +31,25 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path, Fre
 
 
 def test_findings_quick_run_has_all_tables(found: tuple[Findings, Path, FreshnessSize]) -> None:
-    made, _, size = found
-    tables = {part.key.removeprefix("freshness-") for part in made.parts if isinstance(part, ReportTable)}
+    result, _, size = found
+    tables = {part.key.removeprefix("freshness-") for part in result.parts if isinstance(part, ReportTable)}
     assert {"schedules", "detection"} == tables
-    figures = {part.key.removeprefix("freshness-figure-") for part in made.parts if isinstance(part, ReportFigure)}
+    figures = {part.key.removeprefix("freshness-figure-") for part in result.parts if isinstance(part, ReportFigure)}
     assert {"days-24h"} == figures
-    schedules = next(part for part in made.parts if part.key == "freshness-schedules")
+    schedules = next(part for part in result.parts if part.key == "freshness-schedules")
     assert isinstance(schedules, ReportTable)
     assert [("1d", name) for name in SCHEDULES] == [tuple(row[:2]) for row in schedules.rows]
-    days = next(part for part in made.parts if part.key == "freshness-figure-days-24h")
+    days = next(part for part in result.parts if part.key == "freshness-figure-days-24h")
     assert isinstance(days, ReportFigure)
     assert [int(size.days)] * len(SCHEDULES) == [len(curve.y) for curve in days.curves]
-    assert {"cannot be tested here"} == {claim.verdict for claim in made.claims}
+    assert {"cannot be tested here"} == {claim.verdict for claim in result.claims}
     assert "freshness" in EXPERIMENTS
     assert "freshness" not in PAPERS
 
 
 def test_findings_automatic_is_not_behind(found: tuple[Findings, Path, FreshnessSize]) -> None:
-    made, out, size = found
-    worlds = [FreshnessScenario(**world) for world in made.configuration["webs"]]
+    result, out, size = found
+    worlds = [FreshnessScenario(**world) for world in result.configuration["webs"]]
     trials = [RevisitTrial(world, name, 3600.0 * size.hours[0]) for world in worlds for name in SCHEDULES]
     runs = Runs({trial: run_revisit_trial(trial, out) for trial in trials})  # cached
     mean = {name: runs.interval(name, trials[0].every).mean for name in SCHEDULES}
@@ -71,12 +64,12 @@ def test_findings_automatic_is_not_behind(found: tuple[Findings, Path, Freshness
 def test_findings_second_run_is_cached(
     found: tuple[Findings, Path, FreshnessSize], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, out, _ = found
+    result, out, _ = found
     monkeypatch.setattr(experiment, "QUICK", SMALL)
     monkeypatch.setattr("lycosa_lab.papers.freshness.revisit_trials._watch", None)
     monkeypatch.setattr("lycosa_lab.papers.freshness.detection.detect", None)
     again = findings(Bench(cast(CorpusIndex, None), out, quick=True, workers=1))
-    assert made == again
+    assert result == again
     assert [] == list((out / "running").iterdir())
 
 

@@ -32,7 +32,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(index: CorpusIndex, runs: Path) -> Findings:
+def report(index: CorpusIndex, runs: Path) -> Findings:
     return findings("otie", Bench(index, runs, quick=True, workers=1, topics=3))
 
 
@@ -53,31 +53,27 @@ def test_claims_hold_on_results_like_the_paper() -> None:
     """OTIE is ahead in recall, link context in precision; there is no gap to catch up."""
     harvests = compared(breadth_first=0.1, link_context=0.5, opic=0.2, otie=0.4)
     recalls = compared(breadth_first=0.1, link_context=0.3, opic=0.2, otie=0.6)
-    made = crawls({HARVEST: harvests, CLASSIFIERS: harvests, RECALL: recalls})
-    claims = [claim(made, CLASSIFIERS) for claim in paper.CLAIMS]
+    report = crawls({HARVEST: harvests, CLASSIFIERS: harvests, RECALL: recalls})
+    claims = [claim(report, CLASSIFIERS) for claim in paper.CLAIMS]
     assert ["holds", "holds", "does not hold", "holds"] == [claim.verdict for claim in claims]
 
 
 def test_claims_fail_on_opposite_results() -> None:
     numbers = compared(breadth_first=0.5, link_context=0.2, opic=0.4, otie=0.1)
-    made = crawls(dict.fromkeys((HARVEST, CLASSIFIERS, RECALL), numbers))
-    claims = [claim(made, CLASSIFIERS) for claim in paper.CLAIMS]
+    report = crawls(dict.fromkeys((HARVEST, CLASSIFIERS, RECALL), numbers))
+    claims = [claim(report, CLASSIFIERS) for claim in paper.CLAIMS]
     assert ["does not hold"] * 4 == [claim.verdict for claim in claims]
 
 
 @pytest.mark.paper("otie-topics", "otie-figure-1", "otie-figure-2")
-def test_findings_has_figures_with_judges(made: Findings) -> None:
-    figures = {part.key: part.mode for part in made.parts if isinstance(part, ReportFigure)}
-    assert figures == {
-        "otie-figure-1": AS_PUBLISHED,
-        "otie-figure-1-labels": INDEPENDENT,
-        "otie-figure-2": INDEPENDENT,
-    }
+def test_findings_has_figures_with_judges(report: Findings) -> None:
+    figures = {part.key: part.mode for part in report.parts if isinstance(part, ReportFigure)}
+    assert figures == {"otie-figure-1": AS_PUBLISHED, "otie-figure-1-labels": INDEPENDENT, "otie-figure-2": INDEPENDENT}
 
 
 @pytest.mark.paper("otie-breadth-first")
-def test_findings_curves_in_range(made: Findings) -> None:
-    for part in made.parts:
+def test_findings_curves_in_range(report: Findings) -> None:
+    for part in report.parts:
         if isinstance(part, ReportFigure):
             assert [curve.label for curve in part.curves] == list(paper.CRAWLERS.values())
             for curve in part.curves:
@@ -86,11 +82,11 @@ def test_findings_curves_in_range(made: Findings) -> None:
                 assert part.key != "otie-figure-2" or list(curve.y) == sorted(curve.y)
 
 
-def test_findings_quality_of_classifiers(made: Findings) -> None:
-    (table,) = (part for part in made.parts if part.key == "otie-classifiers")
+def test_findings_quality_of_classifiers(report: Findings) -> None:
+    (table,) = (part for part in report.parts if part.key == "otie-classifiers")
     assert isinstance(table, ReportTable)
     assert [row[0] for row in table.rows] == ["SVM", "Naive Bayes"]
-    assert any("neural network" in remark for remark in made.remarks)
+    assert any("neural network" in remark for remark in report.remarks)
     assert all(0 < float(value or 0) <= 1 for row in table.rows for value in row[1:])
 
 
@@ -104,10 +100,10 @@ def test_trained_three_classifiers_on_same_pages(index: CorpusIndex, tmp_path: P
     assert guided.model.name == "svm"
 
 
-def test_findings_second_run_is_identical(made: Findings, index: CorpusIndex, runs: Path) -> None:
+def test_findings_second_run_is_identical(report: Findings, index: CorpusIndex, runs: Path) -> None:
     again = findings("otie", Bench(index, runs, quick=True, workers=1, topics=3))
-    assert made.as_dict()["parts"] == again.as_dict()["parts"]
-    assert made.claims == again.claims
+    assert report.as_dict()["parts"] == again.as_dict()["parts"]
+    assert report.claims == again.claims
 
 
 def test_findings_of_graph_is_error(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(index: CorpusIndex, runs: Path) -> Findings:
+def report(index: CorpusIndex, runs: Path) -> Findings:
     return findings("personalized", Bench(index, runs, quick=True, workers=1, topics=3))
 
 
@@ -68,8 +68,8 @@ def test_crawl_claims_follow_labels(sign: int, verdict: str) -> None:
 
 
 @pytest.mark.paper("personalized-large-tests")
-def test_findings_has_all_parts_with_judges(made: Findings) -> None:
-    assert {part.key: part.mode for part in made.parts} == {
+def test_findings_has_all_parts_with_judges(report: Findings) -> None:
+    assert {part.key: part.mode for part in report.parts} == {
         "personalized-ranking": INDEPENDENT,
         "personalized-crawl": AS_PUBLISHED,
         "personalized-crawl-labels": INDEPENDENT,
@@ -79,11 +79,11 @@ def test_findings_has_all_parts_with_judges(made: Findings) -> None:
         "personalized-changes-corpus": INDEPENDENT,
         "personalized-change-costs": INDEPENDENT,
     }
-    assert [part.key for part in made.parts if part.timed] == ["personalized-change-costs"]
+    assert [part.key for part in report.parts if part.timed] == ["personalized-change-costs"]
 
 
-def test_findings_rates_in_range(made: Findings) -> None:
-    for part in made.parts:
+def test_findings_rates_in_range(report: Findings) -> None:
+    for part in report.parts:
         if isinstance(part, ReportFigure):
             assert [curve.label for curve in part.curves] == [*paper.BY_STRING.values(), *paper.BY_SCORE.values()]
             assert all(0 <= y <= 1 for curve in part.curves for y in curve.y)
@@ -91,17 +91,17 @@ def test_findings_rates_in_range(made: Findings) -> None:
             assert all(0 <= float(value or 0) <= 1 for row in part.rows for value in row[3:])
 
 
-def test_findings_digest_has_no_errors(made: Findings) -> None:
-    for part in made.parts:
+def test_findings_digest_has_no_errors(report: Findings) -> None:
+    for part in report.parts:
         if isinstance(part, ReportTable) and part.key.startswith("personalized-changes"):
             rows = {row[0]: row[-1] for row in part.rows}
             assert (rows["all that a reader sees"], rows["false alarms: nothing at all"]) == (1.0, 0.0)
 
 
-def test_findings_second_run_is_identical(made: Findings, index: CorpusIndex, runs: Path) -> None:
+def test_findings_second_run_is_identical(report: Findings, index: CorpusIndex, runs: Path) -> None:
     again = findings("personalized", Bench(index, runs, quick=True, workers=1, topics=3))
-    assert [part for part in made.parts if not part.timed] == [part for part in again.parts if not part.timed]
-    assert made.claims == again.claims
+    assert [part for part in report.parts if not part.timed] == [part for part in again.parts if not part.timed]
+    assert report.claims == again.claims
 
 
 def test_findings_of_graph_is_error(tmp_path: Path) -> None:

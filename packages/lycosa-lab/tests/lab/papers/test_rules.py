@@ -33,7 +33,7 @@ def small_web(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
 
 
 @pytest.fixture(scope="module")
-def made(small_web: CorpusIndex, out: Path) -> Findings:
+def result(small_web: CorpusIndex, out: Path) -> Findings:
     work = out / "rules" / "work"
     work.mkdir(parents=True)
     return findings("rules", Bench(small_web, work, quick=True, workers=1))
@@ -58,8 +58,8 @@ def numbered(output: list[Match], swapped: bool = False) -> list[Match]:
     ]
 
 
-def test_findings_table_and_figure_by_both_judges(made: Findings) -> None:
-    modes = {part.key: part.mode for part in made.parts}
+def test_findings_table_and_figure_by_both_judges(result: Findings) -> None:
+    modes = {part.key: part.mode for part in result.parts}
     expected = {
         "rules-table-3": AS_PUBLISHED,
         "rules-table-3-labels": INDEPENDENT,
@@ -70,8 +70,8 @@ def test_findings_table_and_figure_by_both_judges(made: Findings) -> None:
 
 
 @pytest.mark.paper("rules-table-3")
-def test_findings_table_3_includes_paper_numbers(made: Findings) -> None:
-    table = next(part for part in made.parts if part.key == "rules-table-3")
+def test_findings_table_3_includes_paper_numbers(result: Findings) -> None:
+    table = next(part for part in result.parts if part.key == "rules-table-3")
     assert isinstance(table, ReportTable)
     assert 18 == sum(row[2] == "paper" for row in table.rows)
     ours = [row for row in table.rows if row[2] == "here"]
@@ -83,7 +83,7 @@ def test_findings_table_3_includes_paper_numbers(made: Findings) -> None:
 
 
 def test_paper_command_reuses_runs(
-    made: Findings,
+    result: Findings,
     small_web: CorpusIndex,
     out: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -93,15 +93,15 @@ def test_paper_command_reuses_runs(
     words = ("--quick", "--corpus", str(small_web.path), "--out", str(out), "--workers", "1", "--quiet")
     assert 0 == run(monkeypatch, "lab", "paper", "rules", *words), capsys.readouterr()
     assert runs == {file: file.stat().st_mtime_ns for file in out.rglob("runs/*.npz")}
-    output = replace(made, remarks=[f"{WARNING}{QUICK}", *made.remarks])
+    output = replace(result, remarks=[f"{WARNING}{QUICK}", *result.remarks])
     written = loads((out / "rules" / "report.json").read_text(encoding="utf-8"))
     assert plain(output.as_dict()) == {key: written[key] for key in output.as_dict()}
     assert (out / "rules" / "index.html").stat().st_size > 10_000
 
 
 @pytest.mark.paper("rules-experiment-1")
-def test_findings_seed_sets_are_disjoint(made: Findings, out: Path) -> None:
-    assert made.configuration["table"]["disjoint"] is True
+def test_findings_seed_sets_are_disjoint(result: Findings, out: Path) -> None:
+    assert result.configuration["table"]["disjoint"] is True
 
 
 def test_findings_without_classes_is_error(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ def test_publish_caches_embedded_web(papers: list[Bench], tmp_path: Path, monkey
     publishing.publish(["rules"], tmp_path, "", progress=lambda *output: calls.append(output))
     assert ("rules: crawling", 1, 2) == calls[-1]
     (kept,) = (tmp_path / "cache").iterdir()
-    made = (kept / "index.json").stat().st_mtime_ns
+    result = (kept / "index.json").stat().st_mtime_ns
     publishing.publish(["rules"], tmp_path, "")
-    assert made == (kept / "index.json").stat().st_mtime_ns
+    assert result == (kept / "index.json").stat().st_mtime_ns
     (kept / "child.npy").unlink()
     publishing.publish(["rules"], tmp_path, "")
     assert papers[0].index.fingerprint == papers[2].index.fingerprint == CorpusIndex.open(kept).fingerprint

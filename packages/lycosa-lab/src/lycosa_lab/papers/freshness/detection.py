@@ -127,8 +127,8 @@ def detect_world(world: FreshnessScenario, count: int, out: Path) -> dict[str, D
     def judge() -> dict[str, list[tuple[bool, bool]]]:
         return {name: one.outcomes for name, one in detect(drawn(world.grow(), count, world.seed, world.days)).items()}
 
-    result = cached(out / "detections" / f"{world.key}-{count}.json", {"software": SOFTWARE}, judge)
-    return {name: Detection([(real, seen) for real, seen in outcomes]) for name, outcomes in result.items()}
+    outcomes_by_name = cached(out / "detections" / f"{world.key}-{count}.json", {"software": SOFTWARE}, judge)
+    return {name: Detection([(real, seen) for real, seen in outcomes]) for name, outcomes in outcomes_by_name.items()}
 
 
 def pooled(by_web: Sequence[dict[str, Detection]]) -> dict[str, Detection]:

@@ -32,13 +32,13 @@ def timeline(web: ChangingWeb, url: str, weight: float, fetched: float, start: f
 
     It counts until it first vanishes or moves, except while its content is about another topic.
     """
-    result = [change for change in web.changes(url, fetched, end) if change.real]
+    real_changes = [change for change in web.changes(url, fetched, end) if change.real]
     until = min(end, web.fate(url).time)
-    turns = [change.time for change in result if change.kind == "topic"]
+    turns = [change.time for change in real_changes if change.kind == "topic"]
     edges = [fetched, *turns, until]
     on = [span for number, span in enumerate(pairwise(edges)) if number % 2 == 0]
     counts = tuple((max(a, start), min(b, until)) for a, b in on if min(b, until) > max(a, start))
-    return Timeline(url, weight, fetched, tuple(change.time for change in result), counts)
+    return Timeline(url, weight, fetched, tuple(change.time for change in real_changes), counts)
 
 
 def spans(copies: Sequence[float], changes: Sequence[float], end: float) -> tuple[list[Span], list[Span]]:

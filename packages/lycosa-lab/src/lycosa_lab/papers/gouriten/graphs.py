@@ -91,12 +91,12 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         yield Dataset("CORPUS", CORPUS, index, Judgements.given(index), subject, steps=steps)
         return
     wanted = 2 if bench.quick else ENOUGH
-    result: list[str] = []
+    used: list[str] = []
     for topic in subjects_of(index, count=4 * wanted, least=20, most=0, random_seed=bench.random_seed):
-        if len(result) == wanted:
+        if len(used) == wanted:
             break
         words = keyword(topic.name)
-        if words in result:
+        if words in used:
             continue
         labels = HuntSubject(words, topic.truth, words, truth_by=topic.truth_by)  # no page was used for training
         guide = judgements_for(index, labels, "words", "keyword", (), bench.out / _place(words), bench.progress)
@@ -104,10 +104,10 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         if not max(0.005, 40 / len(index)) <= share <= 0.6:
             remarks.append(f"Left out: the keyword {words!r}, which is on {100 * share:.1f} % of the pages.")
             continue
-        result.append(words)
+        used.append(words)
         subject = replace(labels, truth=np.asarray(guide.relevance, np.float32), truth_by="keyword")
         yield Dataset(words.upper(), CORPUS, index, guide, subject, labels, "words", "keyword", steps)
-    if not result:
+    if not used:
         raise InputError(
             "no-keyword",
             "no keyword from a class name is on .5 % to 60 % of the pages: the experiments of Gouriten et "

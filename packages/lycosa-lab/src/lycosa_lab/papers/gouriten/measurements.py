@@ -46,8 +46,8 @@ class AlteredGreedy:
             if chosen:  # up to 5,000 steps, as in figure 1
                 last = max(chosen[0].steps) if bench.quick else min(5_000, *(len(graph.index) // 3 for graph in chosen))
                 steps = sorted({*(step for step in (100, 300) if step < last), last})
-                result = crawl(bench, chosen, list(self.pairs.values()), sets=sets, steps=steps, part="altered")
-                self.crawls.results |= result.results
+                altered = crawl(bench, chosen, list(self.pairs.values()), sets=sets, steps=steps, part="altered")
+                self.crawls.results |= altered.results
 
     def scores(self, group: str, step: int, crawls: Crawls | None = None) -> dict[tuple[float, float], float]:
         return {pair: (crawls or self.crawls).global_score(group, text, step) for pair, text in self.pairs.items()}
@@ -58,10 +58,10 @@ class AlteredGreedy:
 
     def figures(self) -> list[ReportFigure]:
         """Return figure 1 for the corpus, for the generated graphs, and for the one like JAZZ, as in the paper."""
-        groups, result = self.crawls.groups, self.crawls.results
+        groups, results = self.crawls.groups, self.crawls.results
         drawn = [self._figure(group, "" if group == groups[0] else f"-{group}", self.crawls) for group in groups]
-        if "like JAZZ" in result:
-            drawn.append(self._figure(GENERATED, "-like-jazz", Crawls(results={"like JAZZ": result["like JAZZ"]})))
+        if "like JAZZ" in results:
+            drawn.append(self._figure(GENERATED, "-like-jazz", Crawls(results={"like JAZZ": results["like JAZZ"]})))
         return drawn
 
     def _figure(self, group: str, suffix: str, crawls: Crawls) -> ReportFigure:
@@ -231,15 +231,15 @@ def neighbourhood(
         "sl_e": np.bincount(parent, promise, n)[parent],
         "sl_ne": np.bincount(parent, worth[child] * promise, n)[parent],
     }
-    result: dict[str, Floats] = {
+    features: dict[str, Floats] = {
         name: np.asarray(np.bincount(child, weights, n), np.float64) for name, weights in sums.items()
     }
-    own = {"sl_n": result["fl_deg"] * relevance, "sl_e": result["fl_e"], "sl_ne": result["fl_e"] * relevance}
+    own = {"sl_n": features["fl_deg"] * relevance, "sl_e": features["fl_e"], "sl_ne": features["fl_e"] * relevance}
     for name, less in own.items():
-        rest = result[name] - less
-        rest[np.abs(rest) <= 1e-9 * np.abs(result[name])] = 0.0  # rounding errors
-        result[name] = rest
-    return result
+        rest = features[name] - less
+        rest[np.abs(rest) <= 1e-9 * np.abs(features[name])] = 0.0  # rounding errors
+        features[name] = rest
+    return features
 
 
 def held_out(columns: Sequence[NDArray[np.float64]], relevance: NDArray[np.float64], random_seed: int = 0) -> float:
@@ -271,13 +271,13 @@ def fit(
     >>> round(fit(neighbourhood(index, relevance, np.ones(3)), relevance)["fl_deg", "original"], 4)   # parents 0, 2, 1
     0.6547
     """
-    result: dict[tuple[str, str], float] = {}
+    values: dict[tuple[str, str], float] = {}
     smooth = {name: np.log1p(column) for name, column in columns.items()}
     for kind, features in zip(KINDS, (columns, smooth), strict=True):
-        result |= {(name, kind): pearson(column, relevance) for name, column in features.items()}
-        result |= {(model, kind): r_squared([features[name] for name in of], relevance) for model, of in MODELS.items()}
+        values |= {(name, kind): pearson(column, relevance) for name, column in features.items()}
+        values |= {(model, kind): r_squared([features[name] for name in of], relevance) for model, of in MODELS.items()}
     scores = np.asarray(relevance, np.float64)
-    return result | {
+    return values | {
         (model, "held out"): held_out([smooth[name] for name in of], scores, random_seed)
         for model, of in MODELS.items()
     }

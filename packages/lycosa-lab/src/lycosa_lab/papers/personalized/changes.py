@@ -239,12 +239,12 @@ def detected(pages: Sequence[str], pairs: Sequence[tuple[str, str]] = (), random
         by = {detector: sum(keep(old) != keep(new) for old, new in pairs) for detector, keep in DETECTORS.items()}
         return Seen(name, sort, len(pairs), by)
 
-    result = []
+    counts = []
     for name, (sort, make) in CHANGES.items():
         chance = Random(f"{random_seed} {name}")
         versions = [(page, make(page, chance)) for page in pages]
-        result.append(seen(name, sort, [(old, new) for old, new in versions if new is not None]))
-    return [*result, seen("the next edition of a news page", "content", pairs)] if pairs else result
+        counts.append(seen(name, sort, [(old, new) for old, new in versions if new is not None]))
+    return [*counts, seen("the next edition of a news page", "content", pairs)] if pairs else counts
 
 
 def rate(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort]) -> float:

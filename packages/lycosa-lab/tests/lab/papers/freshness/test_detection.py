@@ -5,20 +5,14 @@ import pytest
 from lycosa.revisit.snapshot import Snapshot
 from lycosa.testweb.changing import START, ChangingWeb
 from lycosa.testweb.embedded_web import Web
-from lycosa_lab.papers.freshness.detection import (
-    Detection,
-    Pair,
-    detect,
-    drawn,
-    pooled,
-)
+from lycosa_lab.papers.freshness.detection import Detection, Pair, detect, drawn, pooled
 
 
 def test_detection_scores_by_hand() -> None:
     """6 of 8 alarms are real, 6 of 10 changes are seen: 3/4, 3/5, and 2/3 for both."""
     counts = ((True, True, 6), (False, True, 2), (True, False, 4), (False, False, 8))
-    made = Detection([(real, seen) for real, seen, times in counts for _ in range(times)])
-    assert (0.75, 0.6, pytest.approx(2 * 0.75 * 0.6 / (0.75 + 0.6))) == made.scores
+    report = Detection([(real, seen) for real, seen, times in counts for _ in range(times)])
+    assert (0.75, 0.6, pytest.approx(2 * 0.75 * 0.6 / (0.75 + 0.6))) == report.scores
     assert (None, None, 0.0) == Detection([]).scores
 
 

@@ -7,11 +7,7 @@ import numpy as np
 import pytest
 
 from lycosa_lab.comparison import CrawlComparison, Measure
-from lycosa_lab.findings import (
-    FAILS,
-    HOLDS,
-    UNTESTED,
-)
+from lycosa_lab.findings import FAILS, HOLDS, UNTESTED
 from lycosa_lab.papers.gouriten import claims
 from lycosa_lab.papers.gouriten.claims import (
     BANDITS,

@@ -7,15 +7,11 @@ import numpy as np
 import pytest
 
 from lycosa_lab.corpus_index import CorpusIndex
-from lycosa_lab.findings import (
-    INDEPENDENT,
-)
+from lycosa_lab.findings import INDEPENDENT
 from lycosa_lab.judgements import Judgements
 from lycosa_lab.papers import Bench
 from lycosa_lab.papers.gouriten import graphs
-from lycosa_lab.papers.gouriten.claims import (
-    SIZES,
-)
+from lycosa_lab.papers.gouriten.claims import SIZES
 from lycosa_lab.papers.gouriten.graphs import crawl
 from lycosa_lab.results import ExperimentResults, Trial
 from lycosa_lab.simulation import Trace
@@ -43,13 +39,13 @@ def test_global_score_geometric_mean_of_means(tmp_path: Path) -> None:
         index = CorpusIndex.of({"a": ["b", "c", "d"]}, score=score)
         subject = HuntSubject(name, np.array(index.score))
         plan = Bench(index, tmp_path).plan(name, [ORACLE, "fl_n"], budgets=[1])
-        made = ExperimentResults(plan, index, {name: subject})
+        report = ExperimentResults(plan, index, {name: subject})
         for text, nodes in ((ORACLE, (1, 1)), ("fl_n", (2, 3))):
-            made.outcomes += [
+            report.outcomes += [
                 Trial(text, name, place, 0, Trace(np.array([0, node], np.int32), seeds=1))
                 for place, node in enumerate(nodes)
             ]
-        crawls.results[name] = (graphs.Dataset(name, graphs.CORPUS, index, Judgements.given(index), subject), made)
+        crawls.results[name] = (graphs.Dataset(name, graphs.CORPUS, index, Judgements.given(index), subject), report)
     assert math.sqrt(3 / 16) == pytest.approx(crawls.global_score(graphs.CORPUS, "fl_n", 1))
 
 

@@ -11,12 +11,8 @@ from lycosa.core.protocols import Estimator
 from lycosa.strategies.first_level import FirstLevel, SecondLevel
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.judgements import Judgements
-from lycosa_lab.measures import (
-    pearson,
-)
-from lycosa_lab.papers.gouriten.claims import (
-    FEATURES,
-)
+from lycosa_lab.measures import pearson
+from lycosa_lab.papers.gouriten.claims import FEATURES
 from lycosa_lab.papers.gouriten.measurements import Fits, fit, held_out, neighbourhood
 from lycosa_lab.simulation import IndexedTable
 
@@ -102,15 +98,15 @@ def test_fit_of_graph_without_links() -> None:
     index = CorpusIndex.of({"a": [], "b": []}, {"a": 1.0})
     output = neighbourhood(index, index.score, np.zeros(0, np.float32))
     assert all(not column.any() for column in output.values())
-    made = fit(output, index.score)
-    assert math.isnan(made["fl_n", "log"])
-    assert (0.0, 0.0) == (made["lr_fl", "log"], made["lr_sl", "original"])
+    report = fit(output, index.score)
+    assert math.isnan(report["fl_n", "log"])
+    assert (0.0, 0.0) == (report["lr_fl", "log"], report["lr_sl", "original"])
 
 
 def test_fit_smooths_features_only() -> None:
     index = CorpusIndex.of(LINKS, BETA, ALPHA)
     features = neighbourhood(index, index.score, index.alpha)
-    made = fit(features, index.score)
-    assert pearson(np.log1p(features["sl_e"]), index.score) == made["sl_e", "log"]
-    assert pearson(features["sl_e"], index.score) == made["sl_e", "original"]
-    assert made["lr_fl", "log"] <= made["lr_sl", "log"] + 1e-12
+    report = fit(features, index.score)
+    assert pearson(np.log1p(features["sl_e"]), index.score) == report["sl_e", "log"]
+    assert pearson(features["sl_e"], index.score) == report["sl_e", "original"]
+    assert report["lr_fl", "log"] <= report["lr_sl", "log"] + 1e-12

@@ -80,11 +80,7 @@ def test_changes_only_where_possible() -> None:
     possible = {
         name for name, (_, make) in CHANGES.items() if make("<html><body></body></html>", Random(0)) is not None
     }
-    assert possible == {
-        "fetched again, the same",
-        "a comment in the source",
-        "an attribute with a number that changes",
-    }
+    assert possible == {"fetched again, the same", "a comment in the source", "an attribute with a number that changes"}
 
 
 def test_change_claims_follow_detections() -> None:
