@@ -110,7 +110,7 @@ def browsing_record() -> Browsing:
 
 
 def test_terms_of_hmm_are_states() -> None:
-    """pi is 1/3 each; 1 leads to 0, 2 to 1, 0 anywhere. One step on: 1/9 + 1/3 = 4/9 for 0, 4/9 for 1, 1/9 for 2.
+    """Initially pi is 1/3 each; 1 leads to 0, 2 to 1, 0 anywhere. One step on: 4/9 for 0, 4/9 for 1, 1/9 for 2.
 
     'list' is of the first cluster, with .1 pages more .1/1.2 of the pages at 0 and 1.1/1.2 of the others: .1 * 4 : 1.1
     * 4 : 1.1 * 1 = .4 : 4.4 : 1.1, of 5.9. Of that 0 leads to 0 with 1/3, 1 with 1: .4/17.7 + 4.4/5.9 = .76836.
@@ -130,7 +130,7 @@ def test_terms_of_hmm_are_states() -> None:
 
 
 def test_terms_of_cash_are_givers() -> None:
-    """s gives x 1/2 of its 1, t a third of its 1, and as much to s; u is a dead end, and its 1 goes to s and t.
+    """Seed s gives x 1/2 of its 1, t a third of its 1, and as much to s; u is a dead end, and its 1 goes to s and t.
 
     At step 3 s is the richest, with 1/3 + 1/2 = 5/6, and gives x half of that.
     """

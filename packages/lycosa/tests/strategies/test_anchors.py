@@ -125,9 +125,10 @@ def test_synset_expansion_equation_10() -> None:
 
 @pytest.mark.paper("batsakis-eq10")
 def test_synset_expansion_literal_weights() -> None:
-    """w = f / max f idf. Page: whitening 3 / 3, sea 1 / 3. Anchor, expanded: sea 2 / 2, bleaching and whitening 1 / 2.
+    """Literal weights are w = f / max f idf.
 
-    Without idf: (1 / (sqrt(2) sqrt(1 + 1/9)) + 1 / (sqrt(2) sqrt(1 + 1/4 + 1/4))) / 2 = (.6708 + .5774) / 2 = .6241.
+    Page: whitening 3 / 3, sea 1 / 3. Anchor, expanded: sea 2 / 2, bleaching and whitening 1 / 2. Without idf: (1 /
+    (sqrt(2) sqrt(1 + 1/9)) + 1 / (sqrt(2) sqrt(1 + 1/4 + 1/4))) / 2 = (.6708 + .5774) / 2 = .6241.
     """
     terms = Vocabulary().read(Page("ok", marked="whitening sea whitening whitening")).terms
     made = {"words": "bleaching", "ontology": REEFS}

@@ -45,7 +45,7 @@ def play(bandit: Bandit, *stream: tuple[int, float]) -> list[tuple[bool, int]]:
 
 @pytest.mark.paper("gouriten-mab-first")
 def test_first_explores_once() -> None:
-    """floor(.29 * 100) = 29 pulls of any arm, then the best mean, which keeps changing."""
+    """The first floor(.29 * 100) = 29 pulls explore, then the best mean wins, which keeps changing."""
     bandit = make_bandit("first", epsilon=0.29, budget=100)
     results = play(bandit, *[(n % 2, n % 2 / 2) for n in range(29)], (1, 0.0), *[(1, 0.0)] * 3, (0, 1.0))
     assert 29 == sum(explored for explored, _ in results)

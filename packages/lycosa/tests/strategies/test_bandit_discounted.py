@@ -39,7 +39,7 @@ def test_discounted_sums_by_hand() -> None:
 
 
 def test_values_without_spread() -> None:
-    """(S / m + 1) / (N + 1), with m the discounted mean of all rewards: 1 for an arm that was never pulled."""
+    """Values are (S / m + 1) / (N + 1), with m the discounted mean of all rewards; an arm never pulled has 1."""
     lately = DiscountedRewards(arms=3, discount=0.5, width=0.0)
     for arm, reward in ((0, 1.0), (1, 0.5), (0, 0.25)):
         lately.reward(arm, reward)

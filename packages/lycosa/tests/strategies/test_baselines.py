@@ -17,7 +17,7 @@ def test_breadth_first_orders_by_depth_then_discovery() -> None:
 
 @pytest.mark.paper("gouriten-bfs")
 def test_breadth_first_ranks_like_estimator_bfs() -> None:
-    """1 / (l + 1) for distances 2, 0, 1, 1 is 1/3, 1, 1/2, 1/2: the same order, the same ties."""
+    """The paper's 1 / (l + 1) for distances 2, 0, 1, 1 is 1/3, 1, 1/2, 1/2: the same order, the same ties."""
     table = Table()
     distances = (2, 0, 1, 1)
     rows = np.array([table.add(f"node {number}", depth) for number, depth in enumerate(distances)], np.int32)
@@ -28,7 +28,7 @@ def test_breadth_first_ranks_like_estimator_bfs() -> None:
 
 
 def test_breadth_first_keeps_depth_after_fetched_page() -> None:
-    """s -> a -> b -> c, each fetched before t (a seed) is found to link to b: c stays at 3, not at 2, and d is at 1."""
+    """The chain s -> a -> b -> c is fetched before t (a seed) links to b: c stays at 3, not at 2, and d is at 1."""
     table, breadth = seeded("s", "t"), BreadthFirst()
     for node, links in (("s", "a"), ("a", "b"), ("b", "c"), ("t", "bd")):
         see(breadth, table, Visit(node, "page", "ok", 1, links=Links.to(*links)))
@@ -69,7 +69,7 @@ def test_backlink_counts_linking_pages() -> None:
 
 @pytest.mark.paper("batsakis-out-links")
 def test_out_links_takes_largest_count() -> None:
-    """x is on pages with 3, 1 and 2 links: 3. A duplicate link counts once, and a has no parents."""
+    """Node x is on pages with 3, 1 and 2 links: 3. A duplicate link counts once, and a has no parents."""
     table, out_links = Table(), OutLinks()
     assert ["x", "y", "z"] == teach(out_links, table, "a", 0.0, *"xyzya")
     teach(out_links, table, "b", 0.0, "x")

@@ -20,7 +20,7 @@ from teaching import redirect, score, teach
     [(0.5, 0.5, (0.8 + 0.4) / 2), (1.0, 0.0, 0.8), (0.0, 1.0, 0.4), (0.25, 0.75, 0.25 * 0.8 + 0.75 * 0.4)],
 )
 def test_best_first_equation_7(page: float, anchor: float, expected: float) -> None:
-    """page * beta + anchor * alpha, for beta .8 and alpha .4."""
+    """Compare with page * beta + anchor * alpha, for beta .8 and alpha .4."""
     best, table = BestFirst(page, anchor), Table()
     assert ["c"] == teach(best, table, "p", 0.8, c=0.4)
     assert [pytest.approx(expected)] == score(best, table, "c")
@@ -96,7 +96,7 @@ def test_best_first_merges_equal_definition(
 
 
 def test_n_best_first_priorities_equal_best_first() -> None:
-    """page * beta + anchor * alpha = .25 * .8 + .75 * .4 = .5."""
+    """The expected priority is page * beta + anchor * alpha = .25 * .8 + .75 * .4 = .5."""
     many, table = NBestFirst(page=0.25, anchor=0.75), Table()
     table.add_seed("a")
     links = Links.to("b")

@@ -1,4 +1,4 @@
-"""crawl4ai's best-first: words in the URL, depth as tie-break, batches of ten."""
+"""Best-first of crawl4ai: words in the URL, depth as tie-break, batches of ten."""
 
 import pytest
 
@@ -26,16 +26,16 @@ def test_priority_ignores_page_and_anchor() -> None:
 
 
 def test_case_sensitive() -> None:
-    """coral is not in /Coral."""
     strategy, table = Crawl4Ai(words="coral", case_sensitive=True), Table()
     teach(strategy, table, "p", 0.0, "/Coral", "/coral")
     assert [-NEARER, 1 - NEARER] == score(strategy, table, "/Coral", "/coral")
 
 
 def test_ties_prefer_links_near_seed() -> None:
-    """c is two links from the seed and d one: both have the word, and d comes first; depth does not outweigh a word.
+    """Node c is two links from the seed and d one: both have the word, and d comes first; depth does not outweigh a
+    word.
 
-    c: 1 - 2e-9, d: 1 - 1e-9, e (no word, one link): 0 - 1e-9.
+    Priorities: c 1 - 2e-9, d 1 - 1e-9, e (no word, one link) 0 - 1e-9.
     """
     strategy, table = Crawl4Ai(words="reef"), Table()
     teach(strategy, table, "p", 0.0, "b", "d/reef", "e")
@@ -46,7 +46,7 @@ def test_ties_prefer_links_near_seed() -> None:
 
 
 def test_max_depth_prunes() -> None:
-    """max_depth=0 prunes the links of seeds, max_depth=1 follows them."""
+    """With max_depth=0 the links of seeds are pruned, with max_depth=1 they are followed."""
     for depth, expected in ((0, PRUNED), (1, -NEARER)):
         strategy, table = Crawl4Ai(max_depth=depth), Table()
         teach(strategy, table, "p", 0.0, "x")

@@ -56,7 +56,10 @@ def test_gradient_step_by_hand() -> None:
 
 
 def test_next_link_is_chosen_by_online_and_valued_by_target() -> None:
-    """y = r + gamma Q'(best link by Q). Q prefers `reef` to `rail`, and Q' gives it .3: .2 / .4 + .5 * .3 = .65."""
+    """The target is y = r + gamma Q'(best link by Q).
+
+    Q prefers `reef` to `rail`, and Q' gives it .3: .2 / .4 + .5 * .3 = .65.
+    """
     table, q = seeded("s"), DeepDeep(gamma=0.5, threshold=0.4)
     see(q, table, page("s", 0.0, hub="list"))
     see(q, table, page("hub", 0.0, b="rail", c="reef"))

@@ -34,7 +34,7 @@ def test_ucb1_values_by_hand() -> None:
 
 
 def test_ucb1_reward_updates_mean() -> None:
-    """3 pulls of .5 and 1 of .1: (3 * .5 + .1) / 4 = .4."""
+    """Three pulls of .5 and one of .1: (3 * .5 + .1) / 4 = .4."""
     bandit = Ucb1(1)
     bandit.reward(0, 0.5, 3)
     bandit.reward(0, 0.1, 1)
@@ -43,11 +43,11 @@ def test_ucb1_reward_updates_mean() -> None:
 
 
 def test_first_rounds_by_hand() -> None:
-    """s links to a, b, c and d. Two links of a page are taken: a and b, forward, with 1 and 1 - 1/2; c and d stay open.
+    """Seed s links to a, b, c and d. Two links of a page are taken: a and b, with priorities 1 and 1 - 1/2.
 
-    a (.2) and b (.9) are fetched. Ranks by relevance, as no page reaches the threshold of 1: b, s (.5), a. The reward
-    of forward is (1 - 0/3 + 1 - 2/3) / 2 = 2/3 for 2 pulls. Backward was never pulled: from b, the best, it goes to s,
-    which links to it, and takes c and d.
+    Then a (.2) and b (.9) are fetched. Ranks by relevance, as no page reaches the threshold of 1: b, s (.5), a. The
+    reward of forward is (1 - 0/3 + 1 - 2/3) / 2 = 2/3 for 2 pulls. Backward was never pulled: from b, the best, it goes
+    to s, which links to it, and takes c and d.
     """
     strategy, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
     assert ["a", "b", "c", "d"] == see(strategy, table, page("s", 0.5, *"abcd"))

@@ -1,4 +1,4 @@
-"""fl_deg, fl_n, fl_e, fl_ne: sums over parents. See test_first_level_siblings.py for a 6-node graph."""
+"""Sums over parents: fl_deg, fl_n, fl_e, fl_ne. See test_first_level_siblings.py for a 6-node graph."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def rows(table: Table) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     [("deg", 2.0), ("n", 0.5 + 0.25), ("e", 0.125 + 1.0), ("ne", 0.5 * 0.125 + 0.25 * 1.0)],
 )
 def test_first_level_sums_over_two_parents(kind: Any, expected: float) -> None:
-    """v has a parent with beta 1/2 and alpha 1/8, and one with beta 1/4 and alpha 1."""
+    """Node v has a parent with beta 1/2 and alpha 1/8, and one with beta 1/4 and alpha 1."""
     table = crawled([(32, {"v": 8}), (16, {"v": 64})])
     v = np.array([table.row_of["v"]], np.int32)
     assert [expected] == FirstLevel(kind, smooth=False).priority(v, table).tolist()

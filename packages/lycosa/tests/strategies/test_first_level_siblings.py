@@ -1,4 +1,4 @@
-"""sl_n, sl_e, sl_ne: sums over siblings, by hand on six nodes and against the definition on random graphs."""
+"""Sums over siblings, sl_n, sl_e, sl_ne: by hand on six nodes and against the definition on random graphs."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ def test_siblings_six_nodes_by_hand() -> None:
 
 
 def test_siblings_count_once_per_parent() -> None:
-    """w is beside v on two pages: its beta counts twice, with both alphas."""
+    """Node w is beside v on two pages: its beta counts twice, with both alphas."""
     siblings, table = Siblings(), Table()
     teach(siblings, table, "p", 0, v=0.5, w=0.25)
     teach(siblings, table, "q", 0, v=0.5, w=1)

@@ -39,7 +39,9 @@ def test_fish_search_potentials(width: int, factor: float, relevance: float, exp
 
 
 def test_fish_search_larger_potential_is_kept() -> None:
-    """x gets 0 as the second link of an irrelevant page, 1 from a relevant one, and keeps it when it is found again."""
+    """Link x gets 0 as the second link of an irrelevant page, 1 from a relevant one, and keeps it when it is found
+    again.
+    """
     fish, table = FishSearch(width=1, threshold=0.5), seeded("a", "b", "c")
     assert [0.5, 0.0] == teach(fish, table, "a", "wx")
     assert [1.0] == teach(fish, table, "b", "x", relevance=1.0)
@@ -78,8 +80,10 @@ def test_fish_search_sitemaps_and_redirects() -> None:
 
 
 def test_fish_search_crawl_order() -> None:
-    """width 1, so 1 preferred link per page. a is irrelevant: b 1/2, c and d 0. b is relevant: e 1, f 0. e is
-    irrelevant: g 1/2. The rest has 0 and is fetched in order of discovery: c, d, f.
+    """With width 1 there is one preferred link per page.
+
+    Seed a is irrelevant: b 1/2, c and d 0. Page b is relevant: e 1, f 0. Page e is irrelevant: g 1/2. The rest has 0
+    and is fetched in order of discovery: c, d, f.
     """
     links = {"a": "bcd", "b": "ef", "e": "g"}
     assert "abegcdf" == order("fish-search,width=1,threshold=.5", links, relevant="b")

@@ -39,7 +39,7 @@ def teach(
     ],
 )
 def test_shark_search_potential(anchor: float, context: float, neighbourhood: float) -> None:
-    """gamma * (delta * sim) + (1 - gamma) * neighbourhood, for a page with sim .6: .5 * .3 + .5 * neighbourhood."""
+    """The page's sim is .6: gamma * (delta * sim) + (1 - gamma) * neighbourhood = .5 * .3 + .5 * neighbourhood."""
     shark = SharkSearch(delta=0.5, beta=0.8, gamma=0.5)
     expected = 0.5 * (0.5 * 0.6) + 0.5 * neighbourhood
     assert [pytest.approx(expected)] == teach(shark, seeded("a"), "a", "b", 0.6, (anchor,), (context,))
@@ -56,13 +56,13 @@ def test_shark_search_potential_in_double_precision() -> None:
 
 
 def test_shark_search_other_weights() -> None:
-    """delta .25, beta .4, gamma .1: .1 * (.25 * .8) + .9 * (.4 * .5 + .6 * 1) = .02 + .72."""
+    """With delta .25, beta .4, gamma .1: .1 * (.25 * .8) + .9 * (.4 * .5 + .6 * 1) = .02 + .72."""
     shark = SharkSearch(delta=0.25, beta=0.4, gamma=0.1)
     assert [pytest.approx(0.74)] == teach(shark, seeded("a"), "a", "b", 0.8, (0.5,))
 
 
 def test_shark_search_inherited_relevance_decays() -> None:
-    """sim .8, then 0: inherited .5 * .8 = .4, .2, .1, .05, each times gamma .5; then a depth of 3 is used up."""
+    """After sim .8 and then 0, .5 * .8 = .4, .2, .1, .05 are inherited, each times gamma .5; then depth 3 is used up."""
     shark, table = SharkSearch(depth=3), seeded("a")
     scores = [
         teach(shark, table, node, link, 0.8 if node == "a" else 0.0)
@@ -81,7 +81,7 @@ def test_shark_search_any_similarity_resets_depth() -> None:
 
 
 def test_shark_search_larger_potential_is_kept() -> None:
-    """x has .5 * (.5 * .4) = .1 from a, .2 from b, and then passes on b's .4 as .2: .5 * .2 = .1."""
+    """Link x has .5 * (.5 * .4) = .1 from a, .2 from b, and then passes on b's .4 as .2: .5 * .2 = .1."""
     shark, table = SharkSearch(), seeded("a", "b", "c")
     assert [0.1] == teach(shark, table, "a", "x", 0.4)
     assert [0.2] == teach(shark, table, "b", "x", 0.8)
@@ -95,7 +95,7 @@ def test_shark_search_seed_inherits_0() -> None:
 
 
 def test_shark_search_redirect_passes_on() -> None:
-    """b has .2 and redirects to c: c has .2, and its links inherit like those of b: .5 * (.5 * .4)."""
+    """Page b has .2 and redirects to c: c has .2, and its links inherit like those of b: .5 * (.5 * .4)."""
     shark, table = SharkSearch(), seeded("a")
     assert [0.2] == teach(shark, table, "a", "b", 0.8)
     step = table.absorb(Visit("b", "redirect", "redirect", 1, links=Links.to("c")))

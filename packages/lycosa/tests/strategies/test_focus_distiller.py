@@ -46,7 +46,7 @@ def authorities(distiller: Distiller, table: Table, *nodes: str) -> list[float]:
     ],
 )
 def test_distil_two_hubs_and_two_authorities(iterations: int, y: float, q: float) -> None:
-    """p (beta .8) links to x (beta .5) and y (beta 1), q (beta .4) to x only."""
+    """Page p (beta .8) links to x (beta .5) and y (beta 1), page q (beta .4) to x only."""
     distiller, table = Distiller(period=4, iterations=iterations), Table()
     answers = [
         teach(distiller, table, "p", 0.8, "x", "y"),
@@ -60,7 +60,7 @@ def test_distil_two_hubs_and_two_authorities(iterations: int, y: float, q: float
 
 
 def test_distil_ignores_authorities_below_least() -> None:
-    """q links to a page below `least`, so its hub score is 0; one at the limit counts."""
+    """Page q links to a page below `least`, so its hub score is 0; one at the limit counts."""
     distiller, table = Distiller(period=4, least=0.3), Table()
     teach(distiller, table, "q", 1.0, "below")
     teach(distiller, table, "p", 1.0, "limit")
@@ -98,7 +98,7 @@ def test_distil_auto_keeps_links_of_single_host(same_host: Any, expected: float)
 
 
 def test_distil_resolves_redirects() -> None:
-    """p links to old, which redirects to a relevant page: p is a hub."""
+    """Page p links to old, which redirects to a relevant page, so p is a hub."""
     distiller, table = Distiller(period=3), Table()
     teach(distiller, table, "p", 1.0, "old")
     see(distiller, table, Visit("old", "redirect", "redirect", 2, links=Links.to("new")))

@@ -38,7 +38,7 @@ def test_states_are_distances() -> None:
 
 @pytest.mark.paper("batsakis-pi")
 def test_pi_is_share_of_pages() -> None:
-    """2, 3 and 5 of 10 pages are in states 0, 1 and 2."""
+    """States 0, 1 and 2 have 2, 3 and 5 of 10 pages."""
     assert [0.2, 0.3, 0.5] == chain().pi.tolist()
 
 
@@ -67,7 +67,7 @@ def test_smoothing_adds_pages_to_each_cluster() -> None:
 
 @pytest.mark.paper("batsakis-eq5")
 def test_forward_equation_5() -> None:
-    """a(L_j, 1) = b_jc * sum of pi_i a_ij, and a(L_j, 2) continues from it."""
+    """Check a(L_j, 1) = b_jc * sum of pi_i a_ij, and that a(L_j, 2) continues from it."""
     sums = [
         0.2 * 0.5 + 0.3 * 0.8 + 0.5 * 0.0,  # .34
         0.2 * 0.0 + 0.3 * 0.0 + 0.5 * 0.4,  # .20
@@ -86,7 +86,7 @@ def test_forward_equation_5() -> None:
 
 @pytest.mark.paper("batsakis-eq6")
 def test_predict_equation_6() -> None:
-    """a(L_j, t + 1) = sum of a(L_i, t) a_ij, on the raw values of a seed of cluster 0."""
+    """Check a(L_j, t + 1) = sum of a(L_i, t) a_ij on the raw values of a seed of cluster 0."""
     now = np.array([0.0, 0.4 / 3, 0.092])
     assert [
         0.4 / 3 * 0.8,  # .1067, the priority
@@ -218,7 +218,7 @@ def test_redirect_inherits_priority_and_predecessor() -> None:
 
 
 def test_page_without_known_words_uses_equation_6() -> None:
-    """pi A = (.34, .2, .46), then .34 * .5 + .2 * .8."""
+    """The forward values are pi A = (.34, .2, .46), so the priority is .34 * .5 + .2 * .8."""
     walk = Walk(exact())
     walk.page("seed", "nothing that anyone knows", ["a"])
     assert [pytest.approx(0.34 * 0.5 + 0.2 * 0.8)] == walk.priorities("a")

@@ -13,10 +13,10 @@ from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 
 HUB, REEF, NEWS = np.log(10 / 3), np.log(10 / 2), np.log(10 / 5)
-"""idf in the ten pages: 3 have hub, 2 reef, 5 news; all relevant ones have reef only, so c_r = (0, 0, 1)."""
+"""In the ten pages 3 have hub, 2 reef, 5 news; all relevant ones have reef only, so c_r = (0, 0, 1)."""
 
 HMM_HUB = 0.4 / 3 / (0.4 / 3 + 0.092) * 0.8
-"""a(L0, 2) of a seed that is a hub page: .4734, see test_hmm.py."""
+"""Value a(L0, 2) of a seed that is a hub page: .4734, see test_hmm.py."""
 
 
 def hybrid(**more: Any) -> Hybrid:
@@ -59,7 +59,7 @@ def test_centroid_is_mean_of_relevant_pages() -> None:
 
 @pytest.mark.paper("batsakis-eq11", "batsakis-eq12")
 def test_hybrid_equations_with_literal_weights() -> None:
-    """w = f / max f idf, and a(L0, 2) as it is: .4 / 3 * .8 = .1067.
+    """Literal weights are w = f / max f idf, and a(L0, 2) is not normalised: .4 / 3 * .8 = .1067.
 
     Page 'hub reef hub': hub 2/2 log(10/3) = 1.2040, reef 1/2 log 5 = .8047; c_r = (0, 0, 1): .8047 / 1.4482 = .5557.
     Anchor 'reef news reef': reef 2/2 log 5 = 1.6094, news 1/2 log 2 = .3466: 1.6094 / 1.6463 = .9776.

@@ -31,7 +31,7 @@ def state(opic: OpicAlpha, table: Table, *nodes: str) -> tuple[list[float], list
 
 @pytest.mark.paper("gouriten-opic-alpha")
 def test_opic_alpha_four_steps_by_hand() -> None:
-    """a -> b .75, c .25; then b -> c .5, d .5; then c -> a 1; then d -> b 0, c 0."""
+    """Visit a -> b .75, c .25; then b -> c .5, d .5; then c -> a 1; then d -> b 0, c 0."""
     opic, table = OpicAlpha(), Table()
     table.add_seed("a")
     nodes = ("a", "b", "c", "d")
@@ -108,7 +108,7 @@ def visit(opic: OpicOriginal, table: Table, node: str, **link_relevances: float)
 
 @pytest.mark.paper("gouriten-opic-original")
 def test_opic_original_three_visits_by_hand() -> None:
-    """a -> b, c; b -> a, c, d; c -> d. Link relevances are ignored."""
+    """Visit a -> b, c; b -> a, c, d; c -> d. Link relevances are ignored."""
     opic, table = OpicOriginal(), Table()
     table.add_seed("a")
     # H(a) = 1; C(b) = C(c) = 1 + 1/2; G = 1

@@ -49,7 +49,7 @@ def best(links: Links_, beta: dict[str, float], budget: int) -> float:
 
 @pytest.mark.paper("gouriten-not-optimal")
 def test_greedy_crawl_can_miss_optimum() -> None:
-    """a links to b (.3) and c (0), c to d (1) and e (.9): with two nodes greedy gets .3 + 0, the optimum 0 + 1."""
+    """The graph is a -> b (.3), c (0); c -> d (1), e (.9): with two nodes greedy gets .3 + 0, the optimum 0 + 1."""
     links, beta = {"a": ["b", "c"], "c": ["d", "e"]}, {"b": 0.3, "d": 1.0, "e": 0.9}
     assert ["b", "c"] == crawled(links, beta, 2)
     assert 1.0 == best(links, beta, 2)
@@ -59,7 +59,7 @@ def test_greedy_crawl_can_miss_optimum() -> None:
 
 
 def test_greedy_crawl_finds_optimum_without_hidden_nodes() -> None:
-    """a links to b (.5) and c (.4), b to d (.9): with two nodes b and d are the best, and greedy takes them."""
+    """The graph is a -> b (.5), c (.4); b -> d (.9): with two nodes b and d are the best, and greedy takes them."""
     links, beta = {"a": ["b", "c"], "b": ["d"]}, {"b": 0.5, "c": 0.4, "d": 0.9}
     assert ["b", "d"] == crawled(links, beta, 2)
     assert 1.4 == best(links, beta, 2)

@@ -39,7 +39,7 @@ def teach_otie(otie: Otie, table: Table, node: str, beta: float, **contexts: flo
     ],
 )
 def test_revise_equation_3(r: float, factor: float) -> None:
-    """cash + cash * a (2r - 1)^d, with a = .85 and d = 3."""
+    """The revised cash is cash + cash * a (2r - 1)^d, with a = .85 and d = 3."""
     otie, table = Otie(scale="none"), seeded("s")
     teach_otie(otie, table, "s", r, x=1.0)
     assert [pytest.approx(factor)] == score(otie, table, "x")
@@ -55,7 +55,7 @@ def test_revise_removes_at_most_all_cash() -> None:
 
 @pytest.mark.paper("otie-odd-power")
 def test_revise_even_power_keeps_sign() -> None:
-    """d = 2, r = .25: (2r - 1)^2 is taken as -(.5^2) = -.25."""
+    """With d = 2 and r = .25, (2r - 1)^2 is taken as -(.5^2) = -.25."""
     otie, table = Otie(a=1.0, d=2.0, scale="none"), seeded("s")
     teach_otie(otie, table, "s", 0.25, x=1.0)
     assert [pytest.approx(1 - 0.25)] == score(otie, table, "x")
@@ -63,7 +63,9 @@ def test_revise_even_power_keeps_sign() -> None:
 
 @pytest.mark.paper("otie-eq1")
 def test_weights_of_unfetched_pages() -> None:
-    """beta = .5 changes nothing; sim' of x is .25 * .5 + .75 * .8 = .725, of y .25 * .5 + .75 * .1 = .2 (eq. 1, 4)."""
+    """With beta .5 cash is unchanged; sim' of x is .25 * .5 + .75 * .8 = .725, of y .25 * .5 + .75 * .1 = .2 (eq. 1,
+    4).
+    """
     otie, table = Otie(scale="none"), seeded("s")
     teach_otie(otie, table, "s", 0.5, x=0.8, y=0.1)
     assert pytest.approx([0.725 / 0.925, 0.2 / 0.925]) == score(otie, table, "x", "y")
@@ -71,9 +73,7 @@ def test_weights_of_unfetched_pages() -> None:
 
 @pytest.mark.paper("otie-eq2")
 def test_weights_of_fetched_page() -> None:
-    """x counts with its own beta (.6), not with the prediction for its link, .25 * .5 + .75 * 1 = .875 as for y (eq.
-    2).
-    """
+    """Page x counts with its own beta (.6), not with the prediction for its link, .25 * .5 + .75 * 1 = .875 as for y."""
     otie, table = Otie(scale="none", period=0), seeded("s", "t")
     teach_otie(otie, table, "s", 0.5, x=0.1)  # 1 to x
     teach_otie(otie, table, "x", 0.6, z=0.1)  # 1 + .85 * .2^3 = 1.0068 to z
@@ -82,14 +82,14 @@ def test_weights_of_fetched_page() -> None:
 
 
 def test_weights_are_equal_if_all_are_0() -> None:
-    """beta and all contexts are 0: .15 of the cash is left, half of it for each."""
+    """With beta and all contexts 0, .15 of the cash is left, half of it for each link."""
     otie, table = Otie(scale="none"), seeded("s")
     teach_otie(otie, table, "s", 0.0, x=0.0, y=0.0)
     assert pytest.approx([0.075, 0.075]) == score(otie, table, "x", "y")
 
 
 def test_running_scale_divides_by_largest() -> None:
-    """.2/.2, then .1/.2 = .5, then .05/.4 after a page with .4."""
+    """The values of r are .2/.2, then .1/.2 = .5, then .05/.4 after a page with .4."""
     otie, table = Otie(), seeded("a", "b", "c", "d")
     teach_otie(otie, table, "a", 0.2, x=1.0)
     teach_otie(otie, table, "b", 0.1, y=1.0)
@@ -164,14 +164,16 @@ def score_of(strategy: Otie | LinkContext, table: Table, visit: Visit) -> list[f
 
 @pytest.mark.paper("otie-eq4")
 def test_context_of_classifier_is_its_probability() -> None:
-    """x: .25 * .8 + .75 * .9 = .875; y: .25 * .8 + .75 * .3 = .425. Cash 1 + .85 * (2 * .8 - 1)^3 = 1 + .85 * .216 =
-    1.1836, by .875 and .425 of 1.3."""
+    """Similarities are .25 * .8 + .75 * .9 = .875 for x and .25 * .8 + .75 * .3 = .425 for y.
+
+    The cash 1 + .85 * (2 * .8 - 1)^3 = 1 + .85 * .216 = 1.1836 is divided in these proportions.
+    """
     assert pytest.approx([0.875, 0.425]) == classified(LinkContext())
     assert pytest.approx([1.1836 * 0.875 / 1.3, 1.1836 * 0.425 / 1.3]) == classified(Otie(scale="none"))
 
 
 def test_lift_subtracts_prior() -> None:
-    """lift=yes: x: (.9 - .4) / .6 = 5/6, .25 * .8 + .75 * 5/6 = .825; y: .3 is below the prior, .25 * .8 + 0 = .2."""
+    """With lift x has (.9 - .4) / .6 = 5/6, so .25 * .8 + .75 * 5/6 = .825; y is below the prior: .25 * .8 + 0 = .2."""
     assert pytest.approx([0.825, 0.2]) == classified(LinkContext(lift=True))
     assert pytest.approx([1.1836 * 0.825 / 1.025, 1.1836 * 0.2 / 1.025]) == classified(Otie(scale="none", lift=True))
 
@@ -203,7 +205,7 @@ def around(urls: str, contexts: list[float], link_relevances: list[float] | None
     ("page", "expected"), [(0.25, 0.25 * 0.8 + 0.75 * 0.4), (0.5, 0.5 * 0.8 + 0.5 * 0.4), (0.0, 0.4), (1.0, 0.8)]
 )
 def test_link_context_equation_4(page: float, expected: float) -> None:
-    """page * .8 + (1 - page) * .4, for beta .8 and a context of .4; the link relevance of 1 is ignored."""
+    """Compare with page * .8 + (1 - page) * .4, for beta .8 and a context of .4; the link relevance of 1 is ignored."""
     strategy = LinkContext(page)
     assert [pytest.approx(expected)] == teach_context(strategy, Table(), "p", 0.8, around("c", [0.4], [1.0]))
 
@@ -222,7 +224,7 @@ def test_link_context_takes_best_of_several_links() -> None:
 
 
 def test_link_context_falls_back_to_link_relevance() -> None:
-    """.25 * .8 + .75 * .4."""
+    """The priority is .25 * .8 + .75 * .4, with a link relevance of .4."""
     links = Links.to("c")
     links.link_relevances = np.array([0.4], np.float32)
     assert [pytest.approx(0.5)] == teach_context(LinkContext(), Table(), "p", 0.8, links)

@@ -11,7 +11,7 @@ from teaching import order, redirect, score, see, seeded, teach
 
 @pytest.mark.parametrize(("name", "expected"), [("qfirst", [0.5, 0.2]), ("qmin", [0.2, 0.2])])
 def test_priority_is_first_or_minimum(name: str, expected: list[float]) -> None:
-    """c is on pages of .5, .2 and .9, d on those of .2 and .9: first .5 and .2, minimum .2 and .2."""
+    """Link c is on pages of .5, .2 and .9, d on those of .2 and .9: first .5 and .2, minimum .2 and .2."""
     strategy, table = estimator(name), Table()
     teach(strategy, table, "p", 0.5, "c")
     teach(strategy, table, "q", 0.2, "c", "d")

@@ -37,12 +37,12 @@ def test_crawl_of_relevant_pages_is_breadth_first() -> None:
 
 
 def test_crawl_prunes_links_of_irrelevant_pages() -> None:
-    """b is fetched and irrelevant; d is linked from it only, and never fetched."""
+    """Page b is fetched and irrelevant; d is linked from it only, and never fetched."""
     assert "abce" == order({"a": "bc", "b": "d", "c": "e"}, "ac")
 
 
 def test_link_joins_queue_at_first_relevant_parent() -> None:
-    """x is found on the irrelevant b first, but is appended after d and e, when the relevant d links to it."""
+    """Link x is found on the irrelevant b first, but is appended after d and e, when the relevant d links to it."""
     assert "abcdex" == order({"a": "bc", "b": "x", "c": "de", "d": "x"}, "acd")
 
 

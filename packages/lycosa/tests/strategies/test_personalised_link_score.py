@@ -46,7 +46,7 @@ def test_priority_without_url_scores() -> None:
 
 
 def test_redirect_adds_terms_of_source() -> None:
-    """.125 + .5 + (1 + 1) + (.5 + .25)."""
+    """The sums of both add up: .125 + .5 + (1 + 1) + (.5 + .25)."""
     guide, table = LinkScore(), Table()
     teach(guide, table, "p", 0.5, 0.25, 0.125, to="u")
     teach(guide, table, "q", 0.25, 0.5, 0.0, to="v")
@@ -57,7 +57,7 @@ def test_redirect_adds_terms_of_source() -> None:
 
 @pytest.mark.paper("personalized-url-optimisation")
 def test_least_prunes_until_second_parent() -> None:
-    """1 + .25 is below 1.5 and pruned; a second parent raises it to 2 + .25."""
+    """A score of 1 + .25 is below 1.5 and pruned; a second parent raises it to 2 + .25."""
     guide, table = LinkScore(least=1.5), Table()
     assert PRUNED == teach(guide, table, "p", 0.25)
     assert 2.25 == teach(guide, table, "q", 0.0)
@@ -93,5 +93,5 @@ def test_levels_restart_at_relevant_page() -> None:
 
 
 def test_crawl_prefers_more_parents() -> None:
-    """d has two parents, so it comes before c, which was found earlier."""
+    """Link d has two parents, so it comes before c, which was found earlier."""
     assert "abdc" == order("link-score", {"a": "bcd", "b": "d"}, alpha={("a", "b"): 0.5})

@@ -16,7 +16,7 @@ from teaching import redirect, score, see, teach
 
 @pytest.mark.paper("rules-importance")
 def test_pagerank_three_nodes_by_hand() -> None:
-    """a links to b and c, b to a, c is not crawled; damping .5.
+    """Page a links to b and c, b to a, c is not crawled; damping .5.
 
     With B = (1 - .5) / 3 + .5 * c / 3 for every node: a = B + b/2, b = B + a/4, c = B + a/4. So b = c, and a = b + b/2
     - a/4, that is a = 6/5 b; a + b + c = 1 gives b = c = 5/16 and a = 6/16.
@@ -97,9 +97,9 @@ def test_pagerank_equals_networkx() -> None:
     ],
 )
 def test_nr_four_nodes_by_hand(iterations: int, a: float, c: float) -> None:
-    """a (beta .8) links to b and c, b (beta .4) to c and d; d_o is 2 of both, d_i(c) = 2, d_i(b) = d_i(d) = 1.
+    """Page a (beta .8) links to b and c, b (beta .4) to c and d; d_o is 2 of both, d_i(c) = 2, d_i(b) = d_i(d) = 1.
 
-    NR1 starts from beta. Of b it is .5 * .4 = .2 after any round, as c and d have 0. Of a it is .5 * .8 + .5 *
+    NR1 starts from beta. NR1(b) is .5 * .4 = .2 after any round, as c and d have 0. NR1(a) is .5 * .8 + .5 *
     average(NR1(b) / 1, NR1(c) / 2), where NR1(b) is .4 in the first round and .2 in the second. NR2(c) = .5 *
     average(NR1(a) / 2, NR1(b) / 2), and NR2(d) = .5 * NR1(b) / 2 = .05.
     """
@@ -121,7 +121,7 @@ def test_nr_new_page_is_scored_between_sweeps() -> None:
 
 
 def test_nr_page_linking_to_known_pages() -> None:
-    """b (beta .4) is known when a is fetched and links to it: NR1(a) = .5 * 0 + .5 * .2 / 1, before any sweep."""
+    """Page b (beta .4) is known when a is fetched and links to it: NR1(a) = .5 * 0 + .5 * .2 / 1, before any sweep."""
     nr, table = NavigationalRank(period=100), Table()
     teach(nr, table, "b", 0.4)
     teach(nr, table, "a", 0.0, "b")
@@ -138,7 +138,7 @@ def test_nr_sweep_returns_all_rows() -> None:
 
 @pytest.mark.parametrize("period", [1, 100])
 def test_nr_redirect_passes_on_links(period: int) -> None:
-    """a (NR1 .4) links to old and b; new takes the place of old: .5 * .4 / 2."""
+    """Page a (NR1 .4) links to old and b; new takes the place of old: .5 * .4 / 2."""
     nr, table = NavigationalRank(period=period), Table()
     teach(nr, table, "a", 0.8, "old", "b")
     redirect(nr, table, "old", "new")

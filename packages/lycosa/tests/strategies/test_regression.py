@@ -84,7 +84,7 @@ def test_features_first_level() -> None:
 
 @pytest.mark.paper("gouriten-lr-sl")
 def test_features_second_level() -> None:
-    """lr_sl has seven: after u -> v, w and w with beta .5, v has a sibling with .5."""
+    """There are seven features: after u -> v, w and w with beta .5, v has a sibling with .5."""
     made = Regression("sl", smooth=False)
     table = learned(made, ("u", 0.25, "vw"), ("w", 0.5, ""))
     assert [1, 0.25, 0, 0, 0.5, 0, 0] == made.features(np.array([table.row_of["v"]], np.int32), table)[:, 0].tolist()

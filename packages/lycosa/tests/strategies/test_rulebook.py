@@ -67,7 +67,7 @@ def test_chain_three_links_in_a_row() -> None:
 
 
 def test_chain_rejects_too_many_paths() -> None:
-    """150 classes that all link to each other: three links work, four are rejected with advice."""
+    """With 150 classes that all link to each other, three links work, and four are rejected with advice."""
     book, names = RuleBook(), [f"C{number}" for number in range(150)]
     for source in names:
         for to in names:

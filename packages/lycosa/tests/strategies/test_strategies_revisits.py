@@ -124,7 +124,7 @@ class Crawl:
 
 
 def test_best_first_revisit_uses_current_relevance() -> None:
-    """(.8 + .4) / 2 for the old link, (.2 + 1) / 2 for the new one; the old one is not counted again."""
+    """The old link has (.8 + .4) / 2, the new one (.2 + 1) / 2; the old one is not counted again."""
     crawl = Crawl(BestFirst(merge="sum"))
     crawl.page("a", 0.8, {"b": 0.4})
     assert ["c"] == crawl.page("a", 0.2, {"b": 0.9, "c": 1.0}, again=True)
@@ -132,7 +132,7 @@ def test_best_first_revisit_uses_current_relevance() -> None:
 
 
 def test_first_level_revisit_counts_parent_once() -> None:
-    """fl_n of b stays at .8 when its page is revisited with .5, and c, which is new, has .5."""
+    """Link b keeps its fl_n of .8 when its page is revisited with .5, and c, which is new, has .5."""
     crawl = Crawl(FirstLevel("n", smooth=False))
     crawl.page("a", 0.8, {"b": 0.0})
     crawl.page("a", 0.5, {"b": 0.0, "c": 0.0}, again=True)
@@ -140,7 +140,7 @@ def test_first_level_revisit_counts_parent_once() -> None:
 
 
 def test_second_level_revisit_adds_siblings() -> None:
-    """c is new beside b (fetched, .5) and d is new and fetched (.25): c has .5 + .25, and the old link e .25 more."""
+    """Link c is new beside b (fetched, .5) and d is new and fetched (.25): c has .5 + .25, and the old link e .25 more."""
     crawl = Crawl(SecondLevel("n", smooth=False), "a", "d")
     crawl.page("d", 0.25, {})
     crawl.page("a", 0.8, {"b": 0.0, "e": 0.0})
@@ -227,7 +227,7 @@ def balanced(flow: CashFlow) -> bool:
 
 
 def test_opic_revisit_gives_to_all_links() -> None:
-    """a gives 1 to b; b gives half of it back. Revisited, a gives that 1/2 to b (fetched) and c, a half each."""
+    """Page a gives 1 to b; b gives half of it back. Revisited, a gives that 1/2 to b (fetched) and c, a half each."""
     crawl = Crawl(Opic(period=0))
     crawl.page("a", 0.0, {"b": 0.0})
     crawl.page("b", 0.0, {"a": 0.0, "x": 0.0})
@@ -266,7 +266,8 @@ def test_opic_dead_end_gets_links() -> None:
 
 
 def test_otie_revisit_uses_current_relevance() -> None:
-    """a = .85, d = 3, scale none: 1.85 goes to b, which has beta 1: 1.85^2 come back. Now a has beta 0: .15 of that.
+    """With a = .85, d = 3 and scale none 1.85 goes to b, which has beta 1: 1.85^2 come back. Now a has beta 0: .15 of
+    it.
 
     Eq. 2 divides it by beta of b, which is 1, and by .25 * 0 + .75 * 1 of the new link: 4 parts to 3.
     """
@@ -282,7 +283,7 @@ def test_otie_revisit_uses_current_relevance() -> None:
 
 @pytest.mark.parametrize("flow", [Opic(period=3), Otie(period=3)])
 def test_cash_is_conserved_with_revisits(flow: CashFlow) -> None:
-    """300 visits in any order: pages, failures and redirects, new versions, moves and returns."""
+    """Visit 300 pages in any order, with failures, redirects, new versions, moves and returns."""
     chance, names = random.Random(5), [f"n{number}" for number in range(60)]
     crawl = Crawl(flow, *names[:3])
     seen: set[str] = set()
@@ -315,7 +316,7 @@ def test_opic_alpha_moved_page_is_one_node() -> None:
 
 
 def test_opic_alpha_revisit_gives_to_all_links() -> None:
-    """a received 2 from b; revisited it gives parts in proportion to C(u): b has 0 left, c is new and has 1."""
+    """Page a received 2 from b; revisited it gives in proportion to C(u): b has 0 left, c is new and has 1."""
     crawl = Crawl(OpicAlpha())
     crawl.page("a", 0.0, {"b": 0.5})
     crawl.page("b", 0.0, {"a": 0.5})

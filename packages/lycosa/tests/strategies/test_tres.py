@@ -104,7 +104,7 @@ def test_choose_takes_largest_q_after_start() -> None:
 
 
 def test_network_forward_by_hand() -> None:
-    """x = 2 through weights 1, -3 and 1, biases 1, 0 and 5: 2 + 1 = 3, -9 becomes -.9, and 5 - .9 = 4.1."""
+    """Input 2 through weights 1, -3 and 1, biases 1, 0 and 5: 2 + 1 = 3, -9 becomes -.9, and 5 - .9 = 4.1."""
     net = QNetwork(0)
     net.weights = [np.zeros_like(weight) for weight in net.weights]
     net.weights[0][0, 0], net.weights[1][0] = 1.0, 1.0
@@ -134,7 +134,7 @@ def test_network_first_adam_step() -> None:
 
 
 def test_replay_target_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """y = r + .99 Q'(the best link by Q), with the links' features seen from their page: it is relevant, so r = 1."""
+    """The target is y = r + .99 Q'(the best link by Q), with features seen from the page: it is relevant, so r = 1."""
     table, tres = seeded("s"), Tres(start=0, threshold=0.5)
     see(tres, table, page("s", 0.0, "a", "b", "c"))
     see(tres, table, page("b", 0.0))
