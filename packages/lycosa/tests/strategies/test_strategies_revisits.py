@@ -140,7 +140,7 @@ def test_first_level_revisit_counts_parent_once() -> None:
 
 
 def test_second_level_revisit_adds_siblings() -> None:
-    """Link c is new beside b (fetched, .5) and d is new and fetched (.25): c has .5 + .25, and the old link e .25 more."""
+    """Link c is new beside b (.5), and d is new and fetched (.25): c has .5 + .25, and the old link e .25 more."""
     crawl = Crawl(SecondLevel("n", smooth=False), "a", "d")
     crawl.page("d", 0.25, {})
     crawl.page("a", 0.8, {"b": 0.0, "e": 0.0})
