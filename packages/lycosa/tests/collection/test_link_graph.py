@@ -52,7 +52,7 @@ def test_breadth_first_order_and_depth(graph_of: Maker) -> None:
 
 def test_trail_follows_first_links(graph_of: Maker) -> None:
     graph, names = graph_of(SMALL)
-    ways = {names[v]: [names[stop] for stop in graph.trail(v)] for v in range(len(names))}
+    ways = {names[v]: [names[stop] for stop in graph.path_to(v)] for v in range(len(names))}
     assert ["a", "c", "d", "f"] == ways["f"]
     assert ["a", "b", "e"] == ways["e"]
     assert ["x"] == ways["x"]
@@ -66,7 +66,7 @@ def test_parent_ignores_later_links(graph_of: Maker) -> None:
 
 def test_trail_of_seed_is_seed(graph_of: Maker) -> None:
     graph, _ = graph_of([Seed("a"), Seed("b"), page("a", to=["b"]), page("b")])
-    assert [1] == graph.trail(1)
+    assert [1] == graph.path_to(1)
 
 
 @pytest.mark.parametrize(
@@ -98,14 +98,14 @@ def test_breadth_first_starts_at_sitemaps(graph_of: Maker) -> None:
     order, depth = graph.breadth_first()
     assert ["a", "b", "m"] == [names[vertex] for vertex in order]
     assert 1 == depth[names.index("m")]
-    assert ["map", "m"] == [names[stop] for stop in graph.trail(names.index("m"))]
+    assert ["map", "m"] == [names[stop] for stop in graph.path_to(names.index("m"))]
 
 
 def test_page_recorded_twice_is_one_vertex(graph_of: Maker) -> None:
     graph, names = graph_of([Seed("a"), page("a", to=["b"]), page("b", 0.1), page("b", 0.9, to=["c"]), page("c")])
     assert ["a", "b", "c"] == names
     assert [0.0, 0.9, 0.0] == graph.column("relevance_now").tolist()
-    assert [0, 1, 2] == graph.trail(2)
+    assert [0, 1, 2] == graph.path_to(2)
 
 
 def test_failures_are_not_vertices(graph_of: Maker) -> None:

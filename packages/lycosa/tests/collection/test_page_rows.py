@@ -80,7 +80,7 @@ def test_fate_states_and_counts(tmp_path: Path) -> None:
     with CrawlDirectory(write_crawl(tmp_path / "crawl")) as collection:
         found = {url: collection.fate(url) for url in (A, B, C, D, "http://a.test/never")}
         assert found["http://a.test/never"] is None
-        states = {url: (s.state, (s.since - EPOCH) / DAY, s.versions, s.looks) for url, s in found.items() if s}
+        states = {url: (s.state, (s.since - EPOCH) / DAY, s.versions, s.revisits) for url, s in found.items() if s}
         assert {
             A: ("stands", 4, 3, 2),
             B: ("vanished", 1, 1, 2),

@@ -32,16 +32,19 @@ def _same(view: CrawlView, other: CrawlView) -> None:
     ]
     assert view.tally.state().keys() == other.tally.state().keys()
     for name, value in view.tally.state().items():
-        if name != "looks":
+        if name != "revisits":
             assert value == other.tally.state()[name], name
-    assert view.tally.looks.sorts == other.tally.looks.sorts
-    assert list(view.tally.looks.times) == list(other.tally.looks.times)
-    assert (view.state(f"{A}1"), view.way_in(f"{A}3")) == (other.state(f"{A}1"), other.way_in(f"{A}3"))
+    assert view.tally.revisits.by_kind == other.tally.revisits.by_kind
+    assert list(view.tally.revisits.times) == list(other.tally.revisits.times)
+    assert (view.state(f"{A}1"), view.first_link_event(f"{A}3")) == (
+        other.state(f"{A}1"),
+        other.first_link_event(f"{A}3"),
+    )
 
 
 def _folded(directory: Path) -> CrawlView:
     view = CrawlView(directory)
-    view.keeps = False
+    view.use_cache = False
     view.catch_up()
     return view
 
@@ -60,7 +63,7 @@ def test_cached_view_equals_view_from_log(tmp_path: Path, monkeypatch: pytest.Mo
     lean, whole = CrawlView(directory, content=False), CrawlView(directory)
     lean.catch_up()
     whole.catch_up()
-    assert (False, True, lean.seq, whole.seq) == (lean.content, whole.content, lean.kept, whole.kept)
+    assert (False, True, lean.seq, whole.seq) == (lean.content, whole.content, lean.cached_seq, whole.cached_seq)
     reference = _folded(directory)
     _same(lean, reference)
     _same(whole, reference)

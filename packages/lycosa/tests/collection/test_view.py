@@ -134,8 +134,8 @@ def test_address_lookups_hold_the_lock(tmp_path: Path) -> None:
     assert {B, C, GONE} == {link.url for link in view.links(visit)}
     page = view.page(D)
     assert page is not None
-    assert 4 == len(view.ways([page], 100).depths)
-    assert view.way_in(A) < 0 <= view.way_in(B)
+    assert 4 == len(view.path_graph([page], 100).depths)
+    assert view.first_link_event(A) < 0 <= view.first_link_event(B)
 
 
 def test_origin_kinds(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_origin_kinds(tmp_path: Path) -> None:
     page = view.page(D)
     assert page is not None
     assert 0.75 == page.pick
-    assert [A, B, D + "-old", D] == [view.nodes[vertex] for vertex in view.trail(page.number)]
+    assert [A, B, D + "-old", D] == [view.nodes[vertex] for vertex in view.path_to(page.number)]
 
 
 def test_harvest_equals_report(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_relevances_are_updated(tmp_path: Path) -> None:
     crawl.page(C, html("Atolls", "coral atolls"), 2.0, relevance=0.3)
     view.catch_up()
     assert [(0.5, 0.75), (0.4, 0.0), (0.3, 0.3)] == [(page.relevance, page.relevance_now) for page in view.pages()]
-    view._redraw = 0.0
+    view._next_harvest_time = 0.0
     assert [0, 1, 1, 2] == view.harvest().relevant
     assert ([2], 2) == ([host.relevant for host in view.hosts()], view.relevant_by_language()["en"])
     with crawl.log.batch():

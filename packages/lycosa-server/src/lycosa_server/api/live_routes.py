@@ -378,7 +378,7 @@ def show_graph(
         now = cached.now(labels)
         good = [PageRow(view, number) for number in np.flatnonzero(now.relevant).tolist()]
         good.sort(key=lambda page: (-now.relevances_now.item(page.number), page.first))
-    ways = view.ways(good[:best], 400)  # larger graphs are unreadable
+    ways = view.path_graph(good[:best], 400)  # larger graphs are unreadable
     pages = ((PageRow(view, vertex), depth) for vertex, depth in ways.depths.items())
     nodes = [
         GraphNode(

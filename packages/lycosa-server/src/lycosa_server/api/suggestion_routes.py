@@ -131,7 +131,7 @@ def _links(view: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], ND
     graph = view.graph.breadth(view.column("kind"))
     place = np.full(len(view) + 1, -1, np.int64)  # one more, for links to unknown pages
     place[[page.number for page in pages]] = np.arange(len(pages))
-    ends = place[graph.landing()[graph.edges]] if len(graph.edges) else np.zeros(0, np.int64)
+    ends = place[graph.redirect_targets()[graph.edges]] if len(graph.edges) else np.zeros(0, np.int64)
     parts = [ends[graph.starts[page.number] : graph.starts[page.number + 1]] for page in pages]
     parts = [part[part >= 0] for part in parts]
     starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)

@@ -28,7 +28,7 @@ def best_pages(
     """Return the best pages with their sequence numbers: current versions, or the first ones."""
     view = collection.view()
     if first_versions:
-        numbers, relevances_now, pages = view.column("first"), view.column("first_relevance"), view.firsts()[1]
+        numbers, relevances_now, pages = view.column("first"), view.column("first_relevance"), view.first_versions()[1]
     else:
         numbers, relevances_now, pages = view.column("seq"), view.column("relevance_now"), view.current()
     chosen = np.flatnonzero(pages & (relevances_now > 0) & (relevances_now >= at_least))

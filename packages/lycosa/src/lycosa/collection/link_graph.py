@@ -56,18 +56,18 @@ class Addresses:
 
     def number(self, node: str) -> int:
         """Return the number of a URL, or -1 if it is unknown."""
-        wanted = _hash(node)
-        at = int(self._hashes.searchsorted(np.uint64(wanted)))
-        if at < len(self._hashes) and self._hashes.item(at) == wanted:
-            return self._numbers.item(at)
-        return self._unsorted.get(wanted, -1)
+        wanted_hash = _hash(node)
+        index = int(self._hashes.searchsorted(np.uint64(wanted_hash)))
+        if index < len(self._hashes) and self._hashes.item(index) == wanted_hash:
+            return self._numbers.item(index)
+        return self._unsorted.get(wanted_hash, -1)
 
     def numbers(self, nodes: Sequence[str]) -> NDArray[np.int32]:
         """Return the number of each URL; unknown ones get new numbers."""
         hashes, which = np.unique(np.fromiter(map(_hash, nodes), np.uint64, len(nodes)), return_inverse=True)
         numbers = self._sorted(hashes)
-        for at in np.flatnonzero(numbers < 0).tolist():
-            numbers[at] = self._unsorted.setdefault(hashes.item(at), len(self._hashes) + len(self._unsorted))
+        for index in np.flatnonzero(numbers < 0).tolist():
+            numbers[index] = self._unsorted.setdefault(hashes.item(index), len(self._hashes) + len(self._unsorted))
         if len(self._unsorted) > max(4_096, len(self._hashes) // 8):
             self._sort()
         return numbers[which]
@@ -76,8 +76,8 @@ class Addresses:
         """Return the numbers of hashes among the sorted ones; -1 for others."""
         if not len(self._hashes):
             return np.full(len(hashes), -1, np.int32)
-        at = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
-        return np.where(self._hashes[at] == hashes, self._numbers[at], np.int32(-1))
+        index = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
+        return np.where(self._hashes[index] == hashes, self._numbers[index], np.int32(-1))
 
     def state(self) -> State:
         self._sort()
@@ -202,7 +202,7 @@ class CrawlGraph:
         number = self.addresses.number(node)
         return int(self._vertex[number]) if number >= 0 else -1
 
-    def leading(self, node: str) -> tuple[int, int]:
+    def first_link(self, node: str) -> tuple[int, int]:
         """Return the vertex and the event with the first link to a URL, or -1 for both."""
         number = self.addresses.number(node)
         return (int(self._parent[number]), int(self._via[number])) if number >= 0 else (-1, -1)
@@ -242,7 +242,7 @@ class Breadth:
     edges: NDArray[np.int32]
     starts: NDArray[np.int64]
 
-    def landing(self) -> NDArray[np.int64]:
+    def redirect_targets(self) -> NDArray[np.int64]:
         """Return the target of each vertex after following redirects: itself for a page, -1 if there is none."""
         target = np.arange(len(self.kind))
         redirect, starts = self.kind == REDIRECT, self.starts[:-1]
@@ -259,10 +259,10 @@ class Breadth:
         Links are followed in page order, redirects are replaced by their targets, sitemaps count as seeds. Pages that
         recorded links do not reach come last, in log order.
         """
-        landing, is_page = self.landing(), self.kind == PAGE
+        redirect_targets, is_page = self.redirect_targets(), self.kind == PAGE
         depth = np.full(len(self.kind), -1, np.int32)
         sitemaps = np.flatnonzero(self.kind == SITEMAP)
-        level = _unique(landing[np.concatenate([np.array(self.seeds, np.int64), sitemaps])])
+        level = _unique(redirect_targets[np.concatenate([np.array(self.seeds, np.int64), sitemaps])])
         order, distance = [np.zeros(0, np.int64)], 0
         while len(level):
             depth[level] = distance
@@ -270,7 +270,7 @@ class Breadth:
             distance += 1
             parts = []
             for start in range(0, len(level), VERTICES_PER_STEP):
-                children = landing[self._children(level[start : start + VERTICES_PER_STEP])]
+                children = redirect_targets[self._children(level[start : start + VERTICES_PER_STEP])]
                 children = _unique(children)
                 children = children[depth[children] < 0]
                 depth[children] = distance

@@ -116,11 +116,11 @@ class PageFate:
     state: State
     since: float  # time it was first seen in this state, or of the current version
     versions: int = 1
-    looks: int = 0  # conclusive revisits
-    seen: float = 0.0  # time of the last conclusive visit
+    revisits: int = 0  # conclusive revisits
+    last_seen: float = 0.0  # time of the last conclusive visit
     changed: float = 0.0  # time of the last version with changed main text; 0: never
     target: str = ""  # redirect target of a moved page
-    came: float = 0.0  # time of the last version
+    version_time: float = 0.0  # time of the last version
 
     @classmethod
     def of(cls, visits: Iterable[Visit]) -> PageFate | None:
@@ -141,19 +141,28 @@ class PageFate:
         state: State | None = _STATES.get(visit.outcome)
         if visit.kind not in ("page", "revisit") or state is None or not (before or visit.is_version):
             return before
-        was = before or cls("stands", 0.0, versions=0, looks=-1)
-        came, changed, since = was.came, was.changed, was.since
+        was = before or cls("stands", 0.0, versions=0, revisits=-1)
+        version_time, changed, since = was.version_time, was.changed, was.since
         if visit.is_version:
-            came = visit.started
+            version_time = visit.started
             change = change_of(visit)
             if visit.kind == "revisit" and (change is None or change.matters):
                 changed = visit.started
         if state == "stands":
-            since = came
+            since = version_time
         elif state != was.state:
             since = visit.started
         target = visit.links.urls[0] if state == "moved" and visit.links.urls else ""
-        return cls(state, since, was.versions + visit.is_version, was.looks + 1, visit.started, changed, target, came)
+        return cls(
+            state,
+            since,
+            was.versions + visit.is_version,
+            was.revisits + 1,
+            visit.started,
+            changed,
+            target,
+            version_time,
+        )
 
 
 # Conclusive outcomes; after others the visit is retried.

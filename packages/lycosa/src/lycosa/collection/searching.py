@@ -483,8 +483,8 @@ def index(directory: Path, progress: ProgressCallback = no_progress) -> int:
         end = collection.log.end()
         while view._step():
             progress("reading the log", view.seq, end)
-        if view.seq - view.kept >= shelf.MIN_NEW_EVENTS:
-            view.write_down()
+        if view.seq - view.cached_seq >= shelf.MIN_NEW_EVENTS:
+            view.save_cache()
         index_words(collection, progress)
     return view.seq
 

@@ -63,38 +63,38 @@ def cached_seq(directory: Path, log: SqliteLog) -> int:
 
 def load_cached(view: CrawlView, log: SqliteLog) -> bool:
     """Load the cached view into an empty one; return whether a valid one was found."""
-    kept = Snapshots(view.path, NAME)
-    if not kept.path.is_dir():
+    cache_files = Snapshots(view.path, NAME)
+    if not cache_files.path.is_dir():
         return False
-    about = kept.about()
+    about = cache_files.about()
     lean = not view.content and about is not None and log.end() - about["seq"] < MIN_NEW_EVENTS
-    found = kept.read(lambda about: _fits(about, log), (lambda names: names[0] == "lean") if lean else None)
-    if found is None:
+    loaded = cache_files.read(lambda about: _fits(about, log), (lambda names: names[0] == "lean") if lean else None)
+    if loaded is None:
         return False
     try:
-        view.load(found[1], lean=lean)
+        view.load(loaded[1], lean=lean)
     # invalid content in spite of correct hashes
     except (StateMismatch, ValueError, KeyError, TypeError, IndexError, AttributeError):
         view.forget()
         return False
-    view.kept = int(found[0]["seq"])
+    view.cached_seq = int(loaded[0]["seq"])
     return True
 
 
 def save(view: CrawlView, log: SqliteLog) -> bool:
     """Write the cache unless another process is doing so; return success. Lack of space or permission is no error."""
-    kept = Snapshots(view.path, NAME)
-    with suppress(OSError, LycosaError, StateMismatch, MemoryError, OverflowError), try_lock(view.path) as mine:
-        if not mine:
+    cache_files = Snapshots(view.path, NAME)
+    with suppress(OSError, LycosaError, StateMismatch, MemoryError, OverflowError), try_lock(view.path) as has_lock:
+        if not has_lock:
             return False
         state: State = view.dump()
         about: dict[str, Any] = {"code": code_digest(), "seq": view.seq, "mark": log_digest(log, view.seq)}
         try:
-            kept.write(about, state)
+            cache_files.write(about, state)
         except OSError:
-            kept.remove()  # a partial file must not take up the crawl's disk space
+            cache_files.remove()  # a partial file must not take up the crawl's disk space
             raise
-        view.kept = view.seq
+        view.cached_seq = view.seq
         return True
     return False
 

@@ -166,7 +166,7 @@ def _count(collection: CrawlDirectory, summary: Summary) -> None:
     summary.reasons = {key: complaint for key, complaint in tally.last_complaint.items() if key[0] != "revisit"}
     revisits.outcomes = Counter({outcome: count for (kind, outcome), count in tally.kinds.items() if kind == "revisit"})
     revisits.reasons = {outcome: why for (kind, outcome), why in tally.last_complaint.items() if kind == "revisit"}
-    revisits.count, revisits.last, revisits.changes = tally.looks.count, tally.looks.last, tally.looks.changes
+    revisits.count, revisits.last, revisits.changes = tally.revisits.count, tally.revisits.last, tally.revisits.changes
 
 
 MIN_TOPIC_WORDS = 3  # words of the topic that a page must contain, if the topic has more

@@ -94,16 +94,16 @@ class CrawlTally:
         self.spent: Counter[str] = Counter()
         self.size = 0
         self.recovered = 0  # pages fetched at a later attempt
-        self.looks = RevisitTally()
-        self._crawled: set[int] = set()
-        self._looked: set[int] = set()
+        self.revisits = RevisitTally()
+        self._crawl_runs: set[int] = set()
+        self._revisit_runs: set[int] = set()
 
     def state(self) -> State:
         return {
             "agent": self.agent,
             "hosts": [astuple(host) for host in self.hosts.values()],
             "kinds": [[*key, count] for key, count in self.kinds.items()],
-            "last_complaint": [[*key, told] for key, told in self.last_complaint.items()],
+            "last_complaint": [[*key, message] for key, message in self.last_complaint.items()],
             "causes": [[*key, asdict(cause)] for key, cause in self.causes.items()],
             "languages": dict(self.languages),
             "flags": [astuple(remark) for remark in self.flags.values()],
@@ -111,9 +111,9 @@ class CrawlTally:
             "spent": dict(self.spent),
             "size": self.size,
             "recovered": self.recovered,
-            "looks": self.looks.state(),
-            "crawled": sorted(self._crawled),
-            "looked": sorted(self._looked),
+            "revisits": self.revisits.state(),
+            "crawled": sorted(self._crawl_runs),
+            "looked": sorted(self._revisit_runs),
         }
 
     def restore(self, state: State) -> None:
@@ -121,22 +121,22 @@ class CrawlTally:
         self.hosts = {values[0]: HostTally(*values) for values in state["hosts"]}
         self.names = list(self.hosts)
         self.kinds = Counter({(kind, outcome): count for kind, outcome, count in state["kinds"]})
-        self.last_complaint = {(kind, outcome): told for kind, outcome, told in state["last_complaint"]}
+        self.last_complaint = {(kind, outcome): message for kind, outcome, message in state["last_complaint"]}
         self.causes = {(kind, outcome): _cause(values) for kind, outcome, values in state["causes"]}
         self.languages = Counter(state["languages"])
         self.flags = {values[0]: Remark(*values) for values in state["flags"]}
         self.runs = [list(run) for run in state["runs"]]
         self.spent = Counter(state["spent"])
         self.size, self.recovered = state["size"], state["recovered"]
-        self.looks.restore(state["looks"])
-        self._crawled, self._looked = set(state["crawled"]), set(state["looked"])
+        self.revisits.restore(state["revisits"])
+        self._crawl_runs, self._revisit_runs = set(state["crawled"]), set(state["looked"])
 
     @property
     def crawls(self) -> list[list[float]]:
         """Runs that fetched new pages; revisit-only runs are excluded."""
-        crawled = [run for number, run in enumerate(self.runs) if number in self._crawled]
+        crawled = [run for number, run in enumerate(self.runs) if number in self._crawl_runs]
         # A refresh without due pages neither crawled nor revisited; it counts only if no other run did.
-        return crawled or [run for number, run in enumerate(self.runs) if number not in self._looked]
+        return crawled or [run for number, run in enumerate(self.runs) if number not in self._revisit_runs]
 
     def setting(self, event: Setting) -> None:
         """Record the start or end of a run: each begins with a threshold setting, and a clean one ends with an end
@@ -152,8 +152,8 @@ class CrawlTally:
         self.kinds[visit.kind, visit.outcome] += 1
         self.size += visit.size
         host.size += visit.size
-        if what := spent_on(visit):
-            self.spent[what] += 1
+        if purpose := spent_on(visit):
+            self.spent[purpose] += 1
             self._time(host, visit)
         if rendering := visit.data.get("render"):  # requests of the browser
             self.spent[RESOURCES] += rendering.get("requests", 0)
@@ -167,7 +167,7 @@ class CrawlTally:
             self._robots(visit)
         if visit.outcome not in SUCCESSFUL and (visit.kind, visit.outcome) not in EXPECTED:
             self._failure(host, visit)
-        self.looks.visit(visit)
+        self.revisits.visit(visit)
 
     def host(self, node: str) -> HostTally:
         """Return the totals of a node's host, created if needed."""
@@ -188,9 +188,9 @@ class CrawlTally:
             self.runs.append([visit.started, visit.ended])
         run = self.runs[-1]
         if visit.kind in ("page", "redirect"):
-            self._crawled.add(len(self.runs) - 1)
+            self._crawl_runs.add(len(self.runs) - 1)
         elif visit.kind == "revisit":
-            self._looked.add(len(self.runs) - 1)
+            self._revisit_runs.add(len(self.runs) - 1)
         if host.last_ended >= run[0]:  # within the same run
             pause = max(0.0, visit.started - host.last_ended)
             host.pauses += 1
@@ -246,18 +246,18 @@ class RevisitTally:
         self.count = self.new = 0  # revisits; pages fetched for the first time by a refresh
         self.first = self.last = 0.0  # times of the first and the last revisit
         self.changes: Counter[str] = Counter()  # changed, cosmetic, vanished, moved, returned
-        self.sorts: Counter[str] = Counter()  # by kind of SORTS
-        self.times, self.kinds = array("d"), array("b")  # time and kind of each change in SORTS
-        self.restless: Counter[str] = Counter()  # significant changes per page
+        self.by_kind: Counter[str] = Counter()  # by kind of change
+        self.times, self.kinds = array("d"), array("b")  # time and kind of each change in CHANGE_KINDS
+        self.change_counts: Counter[str] = Counter()  # significant changes per page
 
     def state(self) -> State:
-        kept = {name: dict(getattr(self, name)) for name in ("changes", "sorts", "restless")}
+        kept = {name: dict(getattr(self, name)) for name in ("changes", "by_kind", "change_counts")}
         numbers = {name: getattr(self, name) for name in ("count", "new", "first", "last")}
         return {**kept, **numbers, "times": np.array(self.times), "kinds": np.array(self.kinds, np.int8)}
 
     def restore(self, state: State) -> None:
-        self.changes, self.sorts = Counter(state["changes"]), Counter(state["sorts"])
-        self.restless = Counter(state["restless"])
+        self.changes, self.by_kind = Counter(state["changes"]), Counter(state["by_kind"])
+        self.change_counts = Counter(state["change_counts"])
         self.count, self.new, self.first, self.last = (state[name] for name in ("count", "new", "first", "last"))
         self.times, self.kinds = array("d", state["times"].tolist()), array("b", state["kinds"].tolist())
 
@@ -271,18 +271,18 @@ class RevisitTally:
         change = change_of(visit)
         if change is None:
             return
-        sort = change.kind if change.what == "changed" else change.what
-        self.sorts[sort] += 1
-        self.changes["cosmetic" if sort == "cosmetic" else change.what] += 1
+        kind = change.kind if change.what == "changed" else change.what
+        self.by_kind[kind] += 1
+        self.changes["cosmetic" if kind == "cosmetic" else change.what] += 1
         if change.what == "changed" and change.matters:
-            self.restless[visit.node] += 1
-        if sort in CHANGE_KINDS:  # returned pages are counted but not drawn
+            self.change_counts[visit.node] += 1
+        if kind in CHANGE_KINDS:  # returned pages are counted but not drawn
             self.times.append(visit.started)
-            self.kinds.append(CHANGE_KINDS.index(sort))
+            self.kinds.append(CHANGE_KINDS.index(kind))
 
 
 def _cause(values: dict[str, Any]) -> Cause:
-    return Cause(**{**values, "examples": [(node, told) for node, told in values["examples"]]})
+    return Cause(**{**values, "examples": [(node, message) for node, message in values["examples"]]})
 
 
 def language_code(language: str) -> str:

@@ -97,15 +97,15 @@ class CrawlView:
         self.path, self.content = path, content
         self.lock = threading.RLock()
         self.generation = 0  # increases when the log was replaced: earlier sequence numbers are invalid then
-        self.keeps = True  # cached on disk once it is large
-        self._whole = content
+        self.use_cache = True  # cached on disk once it is large
+        self._wants_content = content
         self.forget()
 
     def forget(self) -> None:
         """Reset the view."""
-        self.content = self._whole
+        self.content = self._wants_content
         self.seq = 0  # last event folded in
-        self.kept = 0  # last event in the view on disk
+        self.cached_seq = 0  # last event in the view on disk
         self._signature: Signature | None = None
         self._inode = 0
         self.threshold = 0.0
@@ -126,12 +126,12 @@ class CrawlView:
         self._origins: dict[int, Origin] = {}
         self._page_count = 0
         self._text = 0
-        self._looked_for = ""
-        self._recount = 0
-        self._judged_anew = False
-        self._configured = 0
-        self._harvest, self._redraw = Harvest(), 0.0
-        self._drawn: tuple[int, int] | None = None
+        self._counted_topic = ""
+        self._recount_position = 0
+        self._is_relevance_outdated = False
+        self._options_mtime = 0
+        self._harvest, self._next_harvest_time = Harvest(), 0.0
+        self._harvest_key: tuple[int, int] | None = None
 
     @property
     def size(self) -> int:
@@ -143,9 +143,18 @@ class CrawlView:
         """Return the state of the view, with page contents apart."""
         if not self.content:
             raise StateMismatch("it does not know what pages say")
-        names = ("seq", "threshold", "probability", "topic", "languages", "_page_count", "_text", "_judged_anew")
+        names = (
+            "seq",
+            "threshold",
+            "probability",
+            "topic",
+            "languages",
+            "_page_count",
+            "_text",
+            "_is_relevance_outdated",
+        )
         lean = {
-            **{name: getattr(self, name) for name in (*names, "_looked_for", "_recount")},
+            **{name: getattr(self, name) for name in (*names, "_counted_topic", "_recount_position")},
             "columns": {name: self.column(name) for name in COLUMNS},
             "nodes": TextLines(self.nodes),
             "fates": [[number, *astuple(fate)] for number, fate in self.fates.items()],
@@ -157,17 +166,29 @@ class CrawlView:
 
     def load(self, state: State, *, lean: bool) -> None:
         """Restore a state; `lean` leaves out page contents."""
-        kept = state["lean"]
-        for name in ("seq", "threshold", "probability", "_page_count", "_text", "_judged_anew", "_looked_for"):
-            setattr(self, name, kept[name])
-        self.topic, self.languages, self._recount = tuple(kept["topic"]), kept["languages"], kept["_recount"]
+        cached_seq = state["lean"]
+        for name in (
+            "seq",
+            "threshold",
+            "probability",
+            "_page_count",
+            "_text",
+            "_is_relevance_outdated",
+            "_counted_topic",
+        ):
+            setattr(self, name, cached_seq[name])
+        self.topic, self.languages, self._recount_position = (
+            tuple(cached_seq["topic"]),
+            cached_seq["languages"],
+            cached_seq["_recount_position"],
+        )
         self._language_numbers = {language: number for number, language in enumerate(self.languages)}
-        self.nodes, self.columns = kept["nodes"], {name: kept["columns"][name] for name in COLUMNS}
+        self.nodes, self.columns = cached_seq["nodes"], {name: cached_seq["columns"][name] for name in COLUMNS}
         if any(len(column) != len(self.nodes) for column in self.columns.values()):
             raise StateMismatch("the columns differ in length")
-        self.fates = {values[0]: PageFate(*values[1:]) for values in kept["fates"]}
-        self.graph.restore(kept["graph"])
-        self.tally.restore(kept["tally"])
+        self.fates = {values[0]: PageFate(*values[1:]) for values in cached_seq["fates"]}
+        self.graph.restore(cached_seq["graph"])
+        self.tally.restore(cached_seq["tally"])
         self.content = not lean
         if lean:
             return
@@ -179,11 +200,11 @@ class CrawlView:
         """Fold in new events; return the last sequence number. The lock is released between steps."""
         while self._step():
             time.sleep(0)
-        if self.keeps and self.content and self.seq - self.kept >= shelf.MIN_NEW_EVENTS:
-            self.write_down()
+        if self.use_cache and self.content and self.seq - self.cached_seq >= shelf.MIN_NEW_EVENTS:
+            self.save_cache()
         return self.seq
 
-    def write_down(self) -> None:
+    def save_cache(self) -> None:
         """Store the view on disk."""
         with self.lock, self.reading() as log:
             shelf.save(self, log)
@@ -198,11 +219,11 @@ class CrawlView:
                 self.forget()
                 if signature is None:
                     return False
-                self._take_up()
+                self._load_cached()
                 self._inode = signature[0]
-            self._set_up()
-            if self._recount < len(self.nodes):
-                self._count_again()
+            self._load_options()
+            if self._recount_position < len(self.nodes):
+                self._recount_words()
                 return True
             if signature == self._signature:
                 return False
@@ -221,11 +242,11 @@ class CrawlView:
                 self._signature = None if fresh else signature
             return count == EVENTS_PER_STEP
 
-    def _take_up(self) -> None:
+    def _load_cached(self) -> None:
         """Start from the view on disk if it belongs to this log. A long log is read with contents, to be cached."""
         with self.reading() as log:
-            found = self.keeps and shelf.load_cached(self, log)
-            if not found and log.end() >= shelf.MIN_NEW_EVENTS and self.keeps:
+            found = self.use_cache and shelf.load_cached(self, log)
+            if not found and log.end() >= shelf.MIN_NEW_EVENTS and self.use_cache:
                 self.content = True
 
     def _read(self) -> int:
@@ -235,42 +256,42 @@ class CrawlView:
             try:
                 events.extend(log.numbered("seq > ?", f"seq LIMIT {EVENTS_PER_STEP}", (self.seq,)))
             finally:
-                self._take_in(events)
+                self._fold(events)
             if len(events) < EVENTS_PER_STEP:
-                self._settle(log)
+                self._reload_relevances(log)
         return len(events)
 
     def reading(self) -> closing[SqliteLog]:
         """Open the log for a `with` block in this thread."""
         return closing(SqliteLog(self.path / NAME, readonly=True, busy_seconds=2.0))
 
-    def _set_up(self) -> None:
+    def _load_options(self) -> None:
         """Read the options if they changed, for example after `lycosa judge` with other words."""
         try:
             written = os.stat(self.path / CONFIG).st_mtime_ns
-            if written == self._configured:
+            if written == self._options_mtime:
                 return
             options = Directory.read_options(self.path)
         except (InputError, OSError):
             return  # not written yet, or deleted
-        self.options, self._configured = options, written
+        self.options, self._options_mtime = options, written
         self.tally.agent = product(options.user_agent or "Lycosa")
-        if self.content and self._looked_for != options.topic:
-            self._look_for(options.topic)
+        if self.content and self._counted_topic != options.topic:
+            self._set_topic_words(options.topic)
 
-    def _look_for(self, topic: str) -> None:
+    def _set_topic_words(self, topic: str) -> None:
         languages = [code for code in (self.options.languages if self.options else []) if code]
         wanted = dict.fromkeys(stem for language in ["en", *languages] for stem in stems(topic, language))
         self.topic = tuple(wanted)
         self._wanted = {stem: number for number, stem in enumerate(self.words) if stem in wanted}
-        self._looked_for, self._recount = topic, 0
+        self._counted_topic, self._recount_position = topic, 0
 
-    def _count_again(self) -> None:
+    def _recount_words(self) -> None:
         """Recount the topic's words on some pages that were folded in before the topic changed."""
-        numbers = range(self._recount, min(self._recount + EVENTS_PER_STEP, len(self.nodes)))
+        numbers = range(self._recount_position, min(self._recount_position + EVENTS_PER_STEP, len(self.nodes)))
         for number, words in zip(numbers, self.words_on(numbers), strict=True):
             self.columns["frequency"][number] = self._count(*words)
-        self._recount = numbers.stop
+        self._recount_position = numbers.stop
 
     def words_on(self, numbers: Sequence[int]) -> list[tuple[NDArray[np.uint32], NDArray[np.uint16]]]:
         """Return the word numbers and counts of some pages, from the log."""
@@ -285,17 +306,17 @@ class CrawlView:
         nothing = np.zeros(0, np.uint32), np.zeros(0, np.uint16)
         return [found.get(seq, nothing) for seq in seqs]
 
-    def _take_in(self, events: Sequence[tuple[int, Event]]) -> None:
+    def _fold(self, events: Sequence[tuple[int, Event]]) -> None:
         """Fold in some events. URLs of all of them are looked up together, which is much faster."""
         nodes = [_urls_of(event) for _, event in events]
         numbers = self.graph.numbers([node for linked in nodes for node in linked])
         at = 0
         for (seq, event), linked in zip(events, nodes, strict=True):
-            self._take(seq, event, numbers[at : at + len(linked)])
+            self._fold_event(seq, event, numbers[at : at + len(linked)])
             at += len(linked)
             self.seq = seq
 
-    def _take(self, seq: int, event: Event, numbers: NDArray[np.int32]) -> None:
+    def _fold_event(self, seq: int, event: Event, numbers: NDArray[np.int32]) -> None:
         if isinstance(event, Visit):
             self._visit(seq, event, numbers)
         elif isinstance(event, Seed):
@@ -304,11 +325,11 @@ class CrawlView:
             self.tally.setting(event)
             self._setting(event)
         else:  # a model update or a label
-            self._judged_anew = True
+            self._is_relevance_outdated = True
 
     def _setting(self, event: Setting) -> None:
         if event.key == "threshold":
-            self._judged_anew = self._judged_anew or bool(self._page_count)
+            self._is_relevance_outdated = self._is_relevance_outdated or bool(self._page_count)
             self.threshold = float(event.value)
         elif event.key == "probability":
             self.probability = bool(event.value)
@@ -316,9 +337,9 @@ class CrawlView:
             # the most important terms learned from examples stand for the topic
             self.topic = tuple(sorted(event.value, key=lambda term: (-event.value[term], term))[:12])
 
-    def _settle(self, log: SqliteLog) -> None:
+    def _reload_relevances(self, log: SqliteLog) -> None:
         """Reload the relevances if a model update, label or threshold was recorded."""
-        if not self._judged_anew:
+        if not self._is_relevance_outdated:
             return
         seqs, relevances_now = log.relevances_now(self.seq)
         pages = np.flatnonzero(self.column("kind") == PAGE)
@@ -331,7 +352,7 @@ class CrawlView:
             rated = seqs[at] == wanted if len(seqs) else np.zeros(len(pages), np.bool_)
             self.columns[name][pages[rated]] = relevances_now[at[rated]]
             self.columns[name][pages[~rated]] = self.columns[otherwise][pages[~rated]]
-        self._judged_anew = False
+        self._is_relevance_outdated = False
 
     def _words(self, visit: Visit) -> None:
         for stem in visit.terms.new:
@@ -348,7 +369,7 @@ class CrawlView:
             self.graph.ended(int(numbers[0]), visit.outcome)
         if visit.is_version:
             if vertex >= 0 and self.columns["kind"][vertex] == PAGE:
-                self._look(visit, vertex)
+                self._update_fate(visit, vertex)
                 self._fill(seq, visit, vertex)
                 self.graph.extend(vertex, seq, numbers)
             else:
@@ -358,7 +379,7 @@ class CrawlView:
         elif visit.kind == "sitemap" and visit.outcome == "ok":
             self._add(seq, visit, SITEMAP, numbers)
         elif visit.kind == "revisit" and vertex >= 0:
-            self._look(visit, vertex)
+            self._update_fate(visit, vertex)
             if visit.outcome == "redirect":  # moved
                 self.graph.extend(vertex, seq, numbers, redirect=True)
 
@@ -368,11 +389,11 @@ class CrawlView:
         if number == len(self.columns["seq"]):
             self.columns = {name: fit(column, number + 1) for name, column in self.columns.items()}
         columns = self.columns
-        columns["parent"][number], columns["via"][number] = self.graph.leading(visit.node)
+        columns["parent"][number], columns["via"][number] = self.graph.first_link(visit.node)
         self.nodes.append(visit.node)
         if self.content:
             self.titles.append("")
-        self._recount += self._recount == number
+        self._recount_position += self._recount_position == number
         columns["first"][number], columns["kind"][number] = seq, kind
         columns["pick"][number], columns["ended"][number] = visit.priority, visit.ended
         columns["first_relevance"][number], columns["first_copy"][number] = visit.relevance_now, bool(visit.same_as)
@@ -404,7 +425,7 @@ class CrawlView:
                 self.word_pages = fit(self.word_pages, max(len(self.words), int(ids.max()) + 1))
                 self.word_pages[ids] += 1
 
-    def _look(self, visit: Visit, number: int) -> None:
+    def _update_fate(self, visit: Visit, number: int) -> None:
         fate = self.fates.get(number)
         if fate is None:
             came = self.columns["started"].item(number)
@@ -460,7 +481,7 @@ class CrawlView:
             counted: NDArray[np.bool_] = self.column("crawled") & enough & ~self.column("first_copy")
             return counted
 
-    def firsts(self) -> tuple[NDArray[np.float64], NDArray[np.bool_], int]:
+    def first_versions(self) -> tuple[NDArray[np.float64], NDArray[np.bool_], int]:
         """Return the relevances of first versions, the mask of crawled pages without copies, and the number of pages
         crawled.
         """
@@ -470,7 +491,7 @@ class CrawlView:
 
     def estimate(self, threshold: float | None = None) -> Estimate:
         """Estimate the number of relevant pages."""
-        relevances_now, counted, pages = self.firsts()
+        relevances_now, counted, pages = self.first_versions()
         return estimate(
             relevances_now[counted], self.threshold if threshold is None else threshold, pages, self.probability
         )
@@ -499,13 +520,13 @@ class CrawlView:
                 by_code[language_code(self.languages[number])] += count
         return by_code
 
-    def way_in(self, node: str) -> int:
+    def first_link_event(self, node: str) -> int:
         """Return the event with the first link to a URL before it was visited; -1 if there is none, as for a seed."""
         with self.lock:
             if self.graph.is_seed(node):
                 return -1
             vertex = self.graph.vertex(node)
-            return self.columns["via"].item(vertex) if vertex >= 0 else self.graph.leading(node)[1]
+            return self.columns["via"].item(vertex) if vertex >= 0 else self.graph.first_link(node)[1]
 
     def origin(self, log: SqliteLog, node: str) -> Origin:
         """Return the seed, link, redirect or sitemap that led to a URL first."""
@@ -513,7 +534,7 @@ class CrawlView:
             vertex, origins = self.graph.vertex(node), self._origins
             if vertex in origins:
                 return origins[vertex]
-            via = self.way_in(node)
+            via = self.first_link_event(node)
             origin = Origin("seed" if self.graph.is_seed(node) else "")
         if via >= 0:
             origin = _link(log, via, node)
@@ -528,7 +549,7 @@ class CrawlView:
         number.
         """
         for _ in range(MAX_HOPS):
-            via = self.way_in(node)
+            via = self.first_link_event(node)
             visit = read(via) if via >= 0 else None
             if visit is None or node not in visit.links.urls:
                 break
@@ -537,29 +558,29 @@ class CrawlView:
             node = visit.node
         return None
 
-    def trail(self, number: int, most: int = 1_000_000) -> list[int]:
+    def path_to(self, number: int, most: int = 1_000_000) -> list[int]:
         """Return the path of first links to a vertex, from a seed or from as far back as recorded."""
         with self.lock:
-            trail, parents = [number], self.columns["parent"]
-            while len(trail) < most and not self.graph.is_seed(self.nodes[trail[-1]]):
-                above = parents.item(trail[-1])
-                if not 0 <= above < trail[-1]:
+            path_to, parents = [number], self.columns["parent"]
+            while len(path_to) < most and not self.graph.is_seed(self.nodes[path_to[-1]]):
+                above = parents.item(path_to[-1])
+                if not 0 <= above < path_to[-1]:
                     break
-                trail.append(above)
-            return trail[::-1]
+                path_to.append(above)
+            return path_to[::-1]
 
-    def ways(self, best: Iterable[PageRow], most: int) -> PathGraph:
+    def path_graph(self, best: Iterable[PageRow], most: int) -> PathGraph:
         """Return the paths from seeds to pages, best pages first, up to a number of vertices."""
-        ways = PathGraph()
+        path_graph = PathGraph()
         for page in best:
-            trail = self.trail(page.number, 60)  # vertices per path
-            if len(ways.depths) + sum(vertex not in ways.depths for vertex in trail) > most:
-                ways.truncated = True
+            path_to = self.path_to(page.number, 60)  # vertices per path
+            if len(path_graph.depths) + sum(vertex not in path_graph.depths for vertex in path_to) > most:
+                path_graph.truncated = True
                 break
-            for depth, vertex in enumerate(trail):
-                ways.depths.setdefault(vertex, depth)
-            ways.steps.update(dict.fromkeys(pairwise(trail)))
-        return ways
+            for depth, vertex in enumerate(path_to):
+                path_graph.depths.setdefault(vertex, depth)
+            path_graph.steps.update(dict.fromkeys(pairwise(path_to)))
+        return path_graph
 
     def state(self, node: str) -> str:
         """Return the state of a URL: `fetched`, `not fetched`, `vanished`, `moved`, or the kind of failure."""
@@ -597,7 +618,9 @@ class CrawlView:
         with self.lock:
             relevant = self.relevant() if relevant is None else relevant
             now, drawn = time.monotonic(), (self.seq, int(relevant.sum()))
-            if self._drawn == drawn or (self._drawn is not None and self._drawn[0] != self.seq and now < self._redraw):
+            if self._harvest_key == drawn or (
+                self._harvest_key is not None and self._harvest_key[0] != self.seq and now < self._next_harvest_time
+            ):
                 return self._harvest
             crawled = self.column("crawled")[: len(relevant)].copy()
             relevant = relevant[: len(crawled)]
@@ -605,8 +628,8 @@ class CrawlView:
         order = order[order < len(crawled)]  # pages may have been added meanwhile
         harvest = _curve(relevant[crawled], relevant[order[crawled[order]]], points)
         with self.lock:
-            self._harvest, self._drawn = harvest, drawn
-            self._redraw = time.monotonic() + max(1.0, 50.0 * (time.monotonic() - now))
+            self._harvest, self._harvest_key = harvest, drawn
+            self._next_harvest_time = time.monotonic() + max(1.0, 50.0 * (time.monotonic() - now))
             return harvest
 
 

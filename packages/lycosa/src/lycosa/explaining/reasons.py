@@ -404,7 +404,7 @@ class Reasons:
         found = self._parent(first.parent, node) if first.parent else None
         vertex = view.graph.vertex(node)
         pages, before = [], ""
-        for each in view.trail(vertex, 1_000) if vertex >= 0 else ():  # max pages of a path
+        for each in view.path_to(vertex, 1_000) if vertex >= 0 else ():  # max pages of a path
             page = view.nodes[each]
             visit = log.visit(view.columns["first"].item(each))
             pages.append(

@@ -44,7 +44,7 @@ def test_freshness_figures(report: ReportFigures) -> None:
     fresh = report.freshness
     assert fresh is not None
     assert (8, EPOCH + 10 * DAY, 2) == (fresh.revisits, fresh.last, fresh.changed)
-    assert [("topic", 1), ("text", 1), ("vanished", 1), ("moved", 1), ("cosmetic", 1)] == fresh.sorts
+    assert [("topic", 1), ("text", 1), ("vanished", 1), ("moved", 1), ("cosmetic", 1)] == fresh.by_kind
     changes = [(entry.url, entry.change) for entry in fresh.latest]
     latest = [(url, change.kind if change.what == "changed" else change.what) for url, change in changes]
     assert [(A, "text"), (C, "moved"), (B, "vanished"), (A, "topic")] == latest
@@ -53,7 +53,7 @@ def test_freshness_figures(report: ReportFigures) -> None:
         (title, what, target) for _, title, what, _, target in fresh.gone
     ]
     assert [EPOCH + 7 * DAY, EPOCH + 6 * DAY] == [since for *_, since, _ in fresh.gone]
-    assert [("Newest A", 2, 3, EPOCH + 10 * DAY)] == [row[1:] for row in fresh.restless]
+    assert [("Newest A", 2, 3, EPOCH + 10 * DAY)] == [row[1:] for row in fresh.change_counts]
 
 
 def test_revisits_do_not_count_as_pages(report: ReportFigures) -> None:

@@ -61,7 +61,7 @@ class Selection:
         if only:
             row = self.view.graph.vertex(only)
             self._chosen &= np.arange(len(self._chosen)) == row
-        self.has_revisits = self.view.tally.looks.count > 0
+        self.has_revisits = self.view.tally.revisits.count > 0
         self.versions = versions and self.has_revisits
         self._all_of_it = not only and not respect
         self.opted_out = self._drop_opted_out(respect) if respect else 0  # pages whose owners have opted out

@@ -161,26 +161,28 @@ def _add_totals(report: ReportFigures, collection: CrawlDirectory, cards: Cards)
 def _freshness(collection: CrawlDirectory) -> Freshness | None:
     """Return statistics of revisits, or None if there were none."""
     view = collection.view()
-    looks = view.tally.looks
-    if not looks.count:
+    revisits = view.tally.revisits
+    if not revisits.count:
         return None
     fresh = Freshness(
-        looks.count, looks.last, sorts=[(sort, looks.sorts[sort]) for sort in CHANGE_KINDS if looks.sorts[sort]]
+        revisits.count,
+        revisits.last,
+        by_kind=[(sort, revisits.by_kind[sort]) for sort in CHANGE_KINDS if revisits.by_kind[sort]],
     )
-    fresh.returned, fresh.new = looks.sorts["returned"], looks.new
+    fresh.returned, fresh.new = revisits.by_kind["returned"], revisits.new
     fresh.chart = figures.changes_over_time(
-        np.array(looks.times), np.array(looks.kinds, np.int64), CHANGE_KINDS, looks.first, looks.last
+        np.array(revisits.times), np.array(revisits.kinds, np.int64), CHANGE_KINDS, revisits.first, revisits.last
     )
     fresh.latest = list(islice(changes(collection.log, upto=view.seq, newest_first=True, wanted=_WANTED), 30))
     gone = [(view.nodes[vertex], fate) for vertex, fate in view.fates.items() if fate.state != "stands"]
     fresh.gone_count = len(gone)
     for node, fate in sorted(gone, key=lambda item: -item[1].since)[:30]:
         fresh.gone.append((node, _title(collection, node), fate.state, fate.since, fate.target))
-    for node, times in looks.restless.most_common(10):
+    for node, times in revisits.change_counts.most_common(10):
         page = view.page(node)
         if page is not None and page.fate is not None:
             title = _title(collection, node)
-            fresh.restless.append((node, title, times, page.fate.looks, page.fate.changed))
+            fresh.change_counts.append((node, title, times, page.fate.revisits, page.fate.changed))
     return fresh
 
 

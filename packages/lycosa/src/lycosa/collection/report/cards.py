@@ -72,10 +72,10 @@ class Cards:
         if self._kind[vertex] == SITEMAP:
             card.origin = "start"
             return
-        via, source = self.view.way_in(card.node), self.view.source(self.read, card.node)
+        via, source = self.view.first_link_event(card.node), self.view.source(self.read, card.node)
         card.redirected = via >= 0 and self.read(via).outcome == "redirect"
         if source is None:
-            start = self.view.nodes[self.view.trail(vertex)[0]]  # it, or a redirect to it
+            start = self.view.nodes[self.view.path_to(vertex)[0]]  # it, or a redirect to it
             card.origin = "seed" if self.view.graph.is_seed(start) else "unknown"
             return
         parent, link = source
@@ -102,10 +102,10 @@ class Cards:
         children: dict[int, list[int]] = {}
         roots: list[int] = []
         for vertex in best:
-            trail = [stop for stop in self.view.trail(vertex) if self._kind[stop] != REDIRECT]
-            if trail[0] not in roots:
-                roots.append(trail[0])
-            for parent, child in pairwise(trail):
+            path_to = [stop for stop in self.view.path_to(vertex) if self._kind[stop] != REDIRECT]
+            if path_to[0] not in roots:
+                roots.append(path_to[0])
+            for parent, child in pairwise(path_to):
                 if child not in children.setdefault(parent, []):
                     children[parent].append(child)
         return [self._branch(root, children, rank) for root in roots]

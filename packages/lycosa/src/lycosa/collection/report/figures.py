@@ -114,7 +114,7 @@ class Outlook:
 class Freshness:
     revisits: int
     last: float
-    sorts: list[tuple[str, int]] = field(default_factory=list)  # kinds of changes and their counts
+    by_kind: list[tuple[str, int]] = field(default_factory=list)  # kinds of changes and their counts
     returned: int = 0
     new: int = 0  # pages fetched for the first time by a refresh
     chart: Histogram | None = None
@@ -123,15 +123,15 @@ class Freshness:
     gone: list[tuple[str, str, str, float, str]] = field(default_factory=list)
     gone_count: int = 0
     # URL, title, changes, revisits, time of the last change
-    restless: list[tuple[str, str, int, int, float]] = field(default_factory=list)
+    change_counts: list[tuple[str, str, int, int, float]] = field(default_factory=list)
 
     @property
     def changed(self) -> int:
         """Number of significant content changes."""
-        return sum(count for sort, count in self.sorts if sort not in ("vanished", "moved", "cosmetic"))
+        return sum(count for sort, count in self.by_kind if sort not in ("vanished", "moved", "cosmetic"))
 
     def count(self, sort: str) -> int:
-        return dict(self.sorts).get(sort, 0)
+        return dict(self.by_kind).get(sort, 0)
 
 
 @dataclass(kw_only=True)
@@ -297,7 +297,7 @@ def pages_over_time(
 
 
 def changes_over_time(
-    times: NDArray[np.float64], sorts: NDArray[np.int64], kinds: Sequence[str], start: float, end: float
+    times: NDArray[np.float64], by_kind: NDArray[np.int64], kinds: Sequence[str], start: float, end: float
 ) -> Histogram | None:
     """Return changes by kind and time; None if there are none or all were seen within an hour.
 
@@ -309,7 +309,7 @@ def changes_over_time(
     if span < 3600 or not len(times):
         return None
     number = np.clip(((times - start) / span * BINS).astype(int), 0, BINS - 1)
-    counts = [np.bincount(number[sorts == sort], minlength=BINS) for sort in range(len(kinds))]
+    counts = [np.bincount(number[by_kind == sort], minlength=BINS) for sort in range(len(kinds))]
     named = {f"{kind} {int(bins.sum()):,}": bins for kind, bins in zip(kinds, counts, strict=True)}
     axes = ("Changes over time", "time of the revisit, UTC", "changes")
     return _stacked("changes", *axes, named, start, end, list(range(len(kinds))), unit="date")
