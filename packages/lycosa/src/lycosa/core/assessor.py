@@ -53,14 +53,9 @@ class Assessor:
         scheduler: VisitScheduler,
         mark: CrashMarker,
     ) -> None:
-        self.judge, self.judge_name, self.reader, self.trap_filter, self.scheduler = (
-            judge,
-            judge_name,
-            reader,
-            trap_filter,
-            scheduler,
-        )
-        self.table, self.tally, self.mark = table, tally, mark
+        self.judge, self.judge_name, self.reader = judge, judge_name, reader
+        self.trap_filter, self.scheduler, self.mark = trap_filter, scheduler, mark
+        self.table, self.tally = table, tally
 
     def assess(self, task: Task, page: Page) -> Visit:
         """Return the visit to record for a fetched page."""
@@ -142,7 +137,6 @@ class Assessor:
 
 @lru_cache(maxsize=256)
 def _media_type(value: str) -> str:
-    """Return a content type without its parameters, or an empty string if it is malformed."""
     kind = value.partition(";")[0].strip().lower()
     return kind if re.fullmatch(r"[\w.+*-]{1,60}/[\w.+*-]{1,80}", kind, re.ASCII) else ""
 

@@ -136,7 +136,6 @@ class Altered(Greedy):
         self.zeta = zeta
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """Return the best row or, with probability 1 - q, another good one."""
         best = super().pick(number, frontier, now)
         explore, which = np.random.default_rng((self.seed % 2**64, number)).random(2).tolist()
         if best.row < 0 or explore < self.q or best.priority == math.inf:
@@ -164,7 +163,6 @@ class Drawn(Greedy):
         self._choose = estimator.choose
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """Return the row chosen by the estimator, if any queue is ready."""
         best = super().pick(number, frontier, now)
         if best.row < 0 or best.priority == math.inf:
             return best
@@ -207,12 +205,10 @@ class Batched:
     def frontier(
         self, table: Table, ready: Ready, host_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
-        """Return the frontier of the wrapped strategy."""
         self._table = table
         return self.greedy.frontier(table, ready, host_budget, patience, choosy)
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
-        """Show the estimator a visit; rank at the end of the batch."""
         self._collect_changed(self.greedy.estimator.learn(step, table), table)
         again = step.visit.follows > 0
         self._pages += not step.visit.retry_at and not again
@@ -227,12 +223,10 @@ class Batched:
     def reconsider(
         self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier
     ) -> None:
-        """Pass on the current relevance of pages; changed rows are ranked at the end of the batch."""
         if self.greedy.heeds:
             self._collect_changed(self.greedy.estimator.reconsider(rows, relevances_now, table), table)  # type: ignore[attr-defined]
 
     def _collect_changed(self, rows: Rows, table: Table) -> None:
-        """Collect rows changed since the batch began."""
         if len(rows):
             self._changed.append(rows)
             self._changed_count += len(rows)
@@ -241,7 +235,6 @@ class Batched:
                 self._changed_count = len(self._changed[0])
 
     def _draw(self, table: Table, frontier: Frontier) -> None:
-        """Give unranked rows a random priority, by a hash of the row, until the batch ends."""
         rows = self._rows()
         new = rows[fit(frontier.priority, len(table), -math.inf)[rows] == -math.inf]
         frontier.rank(new, (shuffled(self.greedy.seed)(new) >> 32) / 2.0**31)
@@ -250,11 +243,9 @@ class Batched:
         return np.unique(np.concatenate(self._changed)) if self._changed else np.zeros(0, np.int32)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
-        """Add a seed to the frontier at once."""
         self.greedy.admit(row, table, frontier)
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """Return the pick of the wrapped strategy."""
         picked = self.greedy.pick(number, frontier, now)
         stuck = picked.row < 0 and not frontier.taken and frontier.next_ready() > now + frontier.patience
         if stuck and self._changed and self._table is not None:
@@ -378,13 +369,11 @@ class Frontiers(Frontier):
         return self
 
     def rank(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
-        """Give rows the same priority in all frontiers."""
         for arm in self.arms:
             arm.rank(rows, priorities)
         self.turn(self._turn)  # their columns may have been reallocated
 
     def hold(self, rows: Rows, levels: NDArray[np.uint8]) -> None:
-        """Set the levels of rows in all frontiers."""
         for arm in self.arms:
             arm.hold(rows, levels)
         self.turn(self._turn)
@@ -397,7 +386,6 @@ class Frontiers(Frontier):
         return shared
 
     def take(self, now: float) -> int:
-        """Take the best row of the active frontier, or return -1."""
         row = self.arms[self._turn].take(now)
         self.turn(self._turn)
         self.asked = [self._turn]
@@ -418,43 +406,34 @@ class Frontiers(Frontier):
         return self._turn, row
 
     def mark_taken(self, row: int, *, free: bool) -> None:
-        """Mark a row as in flight in all frontiers."""
         for arm in self.arms:
             arm.mark_taken(row, free=free)
 
     def untake(self, row: int) -> None:
-        """Return a row to all frontiers after its visit."""
         for arm in self.arms:
             arm.untake(row)
 
     def postpone(self, row: int, until: float, why: str) -> None:
-        """Return a row to all frontiers and block its queue until the given time."""
         for arm in self.arms:
             arm.postpone(row, until, why)
 
     def wake(self, name: str) -> None:
-        """Recheck when a queue is ready, in all frontiers."""
         for arm in self.arms:
             arm.wake(name)
 
     def next_ready(self) -> float:
-        """Return when the next queue becomes ready, according to the frontiers asked last."""
         return min((self.arms[arm].next_ready() for arm in self.asked), default=math.inf)
 
     def left(self) -> bool:
-        """Return whether any frontier has a row left to take."""
         return any(arm.left() for arm in self.arms)
 
     def pruned(self) -> int:
-        """Return the number of unvisited open rows pruned by all frontiers: the minimum of their counts."""
         return min(arm.pruned() for arm in self.arms)
 
     def head(self, n: int) -> list[str]:
-        """Return the names of some queues that will be picked from soon."""
         return self.arms[self._turn].head(n)
 
     def waiting(self) -> list[HostQueue]:
-        """Return the queues that have rows but are not ready, according to the frontiers asked last."""
         found = {queue.number: queue for arm in self.asked for queue in self.arms[arm].waiting()}
         return [found[number] for number in sorted(found)]
 

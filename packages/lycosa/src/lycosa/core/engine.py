@@ -193,7 +193,6 @@ class Engine:
         return spilled.returned > 0
 
     def _has_more_due(self) -> bool:
-        """Let the model learn at the end; return whether page assets or revisits became due."""
         if not self.scheduler.completes or self.ending == STOPPED:
             return False
         self.model_updates.finish()
@@ -222,7 +221,6 @@ class Engine:
         return task
 
     def _start_prerequisite(self, prerequisite: Task, task: Task) -> None:
-        """Start the prerequisite of a node, such as its robots.txt, and return the node to the frontier."""
         now = self.clock()
         until, why = self.space.ready(self.space.host_key(prerequisite.node))
         if until > now:
@@ -254,7 +252,6 @@ class Engine:
         self._wake.set()
 
     def _crashed(self, bug: BaseException) -> Page:
-        """Return a page for an exception in a space: a bug, as spaces report failures as outcomes."""
         return self._failed("crashed", f"{type(bug).__name__}: {bug}"[:500])
 
     def _failed(self, outcome: Outcome, why: str) -> Page:
@@ -351,7 +348,6 @@ class Engine:
         self.wake()
 
     def _unknown_part(self, event: Event) -> Event | None:
-        """Return the part of another shard's event that is new, if any."""
         if not isinstance(event, InboundLinks | LinkBatch):
             return event
         known = self.inbox.get(event.sender, 0)
@@ -400,7 +396,6 @@ class Engine:
             raise StateMismatch(f"there is no part {min(unknown)}")
 
     def _parts(self) -> dict[str, object]:
-        """Return the parts that learn, besides the table."""
         parts = {
             "spilled_rows": self.spilled, "reader": self.reader, "judge": self.judge, "space": self.space,
             "tally": self.tally, "model_updates": self.model_updates, "trap_filter": self.trap_filter,
@@ -437,7 +432,6 @@ class Engine:
             self._fold_from_others(event)
 
     def _fold_from_others(self, event: InboundLinks | LinkBatch) -> None:
-        """Fold the links that other shards have sent."""
         for page in event.pages if isinstance(event, LinkBatch) else (event,):
             self._fold_links(page)
         if self.spilled is not None:
@@ -484,7 +478,6 @@ class Engine:
         self.steps.done("rank", visit.node, began)
 
     def _reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]]) -> None:
-        """Pass the new relevance of all pages to the strategy and the scheduler."""
         if isinstance(self.strategy, RelevanceListener):
             self.strategy.reconsider(rows, relevances_now, self.table, self.frontier)
         self.scheduler.reconsider(rows, relevances_now, self.table)
@@ -497,7 +490,6 @@ class Engine:
             self.strategy.admit(row, self.table, self.frontier)
 
     def _admit_sources(self, visit: Visit) -> None:
-        """Add the sitemaps and feeds named by another one, or by the robots.txt of a seed's host."""
         table = self.table
         origin = table.row_of.get(visit.origin, -1)
         of_seed = origin >= 0 and table.is_seed[origin] and not table.is_source[origin]

@@ -177,7 +177,6 @@ class Frontier:
                 self._cut_heap(queue, sorted(queue.heap))
 
     def _append(self, queue: HostQueue, row: int) -> None:
-        """Add a row to the unsorted rest of a queue."""
         tail = queue.tail
         if tail is None:
             tail = queue.tail = array("i")
@@ -187,7 +186,6 @@ class Frontier:
             queue.tail, queue.most = array("i", rows.tobytes()), max(queue.most, len(rows) // _SHARE)
 
     def _cut_heap(self, queue: HostQueue, entries: list[Entry]) -> None:
-        """Keep the better half of sorted entries in the heap."""
         rows = [entry[2] & _ROW for entry in entries[queue.most // 2 :]]
         queue.heap[:] = entries[: queue.most // 2]
         queue.floor = queue.heap[-1]
@@ -208,7 +206,6 @@ class Frontier:
         return bool(queue.heap)
 
     def _fill_queue(self, queue: HostQueue, rows: Rows, places: NDArray[Any]) -> None:
-        """Replace the rows of a queue by sorted ones."""
         queue.most = max(2 * HEAP, len(rows) // _SHARE)
         first = len(rows) if len(rows) <= queue.most else queue.most // 2
         levels, priorities = self.level[rows[:first]].tolist(), np.negative(self.priority[rows[:first]]).tolist()
@@ -283,12 +280,8 @@ class Frontier:
         entries = list(zip(levels, priorities, places[first:last].tolist(), strict=True))
         for number, begin, end in queues:
             queue = self.queue(number)
-            queue.heap[:], queue.floor, queue.tail, queue.most = (
-                entries[begin - first : end - first],
-                None,
-                None,
-                2 * HEAP,
-            )
+            queue.heap[:] = entries[begin - first : end - first]
+            queue.floor, queue.tail, queue.most = None, None, 2 * HEAP
 
     def by_age(self) -> None:
         """Break ties by age from now on, as spilling reuses row numbers."""
@@ -427,7 +420,6 @@ class Frontier:
         return int(np.count_nonzero(never & (priority <= PRUNED) & (priority > -math.inf)))
 
     def _end_rests(self, now: float) -> None:
-        """Offer queues again whose waiting time is over."""
         self._again = math.inf
         while self._waiting and self._waiting[0][0] <= now:
             until, number = heappop(self._waiting)
@@ -484,7 +476,6 @@ class Frontier:
         return math.inf
 
     def _free_soon(self, now: float) -> bool:
-        """Return whether a free row is in flight or becomes available within our patience; held rows wait for it."""
         return self._free_taken > 0 or any(
             (top := self._top(queue)) is not None and top[0] == FREE
             for queue in self.queues
@@ -493,7 +484,6 @@ class Frontier:
         )
 
     def _min_priority(self, now: float) -> float:
-        """Return the minimum priority of a row, given the best queue worth waiting for. Priorities may be negative."""
         best = self._best_resting(now)
         return best - (1.0 - self.choosy) * abs(best) if best > -math.inf else best
 
@@ -521,7 +511,6 @@ class Frontier:
         return -math.inf
 
     def _add_resting(self, queue: HostQueue, top: Entry) -> None:
-        """Note the best row of a queue that is not ready, for a choosy crawl."""
         level, worst, _ = top
         # a seed's infinite priority says nothing about the queue's other rows
         valued = level == FREE and worst > -math.inf
@@ -592,7 +581,6 @@ class Frontier:
         return self.host_budget > 0 and queue.pages + queue.in_flight >= self.host_budget
 
     def _usable(self, queue: HostQueue, now: float) -> bool:
-        """Return whether the queue may be used now; if not, it waits from now on."""
         until, why = (math.inf, SPENT) if self._spent(queue) else self.ready(queue.name)
         if until > now:
             self._wait(queue, until, why)
@@ -648,8 +636,6 @@ class Frontier:
 
 
 def _by_age(table: Table, order: Order | None) -> Order:
-    """Return a tie order by age of discovery, or by `order` applied to the age."""
-
     def places(rows: Rows) -> NDArray[np.int64]:
         age = table.age(rows)
         first = age.astype(np.int64) << 32 if order is None else order(age) & ~_ROW

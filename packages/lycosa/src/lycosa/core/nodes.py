@@ -148,7 +148,6 @@ class Fingerprints:
         return self._numbers.item(self._at(key))
 
     def _at(self, key: int) -> int:
-        """Return the slot of a key, or the empty one where it belongs."""
         last = len(self._keys) - 1
         at = key & last
         while self._numbers.item(at) != EMPTY and self._keys.item(at) != key:

@@ -111,7 +111,6 @@ class Picker:
         )
 
     def _due(self, now: float) -> Task | None:
-        """Return the scheduler's next task, usually a revisit."""
         while (task := self.scheduler.pick(self.tally.picks + 1, now)) is not None and self._is_open(task):
             if task.row not in self.frontier.taken:
                 self.frontier.mark_taken(task.row, free=True)
@@ -120,7 +119,6 @@ class Picker:
         return task
 
     def _is_open(self, task: Task) -> bool:
-        """Return whether this is a first visit, which the strategy might pick as well."""
         return task.row >= 0 and self.table.state.item(task.row) == OPEN
 
     def start(self, task: Task, sent: float | None = None) -> None:
@@ -206,7 +204,6 @@ class Picker:
         return TIME_SPENT if now >= self._deadline else ""
 
     def _over(self, now: float) -> str:
-        """Like `spent`, but ignore the page budget if the scheduler fetches page assets."""
         spent = self.spent(now)
         return "" if spent == PAGES_SPENT and self.scheduler.completes else spent
 

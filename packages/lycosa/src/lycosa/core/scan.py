@@ -62,7 +62,6 @@ class ScanFrontier(Frontier):
         self._closed = 0  # number of closed rows already removed from the pools
 
     def rank(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
-        """Give rows their (new) scores."""
         self._fit()
         self.priority[rows] = priorities = self._seeds_first(rows, priorities)
         self._put(rows, np.clip(priorities, -_MOST, _MOST).astype(np.float32)[np.newaxis])
@@ -80,7 +79,6 @@ class ScanFrontier(Frontier):
         self.weights, self.intercept = np.array(weights, np.float32), float(intercept)
 
     def hold(self, rows: Rows, levels: NDArray[np.uint8]) -> None:
-        """Hold rows back, or let them go. Seeds are never held."""
         self._fit()
         before = self.level[rows]
         if not levels.any() and not before.any():
@@ -90,7 +88,6 @@ class ScanFrontier(Frontier):
         self._move(changed[self._where[changed] != NOWHERE])
 
     def mark_taken(self, row: int, *, free: bool) -> None:
-        """The row is in flight."""
         super().mark_taken(row, free=free)
         self._fit()
         self._is_taken[row] = True
@@ -98,12 +95,10 @@ class ScanFrontier(Frontier):
             self._move(np.array([row], np.int32))
 
     def untake(self, row: int) -> None:
-        """The row's visit ended (for good or not): if it is still open it may be picked again."""
         self._is_taken[row] = False
         super().untake(row)
 
     def take(self, now: float) -> int:
-        """Take the best row of the ready queues, or -1."""
         self._forget_closed()
         self._end_rests(now)
         for which in (FIRST, FREELY, BEHIND):
@@ -117,13 +112,11 @@ class ScanFrontier(Frontier):
         return -1
 
     def take_this(self, row: int, now: float) -> None:
-        """Take a given row, one of `candidates`."""
         if self.linear and self.priority[row] < math.inf:
             self.priority[row] = self._exact(np.array([row], np.int32))[0]
         super().take_this(row, now)
 
     def promises(self, n: int, now: float, at_once: int = 1) -> list[float]:
-        """The scores of the best rows, whether or not their queues are ready."""
         rows = self._worth(FREE, -math.inf)
         if not len(rows):
             return [LOWEST] * min(n, len(self._worth(HELD, -math.inf)))
@@ -131,7 +124,6 @@ class ScanFrontier(Frontier):
         return priorities
 
     def head(self, n: int) -> list[str]:
-        """Return the names of some queues that will be picked from soon."""
         pools = [self.pools[which] for which in (FIRST, FREELY, BEHIND)]
         rows = np.concatenate([pool.rows[: min(64, pool.size)] for pool in pools])
         numbers = self.table.host[rows]
@@ -156,7 +148,6 @@ class ScanFrontier(Frontier):
         return self._first(pool.rows[: pool.size][usable >= np.float32(top - slack)], None)
 
     def _first(self, rows: Rows, rests: NDArray[np.bool_] | None) -> int:
-        """Return the best of some rows by exact priority; ties go to the first, -1 if there is none."""
         if rests is not None:
             rows = rows[~rests[self.table.host[rows]]]
         if not len(rows):
@@ -166,7 +157,6 @@ class ScanFrontier(Frontier):
         return int(equal[equal.argmin() if self.order is None else self.order(equal).argmin()])
 
     def _exact(self, rows: Rows) -> Priorities:
-        """Scores of rows of one pool, in double precision."""
         pool = self.pools[self._where[rows[0]]] if len(rows) else self.pools[FREELY]
         if not self.linear or pool is self.pools[FIRST]:
             return self.priority[rows]
@@ -204,7 +194,6 @@ class ScanFrontier(Frontier):
             self._join(joining, self._pool_of(joining), features[:, new])
 
     def _pool_of(self, rows: Rows) -> NDArray[np.uint8]:
-        """Return the pool that each row belongs to."""
         level, priority = self.level[rows], self.priority[rows]
         pool = np.where(level == HELD, np.uint8(BEHIND), np.uint8(FREELY))
         pool[priority == math.inf] = FIRST
@@ -276,7 +265,6 @@ class ScanFrontier(Frontier):
             self._have, self._rests = np.stack([fit(line, queues) for line in self._have]), fit(self._rests, queues)
 
     def _top(self, queue: HostQueue) -> Entry | None:
-        """Return a dummy entry with the level of the queue's best row, or None."""
         self._forget_closed()
         free, held = self._have[:, queue.number].tolist() if queue.number < self._have.shape[1] else (0, 0)
         return (FREE, 0.0, -1) if free else (HELD, 0.0, -1) if held else None

@@ -149,7 +149,6 @@ def describe_type(kind: Any) -> str:
 
 
 def _plain(kind: Any) -> Any:
-    """Unwrap `X | None`; treat `str | Y` as text, the name of a file."""
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
         kinds = [option for option in typing.get_args(kind) if option is not type(None)]
         return kinds[0] if len(kinds) == 1 else str if str in kinds else None

@@ -81,7 +81,6 @@ def spillable_estimator(strategy: object, frontier: Frontier, trap_filter: TrapF
 
 
 def _tells(part: object) -> bool:
-    """Return whether the class that defines `learn` also defines `leave` and `join`."""
     defined = {name: at for at, kind in reversed([*enumerate(type(part).__mro__)]) for name in vars(kind)}
     learns = min(defined[name] for name in ("learn", "reconsider") if name in defined)
     return max(defined.get(name, math.inf) for name in ("leave", "join")) <= learns
@@ -150,7 +149,6 @@ class SpilledRows:
             self.sweep()
 
     def _rank(self) -> None:
-        """Rank rows that came back by their last priority."""
         back, self._back = self._back, {}
         rows, priorities = np.fromiter(back, np.int32, len(back)), np.fromiter(back.values(), np.float64, len(back))
         left = (self.table.state[rows] == OPEN) & (self.frontier.priority[rows] == -math.inf) & (priorities > -math.inf)
@@ -226,7 +224,6 @@ class SpilledRows:
         return records["frontier score"]
 
     def _of_part(self, name: str, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """Return a part's columns of records."""
         columns = self._columns.get(name)
         if columns is None:  # all records have one type
             names = [column.partition(" ") for column in records.dtype.names or ()]
@@ -234,19 +231,16 @@ class SpilledRows:
         return {column: records[f"{name} {column}"] for column in columns}
 
     def _some(self, by_tag: NDArray[np.uint8]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float32]]]:
-        """Yield the places of all spilled rows and their priorities, in chunks."""
         for begin in range(0, self._end, AT_ONCE) if self.count else ():
             places = begin + np.flatnonzero(self._kind[begin : min(self._end, begin + AT_ONCE)] == ROW)
             yield places, self._spilled_priority(places, by_tag)
 
     def _hot_priority(self, rows: Rows) -> NDArray[np.float32]:
-        """Return the sort keys of rows: free ones by priority, then held ones; -inf if they can't be fetched."""
         priority = self.frontier.priority[rows]
         worth = np.where(priority > PRUNED, np.maximum(priority, _LEAST), -math.inf).astype(np.float32)
         return self._worth(worth, self.frontier.level[rows], self.table.host[rows])
 
     def _spilled_priority(self, places: NDArray[np.intp], by_tag: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Return the sort keys of spilled rows."""
         level = self._held[places]
         if len(by_tag):
             tag = self._tag[places]
@@ -346,7 +340,6 @@ class SpilledRows:
         return rows
 
     def _take(self, count: int) -> NDArray[np.intp]:
-        """Return free places that no snapshot uses."""
         free = self._kind[: self._end] == FREED
         for pinned in self._pinned:
             free[: len(pinned)] &= ~pinned[: len(free)]
@@ -354,14 +347,12 @@ class SpilledRows:
         return np.concatenate([found, self._append(count - len(found))])
 
     def _append(self, count: int) -> NDArray[np.intp]:
-        """Return new places at the end of the file."""
         begin, self._end = self._end, self._end + count
         for name in _COLUMNS:
             setattr(self, name, fit(getattr(self, name), self._end))
         return np.arange(begin, self._end)
 
     def _keep(self, places: NDArray[np.intp], names: list[bytes], known: Record) -> None:
-        """Write records."""
         if self.file.kind is None:
             self.file.kind = _kind_of(known)
         for begin in range(0, len(places), RECORDS):
@@ -396,7 +387,6 @@ class SpilledRows:
         return records, names
 
     def _free(self, records: NDArray[Any], places: NDArray[np.intp]) -> None:
-        """Free places."""
         self._kind[places] = FREED
         self.count -= len(places)
         if len(records):
@@ -440,12 +430,10 @@ _COLUMNS = ("_kind", "_score", "_age", "_host_key", "_tag", "_held")
 
 
 def _nth_best(values: NDArray[np.float32], n: int) -> float:
-    """Return the n-th largest value."""
     return float(np.partition(values, len(values) - n)[len(values) - n]) if n else math.inf
 
 
 def _nth(groups: NDArray[np.int32], *keys: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the position of each entry within its group, sorted by the keys."""
     order = np.lexsort((*reversed(keys), groups))
     ordered = groups[order]
     begins = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
@@ -455,7 +443,6 @@ def _nth(groups: NDArray[np.int32], *keys: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _kind_of(known: Record) -> np.dtype[Any]:
-    """Return the record type: checksum, name with fingerprint, and columns."""
     fields: list[Any] = [("check", np.uint64), ("key", np.uint64), ("length", np.int32), ("more", np.int32)]
     fields.append(("name", np.uint8, (INLINE,)))
     fields += [(name, column.dtype, column.shape[1:]) for name, column in known.items()]
@@ -547,7 +534,6 @@ class SpillFile:
         return records
 
     def _records(self, places: NDArray[np.intp]) -> NDArray[Any]:
-        """Read records of ascending places."""
         data = b"".join([self._read((end - begin) * self._size, first) for begin, end, first in _runs(places)])
         if len(data) != len(places) * self._size:
             raise self.spoilt()
@@ -611,7 +597,6 @@ def fits(about: list[Any], path: Path | None) -> bool:
 
 
 def _checks(records: NDArray[Any], places: NDArray[np.intp]) -> NDArray[np.uint64]:
-    """Return a checksum of each record and its place."""
     words = np.ascontiguousarray(records).view(np.uint64).reshape(len(records), -1)[:, 1:]
     factors = (np.arange(1, words.shape[1] + 1, dtype=np.uint64) * _MIX) | np.uint64(1)
     sums: NDArray[np.uint64] = (words * factors).sum(axis=1, dtype=np.uint64) + (
@@ -621,7 +606,6 @@ def _checks(records: NDArray[Any], places: NDArray[np.intp]) -> NDArray[np.uint6
 
 
 def _runs(places: NDArray[np.intp]) -> list[tuple[int, int, int]]:
-    """Return begin, end and first place of each run of consecutive places."""
     gaps = ((places[1:] - places[:-1] != 1).nonzero()[0] + 1).tolist()
     begins = [0, *gaps]
     return list(zip(begins, [*gaps, len(places)], places[begins].tolist(), strict=True))

@@ -396,11 +396,8 @@ class Table:
         self.discovered = state["discovered"]
         self.open_rows = self.discovered - len(self.closed)
         spilled = state["spilled"]
-        self._vacant, self.renewed, self._age = (
-            spilled["vacant"].tolist(),
-            spilled["renewed"].tolist(),
-            spilled.get("age"),
-        )
+        self._vacant, self.renewed = spilled["vacant"].tolist(), spilled["renewed"].tolist()
+        self._age = spilled.get("age")
         if self._age is not None and len(self._age) != self._capacity:
             raise StateMismatch("the order of discovery does not fit")
         for name in _COLUMNS:
@@ -422,7 +419,6 @@ class Table:
         self._set_sums(fit(self._sums, self._capacity))
 
     def _set_sums(self, sums: NDArray[np.float64]) -> None:
-        """Set the matrix behind the six sum and maximum columns."""
         self._sums = sums
         self._lines = sums.view(_LINE).ravel()
         for place, name in enumerate(_SUMS):
@@ -540,7 +536,6 @@ class LinkEdges:
         self._unchain()
 
     def _unchain(self) -> None:
-        """Discard the chains; the next call of `into` rebuilds them."""
         if self._chained:
             self._last[:], self._chained = _NONE, 0
 

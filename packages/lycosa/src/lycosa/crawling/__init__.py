@@ -231,7 +231,6 @@ class Crawl:
         return assembly.engine
 
     def _open_crawl_log(self, engine: Engine) -> None:
-        """Open crawl.log, unless disabled."""
         request, log = self.request, self._files.log
         if request.path is None or not isinstance(log, SqliteLog) or request.options.log_file == NONE:
             return
@@ -240,7 +239,6 @@ class Crawl:
         self._crawl_log.open(request.progress)
 
     def _work(self, working: bool) -> None:
-        """Limit linear algebra to one thread while the crawl works."""
         if working != self._working:
             self._working = working
             threads.limit_threads() if working else threads.restore_threads()
@@ -324,7 +322,6 @@ class Crawl:
             self.engine.stop()
 
     def _lose(self, why: str) -> None:
-        """Stop the crawl for a reason outside of it: proxy gone or disk full."""
         if not self.lost:
             self.lost = why
             self.notes.append(f"{why}: the crawl was stopped")

@@ -184,7 +184,6 @@ class Assembly:
         return 0
 
     def _is_new(self, node: str) -> bool:
-        """Return whether a seed is not in the log: all in a first run, later those added to crawl.toml."""
         table = self.engine.table
         row = table.row_of.get(node)
         return row is None or (table.state[row] == OPEN and not bool(table.is_seed[row]))
@@ -235,7 +234,6 @@ async def _known_terms(request: CrawlRequest, files: CrawlFiles, space: Space) -
 
 
 def _scope(request: CrawlRequest, space: Space) -> Callable[[str, int], bool]:
-    """Return which nodes belong to the crawl, and to this shard."""
     scope: Callable[[str, int], bool] = lambda node, depth: True  # noqa: E731
     if hasattr(space, "scope"):
         scope = space.scope(request.options)
@@ -250,7 +248,6 @@ def _strategy(request: CrawlRequest) -> Strategy:
 
 
 def _trap_filter(request: CrawlRequest, space: Space, threshold: float) -> protocols.TrapFilter | None:
-    """Return the trap filter, if the space has traps; the space may replace it."""
     options, trap_filter = request.options, None
     if options.traps and getattr(space, "has_traps", False):
         trap_filter = SectionTrapFilter(threshold, options.trust)
@@ -260,7 +257,6 @@ def _trap_filter(request: CrawlRequest, space: Space, threshold: float) -> proto
 def _scheduler(
     request: CrawlRequest, files: CrawlFiles, space: Space, threshold: float
 ) -> protocols.VisitScheduler | None:
-    """Return the scheduler of revisits and page assets, if there are any."""
     scheduler = _refresher(request, files, space, threshold)
     if not request.options.page_assets or not isinstance(files.log, SqliteLog) or request.path is None:
         return scheduler

@@ -220,13 +220,11 @@ def snapshot_key(request: CrawlRequest, engine: Engine) -> About:
 
 
 def _renderer(engine: Engine) -> str:
-    """Return the class name of the renderer, which affects the state; empty without one, as for readers."""
     renderer = getattr(getattr(engine, "space", None), "renderer", None)
     return "" if renderer is None else type(renderer).__name__
 
 
 def _source(part: object) -> str:
-    """Return a hash of the source of a user's own class; a random one if it can't be read."""
     module = type(part).__module__
     if module.partition(".")[0] in (__name__.partition(".")[0], "builtins"):
         return ""
@@ -346,7 +344,6 @@ class SnapshotWriter:
 
 @contextmanager
 def _no_garbage() -> Iterator[None]:
-    """Disable garbage collection while millions of live objects are created."""
     was = gc.isenabled()
     gc.disable()
     try:

@@ -127,7 +127,6 @@ class CrawlLog:
         return 0, 0
 
     def _set_aside(self) -> None:
-        """Rename the file and start a new one."""
         number = next(number for number in count(1) if not Path(f"{self.path}.{number:05d}").exists())
         self.path.rename(f"{self.path}.{number:05d}")
         self.close()
@@ -230,7 +229,6 @@ def _annotations(seq: int, visit: Visit) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Quote spaces and line breaks, which would break the columns."""
     return (
         text if text.isprintable() and " " not in text else quote(text, safe="!#$%&'()*+,/:;=?@[]~", errors="replace")
     )

@@ -108,7 +108,6 @@ class FunctionEstimator(PriorityFromParents):
         restore_attributes(self.priority_, state)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Call the function for each link to a known row."""
         if not len(step.children) or step.visit.outcome == "redirect":
             return self.priority_.update(step, table, 0.0)
         links, said = step.visit.links, np.full(len(step.of_link), -np.inf)
@@ -133,7 +132,6 @@ class FunctionSpace(Space):
         self.function, self.clock = function, clock
 
     async def visit(self, task: Task) -> Page:
-        """Call the function, and set the times unless it did."""
         began = self.clock()
         page = await self._found(task)
         if not page.started:

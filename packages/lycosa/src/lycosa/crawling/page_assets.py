@@ -87,7 +87,6 @@ class PageAssets(protocols.VisitScheduler):
         return self.inner.explores
 
     def wants_turn(self) -> bool:
-        """Return true while assets are missing, so that a page is completed before the next one."""
         return self._is_wanting or self.inner.wants_turn()
 
     @property
@@ -95,7 +94,6 @@ class PageAssets(protocols.VisitScheduler):
         return bool(self._waiting or self._unread) and not 0 < self.most_bytes <= self.bytes
 
     def pick(self, number: int, now: float) -> Task | None:
-        """Return the oldest asset of a ready host."""
         if self._is_wanting:
             self._read_again()
             for host_key, queue in self._waiting.items():
@@ -109,7 +107,6 @@ class PageAssets(protocols.VisitScheduler):
         return self.inner.pick(number, now)
 
     def give_back(self, task: Task, until: float = 0.0) -> None:
-        """Return an asset that was fetched, cancelled, or has to wait with its host."""
         if task.kind != KIND:
             self.inner.give_back(task, until)
             return
@@ -118,7 +115,6 @@ class PageAssets(protocols.VisitScheduler):
             self._rest[self.host_key(task.node)] = until
 
     def next_due(self, now: float) -> float:
-        """Return when the first host is ready; hosts with longer waits than our patience are left to another run."""
         soonest = self.inner.next_due(now)
         if not self._is_wanting:
             return soonest
@@ -141,7 +137,6 @@ class PageAssets(protocols.VisitScheduler):
         return self.inner.is_same(visit, page)
 
     def compare(self, visit: Visit, page: Page) -> None:
-        """Add the needs of a page or style sheet to its visit."""
         self.inner.compare(visit, page)
         if sheets := _sheets(page.exchange, self.most):
             visit.data = {**visit.data, "sheets": sheets}
@@ -165,7 +160,6 @@ class PageAssets(protocols.VisitScheduler):
         return page_urls(source_of(exchange, MAX_SOURCE_CHARS), visit.node, self.most) if kind in HTML else None
 
     def learn(self, visit: Visit, table: Table) -> None:
-        """Learn from a recorded visit, live or replayed."""
         self.inner.learn(visit, table)
         if visit.kind == KIND:
             self._learn(visit)
@@ -176,7 +170,6 @@ class PageAssets(protocols.VisitScheduler):
             self._want(visit.node, visit.data.get("assets"))
 
     def _learn_rendered(self, visit: Visit) -> None:
-        """Note the resources that a browser fetched; a style sheet only if its own needs are known."""
         sheets: dict[str, list[str]] = visit.data.get("sheets", {})
         self._sheets |= sheets
         for given in visit.data.get("render", {}).get("resources", ()):
@@ -202,7 +195,6 @@ class PageAssets(protocols.VisitScheduler):
             self._put(url, WantedAsset(visit.origin))
 
     def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table) -> None:
-        """Fetch the assets of pages that have become relevant."""
         self.inner.reconsider(rows, relevances_now, table)
         for row in rows[np.asarray(relevances_now) >= self.threshold].tolist():
             if row >= 0:
@@ -248,7 +240,6 @@ class PageAssets(protocols.VisitScheduler):
                 self._want(node, self._needs(visit, exchange) or [])
 
     def state(self) -> State:
-        """Return assets known and waiting, and pages still to be read again."""
         waiting = [[url, *wanted] for queue in self._waiting.values() for url, wanted in queue.items()]
         return {
             "known": np.array(sorted(self._known), np.uint64),
@@ -270,7 +261,6 @@ class PageAssets(protocols.VisitScheduler):
 
 
 def _sheets(exchange: Exchange | None, most: int) -> dict[str, list[str]]:
-    """Return the needs of each style sheet that a browser fetched for a page."""
     found = {}
     for one in exchange.resources if exchange is not None else ():
         if one.exchange.header("content-type").partition(";")[0].strip().lower() == CSS:

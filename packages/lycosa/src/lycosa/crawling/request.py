@@ -102,7 +102,6 @@ class CrawlRequest:
         return seeds
 
     def _check_own(self) -> None:
-        """Check that the user's own objects have the required method."""
         decides = "pick" if hasattr(self.strategy, "pick") else "priority"  # a strategy, or an estimator
         for part, needs in ((self.own_judge, "judge"), (self.strategy, decides), (self.space, "visit")):
             if part is not None and not hasattr(part, needs):
@@ -124,7 +123,6 @@ class CrawlRequest:
             options.targets = list(getattr(self._judge, "targets", options.targets))
 
     def _suit(self) -> None:
-        """Set the default strategy, of the space or in general."""
         if self.options.strategy:
             return
         self.suited = getattr(self.space, "strategy", "") if self.strategy is None and not self.resuming else ""
@@ -239,7 +237,6 @@ class CrawlRequest:
         )
 
     def _words(self) -> str | Mapping[str, float]:
-        """Return the topic's words, for strategies that use their meaning; empty if there are none."""
         if self.options.examples:  # their words are stems, without a known meaning
             return self.options.topic
         if self._judge is None and self.options.terms:

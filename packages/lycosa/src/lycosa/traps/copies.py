@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.state import AppendOnly, State, StateMismatch, TextLines
 from lycosa.core.types import Visit
-from lycosa.text.fingerprint import MAX_NEAR_DUPLICATE_DISTANCE
+from lycosa.text.fingerprint import NEAR_DUPLICATE_BITS
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import PageWords
 
@@ -26,9 +26,7 @@ DIGEST = 32
 SKETCH = 32
 MIN_SIMILARITY = 0.75  # minimum estimated share of common words of near-duplicates
 MAX_BUCKET = 256  # maximum pages per value of a band: the average among two million
-BANDS = (
-    MAX_NEAR_DUPLICATE_DISTANCE + 1
-)  # at most NEAR different bits leave one of NEAR + 1 bands equal (pigeonhole principle)
+BANDS = NEAR_DUPLICATE_BITS + 1  # at most NEAR different bits leave one of NEAR + 1 bands equal (pigeonhole principle)
 _WIDTH = 64 // BANDS + 1
 _MASK = (1 << _WIDTH) - 1
 
@@ -133,7 +131,7 @@ class DuplicateIndex:
         rows = np.concatenate(met)
         apart = np.bitwise_count(self._simhash[rows] ^ np.uint64(simhash))
         lengths = self._words[rows]
-        alike = (apart <= MAX_NEAR_DUPLICATE_DISTANCE) & (8 * np.abs(lengths - words) <= np.maximum(lengths, words))
+        alike = (apart <= NEAR_DUPLICATE_BITS) & (8 * np.abs(lengths - words) <= np.maximum(lengths, words))
         if not alike.any():
             return []
         rows, apart = rows[alike], apart[alike]
@@ -203,7 +201,6 @@ def _joined(digests: Sequence[bytes]) -> NDArray[np.uint8]:
 
 
 def _shared(one: set[int], other: set[int]) -> float:
-    """Estimate the Jaccard similarity of two word sets from the smallest hashes of their union."""
     union = sorted(one | other)[:SKETCH]
     return len(one.intersection(other, union)) / len(union) if union else 0.0
 
@@ -276,7 +273,6 @@ class Soft404Detector:
 
 
 def _bag(node: str, reading: PageWords) -> Bag:
-    """Return the words outside links and not in the address, with their counts."""
     quoted = [reading.vocabulary.id_of.get(stem, -1) for stem in stems(node, reading.language)]
     words = reading.unlinked()
     ids, counts = np.unique(words[~np.isin(words, quoted)], return_counts=True)

@@ -3,8 +3,8 @@
 It learns by *section*: all similar addresses of one host. Copies, soft 404s and failures count against their section,
 relevant pages for it. Held back are
 
-- repeated paths, once a page has shown that most of its links lead further into the same section; endless lists (sorted,
-  filtered, paged) if nearly all links do;
+- repeated paths, once a page has shown that most of its links lead further into the same section; endless lists
+  (sorted, filtered, paged) if nearly all links do;
 - calendars and other lists, if moreover a page of the section was worthless: archives by date lead to articles;
 - any section that yields mostly copies, soft 404s and failures;
 - mirrors, and hosts without relevant pages for long: their allowance grows with the relevant pages and the size of the
@@ -183,7 +183,6 @@ class SectionTrapFilter(protocols.TrapFilter):
         return rows, self.levels(rows)
 
     def meet(self, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
-        """Classify new rows that were not discovered by a visit here."""
         new = self._admit(table)
         return new, self.levels(new)
 
@@ -194,7 +193,6 @@ class SectionTrapFilter(protocols.TrapFilter):
         return np.where(self._trusted[rows], np.uint8(FREE), held.astype(np.uint8))
 
     def held_back(self, table: Table) -> list[Held]:
-        """Return the groups of addresses held or shut, largest first."""
         groups: dict[tuple[str, str], Held] = {}
         rows = table.rows()
         rows = rows[(rows < self._known) & ~table.is_seed[rows]]
@@ -282,7 +280,6 @@ class SectionTrapFilter(protocols.TrapFilter):
             self.hosts[address.host].started = True
 
     def tags(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """Return the section of each row, and its level apart from the section."""
         trusted = self._trusted[rows]
         own = np.maximum(self._own[rows], np.where(self._suspect[rows], HELD, FREE)).astype(np.uint8)
         return np.where(trusted, -1, self._section[rows]).astype(np.int32), np.where(trusted, FREE, own).astype(
@@ -290,11 +287,9 @@ class SectionTrapFilter(protocols.TrapFilter):
         )
 
     def tag_levels(self) -> NDArray[np.uint8]:
-        """Return the level of each section, including its host's and its site's."""
         return np.fromiter(map(self._level, range(len(self.sections))), np.uint8, len(self.sections))
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
-        """Remove spilled rows from their sections."""
         known: dict[str, NDArray[Any]] = {name: getattr(self, f"_{name}")[rows] for name in _LEAVING}
         self._suspect[rows] = False
         away = np.zeros(len(self._section), np.bool_)
@@ -306,7 +301,6 @@ class SectionTrapFilter(protocols.TrapFilter):
         return known
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
-        """Put reloaded rows back into their sections."""
         self._fit(len(table))
         for name in _LEAVING:
             getattr(self, f"_{name}")[rows] = known[name]
@@ -463,7 +457,6 @@ class SectionTrapFilter(protocols.TrapFilter):
             part.level, part.reason = SHUT if spent else HELD, part.kind or POOR_SECTION
 
     def _warn(self, part: SectionRecord) -> set[int]:
-        """Count a held section by its name; once known, return all sections of that name."""
         hosts = self._mazes[part.name]
         hosts.add(part.host)
         if len(hosts) != MIN_HOSTS:
@@ -483,7 +476,6 @@ class SectionTrapFilter(protocols.TrapFilter):
             host.level, host.reason = FREE, ""
 
     def _yields_nothing(self, one: HostRecord | SiteRecord) -> bool:
-        """Return whether a host or site yields too little, given enough relevant pages elsewhere."""
         relevant, pages = self.relevant - one.relevant, self.pages - one.pages
         if relevant < MIN_RELEVANT_ELSEWHERE or one.pages - one.relevant <= ALLOWANCE * (
             1 + one.relevant + self.pages / 1000
@@ -532,5 +524,4 @@ def _quality(visit: Visit) -> float:
 
 
 def _repeats(one: HostRecord | SiteRecord) -> bool:
-    """Return whether most pages of a host or site are copies."""
     return one.copies >= MIN_WASTE and 2 * one.copies > one.pages

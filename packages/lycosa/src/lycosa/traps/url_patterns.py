@@ -133,7 +133,6 @@ class Address:
 
 
 def _is_bare(segments: list[str]) -> bool:
-    """Return whether a path that begins with a date has nothing but parts of the date."""
     date, *rest = segments
     rest = [part for part in rest if part]
     months_and_days = {4: 2, 7: 1}.get(len(date), 0)  # after a year, or a year and a month
