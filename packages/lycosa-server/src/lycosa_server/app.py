@@ -134,7 +134,6 @@ async def _handle_invalid_request(request: Request, error: Exception) -> Respons
 
 
 async def _handle_lone_surrogate(request: Request, error: Exception) -> Response:
-    """Report a lone surrogate that reached the database or a response."""
     return _json_response(422, "the text contains an invalid character: leave it out")
 
 

@@ -86,7 +86,6 @@ def restore(file: Path, data: Path, address: str = "") -> tuple[int, int]:
 
 
 def _copy_rows(source: Database, target: Database) -> None:
-    """Copy a snapshot of all tables into an empty database."""
     if revision(target):
         raise InputError("not-empty", "the database is not empty: give the address of a new one")
     with source.transaction(snapshot=True), target.transaction():
@@ -98,7 +97,6 @@ def _copy_rows(source: Database, target: Database) -> None:
 
 
 def _add_crawl(tar: tarfile.TarFile, directory: Path, beside: Path, database: Database) -> None:
-    """Add the files of a crawl, which may be running or about to be deleted."""
     name, copy = f"crawls/{directory.name}", beside / LOG
     try:
         if (directory / LOG).exists():

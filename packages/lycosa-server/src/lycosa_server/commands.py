@@ -93,7 +93,6 @@ def serve(
 
 
 def check_installed() -> None:
-    """Raise an error that names the extra if a library of the server is missing."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise InputError("missing-package", f"the server needs {missing[0]}: install it with pip install lycosa-server")

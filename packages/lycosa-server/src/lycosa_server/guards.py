@@ -76,14 +76,11 @@ class InterestAccess(Access):
 
 @dataclass(frozen=True, slots=True)
 class CrawlAccess(InterestAccess):
-    """A crawl of such an interest, and its directory."""
-
     crawl: Row
     directory: Path
 
     @property
     def cached(self) -> CachedView:
-        """The cached view of the crawl, up to date with its log."""
         return self.site.views.get(self.directory)
 
 
@@ -151,7 +148,6 @@ def model_to(scope: str) -> Any:
 
 
 def _guard(check: Callable[..., Any], on: str, mode: str = "", scope: str = "") -> Any:
-    """Return a route dependency that carries its access rule, for the test of all routes."""
     check.access = (on, mode, scope)  # type: ignore[attr-defined]
     return Depends(check)
 

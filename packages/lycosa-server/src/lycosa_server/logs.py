@@ -31,8 +31,6 @@ def log(event: str, level: str = "info", **fields: Any) -> None:
 
 
 class _JsonHandler(logging.Handler):
-    """Format the records of Python's logging like our own events."""
-
     def emit(self, record: logging.LogRecord) -> None:
         levels = {logging.ERROR: "error", logging.CRITICAL: "error", logging.WARNING: "warning"}
         failed = record.exc_info and record.exc_info[0]

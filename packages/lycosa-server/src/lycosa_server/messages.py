@@ -36,7 +36,6 @@ SUMMARIES = {"random": "follows links in random order, the same each time; ignor
 
 
 def cause_name(kind: str, outcome: str, usual: str) -> str:
-    """Return the name of a failure's cause."""
     about_host = outcome in ("unknown-host", "unreachable", "refused", "timeout")
     return OUTCOMES[outcome][0] if kind == "robots" and about_host else usual
 

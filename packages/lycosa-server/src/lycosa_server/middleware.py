@@ -199,7 +199,6 @@ def _too_large(max_bytes: int) -> str:
 
 
 def _limit_body(receive: Receive, max_bytes: int) -> Receive:
-    """Limit the size of a streamed body: Content-Length may be missing."""
     received = 0
 
     async def limited_receive() -> Message:

@@ -168,7 +168,6 @@ def _web_directory(path: Path, changed: int, size: int) -> WebDirectory:
 
 
 def _check_tree(paths: Iterable[str]) -> None:
-    """Raise `InputError` if a tree of these topics or classes would take too much memory."""
     size, before = 0, list[str]()
     for path, parts in sorted((path, path.split("/")) for path in paths):
         same = next(

@@ -88,7 +88,6 @@ def _interest(request: Request, person: Caller, mode: Mode) -> dict[str, Any]:
 
 
 def sign_in(request: Request) -> Response:
-    """Render the sign-in page; redirect people who are already signed in."""
     wanted = local_path(request.query_params.get("next", ""))
     if caller_or_none(request) is not None:
         return RedirectResponse(wanted, 303)
@@ -144,7 +143,6 @@ PAGES: dict[str, Callable[..., Response]] = {
 
 
 async def handle_http_error(request: Request, error: Exception) -> Response:
-    """Report an HTTP error as a page to browsers and as JSON to programs."""
     assert isinstance(error, StarletteHTTPException)
     return error_page(request, error.status_code) or await http_exception_handler(request, error)
 

@@ -100,7 +100,6 @@ def render_nodes(tree: DomTree, url: str, wanted: Sequence[int]) -> tuple[str, b
 
 
 def _link_attributes(tree: DomTree, node: int, base: str) -> str:
-    """Return the attributes of a link; empty if it does not lead to a web page."""
     href = tree.attributes[node].get("href")
     url = None if href is None else resolve(base, [href])[0]
     return f' href="{escape(url)}" rel="noreferrer noopener" target="_blank"' if url else ""
@@ -108,8 +107,6 @@ def _link_attributes(tree: DomTree, node: int, base: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """A page as markup: its main content, and the rest."""
-
     main: str
     rest: str = ""
     cut: bool = False

@@ -36,14 +36,10 @@ MAX_EXCERPT_SECONDS = 0.15  # seconds a response may spend on reading excerpts; 
 
 @dataclass(frozen=True, slots=True)
 class FetchReason(Origin):
-    """The link that first led to a page, and the priority it was fetched with."""
-
     priority: float = 0.0
 
 
 class PageOut(BaseModel):
-    """The current version of a page."""
-
     seq: int
     url: str
     title: str
@@ -267,7 +263,6 @@ class ViewCache:
         return cached
 
     def _make_room(self) -> None:
-        """Evict the least recently used views. Readers that still hold one keep it until they are done."""
         with self._lock:
             size = sum(cached.view.size for cached in self._views.values())
             while len(self._views) > 1 and (size > self.room or len(self._views) > self.most):

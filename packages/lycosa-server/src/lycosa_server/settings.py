@@ -29,8 +29,6 @@ def setting(default: Any, *texts: str, variable: str = "") -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Locations, access, and limits of a server."""
-
     data: Path  # directory of all data: crawls, models, and the database if it is SQLite
     database: str = setting(
         "",
@@ -154,7 +152,6 @@ class Settings:
 
     @property
     def secure(self) -> bool:
-        """True if the site is served over https; cookies are then limited to https."""
         return self.base.startswith("https://")
 
     @property

@@ -19,8 +19,6 @@ PIECE = 65_536
 
 
 class Quota:
-    """A limit on concurrent operations, per person and in total."""
-
     def __init__(self, each: int, most: int, wait: float, told: str) -> None:
         self.each, self.most, self.wait, self.told = each, most, wait, told
         self.running: Counter[str] = Counter()

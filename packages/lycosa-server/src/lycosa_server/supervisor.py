@@ -68,7 +68,6 @@ class DirectoryLock:
 
 
 def _is_running(pid: int) -> bool:
-    """Return True if a process exists and is not a zombie."""
     try:
         os.kill(pid, 0)
         state = Path(f"/proc/{pid}/stat")

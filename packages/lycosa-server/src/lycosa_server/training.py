@@ -169,7 +169,6 @@ def _browsing(task: dict[str, Any], place: Path) -> dict[str, Any]:
 
 
 def _notes(notes: Sequence[str]) -> list[str]:
-    """Drop notes about command-line options, and limit the rest."""
     return [note[:500] for note in notes if "--" not in note][:20]
 
 
@@ -203,13 +202,13 @@ def _write_table(table: Path, rows: dict[str, str]) -> None:
 
 def _page_source(directories: Sequence[Path]) -> Any:
     from lycosa.training.corpus import Account
-    from lycosa.training.looking import recorded
+    from lycosa.training.page_loading import recorded_pages
 
     def look(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         had: set[str] = set()
         for directory in directories:
             missing = [url for url in urls if url not in had]
-            for url, page in recorded(directory)(missing, Account(), progress):
+            for url, page in recorded_pages(directory)(missing, Account(), progress):
                 if len(had) < 5_000:
                     had.add(url)
                     yield url, page

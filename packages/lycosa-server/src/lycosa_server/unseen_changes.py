@@ -23,7 +23,6 @@ def changes_since(directory: Path, since: float) -> int | None:
 
 @lru_cache(2_000)
 def _count(path: Path, stamp: Signature, since: float) -> int | None:
-    """Count the changes in a log; `stamp` is its cache key."""
     with closing(SqliteLog(path, readonly=True)) as log:
         if next(log.rows("1", "kind = 'revisit'", "seq LIMIT 1"), None) is None:
             return None

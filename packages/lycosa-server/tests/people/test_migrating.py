@@ -9,16 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from alembic.autogenerate import compare_metadata
 from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
 
 from input_errors import raises_input_error
-from lycosa.core.errors import LycosaError, StoreError
+from lycosa.core.errors import LycosaError
 from lycosa_server.people import migrations
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.migrating import migrate, newest, revision
-from lycosa_server.people.schema import metadata
 from people_rows import fill
 
 
@@ -62,14 +59,6 @@ def everything(database: Database) -> dict[str, list[Row]]:
     }
 
 
-def test_migrate_creates_the_schema(database: Database) -> None:
-    for _ in range(2):
-        migrate(database)
-        assert newest() == revision(database)
-        with database.connection() as connection:
-            assert [] == compare_metadata(MigrationContext.configure(connection), metadata)
-
-
 def test_migrate_applies_a_later_revision(database: Database, tmp_path: Path) -> None:
     migrate(database)
     fill(database)
@@ -88,13 +77,6 @@ def test_migrate_refuses_a_newer_schema(database: Database) -> None:
     database.run("UPDATE alembic_version SET version_num = 'later'")
     with raises_input_error("newer-database"):
         migrate(database)
-
-
-def test_migrate_refuses_a_foreign_database(database: Database) -> None:
-    database.run("CREATE TABLE person (x TEXT)")
-    with pytest.raises(StoreError, match="person"):
-        migrate(database)
-    assert {"person": ["x"]} == database.tables()
 
 
 def test_migrate_failure_is_rolled_back(database: Database, tmp_path: Path) -> None:

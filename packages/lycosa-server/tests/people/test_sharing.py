@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from input_errors import raises_input_error
 from lycosa_server.people import last_seen as visits
 from lycosa_server.people import notices, sharing
 from lycosa_server.people.database import Database, Row
-from lycosa_server.people.permissions import Forbidden, NotFound, interest_for
 from people_maker import NOW, interest, person
 
 
@@ -47,19 +44,6 @@ def test_share_refuses_oneself_and_unknown_people(database: Database) -> None:
     assert [] == sharing.people(database, row["id"])
 
 
-def test_interest_for_owner_sharer_and_others(database: Database) -> None:
-    ada, bob, eve = person(database, "Ada"), person(database, "Bob"), person(database, "Eve")
-    row = _row(database, interest(database, ada))
-    sharing.share(database, NOW, row, "Ada", "Bob", "edit")
-    assert ["own", "edit"] == [interest_for(database, who, row["id"])["mode"] for who in (ada, bob)]
-    with pytest.raises(Forbidden, match="to edit, but no more"):
-        interest_for(database, bob, row["id"], "own")
-    database.run("UPDATE person SET disabled = 1 WHERE id = :bob", bob=bob)
-    for who in (bob, eve, "nobody"):
-        with pytest.raises(NotFound):
-            interest_for(database, who, row["id"])
-
-
 def test_unshare_removes_feed_and_notices(database: Database) -> None:
     ada, bob = person(database, "Ada"), person(database, "Bob")
     row = _row(database, interest(database, ada))
@@ -70,15 +54,3 @@ def test_unshare_removes_feed_and_notices(database: Database) -> None:
     assert visits.by_key(database, keys[bob]) is None
     assert {"interest": row["id"], "person": ada} == visits.by_key(database, keys[ada])
     assert [] == notices.of_person(database, bob)
-
-
-def test_open_feed_revokes_the_previous_key(database: Database) -> None:
-    ada = person(database, "Ada")
-    reefs = interest(database, ada)
-    visits.mark_seen(database, NOW, reefs, ada)
-    first, second = visits.open_feed(database, reefs, ada), visits.open_feed(database, reefs, ada)
-    assert visits.by_key(database, first) is None
-    assert visits.by_key(database, second) is not None
-    assert NOW == visits.last_seen_at(database, reefs, ada)
-    visits.close_feed(database, reefs, ada)
-    assert visits.by_key(database, second) is None

@@ -201,7 +201,7 @@ def browse_topics(
         classes = as_dict(access.model["about"]).get("classes", {})
         tree = WebDirectory({name: [] for name in classes}, Counter(classes))
     try:
-        under, found = tree.named(under), tree.children(under)
+        under, found = tree.resolve(under), tree.children(under)
     except InputError as error:
         raise HTTPException(404, str(error)) from error
     listed = list(islice((url for urls in tree.below(under).pages.values() for url in urls), MAX_SHOWN + 1))

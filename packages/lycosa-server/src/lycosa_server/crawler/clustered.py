@@ -15,8 +15,6 @@ from lycosa_server.logs import log
 
 
 class RunningClusterCrawl(RunningCrawl):
-    """A crawl whose shards run on a cluster."""
-
     _crawl: RemoteCrawl | None = None
     on_cluster = True
 

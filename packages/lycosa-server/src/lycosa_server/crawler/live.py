@@ -27,8 +27,6 @@ Time = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class InFlightRequest(BaseModel):
-    """A request in flight."""
-
     url: str
     since: Time
 

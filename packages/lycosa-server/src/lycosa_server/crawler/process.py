@@ -212,7 +212,6 @@ class CrawlProcess:
         log("crawl ended", crawl=row["id"], state=state or "gone", reason=ending.reason, pages=ending.pages)
 
     def _read_database(self) -> tuple[list[Row], list[str], list[Row]]:
-        """Return crawls that run or should, directories to remove, and crawls whose pages are to be judged again."""
         database, now = self.database, self.clock()
         if now >= self._scheduled + SCHEDULE_SECONDS:
             for crawl in crawls.schedule(database, now):
@@ -235,7 +234,6 @@ class CrawlProcess:
             gc.collect()
 
     async def _update_running(self, rows: dict[str, Row], now: float) -> None:
-        """Apply the wanted state, budget and labels to running crawls."""
         for crawl, running in self.running.items():
             row = rows.get(crawl)
             if row is None:  # deleted
@@ -369,8 +367,6 @@ class CrawlProcess:
             self.wake()
 
     async def _remove(self, waste: list[str]) -> None:
-        """Remove the directories of deleted crawls; running ones are ended first by `_update_running`."""
-
         def sweep() -> None:
             directories = {self.settings.crawl_directory(crawl): crawl for crawl in waste}
             for directory in erasing.remove_directories(list(directories)):
@@ -412,7 +408,6 @@ class CrawlProcess:
 
 
 def _hosts(settings: Settings) -> RemoteHosts | None:
-    """Return the cluster to run crawls on, if the operator configured one."""
     if not settings.cluster:
         return None
     return runner(settings.cluster).hosts(MAX_REQUESTS, lambda text: log("cluster", why=text))
@@ -428,7 +423,6 @@ async def _open_hosts(hosts: RemoteHosts) -> None:
 
 
 async def _restart_on_failure(work: Callable[[], Coroutine[None, None, None]]) -> None:
-    """Restart a background task when it fails, without affecting crawls."""
     while True:
         try:
             await work()

@@ -66,8 +66,6 @@ class CrawlEnvironment:
 
 
 class RunningCrawl:
-    """A crawl in a task of its own."""
-
     on_cluster = False
     in_flight = 0  # requests in flight in other processes
 
@@ -271,13 +269,11 @@ class RunningCrawl:
             picker.budget = replace(picker.budget, pages=budget, requests=requests_for(budget))
 
     def judge(self, row: Row, labels: list[Label], files: Mapping[str, str]) -> None:
-        """Request that its pages are judged again, including new labels."""
         self.judge_request, self.seen_requests, self._model_files = row, row["judge_requests"], files
         self.labels = [*self.labels, *labels]
 
     @property
     def last_received_label(self) -> int:
-        """Number of the last label passed to this crawl."""
         return int(self.labels[-1].by) if self.labels else self.last_label
 
     def tick(self, now: float) -> None:
@@ -330,7 +326,6 @@ class RunningCrawl:
             self.pages, self.relevant = self.engine.tally.pages, self.engine.tally.relevant
 
     def _outcome(self) -> tuple[str, str, Mapping[str, int]]:
-        """Return the reason of its end, the last complaint, and requests by outcome."""
         engine = self.engine
         return ("", "", {}) if engine is None else (engine.ending, engine.tally.complaint, engine.tally.spent)
 

@@ -69,7 +69,6 @@ def invite(
 
 
 def _offer(database: Database, now: float, days: float, **given: str | None) -> tuple[Row, str]:
-    """Create a one-time code; return its row and the code."""
     code, expires = new_secret(), now + days * DAY
     made = {"id": new_id(), "digest": digest(code), "created": now, "expires": expires, "used": None}
     return database.insert("invitation", made, **given), code
@@ -89,7 +88,6 @@ def invitation(database: Database, now: float, code: str) -> Row:
 
 
 def invitations(database: Database) -> list[Row]:
-    """Return all invitations, newest first; `made_by` is a name."""
     return database.rows(
         "SELECT i.id, i.role, i.note, COALESCE(p.name, '') AS made_by, i.created, i.expires, i.used "
         "FROM invitation i LEFT JOIN person p ON p.id = i.made_by ORDER BY i.created DESC, i.id"
@@ -145,7 +143,6 @@ def by_name(database: Database, name: str) -> Row | None:
 
 
 def preferences(database: Database, person: str) -> dict[str, Any]:
-    """Return the preferences that a person has set."""
     row = database.get("person", person)
     return as_dict(row["preferences"]) if row else {}
 
@@ -207,7 +204,6 @@ def keep_an_admin(database: Database, person: str) -> None:
 
 
 def revoke_invitations_of(database: Database, person: str) -> None:
-    """Delete the unused invitations of someone who may no longer invite."""
     database.run("DELETE FROM invitation WHERE made_by = :person AND used IS NULL", person=person)
 
 

@@ -40,6 +40,5 @@ def entries(database: Database, before: float | None = None, limit: int = 100) -
 
 
 def _shorten(text: str) -> str:
-    """Return text that both databases can store, shortened to `MAX_FIELD_LENGTH`."""
     clean = printable(text)
     return clean if len(clean) <= MAX_FIELD_LENGTH else clean[: MAX_FIELD_LENGTH - 1] + "…"

@@ -16,7 +16,6 @@ MAX_ENTRIES = 5_000  # entries
 
 
 def default() -> list[list[str]]:
-    """Return the default catalogue: preference, URL and title of each entry."""
     listed = files("lycosa_server.people").joinpath("catalogue.tsv").read_text("utf-8")
     return [line.split("\t") for line in listed.splitlines()]
 

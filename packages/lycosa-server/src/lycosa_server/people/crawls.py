@@ -35,8 +35,6 @@ MAX_CRAWLS = 20  # crawls kept per interest: each is a directory with everything
 
 @dataclass(slots=True)
 class Ending:
-    """The outcome of a run of a crawl."""
-
     reason: str  # the engine's reason, or an error message
     failed: bool = False
     budget: int = 0  # page limit of the run
@@ -253,7 +251,6 @@ def record_judged(
 
 
 def take(database: Database, now: float, crawl: str) -> bool:
-    """Mark a queued crawl as running; return False if it is no longer queued."""
     return 1 == database.run(
         "UPDATE crawl SET state = 'running', started = COALESCE(started, :now) "
         "WHERE id = :crawl AND state = 'queued' AND wanted = 'run'",
@@ -267,7 +264,6 @@ def requeue(database: Database, crawl: str) -> None:
 
 
 def update_counts(database: Database, crawl: str, pages: int, relevant: int) -> None:
-    """Update the counts of a running crawl."""
     statement = "UPDATE crawl SET pages = :pages, relevant = :relevant WHERE id = :crawl AND state = 'running'"
     database.run(statement, pages=pages, relevant=relevant, crawl=crawl)
 

@@ -24,7 +24,7 @@ MAX_WAIT_SECONDS = 10.0  # seconds to wait for a free slot
 
 
 class TooManySignIns(LycosaError):
-    """Too many concurrent sign-ins."""
+    pass
 
 
 class Passwords:
@@ -68,7 +68,6 @@ class Passwords:
         return kept is not None
 
     def needs_rehash(self, kept: str) -> bool:
-        """Return True if the hash was made at another cost."""
         return bool(self._hasher.check_needs_rehash(kept))
 
     @contextmanager

@@ -29,7 +29,7 @@ class DatabaseUnavailable(LycosaError):
 
 
 class DiskFull(StoreError):
-    """The disk is full."""
+    pass
 
 
 class Conflict(LycosaError):
@@ -74,7 +74,6 @@ class Database:
         return rows[0] if rows else None
 
     def run(self, statement: str, /, **given: Value) -> int:
-        """Execute a statement and return the number of changed rows."""
         return self._execute(statement, given)[1]
 
     def get(self, table: str, key: str, *, locked: bool = False) -> Row | None:

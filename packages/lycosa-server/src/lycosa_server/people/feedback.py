@@ -16,7 +16,6 @@ def labels_of(database: Database, interest: str) -> dict[str, bool]:
 
 
 def after(database: Database, interest: str, number: int) -> list[Label]:
-    """Return the labels set or removed after a number, oldest first, as `Label` events with their number in `by`."""
     rows = database.rows(
         "SELECT url, relevant, at, number FROM feedback WHERE interest = :interest AND number > :number "
         "ORDER BY number",

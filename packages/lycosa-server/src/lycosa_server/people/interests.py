@@ -21,7 +21,6 @@ def create(
     revisit_every: str = "",
     most: int = 100,
 ) -> Row:
-    """Create an interest; a person may have `most` of them."""
     row = _row(name, settings, revisit_every)
     with database.transaction():
         check_limit(database, "interest", owner, most)
@@ -61,7 +60,6 @@ def change(
     settings: InterestSettings | None = None,
     revisit_every: str | None = None,
 ) -> None:
-    """Change the given fields; a running crawl keeps its settings."""
     database.update("interest", interest, {"changed": now, **_row(name, settings, revisit_every)})
 
 

@@ -11,7 +11,6 @@ KEY = ("interest", "person")
 
 
 def last_seen_at(database: Database, interest: str, person: str) -> float:
-    """Return when the person last saw the changes; 0 if never."""
     row = database.find("seen", interest=interest, person=person)
     return float(row["at"]) if row else 0.0
 

@@ -69,7 +69,6 @@ def record_sign_in(database: Database, now: float, folded: str, address: str) ->
 
 
 def record_attempt(database: Database, now: float, limit: Limit, who: str) -> Attempt:
-    """Record an attempt under a single limit; `who` is an address or a person."""
     return Attempt(_record(database, now, [(limit, _source(limit.kind, network(who)))]))
 
 
@@ -113,7 +112,6 @@ def _record(database: Database, now: float, against: list[tuple[Limit, str]]) ->
 
 
 def _seconds_to_wait(database: Database, now: float, limit: Limit, source: str) -> float:
-    """Return the seconds until another attempt is allowed; 0 if it is now."""
     rows = database.rows(
         "SELECT at FROM attempt WHERE source = :source AND at > :at ORDER BY at DESC LIMIT :limit",
         source=source,

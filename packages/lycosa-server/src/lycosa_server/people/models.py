@@ -25,7 +25,6 @@ MAX_ABOUT_CHARACTERS = 2_000_000  # characters of its metadata
 
 
 def create(database: Database, now: float, owner: str, name: str, kind: str, *, most: int, **fields: Any) -> Row:
-    """Create a model; a person may have `most` of them. `fields` are columns, JSON ones as plain data."""
     row: Row = {"id": new_id(), "state": "queued", **fields}
     row["name"] = clean_line(name, "the name", MAX_NAME_LENGTH, 1)
     row["sources"] = _text(fields.get("sources", {}), 250_000)
@@ -41,7 +40,6 @@ def of_person(database: Database, person: str) -> list[Row]:
 
 
 def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) -> Row:
-    """Return a ready model of one of these kinds; raise `InputError` otherwise."""
     row = database.find("model", id=model, owner=owner)
     if row is None:
         raise InputError("unknown-model", "this model does not exist, or is not yours: choose another one")
@@ -87,7 +85,6 @@ def model_ids(database: Database) -> set[str]:
 
 
 def _text(data: dict[str, Any], most: int) -> str:
-    """Return JSON for the database; reject more than `most` characters."""
     text = json.dumps(data, ensure_ascii=False)
     if len(text) > most:
         raise InputError(

@@ -11,7 +11,6 @@ MAX_NOTICES = 500  # notices kept per person
 
 
 def notify(database: Database, now: float, person: str, kind: str, text: str, interest: str | None = None) -> None:
-    """Add a notice; one about an interest is deleted with it."""
     with database.transaction():
         text = text[:1_000]
         database.insert("notice", id=new_id(), person=person, interest=interest, kind=kind, text=text, at=now)
@@ -36,7 +35,6 @@ def unread(database: Database, person: str) -> int:
 
 
 def read(database: Database, now: float, person: str, ids: Sequence[str] | None = None) -> None:
-    """Mark some or all notices of a person as read."""
     statement = "UPDATE notice SET read = :now WHERE person = :person AND read IS NULL"
     if ids is None:
         database.run(statement, now=now, person=person)

@@ -15,7 +15,6 @@ metadata = MetaData()
 
 
 def _table(name: str, *parts: SchemaItem, key: tuple[str, ...] = ()) -> None:
-    """Define a table with an `id`, or with a composite key."""
     ids = [] if key else [Column("id", Text)]
     Table(name, metadata, *ids, *parts, PrimaryKeyConstraint(*(key or ("id",))))
 
@@ -33,7 +32,6 @@ def _times(*names: str, **how: Any) -> list[Column[float]]:
 
 
 def _of(table: str, name: str = "", *, ends: str = "CASCADE", nullable: bool = False) -> Column[str]:
-    """Define a foreign key; `ends` is its ON DELETE action."""
     return Column(name or table, Text, ForeignKey(f"{table}.id", ondelete=ends), nullable=nullable)
 
 

@@ -21,8 +21,6 @@ MAX_AGE_SECONDS = 90 * 86400.0  # maximum age of a session in seconds
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A valid session and its person."""
-
     id: str
     person: Row
     csrf: str
@@ -31,7 +29,6 @@ class Session:
 
 
 def create(database: Database, now: float, person: str, agent: str = "") -> tuple[str, str]:
-    """Create a session. Return its id and the cookie's value."""
     database.run("DELETE FROM session WHERE expires <= :now OR seen <= :seen", now=now, seen=now - MAX_IDLE_SECONDS)
     value = f"{new_secret()}.{new_secret()}"
     times = {"created": now, "rotated": now, "seen": now, "expires": now + MAX_AGE_SECONDS}

@@ -26,8 +26,6 @@ Column = NDArray[np.float64]
 
 
 class CandidatePage(NamedTuple):
-    """A page of the interest, with the fields that suggestions need."""
-
     url: str
     title: str
     host: str

@@ -56,7 +56,6 @@ def of_person(database: Database, person: str) -> list[Row]:
 
 
 def revoke(database: Database, now: float, person: str, token: str) -> Row | None:
-    """Revoke a token and return its row; None if the person has no such token."""
     row = database.find("token", id=token, person=person)
     if row is not None:
         database.run("UPDATE token SET revoked = :now WHERE id = :token AND revoked IS NULL", now=now, token=token)

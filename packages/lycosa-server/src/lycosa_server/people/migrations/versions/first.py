@@ -9,5 +9,4 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Create all tables; fail if one of the names is taken."""
     metadata.create_all(op.get_bind(), checkfirst=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import io
-import json
 import threading
 import zipfile
 from pathlib import Path
@@ -15,15 +14,12 @@ import httpx2 as httpx
 import numpy as np
 import pytest
 
-from crawl_on_site import SETTINGS, CrawlOnSite
 from input_errors import raises_input_error
 from lycosa.judges.model import TrainedModel, fit_model
 from lycosa.strategies.rulebook import RuleBook
 from lycosa.text.bags import Bags
 from lycosa_server import model_files as files
-from lycosa_server import training
-from lycosa_server.people import models, suggestions
-from revisited_crawl import html
+from lycosa_server.people import models
 from site_maker import API, PASSWORD, SiteUnderTest
 
 DIRECTORY = b"http://reef.test/a\tSea/Reefs\nhttp://reef.test/b\tSea/Reefs\nhttp://reef.test/c\tSea/Fish\nhttp://x.test/\tRail\n"
@@ -173,89 +169,6 @@ def test_settings_refuse_models_of_the_wrong_kind(site: SiteUnderTest, tmp_path:
     assert {"rules", "browsing"} == {each["model"] for each in ada.get(f"{API}/strategies").json()} - {""}
 
 
-@pytest.fixture
-def crawl(site: SiteUnderTest) -> CrawlOnSite:
-    """A crawl with five pages of reefs, five of trains, and a page that links to all."""
-    ada = site.sign_up("Ada")
-    interest = ada.post(f"{API}/interests", json={"name": "Reefs", "settings": SETTINGS}).json()["id"]
-    made = CrawlOnSite(site, ada, interest, "crawl-of-ada")
-    about = {"id": made.crawl, "interest": interest, "number": 1, "task": "crawl", "wanted": "run"}
-    site.database.insert("crawl", {**about, "state": "finished", "budget": 50, "created": 0.0, "queued": 0.0})
-    crawl = made.record()
-    every = [f"http://reef.test/{kind}{n}" for kind in ("reef", "rail") for n in range(5)]
-    crawl.page("http://reef.test/", html("Start", "a list of every garden and platform"), links=every)
-    for url in every:
-        words = "coral polyps lagoon" if "reef.test/reef" in url else "timetable platform engine"
-        crawl.page(url, html(url[-5:], f"{words} {url[-1]} garden"))
-    crawl.close()
-    return made
-
-
-def train(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> dict[str, Any]:
-    """Request training and run it in this process."""
-
-    def here(module: str, told: dict[str, Any], *_: Any) -> Any:
-        return json.loads(json.dumps(training.work(json.loads(json.dumps(told)))))
-
-    monkeypatch.setattr(training.child, "run", here)
-    answer = crawl.client.post(f"{API}/models/train", json={"name": "taught", "interests": [crawl.interest], **asked})
-    assert (201, "queued") == (answer.status_code, answer.json()["state"]), answer.text
-    row = models.take_queued(crawl.site.database)
-    assert row is not None
-    training.TrainingQueue(crawl.site.settings, crawl.site.database).train(row)
-    told: dict[str, Any] = crawl.client.get(f"{API}/models/{row['id']}").json()
-    return told
-
-
-def say(crawl: CrawlOnSite, number: int, yes: str, no: str) -> None:
-    for n in range(number):
-        for kind, label in ((yes, "yes"), (no, "no")):
-            body = {"url": f"http://reef.test/{kind}{n}", "label": label}
-            assert 200 == crawl.client.put(f"{API}/interests/{crawl.interest}/feedback", json=body).status_code
-
-
-def test_train_on_labels_and_opened_pages(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    say(crawl, 3, "reef", "rail")
-    database, owner = crawl.site.database, crawl.site.database.rows("SELECT id FROM person")[0]["id"]
-    for url in ("reef3", "reef3", "reef4"):
-        suggestions.record_opened(database, 0.0, crawl.interest, owner, f"http://reef.test/{url}")
-    model = train(crawl, monkeypatch, kind="classifier")
-    assert ("ready", {"irrelevant": 3, "relevant": 4}) == (model["state"], model["about"]["classes"]), model
-    made = wish(crawl.client, model=model["id"], strategy="soft-focus")
-    assert (201, ["relevant"]) == (made.status_code, made.json()["settings"]["targets"]), made.text
-    learned = train(crawl, monkeypatch, kind="rules", model=model["id"])
-    assert ("ready", True) == (learned["state"], learned["about"]["rules"] > 0), learned
-    browsed = train(crawl, monkeypatch, kind="browsing")
-    assert ("ready", 11) == (browsed["state"], browsed["about"]["pages"]), browsed
-    for strategy in ("hmm", "hybrid-anchor", "context-graph"):
-        made = wish(crawl.client, words="coral", strategy=strategy, strategy_model=browsed["id"])
-        assert 201 == made.status_code, made.text
-
-
-@pytest.mark.paper("rules-marking")
-def test_train_on_selected_topics(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [
-        f"http://reef.test/{kind}{n}\t{topic}"
-        for kind, topic in (("reef", "Sea/Reefs"), ("rail", "Rail"))
-        for n in range(9)
-    ]
-    listed = upload(crawl.client, "\n".join(rows).encode()).json()
-    assert {"topics": 3, "pages": 18} == listed["about"]
-    shown = crawl.client.get(f"{API}/models/{listed['id']}/topics", params={"under": "Rail"}).json()
-    assert [f"http://reef.test/rail{n}" for n in range(9)] == shown["pages"]
-    asked = {
-        "name": "c",
-        "kind": "classifier",
-        "interests": [crawl.interest],
-        "directory": listed["id"],
-        "topics": ["Sky"],
-    }
-    told = crawl.client.post(f"{API}/models/train", json=asked)
-    assert (422, True) == (told.status_code, "no class 'Sky'" in told.text)
-    model = train(crawl, monkeypatch, kind="classifier", directory=listed["id"], topics=["Sea", "Rail"])
-    assert {"Rail": 5, "Sea/Reefs": 5} == model["about"]["classes"], model
-
-
 def test_upload_of_a_web_directory_dump(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     page = '<ExternalPage about="http://late.example/"><topic>Top/Arts/Opera</topic></ExternalPage>'
@@ -267,13 +180,6 @@ def test_upload_of_a_web_directory_dump(site: SiteUnderTest) -> None:
         shown["under"], [topic["path"] for topic in shown["topics"]], shown["pages"],
     )  # fmt: skip
     assert "decompress it" in upload(ada, gzip.compress(dump)).text
-
-
-def test_train_failure_has_a_reason(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = train(crawl, monkeypatch, kind="classifier")
-    assert ("failed", True) == (model["state"], "label some pages first" in model["reason"])
-    assert not (crawl.site.settings.data / "models").exists()
-    assert not (crawl.site.settings.data / "training").exists()
 
 
 def test_uploads_of_one_person_are_processed_in_turn(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:

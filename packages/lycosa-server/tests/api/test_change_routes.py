@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -10,7 +9,6 @@ from fastapi.testclient import TestClient
 
 from lycosa_server.api import change_routes as changes
 from lycosa_server.people.ids import new_id
-from lycosa_server.unseen_changes import changes_since
 from revisited_crawl import DAY, EPOCH, Revisited, html
 from site_maker import API, SiteUnderTest
 
@@ -185,17 +183,3 @@ def test_feed_ends_with_access_to_the_interest(site: SiteUnderTest, end: str) ->
     else:
         ada.delete(made.place)
     assert 404 == nobody.get(feed).status_code
-
-
-def test_changes_since_counts_revisited_pages(tmp_path: Path) -> None:
-    crawl = tmp_path / "crawl"
-    assert changes_since(crawl, 0.0) is None
-    made = Revisited(crawl)
-    made.seed(ONE)
-    made.page(ONE, html("One", "coral"), 0.1)
-    assert changes_since(crawl, 0.0) is None
-    made.changed(ONE, html("One", "kelp"), 1.0)
-    assert [1, 1] == [changes_since(crawl, 0.0), changes_since(crawl, 0.0)]
-    made.changed(ONE, html("One", "squid"), 2.0)
-    assert [2, 1] == [changes_since(crawl, 0.0), changes_since(crawl, EPOCH + 1.5 * DAY)]
-    made.close()

@@ -15,9 +15,7 @@ from input_errors import raises_input_error
 from lycosa.core.errors import InputError, StoreError
 from lycosa_server.api import export_routes as exports
 from lycosa_server.people.database import Database, DatabaseUnavailable
-from lycosa_server.people.limits import TooManyAttempts
 from lycosa_server.reader import MAX_MAIN_SIZE, of_html
-from lycosa_server.streaming import Quota
 from server_world import PAGE, World, make_world
 from site_maker import API, PASSWORD
 
@@ -87,17 +85,6 @@ def test_export_quota_holds_under_concurrency(world: World, monkeypatch: pytest.
         statuses = sorted(pool.map(ask, range(10)))
     assert [200] * 2 + [429] * 8 == statuses
     assert 200 == world.alice.get(f"{API}/me/export").status_code
-
-
-def test_quota_limits_each_person_and_the_total() -> None:
-    writers = Quota(2, 3, 1, "later")
-    with writers.one("ada"), writers.one("ada"):
-        with pytest.raises(TooManyAttempts), writers.one("ada"):
-            pass
-        with writers.one("bob"), pytest.raises(TooManyAttempts), writers.one("eve"):
-            pass
-        with writers.one("eve"):
-            pass
 
 
 def test_of_html_of_a_huge_page_skips_the_main_content(monkeypatch: pytest.MonkeyPatch) -> None:

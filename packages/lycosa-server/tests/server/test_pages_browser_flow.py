@@ -209,7 +209,7 @@ def go_by_models(page: Any, web: Web) -> None:
     page.get_by_role("button", name="Create only").click()
     page.wait_for_url(re.compile(r"/interests/[0-9a-f]+"))
     page.get_by_role("tab", name="Settings").click()
-    wished = page.locator("dl.settings")
+    wished = page.locator("dl.interest-settings")
     for words in ("Sea/Reefs", "hmm", "/news/ (at least every 1d)", "paper"):
         expect(wished).to_contain_text(words, timeout=PATIENCE)
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from input_errors import raises_input_error
-from lycosa_server.settings import Settings
 from lycosa_server.supervisor import DirectoryLock, listen, notify
 from served import runs, wait
 
@@ -147,10 +146,3 @@ def test_notify_reaches_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         notify("READY=1")
         systemd.settimeout(60)
         assert b"READY=1" == systemd.recv(100)
-
-
-def test_settings_pass_through_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    settings = Settings(tmp_path, "postgresql://me:hush@h/d", allow_network=("10.0.0.0/8",), delay=0.5)
-    for name, value in settings.environment().items():
-        monkeypatch.setenv(name, value)
-    assert settings == Settings.from_environment()

@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import json
-import threading
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -16,7 +15,6 @@ from fastapi.testclient import TestClient
 from lycosa.core.errors import LycosaError
 from lycosa_server.api.export_routes import _copy
 from lycosa_server.people.ids import new_id
-from lycosa_server.streaming import PIECE, streamed
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, PASSWORD, SiteUnderTest
 
@@ -148,35 +146,6 @@ def test_export_quota_per_person(site: SiteUnderTest) -> None:
         assert (429, "30") == (refused.status_code, refused.headers["retry-after"])
         assert 200 == bob.get(f"{API}/me/export").status_code
     assert [200] * 3 == [ada.get(f"{API}/me/export").status_code for _ in range(3)]
-
-
-def test_streamed_writer_waits_for_its_reader() -> None:
-    written = 0
-    ended = threading.Event()
-
-    def write(out: io.BufferedIOBase) -> None:
-        nonlocal written
-        try:
-            while True:
-                out.write(b"x" * PIECE)
-                written += 1
-        finally:
-            ended.set()
-
-    pieces = streamed(write)  # type: ignore[arg-type]
-    assert PIECE == len(next(pieces))
-    pieces.close()  # type: ignore[attr-defined]
-    assert ended.wait(60)
-    assert written <= 6
-
-
-def test_streamed_failure_reaches_the_reader() -> None:
-    def write(out: io.BufferedIOBase) -> None:
-        out.write(b"x" * PIECE)
-        raise OSError("the disk is gone")
-
-    with pytest.raises(OSError, match="the disk is gone"):
-        list(streamed(write))  # type: ignore[arg-type]
 
 
 def test_copy_distinguishes_disconnects_from_read_errors(tmp_path: Path) -> None:
