@@ -22,7 +22,7 @@ from lycosa.core.spilled_rows import ROW, SpilledRows
 from lycosa.core.table import Table
 from lycosa.core.types import InboundLinks, Links, Seed, Setting, Visit
 from lycosa.crawling import Crawl
-from lycosa.crawling.crawl_files import COLD
+from lycosa.crawling.crawl_files import SPILLED
 from lycosa.explaining import Reasons
 from lycosa.judges.probability import evidence
 from lycosa.judges.space_judge import SpaceJudge
@@ -64,7 +64,7 @@ def known(engine: Engine) -> dict[str, Any]:
         "nodes": list(table.nodes), "state": table.state[:n].tobytes(), "age": table.age(np.arange(n)).tobytes(),
         "scores": engine.frontier.priority[:n].tobytes(), "levels": engine.frontier.level[:n].tobytes(),
         "sums": table._sums[:n].tobytes(), "vacant": list(table._vacant), "child": table.edges.child.tobytes(),
-        "cold": [*zip(names, spilled._score[places].tolist(), spilled._tag[places].tolist(), strict=True)],
+        "spilled": [*zip(names, spilled._score[places].tolist(), spilled._tag[places].tolist(), strict=True)],
         "records": [records[name].tobytes() for name in fields],
     }  # fmt: skip
 
@@ -110,7 +110,7 @@ def resumed(out: Path, **changes: Any) -> tuple[dict[str, Any], list[Any], Engin
 def test_rows_in_memory_follow_from_the_log(kind: str, tmp_path: Path) -> None:
     place = tmp_path / "crawl"
     live, _ = crawled(place, 30, SEVERAL, budget=PAGES, **KINDS[kind])
-    assert len(live["cold"]) > 3 * 30  # most rows are spilled
+    assert len(live["spilled"]) > 3 * 30  # most rows are spilled
     shutil.rmtree(place / NAME, ignore_errors=True)
     found = []
     for visits_before in (0, *SEVERAL):
@@ -136,7 +136,7 @@ def test_every_row_is_fetched_in_the_end(tmp_path: Path) -> None:
             web=SMALL,
             traps=False,
         )
-        assert not left["cold"]
+        assert not left["spilled"]
         assert (left["sweeps"] == 0) == (memory_rows == 10_000)
         nodes = [node for node, _, _, outcome in visits if outcome == "ok"]
         assert len(nodes) == len(set(nodes))
@@ -154,15 +154,15 @@ def test_lost_or_damaged_spill_file(tmp_path: Path) -> None:
         copy = tmp_path / way
         shutil.copytree(place, copy)
         if way == "lost":
-            (copy / COLD).unlink()
+            (copy / SPILLED).unlink()
         else:
-            data = (copy / COLD).read_bytes()
-            (copy / COLD).write_bytes(data[: len(data) // 2] if way == "cut" else b"0" * len(data))
+            data = (copy / SPILLED).read_bytes()
+            (copy / SPILLED).write_bytes(data[: len(data) // 2] if way == "cut" else b"0" * len(data))
         assert live == resumed(copy, budget=PAGES)[0]
-    data = bytearray((place / COLD).read_bytes())
+    data = bytearray((place / SPILLED).read_bytes())
     for at in range(100, len(data), 200):
         data[at] ^= 1
-    (place / COLD).write_bytes(data)
+    (place / SPILLED).write_bytes(data)
     with pytest.raises(InputError, match="damaged: remove it, then continue"):
         resumed(place, budget=PAGES + 400)
 
@@ -183,13 +183,13 @@ def test_page_data_in_file_gives_same_crawl(tmp_path: Path, monkeypatch: pytest.
 def test_why_of_spilled_row(tmp_path: Path) -> None:
     place = tmp_path / "crawl"
     live, _ = crawled(place, 30, (40,), budget=PAGES)
-    before = (place / COLD).read_bytes()
-    node = live["cold"][5][0].decode()
+    before = (place / SPILLED).read_bytes()
+    node = live["spilled"][5][0].decode()
     with closing(Reasons(place, space=sim_space(WEB))) as reasons:
         why = reasons.why(node)
     assert node == why.node
     assert why.parents
-    assert before == (place / COLD).read_bytes()
+    assert before == (place / SPILLED).read_bytes()
 
 
 def test_lab_spills_like_a_crawl() -> None:
@@ -233,7 +233,7 @@ def test_spilled_rows_keep_their_priorities() -> None:
     assert worth(away=False) == pytest.approx(worth(away=True), abs=2e-5)
 
 
-def an_engine(trap_filter: TrapFilter) -> Engine:
+def make_engine(trap_filter: TrapFilter) -> Engine:
     made = Engine(
         GraphSpace({}),
         SpaceJudge(),
@@ -247,7 +247,7 @@ def an_engine(trap_filter: TrapFilter) -> Engine:
     return made
 
 
-def hear(engine: Engine, number: int, ends: Iterable[object]) -> SpilledRows:
+def fold_inbound(engine: Engine, number: int, ends: Iterable[object]) -> SpilledRows:
     links = Links.to(*(f"http://b{number}.test/{end}" for end in ends))
     visit = Visit(node=f"http://c.test/{number}", pick=1, kind="page", outcome="ok", links=links)
     engine.take_in([InboundLinks(1, number, visit)])
@@ -256,23 +256,23 @@ def hear(engine: Engine, number: int, ends: Iterable[object]) -> SpilledRows:
 
 
 def test_links_of_other_shards_are_spilled() -> None:
-    engine = an_engine(SectionTrapFilter(0.5))
+    engine = make_engine(SectionTrapFilter(0.5))
     for number in range(1, 200):
-        spilled = hear(engine, number, range(10))
+        spilled = fold_inbound(engine, number, range(10))
     assert spilled.count == 1991 - (engine.table.open_rows - spilled.count)
     assert engine.table.open_rows - spilled.count <= 8
     engine.fold(Setting(RECALL, spilled.count))
 
 
 def test_spill_file_has_length_of_snapshot() -> None:
-    engine = an_engine(SectionTrapFilter(0.5))
+    engine = make_engine(SectionTrapFilter(0.5))
     for number in range(1, 60):
-        spilled = hear(engine, number, ("x" * (37 * at) for at in range(10)))
+        spilled = fold_inbound(engine, number, ("x" * (37 * at) for at in range(10)))
         if about := spilled.about():
             assert os.fstat(spilled.file._mine()).st_size >= about[1]
     assert spilled.count > 500
 
 
 def test_trap_filter_without_leave_spills_nothing() -> None:
-    assert an_engine(SectionTrapFilter()).spilled is not None
-    assert an_engine(Priorities(SectionTrapFilter(0.5), ScrapySpace())).spilled is None
+    assert make_engine(SectionTrapFilter()).spilled is not None
+    assert make_engine(Priorities(SectionTrapFilter(0.5), ScrapySpace())).spilled is None

@@ -142,7 +142,7 @@ def test_open_returns_collection(reefs: Path) -> None:
 
 def test_errors_name_options(reefs: Path, tmp_path: Path) -> None:
     graph = GraphSpace({"a": []})
-    for calling, told in (
+    for calling, expected in (
         (lambda: lycosa.crawl(), r"no topic: describe it|no seed: give a page"),
         (lambda: lycosa.crawl("coral"), r"no seed: give a page"),
         (lambda: lycosa.crawl(seeds="http://a.test"), r"no topic: describe it"),
@@ -161,7 +161,7 @@ def test_errors_name_options(reefs: Path, tmp_path: Path) -> None:
         (lambda: lycosa.open(reefs).export(tmp_path / "x.what"), r"or say --format"),
         (lambda: lycosa.open(reefs).page("http://b.test/"), r"b\.test"),
     ):
-        with pytest.raises(lycosa.InputError, match=told):
+        with pytest.raises(lycosa.InputError, match=expected):
             calling()
 
 
@@ -171,12 +171,12 @@ def test_options_are_converted() -> None:
 
 
 def test_docs_show_the_example_programs() -> None:
-    told = (ROOT / "docs" / "python.md").read_text("utf-8")
+    expected = (ROOT / "docs" / "python.md").read_text("utf-8")
     programs = sorted((ROOT / "examples" / "programs").glob("*.py"))
     assert len(programs) == 5
     for program in programs:
         source = program.read_text("utf-8")
-        assert f"```python runnable\n{source}```" in told, program.name
+        assert f"```python runnable\n{source}```" in expected, program.name
         assert len([line for line in source.split("\n") if line.strip()]) <= 12, program.name
 
 

@@ -16,17 +16,17 @@ STEPS = ["pick", "visit", "judge", "learn", "rank", "record"]
 
 
 def _tracing() -> tuple[TracerProvider, InMemorySpanExporter]:
-    provider, heard = TracerProvider(), InMemorySpanExporter()
-    provider.add_span_processor(SimpleSpanProcessor(heard))
-    return provider, heard
+    provider, exporter = TracerProvider(), InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    return provider, exporter
 
 
 def test_page_span_has_six_steps(tmp_path: Path) -> None:
-    provider, heard = _tracing()
+    provider, exporter = _tracing()
     options = {"space": GRAPH.__getitem__, "strategy": "breadth-first", "concurrency": 1}
     crawl = lycosa.crawl(lambda page: 1.0, ["a"], out=tmp_path / "heard", budget=2, **options)  # type: ignore[arg-type]
     nodes = [visit.node for visit in traced(crawl, provider)]
-    spans = heard.get_finished_spans()
+    spans = exporter.get_finished_spans()
     pages = {span.context.span_id: span for span in spans if span.name == "lycosa.page"}
     assert [span.attributes["url.full"] for span in pages.values()] == nodes  # type: ignore[index]
     for number, page in pages.items():
@@ -36,7 +36,7 @@ def test_page_span_has_six_steps(tmp_path: Path) -> None:
         assert page.attributes["lycosa.outcome"] == ("ok" if page.attributes["url.full"] != "none" else "gone")  # type: ignore[index]
     silent = lycosa.crawl(lambda page: 1.0, ["a"], budget=2, **options)  # type: ignore[arg-type]
     assert [visit.node for visit in silent] == nodes
-    again, heard = _tracing()
+    again, exporter = _tracing()
     more = lycosa.resume(
         tmp_path / "heard",
         topic=lambda page: 1.0,
@@ -44,7 +44,7 @@ def test_page_span_has_six_steps(tmp_path: Path) -> None:
         budget=5,  # type: ignore[arg-type]
     )
     later = [visit.node for visit in traced(more, again)]
-    told = [span.attributes["url.full"] for span in heard.get_finished_spans() if span.name == "lycosa.page"]  # type: ignore[index]
+    urls = [span.attributes["url.full"] for span in exporter.get_finished_spans() if span.name == "lycosa.page"]  # type: ignore[index]
     assert later
-    assert told == later
-    assert len(heard.get_finished_spans()) == 7 * len(later)
+    assert urls == later
+    assert len(exporter.get_finished_spans()) == 7 * len(later)

@@ -48,10 +48,10 @@ def _crawl(path: Path, script: Script, **options: Any) -> Told:
 def test_request_budget_is_kept_and_reported(tmp_path: Path, case: str) -> None:
     links, said, waste = CASES[case]
     script = _script(links, said)
-    told = _crawl(tmp_path / "crawl", script, budget=10)
-    assert told.crawl.engine is not None
-    tally = told.crawl.engine.tally
-    assert (REQUESTS_SPENT, requests_for(10)) == (told.crawl.engine.ending, len(script.requests))
+    result = _crawl(tmp_path / "crawl", script, budget=10)
+    assert result.crawl.engine is not None
+    tally = result.crawl.engine.tally
+    assert (REQUESTS_SPENT, requests_for(10)) == (result.crawl.engine.ending, len(script.requests))
     assert len(script.requests) == tally.requests == tally.spent.total()
     assert waste == tally.spent.most_common(1)[0][0]
     summary = summarise(tmp_path / "crawl")
@@ -78,9 +78,9 @@ def test_request_budget_is_exact_after_resume(tmp_path: Path, concurrency: int) 
 
 def test_ordinary_crawl_stays_within_default_budget(tmp_path: Path) -> None:
     pages = {url: Says(html(links=[after])) for url, after in pairwise(HOSTS[:40])}
-    told = _crawl(tmp_path / "crawl", _script([HOSTS[0]], pages), budget=30)
-    assert told.crawl.engine is not None
-    assert (30, 60) == (told.crawl.engine.tally.pages, told.crawl.engine.tally.requests)
+    result = _crawl(tmp_path / "crawl", _script([HOSTS[0]], pages), budget=30)
+    assert result.crawl.engine is not None
+    assert (30, 60) == (result.crawl.engine.tally.pages, result.crawl.engine.tally.requests)
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,10 @@ def test_failing_host_is_given_up(tmp_path: Path, said: Says, outcome: str) -> N
     good = [f"http://good.test/{number}" for number in range(30)]
     pages = {**dict.fromkeys(bad, said), **dict.fromkeys(good, Says())}
     script = _script([*bad, *good], pages)
-    told = _crawl(tmp_path / "crawl", script, budget=100)
+    result = _crawl(tmp_path / "crawl", script, budget=100)
     asked = Counter(url.split("/")[2] for _, url, _ in script.requests)
     assert {"bad.test": 1 + GIVE_UP, "good.test": 1 + 30, "start.test": 2} == asked  # robots.txt, then pages
-    engine = told.crawl.engine
+    engine = result.crawl.engine
     assert engine is not None
     assert LEFT_ALONE == engine.ending
     assert [f"{GIVE_UP} failures in a row, the last: {outcome}"] == [

@@ -79,10 +79,10 @@ def test_check_reads_shards(crawl: Path, capsys: pytest.CaptureFixture[str]) -> 
         shutil.copytree(crawl, shard, ignore=shutil.ignore_patterns("shards"))
     shards[2].mkdir()  # without any event
     change(shards[1], "UPDATE event SET body = x'00ff' WHERE seq = (SELECT MIN(seq) FROM event WHERE kind = 'page')")
-    assert complaint(shards[1])
+    assert read_error(shards[1])
     ended = run("check", str(crawl))
     assert (1, 1) == (ended.code, ended.out.count("log: lost are the events"))
-    assert not complaint(shards[1])
+    assert not read_error(shards[1])
     before = (shards[0] / NAME).read_bytes()
     for write in (
         lambda: list(lycosa.resume(shards[0])),
@@ -102,18 +102,18 @@ def test_check_flipped_bytes(crawl: Path) -> None:
         at = chance.randrange(len(whole))
         damaged[at] ^= 1 << chance.randrange(8)
         (crawl / NAME).write_bytes(damaged)
-        told = complaint(crawl)
-        if not told:
+        error = read_error(crawl)
+        if not error:
             assert sum(one != other for one, other in zip(exact(before), exact(events(crawl)), strict=True)) <= 1, at
             continue
         found += 1
-        assert "lycosa check" in told or "format" in told, told
+        assert "lycosa check" in error or "format" in error, error
         try:
             done = check(crawl)
         except StoreError:  # the first page of the file, which SQLite needs
             assert at < 4096
             continue
-        assert not complaint(crawl)
+        assert not read_error(crawl)
         assert done.faults
         kept = next(crawl.glob("log.sqlite.damaged-*"))
         assert bytes(damaged) == kept.read_bytes()
@@ -124,7 +124,7 @@ def test_check_flipped_bytes(crawl: Path) -> None:
     assert found >= saved
 
 
-def complaint(directory: Path) -> str:
+def read_error(directory: Path) -> str:
     """Error of a log as read by `show`, then by `resume`."""
     try:
         with closing(SqliteLog(directory / NAME, readonly=True)) as log:
@@ -150,10 +150,10 @@ def test_check_rebuilds_damaged_columns(crawl: Path, statement: str, what: str) 
     before = events(crawl)
     seq = next(seq for seq, event in before if isinstance(event, Visit) and event.is_page)
     change(crawl, statement, seq)
-    told = complaint(crawl)
-    assert f"event {seq}: " in told
-    assert what in told
-    assert told.endswith(f"lycosa check {crawl}")
+    error = read_error(crawl)
+    assert f"event {seq}: " in error
+    assert what in error
+    assert error.endswith(f"lycosa check {crawl}")
     assert check(crawl).faults[0] == "log: 1 events had damaged columns; rebuilt from their contents"
     if "file" in statement:  # nothing else has its position
         dict(before)[seq].place = ArchivePlace()  # type: ignore[union-attr]
@@ -224,8 +224,8 @@ def test_check_missing_indexes(crawl: Path) -> None:
 def test_check_log_cut_off(crawl: Path, served: Server) -> None:
     data = (crawl / NAME).read_bytes()
     (crawl / NAME).write_bytes(data[: len(data) * 3 // 4])
-    told = run("show", str(crawl)).complaint
-    assert told.endswith(f"lycosa check {crawl}")
+    error = run("show", str(crawl)).read_error
+    assert error.endswith(f"lycosa check {crawl}")
     with pytest.raises(DamagedError, match=f"lycosa check {crawl}"):
         list(lycosa.resume(crawl))
     ended = run("check", str(crawl))

@@ -130,7 +130,7 @@ def test_labels_after_snapshot(crawled: Path, tmp_path: Path, monkeypatch: pytes
         return events(log, where, *rest, **more)
 
     monkeypatch.setattr(SqliteLog, "events", noted)
-    told: list[Any] = []
+    results: list[Any] = []
     for visits in (0, *SEVERAL):
         copy = copy_of(crawled, visits, tmp_path / str(visits))
         with closing(Directory.open(copy)) as opened, closing(opened.log()) as log:
@@ -138,8 +138,8 @@ def test_labels_after_snapshot(crawled: Path, tmp_path: Path, monkeypatch: pytes
             for relevant in (True, False):
                 append_labels(log, [Label(pages[5], relevant, LATER, str(relevant)), Label(pages[20], True, LATER)])
                 learn(opened, log, LATER)
-            told.append([*log.rows(f"node, {RELEVANCE_NOW}", VERSIONS)])
-    assert told[0] == told[1] == told[2]
+            results.append([*log.rows(f"node, {RELEVANCE_NOW}", VERSIONS)])
+    assert results[0] == results[1] == results[2]
     if "vector" == Directory.read_options(copy).judge:  # it does not learn, so nothing has to be folded
         assert [] == seen
         return
@@ -235,7 +235,7 @@ def test_forged_snapshot_is_refused(as_it_comes: Path, tmp_path: Path) -> None:
     out = shutil.copytree(as_it_comes, tmp_path / "crawl")
     about = dict[str, Any]()
     found = Snapshots(out)
-    found.read(lambda told: bool(about.update(told)))
+    found.read(lambda results: bool(about.update(results)))
     Snapshots(out).write(about, {"engine": {"table": {"nodes": 3}}, "files": {}})
     with pytest.raises(InputError, match="remove that directory"):
         taken_up(out)
@@ -243,7 +243,7 @@ def test_forged_snapshot_is_refused(as_it_comes: Path, tmp_path: Path) -> None:
 
 def test_readers_restore_required_parts_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(files, "FOLDING", 1.0)
-    out, told = tmp_path / "crawl", list[Any]()
+    out, results = tmp_path / "crawl", list[Any]()
     begun(out, lambda visits, crawl: None)
     for lacks in (True, False):
         with Reasons(out) as reasons:
@@ -254,9 +254,9 @@ def test_readers_restore_required_parts_only(monkeypatch: pytest.MonkeyPatch, tm
             assert not reasons.engine.lacks
             assert page.fetched is not None
             assert page.fetched.judged
-            told.append((best, page.as_dict()))
+            results.append((best, page.as_dict()))
         shutil.rmtree(out / NAME, ignore_errors=True)
-    assert told[0] == told[1]
+    assert results[0] == results[1]
 
 
 class Stub:
@@ -363,7 +363,7 @@ def test_why_equals_with_and_without_snapshot(crawled: Path, tmp_path: Path, mon
     looking, known = Looking(monkeypatch), list[int]()
     with CrawlDirectory(out) as collection:
         first, *_ = (node for (node,) in collection.log.rows("node", PAGES_OF_LOG, "seq DESC"))
-    told = []
+    results = []
     for place in (whole, out):
         with Reasons(place) as reasons:
             answers: list[Any] = [reasons.best(4)]
@@ -373,24 +373,24 @@ def test_why_equals_with_and_without_snapshot(crawled: Path, tmp_path: Path, mon
         with Reasons(place) as reasons:
             answers.append(reasons.why(first))
             known.append(looking.known)
-        told.append(repr(answers))  # NaN differs from itself
-    assert told[0] == told[1]
+        results.append(repr(answers))  # NaN differs from itself
+    assert results[0] == results[1]
     assert known == [0, 0, 0, known[3], known[3], 0]  # the last page was rated before the snapshot
     assert known[3] > SEVERAL[-1]
     assert before == sorted(file.stat().st_mtime_ns for file in (out / NAME).iterdir())
 
 
 def test_restore_reports_progress(as_it_comes: Path, tmp_path: Path) -> None:
-    told: list[tuple[str, int, int]] = []
+    results: list[tuple[str, int, int]] = []
     out = shutil.copytree(as_it_comes, tmp_path / "crawl")
     for snapshot in (True, False):
-        told.clear()
+        results.clear()
         if not snapshot:
             shutil.rmtree(out / NAME)
         with Reasons(out) as reasons:
-            reasons.progress = lambda *given: told.append(given)
+            reasons.progress = lambda *given: results.append(given)
             reasons.best(1, with_terms=False)
-        done, total = told[-1][1:]
+        done, total = results[-1][1:]
         assert done == total > 0
-        assert ("reading the snapshot" in {what for what, *_ in told}) == snapshot
-        assert told == sorted(told, key=lambda one: (one[0] == "reading the log", one[1]))
+        assert ("reading the snapshot" in {what for what, *_ in results}) == snapshot
+        assert results == sorted(results, key=lambda one: (one[0] == "reading the log", one[1]))

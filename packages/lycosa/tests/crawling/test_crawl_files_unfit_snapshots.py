@@ -123,12 +123,12 @@ def test_learn_with_unfit_snapshot(crawled: Path, tmp_path: Path) -> None:
     shutil.rmtree(bare / NAME)
     out = shutil.copytree(crawled, tmp_path / "crawl")
     written_again(out, ("engine", "judge"), lambda value: {"of": "another version"})
-    told = []
+    results = []
     for path in (out, bare):
         with closing(Directory.open(path)) as opened, closing(opened.log()) as log:
             append_labels(log, [Label(page, True, 1.0) for (page,) in list(log.rows("node", VERSIONS))])
-            told.append(learn(opened, log, 1.0).after.told)
-    assert told[0] == told[1]
+            results.append(learn(opened, log, 1.0).after.results)
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("again", [lycosa.resume, lycosa.refresh, lycosa.watch])

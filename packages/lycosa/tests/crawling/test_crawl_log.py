@@ -70,9 +70,9 @@ def test_columns_are_read_by_other_tools(made: Path) -> None:
     assert set(table["seed"]) <= set(table["url"][table["path"] == "-"])
     robots = table[table["url"].str.endswith("/robots.txt")]
     assert robots["path"].str.endswith("P").all()
-    told = dict(zip(table["url"], table["path"].str.strip("-"), strict=True))
+    path_of = dict(zip(table["url"], table["path"].str.strip("-"), strict=True))
     for via, path in zip(table["via"], table["path"], strict=True):
-        assert path == "-" or path == told[via] + path[-1]
+        assert path == "-" or path == path_of[via] + path[-1]
     assert {"L", "P", "X"} <= {path[-1] for path in table["path"]}
     answered = subprocess.run(
         ["awk", "$2 == 404 && NF == 12 { n++ } END { print n + 0 }", file], capture_output=True, text=True, check=True

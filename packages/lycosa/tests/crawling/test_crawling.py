@@ -179,7 +179,7 @@ class Half:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "expected"),
     [
         ("Unmade", "cannot load the space .*Unmade.*: RuntimeError: no map"),
         ("Lost", r"Lost\.node\('a'\) failed: KeyError"),
@@ -187,8 +187,8 @@ class Half:
         ("TOPIC", "cannot load the space"),
     ],
 )
-def test_failing_own_space_is_reported(name: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_failing_own_space_is_reported(name: str, expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
         lycosa.crawl(SpaceJudge(), ["a"], space=f"{__name__}:{name}")
 
 

@@ -126,9 +126,9 @@ def test_directory_is_locked_by_crawl(tmp_path: Path) -> None:
         assert f"in use by a running crawl (process {first.pid})" in second.complaint
         third = run(*arguments(server, TOPIC, directory))
         assert "already holds a crawl" in third.complaint
-        told = run("show", str(directory), "--json")
-        assert told.code == 0, told.err
-        assert json.loads(told.out)["running"] is True
+        shown = run("show", str(directory), "--json")
+        assert shown.code == 0, shown.err
+        assert json.loads(shown.out)["running"] is True
         assert first.running, "the crawl ended before the others had come"
         first.send_signal(signal.SIGINT)
         ended = first.wait()
@@ -218,8 +218,8 @@ def test_restored_older_log(tmp_path: Path) -> None:
 def test_directory_without_log(served: Server, crawl: Path, tmp_path: Path) -> None:
     content = {path.name: path.read_bytes() for path in (crawl / "archive").glob("*.warc.gz")}
     (crawl / "log.sqlite").unlink()
-    told = run("show", str(crawl))
-    assert f"lycosa resume {crawl}" in told.complaint
+    shown = run("show", str(crawl))
+    assert f"lycosa resume {crawl}" in shown.complaint
     _resumed(crawl, served, 60, tmp_path / "scratch")
     for name, data in content.items():
         assert (crawl / "archive" / "aside" / f"{name}.from-0").read_bytes() == data

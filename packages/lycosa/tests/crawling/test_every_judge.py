@@ -206,7 +206,7 @@ def test_background_changes_judge_name(world: World, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "expected"),
     [
         ({"topic": "coral", "strategy": "rules,file={rules}"}, "needs to know the classes of pages: give it --model"),
         ({**MODEL, "strategy": "rules"}, "rules need a file: train them"),
@@ -220,8 +220,8 @@ def test_background_changes_judge_name(world: World, tmp_path: Path) -> None:
         ({"topic": "coral", "strategy": "oracle,scores=nowhere.tsv"}, "nowhere.tsv"),
     ],
 )
-def test_unfit_files_leave_no_directory(world: World, options: dict[str, Any], told: str, tmp_path: Path) -> None:
+def test_unfit_files_leave_no_directory(world: World, options: dict[str, Any], expected: str, tmp_path: Path) -> None:
     given = world.options(options, tmp_path / "files")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=expected):
         world.crawl(tmp_path / "crawl", budget=5, **given)
     assert not (tmp_path / "crawl").exists()

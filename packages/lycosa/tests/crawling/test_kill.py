@@ -115,20 +115,20 @@ class Witness:
         check_kept(copy, recent)
         self._check_summary(summarise(copy).as_dict())
         if whole:
-            told = run("show", str(copy), "--json")
-            assert told.code == 0
-            self._check_summary(json.loads(told.out))
+            summary = run("show", str(copy), "--json")
+            assert summary.code == 0
+            self._check_summary(json.loads(summary.out))
 
-    def _check_summary(self, told: dict[str, object]) -> None:
+    def _check_summary(self, summary: dict[str, object]) -> None:
         visits = list(visits_of(self.events))
         pages = [visit for visit in visits if visit.is_page]
-        assert told["pages"] == len(pages)
-        assert not told["running"]
+        assert summary["pages"] == len(pages)
+        assert not summary["running"]
         outcomes = Counter((visit.kind, visit.outcome) for visit in visits)
-        assert {(o["kind"], o["outcome"]): o["count"] for o in told["outcomes"]} == outcomes  # type: ignore[attr-defined]
+        assert {(o["kind"], o["outcome"]): o["count"] for o in summary["outcomes"]} == outcomes  # type: ignore[attr-defined]
         if pages:
-            found = sum(visit.is_relevant(float(str(told["threshold"]))) for visit in pages)
-            assert told["relevant"] == found
+            found = sum(visit.is_relevant(float(str(summary["threshold"]))) for visit in pages)
+            assert summary["relevant"] == found
 
 
 def _trace(event: Event) -> object:
@@ -181,9 +181,9 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         assert check_kept(directory, witness.events) >= budget
         assert check_warcs(directory) > 10
         check_crawl_log(directory)
-        told = json.loads(run("show", str(directory), "--json").out)
-        witness._check_summary(told)
-        assert told["ending"] == "page budget spent"
+        summary = json.loads(run("show", str(directory), "--json").out)
+        witness._check_summary(summary)
+        assert summary["ending"] == "page budget spent"
         print(f"{len(DEATHS)} deaths, {budget} pages, {len(server.log)} requests, {witness.twice} for the second time,")
         print(f"fetched and unrecorded at each death: {witness.unrecorded}")
         assert 0 < max(witness.unrecorded) <= CONCURRENCY

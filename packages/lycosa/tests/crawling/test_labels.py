@@ -147,10 +147,10 @@ def test_waiting_judge_still_waits_after_resume(tmp_path: Path) -> None:
     with closing(SqliteLog(parts / NAME, readonly=True)) as log:
         assert next(log.visits("node = '0'")).relevance_now == 0.0
     list(lycosa.resume(parts, space=Elsewhere(), budget=55))
-    told = []
+    results = []
     for out in (whole, parts):
         with closing(SqliteLog(out / NAME, readonly=True)) as log:
             events = [event for event in log if isinstance(event, Visit | ModelUpdate)]
-        told.append([event.node if isinstance(event, Visit) else "model_update" for event in events])
-    assert told[0] == told[1]
-    assert told[0].index("model_update") == 50
+        results.append([event.node if isinstance(event, Visit) else "model_update" for event in events])
+    assert results[0] == results[1]
+    assert results[0].index("model_update") == 50

@@ -51,8 +51,8 @@ def site() -> Script:
     return Script(pages, missing=GONE)
 
 
-def page_assets(told: Told) -> dict[str, str]:
-    found = [visit for visit in told.visits if visit.kind == "asset"]
+def page_assets(result: Told) -> dict[str, str]:
+    found = [visit for visit in result.visits if visit.kind == "asset"]
     assert len(found) == len({visit.node for visit in found})
     return {visit.node: visit.outcome for visit in found}
 
@@ -66,13 +66,13 @@ ALL = {
 
 def test_assets_of_relevant_pages_are_fetched(tmp_path: Path) -> None:
     script = site()
-    told = crawl(tmp_path / "reefs", script, [FRONT], page_assets=True, budget=3)
-    assert ALL == page_assets(told)
-    pages = [visit for visit in told.visits if visit.is_page]
+    result = crawl(tmp_path / "reefs", script, [FRONT], page_assets=True, budget=3)
+    assert ALL == page_assets(result)
+    pages = [visit for visit in result.visits if visit.is_page]
     assert [FRONT, OFF, LATER] == [visit.node for visit in pages]
     assert all(
         visit.relevance == 0.0 and not visit.links.link_relevances.any()
-        for visit in told.visits
+        for visit in result.visits
         if visit.kind == "asset"
     )
     # the assets of the front page on its host come before the next page
@@ -133,11 +133,11 @@ async def _reconsidered(out: Path) -> None:
     scheduler = engine.scheduler
     assert isinstance(scheduler, PageAssets)
     engine._reconsider(np.array([engine.table.row_of[OFF], -1]), np.array([1.0, 1.0]))
-    told = scheduler.state()
-    assert [OFF] == told["unread"]
+    result = scheduler.state()
+    assert [OFF] == run["unread"]
     again = PageAssets(crawl.options, engine.space, scheduler.threshold, scheduler.versions)
-    again.restore(told)
-    assert str(told) == str(again.state())
+    again.restore(result)
+    assert str(result) == str(again.state())
     for one in (scheduler, again):
         task = one.pick(99, clock() + 60.0)
         assert task is not None

@@ -157,6 +157,6 @@ def test_note_names_page(tmp_path: Path) -> None:
         await crawl.close()
         return crawl.notes
 
-    told = f"the last run crashed while reading or judging {POISON}: read in a separate process from now on"
-    assert [told] == run_virtual(resumed())
+    note = f"the last run crashed while reading or judging {POISON}: read in a separate process from now on"
+    assert [note] == run_virtual(resumed())
     assert [] == run_virtual(resumed()), "it is counted once"

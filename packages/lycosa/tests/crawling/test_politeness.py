@@ -57,8 +57,8 @@ def test_one_request_at_a_time_with_delay() -> None:
     assert any(300 <= hit.status < 400 for hit in hits)
     # a broken connection is not retried without a delay: each request is known to the crawl
     hung_up = [visit for visit in visits if "//hang-up.localhost" in visit.node]
-    told = sum(visit.outcome not in ("denied", "refused") for visit in hung_up)
-    assert 2 <= told <= asked["hang-up.localhost"] <= told + 1
+    requests = sum(visit.outcome not in ("denied", "refused") for visit in hung_up)
+    assert 2 <= requests <= asked["hang-up.localhost"] <= requests + 1
 
 
 def test_per_host_limit() -> None:

@@ -60,8 +60,8 @@ class Reefs:
             return ServedDocument(b"User-agent: *\nAllow: /\n", "text/plain", codec="")
         if path == "front":
             links = [self.url(h, p) for h in range(HOSTS) for p in range(PAGES)]
-            told = "".join(f'<p><a href="{link}">a coral reef</a>' for link in links)
-            return ServedDocument(f"<title>Coral reefs</title><body>{told}".encode(), tag="front")
+            changes = "".join(f'<p><a href="{link}">a coral reef</a>' for link in links)
+            return ServedDocument(f"<title>Coral reefs</title><body>{changes}".encode(), tag="front")
         if path.startswith("new"):
             return ServedDocument(self.text(host, path, 1).encode(), tag="new")
         if not path.isdigit():
@@ -90,15 +90,15 @@ class Reefs:
 
     def expected(self, phase: int) -> Counter[tuple[str, str]]:
         """Expected changes, once each, after all phases so far."""
-        told: Counter[tuple[str, str]] = Counter()
+        changes: Counter[tuple[str, str]] = Counter()
         for host in range(HOSTS):
             for page in range(PAGES):
                 now = [self.version(page, p) for p in range(phase + 1)]
                 if changed := sum(a != b for a, b in pairwise(now)):
-                    told[self.url(host, page), "changed"] = changed
+                    changes[self.url(host, page), "changed"] = changed
             if phase:
-                told[self.url(host, 6), "vanished"] = told[self.url(host, 7), "moved"] = 1
-        return told
+                changes[self.url(host, 6), "vanished"] = changes[self.url(host, 7), "moved"] = 1
+        return changes
 
 
 @pytest.fixture(scope="module")

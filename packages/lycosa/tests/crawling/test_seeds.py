@@ -33,11 +33,11 @@ def as_json(*urls: str) -> Says:
 @pytest.mark.paper("batsakis-search-seeds")
 def test_first_results_are_seeds(tmp_path: Path) -> None:
     web = script(**{"/search?q=coral+reef": as_json(*FOUND)})
-    told = crawl(tmp_path / "c", web, (), search=[f"{ENGINE}/search?q={{}}"], search_results=2)
-    assert FOUND[:2] == [visit.node for visit in told.visits if visit.is_page]
+    result = crawl(tmp_path / "c", web, (), search=[f"{ENGINE}/search?q={{}}"], search_results=2)
+    assert FOUND[:2] == [visit.node for visit in result.visits if visit.is_page]
     assert [f"{ENGINE}/robots.txt", ASKED] == [url for _, url, _ in web.requests[:2]]
     assert web.requests[1][0] - web.requests[0][0] >= 0.1  # the delay of every host
-    assert "2 seeds from http://find.test/search?q={}" in told.crawl.notes
+    assert "2 seeds from http://find.test/search?q={}" in result.crawl.notes
 
 
 def test_engine_is_queried_once(tmp_path: Path) -> None:
@@ -46,8 +46,8 @@ def test_engine_is_queried_once(tmp_path: Path) -> None:
     assert first.crawl.engine is not None
     assert {f"{ENGINE}/search?q={{}}": FOUND} == first.crawl.engine.tally.settings["searched"]
     more = {"search": [f"{ENGINE}/search?q={{}}", f"{ENGINE}/other?q={{}}"], "budget": 10}
-    told = run(lambda: lycosa.resume(tmp_path / "c", space=web.space(), clock=clock, **more), start=3600.0)
-    assert {*FOUND[1:], PAGE} == {visit.node for visit in told.visits if visit.is_page}
+    result = run(lambda: lycosa.resume(tmp_path / "c", space=web.space(), clock=clock, **more), start=3600.0)
+    assert {*FOUND[1:], PAGE} == {visit.node for visit in result.visits if visit.is_page}
     asked = len(web.requests)
     run(lambda: lycosa.resume(tmp_path / "c", space=web.space(), clock=clock, budget=20), start=7200.0)
     assert ([], 1) == (web.requests[asked:], sum(url == ASKED for _, url, _ in web.requests))
@@ -58,8 +58,8 @@ def test_html_results(tmp_path: Path) -> None:
     web = script(**{"/search?q=coral+reef": Says(html(links=[*bar, *FOUND]))})
     web.missing = Says(html(links=bar))  # other queries
     web.pages["http://reef.test/robots.txt"] = [GONE]
-    told = crawl(tmp_path / "c", web, (), search=[f"{ENGINE}/search?q={{}}"], budget=3)
-    assert FOUND == [visit.node for visit in told.visits if visit.is_page]
+    result = crawl(tmp_path / "c", web, (), search=[f"{ENGINE}/search?q={{}}"], budget=3)
+    assert FOUND == [visit.node for visit in result.visits if visit.is_page]
     nonsense = [url for _, url, _ in web.requests if url.startswith(f"{ENGINE}/search?q={NONSENSE}")]
     assert 1 == len(nonsense)
 
@@ -72,8 +72,8 @@ def test_html_results(tmp_path: Path) -> None:
 def test_query_words_are_escaped(tmp_path: Path) -> None:
     web = script(**{"/search?q=reefs+%26+atolls%231": as_json(*FOUND)})
     made = {"topic": "reefs & atolls#1", "search": [f"{ENGINE}/search?q={{}}"], "budget": 3}
-    told = run(lambda: lycosa.crawl(space=web.space(), clock=clock, out=tmp_path / "c", **made))
-    assert FOUND == [visit.node for visit in told.visits if visit.is_page]
+    result = run(lambda: lycosa.crawl(space=web.space(), clock=clock, out=tmp_path / "c", **made))
+    assert FOUND == [visit.node for visit in result.visits if visit.is_page]
 
 
 def test_saved_query_needs_no_words(tmp_path: Path) -> None:
@@ -84,9 +84,9 @@ def test_saved_query_needs_no_words(tmp_path: Path) -> None:
         "hosts": ["reef.test"],
         "strategy": "breadth-first",
     }
-    told = run(lambda: lycosa.crawl(space=web.space(), clock=clock, out=tmp_path / "c", **made))
-    assert FOUND == [visit.node for visit in told.visits if visit.is_page]
-    assert "3 seeds from http://find.test/found?q=corals, 1 results out of scope" in told.crawl.notes
+    result = run(lambda: lycosa.crawl(space=web.space(), clock=clock, out=tmp_path / "c", **made))
+    assert FOUND == [visit.node for visit in result.visits if visit.is_page]
+    assert "3 seeds from http://find.test/found?q=corals, 1 results out of scope" in result.crawl.notes
 
 
 @pytest.mark.parametrize(("options", "message"), [
