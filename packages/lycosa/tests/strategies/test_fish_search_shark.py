@@ -62,7 +62,7 @@ def test_shark_search_other_weights() -> None:
 
 
 def test_shark_search_inherited_relevance_decays() -> None:
-    """After sim .8 and then 0, .5 * .8 = .4, .2, .1, .05 are inherited, each times gamma .5; then depth 3 is used up."""
+    """After sim .8 and then 0, .5 * .8 = .4, .2, .1, .05 are inherited, each times gamma .5; then depth 3 ends."""
     shark, table = SharkSearch(depth=3), seeded("a")
     scores = [
         teach(shark, table, node, link, 0.8 if node == "a" else 0.0)

@@ -73,7 +73,7 @@ def test_weights_of_unfetched_pages() -> None:
 
 @pytest.mark.paper("otie-eq2")
 def test_weights_of_fetched_page() -> None:
-    """Page x counts with its own beta (.6), not with the prediction for its link, .25 * .5 + .75 * 1 = .875 as for y."""
+    """Page x counts with its own beta (.6), not with its prediction, .25 * .5 + .75 * 1 = .875 as for y."""
     otie, table = Otie(scale="none", period=0), seeded("s", "t")
     teach_otie(otie, table, "s", 0.5, x=0.1)  # 1 to x
     teach_otie(otie, table, "x", 0.6, z=0.1)  # 1 + .85 * .2^3 = 1.0068 to z
