@@ -26,7 +26,7 @@ from lycosa.store.codec import unpack_paths
 
 FORMAT = 3
 FACTS = "index.json"
-AGAIN = "make it again with 'lycosa lab index'"
+AGAIN = "make one with 'lycosa lab index'"
 
 NAMES, TEXTS, STEMS = "names.bin", "texts.bin", "stems.bin"
 
@@ -180,9 +180,7 @@ class CorpusIndex:
             )
             paths = [paths[place] for place in at] if paths else []
         except (zstd.ZstdError, ValueError, TypeError, IndexError, msgpack.UnpackException) as error:
-            raise InputError(
-                "bad-index", f"page {node} of the index {self.path} can't be read ({error}): {AGAIN}"
-            ) from error
+            raise InputError("bad-index", f"cannot read page {node} of {self.path} ({error}): {AGAIN}") from error
         links = Links(urls, anchors, contexts, rels, positions, np.zeros(len(urls), np.float32), paths=paths)
         page = Page("ok", 200, title=title, marked=marked, main=main, headings=headings, lead=lead, links=links)
         page.language, page.guessed, page.size, page.node = language, guessed, len(marked), self.names[node]
@@ -228,9 +226,7 @@ class CorpusIndex:
             return index
         except (FileNotFoundError, NotADirectoryError) as error:
             name = Path(error.filename or path).name
-            raise InputError(
-                "not-an-index", f"{path} is not an index ({name} is missing): make one with 'lycosa lab index'"
-            ) from error
+            raise InputError("not-an-index", f"{path} is not an index ({name} is missing): {AGAIN}") from error
         except (OSError, EOFError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
             raise InputError("bad-index", f"the index {path} can't be read ({error}): {AGAIN}") from error
 

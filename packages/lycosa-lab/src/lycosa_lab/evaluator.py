@@ -47,9 +47,7 @@ def evaluate(
     nodes = [crawl.number_of[url] for url in urls if url in crawl.number_of]
     some, missing = relevant if isinstance(relevant, CorpusIndex) else nodes, len(urls) - len(nodes)
     if not len(some):
-        raise InputError(
-            "unknown-page", f"none of the relevant pages was crawled ({missing} addresses): name other pages"
-        )
+        raise InputError("unknown-page", f"none of {missing} relevant pages was crawled: name other pages")
     return evaluation_findings(max_similarities_in(crawl, some, background, progress), len(some), threshold, missing)
 
 

@@ -130,10 +130,7 @@ def _adjusted(
     if len({one.name for one in subjects}) < len(subjects):
         raise InputError("duplicate", "two subjects have the same name: name each of them once")
     if experiment.mode == AS_PUBLISHED and experiment.judge and (reason := learning_reason(experiment.judge)):
-        raise InputError(
-            "learning-judge",
-            f"{reason}: its judgements change during a crawl, so they can't be the truth in mode as-published",
-        )
+        raise InputError("learning-judge", f"{reason}, so it can't be the truth in mode as-published")
     texts = list(experiment.strategies)
     yardsticks = [at for at, text in enumerate(texts) if text == ORACLE or look_ahead_links(text)]
     other = LOOK_AHEAD if not any(map(look_ahead_links, texts)) else ORACLE

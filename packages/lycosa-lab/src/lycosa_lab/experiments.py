@@ -170,10 +170,7 @@ class Experiment:
                     claims[text] = one, other, expect
                     break
             else:
-                raise InputError(
-                    "bad-value",
-                    f"claim {text!r} is not of the form 'A better than B' with two strategies of the experiment",
-                )
+                raise InputError("bad-value", f"claim {text!r} is not 'A better than B' of two strategies")
         return claims
 
     def check(self) -> None:
@@ -200,9 +197,7 @@ class Experiment:
                 raise InputError("bad-value", f"{what} contains an empty name: remove it")
         if not self.strategies:
             raise InputError(
-                "missing-option",
-                "no strategy to compare: name some, for example --strategy best-first --strategy breadth-first "
-                "('lycosa list strategies' lists all)",
+                "missing-option", "no strategy to compare: name some of 'lycosa list strategies' with --strategy"
             )
         from lycosa_lab.trial_strategies import check
 
@@ -214,17 +209,12 @@ class Experiment:
 
         path, command = Path(self.corpus), "lycosa lab index"
         if not self.corpus:
-            raise InputError(
-                "missing-option",
-                f"no corpus given: make one with '{command} SOURCE --out my.index', and name it with --corpus",
-            )
+            raise InputError("missing-option", f"no corpus given: make one with '{command} SOURCE --out my.index'")
         if not (path / FACTS).is_file():
             source, out = "SOURCE", shlex.quote(self.corpus)
             if path.exists():
                 source, out = out, shlex.quote(f"{path.resolve().name.split('.')[0] or 'my'}.index")
-            raise InputError(
-                "not-an-index", f"{self.corpus} is not an index. Make one with: {command} {source} --out {out}"
-            )
+            raise InputError("not-an-index", f"{self.corpus} is not an index: {command} {source} --out {out}")
         return CorpusIndex.open(path)
 
     def as_dict(self) -> dict[str, Any]:

@@ -64,9 +64,7 @@ class ExternalStrategy:
         except ValueError as error:
             raise InputError("bad-value", f"cannot parse the command {command!r}: {error}") from error
         if not self.command or shutil.which(self.command[0]) is None:
-            raise InputError(
-                "missing-program", f"there is no program {command!r}, or it is not executable; name its interpreter too"
-            )
+            raise InputError("missing-program", f"there is no executable program {command!r}: name its interpreter too")
         self.words, self.examples, self.budget, self.seed = words, example_pages, budget, seed
         self.ending = ""  # how its trial ended, if the program ended it
         self.seconds = 0.0  # CPU time, known after close()

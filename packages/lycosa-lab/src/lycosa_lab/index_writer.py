@@ -60,17 +60,11 @@ def unfinished_index(out: Path) -> Iterator[Path]:
 def _require_index_or_empty(out: Path) -> None:
     """Raise InputError if the directory, which will be replaced, contains anything but an index."""
     if (out.exists() or out.is_symlink()) and not (out / FACTS).is_file():
-        raise InputError(
-            "file-exists", f"{out} already exists and is not an index: choose another directory with --out"
-        )
+        raise InputError("file-exists", f"{out} is not an index: choose another directory with --out")
     own = {FACTS, NAMES, TEXTS, STEMS, *(f"{name}.npy" for name in COLUMNS)}
     foreign = sorted(held.name for held in out.iterdir() if held.name not in own) if out.exists() else []
     if foreign:
-        raise InputError(
-            "file-exists",
-            f"{out} contains {foreign[0]}, which is not part of an index: move it, or choose another "
-            "directory with --out",
-        )
+        raise InputError("file-exists", f"{out} contains {foreign[0]}, not part of an index: move it, or change --out")
 
 
 def write_index(
@@ -169,16 +163,13 @@ def _read(
         progress("reading pages", len(read.names), 0)
     if not read.names:
         raise InputError(
-            "nothing-to-do",
-            f"the corpus has no pages: {account.why() or 'no source has a web address and HTML or text'}",
+            "nothing-to-do", f"the corpus has no pages: {account.why() or 'no source has a URL and HTML or text'}"
         )
     if len(labels) > known:
         account.left_out["labels of addresses that are no pages of the corpus"] += len(labels) - known
         if not known:
             raise InputError(
-                "unknown-page",
-                f"none of the {len(labels):,} labels belongs to a page of the corpus: check the spelling of their "
-                "addresses",
+                "unknown-page", f"none of the {len(labels):,} labels is of a page of the corpus: check the addresses"
             )
     return read
 

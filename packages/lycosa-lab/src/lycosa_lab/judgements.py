@@ -192,9 +192,7 @@ def judgements_for(
     one_of("told", told, TOLD)
     if told == "score":
         if judge:
-            raise InputError(
-                "conflicting-options", f"told = score uses the scores of the corpus: omit the judge {judge}"
-            )
+            raise InputError("conflicting-options", f"told = score needs no judge: omit {judge}")
         if not len(index.score):
             raise InputError("no-scores", "the corpus has no scores: set told to words, examples or model")
         return Judgements.given(index)
@@ -202,9 +200,7 @@ def judgements_for(
         raise InputError("no-text", f"the corpus has no text to judge by {told}: use its scores (told = score)")
     judge = judge or JUDGES[told]
     if reason := learning_reason(judge):
-        raise InputError(
-            "learning-judge", f"{reason}: its judgements change during a crawl, so they can't be precomputed"
-        )
+        raise InputError("learning-judge", f"{reason}, so its judgements can't be precomputed")
     built = judge_maker(index, subject, told, judge)()
     kinds = tuple(sorted(set(offered_facets(built, wants)) & set(WANTS))) if hasattr(built, "facets") else ()
     stems = dict(built.weights) if told == "examples" and isinstance(built, VectorJudge) else {}
@@ -231,9 +227,7 @@ def judge_maker(index: CorpusIndex, subject: HuntSubject, told: str, judge: str)
         options = Options(model=str(subject.model), targets=list(subject.targets), judge=judge)
     else:
         if not subject.examples:
-            raise InputError(
-                "missing-examples", f"subject {subject.name!r} has no examples: set told to words or model"
-            )
+            raise InputError("missing-examples", f"{subject.name!r} has no examples: set told to words or model")
         options = Options(examples=[index.names[node] for node in subject.examples], judge=judge)
         pages = (index.page(node) for node in subject.examples)
         judge_class = JUDGE_REGISTRY.maker(parse_spec(judge)[0])

@@ -217,9 +217,7 @@ def _model(work: _Work, folder: Path) -> set[int]:
     if work.subject.name not in trained.model.classes:
         raise InputError(
             "too-few-pages",
-            f"cannot train a model of {work.subject.name!r}: "
-            f"{sum(each == work.subject.name for each in labels.values())} training pages, {MIN_CLASS_PAGES} "
-            "are needed; choose a larger subject",
+            f"{work.subject.name!r} has fewer than {MIN_CLASS_PAGES} training pages: choose a larger subject",
         )
     return set(labels)
 
@@ -309,9 +307,7 @@ def _browsing(work: _Work, folder: Path) -> set[int]:
         work.progress("browsing", done, SESSIONS)
     if not done:
         raise InputError(
-            "unreachable",
-            f"no short path of links leads to training pages of {subject.name!r}, so browsing can't be "
-            "simulated; choose a larger subject",
+            "unreachable", f"no short path of links leads to pages of {subject.name!r}: choose a larger subject"
         )
     record = folder / "record.jsonl"
     record.write_text("\n".join(lines) + "\n", encoding="utf-8")

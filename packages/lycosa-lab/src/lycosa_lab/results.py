@@ -302,17 +302,11 @@ def read_rows(directory: Path, corpus: str) -> list[Row]:
                 for row in csv.DictReader(lines)
             ]  # fmt: skip
     except OSError as error:
-        raise InputError(
-            "unreadable-file", f"cannot read {path}: {error.strerror}; name the directory of an experiment"
-        ) from error
+        raise InputError("unreadable-file", f"cannot read {path}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, csv.Error) as error:
-        raise InputError(
-            "bad-file", f"{path} is damaged or of another version ({error}): run that experiment again"
-        ) from error
+        raise InputError("bad-file", f"{path} is damaged ({error}): run the experiment again") from error
     if {row["corpus"] for row in rows} != {corpus}:
-        raise InputError(
-            "wrong-corpus", f"{directory} was measured on another corpus: run its experiment.toml on this one first"
-        )
+        raise InputError("wrong-corpus", f"{directory} is of another corpus: run its experiment.toml on this one")
     return rows
 
 

@@ -34,17 +34,14 @@ def seed_sets(
     """
     relevant = subject.truth > 0
     if not relevant.any():
-        raise InputError(
-            "nothing-to-do", f"no node of the corpus is relevant to {subject.name!r}: there is nothing to crawl for"
-        )
+        raise InputError("nothing-to-do", f"no node of the corpus is relevant to {subject.name!r}")
     nodes = np.flatnonzero(relevant) if kind == "random" else _candidates(index, subject, kind, hops)
     most = min(count, max(1, len(nodes) // sets)) if disjoint else count
     chosen: list[list[int]] = []
     for number in range(sets):
         if not len(nodes):
             raise InputError(
-                "too-few-pages",
-                f"too few nodes for {number + 1} disjoint sets of {kind} seeds: reduce the number of sets",
+                "too-few-pages", f"too few nodes for {number + 1} disjoint sets of {kind} seeds: use fewer"
             )
         if kind == "random":
             seeds = _random_seeds(index, subject, nodes, most, random_seed, number)
@@ -70,9 +67,7 @@ def _on_topic_seeds(index: CorpusIndex, subject: HuntSubject, order: NDArray[np.
         else:
             subject.note(f"on-topic seeds: {index.names[node]} is not used, it leads to no relevant node but itself")
     if not seeds:
-        raise InputError(
-            "unreachable", f"no node that is relevant to {subject.name!r} leads to another one: use off-topic seeds"
-        )
+        raise InputError("unreachable", f"no node of {subject.name!r} leads to another one: use off-topic seeds")
     return seeds
 
 
@@ -87,8 +82,7 @@ def _random_seeds(
             return drawn
     raise InputError(
         "unreachable",
-        f"no other node with a score can be reached from random seeds (50 sets of {count} tried): use "
-        "more seeds, or fewer if these are all there are",
+        f"random seeds lead to no other node with a score (50 sets of {count} tried): change their number",
     )
 
 

@@ -111,9 +111,7 @@ def _apply_update(
 def _distinct(index: CorpusIndex, seeds: Sequence[int]) -> int:
     for node in seeds:
         if not 0 <= node < len(index):
-            raise InputError(
-                "out-of-range", f"seed {node} is not a node of the corpus, which has nodes 0 to {len(index) - 1}"
-            )
+            raise InputError("out-of-range", f"seed {node} is not a node: the corpus has nodes 0 to {len(index) - 1}")
     return len(set(seeds))
 
 

@@ -116,19 +116,13 @@ def seeded_random(random_seed: int, *names: object) -> np.random.Generator:
 
 def _of_scores(index: CorpusIndex, names: Sequence[str]) -> HuntSubject:
     if not len(index.score):
-        raise InputError(
-            "no-labels",
-            "the corpus has no labels: add a table of addresses and classes with --labels, or label pages of "
-            "the crawl with 'lycosa label'",
-        )
+        raise InputError("no-labels", "the corpus has no labels: add a table with --labels, or use 'lycosa label'")
     wrong = [name for name in names if name != SCORE]
     if wrong:
-        raise InputError(
-            "unknown-name", f"unknown subject {wrong[0]!r}: the graph has no classes; its only subject is {SCORE!r}"
-        )
+        raise InputError("unknown-name", f"unknown subject {wrong[0]!r}: the only subject of a graph is {SCORE!r}")
     truth = np.asarray(index.score, np.float32)
     if not (truth > 0).any():
-        raise InputError("nothing-to-do", "no node of the graph has a score above 0: there is nothing to crawl for")
+        raise InputError("nothing-to-do", "no node of the graph has a score above 0")
     seen = np.zeros(len(index), np.bool_)
     return HuntSubject(SCORE, truth, seen=seen, truth_by="scores of the graph")
 
@@ -147,9 +141,7 @@ def _spelt_class(index: CorpusIndex, name: str) -> str:
             f"the corpus has no class {name!r}: {f'did you mean {hint}?' if hint else f'it has {_listed(branches)}'}",
         )
     if not index.of_class(known).any():
-        raise InputError(
-            "nothing-to-do", f"no page of the corpus is of class {known}: choose another of {_listed(branches)}"
-        )
+        raise InputError("nothing-to-do", f"class {known} has no pages: choose another of {_listed(branches)}")
     return known
 
 
@@ -165,8 +157,7 @@ def _random_classes(index: CorpusIndex, count: int, least: int, most: int, rando
         largest = ", ".join(f"{name} ({size:,})" for name, size in Counter(sizes).most_common(MAX_LISTED))
         raise InputError(
             "too-few-pages",
-            f"no class of the corpus has {least:,} to {highest:,} pages: it has {largest}. Change least or "
-            "most, or name subjects",
+            f"no class of the corpus has {least:,} to {highest:,} pages: it has {largest}; name subjects",
         )
     if count and count < len(fitting):
         order = seeded_random(random_seed, "subjects").permutation(len(fitting))[:count]

@@ -213,8 +213,7 @@ def _with_files(text: str, subject: HuntSubject) -> str:
         if file is None:
             raise InputError(
                 "untrained",
-                f"{name} needs training before the crawl: prepare {subject.name!r} (needs "
-                f"{' and '.join(sorted(needs(text)))})",
+                f"{name} needs training: prepare {subject.name!r} (needs {' and '.join(sorted(needs(text)))})",
             )
         parameters["file"] = str(file)
     return format_spec(name, parameters)

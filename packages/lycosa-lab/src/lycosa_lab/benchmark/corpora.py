@@ -107,9 +107,7 @@ def open_corpora(
         names = [name for name, one in CORPORA.items() if corpora and one.sha256 and (corpora / one.source).is_file()]
         if corpora and not names:
             files = ", ".join(one.source for one in CORPORA.values() if one.sha256)
-            raise InputError(
-                "missing-file", f"{corpora} contains none of the benchmark's corpora ({files}); omit --corpora"
-            )
+            raise InputError("missing-file", f"{corpora} contains no benchmark corpus ({files}): omit --corpora")
         names = [*names, *([] if quick else [EMBEDDED]), *([LARGE] if full else [])]
     return [_known(name, corpora, half, keep, progress) if name in CORPORA else _own(name, half) for name in names]
 
@@ -142,9 +140,7 @@ def _known(name: str, corpora: Path | None, half: str, keep: Path, progress: Pro
 def _own(name: str, half: str) -> AvailableCorpus:
     """Open an index of the user, with topics chosen by the same rule."""
     if not (Path(name) / FACTS).is_file():
-        raise InputError(
-            "unknown-name", f"unknown corpus {name!r}: choose one of {', '.join(CORPORA)}, or name an index"
-        )
+        raise InputError("unknown-name", f"unknown corpus {name!r}: name an index or one of {', '.join(CORPORA)}")
     index = CorpusIndex.open(name)
     if not index.has_text or not index.classes:
         raise InputError("no-text", f"{name} has no text or no classes: the benchmark needs both")
@@ -199,9 +195,7 @@ def pinned_topics(index: CorpusIndex, half: str, name: str, pinned: str) -> list
     """Return the topics of a half; raise InputError if their checksum differs from the pinned one."""
     names = topics_of_half(index, half)
     if not names:
-        raise InputError(
-            "too-few-pages", f"no class in the {half} half of {name} has {LEAST} pages or more: choose another corpus"
-        )
+        raise InputError("too-few-pages", f"no class in the {half} half of {name} has {LEAST} pages or more")
     if pinned and checksum(names) != pinned:
         raise InputError(
             "wrong-file",

@@ -81,9 +81,7 @@ def run(
     before = read_rows(Path(against), corpus_digest(index)) if against and Path(against).is_dir() else None
     out = out or Path(plan.name)
     if out.exists() and not (out / "experiment.toml").is_file() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(
-            "file-exists", f"{out} already exists and is not an experiment: choose another directory with --out"
-        )
+        raise InputError("file-exists", f"{out} is not an experiment: choose another directory with --out")
     with report_interrupt(out), show_progress(quiet or json) as progress:
         results = running.run(plan, out, index=index, workers=workers, progress=progress)
     found = findings(results, against, before)

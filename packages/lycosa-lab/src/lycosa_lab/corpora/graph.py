@@ -97,9 +97,7 @@ def _table(path: Path, ends: int) -> tuple[list[Any], Floats | None]:
             if not np.isfinite(value).all():
                 raise ValueError("a number of its last column is infinite, or none")
     except (OSError, EOFError, zlib.error, ValueError, pa.ArrowException) as error:
-        raise InputError(
-            "bad-file", f"cannot read {path} as a table with {_WANTED[ends]} in each row: {error}"
-        ) from error
+        raise InputError("bad-file", f"cannot read {path} as rows of {_WANTED[ends]}: {error}") from error
     return nodes, value
 
 

@@ -152,9 +152,7 @@ def _categories(path: Path) -> dict[str, list[str]]:
                 if tab and label and not article.startswith("#"):
                     classes.setdefault(article, []).append(label)
     if not classes:
-        raise InputError(
-            "bad-file", f"{path} has no categories of articles (categories.tsv): remove it to download it again"
-        )
+        raise InputError("bad-file", f"{path} has no categories.tsv: remove it to download it again")
     return classes
 
 

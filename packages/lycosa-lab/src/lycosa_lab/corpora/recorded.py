@@ -152,9 +152,7 @@ def crawl(path: Path, account: Account, keep: UrlFilter, *, labelled: bool = Fal
             classes = () if given is None else (RELEVANT,) if given else (IRRELEVANT,)
             yield RecordedPage(event.node, page, classes=classes)
         if empty:
-            raise InputError(
-                "nothing-to-do", f"the crawl in {path} has no pages yet: continue with 'lycosa resume {path}'"
-            )
+            raise InputError("nothing-to-do", f"{path} has no pages yet: continue with 'lycosa resume {path}'")
         if not labels and not labelled:
             account.notes.append(f"{path} has no labels: give some with 'lycosa label', or name a table with --labels")
 
@@ -188,10 +186,7 @@ def tree(root: Path, account: Account, keep: UrlFilter) -> Iterator[RecordedPage
         if file.stem.lower() == "index" and suffix in HTML:
             yield RecordedPage(_named(url[: url.rindex("/") + 1]), target=_named(url))
     if not has_pages:
-        raise InputError(
-            "nothing-to-do",
-            f"{root} contains neither WARC files nor pages (files that end in {', '.join(HTML + TEXT)})",
-        )
+        raise InputError("nothing-to-do", f"{root} has no WARC files or pages ({', '.join(HTML + TEXT)})")
 
 
 def _named(url: str) -> str:

@@ -57,9 +57,7 @@ Said = Mapping[str, NDArray[np.bool_]]  # by classifier: mask of the pages it ju
 def findings(bench: Bench) -> Findings:
     index = bench.index
     if not index.has_text or not index.classes:
-        raise InputError(
-            "no-text", "the OTIE experiment trains classifiers: it needs a corpus with text and classes, not a graph"
-        )
+        raise InputError("no-text", "OTIE trains classifiers: it needs a corpus with text and classes")
     plan = bench.plan("otie", CRAWLERS, told="model", judge="model", seed_count=3, **bench.size)
     kinds, remarks = list(JUDGES), []
     if bench.quick:

@@ -3,10 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from input_errors import raises_input_error
-from lycosa.core.errors import InputError
 from lycosa.training.corpus import Account
 from lycosa_lab.corpora.loading import kind_of, make_index, read_labels
 from lycosa_lab.corpus_index import CorpusIndex
@@ -32,7 +29,7 @@ def test_read_labels_all_formats(tmp_path: Path) -> None:
     assert {"rows without a URL or a class in the labels": 2 + 2} == account.left_out
     assert ["cornell", "texas"] == read_labels(file, Account(), "university")["http://a.test/x"]
     assert ["cornell", "texas"] == read_labels(file, Account(), "3")["http://a.test/x"]
-    with pytest.raises(InputError, match="its columns are url, class, university"):
+    with raises_input_error("unknown-name", "class, university"):
         read_labels(file, Account(), "category")
 
 

@@ -109,9 +109,7 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         yield Dataset(words.upper(), CORPUS, index, guide, subject, labels, "words", "keyword", steps)
     if not used:
         raise InputError(
-            "no-keyword",
-            "no keyword from a class name is on .5 % to 60 % of the pages: the experiments of Gouriten et "
-            "al. need classes whose names are words of their pages, or a graph with scores",
+            "no-keyword", "no class name is on .5 % to 60 % of the pages: use other classes, or a graph with scores"
         )
 
 
