@@ -74,10 +74,7 @@ class DiscountedRewards:
 
     def __post_init__(self) -> None:
         if not 0 < self.discount <= 1:
-            raise ValueError(
-                f"discount is {self.discount}: it is the weight a reward keeps after each later pull, above 0 and at "
-                "most 1, for example .95"
-            )
+            raise ValueError(f"discount is {self.discount}: it must be above 0 and at most 1, for example .95")
         if not 0 <= self.width < math.inf:
             raise ValueError(f"width is {self.width}: it scales the spread of drawn values and must be 0 or more")
         self.pulls_ = [0.0] * self.arms

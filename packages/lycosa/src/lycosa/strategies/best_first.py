@@ -41,9 +41,7 @@ class BestFirst(PriorityFromParents):
 
     def __post_init__(self) -> None:
         if min(self.page, self.anchor) < 0 or self.page + self.anchor <= 0:
-            raise ValueError(
-                f"page={self.page:g} and anchor={self.anchor:g} are weights: both must be 0 or more, and one above 0"
-            )
+            raise ValueError(f"page={self.page:g}, anchor={self.anchor:g}: both must be 0 or more, and one above 0")
         self.priority_ = MergedPriorities(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
