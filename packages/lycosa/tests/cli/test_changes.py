@@ -30,7 +30,7 @@ TOPIC = Change(
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Path:
-    """A crawl with one change of most kinds."""
+    """Write a crawl with one change of most kinds."""
     (tmp_path / "crawl.toml").write_text(Options(topic="coral reefs").to_toml())
     log = make_log(
         tmp_path,
@@ -60,8 +60,7 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
 
-def test_changes_are_listed(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """When, what, how much, title and address; what was said of it first; how many at the end."""
+def test_changes_lists_page_kind_and_count(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = said(capsys, crawl).split("\n")
     assert [
         "2023-11-14 23:13  changed  text      █     25 %  Coral reefs",
@@ -85,10 +84,9 @@ def test_changes_are_listed(crawl: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize("columns", [40, 60, 100])
 @pytest.mark.parametrize("explain", [False, True])
-def test_it_fits(
+def test_changes_fits_terminal_and_hides_control_characters(
     columns: int, explain: bool, crawl: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only addresses are longer than a line; nothing that a page says reaches the terminal as a command."""
     monkeypatch.setenv("COLUMNS", str(columns))
     out = said(capsys, crawl, cosmetic=True, explain=explain)
     assert [] == [line for line in out.split("\n") if len(line) > columns and "://" not in line]
@@ -97,8 +95,7 @@ def test_it_fits(
     assert "Coral reefs" in out
 
 
-def test_explained(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Everything that was said, the scores, and the version before."""
+def test_changes_explain(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, crawl, explain=True, what=["topic"])
     for line in (
         "relevance: it left the topic: .62, then .04",
@@ -126,10 +123,9 @@ def test_explained(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ({"since": "2023-11-15 02:13:20"}, ["moved", "vanished"]),
     ],
 )
-def test_what_is_asked_for(
+def test_changes_filters(
     asked: dict[str, Any], expected: list[str], crawl: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each option lets through what it says; --json has them as data."""
     told = json.loads(said(capsys, crawl, json=True, **asked))
     assert expected == [change["what"] for change in told["changes"]]
     assert len(expected) == sum(told["counts"].values())
@@ -138,8 +134,7 @@ def test_what_is_asked_for(
     assert (0 if "since" in asked else 1) == told["unchanged"]
 
 
-def test_since_last(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first time all, then what is new since; other questions in between change nothing."""
+def test_changes_since_last(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "2 changed, 1 vanished, 1 moved" in said(capsys, crawl, since="last")
     said(capsys, crawl, json=True)
     log = SqliteLog(crawl / NAME)
@@ -151,8 +146,7 @@ def test_since_last(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, crawl, since="LAST").startswith("Nothing changed since 2023-11-15 08:13 UTC.\n")
 
 
-def test_since_last_with_trouble(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A mark that can't be read is told with its remedy; one of another log counts for nothing."""
+def test_changes_since_last_unreadable_or_foreign_position(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (crawl / MARK).write_text("{}")
     with pytest.raises(StoreError, match="delete it"):
         changes(crawl, since="last")
@@ -168,20 +162,17 @@ def test_since_last_with_trouble(crawl: Path, capsys: pytest.CaptureFixture[str]
     "mark",
     ['{"seq": 1e400, "at": 3}', '{"seq": 3, "at": 1e300}', '{"seq": 3, "at": NaN}', '{"seq": 3, "at": -1e18}', "[]"],
 )
-def test_a_mark_that_no_clock_made(crawl: Path, mark: str) -> None:
-    """Numbers out of all range are damage, not a crash."""
+def test_changes_since_last_out_of_range(crawl: Path, mark: str) -> None:
     (crawl / MARK).write_text(mark)
     with pytest.raises(StoreError, match="delete it"):
         changes(crawl, since="last")
 
 
-def test_nothing_of_that_kind_is_not_nothing(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Who asks for what there is not, is not told that nothing changed."""
+def test_changes_without_match(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, crawl, host="other.example").startswith("No matching change; ")
 
 
-def test_nothing_to_tell(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It says when the pages were last looked at, and how to look again."""
+def test_changes_without_changes(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         "Nothing changed since 2023-11-15 08:13 UTC.\n"
         "The last revisit was on 2023-11-15 03:13 UTC.\n"
@@ -196,8 +187,7 @@ def test_nothing_to_tell(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixt
         changes(crawl)
 
 
-def test_atom_file(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The file holds what was asked for, the newest first."""
+def test_changes_atom_file(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, crawl, what=["moved", "vanished"], atom=crawl / "my.atom")
     assert f"{crawl / 'my.atom'}: 2 changes\n" == out
     feed = Tree.parse(crawl / "my.atom").getroot()
@@ -220,13 +210,11 @@ def test_atom_file(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("1d 2h", NOW - 26 * HOUR),
     ],
 )
-def test_moments(told: str, expected: float) -> None:
-    """Days and times are UTC unless they say otherwise; lengths of time are counted back from now."""
+def test_parse_time(told: str, expected: float) -> None:
     assert expected == parse_time(told, NOW)
 
 
 @pytest.mark.parametrize("told", ["", "2023", "2023-13-01", "-1d", "soon", "1 fortnight", "9" * 400 + "d", "12"])
-def test_no_moments(told: str) -> None:
-    """What is none is refused with examples."""
+def test_parse_time_invalid(told: str) -> None:
     with pytest.raises(InputError, match="is not a date or time"):
         parse_time(told, NOW)

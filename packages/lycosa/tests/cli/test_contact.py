@@ -1,4 +1,4 @@
-"""Whom hosts can turn to."""
+"""Contact address for site operators."""
 
 import io
 import sys
@@ -16,8 +16,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_asked_for_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A terminal is asked at the first crawl that leaves the machine, and never again; others are told in a line."""
+def test_with_contact_asks_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     notes: list[str] = []
     far = Options(seeds=["https://example.org/"])

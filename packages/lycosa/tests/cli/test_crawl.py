@@ -1,4 +1,4 @@
-"""The commands as a person types them: what they print, what they refuse, and what they leave behind."""
+"""`lycosa crawl`, `resume` and `show` as typed by users: output, errors, files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def crawl_words(server: Server, out: Path, *more: str, topic: str = "coral reef 
 
 @pytest.fixture(scope="module")
 def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small crawl, to be looked at only."""
+    """Run a small crawl, read-only for tests."""
     out = tmp_path_factory.mktemp("crawled") / "crawl"
     options = {"budget": 5, "delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
     assert list(lycosa.crawl("coral reef", server.web.seeds(TOPIC), out=out, **options))
@@ -75,10 +75,9 @@ def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["reefs", *SEED, "--out", "empty.txt/x"], "choose another directory with --out"),
     ],
 )
-def test_bad_input_is_one_line_with_the_remedy(
+def test_bad_input_is_one_line_with_remedy(
     words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    """What can't work is refused in one line before anything is written or sent."""
     monkeypatch.chdir(tmp_path)
     Path("empty.txt").write_text("# nothing here\n")
     Path("bad.toml").write_text("budgte = 3\n")
@@ -86,8 +85,7 @@ def test_bad_input_is_one_line_with_the_remedy(
     assert {"empty.txt", "bad.toml"} == {path.name for path in tmp_path.rglob("*")}
 
 
-def test_a_directory_that_is_in_use(server: Server, crawled: Path, tmp_path: Path, command: Command) -> None:
-    """Two crawls can't write in one directory, a second one can't begin there, and one without a crawl is named."""
+def test_directory_in_use(server: Server, crawled: Path, tmp_path: Path, command: Command) -> None:
     assert f"lycosa resume {crawled}" in command.complaint(*crawl_words(server, crawled, "--budget", "5"))
     lock = Lock(crawled)
     try:
@@ -99,8 +97,7 @@ def test_a_directory_that_is_in_use(server: Server, crawled: Path, tmp_path: Pat
         assert "contains no crawl" in command.complaint(name, tmp_path)
 
 
-def test_a_budget_of_requests_says_what_it_was_spent_on(server: Server, tmp_path: Path, command: Command) -> None:
-    """At the end of a crawl, by show, and how to go on."""
+def test_request_budget_summary(server: Server, tmp_path: Path, command: Command) -> None:
     out = tmp_path / "crawl"
     words = [word for word in crawl_words(server, out, "--max-requests", "25") if word != "--quiet"]
     told = " ".join(command.out(*words).split())
@@ -114,7 +111,6 @@ def test_a_budget_of_requests_says_what_it_was_spent_on(server: Server, tmp_path
 
 
 def test_crawl_resume_and_show_agree(server: Server, tmp_path: Path, command: Command) -> None:
-    """A crawl, then a resume with a larger budget: show counts what both fetched."""
     out = tmp_path / "crawl"
     command.out(*crawl_words(server, out, "--budget", "20"))
     resumed = command.json("resume", out, "--budget", "40")
@@ -128,8 +124,7 @@ def test_crawl_resume_and_show_agree(server: Server, tmp_path: Path, command: Co
     assert "best pages" in text
 
 
-def test_options_from_a_file_and_the_command_line(server: Server, tmp_path: Path, command: Command) -> None:
-    """--config gives options, the command line wins, and crawl.toml keeps the outcome."""
+def test_options_from_config_file_and_command_line(server: Server, tmp_path: Path, command: Command) -> None:
     config, out = tmp_path / "mine.toml", tmp_path / "crawl"
     config.write_text('budget = 1000\nstrategy = "breadth-first"\nhost_budget = 2\n')
     command.out(*crawl_words(server, out, "--budget", "8", "--config", str(config)))
@@ -139,8 +134,7 @@ def test_options_from_a_file_and_the_command_line(server: Server, tmp_path: Path
     assert max(host["pages"] for host in command.json("show", out)["hosts"]) <= 2
 
 
-def test_languages_decide_what_counts(server: Server, tmp_path: Path, command: Command) -> None:
-    """With a language that no page is in, pages are fetched but none counts as found."""
+def test_language_limits_relevant_pages(server: Server, tmp_path: Path, command: Command) -> None:
     command.out(*crawl_words(server, tmp_path / "crawl", "--budget", "20", "--language", "fi"))
     shown = command.json("show", tmp_path / "crawl")
     assert (shown["pages"], shown["relevant"]) == (20, 0)
@@ -161,10 +155,9 @@ class Mine:
 
 @pytest.mark.paper("batsakis-input")
 @pytest.mark.parametrize("kind", ["example page", "regex", "judge"])
-def test_every_kind_of_topic_hunts(
+def test_every_kind_of_judge(
     kind: str, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    """An example page, a pattern and a class of one's own all find pages, also after a resume."""
     (tmp_path / "mine.py").write_text(MINE)
     monkeypatch.syspath_prepend(str(tmp_path))
     topic = {
@@ -178,8 +171,7 @@ def test_every_kind_of_topic_hunts(
     assert resumed["relevant"] > 0
 
 
-def test_what_was_pruned_is_told(server: Server, tmp_path: Path, command: Command) -> None:
-    """A strategy that leaves addresses out says so, and how many: the crawl ended before its budget."""
+def test_pruned_links_are_reported(server: Server, tmp_path: Path, command: Command) -> None:
     words = ["crawl", "no such words", "--seed", next(server.web.urls()), *LOCAL, "--out", str(tmp_path / "c")]
     told = command.out(*words, "--judge", "word-frequency", "--strategy", "personalised")
     assert "Ended: nothing left to fetch." in told
@@ -187,10 +179,9 @@ def test_what_was_pruned_is_told(server: Server, tmp_path: Path, command: Comman
     assert "--strategy personalised,levels=1 goes further through pages without the" in told
 
 
-def test_an_ontology_is_found_from_elsewhere(
+def test_ontology_path_is_absolute(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    """WordNet's files are no part of a crawl: it remembers where they are, not how they were named from here."""
     tiny_wordnet.write(tmp_path / "tiny")
     monkeypatch.chdir(tmp_path)
     words = ["dog", "--judge", "ehrig", "--ontology", "tiny", "--seed", next(server.web.urls()), *LOCAL]
@@ -198,8 +189,6 @@ def test_an_ontology_is_found_from_elsewhere(
     monkeypatch.chdir("/")
     command.out("resume", tmp_path / "dogs", "--budget", "3", "--quiet")
 
-
-# -- processes of their own ----------------------------------------------------------------------------------------
 
 LOADED = """
 import sys
@@ -223,9 +212,6 @@ print("loaded:", [name for name in sys.modules if name.startswith("lycosa.strate
 
 
 def test_help_needs_no_heavy_imports() -> None:
-    """`lycosa --help` loads no command, that of crawl no numpy and no parser, that of serve no SQLAlchemy, a list of
-    strategies none of them.
-    """
     done = subprocess.run(
         [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "80"}
     )
@@ -240,21 +226,19 @@ def test_help_needs_no_heavy_imports() -> None:
     ("words", "complaint"),
     [(("--budget", "7.5"), "integer"), (("--budget", "x"), "integer"), (("--delay", "x"), "number")],
 )
-def test_what_is_no_number_is_refused(words: tuple[str, ...], complaint: str, command: Command) -> None:
+def test_invalid_numbers(words: tuple[str, ...], complaint: str, command: Command) -> None:
     done = command("crawl", "coral", *SEED, *words)
     assert 2 == done.code
     assert complaint in done.err
 
 
-def test_output_into_a_closed_pipe_is_no_error(crawled: Path) -> None:
-    """`lycosa export DIR | head -c 100` ends quietly."""
+def test_closed_output_pipe(crawled: Path) -> None:
     line = f"set -o pipefail; {sys.executable} -m lycosa export {crawled} --all --quiet | head -c 100"
     done = subprocess.run(["bash", "-c", line], capture_output=True)
     assert (0, b"", 100) == (done.returncode, done.stderr, len(done.stdout))
 
 
-def test_one_interrupt_stops_cleanly(server: Server, tmp_path: Path, command: Command) -> None:
-    """After SIGINT the crawl ends by itself with what was in flight recorded, and can be resumed."""
+def test_interrupt_stops_cleanly(server: Server, tmp_path: Path, command: Command) -> None:
     out = tmp_path / "crawl"
     words = crawl_words(server, out, "--budget", "3000", "--concurrency", "4")
     before = len(server.log)
@@ -268,12 +252,10 @@ def test_one_interrupt_stops_cleanly(server: Server, tmp_path: Path, command: Co
 
 
 @pytest.mark.parametrize("port", [-1, 99999])
-def test_a_web_on_a_port_that_cannot_be(port: int, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is refused in one line, and nothing is served."""
-
+def test_demo_serve_invalid_port(port: int, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(time, "sleep", interrupt)  # else a web that is served would be served for ever
+    monkeypatch.setattr(time, "sleep", interrupt)  # otherwise a served web would never end
     said = command("demo", "--serve", "--pages", 20, "--hosts", 2, "--port", port)
     assert said == (2, "", f"lycosa: cannot serve on port {port}: there is no such port; choose another with --port\n")

@@ -1,4 +1,4 @@
-"""`lycosa doctor`: what it says, and how it leaves."""
+"""`lycosa doctor`: findings and exit code."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from lycosa.core.errors import StoreError
 from places import ROOT
 
 
-def test_this_machine_is_well(command: Command) -> None:
-    """Where the tests run, everything that is needed works, and five pages can be crawled."""
+def test_doctor_on_this_machine(command: Command) -> None:
     told = command.json("doctor")
     assert told["works"]
     findings = {finding["what"]: finding for finding in told["findings"]}
@@ -33,8 +32,7 @@ def test_this_machine_is_well(command: Command) -> None:
     assert findings["trial"]["told"].endswith("; 5 of 5 read back from log and WARC")
 
 
-def test_text_is_for_people(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
-    """Without --json: a line for each finding, the verdict last."""
+def test_doctor_text(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     bad = CheckResult("pyarrow", "not installed", "no tables", "pip install it")
     monkeypatch.setattr(doctor, "examine", lambda: iter([CheckResult("disk", "12 GB"), bad]))
     assert [
@@ -46,8 +44,7 @@ def test_text_is_for_people(monkeypatch: pytest.MonkeyPatch, command: Command) -
     ] == command.out("doctor").splitlines()
 
 
-def test_what_is_broken_decides_the_exit_code(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
-    """Leaves with 1 when something essential is broken, with the verdict as the last line."""
+def test_doctor_exit_code(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     broken = CheckResult("numpy", "not installed", "it is needed", "pip install numpy", essential=True)
     monkeypatch.setattr(doctor, "examine", lambda: iter([broken]))
     code, out, _ = command("doctor")
@@ -61,8 +58,7 @@ def only(look: Callable[[], Iterator[CheckResult]]) -> CheckResult:
     return finding
 
 
-def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What Lycosa's metadata asks for and is not there, or too old, is broken, with the command that mends it."""
+def test_missing_and_outdated_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     there = {"numpy": "1.26", "rich": "15.0.0"}
 
     def version(name: str) -> str:
@@ -84,8 +80,7 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install 'lycosa-server[postgres]'" == remedies["lycosa-server[postgres]"]
 
 
-def test_every_extra_is_known() -> None:
-    """Each extra of the project has its purpose in the doctor's list, and its package there is the right one."""
+def test_extras_are_listed() -> None:
     extras = tomllib.loads((ROOT / "packages" / "lycosa" / "pyproject.toml").read_text("utf-8"))["project"][
         "optional-dependencies"
     ]
@@ -99,7 +94,6 @@ def test_every_extra_is_known() -> None:
 
 
 def test_wordnet_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without WordNet, or with half of it, judging by meaning is what it costs; the command that gets it is named."""
     monkeypatch.setattr("lycosa.text.wordnet.usual_places", lambda: iter([tmp_path]))
     monkeypatch.delenv("LYCOSA_WORDNET", raising=False)
     cost = "judges and strategies that use word meanings are not available"
@@ -114,8 +108,6 @@ def test_wordnet_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_sqlite_without_full_text_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A SQLite without FTS5 costs the search, nothing else."""
-
     class Poor:
         def execute(self, sql: str) -> None:
             raise sqlite3.OperationalError("no such module: fts5")
@@ -127,8 +119,7 @@ def test_sqlite_without_full_text_search(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "no lycosa search" == only(doctor._sqlite).cost
 
 
-def test_disks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Little room and a directory that can't be written are told."""
+def test_disk_full_or_unwritable(monkeypatch: pytest.MonkeyPatch) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage(1, 1, 5_000_000))
     assert (True, True) == (bool(only(doctor._disk).cost), only(doctor._disk).told.startswith("0.0 GB free in"))
@@ -146,15 +137,12 @@ def test_disks(monkeypatch: pytest.MonkeyPatch) -> None:
         ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), "ok", "no limit"),
     ],
 )
-def test_open_files(limits: tuple[int, int], state: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only a hard limit that is low costs something: a crawl raises the soft one itself."""
+def test_open_files_limit(limits: tuple[int, int], state: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda which: limits)
     assert (state == "costs", told) == (bool(only(doctor._files).cost), only(doctor._files).told)
 
 
-def test_a_look_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The doctor survives what it examines."""
-
+def test_failing_check_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def _sqlite() -> Iterator[CheckResult]:
         raise RuntimeError("not there")
         yield
@@ -164,9 +152,7 @@ def test_a_look_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None
     assert (True, "sqlite", "RuntimeError: not there") == (finding.broken, finding.what, finding.told)
 
 
-def test_a_crawl_that_fails_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever goes wrong in the trial is a finding, not a traceback."""
-
+def test_failing_trial_crawl_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*args: Any, **more: Any) -> None:
         raise StoreError("the disk is full")
 
@@ -175,8 +161,7 @@ def test_a_crawl_that_fails_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (True, "StoreError: the disk is full") == (found.broken, found.told)
 
 
-def test_a_crawl_without_network_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where loopback can't be reached, the trial says which error came back, and does not take for ever."""
+def test_trial_crawl_without_network(monkeypatch: pytest.MonkeyPatch) -> None:
     crawl = lycosa.crawling.crawl
     monkeypatch.setattr(
         lycosa.crawling, "crawl", lambda *args, **more: crawl(*args, **{**more, "allow_network": ["10.0.0.0/8"]})
@@ -187,8 +172,7 @@ def test_a_crawl_without_network_is_broken(monkeypatch: pytest.MonkeyPatch) -> N
     assert "no reason" not in found.told
 
 
-def test_no_room_for_the_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A temporary directory that can't be used is named."""
+def test_trial_without_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     found = list(doctor.examine())[-1]
     assert (True, True) == (found.broken, str(tmp_path / "nowhere") in found.remedy)

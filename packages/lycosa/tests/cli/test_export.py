@@ -1,4 +1,4 @@
-"""`lycosa export` as a person types it: what goes where, and what is said."""
+"""`lycosa export` as typed by users."""
 
 from __future__ import annotations
 
@@ -30,20 +30,18 @@ def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def export(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
-    """`lycosa export`, whose output is bytes."""
+    """Return `lycosa export` with bytes as output."""
     return Command(monkeypatch, capfd, "export")
 
 
-def test_the_output_is_jsonl(reefs: Path, export: Command) -> None:
-    """Without a file and a format the pages go to the output, a line each, and the count to the error output."""
+def test_export_defaults_to_jsonl_on_stdout(reefs: Path, export: Command) -> None:
     code, out, err = export(reefs)
     relevant = summarise(reefs).relevant
     assert relevant == len([json.loads(line) for line in out.splitlines()]) > 0
     assert (0, f"{relevant} pages.\n") == (code, err)
 
 
-def test_what_may_go_to_the_output(reefs: Path, export: Command, tmp_path: Path) -> None:
-    """CSV and text can be piped, with no --out or with -; both are what a file would hold."""
+def test_export_csv_and_text_to_stdout(reefs: Path, export: Command, tmp_path: Path) -> None:
     for form in ("csv", "text"):
         assert (0, "", "") == export(reefs, "-f", form, "-q", "-o", tmp_path / "file.x")
         whole = (tmp_path / "file.x").read_bytes().decode()
@@ -51,16 +49,14 @@ def test_what_may_go_to_the_output(reefs: Path, export: Command, tmp_path: Path)
         assert (0, whole, "") == export(reefs, "--format", form, "--quiet", "--out", "-")
 
 
-def test_what_needs_a_file(reefs: Path, export: Command) -> None:
-    """Binary formats are not thrown at a terminal: the error says what to add."""
+def test_export_binary_formats_need_a_file(reefs: Path, export: Command) -> None:
     for form in ("parquet", "warc", "wacz"):
         code, out, err = export(reefs, "--format", form)
         assert (2, "") == (code, out)
         assert f"lycosa: {form} needs a file to go to: --out FILE.{form}" in err
 
 
-def test_the_closing_line(reefs: Path, export: Command, tmp_path: Path) -> None:
-    """At the end one line on the error output says what was written, how much, and how to open it; --quiet none."""
+def test_export_summary_line(reefs: Path, export: Command, tmp_path: Path) -> None:
     file = tmp_path / "reefs.csv"
     code, out, err = export(reefs, "--all", "--out", file)
     assert (0, "", 1) == (code, out, err.count("\n"))
@@ -70,8 +66,7 @@ def test_the_closing_line(reefs: Path, export: Command, tmp_path: Path) -> None:
     assert (0, "", "") == export(reefs, "--out", file, "--quiet")
 
 
-def test_every_format_says_how_to_open_it(reefs: Path, export: Command, tmp_path: Path) -> None:
-    """The hint names the file where one has to be typed."""
+def test_export_hint_how_to_open(reefs: Path, export: Command, tmp_path: Path) -> None:
     for name, hint in [
         ("t.jsonl", "pandas.read_json('{}', lines=True)"),
         ("t.parquet", "pandas.read_parquet('{}')"),
@@ -91,17 +86,15 @@ def test_every_format_says_how_to_open_it(reefs: Path, export: Command, tmp_path
         (["{reefs}", "--out", "no/t.csv"], "cannot write no/t.csv: No such file or directory"),
     ],
 )
-def test_errors_are_one_line(
+def test_export_errors_are_one_line(
     reefs: Path, monkeypatch: pytest.MonkeyPatch, command: Command, tmp_path: Path, words: list[str], complaint: str
 ) -> None:
-    """What can't work is one line with the remedy, and nothing is left behind."""
     monkeypatch.chdir(tmp_path)
     assert complaint in command.complaint("export", *(word.format(reefs=reefs) for word in words))
     assert [] == list(tmp_path.iterdir())
 
 
-def test_what_is_said_of_an_export() -> None:
-    """Counts and sizes are told as people say them, with what was left out."""
+def test_describe_export() -> None:
     done = ExportResult("text", 1, Path("t.txt"), 1_234_567, "any editor", ["left out: 2 near-duplicates"])
     assert "t.txt: 1 page, 1.2 MB; left out: 2 near-duplicates. Open it with any editor" == describe_export(done)
     assert "1,000 pages." == describe_export(ExportResult("jsonl", 1_000, None, 0, ""))

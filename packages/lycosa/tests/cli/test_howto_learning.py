@@ -1,4 +1,4 @@
-"""The commands of the how-tos on browsing, training and seeds, run as they stand there."""
+"""The commands of the how-tos on browsing, training and seeds, run as shown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOCAL = ["--allow-network", "127.0.0.0/8", "--delay", "0"]
 
 
 def shown(page: str, *begins: str) -> list[list[str]]:
-    """The commands of a page that begin so, without the $ and the name."""
+    """Return the commands of a page with this prefix, without the $ and the name."""
     text = (HOWTO / page).read_text("utf-8").replace("\\\n", " ")
     found = [shlex.split(line) for line in re.findall(r"^\$ lycosa (.+)$", text, re.MULTILINE)]
     chosen = [words for words in found if " ".join(words).startswith(begins)]
@@ -37,7 +37,7 @@ def shown(page: str, *begins: str) -> list[list[str]]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the pages speak of: a record, a HAR file, labels, pages by class."""
+    """Create the files that the pages mention: a record, a HAR file, labels, pages by class."""
     monkeypatch.chdir(tmp_path)
     visits = [
         ("http://a.example/", False, "A list of institutes of biology", None),
@@ -61,8 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_learn_from_browsing(folder: Path, command: Command) -> None:
-    """Records and HAR files are learned from, and a crawl goes by what was learned, without another topic."""
+def test_browse_howto_training(folder: Path, command: Command) -> None:
     for words in shown("browse.md", "train browse record", "train browse walk.har"):
         (folder / "reefs.browsing").unlink(missing_ok=True)
         command.out(*words, "--quiet")
@@ -74,8 +73,7 @@ def test_learn_from_browsing(folder: Path, command: Command) -> None:
     assert 'judge = "browsing"' in (folder / "out" / "crawl.toml").read_text()
 
 
-def test_record_browsing(folder: Path) -> None:
-    """`lycosa replay --record` says where it is, shows its own page, and ends with Ctrl-C."""
+def test_browse_howto_recording(folder: Path) -> None:
     (words,) = shown("browse.md", "replay --record")
     environment = {**os.environ, "XDG_DATA_HOME": str(folder / "data")}
     running = subprocess.Popen(
@@ -96,15 +94,14 @@ def test_record_browsing(folder: Path) -> None:
     assert "0 pages recorded" in complaint
 
 
-def test_train_a_classifier(folder: Path, command: Command) -> None:
-    """A model of directories; the same as a tree, which a crawl's judge then reads."""
+def test_train_howto(folder: Path, command: Command) -> None:
     ((*words,),) = shown("train.md", "train my-pages")
     for kind in ("nb", "tree"):
         assert kind == command.json(*words, "--kind", kind)["kind"]
 
 
 class Engine(BaseHTTPRequestHandler):
-    """A search engine with two results for whatever."""
+    """A search engine with two results for any query."""
 
     def do_GET(self) -> None:
         found = {"results": [{"url": f"http://127.0.0.1:{self.server.server_address[1]}/{n}"} for n in (1, 2)]}
@@ -122,7 +119,7 @@ class Engine(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def engine() -> Iterator[str]:
-    """Its address."""
+    """Return the search engine's URL."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Engine)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -132,8 +129,7 @@ def engine() -> Iterator[str]:
     server.server_close()
 
 
-def test_seeds_from_a_search_engine(folder: Path, engine: str, command: Command) -> None:
-    """The engine's results are the seeds; nobody has to name one."""
+def test_seeds_howto_search_engine(folder: Path, engine: str, command: Command) -> None:
     ((*words,),) = shown("seeds.md", "crawl coral reef bleaching --search")
     asked = [word.replace("https://example.org", engine) for word in words]
     said = command(*asked, *LOCAL, "--out", "out")

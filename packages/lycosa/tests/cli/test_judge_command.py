@@ -1,4 +1,4 @@
-"""`lycosa judge` and `lycosa label`: what they say, and what they keep."""
+"""`lycosa judge` and `lycosa label`."""
 
 import builtins
 import sys
@@ -25,10 +25,10 @@ HOST = "http://a.test/"
 
 
 class Written(Space):
-    """Pages by address."""
+    """Pages by URL."""
 
     async def visit(self, task: Task) -> Page:
-        """What is written down; the first page links to all others."""
+        """Return the page; the first one links to all others."""
         name = task.node.removeprefix(HOST)
         links = [HOST + other for other in TEXTS if other != "start"] if name == "start" else []
         return Page("ok", 200, title=f"About {name}", marked=TEXTS[name], links=Links.to(*links))
@@ -36,14 +36,13 @@ class Written(Space):
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Path:
-    """A crawl for coral by a judge that learns."""
+    """Run a crawl for coral with a learning judge."""
     options = {"judge": LEARNS, "strategy": "breadth-first", "budget": 20, "archive": False}
     list(lycosa.crawl("coral", [f"{HOST}start"], space=Written(), out=tmp_path / "c", **options))
     return tmp_path / "c"
 
 
-def test_what_would_change(command: Command, crawl: Path) -> None:
-    """Before and after, what comes in and goes out, what is near the line, and how to keep it."""
+def test_judge_previews_changes(command: Command, crawl: Path) -> None:
     told = command.out("judge", crawl, "rails", "coral", "--threshold", "0.6")
     assert "before: 7 of 11 pages relevant, score 0.5 or more\n" in told
     assert "0 of 11 pages relevant, score 0.6 or more, by learning_judge:Learning\n" in told
@@ -53,8 +52,7 @@ def test_what_would_change(command: Command, crawl: Path) -> None:
     assert 7 == summarise(crawl).relevant
 
 
-def test_kept(command: Command, crawl: Path) -> None:
-    """Then other commands tell the same; and JSON has all of it."""
+def test_judge_keep(command: Command, crawl: Path) -> None:
     told = command.json("judge", crawl, "rails", "--keep")
     assert (7, 3, 3, 7, True) == (
         told["before"]["relevant"], told["after"]["relevant"], told["gained_count"], told["lost_count"], told["kept"],
@@ -67,8 +65,7 @@ def test_kept(command: Command, crawl: Path) -> None:
     assert "Applied: all commands" in command.out("judge", crawl, "--threshold", "0.4", "--keep")
 
 
-def test_the_judge_learns_from_labels_at_once(command: Command, crawl: Path) -> None:
-    """Everyone tells the new numbers as soon as something was said."""
+def test_label_updates_judge_at_once(command: Command, crawl: Path) -> None:
     told = command.out("label", crawl, "--no", f"{HOST}ring0")
     assert told.startswith("1 labelled as irrelevant; now 0 yes, 1 no.\n4 of 11 pages relevant; before: 7 of 11")
     assert 4 == summarise(crawl).relevant
@@ -77,8 +74,7 @@ def test_the_judge_learns_from_labels_at_once(command: Command, crawl: Path) -> 
     assert 7 == summarise(crawl).relevant
 
 
-def test_label_several_of_each_kind(command: Command, crawl: Path) -> None:
-    """Each page has the label of the option before it, in any order."""
+def test_label_several_pages(command: Command, crawl: Path) -> None:
     pages = [f"{HOST}{name}" for name in ("reef0", "train0", "reef1", "train1")]
     told = command.out("label", crawl, "--yes", pages[0], "--no", pages[1], "--yes", pages[2], "--no", pages[3])
     assert told.startswith("2 labelled as relevant, 2 labelled as irrelevant; now 2 yes, 2 no.\n")
@@ -87,8 +83,7 @@ def test_label_several_of_each_kind(command: Command, crawl: Path) -> None:
     log.close()
 
 
-def test_pages_to_ask_about(command: Command, crawl: Path) -> None:
-    """Named where there is no terminal, with the command that says so."""
+def test_label_suggests_pages_without_terminal(command: Command, crawl: Path) -> None:
     command.out("judge", crawl, "coral polyps gold1", "--keep")
     told = command.out("label", crawl)
     assert "Labelling these pages would help most:\n" in told
@@ -97,8 +92,7 @@ def test_pages_to_ask_about(command: Command, crawl: Path) -> None:
     assert {"url", "title", "relevance_now"} == set(asked[0])
 
 
-def test_asked_one_by_one(command: Command, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Yes, no, no answer, enough; what was said is kept."""
+def test_label_asks_page_by_page(command: Command, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter(["y", "n", "", "q"])
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
@@ -111,7 +105,6 @@ def test_asked_one_by_one(command: Command, crawl: Path, monkeypatch: pytest.Mon
         next(answers)
 
 
-def test_errors(command: Command, crawl: Path) -> None:
-    """One line that says what to do."""
+def test_judge_and_label_errors(command: Command, crawl: Path) -> None:
     assert "judging fetches nothing" in command.complaint("judge", crawl, "--example", "http://elsewhere.test/")
     assert "contains no crawl" in command.complaint("judge", str(crawl / "nowhere"), "x")

@@ -1,4 +1,4 @@
-"""`lycosa list`: lists, and all about one. Crawls of spaces other than the web."""
+"""`lycosa list`, and crawls of other spaces."""
 
 import json
 import os
@@ -24,8 +24,7 @@ KINDS: list[tuple[str, Mapping[str, Any], str, str]] = [
 
 @pytest.mark.paper("batsakis-figure-1")
 @pytest.mark.parametrize(("name", "names", "column", "word"), KINDS)
-def test_everything_is_listed(name: str, names: Mapping[str, Any], column: str, word: str, command: Command) -> None:
-    """Each has a line, with what it needs and the paper; without a name, all are listed."""
+def test_list_all(name: str, names: Mapping[str, Any], column: str, word: str, command: Command) -> None:
     for width in (80, 120):
         told = command.out("list", name, width=width)
         assert all(entry in told for entry in names)
@@ -37,8 +36,7 @@ def test_everything_is_listed(name: str, names: Mapping[str, Any], column: str, 
     assert {"name", "summary", column, "paper"} == set(rows[0])
 
 
-def test_one_judge(command: Command) -> None:
-    """What it does, what it needs, its parameters, and a command to try; no examples of code."""
+def test_list_one_judge(command: Command) -> None:
     for name, entry in JUDGES.items():
         told = command.out("list", "judges", name, width=80)
         assert ">>>" not in told
@@ -48,8 +46,7 @@ def test_one_judge(command: Command) -> None:
     assert command.out("list", "judges", "keyword,window=50").startswith("keyword: ")
 
 
-def test_parameters_with_types_and_defaults(command: Command) -> None:
-    """As JSON: the type in words, the default as it is."""
+def test_list_parameters_as_json(command: Command) -> None:
     told = command.json("list", "vector")
     expected = {
         "threshold": ("number", 0.1),
@@ -61,8 +58,7 @@ def test_parameters_with_types_and_defaults(command: Command) -> None:
     assert told["about"].startswith("Cosine of tf-idf vectors")
 
 
-def test_one_strategy(command: Command) -> None:
-    """Its own parameters with the defaults that its name stands for, and those of every strategy."""
+def test_list_one_strategy(command: Command) -> None:
     parameters = command.json("list", "strategies", "best-first-page")["parameters"]
     defaults = {row["name"]: row["default"] for row in parameters}
     assert {"page": 1.0, "anchor": 0.0, "merge": "max"} == {key: defaults[key] for key in ("page", "anchor", "merge")}
@@ -76,13 +72,11 @@ def test_one_strategy(command: Command) -> None:
     ("name", "told"),
     [("rules", "--model FILE --target CLASS --strategy rules,file=FILE"), ("oracle", "--strategy oracle,scores=FILE")],
 )
-def test_examples_name_what_has_to_be_given(name: str, told: str, command: Command) -> None:
-    """What is shown to be copied works, once the names of files are put in."""
+def test_list_examples_have_required_arguments(name: str, told: str, command: Command) -> None:
     assert told in command.out("list", "strategies", name)
 
 
-def test_one_space(command: Command) -> None:
-    """What it is, its parameters, and a command to try; no examples of code."""
+def test_list_one_space(command: Command) -> None:
     for name, entry in SPACES.items():
         told = command.out("list", "spaces", name, width=100)
         assert f"{name}: {entry.summary}" in " ".join(told.split())
@@ -91,18 +85,15 @@ def test_one_space(command: Command) -> None:
         assert ("no parameters" in told) == (name == "web")
 
 
-def test_what_there_is_not(command: Command) -> None:
-    """An unknown name is refused with those that there are."""
+def test_list_unknown_name(command: Command) -> None:
     for words in ([], ["judges"], ["strategies"], ["spaces"]):
         assert "'nothing'; available:" in command.complaint("list", *words, "nothing")
     assert "2 names: give one" in command.complaint("list", "scent", "otie")
 
 
-# -- spaces to crawl -----------------------------------------------------------------------------------------------
-
-
-def test_a_graph_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
-    """A crawl of files named from here can be resumed from elsewhere."""
+def test_crawl_graph_and_resume_from_other_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
     (tmp_path / "links.tsv").write_text("a\tb\t1\na\tc\t0\nb\td\t1\n")
     (tmp_path / "scores.tsv").write_text("b\t1\nd\t1\n")
     monkeypatch.chdir(tmp_path)
@@ -114,11 +105,10 @@ def test_a_graph_from_the_command_line(tmp_path: Path, monkeypatch: pytest.Monke
     told = command.out("show", tmp_path / "g")
     assert "graph,file=" in told
     assert "2 of 4 pages relevant, score above 0" in told
-    assert "host" not in told  # a node of a graph has none
+    assert "host" not in told  # a node of a graph has no host
 
 
-def test_a_search_form_from_the_command_line(tmp_path: Path, command: Command) -> None:
-    """Crawl, resume, show, search, report and export: the pages of results are pages like any other."""
+def test_crawl_search_form(tmp_path: Path, command: Command) -> None:
     out, records = tmp_path / "books", tmp_path / "records.tsv"
     with serve(Web(pages=60, hosts=3, traps=()), record=False) as server:
         asked = ["--allow-network", "127.0.0.0/8", "--delay", "0", "--out", out, "--budget", "6"]

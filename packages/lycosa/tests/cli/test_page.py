@@ -1,4 +1,4 @@
-"""`page`, `show`, `search` and `export` of a crawl whose pages were looked at again."""
+"""`page`, `show`, `search` and `export` of a crawl with revisited pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ A, B, C = (f"http://a.test/{name}" for name in "abc")
 
 @pytest.fixture(scope="module")
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A changes once, among many looks; B vanishes; C moves; there was a look in vain, too."""
+    """Write a crawl in which A changes once among many visits, B vanishes, C moves, and one visit fails."""
     path = tmp_path_factory.mktemp("versions") / "crawl"
     with revisited(path) as made:
         made.seed(A)
@@ -47,12 +47,12 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A day after the last visit."""
+    """Set the time to a day after the last visit."""
     monkeypatch.setattr(command, "time", SimpleNamespace(time=lambda: EPOCH + 12 * DAY))
 
 
 def told(capsys: pytest.CaptureFixture[str], crawl: Path, url: str, **given: Any) -> dict[str, Any]:
-    """What `page --json` says."""
+    """Return the output of `page --json`."""
     options = {"links": True, "raw": False, "json": True, **given}
     page(crawl, url, **options)
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -68,17 +68,16 @@ def told(capsys: pytest.CaptureFixture[str], crawl: Path, url: str, **given: Any
         ({"version": "-1"}, "New", [B]),
         ({"version": "-2"}, "Old", [B, C]),
         ({"version": "2026-01-08"}, "Old", [B, C]),
-        ({"version": "2026-01-09"}, "New", [B]),  # day 8: of a day its end counts
+        ({"version": "2026-01-09"}, "New", [B]),  # the end of day 8
         ({"version": "2026-01-08 23:59"}, "Old", [B, C]),
         ({"version": "2026-01-09T01:00+02:00"}, "Old", [B, C]),
         ({"version": "3d"}, "New", [B]),
         ({"version": "5 days ago"}, "Old", [B, C]),
     ],
 )
-def test_any_version_can_be_shown(
+def test_page_version_by_number_or_time(
     given: dict[str, Any], title: str, links: list[str], crawl: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By its number from either end, or by a time at which it stood: title, text and links are its own."""
     found = told(capsys, crawl, A, **given)
     assert (title, links) == (found["title"], [link["url"] for link in found["links"]])
     assert ("salamander" in found["text"]) == (title == "New")
@@ -95,14 +94,12 @@ def test_any_version_can_be_shown(
         ({"version": "soonish"}, r"--version 'soonish' is not a date or time"),
     ],
 )
-def test_a_version_that_there_is_not(given: dict[str, Any], why: str, crawl: Path) -> None:
-    """It is said which there are."""
+def test_page_missing_version(given: dict[str, Any], why: str, crawl: Path) -> None:
     with pytest.raises(InputError, match=why):
         page(crawl, A, links=True, raw=False, json=False, **given)
 
 
-def test_bytes_and_tree_of_a_version(crawl: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: Any) -> None:
-    """--raw writes the body of the version asked for, --xml its document tree."""
+def test_page_raw_and_xml_of_version(crawl: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: Any) -> None:
     assert 0 == run(monkeypatch, "page", str(crawl), A, "--version", "1", "--raw")
     assert html("Old", "An axolotl among corals.").encode() == capfdbinary.readouterr().out
     assert 0 == run(monkeypatch, "page", str(crawl), A, "--version", "2026-01-08", "--xml")
@@ -111,8 +108,7 @@ def test_bytes_and_tree_of_a_version(crawl: Path, capfdbinary: pytest.CaptureFix
     assert b"<h1>Old</h1><p>An axolotl among corals.</p>" in out
 
 
-def test_quiet_looks_are_condensed(crawl: Path, command: Command) -> None:
-    """Looks in a row that found nothing new are one line; the others say what came of them."""
+def test_page_condenses_unchanged_visits(crawl: Path, command: Command) -> None:
     out = command.out("page", crawl, A, width=120)
     assert "unchanged since 2026-01-09 00:00:00; looked at again 9 times, last 2026-01-10 00:00:00" in out
     assert "2026-01-02 00:00:00  to 2026-01-08 00:00:00  7 looks, unchanged\n" in out
@@ -126,15 +122,12 @@ def test_quiet_looks_are_condensed(crawl: Path, command: Command) -> None:
     assert max(len(line) for line in out.splitlines() if "://" not in line) <= 40
 
 
-def test_links_to_what_became_of_pages(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A link to a page that stands is fetched, however often it was looked at; others have vanished or moved."""
+def test_page_links_with_fate_of_target(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = told(capsys, crawl, A, version="1")
     assert {B: "vanished", C: "moved"} == {link["url"]: link["state"] for link in found["links"]}
 
 
-def test_looks_again_do_not_count_as_pages(crawl: Path, command: Command) -> None:
-    """Pages, harvest, outcomes and reasons are of the crawl alone; what looking again brought is told by itself. Its
-    requests are requests, as in the report."""
+def test_show_counts_revisits_separately(crawl: Path, command: Command) -> None:
     summary = summarise(crawl)
     assert (3, 3, {("page", "ok"): 3}, {}) == (
         summary.pages,
@@ -159,8 +152,7 @@ def test_looks_again_do_not_count_as_pages(crawl: Path, command: Command) -> Non
     assert max(map(len, narrow)) <= 40
 
 
-def test_a_refreshed_crawl_is_refreshed_again(tmp_path: Path, command: Command) -> None:
-    """Where a refresh ended as nothing more was due, the next step is another one, not to resume."""
+def test_show_suggests_another_refresh(tmp_path: Path, command: Command) -> None:
     with revisited(tmp_path / "crawl") as made:
         made.page(A, html("A", "Corals."))
         made.unmodified(A, 1)
@@ -170,8 +162,7 @@ def test_a_refreshed_crawl_is_refreshed_again(tmp_path: Path, command: Command) 
     assert "resume" not in out
 
 
-def test_pages_beyond_the_budget(tmp_path: Path, command: Command) -> None:
-    """A watch that explores has a budget of its own: that of the crawl is not named beside its pages."""
+def test_show_pages_beyond_budget(tmp_path: Path, command: Command) -> None:
     path = tmp_path / "crawl"
     with revisited(path) as made:
         made.page(A, html("A", "Corals."))
@@ -180,15 +171,13 @@ def test_pages_beyond_the_budget(tmp_path: Path, command: Command) -> None:
     assert "2 pages by 2 requests\n" in command.out("show", path)
 
 
-def test_search_for_what_has_changed(crawl: Path, command: Command) -> None:
-    """--changed narrows to pages that did, ever or since then; a page that is gone is marked."""
+def test_search_changed(crawl: Path, command: Command) -> None:
     assert [A] == [hit["url"] for hit in command.json("search", crawl, "corals", "--changed", "ever")["hits"]]
     assert [] == command.json("search", crawl, "corals", "--changed", "2026-01-10")["hits"]
     assert "vanished since 2026-01-11: this is its last version" in command.out("search", crawl, "newt", width=80)
 
 
-def test_export_says_what_it_counts(crawl: Path, tmp_path: Path, command: Command) -> None:
-    """With all versions the closing line counts versions, else pages."""
+def test_export_counts_versions(crawl: Path, tmp_path: Path, command: Command) -> None:
     assert "a.csv: 4 versions" in command("export", crawl, "--out", tmp_path / "a.csv", "--versions", "all").err
     assert "b.csv: 3 pages" in command("export", crawl, "--out", tmp_path / "b.csv").err
     err = command("export", crawl, "--out", tmp_path / "c.warc.gz").err

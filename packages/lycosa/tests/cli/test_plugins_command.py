@@ -1,4 +1,4 @@
-"""Plugins: commands, strategies, formats and runners of other packages; what is told where they fail or are missing."""
+"""Plugins: commands, strategies, formats and runners of other packages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Install = Callable[..., None]
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Make a package of one module known, or what lies in a directory; forget all of it afterwards."""
+    """Install a package of one module, or a directory, until the end of the test."""
     before = set(sys.modules)
 
     def look(directory: Path) -> None:
@@ -54,14 +54,14 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No package adds anything."""
+    """Hide all installed plugins."""
     for module in ("core", "cli"):
         monkeypatch.setattr(f"lycosa.{module}.plugins.installed", tuple)
 
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """examples/plugin, installed by pip."""
+    """Install examples/plugin with pip."""
     home = tmp_path_factory.mktemp("plugin")
     shutil.copytree(ROOT / "examples" / "plugin", home / "source")
     offline = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
@@ -70,10 +70,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "site"
 
 
-def test_example_is_used_from_the_command_line(
-    example: Path, install: Install, tmp_path: Path, command: Command
-) -> None:
-    """Its strategy crawls and can be resumed, its format exports, its command shows; all of them are listed."""
+def test_example_plugin_from_command_line(example: Path, install: Install, tmp_path: Path, command: Command) -> None:
     install("reef-tools", directory=example)
     check_estimator(importlib.import_module("reef_tools").Nearby)
     with serve(Web(pages=60, hosts=3, traps=()), record=False) as server:
@@ -96,8 +93,7 @@ def test_example_is_used_from_the_command_line(
     assert "reef-tools 1.0" in command.out("plugins")
 
 
-def test_example_is_listed_and_completed(example: Path, install: Install, command: Command) -> None:
-    """`lycosa --help` has the command under a heading of its own, and imports nothing for that."""
+def test_example_plugin_in_help_and_completion(example: Path, install: Install, command: Command) -> None:
     install("reef-tools", directory=example)
     told = command.out("--help")
     assert "From other packages:\n  hosts     Count the relevant pages of each host.\n" in told
@@ -116,8 +112,7 @@ def test_example_is_listed_and_completed(example: Path, install: Install, comman
     assert "titles" in command.complaint("export", ".", "--format", "nothing")
 
 
-def test_plugin_that_raises_stops_no_other(install: Install, tmp_path: Path, command: Command) -> None:
-    """It is named in one line: by `lycosa plugins`, by lists, and where it is asked for."""
+def test_failing_plugin_does_not_stop_others(install: Install, tmp_path: Path, command: Command) -> None:
     code = "raise RuntimeError('the tide\\nis out')\ndef tide() -> None:\n    '''Never.'''"
     install("ebb", code, strategies={"ebb": "Ebb"}, commands={"tide": "tide"}, exporters={"ebb": "EBB"})
     flow = 'class Flow:\n    """Flows."""\ndef flow() -> None:\n    """Flow."""\n    print("flowing")\nNONE = 1'
@@ -132,7 +127,9 @@ def test_plugin_that_raises_stops_no_other(install: Install, tmp_path: Path, com
     assert f"lycosa: {reason}\n" == command.complaint("crawl", *seed, "--strategy", "ebb")
     assert reason in command.complaint("list", "ebb")
     assert "RuntimeError: the tide is out" in command.complaint("tide")
-    assert "flow:NONE of the package flow is not an ExportFormat" in command.complaint("export", ".", "--format", "flow")
+    assert "flow:NONE of the package flow is not an ExportFormat" in command.complaint(
+        "export", ".", "--format", "flow"
+    )
     assert "the tide is out" in command.complaint("export", ".", "--out", tmp_path / "a.ebb")
     said = command("plugins")
     assert 1 == said.code
@@ -140,8 +137,7 @@ def test_plugin_that_raises_stops_no_other(install: Install, tmp_path: Path, com
     assert "flow:Flow" in said.out
 
 
-def test_names_that_are_taken(install: Install, command: Command) -> None:
-    """What is built in wins, then the project's own packages, then the first by name; `lycosa plugins` says so."""
+def test_plugin_name_conflicts(install: Install, command: Command) -> None:
     code = "def mine() -> None:\n    print(__name__)"
     names = {"show": "mine", "serve": "mine", "shore": "mine"}
     for package in ("beach", "anchor"):
@@ -156,8 +152,7 @@ def test_names_that_are_taken(install: Install, command: Command) -> None:
     assert why == {**expected, ("beach", "shore"): "the package anchor has a shore, too"}
 
 
-def test_runner_of_another_package(install: Install, command: Command) -> None:
-    """`--cluster` begins with its name; it refuses what it cannot do."""
+def test_plugin_runner(install: Install, command: Command) -> None:
     code = (
         "import lycosa\nclass Flock:\n    def __init__(self, where): self.where = where\n"
         "    def crawl(self, request):\n        raise lycosa.InputError(f'{self.where} has no {request.options.topic}')"
@@ -168,8 +163,7 @@ def test_runner_of_another_package(install: Install, command: Command) -> None:
 
 
 @pytest.mark.usefixtures("alone")
-def test_packages_that_are_missing(tmp_path: Path, command: Command) -> None:
-    """One line says how to get a package of the project; a crawl that ran on a cluster can be read without it."""
+def test_missing_packages(tmp_path: Path, command: Command) -> None:
     for name, package in (("serve", "lycosa-server"), ("restore", "lycosa-server"), ("lab", "lycosa-lab")):
         for words in ([], ["--help"], ["run"]):
             told = f"lycosa: {name} needs the package {package}: pip install {package}\n"
@@ -192,6 +186,6 @@ def test_packages_that_are_missing(tmp_path: Path, command: Command) -> None:
     assert "no installed package adds anything\n" == command.out("plugins")
 
 
-def test_missing_says_nothing_of_names_of_nobody() -> None:
+def test_missing_of_unknown_names() -> None:
     assert plugins.missing("commands", "shore") is None
     assert isinstance(plugins.missing("commands", "lab"), InputError)

@@ -1,4 +1,4 @@
-"""What `lycosa refresh` and `lycosa watch` make of what they are told."""
+"""Options and progress of `lycosa refresh` and `lycosa watch`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lycosa.store.directory import CONFIG, Directory
 
 @pytest.fixture
 def crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A crawl that was told a lot before."""
+    """Write a crawl with many settings."""
     monkeypatch.setenv("REEF_HOOK", "json://127.0.0.1:9")
     kept = Options(
         topic="coral reefs",
@@ -33,8 +33,7 @@ def crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_an_empty_value_takes_a_setting_back(crawl: Path) -> None:
-    """Lists are empty then, the rest is as by default; what was not named stays."""
+def test_refresh_empty_value_resets_setting(crawl: Path) -> None:
     given: dict[str, Any] = {
         "frequently": [""],
         "schedule": "",
@@ -58,16 +57,14 @@ def test_an_empty_value_takes_a_setting_back(crawl: Path) -> None:
         ({"feed_url": "nonsense"}, "--feed-url is 'nonsense'"),
     ],
 )
-def test_what_can_not_work_is_not_kept(crawl: Path, given: dict[str, Any], why: str) -> None:
-    """Not even where nothing needs it yet: the next run would stumble over it."""
+def test_refresh_invalid_setting_is_not_kept(crawl: Path, given: dict[str, Any], why: str) -> None:
     before = (crawl / CONFIG).read_bytes()
     with pytest.raises(InputError, match=why):
         refresh(crawl, quiet=True, **given)
     assert (before, [CONFIG]) == ((crawl / CONFIG).read_bytes(), [file.name for file in crawl.iterdir()])
 
 
-def test_new_pages_off_the_topic_are_counted() -> None:
-    """Who gave a share to exploring sees what came of it; where a page moved to is not explored."""
+def test_refresh_progress_counts_irrelevant_new_pages() -> None:
     crawl: Any = SimpleNamespace(engine=SimpleNamespace(in_flight=[1]), notes=[])
     told = RefreshProgress(crawl, quiet=True, json=False)
     new = {"change": Change("new").as_data()}

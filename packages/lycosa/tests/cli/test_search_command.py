@@ -1,4 +1,4 @@
-"""`lycosa search` and `lycosa page` as a person types them, in terminals and pipes."""
+"""`lycosa search` and `lycosa page` as typed by users, in terminals and pipes."""
 
 from __future__ import annotations
 
@@ -45,21 +45,17 @@ def crawl(server: Server, path: Path, **more: Any) -> Path:
 
 @pytest.fixture(scope="module")
 def reefs(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl of some pages."""
+    """Run a small crawl."""
     return crawl(server, tmp_path_factory.mktemp("reefs") / "crawl")
 
 
 def page_of(command: Command, reefs: Path, words: str = "coral reef") -> dict[str, Any]:
-    """The best hit for some words."""
+    """Return the best result for a query."""
     hit: dict[str, Any] = command.json("search", reefs, words)["hits"][0]
     return hit
 
 
-# -- search ----------------------------------------------------------------------------------------------------
-
-
-def test_results_in_a_pipe_are_plain(command: Command, reefs: Path) -> None:
-    """Numbered, with title, address, score, day and passage; no colours, no blanks at the ends of lines."""
+def test_search_in_a_pipe_is_plain(command: Command, reefs: Path) -> None:
     code, out, err = command("search", reefs, "coral", "reef", "-n", "3")
     assert (0, "") == (code, err)
     lines = out.split("\n")
@@ -70,8 +66,7 @@ def test_results_in_a_pipe_are_plain(command: Command, reefs: Path) -> None:
     assert not any(line != line.rstrip() or "\x1b" in line for line in lines)
 
 
-def test_matches_are_bold_in_a_terminal(command: Command, reefs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal shows the words of the query in bold."""
+def test_search_bold_matches_in_terminal(command: Command, reefs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -79,8 +74,7 @@ def test_matches_are_bold_in_a_terminal(command: Command, reefs: Path, monkeypat
     assert re.search(r"\x1b\[1m[Cc]orals?\x1b\[0m", out)
 
 
-def test_lines_fit_the_terminal(command: Command, reefs: Path) -> None:
-    """At any width text is wrapped, and addresses stay in one piece to be copied."""
+def test_search_lines_fit_terminal(command: Command, reefs: Path) -> None:
     for width in (40, 80, 140):
         lines = command.out("search", reefs, "coral reef", width=width).split("\n")
         assert all(len(line) <= width for line in lines if "http://" not in line)
@@ -88,8 +82,7 @@ def test_lines_fit_the_terminal(command: Command, reefs: Path) -> None:
         assert max(map(len, lines)) > min(width, 100) - 12
 
 
-def test_json_is_one_value(command: Command, reefs: Path) -> None:
-    """Everything that is known of the hits, for programs."""
+def test_search_json(command: Command, reefs: Path) -> None:
     told = command.json("search", reefs, '"coral reef"', "--limit", "2")
     assert ('"coral reef"', 2) == (told["query"], len(told["hits"]))
     assert told["total"] >= 2
@@ -97,14 +90,12 @@ def test_json_is_one_value(command: Command, reefs: Path) -> None:
     assert fields == list(told["hits"][0])
 
 
-def test_quotes_lost_in_the_shell(command: Command, reefs: Path) -> None:
-    """Of several words, one with a blank inside is a phrase."""
+def test_search_argument_with_spaces_is_a_phrase(command: Command, reefs: Path) -> None:
     phrase = command.json("search", reefs, "coral reef", "fish")
     assert phrase == command.json("search", reefs, '"coral reef" fish')
 
 
-def test_nothing_found_says_what_was_searched_and_what_to_try(command: Command, reefs: Path) -> None:
-    """How many pages there were, and a way on."""
+def test_search_without_results_suggests_more(command: Command, reefs: Path) -> None:
     out = command.out("search", reefs, "zooxanthellaeish", "--threshold", "0.01")
     pages = command.json("search", reefs, "zzz", "--threshold", "0.01")["pages"]
     tries = "another spelling, a beginning (zooxanthellaei*) or fewer filters"
@@ -113,8 +104,7 @@ def test_nothing_found_says_what_was_searched_and_what_to_try(command: Command, 
     assert "No page matches the filters.\n" == out
 
 
-def test_some_of_the_words_are_labelled_as_such(command: Command, reefs: Path) -> None:
-    """If no page has all words, those with some are offered, and the first line says so."""
+def test_search_offers_pages_with_some_words(command: Command, reefs: Path) -> None:
     _, out, _ = command("search", reefs, "coral zzz", "-n", "1")
     assert re.match(r"None of \d+ pages has all of coral zzz; \d+ have some of it, the best 1:\n", out)
 
@@ -130,21 +120,18 @@ def test_some_of_the_words_are_labelled_as_such(command: Command, reefs: Path) -
         (["--", "-coral"], "only excludes pages"),
     ],
 )
-def test_bad_input_is_one_line(words: list[str], told: str, command: Command, reefs: Path) -> None:
-    """What can't be searched for is refused in a line that says why."""
+def test_search_bad_query(words: list[str], told: str, command: Command, reefs: Path) -> None:
     assert told in command.complaint("search", reefs, *words)
 
 
-def test_no_crawl_no_search(command: Command, tmp_path: Path) -> None:
-    """A directory without a crawl is told, and nothing is made in it."""
+def test_search_without_crawl(command: Command, tmp_path: Path) -> None:
     assert "contains no crawl" in command.complaint("search", tmp_path, "coral")
     assert [] == list(tmp_path.iterdir())
 
 
-def test_progress_is_told_when_it_takes_long(
+def test_search_shows_progress_of_long_indexing(
     command: Command, reefs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a second of indexing stderr says how far it is; before, and on stdout, there is nothing of it."""
     path = shutil.copytree(reefs, tmp_path / "copy", ignore=shutil.ignore_patterns("search.*"))
     monkeypatch.setattr(searching.IndexingProgress, "PATIENCE", 0.0)
     _, out, err = command("search", path, "coral", "--json")
@@ -155,10 +142,9 @@ def test_progress_is_told_when_it_takes_long(
     assert "" == command("search", path, "coral", "--json")[2]
 
 
-def test_waiting_for_another_is_told(
+def test_search_reports_waiting_for_index(
     command: Command, reefs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who finds the index being built hears what it waits for."""
     held = index_lock(reefs)
     held.__enter__()
     letting = searching.IndexingProgress.waiting
@@ -172,8 +158,7 @@ def test_waiting_for_another_is_told(
     assert (0, "another search is building the index: waiting for it\n") == (code, err)
 
 
-def test_pages_without_bodies_are_remarked(command: Command, server: Server, reefs: Path, tmp_path: Path) -> None:
-    """That only titles are searched is said on stderr, and what to do when files are missing."""
+def test_search_remarks_missing_bodies(command: Command, server: Server, reefs: Path, tmp_path: Path) -> None:
     bare = crawl(server, tmp_path / "bare", archive=False, budget=5)
     _, _, err = command("search", bare, "coral")
     assert "note: nothing readable is archived of these pages: only their titles are searched\n" == err
@@ -187,11 +172,7 @@ def test_pages_without_bodies_are_remarked(command: Command, server: Server, ree
     )
 
 
-# -- page ------------------------------------------------------------------------------------------------------
-
-
-def test_a_page_is_shown(command: Command, reefs: Path) -> None:
-    """Header, why it was fetched, text, links and history, in this order."""
+def test_page_sections(command: Command, reefs: Path) -> None:
     hit = page_of(command, reefs)
     code, out, err = command("page", reefs, hit["url"])
     assert (0, "") == (code, err)
@@ -204,8 +185,7 @@ def test_a_page_is_shown(command: Command, reefs: Path) -> None:
     assert places[0] > 0
 
 
-def test_a_page_as_json(command: Command, reefs: Path) -> None:
-    """The same, for programs."""
+def test_page_json(command: Command, reefs: Path) -> None:
     hit = page_of(command, reefs)
     told = command.json("page", reefs, hit["url"])
     assert (hit["url"], hit["title"], 200, "ok") == (told["url"], told["title"], told["status"], told["outcome"])
@@ -216,17 +196,15 @@ def test_a_page_as_json(command: Command, reefs: Path) -> None:
     assert [] == command.json("page", reefs, hit["url"], "--no-links")["links"]
 
 
-def test_raw_is_the_body(
+def test_page_raw_is_decoded_body(
     reefs: Path, server: Server, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    """The bytes that the server sent, their encoding undone, and nothing else."""
     url = server.web.seeds(TOPIC)[0]
     assert 0 == run(monkeypatch, "page", str(reefs), url, "--raw")
     assert (server.web.response(url).body, b"") == capfdbinary.readouterr()
 
 
-def test_raw_without_a_body_is_told(command: Command, server: Server, tmp_path: Path) -> None:
-    """Without an archive, or where the visit brought nothing, there is nothing to write."""
+def test_page_raw_without_body(command: Command, server: Server, tmp_path: Path) -> None:
     bare = crawl(server, tmp_path / "bare", archive=False, budget=3)
     url = page_of(command, bare, "index OR open OR town OR portal")["url"]
     complaint = command.complaint("page", bare, url, "--raw")
@@ -234,8 +212,7 @@ def test_raw_without_a_body_is_told(command: Command, server: Server, tmp_path: 
     assert "the crawl was run without an archive" in command.out("page", bare, url)
 
 
-def test_a_missing_file_is_told(command: Command, reefs: Path, tmp_path: Path) -> None:
-    """The page is shown without its text, and says why; raw has nothing to give."""
+def test_page_with_missing_archive_file(command: Command, reefs: Path, tmp_path: Path) -> None:
     url = page_of(command, reefs)["url"]
     path = shutil.copytree(reefs, tmp_path / "copy")
     shutil.rmtree(path / "archive")
@@ -243,8 +220,7 @@ def test_a_missing_file_is_told(command: Command, reefs: Path, tmp_path: Path) -
     assert "cannot read" in command.complaint("page", path, url, "--raw")
 
 
-def test_a_copy_has_the_body_of_its_original(command: Command, reefs: Path) -> None:
-    """A page whose bytes lie in another record is shown and written whole, and says what it repeats."""
+def test_page_of_a_copy(command: Command, reefs: Path) -> None:
     hits = command.json("search", reefs, "the", "--copies", "-n", "100")["hits"]
     copies = [hit for hit in hits if hit["same_as"]]
     assert copies
@@ -254,15 +230,13 @@ def test_a_copy_has_the_body_of_its_original(command: Command, reefs: Path) -> N
         assert told["text"]
 
 
-def test_an_unknown_address_is_told(command: Command, reefs: Path) -> None:
-    """One line that names the nearest addresses."""
+def test_page_unknown_url(command: Command, reefs: Path) -> None:
     url = page_of(command, reefs)["url"]
     complaint = command.complaint("page", reefs, url[:-3])
     assert re.search(r"was not visited in .*The nearest that was: http://", complaint)
 
 
-def test_a_page_fits_the_terminal(command: Command, reefs: Path) -> None:
-    """Text is wrapped to a readable column; addresses stay whole."""
+def test_page_fits_terminal(command: Command, reefs: Path) -> None:
     url = page_of(command, reefs)["url"]
     for width in (40, 140):
         out = command.out("page", reefs, url, width=width)
@@ -271,8 +245,7 @@ def test_a_page_fits_the_terminal(command: Command, reefs: Path) -> None:
         assert re.search(r"^fetched +http://\S+ ", out, re.MULTILINE)
 
 
-def test_a_failed_page_says_how(command: Command, reefs: Path) -> None:
-    """A page that could not be had is shown with its outcome, and with what the server said instead."""
+def test_page_of_failed_visit(command: Command, reefs: Path) -> None:
     log = SqliteLog(reefs / "log.sqlite", readonly=True)
     (url, outcome), *_ = log.rows("node, outcome", "kind = 'page' AND outcome NOT IN ('ok', 'redirect')")
     log.close()
@@ -282,8 +255,7 @@ def test_a_failed_page_says_how(command: Command, reefs: Path) -> None:
     assert "\ntext\nNot Found\n" in out
 
 
-def test_control_characters_do_not_reach_the_terminal(command: Command, tmp_path: Path) -> None:
-    """Titles, texts, anchors and types of a hostile page are shown without what could steer a terminal."""
+def test_page_removes_control_characters(command: Command, tmp_path: Path) -> None:
     hostile = "Coral\x1b]0;pwned\x07\x9b2J\u202e"
     told = f'<title>{hostile}</title><p>{hostile} text <a href="/x">{hostile} link</a></p>'
     body = f'<html lang="e\x1b[2J">{told}'.encode()
@@ -310,8 +282,7 @@ def test_control_characters_do_not_reach_the_terminal(command: Command, tmp_path
         assert not set(out) & {"\x1b", "\x07", "\x9b", "\u202e"}
 
 
-def test_values_beside_names_steer_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    """A node of a space that is not the web, a flag, a remark: whatever is told of a page may be a stranger's word."""
+def test_show_removes_control_characters_from_values(capsys: pytest.CaptureFixture[str]) -> None:
     hostile = "a\x1b]0;pwned\x07\x9b2J\u202eb"
     show([{"copy of": f"x://{hostile}", "remarks": hostile}, Text(hostile), f"{hostile}"], Console())
     out = capsys.readouterr().out

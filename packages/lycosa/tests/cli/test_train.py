@@ -1,4 +1,4 @@
-"""`lycosa train` and `lycosa label`, from labelled pages to a crawl that hunts a class."""
+"""`lycosa train` and `lycosa label`, from labelled pages to a crawl for a class."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOCAL: dict[str, Any] = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0
 
 
 def write(root: Path, per_class: int = 8) -> Path:
-    """Two classes of text files."""
+    """Write two classes of text files."""
     for label, words in (("Sea/Reefs", "coral reef lagoon"), ("Trains", "rail station signal")):
         (root / label).mkdir(parents=True)
         for number in range(per_class):
@@ -36,14 +36,14 @@ def write(root: Path, per_class: int = 8) -> Path:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """The embedded web."""
+    """Serve the embedded web."""
     with serve(Web(seed=7, pages=600, hosts=12, traps=()), record=False) as serving:
         yield serving
 
 
 @pytest.fixture(scope="module")
 def model(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of a taxonomy, trained on pages of the embedded web that were fetched for it."""
+    """Train a taxonomy model on fetched pages of the embedded web."""
     place = tmp_path_factory.mktemp("models")
     lines = [f"{url}\t{server.web.topic(url)}\n" for url in list(server.web.urls())[::3] if server.web.topic(url)]
     (place / "web.tsv").write_text("url\tclass\n" + "".join(lines))
@@ -53,15 +53,13 @@ def model(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "web.model"
 
 
-def test_a_model_of_fetched_pages(model: Path) -> None:
-    """The model is called as the table is; it knows the taxonomy, and tells its topics apart."""
+def test_train_on_fetched_pages(model: Path) -> None:
     trained = TrainedModel.load(model)
     assert TOPIC in trained.classes
     assert trained.facts["quality"]["accuracy"] > 0.8
 
 
-def test_a_crawl_hunts_a_class(server: Server, model: Path) -> None:
-    """With a target of the taxonomy, finds are of that topic, and the log has the classes of each page."""
+def test_crawl_for_a_class(server: Server, model: Path) -> None:
     seeds = server.web.seeds(TOPIC)
     crawl = lycosa.crawl(seeds=seeds, model=str(model), targets=["Marine Biology/Coral reefs"], budget=60, **LOCAL)
     pages = [visit for visit in crawl if visit.is_page]
@@ -76,8 +74,7 @@ def test_a_crawl_hunts_a_class(server: Server, model: Path) -> None:
     assert any(visit.data["target"] for visit in found)
 
 
-def test_the_directory_stands_on_its_own(server: Server, model: Path, tmp_path: Path) -> None:
-    """The model is copied into the crawl: the original may go and the directory move, and it resumes as it was."""
+def test_crawl_keeps_its_own_model(server: Server, model: Path, tmp_path: Path) -> None:
     mine = shutil.copy(model, tmp_path / "mine.model")
     options = {"model": str(mine), "targets": [TOPIC], "budget": 10, **LOCAL}
     first = lycosa.crawl(seeds=server.web.seeds(TOPIC), out=tmp_path / "crawl", **options)
@@ -91,8 +88,7 @@ def test_the_directory_stands_on_its_own(server: Server, model: Path, tmp_path: 
     assert model.read_bytes() == (tmp_path / "moved" / "topic.model").read_bytes()
 
 
-def test_a_damaged_copy_is_told(server: Server, model: Path, tmp_path: Path) -> None:
-    """A crawl whose model is broken or gone does not go on with another topic."""
+def test_damaged_model_copy(server: Server, model: Path, tmp_path: Path) -> None:
     options = {"model": str(model), "targets": [TOPIC], "budget": 3, **LOCAL}
     assert list(lycosa.crawl(seeds=server.web.seeds(TOPIC), out=tmp_path / "crawl", **options))
     (tmp_path / "crawl" / "topic.model").write_bytes(model.read_bytes()[:-9])
@@ -111,20 +107,15 @@ def test_a_damaged_copy_is_told(server: Server, model: Path, tmp_path: Path) -> 
         (["No such thing"], "the model has no class 'No such thing'"),
     ],
 )
-def test_targets_are_checked_before_anything_is_written(
+def test_unknown_target_writes_nothing(
     targets: list[str], told: str, model: Path, tmp_path: Path
 ) -> None:
-    """A target that the model does not know is an error with a remedy, and no directory is made."""
     with pytest.raises(InputError, match=told):
         lycosa.crawl(seeds=["http://a.test/"], model=str(model), targets=targets, out=tmp_path / "crawl")
     assert not (tmp_path / "crawl").exists()
 
 
-# -- the commands ------------------------------------------------------------------------------------------------
-
-
-def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
-    """A person is told what was learned, how good it is, against what, and how to crawl with it."""
+def test_train_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     root = write(tmp_path / "pages")
     (root / "Sea" / "Reefs" / "empty.txt").write_text("")
     monkeypatch.chdir(tmp_path)
@@ -142,8 +133,7 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Co
     assert 2 == len(TrainedModel.load(tmp_path / "pages.model").classes)
 
 
-def test_the_report_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
-    """Options may come first; --json is one object, and nothing else is printed."""
+def test_train_report_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     root = write(tmp_path / "pages")
     out = str(tmp_path / "my.model")
     told = command.json("train", "--kind", "svm", "--out", out, "--held-out", ".5", root)
@@ -154,10 +144,9 @@ def test_the_report_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, com
     assert {"name", "pages", "held_out", "precision", "recall", "f1"} == set(told["quality"]["classes"][0])
 
 
-def test_many_classes_tell_the_worst_confusions(
+def test_train_report_of_many_classes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    """Ten classes of the same words can't be told apart, and the report says which are mistaken for which."""
     for label in "abcdefghij":
         (tmp_path / "pages" / label).mkdir(parents=True)
         for number in range(6):
@@ -168,8 +157,7 @@ def test_many_classes_tell_the_worst_confusions(
     assert " taken for " in told
 
 
-def test_help_teaches_all(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
-    """`lycosa train --help` has the sources, the options and the other commands."""
+def test_train_help(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     told = command.out("train", "--help")
     for word in "SOURCE --out --kind --pages --least --whole-tree --held-out label".split():
         assert word in told
@@ -187,10 +175,9 @@ def test_help_teaches_all(monkeypatch: pytest.MonkeyPatch, command: Command) -> 
         (["t.tsv", "--pages", "nowhere"], "there is no nowhere: name WARC files"),
     ],
 )
-def test_errors_are_one_line(
+def test_train_errors_are_one_line(
     words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    """What can't be done is said in a line, with exit code 2."""
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "pages")
     Path("t.tsv").write_text("http://a.test/\tSea\n")
@@ -198,14 +185,13 @@ def test_errors_are_one_line(
 
 
 def options(name: str, values: list[str]) -> list[str]:
-    """An option, repeated for each value."""
+    """Return an option repeated for each value."""
     return [word for value in values for word in (name, value)]
 
 
-def test_labels_go_into_the_log_and_make_a_model(
+def test_labels_are_logged_and_trained_on(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    """Label pages of a crawl, train on them, hunt with that: the target need not be named."""
     out = tmp_path / "crawl"
     seeds = server.web.seeds(TOPIC)
     pages = [visit.node for visit in lycosa.crawl("coral reef", seeds, out=out, budget=40, **LOCAL) if visit.is_page]
@@ -216,7 +202,7 @@ def test_labels_go_into_the_log_and_make_a_model(
     command.out("label", out, *options("--no", [*bad, good[0]]))
     told = command.out("label", out, "--yes", good[0] + "#top")
     assert f"Train with them: lycosa train {out}" in told.split("\n")
-    assert PAGES_SPENT == summarise(out).ending  # a label does not make it a crawl that was interrupted
+    assert PAGES_SPENT == summarise(out).ending  # labels do not make a finished crawl look interrupted
     log = SqliteLog(out / NAME, readonly=True)
     assert len(good) + len(bad) + 2 == sum(isinstance(event, Label) for event in log)
     log.close()
@@ -226,13 +212,12 @@ def test_labels_go_into_the_log_and_make_a_model(
     hunt = lycosa.crawl(seeds=seeds, model="crawl.model", budget=10, **LOCAL)
     assert 10 == sum(visit.is_page for visit in hunt)
     assert ["relevant"] == hunt.options.targets
-    assert 20 == sum(visit.is_page for visit in lycosa.resume(out, budget=60))  # labels do not stand in the way
+    assert 20 == sum(visit.is_page for visit in lycosa.resume(out, budget=60))  # labels do not count as pages
 
 
-def test_labels_that_cannot_be_given(
+def test_label_errors_write_nothing(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    """Unknown pages, no crawl, a running crawl, no word on it: errors, and nothing is written, not even in part."""
     out = tmp_path / "crawl"
     seeds = server.web.seeds(TOPIC)
     pages = [visit.node for visit in lycosa.crawl("coral reef", seeds, out=out, budget=3, **LOCAL) if visit.is_page]
@@ -251,10 +236,9 @@ def test_labels_that_cannot_be_given(
     log.close()
 
 
-def test_hostile_names_do_not_reach_the_terminal(
+def test_errors_remove_control_characters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    """An error is one line without control characters, however a file is called and however long the name is."""
     monkeypatch.chdir(tmp_path)
     complaint = command.complaint("train", "no\n\x1b[31mwhere" + "x" * 100_000)
     assert "\x1b" not in complaint
@@ -288,7 +272,7 @@ class Estimator:
         (["coral", "--strategy", "attackers_own:Estimator"], "attackers_own:Estimator failed with ZeroDivisionError"),
     ],
 )
-def test_what_fails_in_ones_own_class(
+def test_errors_of_own_classes(
     words: list[str],
     told: str,
     server: Server,
@@ -296,7 +280,6 @@ def test_what_fails_in_ones_own_class(
     monkeypatch: pytest.MonkeyPatch,
     command: Command,
 ) -> None:
-    """It is one line that says what, and how to go on; where the class itself failed, in which line."""
     (tmp_path / "attackers_own.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "attackers_own", raising=False)

@@ -1,4 +1,4 @@
-"""`lycosa train browse`, from a browsing record to a crawl that it guides."""
+"""`lycosa train browse`, from a browsing record to a crawl."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ LOCAL = ("--delay", "0", "--allow-network", "127.0.0.0/8")
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A small web."""
+    """Serve a small web."""
     with serve(Web(seed=7, pages=240, hosts=8, traps=()), record=False) as serving:
         yield serving
 
 
 @pytest.fixture(scope="module")
 def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record of someone's browsing with labels and no content, a crawl with the pages, and what was learned."""
+    """Write a browsing record with labels but no content, a crawl with the pages, and a trained model."""
     place = tmp_path_factory.mktemp("browsing")
     web = server.web
     every, good = list(web.urls()), set(web.relevant(TOPIC))
@@ -59,14 +59,13 @@ def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def here(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the command is run, in a terminal of 80 columns."""
+    """Run the command in this directory, in a terminal of 80 columns."""
     monkeypatch.chdir(made)
     monkeypatch.setenv("COLUMNS", "80")
     return made
 
 
-def test_what_was_learned_is_told(here: Path, command: Command) -> None:
-    """States, moves between them, clusters with their words, and the command to go on with."""
+def test_train_browse_report(here: Path, command: Command) -> None:
     words = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", "a, b.browsing")
     told = command.out(*words).splitlines()
     browsing = Browsing.load(here / "a, b.browsing")
@@ -80,8 +79,7 @@ def test_what_was_learned_is_told(here: Path, command: Command) -> None:
     (here / "a, b.browsing").unlink()
 
 
-def test_names_of_files_do_nothing_to_the_terminal(tmp_path: Path, command: Command) -> None:
-    """A record may come from elsewhere, and its name with it."""
+def test_train_browse_removes_control_characters(tmp_path: Path, command: Command) -> None:
     record = tmp_path / "a\x1b[31mb.jsonl"
     said = [("reef", True), ("coral reef", True), ("cars", False), ("engines", False)]
     lines = [
@@ -93,8 +91,7 @@ def test_names_of_files_do_nothing_to_the_terminal(tmp_path: Path, command: Comm
     assert "\x1b" not in told
 
 
-def test_the_facts_as_json(here: Path, command: Command) -> None:
-    """They fit what is in the file; fetched and recorded pages give the same."""
+def test_train_browse_json_of_fetched_pages(here: Path, command: Command) -> None:
     told = command.json("train", "browse", "record.jsonl", "--out", "fetched.browsing", *LOCAL)
     browsing = Browsing.load(here / "fetched.browsing")
     assert browsing.digest == Browsing.load(here / "my.browsing").digest
@@ -104,26 +101,23 @@ def test_the_facts_as_json(here: Path, command: Command) -> None:
     assert told["relevant"] == told["clusters"]["kmeans"][-1]["relevant"]
 
 
-def test_quiet_means_quiet(here: Path, command: Command) -> None:
-    """Nothing is said, and an older file is replaced."""
+def test_train_browse_quiet_replaces_file(here: Path, command: Command) -> None:
     words = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", "again.browsing", "--quiet")
     for more in ((), ("--positives-only", "--states", "3")):
         assert (0, "", "") == command(*words, *more)
     assert 3 == Browsing.load(here / "again.browsing").states
 
 
-def test_a_crawl_as_the_record(here: Path, command: Command) -> None:
-    """All of its pages, with the links between them, and nothing is fetched."""
+def test_train_browse_on_a_crawl(here: Path, command: Command) -> None:
     told = command.json("train", "browse", "crawl", "--out", "crawl.browsing")
     assert 240 == told["pages"]
     assert told["steps"] > 1000
 
 
 @pytest.mark.parametrize("more", [(), ("--positives-only",)])
-def test_a_crawl_by_what_was_learned(
+def test_crawl_with_browsing_strategies(
     here: Path, server: Server, tmp_path: Path, more: tuple[str, ...], command: Command
 ) -> None:
-    """Each strategy that learns from browsing can read the file."""
     command.out("train", "browse", "record.jsonl", "--pages", "crawl", "--out", tmp_path / "m", "--quiet", *more)
     seeds = [word for url in server.web.seeds(TOPIC) for word in ("--seed", url)]
     for strategy in ("hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph"):
@@ -135,7 +129,7 @@ TRAIN = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", "new.br
 
 
 def but(place: str, value: str) -> tuple[str, ...]:
-    """The same command with another value."""
+    """Return the command with another value."""
     return tuple(value if word == place else word for word in TRAIN)
 
 
@@ -155,8 +149,7 @@ def but(place: str, value: str) -> tuple[str, ...]:
         ((*TRAIN, "--delay", "-1"), "--delay is -1.0: it must be 0 or more"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_in_a_line(here: Path, words: tuple[str, ...], told: str, command: Command) -> None:
-    """Exit code 2, one line that names what is wrong, and nothing is written."""
+def test_train_browse_errors_are_one_line(here: Path, words: tuple[str, ...], told: str, command: Command) -> None:
     (here / "empty").mkdir(exist_ok=True)
     if not (here / "pipe").exists():
         os.mkfifo(here / "pipe")

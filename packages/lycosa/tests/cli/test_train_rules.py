@@ -1,4 +1,4 @@
-"""`lycosa train rules`, from a model to a crawl that goes by rules."""
+"""`lycosa train rules`, from a model to a crawl."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ LOCAL = ("--delay", "0", "--allow-network", "127.0.0.0/8")
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A small web."""
+    """Serve a small web."""
     with serve(Web(seed=7, pages=200, hosts=6, traps=()), record=False) as serving:
         yield serving
 
 
 @pytest.fixture(scope="module")
 def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a crawl of the whole web, a table of topics, a model, and rules between its classes."""
+    """Write a crawl of the whole web, a table of topics, a model, and rules between its classes."""
     place = tmp_path_factory.mktemp("made")
     options: dict[str, Any] = {"delay": 0.0, "per_host": 8, "allow_network": ["127.0.0.0/8"], "budget": 200}
     seeds = list(server.web.urls())
@@ -50,7 +50,7 @@ def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of it, where the command is run, in a terminal of 80 columns."""
+    """Run the command in a copy of the directory, in a terminal of 80 columns."""
     shutil.copytree(made, tmp_path / "here")
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.setenv("COLUMNS", "80")
@@ -58,15 +58,11 @@ def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def everything(place: Path) -> dict[str, int]:
-    """Every file and how large it is."""
+    """Return every file with its size."""
     return {str(path.relative_to(place)): path.stat().st_size for path in place.rglob("*") if path.is_file()}
 
 
-# -- learning --------------------------------------------------------------------------------------------------
-
-
-def test_rules_of_a_table(here: Path, command: Command) -> None:
-    """It is said how many there are, from how much, and what to do with them; what it says can be done."""
+def test_train_rules_from_table(here: Path, command: Command) -> None:
     words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--out", "my rules.tsv")
     told = command.out(*words, "--pages", "crawl").splitlines()
     book = RuleBook.load(here / "my rules.tsv")
@@ -77,8 +73,7 @@ def test_rules_of_a_table(here: Path, command: Command) -> None:
     assert book == RuleBook.load(here / "rules.tsv")
 
 
-def test_rules_of_a_crawl(here: Path, command: Command) -> None:
-    """A crawl needs no table, and is read only; the facts come as JSON, too."""
+def test_train_rules_from_crawl(here: Path, command: Command) -> None:
     before = everything(here)
     told = command.json("train", "rules", "crawl", "--model", "topics.model", "--out", "r.tsv")
     assert told["rules"] == len(RuleBook.load(here / "r.tsv"))
@@ -86,23 +81,20 @@ def test_rules_of_a_crawl(here: Path, command: Command) -> None:
     assert before == {name: size for name, size in everything(here).items() if name != "r.tsv"}
 
 
-def test_rules_of_fetched_pages(here: Path, command: Command) -> None:
-    """Without a recording the pages are asked for; the rules are the same."""
+def test_train_rules_from_fetched_pages(here: Path, command: Command) -> None:
     words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--out", "fetched.tsv", *LOCAL, "--quiet")
     assert (0, "", "") == command(*words)
     assert RuleBook.load(here / "rules.tsv") == RuleBook.load(here / "fetched.tsv")
 
 
-def test_rules_are_written_over_rules(here: Path, command: Command) -> None:
-    """Older rules are replaced, as an older model is."""
+def test_train_rules_replaces_rules(here: Path, command: Command) -> None:
     words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--pages", "crawl", "--out", "rules.tsv")
     before = RuleBook.load(here / "rules.tsv")
     command.out(*words, "--links", "2", "--quiet")
     assert 0 < len(RuleBook.load(here / "rules.tsv")) < len(before)
 
 
-def test_rules_of_both_kinds_add_up(here: Path, command: Command) -> None:
-    """Random walks, and the rules that there were: every case of both is there."""
+def test_train_rules_with_walk_and_add(here: Path, command: Command) -> None:
     words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--pages", "crawl", "--quiet")
     command.out(*words, "--walk", 40, "--out", "walked.tsv")
     command.out(*words, "--walk", 40, "--add", "rules.tsv", "--out", "both.tsv")
@@ -115,11 +107,7 @@ def test_rules_of_both_kinds_add_up(here: Path, command: Command) -> None:
     assert 2 == command(*words, "--add", "nowhere.tsv", "--out", "x.tsv").code
 
 
-# -- looking ---------------------------------------------------------------------------------------------------
-
-
-def test_what_leads_to_a_class(here: Path, command: Command) -> None:
-    """One line a class, the likeliest first, in no more than 80 columns."""
+def test_show_rules_for_target(here: Path, command: Command) -> None:
     lines = command.out("train", "rules", "rules.tsv", "--target", TOPIC, "--limit", "5").splitlines()
     assert [f"How likely pages lead to {TOPIC} in 2 links or fewer:", "pages of"] == [lines[0], lines.pop(1)[:8]]
     chances = [float(line.rpartition(" ")[2]) for line in lines[1:6]]
@@ -130,8 +118,7 @@ def test_what_leads_to_a_class(here: Path, command: Command) -> None:
     assert chances == command.json("train", "rules", "rules.tsv", "--target", TOPIC)
 
 
-def test_every_rule(here: Path, command: Command) -> None:
-    """Without a target all rules are listed, the likeliest first; JSON has them whole."""
+def test_show_all_rules(here: Path, command: Command) -> None:
     lines = command.out("train", "rules", "rules.tsv", "--limit", "3").splitlines()
     assert ["from", "to", "probability", "cases"] == lines[0].split()
     assert max(map(len, lines)) <= 80
@@ -141,8 +128,7 @@ def test_every_rule(here: Path, command: Command) -> None:
     assert {(rule.source, rule.to): rule.cases for rule in book} == {(r["source"], r["to"]): r["cases"] for r in told}
 
 
-def test_the_citation_matrix(command: Command, tmp_path: Path) -> None:
-    """A row for each class, its shares in the columns of the same numbers; branches where there are many classes."""
+def test_show_matrix(command: Command, tmp_path: Path) -> None:
     book = RuleBook()
     for source, to, cases in (("A/x", "A/y", 3), ("A/y", "B", 1), ("B", "A/x", 1)):
         book.add(source, to, cases)
@@ -159,8 +145,7 @@ def test_the_citation_matrix(command: Command, tmp_path: Path) -> None:
     assert 2 == command("train", "rules", tmp_path / "r.tsv", "--matrix", "--level", -1).code
 
 
-def test_a_matrix_of_hundreds_of_classes_is_refused(command: Command, tmp_path: Path) -> None:
-    """Its cells are the square of them: one line says what to do instead, and --json still has it."""
+def test_show_matrix_too_many_classes(command: Command, tmp_path: Path) -> None:
     book = RuleBook()
     for number in range(200):
         book.add(f"A{number}", f"A{number + 1}", 1)
@@ -171,8 +156,7 @@ def test_a_matrix_of_hundreds_of_classes_is_refused(command: Command, tmp_path: 
     assert 2 == command("train", "rules", "x.tsv", "--model", "m", "--out", "r", "--walk", -1).code
 
 
-def test_markup_in_names_of_classes(command: Command, tmp_path: Path) -> None:
-    """Brackets in a class's name are shown as they are."""
+def test_show_rules_with_markup_in_names(command: Command, tmp_path: Path) -> None:
     book = RuleBook()
     book.add("[bold]A[/bold]", "[red]B", 3)
     book.save(tmp_path / "r.tsv")
@@ -180,8 +164,7 @@ def test_markup_in_names_of_classes(command: Command, tmp_path: Path) -> None:
     assert "lead to [red]B in 2 links" in command.out("train", "rules", tmp_path / "r.tsv", "--target", "[red]B")
 
 
-def test_nothing_leads_there(command: Command, tmp_path: Path) -> None:
-    """A class that no page links to is told as such."""
+def test_show_rules_for_unlinked_class(command: Command, tmp_path: Path) -> None:
     book = RuleBook()
     book.add("A", "B", 3)
     book.save(tmp_path / "r.tsv")
@@ -189,12 +172,8 @@ def test_nothing_leads_there(command: Command, tmp_path: Path) -> None:
     assert "No rule leads to A: a crawl for it is one by soft focus.\n" == told
 
 
-# -- crawling --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("target", ["Marine Biology/CORAL Reefs", SUBJECT])
-def test_a_crawl_by_rules(here: Path, server: Server, target: str, command: Command) -> None:
-    """The target may be spelled as the model understands it, or be a branch; the crawl resumes by its own copies."""
+def test_crawl_with_rules(here: Path, server: Server, target: str, command: Command) -> None:
     seeds = [word for url in server.web.seeds(TOPIC) for word in ("--seed", url)]
     words = ("--model", "topics.model", "--target", target, "--strategy", "rules,file=rules.tsv,refine=yes")
     command.out("crawl", *words, *seeds, "--out", "by, rules", *LOCAL, "--budget", "15", "--quiet")
@@ -207,13 +186,11 @@ def test_a_crawl_by_rules(here: Path, server: Server, target: str, command: Comm
     log.close()
 
 
-# -- what can be wrong -----------------------------------------------------------------------------------------
-
 TRAIN = ("train", "rules", "pages.tsv", "--model", "topics.model", "--pages", "crawl", "--out", "new.tsv")
 
 
 def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
-    """The same command with other values: a place and what stands there, by turns."""
+    """Return the command with some arguments replaced: alternating old and new values."""
     changed = list(words)
     for place, value in zip(changes[::2], changes[1::2], strict=True):
         changed[changed.index(place)] = value
@@ -249,8 +226,7 @@ def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
         (("train", "rules", "rules.tsv", "--limit", "-3"), "--limit is -3: it must be 0 (all) or more"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_in_a_line(here: Path, words: tuple[str, ...], told: str, command: Command) -> None:
-    """Exit code 2, one line that names what is wrong, and nothing is written."""
+def test_train_rules_errors_are_one_line(here: Path, words: tuple[str, ...], told: str, command: Command) -> None:
     (here / "empty").mkdir()
     (here / "strange.tsv").write_text("http://a.test/\tFootball\n")
     (here / "lost.tsv").write_text(f"http://a.test/\t{TOPIC}\n")
@@ -272,8 +248,7 @@ def test_what_is_wrong_is_told_in_a_line(here: Path, words: tuple[str, ...], tol
         (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=other.tsv"), "no rule knows"),
     ],
 )  # fmt: skip
-def test_a_crawl_that_can_not_go_by_rules(here: Path, words: tuple[str, ...], told: str, command: Command) -> None:
-    """What is missing is told before a directory is made."""
+def test_crawl_with_rules_errors(here: Path, words: tuple[str, ...], told: str, command: Command) -> None:
     book = RuleBook()
     book.add("A", "B", 3)
     book.save(here / "other.tsv")
@@ -283,8 +258,7 @@ def test_a_crawl_that_can_not_go_by_rules(here: Path, words: tuple[str, ...], to
     assert not (here / "new crawl").exists()
 
 
-def test_pages_that_no_one_serves(here: Path, command: Command) -> None:
-    """If no page can be fetched, the first reason is told."""
+def test_train_rules_unreachable_pages(here: Path, command: Command) -> None:
     (here / "private.tsv").write_text(f"http://127.0.0.1:9/\t{TOPIC}\n")
     words = ("train", "rules", "private.tsv", "--model", "topics.model", "--out", "new.tsv", "--delay", "0", "--quiet")
     complaint = command.complaint(*words)

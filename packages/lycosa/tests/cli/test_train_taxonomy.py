@@ -1,4 +1,4 @@
-"""`lycosa train taxonomy`: browse a web directory, mark topics, write the table that `lycosa train` reads."""
+"""`lycosa train taxonomy`: browse a web directory, mark topics, write a training table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS = [("Science/Physics", 4), ("Science/Biology", 4), ("Arts", 4)]
 
 @pytest.fixture
 def dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A table of addresses and topics, where the command is run."""
+    """Write a table of URLs and topics in the current directory."""
     monkeypatch.chdir(tmp_path)
     rows = [
         f"http://{topic.lower().replace('/', '.')}.example/{n}\t{topic}\n" for topic, many in ROWS for n in range(many)
@@ -27,8 +27,7 @@ def dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "dump.tsv"
 
 
-def test_branches_are_listed_with_their_pages(command: Command, dump: str) -> None:
-    """The first level, then what is below a branch, then the pages of a topic."""
+def test_taxonomy_lists_branches_and_pages(command: Command, dump: str) -> None:
     first = command.out("train", "taxonomy", dump, "--quiet", width=80) + command.out(
         "train", "taxonomy", dump, width=80
     )
@@ -44,8 +43,7 @@ def test_branches_are_listed_with_their_pages(command: Command, dump: str) -> No
 
 
 @pytest.mark.paper("rules-marking")
-def test_marks_are_written_and_shown(command: Command, dump: str) -> None:
-    """With --out a table is written; a second call marks in it, a third takes the marks away."""
+def test_taxonomy_marks_topics(command: Command, dump: str) -> None:
     assert "topics.tsv: 12 pages of 3 topics" in command.out("train", "taxonomy", dump, "--out", "topics.tsv")
     told = command.out("train", "taxonomy", "topics.tsv", "--mark", "Science/Physics", width=80)
     assert "Marked: Science/Physics" in told
@@ -55,8 +53,7 @@ def test_marks_are_written_and_shown(command: Command, dump: str) -> None:
     assert [] == command.json("train", "taxonomy", "topics.tsv", "--mark", "")["marked"]
 
 
-def test_marks_take_no_pages_away(command: Command, dump: str) -> None:
-    """A table written with all pages of a large topic still has them when a topic was marked in it."""
+def test_taxonomy_mark_keeps_all_pages(command: Command, dump: str) -> None:
     Path(dump).write_text("".join(f"http://a.example/{n}\tArts\n" for n in range(200)))
     command.out("train", "taxonomy", dump, "--most", 0, "--out", "topics.tsv")
     assert "topics.tsv: 200 pages of 1 topics" in command.out("train", "taxonomy", "topics.tsv", "--mark", "Arts")
@@ -74,8 +71,7 @@ def test_marks_take_no_pages_away(command: Command, dump: str) -> None:
         (["dump.tsv", "--most", "-1"], "most is -1"),
     ],
 )
-def test_what_cannot_be_is_one_line(command: Command, dump: str, words: list[str], said: str) -> None:
-    """Nothing is written, and the line says what is wrong."""
+def test_taxonomy_errors_are_one_line(command: Command, dump: str, words: list[str], said: str) -> None:
     before = Path(dump).read_text()
     refused = command("train", "taxonomy", *words)
     assert (2, True, 1) == (refused.code, said in refused.err, len(refused.err.splitlines())), refused.err
@@ -83,8 +79,7 @@ def test_what_cannot_be_is_one_line(command: Command, dump: str, words: list[str
 
 
 @pytest.mark.paper("rules-marking")
-def test_what_is_marked_is_the_target_of_a_model(command: Command, dump: str) -> None:
-    """Training keeps the marks; a topic too small for a class of its own is what took its pages."""
+def test_marked_topics_are_targets_of_model(command: Command, dump: str) -> None:
     command.out("train", "taxonomy", dump, "--mark", "Science/Physics", "--out", "topics.tsv")
     words = {"science.physics": "quantum atom", "science.biology": "cell gene", "arts": "opera paint"}
 
@@ -100,8 +95,7 @@ def test_what_is_marked_is_the_target_of_a_model(command: Command, dump: str) ->
     assert (["Arts", "Science"], ["Science"]) == (merged.model.classes, merged.model.default_targets)
 
 
-def test_the_embedded_web_has_a_directory(command: Command, tmp_path: Path) -> None:
-    """Ten pages of each of its topics, as public directories wrote them."""
+def test_demo_web_directory(command: Command, tmp_path: Path) -> None:
     web = Web(seed=7, pages=400, hosts=8, traps=())
     _write_directory(web, tmp_path / "web.rdf")
     found = command.json("train", "taxonomy", tmp_path / "web.rdf")

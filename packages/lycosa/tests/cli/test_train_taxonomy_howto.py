@@ -1,4 +1,4 @@
-"""docs/howto/taxonomy.md: every command that it shows does what it says, on a small embedded web."""
+"""docs/howto/taxonomy.md: its commands work as shown, on a small embedded web."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from places import ROOT
 
 PAGE = ROOT / "docs" / "howto" / "taxonomy.md"
 SMALLER = {"--links 20": "--links 3", "--walk 1000": "--walk 60", "--budget 300": "--budget 20", "0.01": "0"}
-"""The commands are the page's; only less is fetched, and without pauses."""
+"""Replacements that fetch fewer pages without delays."""
 
 
-def test_the_commands_of_the_how_to(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One after the other: a directory, a table with marks, a model, rules in two ways, two crawls; and the Python."""
+def test_taxonomy_howto_commands(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = PAGE.read_text("utf-8")
     blocks = re.findall(r"^```console\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)

@@ -1,4 +1,4 @@
-"""`lycosa why` as a person types it."""
+"""`lycosa why` as typed by users."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCORES = "a\t.5\nb\t1\n"
 
 @pytest.fixture
 def graph(tmp_path: Path) -> str:
-    """A graph on disk, as --space names it."""
+    """Write a graph for --space."""
     (tmp_path / "links.tsv").write_text(LINKS)
     (tmp_path / "scores.tsv").write_text(SCORES)
     return f"graph,file={tmp_path / 'links.tsv'},scores={tmp_path / 'scores.tsv'}"
@@ -27,7 +27,7 @@ Crawl = Callable[..., Path]
 
 @pytest.fixture
 def crawl(graph: str, tmp_path: Path, command: Command) -> Crawl:
-    """Crawl it from a, two pages unless told otherwise."""
+    """Return a function that crawls it from a, two pages by default."""
 
     def run(strategy: str = "scent", budget: int = 2) -> Path:
         words = ["crawl", "--space", graph, "--seed", "a", "--out", tmp_path / "crawl", "--quiet"]
@@ -37,11 +37,10 @@ def crawl(graph: str, tmp_path: Path, command: Command) -> Crawl:
     return run
 
 
-def test_a_link_that_waits(crawl: Crawl, command: Command) -> None:
-    """Its place, its terms with bars, and where it was found; a strategy that explains itself adds up."""
+def test_why_waiting_link(crawl: Crawl, command: Command) -> None:
     made = crawl()
     told = command.out("why", made, "e", width=100)
-    assert "waits as number 1 of 3" in told  # it stands on b, the best page
+    assert "waits as number 1 of 3" in told  # it is on b, the best page
     assert "█" in told
     assert "found on" in told
     facts = command.json("why", made, "e")
@@ -50,8 +49,7 @@ def test_a_link_that_waits(crawl: Crawl, command: Command) -> None:
     assert view["priority"] == pytest.approx(sum(view["terms"].values()), abs=1e-6)
 
 
-def test_what_comes_next(crawl: Crawl, command: Command) -> None:
-    """Without a URL: the best links that wait, one line each, at any width; and as JSON."""
+def test_why_next_links(crawl: Crawl, command: Command) -> None:
     made = crawl()
     for width in (40, 100):
         told = command.out("why", made, width=width)
@@ -61,8 +59,7 @@ def test_what_comes_next(crawl: Crawl, command: Command) -> None:
     assert (3, {"c", "d", "e"}) == (facts["waiting"], {link["node"] for link in facts["next"]})
 
 
-def test_a_page_that_was_fetched(crawl: Crawl, command: Command) -> None:
-    """What was expected, what came of it, and path from a seed."""
+def test_why_fetched_page(crawl: Crawl, command: Command) -> None:
     made = crawl("best-first")
     told = command.out("why", made, "b", width=100)
     assert "expected    .50, by best-first" in told  # the mean of page .5 and link .5
@@ -72,21 +69,18 @@ def test_a_page_that_was_fetched(crawl: Crawl, command: Command) -> None:
     assert "a seed comes first" in command.out("why", made, "a", width=100)
 
 
-def test_a_bandit(crawl: Crawl, command: Command) -> None:
-    """Each arm has its say."""
+def test_why_bandit(crawl: Crawl, command: Command) -> None:
     made = crawl("mab_epsilon,arms=fl_deg+fl_n+scent")
     told = command.out("why", made, "d", width=100)
     assert all(arm in told for arm in ("fl_deg", "fl_n", "scent"))
     assert "the arm with the best pages so far" in command.out("why", made, width=100)
 
 
-def test_nothing_waits(crawl: Crawl, command: Command) -> None:
-    """A crawl that has fetched all it knows says so."""
+def test_why_empty_frontier(crawl: Crawl, command: Command) -> None:
     assert "no links waiting" in command.out("why", crawl(budget=99))
 
 
-def test_bad_input(crawl: Crawl, tmp_path: Path, command: Command) -> None:
-    """No directory, no crawl in it, nothing crawled yet, an unknown link: one line says which."""
+def test_why_bad_input(crawl: Crawl, tmp_path: Path, command: Command) -> None:
     made, empty, untouched = crawl(), tmp_path / "empty", tmp_path / "untouched"
     for place in (empty, untouched):
         place.mkdir()
@@ -100,8 +94,7 @@ def test_bad_input(crawl: Crawl, tmp_path: Path, command: Command) -> None:
         assert told in command.complaint("why", place, "beta")
 
 
-def test_the_report_tells_it_too(crawl: Crawl, tmp_path: Path, command: Command) -> None:
-    """The report lists what comes next with bars; one whose graph is gone does without."""
+def test_report_includes_reasons(crawl: Crawl, tmp_path: Path, command: Command) -> None:
     made = crawl()
     command.out("report", made, "--out", tmp_path / "with.html")
     page = (tmp_path / "with.html").read_text("utf-8")
@@ -112,8 +105,7 @@ def test_the_report_tells_it_too(crawl: Crawl, tmp_path: Path, command: Command)
     assert "Next links, and why" not in (tmp_path / "without.html").read_text("utf-8")
 
 
-def test_a_page_of_a_large_crawl(crawl: Crawl, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is known without reading the whole log again comes at once; what is not, when it is asked for."""
+def test_why_page_of_large_crawl(crawl: Crawl, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     made = crawl()
     whole = command.json("why", made, "b")
     monkeypatch.setattr("lycosa.explaining.reasons.MAX_REPLAYED_EVENTS", 1)
