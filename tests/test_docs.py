@@ -304,7 +304,7 @@ def test_api_guide_answers_fit_schema(schema: dict[str, Any], operations: dict[s
 
 def test_schema_misfits_are_found(schema: dict[str, Any]) -> None:
     tool = _tool("server_docs")
-    part = {"$ref": "#/components/schemas/Changes"}
+    part = {"$ref": "#/components/schemas/ChangeList"}
     change = {"crawl": None, "since": "now", "changes": [{"seq": 1}], "more": True}
     wrong = " ".join(tool.misfits(schema, part, change))
     for words in ("'more'", "'last_visit'", "since is no number", "changes[0] lacks"):

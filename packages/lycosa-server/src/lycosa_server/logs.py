@@ -35,7 +35,7 @@ class _JsonHandler(logging.Handler):
         levels = {logging.ERROR: "error", logging.CRITICAL: "error", logging.WARNING: "warning"}
         failed = record.exc_info and record.exc_info[0]
         trace = {"trace": logging.Formatter().formatException(record.exc_info)} if failed else {}  # type: ignore[arg-type]
-        log("told", levels.get(record.levelno, "info"), by=record.name, text=record.getMessage(), **trace)
+        log("library", levels.get(record.levelno, "info"), by=record.name, text=record.getMessage(), **trace)
 
 
 def capture_library_logs() -> None:

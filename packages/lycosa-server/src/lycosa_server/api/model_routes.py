@@ -217,7 +217,7 @@ def _check_topics(place: Path, topics: list[str]) -> None:
     if not place.is_file():
         raise InputError("missing-file", "the file of the directory is missing: choose another directory")
     directory = files.web_directory(place)
-    if not all(map(directory.named, topics)):
+    if not all(map(directory.resolve, topics)):
         raise InputError("unknown-name", "one of the topics has no name: select others")
 
 

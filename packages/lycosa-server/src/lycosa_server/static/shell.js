@@ -246,8 +246,8 @@ document.addEventListener("DOMContentLoaded", () => {
 });
 
 // Show a message on the next page, such as "Interest deleted".
-export const later = (text) => sessionStorage.setItem("told", text);
-const answer = sessionStorage.getItem("told");
-if (answer) { sessionStorage.removeItem("told"); toast(answer); }
+export const later = (text) => sessionStorage.setItem("message", text);
+const laterMessage = sessionStorage.getItem("message");
+if (laterMessage) { sessionStorage.removeItem("message"); toast(laterMessage); }
 
 export {fill};
