@@ -250,7 +250,7 @@ def make_engine(trap_filter: TrapFilter) -> Engine:
 def fold_inbound(engine: Engine, number: int, ends: Iterable[object]) -> SpilledRows:
     links = Links.to(*(f"http://b{number}.test/{end}" for end in ends))
     visit = Visit(node=f"http://c.test/{number}", pick=1, kind="page", outcome="ok", links=links)
-    engine.take_in([InboundLinks(1, number, visit)])
+    engine.add_events_from_shards([InboundLinks(1, number, visit)])
     assert isinstance(engine.spilled, SpilledRows)
     return engine.spilled
 
@@ -274,5 +274,5 @@ def test_spill_file_has_length_of_snapshot() -> None:
 
 
 def test_trap_filter_without_leave_spills_nothing() -> None:
-    assert make_engine(SectionTrapFilter()).spilled is not None
+    assert make_engine(TrapFilter()).spilled is not None
     assert make_engine(Priorities(SectionTrapFilter(0.5), ScrapySpace())).spilled is None

@@ -134,7 +134,7 @@ async def _reconsidered(out: Path) -> None:
     assert isinstance(scheduler, PageAssets)
     engine._reconsider(np.array([engine.table.row_of[OFF], -1]), np.array([1.0, 1.0]))
     result = scheduler.state()
-    assert [OFF] == run["unread"]
+    assert [OFF] == result["unread"]
     again = PageAssets(crawl.options, engine.space, scheduler.threshold, scheduler.versions)
     again.restore(result)
     assert str(result) == str(again.state())
