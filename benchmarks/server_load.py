@@ -128,7 +128,7 @@ class Browser:
     def count(self, told: dict) -> None:
         """What it has got by now."""
         if told:
-            self.pages, self.found = told["crawl"]["pages"], told["crawl"]["found"]
+            self.pages, self.found = told["crawl"]["pages"], told["crawl"]["relevant"]
 
     async def listen(self) -> None:
         """The live events, as a browser's page has them open."""

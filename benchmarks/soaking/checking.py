@@ -218,7 +218,7 @@ class Checks:
             row = rows.get(crawl)
             if row is not None and row["state"] not in ("running", "queued") and not row["judging"]:
                 self.counts["rows of crawls"] += 1
-                if (told_of := (row["pages"], row["found"])) != (now := count_pages(directory, row)):
+                if (told_of := (row["pages"], row["relevant"])) != (now := count_pages(directory, row)):
                     yield f"{crawl}, {row['state']}: its row says {told_of}, its log {now}"
 
     def kept(self) -> Iterator[str]:

@@ -143,7 +143,7 @@ class Person:
 
     async def say(self, interest: Any, crawl: Any) -> None:
         """Yes or no to a page. What was acknowledged must never be lost."""
-        status, told = await self.ask("GET", f"/crawls/{crawl['id']}/pages", limit=20, found=False)
+        status, told = await self.ask("GET", f"/crawls/{crawl['id']}/pages", limit=20, relevant=False)
         if status != 200 or not told["pages"]:
             return
         url = self.chance.choice(told["pages"])["url"]
