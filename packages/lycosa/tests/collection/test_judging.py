@@ -82,7 +82,7 @@ def counts(path: Path) -> dict[str, int]:
         }
         with Search(collection) as search:
             words = "reef or ring or train"
-            result["search"] = search.find(words, score=collection.threshold, limit=50).pages
+            result["search"] = search.find(words, threshold=collection.threshold, limit=50).pages
     return result
 
 

@@ -145,7 +145,7 @@ def test_find_filters(small: Path) -> None:
         assert 0 == search.find("coral", until="2020-01-01").pages
         assert len(everywhere) == search.find("coral", since="2023-11-14", until="2023-11-14").pages
         best = max(hit.relevance for hit in search.find("coral"))
-        assert all(hit.relevance == best for hit in search.find("coral", score=best))
+        assert all(hit.relevance == best for hit in search.find("coral", threshold=best))
 
 
 def test_find_checks_arguments_before_indexing(small: Path, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_find_replaces_old_version(tmp_path: Path) -> None:
     assert [A] == found(crawl.path, "salamander")
     assert {A, B} == set(found(crawl.path, "corals"))
     with CrawlDirectory(crawl.path) as collection, Search(collection) as search:
-        (hit,) = search.find("salamander", since="2026-01-03", score=0.6)
+        (hit,) = search.find("salamander", since="2026-01-03", threshold=0.6)
         assert ("New title", 0.7, EPOCH + 2 * DAY) == (hit.title, hit.relevance, hit.fetched.timestamp())
         assert 2 == search.find("corals").pages
 

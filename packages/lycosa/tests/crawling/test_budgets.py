@@ -58,7 +58,7 @@ def test_request_budget_is_kept_and_reported(tmp_path: Path, case: str) -> None:
     assert tally.spent == summary.spent
     with CrawlDirectory(tmp_path / "crawl") as collection:
         report = gather(collection)
-    assert (len(script.requests), " --max-requests 400") == (report.requests, report.more)
+    assert (len(script.requests), " --max-requests 400") == (report.requests, report.budget_option)
     assert f"{tally.spent[waste]:,} {waste}" in report.spent
 
 

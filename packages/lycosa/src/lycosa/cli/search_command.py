@@ -59,7 +59,7 @@ def search(
             languages=language or [],
             since=since,
             until=until,
-            score=threshold,
+            threshold=threshold,
             copies=copies,
             changed=changed_since,
             width=max(100, 3 * (min(output().width, 100) - 6)),  # a passage of three lines

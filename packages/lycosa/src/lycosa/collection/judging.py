@@ -120,20 +120,20 @@ def judge(
         opened = stack.enter_context(closing(Directory.open(path))) if keep else None
         collection = stack.enter_context(CrawlDirectory(path))
         log = stack.enter_context(closing(opened.log())) if opened is not None else collection.log
-        done = _Rejudging(collection, log, options, topic, now, 0 if keep else sample)
+        rejudging = _Rejudging(collection, log, options, topic, now, 0 if keep else sample)
         if opened is not None:
             if model is not None:
-                done.options = opened.replace_model(options, model)
-            done.keep(opened)
-        return done.judged
+                rejudging.options = opened.replace_model(options, model)
+            rejudging.keep(opened)
+        return rejudging.judged
 
 
 def learn(opened: Directory, log: SqliteLog, now: float) -> JudgingResult:
     """Train the crawl's own judge with everything recorded, including labels. The caller holds the directory's lock."""
     with CrawlDirectory(opened.path) as collection:
-        done = _Rejudging(collection, log, collection.options, None, now)
-        done.keep(opened)
-        return done.judged
+        rejudging = _Rejudging(collection, log, collection.options, None, now)
+        rejudging.keep(opened)
+        return rejudging.judged
 
 
 def _changed(options: Options, words: str, examples: list[str], threshold: float | None, judge: str) -> Options:
@@ -186,19 +186,19 @@ class _Rejudging:
         self.collection, self.log, self.options, self.now = collection, log, options, now
         self.new_events: list[Event] = []
         rows = list(log.rows(f"seq, node, relevance, {RELEVANCE_NOW}, kind = 'page' AND same = ''", VERSIONS))
-        was = collection.options
-        other = any(getattr(options, name) != getattr(was, name) for name in (*TOPIC_OPTIONS, "judge"))
+        previous = collection.options
+        has_changed = any(getattr(options, name) != getattr(previous, name) for name in (*TOPIC_OPTIONS, "judge"))
         self.sample_of = 0  # number of all pages if only a sample is judged, else 0
-        if sample and other and topic is None and len(rows) > 2 * sample:
+        if sample and has_changed and topic is None and len(rows) > 2 * sample:
             self.sample_of, rows = len(rows), rows[:: -(-len(rows) // sample)]
         self.seqs: list[int] = [row[0] for row in rows]
         self.nodes: list[str] = [row[1] for row in rows]
         self.relevances, self.before = np.array([row[2] for row in rows]), np.array([row[3] for row in rows])
         self.is_counted = np.array([row[4] for row in rows], np.bool_)
         self.probability = collection.probability
-        is_reset = bool(was.threshold) and not options.threshold  # back to the judge's own threshold
-        if topic is not None or other or is_reset or (self._learns() and options.threshold == was.threshold):
-            self.threshold, self.relevances_now = self._judge_again(topic, other or topic is not None)
+        is_reset = bool(previous.threshold) and not options.threshold  # back to the judge's own threshold
+        if topic is not None or has_changed or is_reset or (self._learns() and options.threshold == previous.threshold):
+            self.threshold, self.relevances_now = self._judge_again(topic, has_changed or topic is not None)
         else:  # same judge: its relevances are known
             self.threshold = options.threshold or collection.threshold
             self.relevances_now = self._current_relevances()
@@ -226,7 +226,7 @@ class _Rejudging:
                 relevances_now[place] = apply_label(float(relevances_now[place]), labels[node], self.threshold)
         return relevances_now
 
-    def _judge_again(self, topic: Judge | None, other: bool) -> tuple[float, NDArray[np.floating[Any]]]:
+    def _judge_again(self, topic: Judge | None, has_changed: bool) -> tuple[float, NDArray[np.floating[Any]]]:
         """Train the judge from the log; for the crawl's own, only with events that the snapshot does not contain."""
         path, options = self.collection.path, self.options
         make = partial(make_judge, with_resolved_files(options, path))
@@ -235,17 +235,19 @@ class _Rejudging:
         name = fingerprint(options, topic)
         self.probability = bool(getattr(topic, "probability", False))
         labelled, learner = self._with_labels(topic)
-        reader = _ArchiveJudge(self.collection, learner) if isinstance(labelled, LabelledJudge) and other else None
+        reader = (
+            _ArchiveJudge(self.collection, learner) if isinstance(labelled, LabelledJudge) and has_changed else None
+        )
         try:
-            last_seq = 0 if other else self._restore(learner, name)
+            last_seq = 0 if has_changed else self._restore(learner, name)
         except StateMismatch:
             labelled, learner = self._with_labels(make(learned))
             last_seq = 0
         self._fold(learner, name, reader, last_seq)
-        if isinstance(labelled, LabelledJudge) and other:
+        if isinstance(labelled, LabelledJudge) and has_changed:
             update: ModelUpdate | None = labelled.full_update(self.now)
-        else:  # A judge without training data waits for it, unless it must rate the pages now.
-            update = learner.next_update(self.now, other or not is_waiting(learner))
+        else:  # a judge without training data waits for it, unless it must rate the pages now
+            update = learner.next_update(self.now, has_changed or not is_waiting(learner))
         if update is not None:
             update.judge = name
             learner.adopt(update)
@@ -310,10 +312,11 @@ class _Rejudging:
 
     def _learned(self) -> dict[str, Any]:
         """Return the terms learned from example pages or read from a file; read new examples."""
-        options, was = self.options, self.collection.options
+        options, previous = self.options, self.collection.options
         before: dict[str, Any] = self.log.setting("learned", {})
-        same = (options.examples, options.terms, judge_name(options)) == (was.examples, was.terms, judge_name(was))
-        if not options.examples or (same and before):
+        is_same = (options.examples, options.terms) == (previous.examples, previous.terms)
+        is_same = is_same and judge_name(options) == judge_name(previous)
+        if not options.examples or (is_same and before):
             return before if options.examples or options.terms else {}
         learned = learn_examples(judge_name(options), [self._example(name) for name in options.examples])
         self.new_events.append(Setting("learned", learned, self.now))
@@ -335,7 +338,7 @@ class _Rejudging:
 
     def _compared(self) -> JudgingResult:
         """Compare the relevances before and after."""
-        is_counted, new_threshold, was = self.is_counted, self.threshold, self.collection.threshold
+        is_counted, new_threshold, previous = self.is_counted, self.threshold, self.collection.threshold
         if len(self.relevances_now) != len(is_counted):
             raise InputError(
                 "bad-judge",
@@ -343,15 +346,15 @@ class _Rejudging:
             )
         relevances_now = np.asarray(self.relevances_now, float)
         pages = len(self.seqs) if self.sample_of else next(self.log.rows("COUNT(*)", PAGES))[0]
-        before, after = self.before >= was, relevances_now >= new_threshold
+        before, after = self.before >= previous, relevances_now >= new_threshold
         gained, lost = np.flatnonzero(is_counted & after & ~before), np.flatnonzero(is_counted & before & ~after)
         counted = np.flatnonzero(is_counted)
         nearest = counted[by_uncertainty(relevances_now[counted], new_threshold, self.probability)]
         return JudgingResult(
             judge_name(self.options),
-            estimate(self.before[is_counted], was, pages, self.collection.probability),
+            estimate(self.before[is_counted], previous, pages, self.collection.probability),
             estimate(relevances_now[is_counted], new_threshold, pages, self.probability),
-            was,
+            previous,
             new_threshold,
             len(gained),
             self._pages(gained[np.argsort(-relevances_now[gained], kind="stable")][:PAGES_PER_LIST]),
@@ -370,7 +373,7 @@ class _Rejudging:
 
     def keep(self, opened: Directory) -> None:
         """Store the result in the log and the crawl's options."""
-        # readers notice new relevances by this event
+        # Readers notice new relevances by this event.
         if not self.new_events or self.log.setting("threshold", None) != self.threshold:
             self.new_events.append(Setting("threshold", self.threshold, self.now))
         if self.log.setting("probability", False) != self.probability:

@@ -177,7 +177,7 @@ class Collection:
                 languages=languages,
                 since=since,
                 until=until,
-                score=threshold,
+                threshold=threshold,
                 copies=copies,
                 width=width,
             )

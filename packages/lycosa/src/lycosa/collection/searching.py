@@ -158,7 +158,7 @@ class Search:
         languages: Sequence[str] = (),
         since: str | date = "",
         until: str | date = "",
-        score: float = 0.0,
+        threshold: float = 0.0,
         copies: bool = False,
         changed: float | None = None,
         width: int = 240,
@@ -175,14 +175,14 @@ class Search:
         """
         if limit < 1:
             raise InputError("out-of-range", f"the limit is {limit}: it must be 1 or more")
-        check_threshold(score, probability=False)
+        check_threshold(threshold, probability=False)
         query = parse(words)
         depth = offset + limit if accepts is None else 1_000
         filters = filters or Filters.of(hosts, languages, since, until, changed)
         try:
-            answer = self._query(self.update(), query, filters, score, copies, depth)
+            answer = self._query(self.update(), query, filters, threshold, copies, depth)
         except IndexDamaged:  # rebuild once; a second failure is raised
-            answer = self._query(self.update(rebuild=True), query, filters, score, copies, depth)
+            answer = self._query(self.update(rebuild=True), query, filters, threshold, copies, depth)
         best, total = answer.best, answer.total
         if accepts is not None:
             best = [page for page in best if accepts(page.seq)]
@@ -192,14 +192,14 @@ class Search:
         return Results(hits, total, answer.loosened, answer.searched, answer.unread, self.behind)
 
     def _query(
-        self, index: SearchIndex, query: Query, filters: Filters, score: float, copies: bool, limit: int
+        self, index: SearchIndex, query: Query, filters: Filters, threshold: float, copies: bool, limit: int
     ) -> SearchResult:
         with index.reading():
             where, values = filters.where(index)
             if not copies:
                 where += " AND NOT copy"
-            if score > 0:  # the index has the relevance at the time of indexing only
-                relevant = self.collection.log.rows("seq", f"{VERSIONS} AND {RELEVANCE_NOW} >= ?", given=(score,))
+            if threshold > 0:  # the index has the relevance at the time of indexing only
+                relevant = self.collection.log.rows("seq", f"{VERSIONS} AND {RELEVANCE_NOW} >= ?", given=(threshold,))
                 where += f" AND seq {sql_in([seq for (seq,) in relevant], values)}"
             return IndexRanking(index, where, values).answer(query, limit)
 

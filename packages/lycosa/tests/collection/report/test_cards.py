@@ -72,7 +72,7 @@ def test_card_clips_titles_and_anchors(tmp_path: Path) -> None:
 
 def names(branch: PathBranch) -> list[object]:
     return [
-        *(stop.card.node for stop in branch.stops),
+        *(step.card.node for step in branch.steps),
         *([[names(fork) for fork in branch.branches]] * bool(branch.branches)),
     ]
 
@@ -92,7 +92,7 @@ def test_tree_merges_paths(tmp_path: Path) -> None:
     ) as (cards, number):
         tree = cards.tree([number[name] for name in ("e", "c", "f", "z")])
         assert [["a", "b", [["d", "e"], ["c", "f"]]], ["z"]] == [names(branch) for branch in tree]
-        assert [1, 2, 3] == [stop.rank for fork in tree[0].branches for stop in fork.stops if stop.rank]
+        assert [1, 2, 3] == [step.rank for fork in tree[0].branches for step in fork.steps if step.rank]
         assert [3, 1] == [branch.relevant for branch in tree]
 
 
@@ -100,9 +100,9 @@ def test_tree_shortens_long_paths(tmp_path: Path) -> None:
     chain = [page(f"n{i}", to=[f"n{i + 1}"]) for i in range(100)]
     with cards_of(tmp_path, Seed("n0"), *chain, page("n100", 0.9)) as (cards, number):
         (branch,) = cards.tree([number["n100"]])
-        assert 2 * PAGES_AT_ENDS + 1 == len(branch.stops)
-        assert 100 - 2 * PAGES_AT_ENDS == sum(stop.left_out for stop in branch.stops)
-        stretches = [[stop.card.node for stop in stretch] for stretch in branch.stretches]
+        assert 2 * PAGES_AT_ENDS + 1 == len(branch.steps)
+        assert 100 - 2 * PAGES_AT_ENDS == sum(step.left_out for step in branch.steps)
+        stretches = [[step.card.node for step in stretch] for stretch in branch.stretches]
         assert [["n0"], ["n99"], ["n100"]] == [stretches[0], *stretches[2:]]
         assert 2 * PAGES_AT_ENDS - 2 == len(stretches[1])
 

@@ -76,7 +76,7 @@ def test_best_pages_have_current_state(report: ReportFigures) -> None:
         B: ("vanished", EPOCH + 6 * DAY),
         C: ("moved", EPOCH + 7 * DAY),
         D: ("", 0.0),
-    } == {card.node: (card.since, card.since_when) for card in report.best}
+    } == {card.node: (card.state, card.state_since) for card in report.best}
 
 
 def test_report_excludes_revisit_time(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_report_shows_changes(report: ReportFigures) -> None:
     assert "8 revisits, the last on 11 January 2026, 00:00 UTC." in page
     assert "2 changes in the content of pages; 1 only cosmetic." in page
     assert "1 new page was discovered since." in page
-    assert f"lycosa changes {report.place} URL" in page
+    assert f"lycosa changes {report.quoted_directory} URL" in page
     assert f"<b>Figure {report.figure('changes')}.</b> Changes by the time" in page
     assert "topic 1" in page
     assert "Vanished since 7 January 2026." in page

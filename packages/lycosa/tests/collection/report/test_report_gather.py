@@ -37,10 +37,10 @@ def test_gather_headline(tmp_path: Path) -> None:
     assert (3, 1, 1 / 3, 2) == (report.pages, report.relevant, report.harvest, report.host_count)
     assert (4, 2020, 10.0, 1) == (report.requests, report.size, report.seconds, report.runs)
     assert "3 pages, 1 robots.txt" == report.spent
-    assert ("page budget spent", False, 1) == (report.ending, report.running, report.copied)
+    assert ("page budget spent", False, 1) == (report.ending, report.running, report.copy_count)
     assert "lycosa resume" in report.steps[0][0]
     assert report.steps[0][0].endswith("--budget 6")
-    assert ["coral reef", True] == [report.subject, report.worded]
+    assert ["coral reef", True] == [report.subject, report.has_topic_words]
 
 
 def test_gather_harvest_curves(tmp_path: Path) -> None:

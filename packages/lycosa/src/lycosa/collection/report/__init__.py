@@ -63,8 +63,8 @@ def threshold_text(threshold: float) -> str:
     >>> threshold_text(0.1), threshold_text(1e-9)
     ('0.10 or more', 'above 0')
     """
-    spoken = describe_threshold(threshold)
-    return f"{score(threshold)} or more" if spoken.endswith("more") else spoken
+    text = describe_threshold(threshold)
+    return f"{score(threshold)} or more" if text.endswith("more") else text
 
 
 def gather(collection: CrawlDirectory) -> ReportFigures:
@@ -75,11 +75,11 @@ def gather(collection: CrawlDirectory) -> ReportFigures:
         subject=options.subject,
         strategy=options.strategy,
         budget=options.budget,
-        worded=bool(options.topic),
+        has_topic_words=bool(options.topic),
         archived=options.archive,
         traps=options.traps,
         version=__version__,
-        made=time.time(),
+        created=time.time(),
     )
     report.read(collection, 10)
     view = collection.view()
@@ -92,9 +92,9 @@ def gather(collection: CrawlDirectory) -> ReportFigures:
 
     report.requests, report.size, report.recovered = tally.spent.total(), tally.size, tally.recovered
     report.spent = format_spending(tally.spent)
-    report.scoreless = int((relevances_now == 0).sum())
+    report.zero_count = int((relevances_now == 0).sum())
     report.runs = len(tally.crawls)
-    report.began = tally.crawls[0][0] if tally.crawls else 0.0
+    report.started = tally.crawls[0][0] if tally.crawls else 0.0
     report.seconds = sum((end - start for start, end in tally.crawls), 0.0)
     report.curve = figures.harvest_chart(relevant[pages], relevant[order])
     report.relevance_chart = figures.relevance_histogram(relevances_now, copies, report.threshold)
@@ -106,7 +106,7 @@ def gather(collection: CrawlDirectory) -> ReportFigures:
     report.freshness = _freshness(collection)
     if report.freshness is not None:
         for card in report.best:
-            cards.tell_since(card)
+            cards.set_current_state(card)
     report.branches = cards.tree(best[:MAX_PATHS])
     report.cards = [cards.card(int(vertex)) for vertex in pages[:MAX_CARDS]]
     hosts = view.hosts(collection.threshold)
@@ -128,8 +128,8 @@ def _learned(collection: CrawlDirectory) -> list[str]:
 
 def _best(collection: CrawlDirectory, view: CrawlView, any_relevant: bool) -> list[int]:
     """Return the best relevant pages, or if there are none, the pages of highest relevance."""
-    line = collection.threshold if any_relevant else 0.0
-    best = best_pages(collection, MAX_BEST, at_least=line, first_versions=True)
+    min_relevance = collection.threshold if any_relevant else 0.0
+    best = best_pages(collection, MAX_BEST, at_least=min_relevance, first_versions=True)
     return [int(np.searchsorted(view.column("first"), seq)) for seq, _ in best]
 
 
@@ -144,7 +144,7 @@ def _add_totals(report: ReportFigures, collection: CrawlDirectory, cards: Cards)
     relevant = view.relevant_by_language(collection.threshold)
     report.languages = [(code, count, relevant[code]) for code, count in tally.languages.most_common(12)]
     report.remarks = sorted(tally.flags.values(), key=lambda remark: (-remark.count, remark.name))
-    report.copied = int(view.column("first_copy")[view.column("crawled")].sum())
+    report.copy_count = int(view.column("first_copy")[view.column("crawled")].sum())
     copied = collection.log.rows(
         "same, COUNT(*), MIN(seq)",
         f"{PAGES} AND same != '' AND seq <= ? GROUP BY same",
@@ -167,7 +167,7 @@ def _freshness(collection: CrawlDirectory) -> Freshness | None:
     fresh = Freshness(
         revisits.count,
         revisits.last,
-        by_kind=[(sort, revisits.by_kind[sort]) for sort in CHANGE_KINDS if revisits.by_kind[sort]],
+        by_kind=[(kind, revisits.by_kind[kind]) for kind in CHANGE_KINDS if revisits.by_kind[kind]],
     )
     fresh.returned, fresh.new = revisits.by_kind["returned"], revisits.new
     fresh.chart = figures.changes_over_time(
@@ -210,7 +210,7 @@ def _format_value(value: Any) -> str:
 
 
 def _steps(report: ReportFigures) -> list[tuple[str, str]]:
-    name = report.place
+    name = report.quoted_directory
     steps = []
     if report.running:
         steps.append(
@@ -222,7 +222,7 @@ def _steps(report: ReportFigures) -> list[tuple[str, str]]:
     elif report.ending == REFRESHED:
         steps.append((f"lycosa refresh {name}", "Revisit the pages that are due."))
     elif report.ending != EXHAUSTED:
-        steps.append((f"lycosa resume {name}{report.more}", "Continue where it stopped."))
+        steps.append((f"lycosa resume {name}{report.budget_option}", "Continue where it stopped."))
     if report.archived and report.pages:
         steps.append((f"lycosa search {name} WORDS", "Search the text of the pages."))
     if report.relevant:

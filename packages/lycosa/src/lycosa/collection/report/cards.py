@@ -58,14 +58,14 @@ class Cards:
             card.excerpt = self._excerpt(visit)
         return card
 
-    def tell_since(self, card: Card) -> None:
+    def set_current_state(self, card: Card) -> None:
         """Set the state of the page since it was fetched."""
         page = self.view.page(card.node)
         fate = page.fate if page is not None else None
         if fate is not None and fate.state != "stands":
-            card.since, card.since_when = fate.state, fate.since
+            card.state, card.state_since = fate.state, fate.since
         elif fate is not None and fate.changed:
-            card.since, card.since_when = "changed", fate.changed
+            card.state, card.state_since = "changed", fate.changed
 
     def _explain(self, card: Card, vertex: int) -> None:
         """Set the origin of the page, skipping redirects."""
@@ -102,26 +102,26 @@ class Cards:
         children: dict[int, list[int]] = {}
         roots: list[int] = []
         for vertex in best:
-            path_to = [stop for stop in self.view.path_to(vertex) if self._kind[stop] != REDIRECT]
-            if path_to[0] not in roots:
-                roots.append(path_to[0])
-            for parent, child in pairwise(path_to):
+            path = [each for each in self.view.path_to(vertex) if self._kind[each] != REDIRECT]
+            if path[0] not in roots:
+                roots.append(path[0])
+            for parent, child in pairwise(path):
                 if child not in children.setdefault(parent, []):
                     children[parent].append(child)
         return [self._branch(root, children, rank) for root in roots]
 
     def _branch(self, vertex: int, children: dict[int, list[int]], rank: dict[int, int]) -> PathBranch:
-        way = [vertex]
-        while len(children.get(way[-1], ())) == 1:
-            way.append(children[way[-1]][0])
-        stops: list[PathStep] = []
-        for was_relevant, stretch in groupby(way, key=lambda stop: stop in rank):
-            passed = list(stretch)
-            left_out = 0 if was_relevant else max(0, len(passed) - 2 * PAGES_AT_ENDS)
-            for place, stop in enumerate(passed):
-                if not left_out or place < PAGES_AT_ENDS or place >= len(passed) - PAGES_AT_ENDS:
-                    stops.append(PathStep(self.card(stop), rank.get(stop, 0), left_out * (place == PAGES_AT_ENDS - 1)))
-        return PathBranch(stops, [self._branch(child, children, rank) for child in children.get(way[-1], ())])
+        path = [vertex]
+        while len(children.get(path[-1], ())) == 1:
+            path.append(children[path[-1]][0])
+        steps: list[PathStep] = []
+        for is_best, stretch in groupby(path, key=lambda each: each in rank):
+            group = list(stretch)
+            left_out = 0 if is_best else max(0, len(group) - 2 * PAGES_AT_ENDS)
+            for place, each in enumerate(group):
+                if not left_out or place < PAGES_AT_ENDS or place >= len(group) - PAGES_AT_ENDS:
+                    steps.append(PathStep(self.card(each), rank.get(each, 0), left_out * (place == PAGES_AT_ENDS - 1)))
+        return PathBranch(steps, [self._branch(child, children, rank) for child in children.get(path[-1], ())])
 
 
 def split_at_highlights(passage: Snippet) -> list[tuple[str, bool]]:

@@ -38,8 +38,8 @@ class Card:
     redirected: bool = False  # the link led here through a redirect
     host: str = ""
     same_as: str = ""
-    since: str = ""  # "vanished", "moved", "changed", or empty
-    since_when: float = 0.0
+    state: str = ""  # "vanished", "moved", "changed", or empty
+    state_since: float = 0.0
     # Pieces of its text; True for words of the topic.
     excerpt: list[tuple[str, bool]] = field(default_factory=list)
 
@@ -57,30 +57,30 @@ class PathStep:
 class PathBranch:
     """Part of a path without forks, and the branches that follow it."""
 
-    stops: list[PathStep]
+    steps: list[PathStep]
     branches: list[PathBranch] = field(default_factory=list)
 
     @property
     def relevant(self) -> int:
         """Number of best pages on it."""
-        return sum(stop.rank > 0 for stop in self.stops) + sum(branch.relevant for branch in self.branches)
+        return sum(step.rank > 0 for step in self.steps) + sum(branch.relevant for branch in self.branches)
 
     @property
     def stretches(self) -> list[list[PathStep]]:
         """Steps one by one, with the middle of a long stretch between best pages grouped."""
         stretches: list[list[PathStep]] = []
         passed: list[PathStep] = []
-        for stop in [*self.stops, None]:
-            if stop is not None and not stop.rank:
-                passed.append(stop)
+        for step in [*self.steps, None]:
+            if step is not None and not step.rank:
+                passed.append(step)
                 continue
             if len(passed) > 5:  # consecutive pages that are still shown one by one
                 stretches += [passed[:1], passed[1:-1], passed[-1:]]
             else:
-                stretches += [[stop] for stop in passed]
+                stretches += [[step] for step in passed]
             passed = []
-            if stop is not None:
-                stretches.append([stop])
+            if step is not None:
+                stretches.append([step])
         return stretches
 
 
@@ -140,17 +140,17 @@ class ReportFigures(Figures):
     subject: str
     strategy: str
     budget: int
-    worded: bool = False  # the subject is words, not a pattern or a name
+    has_topic_words: bool = False  # the subject is words, not a pattern or a name
     requests: int = 0
     spent: str = ""  # requests by purpose, in words
     size: int = 0
-    began: float = 0.0
+    started: float = 0.0
     seconds: float = 0.0  # time spent crawling, without gaps between runs
     runs: int = 0
     archived: bool = True
     recovered: int = 0  # pages fetched at a later attempt
-    scoreless: int = 0  # pages of relevance 0
-    copied: int = 0
+    zero_count: int = 0  # pages of relevance 0
+    copy_count: int = 0
     curve: HarvestChart | None = None
     relevance_chart: Histogram | None = None
     time_chart: Histogram | None = None
@@ -172,26 +172,26 @@ class ReportFigures(Figures):
     options: list[tuple[str, str, str]] = field(default_factory=list)
     steps: list[tuple[str, str]] = field(default_factory=list)
     version: str = ""
-    made: float = 0.0
+    created: float = 0.0
 
     @property
-    def place(self) -> str:
+    def quoted_directory(self) -> str:
         """The directory, quoted for a shell."""
         return shlex.quote(self.directory)
 
     @property
-    def any_score(self) -> bool:
+    def is_any_relevant(self) -> bool:
         """True if every page above 0 is relevant, because the space itself provides the relevances."""
         return 0 < self.threshold < EPSILON
 
     @property
-    def more(self) -> str:
+    def budget_option(self) -> str:
         """Option for a larger budget if the budget ended the crawl, otherwise empty."""
         return larger_budget_option(self.ending, self.budget, self.pages, self.requests)
 
-    def trusting(self, held: Held) -> str:
+    def release_command(self, held: Held) -> str:
         """Return the command that fetches a group of held links."""
-        return f"lycosa resume {self.place} --trust {shlex.quote(held.where)}{self.more}"
+        return f"lycosa resume {self.quoted_directory} --trust {shlex.quote(held.where)}{self.budget_option}"
 
     @property
     def path_count(self) -> int:
