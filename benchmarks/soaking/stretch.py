@@ -252,7 +252,7 @@ async def _serve(plan: Plan, place: Place, world: World, progress: Tell) -> None
         closing(Database(settings.database_address)) as own,
     ):
         process = CrawlProcess(settings, own, lambda: clock() + plan.offset)
-        process.around.wall = wall
+        process.environment.wall = wall
         app = create_app(settings, database, clock=wall, passwords=CHEAP)
         people = [
             Person(
