@@ -16,7 +16,7 @@ import pytest
 
 import lycosa
 from handmade import FRONT, crawl, html, redirect
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.protocols import Estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Label, Priorities, Rows, Seed, Step
@@ -260,7 +260,7 @@ def test_why_outside_of_frontier(crawled_site: Path) -> None:
 
 @pytest.mark.parametrize("typed", [A + "deeper", "\x00", "\ud800", "nowhere"])
 def test_why_unknown_url_suggests_similar(typed: str, crawled_site: Path) -> None:
-    with pytest.raises(InputError, match="is unknown to the crawl") as caught:
+    with raises_input_error("unknown-name") as caught:
         lycosa.why(crawled_site, typed)
     assert ("deeper" in typed) == (f"similar known URLs: {A}deep" in str(caught.value))
 
@@ -307,7 +307,7 @@ def test_why_seed_waits_first(tmp_path: Path) -> None:
 def test_why_empty_log(tmp_path: Path) -> None:
     path = write(tmp_path / "crawl", [])
     for _ in range(2):
-        with pytest.raises(InputError, match="nothing has been crawled in"):
+        with raises_input_error("nothing-to-do"):
             lycosa.why(path, "http://a.test/")
         log = SqliteLog(path / NAME)
         log.append(Label("http://a.test/", True))  # not crawled either
@@ -319,5 +319,5 @@ def test_why_reports_failing_explain() -> None:
         def explain(self, row: int, table: Table) -> list[str]:
             return ["because"]
 
-    with pytest.raises(InputError, match=r"Broken\.explain\(row, table\) failed: AttributeError"):
+    with raises_input_error("bad-plugin", match=r"Broken\.explain.*AttributeError"):
         explained(Broken(), 0, Table())

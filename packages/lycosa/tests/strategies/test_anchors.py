@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Page, Terms, Visit
 from lycosa.strategies import estimator
@@ -69,7 +69,7 @@ def test_ehrig_other_language_matches_equal_words(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("name", ["ehrig", "ssrm", "synset-expansion"])
 def test_ehrig_requires_topic_words(name: str) -> None:
-    with pytest.raises(InputError, match=f"the strategy {name} uses word meanings.*--terms FILE"):
+    with raises_input_error("no-topic-words", match=name):
         estimator(name, ontology=REEFS)
 
 

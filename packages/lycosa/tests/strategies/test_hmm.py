@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from browsed_pages import STATE, STEPS, Walk, positives_only, ten_pages
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.types import Visit
 from lycosa.strategies import estimator
 from lycosa.strategies.hmm import Chain, Hmm, bucketed
@@ -259,5 +259,5 @@ def test_hmm_with_clusters_of_relevant_pages_only() -> None:
 
 
 def test_missing_clustering_is_reported() -> None:
-    with pytest.raises(InputError, match=r"no xmeans clusters \(it has kmeans\)"):
+    with raises_input_error("missing-clusters", match="kmeans"):
         estimator("hmm-xmeans", file=ten_pages(clusterings={"kmeans": np.zeros(10, int)}))

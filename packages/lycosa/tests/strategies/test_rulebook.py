@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.strategies.rulebook import HEADER, Rule, RuleBook
 from paper_rules import paper_rules
 
@@ -73,7 +73,7 @@ def test_chain_rejects_too_many_paths() -> None:
         for to in names:
             book.add(source, to)
     assert 149 + 1 == len(book.chain({"C0"}, depth=3))
-    with pytest.raises(InputError, match="too many paths of 4 links: use depth=3"):
+    with raises_input_error("too-large", match="depth=3"):
         book.chain({"C0"}, depth=4)
 
 
@@ -175,37 +175,37 @@ def test_load_with_removed_rule_keeps_others(tmp_path: Path, paper: RuleBook) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "code", "place"),
     [
-        ("", "contains no rules"),
-        ("A\tB\t1\t1\n", "its first line should be"),
-        (f"{HEADER}\n", "train them again"),
-        (f"{HEADER[:-1]}7\nA\tB\t1\t1\n", "another version"),
-        (f"{HEADER}\nA B 1\n", "line 2: a rule is from, to, probability and count"),
-        (f"{HEADER}\nA\tB\tmany\t1\n", "between 0 and 1"),
-        (f"{HEADER}\nA\tB\tnan\t1\n", "between 0 and 1"),
-        (f"{HEADER}\n\x1b[31mA\tB\t.5\t1\n", "an unprintable character"),
-        (f"{HEADER}\nA\tB\t1.5\t1\n", "between 0 and 1"),
-        (f"{HEADER}\nA\tB\t.5\tinf\n", "between 0 and 1"),
-        (f"{HEADER}\nA\tB\t1\t1e308\nA\tC\t0\t1e308\n", "between 0 and 1"),
-        (f"{HEADER}\nA\tB\t.6\t1\nA\tC\t.6\t1\n", "probabilities of A add up to 1.2"),
-        (f"{HEADER}\nA\tB\t.5\t1\nA\tB\t.5\t1\n", "is listed twice"),
+        ("", "bad-file", "first line"),
+        ("A\tB\t1\t1\n", "bad-file", "first line"),
+        (f"{HEADER}\n", "empty-file", "rules.tsv"),
+        (f"{HEADER[:-1]}7\nA\tB\t1\t1\n", "bad-version", "version 7"),
+        (f"{HEADER}\nA B 1\n", "bad-file", "line 2"),
+        (f"{HEADER}\nA\tB\tmany\t1\n", "out-of-range", "line 2"),
+        (f"{HEADER}\nA\tB\tnan\t1\n", "out-of-range", "line 2"),
+        (f"{HEADER}\n\x1b[31mA\tB\t.5\t1\n", "bad-value", "line 2"),
+        (f"{HEADER}\nA\tB\t1.5\t1\n", "out-of-range", "line 2"),
+        (f"{HEADER}\nA\tB\t.5\tinf\n", "out-of-range", "line 2"),
+        (f"{HEADER}\nA\tB\t1\t1e308\nA\tC\t0\t1e308\n", "out-of-range", "line 2"),
+        (f"{HEADER}\nA\tB\t.6\t1\nA\tC\t.6\t1\n", "out-of-range", "A add up to 1.2"),
+        (f"{HEADER}\nA\tB\t.5\t1\nA\tB\t.5\t1\n", "duplicate", "A -> B"),
     ],
 )
-def test_load_names_line_and_reason(tmp_path: Path, text: str, complaint: str) -> None:
+def test_load_names_line_and_reason(tmp_path: Path, text: str, code: str, place: str) -> None:
     path = tmp_path / "rules.tsv"
     path.write_text(text)
-    with pytest.raises(InputError, match=complaint):
+    with raises_input_error(code, match=place):
         RuleBook.load(path)
 
 
 def test_load_missing_and_binary_files(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot read the rules"):
+    with raises_input_error("unreadable-file"):
         RuleBook.load(tmp_path / "none.tsv")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="not UTF-8"):
+    with raises_input_error("bad-encoding"):
         RuleBook.load(tmp_path / "binary")
-    with pytest.raises(InputError, match="a pipe or a device"):
+    with raises_input_error("unreadable-file", match="pipe or a device"):
         RuleBook.load(Path("/dev/zero"))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from browsed_pages import ten_pages
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa.strategies import strategy
 from lycosa.strategies.first_level import FirstLevel, SecondLevel
@@ -128,5 +129,5 @@ def test_classes_reject_invalid_arguments(make: Callable[[], object], message: s
 
 @each([("hmm",), ("hmm-xmeans",), ("hybrid",), ("hybrid-anchor",), ("context-graph",)])
 def test_browsing_strategies_require_record(name: str) -> None:
-    with pytest.raises(InputError, match="lycosa train browse"):
+    with raises_input_error("missing-option", match="lycosa train browse"):
         strategy(name)
