@@ -50,10 +50,7 @@ def create_app(
     passwords: Passwords | None = None,
     wake: Callable[[], None] = lambda: None,
 ) -> FastAPI:
-    """Build the application, after migrating its database to the current schema.
-
-    `wake` is called after each request that may have changed the crawl process's work.
-    """
+    """Migrate the database and build the application; `wake` is called after requests that may change crawls."""
     settings.check()
     database = database or Database(settings.database_address)
     migrate(database)

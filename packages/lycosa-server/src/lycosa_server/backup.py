@@ -57,10 +57,7 @@ def write_backup(settings: Settings, database: Database, file: Path) -> tuple[in
 
 
 def restore(file: Path, data: Path, address: str = "") -> tuple[int, int]:
-    """Restore a backup into an empty directory, and its rows into SQLite there or the empty database at `address`.
-
-    Return the numbers of people and crawls. A failure leaves nothing in the directory.
-    """
+    """Restore a backup into an empty directory and SQLite there, or the empty database at `address`; all or nothing."""
     if not file.is_file():
         raise InputError("missing-file", f"{file} is not a file: give one written by 'lycosa backup'")
     if data.exists() and (not data.is_dir() or any(data.iterdir())):

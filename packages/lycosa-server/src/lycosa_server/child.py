@@ -20,11 +20,7 @@ from lycosa.core.errors import InputError, LycosaError
 
 
 def run(module: str, task: dict[str, Any], seconds: float, is_cancelled: Callable[[], bool] = bool) -> dict[str, Any]:
-    """Run `serve` of a module in a child process and return its result.
-
-    Kill the child after `seconds`, or within a second of `is_cancelled` returning True. Raise `InputError` if there
-    is no result.
-    """
+    """Run `serve` of a module in a child process and return its result; kill it after `seconds` or when cancelled."""
     with subprocess.Popen(
         [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     ) as child:

@@ -161,10 +161,7 @@ def _with_scope(request: Request, scope: str) -> Caller:
 
 
 def identify(request: Request) -> Caller:
-    """Return the person whose cookie or token came with the request.
-
-    Raise 403 without one, for a forged request, and for a revoked token.
-    """
+    """Return the person whose cookie or token came with the request; raise 403 if it is missing, forged or revoked."""
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     person = _by_token(request, secret.strip()) if kind.lower() == "bearer" else _by_session(request)
     request.state.person = person.id  # for the access log
@@ -220,9 +217,7 @@ def _caller(request: Request, row: Row, scopes: frozenset[str], **how: str) -> C
 
 
 def address_of(request: Request) -> str:
-    """Return the client's IP address; "unknown" for anything else that a trusted proxy passes on, as one rate-limit
-    key.
-    """
+    """Return the client's IP address; "unknown" for anything else that a trusted proxy passes on."""
     host = request.client.host if request.client else ""
     try:
         return str(ipaddress.ip_address(host))

@@ -1,8 +1,4 @@
-"""Structured logging: one JSON object per line on standard error.
-
-Logs contain no secrets and no query strings. Requests are logged by route, not by URL, because URLs contain ids of
-interests.
-"""
+"""Structured logging as JSON lines on standard error, without secrets; requests are logged by route, not by URL."""
 
 from __future__ import annotations
 

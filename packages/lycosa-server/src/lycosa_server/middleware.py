@@ -41,10 +41,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]  # when a counter beg
 
 
 class Metrics:
-    """Prometheus metrics: requests by route and status, durations, requests in flight. Thread-safe.
-
-    lycosa_requests_total{method="GET",route="/api/v1/interests",status="200"} 12.0
-    """
+    """Prometheus metrics: requests by route and status, durations, requests in flight. Thread-safe."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -181,9 +178,7 @@ class ServerMiddleware:
 
 
 async def _max_body_bytes(scope: Scope) -> int:
-    """Return the maximum body size. Forms are parsed before the route's guard runs, so only members may send large
-    ones.
-    """
+    """Return the maximum body size. Forms are parsed before guards run, so large ones require a valid session."""
     path = scope["path"]
     if scope["method"] in SAFE or not path.endswith(("/models", "/imports")):
         return MAX_BODY_BYTES

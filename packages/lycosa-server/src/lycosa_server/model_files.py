@@ -51,10 +51,7 @@ def detect_kind(path: Path) -> str:
 
 
 def inspect(path: Path, kind: str) -> dict[str, Any]:
-    """Validate a model file and return its metadata.
-
-    Web directories are validated when they are converted, see `convert_directory`.
-    """
+    """Validate a model file and return its metadata. Web directories are validated by `convert_directory`."""
     if path.stat().st_size > MAX_FILE_BYTES:
         raise InputError(
             "too-large", f"the file is larger than {MAX_FILE_BYTES // 1_000_000} MB, the maximum for models"

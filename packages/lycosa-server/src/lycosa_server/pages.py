@@ -96,11 +96,7 @@ def sign_in(request: Request) -> Response:
 
 @cache
 def build() -> str:
-    """Return a digest of all static files, used in their URLs (/static/BUILD/site.css).
-
-    Browsers can then cache them for ever, modules that import each other always come from the same build, and a new
-    version is fetched at once.
-    """
+    """Return a digest of all static files: under it in their URLs, browsers may cache them for ever."""
     found = sorted(files("lycosa_server").joinpath("static").iterdir(), key=lambda file: file.name)
     return sha256(b"".join(file.read_bytes() for file in found)).hexdigest()[:12]
 

@@ -61,10 +61,7 @@ def _printable(text: str) -> str:
 
 
 def render_nodes(tree: DomTree, url: str, wanted: Sequence[int]) -> tuple[str, bool]:
-    """Return the wanted nodes as markup, and True if it was truncated.
-
-    Misnested elements are left to the browser to repair: every element is harmless wherever it stands.
-    """
+    """Return the wanted nodes as markup, and True if truncated; browsers may repair misnested elements safely."""
     base, out, letters, elements = base_url(tree, url), list[str](), 0, 0
     open_: list[tuple[int, str]] = []  # tree levels and tags
     dropped = 0  # level of the element being dropped with its content; 0 if none

@@ -127,10 +127,7 @@ def more_pages(body: MorePages, access: CrawlAccess = crawl_to("edit", "run")) -
 
 @router.post("/crawls/{crawl}/refresh")
 def refresh_crawl(body: RefreshRequest | None = None, access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
-    """Revisit its pages now, to find changes.
-
-    With `now`, only pages with one of these pieces in their URLs, and others that are due.
-    """
+    """Revisit all pages, or with `now` those with one of these pieces in their URLs and those that are due."""
     given = [clean_line(text, "the piece of an address", 300) for text in body.now] if body else []
     pieces = list(dict.fromkeys(filter(None, given)))
     if len(pieces) > MAX_PIECES:

@@ -73,10 +73,7 @@ def export_crawl(
     threshold: Threshold = None,
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> StreamingResponse:
-    """The relevant pages, or with `everything` all fetched pages, as a table or a web archive.
-
-    `threshold` replaces the crawl's own.
-    """
+    """The relevant pages by `threshold`, or with `everything` all fetched pages, as a table or a web archive."""
     if not (access.directory / NAME).exists():
         raise HTTPException(404, "this crawl has not fetched anything yet")
     kind = FORMATS[form]

@@ -101,10 +101,7 @@ def get_interest(access: InterestAccess = interest_to("read", "read")) -> Intere
 
 @router.patch("/interests/{interest}")
 def change_interest(body: ChangedInterest, access: InterestAccess = interest_to("edit", "write")) -> InterestOut:
-    """Change the name, the settings, or how often pages are revisited. The next crawl uses the new settings.
-
-    A separate `threshold` also applies to existing crawls, within moments.
-    """
+    """Change fields for the next crawl. A separate `threshold` also applies to existing crawls, within moments."""
     site, database, interest = access.site, access.site.database, access.interest["id"]
     settings = None
     if body.settings is not None:
@@ -127,10 +124,7 @@ def change_interest(body: ChangedInterest, access: InterestAccess = interest_to(
 
 @router.post("/interests/{interest}/judge", status_code=202)
 def judge_again(access: InterestAccess = interest_to("edit", "run")) -> InterestOut:
-    """Judge the pages of its crawls again, by its current words, examples, judge and threshold.
-
-    Nothing is fetched. `judging` of a crawl is set until it is done; a running crawl continues with the new topic.
-    """
+    """Judge the pages of all crawls by the current settings, without fetching; `judging` is set until it is done."""
     interest = access.interest["id"]
     crawls.request_judging(access.site.database, interest, "topic")
     access.person.record("pages judged again", interest)
@@ -223,10 +217,7 @@ class ImportOut(BaseModel):
 
 @router.post("/imports")
 def read_file(file: UploadFile, person: Caller = needs("write")) -> ImportOut:
-    """Read the URLs in a file: bookmarks of any browser, OPML, a list, a saved sitemap, feed or page.
-
-    Nothing is stored, and nothing is fetched.
-    """
+    """Read the URLs in a file, without storing it: bookmarks, OPML, a list, a saved sitemap, feed or page."""
     body = file.file.read(MAX_BYTES + 1)
     if len(body) > MAX_BYTES:
         raise HTTPException(413, f"the file has more than {MAX_BYTES // 1_000_000} MB: split it")

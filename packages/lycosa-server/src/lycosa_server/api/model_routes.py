@@ -125,10 +125,7 @@ def _store_upload(file: IO[bytes], name: str, person: Caller) -> ModelInfo:
 
 @router.post("/models/train", status_code=201)
 def train_model(body: ModelTraining, person: Caller = needs("run")) -> ModelInfo:
-    """Train a model on pages of your interests, your labels, and the pages you opened.
-
-    Nothing is fetched. Training is queued; `state` shows when it is ready.
-    """
+    """Queue training on pages of your interests, your labels, and pages you opened. Nothing is fetched."""
     site = person.site
     for interest in body.interests:
         permissions.interest_for(site.database, person.id, interest, "own")

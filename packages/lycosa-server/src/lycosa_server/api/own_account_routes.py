@@ -82,9 +82,7 @@ def change(wanted: PreferencesChange, person: Caller = needs("account")) -> Me:
 
 @router.post("/me/password")
 def set_password(wanted: PasswordChange, request: Request, person: Caller = needs("account")) -> SessionOut:
-    """Change the password. All sessions end; this one continues with a new cookie and CSRF token. Tokens stay valid
-    until they are revoked.
-    """
+    """Change the password. All other sessions end; this one gets a new cookie and CSRF token. Tokens stay valid."""
     row = _confirmed(person, wanted.old)
     check_password(wanted.new, row["name"])
     accounts.set_password(person.site.database, person.site.passwords, row, wanted.new)

@@ -187,10 +187,7 @@ def read_page(
     version: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> HTMLResponse:
-    """The archived copy of a page, without scripts and without anything loaded from elsewhere.
-
-    `version` is the `seq` of one of its versions; by default the current one.
-    """
+    """The archived copy of a page, without scripts or external files; by default its current `version` (a `seq`)."""
     cached = access.cached
     page = _page(cached, url)
     with _collection(cached.view) as collection:

@@ -44,9 +44,7 @@ class SearchResultOut(BaseModel):
 
 
 class SearchResultsOut(BaseModel):
-    """The best pages. `loosened`: no page has all words, these have some; `pages`: number of pages searched; `behind`:
-    approximate number of pages not yet indexed.
-    """
+    """The best pages; `loosened` if they have only some of the words; `behind` counts pages not yet indexed."""
 
     total: int
     loosened: bool

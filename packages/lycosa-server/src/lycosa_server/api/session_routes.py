@@ -96,9 +96,7 @@ def accept(wanted: AcceptInvitation, request: Request, _: None = open_to_all()) 
 
 @router.post("/invitations/reset")
 def reset(wanted: NewPassword, request: Request, _: None = open_to_all()) -> SessionOut:
-    """Set a new password with a reset link, and sign in. All other sessions end; tokens stay valid, as after any change
-    of the password.
-    """
+    """Set a new password with a reset link, and sign in. All other sessions end; tokens stay valid."""
     site, now = site_of(request), site_of(request).clock()
     with _limited_code_attempt(request):
         person = accounts.reset(site.database, now, site.passwords, wanted.code, wanted.password)

@@ -64,10 +64,7 @@ def get_suggestions(access: InterestAccess = interest_to("read", "read")) -> Sug
 
 @router.post("/interests/{interest}/suggestions", status_code=204)
 def answer_suggestion(body: SuggestionAnswer, access: InterestAccess = interest_to("edit", "feedback")) -> None:
-    """Accept or dismiss a suggestion; it is not shown again.
-
-    An accepted seed or word is added to the interest's settings, for the next crawl.
-    """
+    """Accept a suggestion, which adds it to the interest's settings, or dismiss it. It is not shown again."""
     site, interest = access.site, access.interest["id"]
     value = clean_line(body.value, "the suggestion", 4_000, 1)
     suggested = get_suggestions(access)

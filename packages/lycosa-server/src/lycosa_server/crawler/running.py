@@ -226,9 +226,7 @@ class RunningCrawl:
         self.judge_request = None if self.judge_request is request else self.judge_request
 
     def _request(self, resuming: bool) -> CrawlRequest:
-        """Build the crawl from its settings; a resumed one keeps its options, except for the operator's and for added
-        seeds.
-        """
+        """Build the crawl from its settings; a resumed one keeps its options, except the operator's and new seeds."""
         row, wished, keeping = self.row, self._options(), None
         if resuming:
             begun = Directory.read_options(self._directory)
@@ -340,9 +338,7 @@ class RunningCrawl:
 
 
 async def run_uninterrupted(work: Callable[..., object], *given: object) -> None:
-    """Run a function in a thread. A cancelled caller waits for it, as threads cannot be cancelled and hold the
-    directory.
-    """
+    """Run a function in a thread; cancelled callers wait for it, because it may be using the directory."""
     doing = asyncio.ensure_future(asyncio.to_thread(work, *given))
     try:
         await asyncio.shield(doing)

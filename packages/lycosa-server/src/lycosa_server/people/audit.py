@@ -27,10 +27,7 @@ def record(
 
 
 def entries(database: Database, before: float | None = None, limit: int = 100) -> list[Row]:
-    """Return the newest entries, or those before a time, newest first.
-
-    Entries with the same time stay together, so there may be more than `limit`: paging with `before` skips none.
-    """
+    """Return the newest entries (before a time). Equal times stay together, so there may be more than `limit`."""
     return database.rows(
         "SELECT * FROM audit WHERE at < :until AND at >= COALESCE("
         "(SELECT at FROM audit WHERE at < :until ORDER BY at DESC LIMIT 1 OFFSET :last), 0) ORDER BY at DESC, id DESC",

@@ -116,10 +116,7 @@ def refresh(
 
 
 def request_judging(database: Database, interest: str, what: str) -> None:
-    """Request that an interest's pages are judged again after a change of its `labels`, `threshold` or `topic`.
-
-    Each includes those before it.
-    """
+    """Request judging after a change of `labels`, `threshold` or `topic`; each includes those before it."""
     less = {"labels": ("",), "threshold": ("", "labels"), "topic": ("", "labels", "threshold")}[what]
     with database.transaction():
         database.get("interest", interest, locked=True)  # lock it before its crawls: see `lock_crawl`
@@ -229,10 +226,7 @@ def to_judge(database: Database) -> list[Row]:
 def record_judged(
     database: Database, crawl: str, request: int, relevant: int | None = None, last_label: int = 0, failed: str = ""
 ) -> None:
-    """Record that a crawl's pages were judged again for the request with this number.
-
-    `relevant` is the number of relevant pages now, if known; `last_label` is the last label in the crawl's log.
-    """
+    """Record that pages were judged for this request, with the relevant pages and the last label of the log."""
     with database.transaction():
         if lock_crawl(database, crawl) is None:
             return
@@ -300,10 +294,7 @@ def _state_after(row: Row, ending: Ending) -> tuple[str, str]:
 
 
 def schedule(database: Database, now: float) -> list[str]:
-    """Schedule refreshes of the newest crawl of each interest, queue those that are due, and return the queued ids.
-
-    A failed refresh is retried at the next due time. Where some pages are due more often, only due pages are visited.
-    """
+    """Queue due refreshes of each interest's newest crawl and return their ids; failed ones are retried when next due."""
     queued = []
     for row in database.rows(
         "SELECT c.id, c.ended, c.due, i.revisit_every, i.settings FROM crawl c JOIN interest i ON i.id = c.interest "

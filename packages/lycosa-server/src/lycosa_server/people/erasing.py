@@ -44,10 +44,7 @@ def erase_interest(database: Database, interest: str) -> list[str]:
 
 
 def _mark_for_removal(database: Database, column: str, key: str) -> list[str]:
-    """Mark the crawls of some interests for removal.
-
-    The interests are locked first, so that no crawl is added meanwhile, and in a fixed order to prevent deadlocks.
-    """
+    """Mark the crawls of some interests for removal; locks the interests in a fixed order to prevent deadlocks."""
     chosen = f"SELECT id FROM interest WHERE {column} = :key ORDER BY id"
     interests = [row["id"] for row in database.rows(chosen + database.lock, key=key)]
     rows = database.rows("SELECT id FROM crawl WHERE interest IN :interests ORDER BY id", interests=interests)
@@ -70,11 +67,7 @@ def deleted_crawls(database: Database) -> list[str]:
 
 
 def remove_directories(directories: list[Path]) -> list[Path]:
-    """Remove crawl directories that no process is writing to; return those that no longer exist.
-
-    Symbolic links and `..` are not followed. The directory of a running crawl is left to the crawl process, which ends
-    the crawl first.
-    """
+    """Remove crawl directories that are not locked, without following links; return those that no longer exist."""
     gone = []
     for directory in directories:
         if not is_id(directory.name) or ".." in directory.parts or directory.is_symlink():

@@ -29,10 +29,7 @@ def after(database: Database, interest: str, number: int) -> list[Label]:
 
 
 def given(database: Database, interest: str) -> list[Row]:
-    """Return the labels, newest first: url, title, relevant, at, by, relevance_now, threshold.
-
-    `by` is empty once the account is gone. `relevance_now` and `threshold` are from just before the label was set.
-    """
+    """Return the labels, newest first; `by` is empty once the account is gone."""
     return database.rows(
         "SELECT f.url, f.title, f.relevant, f.at, COALESCE(p.name, '') AS by, f.relevance_now, f.threshold "
         "FROM feedback f LEFT JOIN person p ON p.id = f.person WHERE f.interest = :interest AND f.relevant IS NOT NULL "
@@ -58,10 +55,7 @@ def set_label(
     relevance_now: float | None = None,
     threshold: float | None = None,
 ) -> int:
-    """Label a page, or remove its label (None). Return the number of the newest label.
-
-    `relevance_now` and `threshold`, the judge's at this time, are stored with the page's first label only.
-    """
+    """Label a page, or remove its label (None), and return the label's number; only the first keeps the relevance."""
     with database.transaction():
         database.get("interest", interest, locked=True)  # serialises writers, so that numbers become visible in order
         number = last(database, interest) + 1

@@ -60,10 +60,7 @@ def _number(default: float, maximum: float, description: str | None = None, mini
 
 @dataclass(config=ConfigDict(extra="forbid"))
 class InterestSettings:
-    """Topic, starting points and limits of an interest's crawls.
-
-    Requires words, an example or a model, and a seed or a preference.
-    """
+    """Settings of an interest; they need words, examples or a model, and seeds or preferences."""
 
     words: Line = Field(default="", max_length=500)
     examples: Lines = _lines("Addresses of example pages.")

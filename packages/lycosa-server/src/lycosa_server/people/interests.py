@@ -36,10 +36,7 @@ def check_limit(database: Database, table: str, owner: str, most: int) -> None:
 
 
 def of_person(database: Database, person: str, interest: str = "") -> list[Row]:
-    """Return the interests that a person may see, most recently changed first, or one of them.
-
-    Rows include `mode`, `owner_name`, label counts (`yes`, `no`), `shares`, and when the person has `seen` the changes.
-    """
+    """Return the interests that a person may see, or one of them, with access mode, label counts and last visit."""
     return database.rows(
         "SELECT v.*, (SELECT COUNT(*) FROM share s WHERE s.interest = v.id) AS shares, "
         "(SELECT COUNT(*) FROM feedback f WHERE f.interest = v.id AND f.relevant = 1) AS yes, "

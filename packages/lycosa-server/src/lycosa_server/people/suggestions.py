@@ -1,7 +1,4 @@
-"""Suggest seeds and words for an interest, with reasons.
-
-The only inputs are the interest, its labels, and the results that the person opened.
-"""
+"""Suggest seeds and words from an interest, its labels and the results that the person opened."""
 
 from __future__ import annotations
 
