@@ -220,7 +220,7 @@ def test_equal_versions(tmp_path: Path, shown: Any) -> None:
 
 def test_unknown_page(reefs: Path) -> None:
     with pytest.raises(
-        InputError, match=r"http://a\.test/reefs was not visited .* The nearest that was: http://a\.test/reef"
+        InputError, match=r"http://a\.test/reefs was not visited .* similar visited URLs: http://a\.test/reef"
     ):
         changes(reefs, "http://a.test/reefs")
 
@@ -242,7 +242,7 @@ def test_crawl_without_archive(tmp_path: Path) -> None:
     bare = Crawl(tmp_path / "bare", archive=False)
     bare.log.append(Visit(URL, "page", "ok", 1, size=9, started=FIRST))
     bare.log.append(Visit(URL, "revisit", "ok", 1, size=9, started=FIRST + DAY))
-    with pytest.raises(InputError, match="the crawl was run without an archive"):
+    with pytest.raises(InputError, match="the crawl was run with --no-archive"):
         changes(bare.done(), URL)
 
 

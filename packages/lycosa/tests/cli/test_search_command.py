@@ -233,7 +233,7 @@ def test_page_of_a_copy(command: Command, reefs: Path) -> None:
 def test_page_unknown_url(command: Command, reefs: Path) -> None:
     url = page_of(command, reefs)["url"]
     complaint = command.complaint("page", reefs, url[:-3])
-    assert re.search(r"was not visited in .*The nearest that was: http://", complaint)
+    assert re.search(r"was not visited in .*similar visited URLs: http://", complaint)
 
 
 def test_page_fits_terminal(command: Command, reefs: Path) -> None:

@@ -216,7 +216,7 @@ class CrawlTally:
             host.failures += 1
         self.last_complaint[visit.kind, visit.outcome] = f"{visit.complaint} {visit.node}".strip()
         kind = "page" if visit.kind == "redirect" else visit.kind
-        # An unreadable robots.txt blocks the host, whatever the reason.
+        # An unreadable robots.txt blocks the host for any reason.
         key = (kind, "unread" if kind == "robots" else visit.outcome)
         cause = self.causes.get(key)
         if cause is None:

@@ -46,8 +46,8 @@ def _unknown_message(collection: CrawlDirectory, typed: str) -> str:
         message += f"; {origin.parent} links to it"
     suggestions = _similar_urls(collection, candidates)
     if suggestions:
-        return f"{message}. The nearest that was: " + ", ".join(suggestions)
-    return f"{message}. Look for pages with: lycosa search {collection.path} WORDS"
+        return f"{message}; similar visited URLs: " + ", ".join(suggestions)
+    return f"{message}; look for pages with: lycosa search {collection.path} WORDS"
 
 
 def _similar_urls(collection: CrawlDirectory, candidates: Iterable[str]) -> list[str]:

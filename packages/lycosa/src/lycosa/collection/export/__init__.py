@@ -118,7 +118,7 @@ def export(
             "conflicting-options",
             f"--excel is for CSV, not for {kind.name}: leave it out, or choose a FILE.csv with --out",
         )
-    chosen = _choose_versions(versions, kind)
+    chosen_versions = _choose_versions(versions, kind)
     if path is not None:
         _check_target(path.resolve(), directory.resolve())
     with CrawlDirectory(directory, threshold, whole_text=whole_text) as collection:
@@ -126,7 +126,7 @@ def export(
             collection,
             everything=everything,
             copies=copies,
-            versions=chosen == "all",
+            versions=chosen_versions == "all",
             respect=respect,
             progress=progress,
         )
@@ -166,10 +166,10 @@ def _choose_versions(wanted: str, kind: ExportFormat) -> str:
     if wanted not in ("", "current", "all"):
         raise InputError("bad-value", f"--versions {wanted!r} is unknown: choose all or current")
     if wanted and wanted != kind.versions and not kind.versions_optional:
-        choosable = ", ".join(form.name for form in FORMATS.values() if form.versions_optional)
+        versioned = ", ".join(form.name for form in FORMATS.values() if form.versions_optional)
         raise InputError(
             "conflicting-options",
-            f"{kind.name} contains only the current version of each page; --versions {wanted} works with {choosable}",
+            f"{kind.name} has only the current version of a page; --versions {wanted} works with {versioned}",
         )
     return wanted or kind.versions
 

@@ -57,31 +57,31 @@ class Selection:
         self.parent = lru_cache(maxsize=16)(self.log.visit)  # pages with the same parent are consecutive
         self.view = collection.view()
         min_relevance = -math.inf if everything else collection.threshold
-        self._chosen = self.view.current(copies=copies) & (self.view.column("relevance_now") >= min_relevance)
+        self._selected = self.view.current(copies=copies) & (self.view.column("relevance_now") >= min_relevance)
         if only:
             row = self.view.graph.vertex(only)
-            self._chosen &= np.arange(len(self._chosen)) == row
+            self._selected &= np.arange(len(self._selected)) == row
         self.has_revisits = self.view.tally.revisits.count > 0
         self.versions = versions and self.has_revisits
-        self._all_of_it = not only and not respect
+        self._includes_all = not only and not respect
         self.opted_out = self._drop_opted_out(respect) if respect else 0  # pages whose owners have opted out
         self.archived = 0  # selected pages, or versions, that are archived
-        self._numbers = array("q")
+        self._seqs = array("q")
         if self.versions:
             for seq, file in self._select(VERSIONS):
-                self._numbers.append(seq)
+                self._seqs.append(seq)
                 self.archived += bool(file)
         else:
-            self._numbers.extend(np.sort(self.view.column("seq")[self._chosen]).tolist())
-            self.archived = int(self.view.column("archived")[self._chosen].sum())
-        self.total = len(self._numbers)
+            self._seqs.extend(np.sort(self.view.column("seq")[self._selected]).tolist())
+            self.archived = int(self.view.column("archived")[self._selected].sum())
+        self.total = len(self._seqs)
 
     def divide(self, part: int, parts: int) -> None:
         """Keep only one of several equal parts, counted from 0."""
         if not 0 <= part < parts:
             raise InputError("out-of-range", f"there is no part {part} of {parts}: the first is 0")
-        self._numbers = self._numbers[part * self.total // parts : (part + 1) * self.total // parts]
-        self.total = len(self._numbers)
+        self._seqs = self._seqs[part * self.total // parts : (part + 1) * self.total // parts]
+        self.total = len(self._seqs)
 
     def _drop_opted_out(self, respect: str) -> int:
         if respect not in CHOICES:
@@ -90,8 +90,8 @@ class Selection:
         version_seqs = array("q", (seq for seq, _ in self._select(VERSIONS)))
         for _, visit in self.collection.visits(version_seqs):
             vertex = self.view.graph.vertex(visit.node)
-            if respected(visit.data.get("opt_outs", ()), respect) and self._chosen[vertex]:
-                self._chosen[vertex] = False
+            if respected(visit.data.get("opt_outs", ()), respect) and self._selected[vertex]:
+                self._selected[vertex] = False
                 opted_out += 1
         return opted_out
 
@@ -99,17 +99,17 @@ class Selection:
         """Yield sequence number and WARC file of the selected pages' events that match a condition."""
         for seq, node, file in self.log.rows("seq, node, file", f"{where} AND seq <= ?", given=(self.view.seq,)):
             vertex = self.view.graph.vertex(node)
-            if vertex >= 0 and self._chosen[vertex]:
+            if vertex >= 0 and self._selected[vertex]:
                 yield seq, file
 
     @cached_property
     def _checked(self) -> array[int]:
         """Sequence numbers of the selected events; with versions, revisits without changes as well."""
-        return array("q", (seq for seq, _ in self._select(CONTENT_EVENTS))) if self.versions else self._numbers
+        return array("q", (seq for seq, _ in self._select(CONTENT_EVENTS))) if self.versions else self._seqs
 
     def pages(self, activity: str = "writing") -> Iterator[tuple[int, Visit]]:
         """Yield the pages, or all their versions, with sequence numbers."""
-        return self._visits(self._numbers, activity)
+        return self._visits(self._seqs, activity)
 
     def checked(self, activity: str = "writing") -> Iterator[tuple[int, Visit]]:
         """Yield the pages and, with versions, revisits without changes."""
@@ -125,11 +125,11 @@ class Selection:
         """Yield the archived page assets that a selected page was the first to need."""
         for seq, visit in self.log.numbered("kind = 'asset' AND file != '' AND seq <= ?", given=(self.view.seq,)):
             vertex = self.view.graph.vertex(visit.origin) if isinstance(visit, Visit) else -1
-            if isinstance(visit, Visit) and (self._all_of_it or (vertex >= 0 and self._chosen[vertex])):
+            if isinstance(visit, Visit) and (self._includes_all or (vertex >= 0 and self._selected[vertex])):
                 yield seq, visit
 
     def names(self) -> list[str]:
-        return [self.view.nodes[vertex] for vertex in np.flatnonzero(self._chosen)]
+        return [self.view.nodes[vertex] for vertex in np.flatnonzero(self._selected)]
 
     def holds(self, seq: int) -> bool:
         """Return whether an event is among the selected pages or their revisits."""
