@@ -304,7 +304,7 @@ def draw(path: Path, results: list[Result]) -> None:
     title = f"{len(results)} crawls, {len(worth):,} pages"
     axes = ("probability that the judge gives", "share that is relevant")
     figure = Figure("calibration", title, *axes, [said, Curve("what it gives is so", [0, 1], [0, 1])])
-    path.write_text(svg(figure, alone=True), "utf-8")
+    path.write_text(svg(figure, standalone=True), "utf-8")
 
 
 def main() -> None:

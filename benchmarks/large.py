@@ -88,7 +88,7 @@ def draw(directory: Path, name: str) -> None:
     cost = Figure("cpu", "CPU of a page in a large crawl", "pages", "ms a page", costs)
     held = Figure("memory", "Memory of a large crawl", "pages", "MiB", sizes)
     for figure in (cost, held):
-        Path(f"{name}-{figure.key}.svg").write_text(svg(figure, alone=True), "utf-8")
+        Path(f"{name}-{figure.key}.svg").write_text(svg(figure, standalone=True), "utf-8")
 
 
 async def crawl(given: argparse.Namespace) -> None:

@@ -59,7 +59,7 @@ def picture(part: dict[str, Any]) -> str:
     told = {item.name: part[item.name] for item in fields(Figure) if item.init and item.name in part}
     figure = Figure(**{**told, "curves": [Curve(**curve) for curve in part["curves"]]})
     figure.title += f", {BADGE}" if part["mode"] == "as-published" else ""
-    return svg(figure, alone=True)
+    return svg(figure, standalone=True)
 
 
 def table(columns: list[str], rows: list[list[Any]]) -> list[str]:

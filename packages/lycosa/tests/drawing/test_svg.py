@@ -96,13 +96,13 @@ def test_svg_escapes_markup() -> None:
     bins = {"low": 0, "high": 1, "palette": [0, 1], "marks": [(0.5, HOSTILE)]}
     words = ("f", HOSTILE, HOSTILE, HOSTILE)
     for figure in (Figure(*words, curves), Histogram(*words, curves, **bins)):
-        for drawn in (svg(figure, alone=True), inline(figure, HOSTILE)):
+        for drawn in (svg(figure, standalone=True), inline(figure, HOSTILE)):
             assert "<script" not in drawn
             assert "\u202e" not in drawn
 
 
 def test_svg_file_is_self_contained() -> None:
-    drawn = svg(Figure("f", "A title", "x", "y", []), alone=True, theme="dark")
+    drawn = svg(Figure("f", "A title", "x", "y", []), standalone=True, theme="dark")
     root = ElementTree.fromstring(drawn)
     assert "A title" in {each.text for each in root.iter("{http://www.w3.org/2000/svg}text")}
     assert "dark" == root.get("data-theme")

@@ -194,9 +194,9 @@ class EventFeed:
             self.drawn = counts if ends in ([], [crawl.pages, crawl.relevant]) else None
             self.progressed = clock
             events.append(_event("progress", progress.model_dump()))
-        told = crawl.model_dump(exclude={"pages", "relevant", "harvest"}), None if self.visits else counts
-        if told != self.state:
-            self.state = told
+        state = crawl.model_dump(exclude={"pages", "relevant", "harvest"}), None if self.visits else counts
+        if state != self.state:
+            self.state = state
             events.append(_event("state", crawl.model_dump()))
         return events
 
@@ -329,7 +329,7 @@ def draw_curve(
         Curve("the same pages, breadth-first", harvest.pages, harvest.breadth),
     ]
     figure = Figure("harvest", "", "pages fetched", "relevant pages", curves)
-    return Response(svg(figure, width, alone=True, theme=theme), media_type="image/svg+xml")
+    return Response(svg(figure, width, standalone=True, theme=theme), media_type="image/svg+xml")
 
 
 READER = crawl_to("read", "read")

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from lycosa.drawing.figure import Figure, Histogram, Tick, dates, ticks, times
 from lycosa.drawing.formats import clean, clip, seconds, when
 
-LETTER = 6.6  # mean width of a letter in pixels at font size 12
+LETTER_WIDTH = 6.6  # mean width of a letter in pixels at font size 12
 COLOURS, DASHES = 7, 4  # classes in figure.css: 28 combinations, then they repeat
 MAX_READINGS = 40  # positions with a tooltip
 
@@ -31,29 +31,29 @@ def inline(figure: Figure, alt: str, height: int = 0) -> Markup:
     return Markup('<div class="drawing" role="img" aria-label="{}">\n{}\n{}\n</div>').format(clean(alt), wide, narrow)
 
 
-def svg(figure: Figure, width: int = 720, height: int = 0, *, alone: bool = False, theme: str = "") -> Markup:
-    """Draw a figure. `alone`: as a file with title and colours. `theme`: light, dark, or empty for the system's."""
+def svg(figure: Figure, width: int = 720, height: int = 0, *, standalone: bool = False, theme: str = "") -> Markup:
+    """Draw a figure. `standalone`: a file with title and colours. `theme`: light, dark, or empty for the system's."""
     title = _text(figure.title)
-    headings = textwrap.wrap(title, width // 10) if alone else []
+    headings = textwrap.wrap(title, width // 10) if standalone else []
     parts = [_label(8, 25 + 19 * row, line, "start", "title") for row, line in enumerate(headings)]
     legend, top = _legend(figure, width, 12 + 19 * len(headings))
     bottom = top + 28 + (height or (0.42 if width > 500 else 0.62) * width)
     x, y = _axes(figure)
-    up = ticks(y.low, y.high, 5, whole=y.is_whole)
-    left, right = 14 + LETTER * max((len(tick.label) for tick in up), default=1), width - 14.0
+    y_ticks = ticks(y.low, y.high, 5, whole=y.is_whole)
+    left, right = 14 + LETTER_WIDTH * max((len(tick.label) for tick in y_ticks), default=1), width - 14.0
     x.start, x.end, y.start, y.end = left, right, bottom, top + 28
     parts += [*legend, _label(8, top + 15, figure.y_label, "start")]
-    for tick in up:
+    for tick in y_ticks:
         parts.append(f'<path class="grid" d="M{left:.1f} {y(tick.at):.1f}H{right:.1f}"/>')
         parts.append(_label(left - 6, y(tick.at) + 4, tick.label, "end"))
     for tick in _x_ticks(figure, x, int((right - left) / 80)):
         parts.append(f'<path class="axis" d="M{x(tick.at):.1f} {bottom:.1f}v4"/>')
-        parts.append(_label(min(x(tick.at), width - LETTER * len(tick.label) / 2), bottom + 18, tick.label))
+        parts.append(_label(min(x(tick.at), width - LETTER_WIDTH * len(tick.label) / 2), bottom + 18, tick.label))
     parts.append(f'<path class="axis" d="M{left:.1f} {bottom:.1f}H{right:.1f}"/>')
     parts += _bins(figure, x, y) if isinstance(figure, Histogram) else _lines(figure, x, y, readings=width > 500)
     parts.append(_label((left + right) / 2, bottom + 38, figure.x_label))
     size = f'viewBox="0 0 {width} {bottom + 48:.0f}" class="chart {"wide" if width > 500 else "narrow"}"'
-    if alone:
+    if standalone:
         size += f' xmlns="http://www.w3.org/2000/svg" width="{width}" height="{bottom + 48:.0f}"'
         size += f' data-theme="{theme}"' if theme else ""
         sheet = f'<style>\n{style()}</style>\n<rect class="sheet" width="100%" height="100%"/>'
@@ -67,11 +67,11 @@ class _Scale:
     start = end = 0.0
 
     def __init__(self, values: Iterable[float], *, to_zero: bool = False) -> None:
-        known = list(filter(_is_drawn, values))
-        low, high = min(known, default=0.0), max(known, default=1.0)
+        finite = list(filter(_is_drawn, values))
+        low, high = min(finite, default=0.0), max(finite, default=1.0)
         low = 0.0 if to_zero and 0 <= low <= 0.6 * high else low
         self.low, self.high = (low, high) if low < high else (low - 0.5, high + 0.5)
-        self.is_whole = bool(known) and all(float(value).is_integer() for value in known)
+        self.is_whole = bool(finite) and all(float(value).is_integer() for value in finite)
 
     def __call__(self, value: float) -> float:
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
@@ -106,13 +106,13 @@ def _legend(figure: Figure, width: int, top: float) -> tuple[list[str], float]:
     palette = figure.palette if isinstance(figure, Histogram) else range(len(figure.curves))
     for colour, curve in zip(palette, figure.curves, strict=True):
         name = clip(_text(curve.label), 60 if width > 500 else 40) or "–"
-        if left > 8 and left + 32 + LETTER * len(name) > width:
+        if left > 8 and left + 32 + LETTER_WIDTH * len(name) > width:
             left, row = 8.0, row + 20
         mark = f'<path class="line dash-{colour % DASHES}" d="M{left:.1f} {row - 4:.1f}h24"/>'
         if isinstance(figure, Histogram):
             mark = f'<rect class="block" x="{left + 6}" y="{row - 10}" width="12" height="12"/>'
         parts.append(f'<g class="{_colour_class(colour)}">{mark}{_label(left + 30, row, name, "start", "legend")}</g>')
-        left += 48 + LETTER * len(name)
+        left += 48 + LETTER_WIDTH * len(name)
     return parts, row + 6
 
 
@@ -139,11 +139,11 @@ def _readings(figure: Figure, x: _Scale, y: _Scale) -> Iterator[str]:
     """Yield tooltips with the values of all curves at some positions."""
     places = [at for at in max((curve.x for curve in figure.curves), key=len, default=()) if _is_drawn(at)]
     places = places[:: max(1, -(-len(places) // MAX_READINGS))]
-    known = [(curve, {at: n for n, at in enumerate(curve.x)}) for curve in figure.curves]
+    indexed = [(curve, {at: n for n, at in enumerate(curve.x)}) for curve in figure.curves]
     middles = [(x(one) + x(other)) / 2 for one, other in pairwise(places)]
     for at, left, right in zip(places, [x.start, *middles], [*middles, x.end], strict=False):
         lines = [f"{figure.x_label}: {_number(at)}"]
-        for curve, where in known:
+        for curve, where in indexed:
             n = where.get(at, len(curve.y))
             if n < len(curve.y) and _is_drawn(curve.y[n]):
                 sure = f" ({_number(curve.low[n])} to {_number(curve.high[n])})" if n < len(curve.low) else ""

@@ -210,7 +210,7 @@ def test_tables_without_pages_have_columns(tmp_path: Path) -> None:
         crawl.page("http://a.test/", html("A", prose(1)), relevance=0.1)
     for name in ("t.jsonl", "t.csv", "t.parquet"):
         done = export(tmp_path / "crawl", tmp_path / name)
-        assert (0, ["no page scores 0.2 or more: --all takes all pages"]) == (done.pages, done.remarks)
+        assert (0, ["no page with relevance 0.2 or more: --all exports all pages"]) == (done.pages, done.remarks)
     assert b"" == (tmp_path / "t.jsonl").read_bytes()
     assert list(pandas.read_csv(tmp_path / "t.csv")) == list(pandas.read_parquet(tmp_path / "t.parquet"))
 

@@ -158,7 +158,8 @@ def _remarks_on(pages: Selection, everything: bool) -> list[str]:
     if pages.opted_out:
         remarks.append(f"left out: {many(pages.opted_out, 'page')} whose owners have opted out")
     if not pages.total and not everything:
-        remarks.append(f"no page scores {describe_threshold(pages.collection.threshold)}: --all takes all pages")
+        threshold = describe_threshold(pages.collection.threshold)
+        remarks.append(f"no page with relevance {threshold}: --all exports all pages")
     return remarks
 
 
