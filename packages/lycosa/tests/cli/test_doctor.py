@@ -101,10 +101,10 @@ def test_wordnet_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert ("WordNet is not installed", cost) == (missing.told, missing.cost)
     assert missing.remedy.startswith("install it (on Debian")
     (tmp_path / "data.noun").write_text("")
-    told = f"WordNet is damaged: {tmp_path}/data.noun, line 1: it is empty"
+    told = f"WordNet is damaged: {tmp_path}/data.noun, line 1: the file is empty"
     damaged = only(doctor._wordnet)
     assert (told, cost) == (damaged.told, damaged.cost)
-    assert "install it again, or name a directory that has its files with --ontology DIR" == damaged.remedy
+    assert "install WordNet again, or name a directory that has its files with --ontology DIR" == damaged.remedy
 
 
 def test_sqlite_without_full_text_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,7 @@ def test_failing_check_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RuntimeError("not there")
         yield
 
-    monkeypatch.setattr(doctor, "LOOKS", (_sqlite,))
+    monkeypatch.setattr(doctor, "CHECKS", (_sqlite,))
     (finding,) = doctor.examine()
     assert (True, "sqlite", "RuntimeError: not there") == (finding.broken, finding.what, finding.told)
 

@@ -127,11 +127,11 @@ def test_crawl_search_form(tmp_path: Path, command: Command) -> None:
     command.out("report", out)
     command.out("export", out, "--format", "jsonl", "--all", "--out", tmp_path / "books.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "books.jsonl").read_text("utf-8").splitlines()]
-    assert (9, "water", 20.0) == (len(rows), rows[0]["title"], rows[0]["score"])
+    assert (9, "water", 20.0) == (len(rows), rows[0]["title"], rows[0]["relevance"])
     assert "water" in rows[0]["text"]
     said = command("export", out, "--out", records)
     found = [line.split("\t") for line in records.read_text("utf-8").splitlines()]
-    assert sum(row["score"] for row in rows) == len(found) == len({url for url, _ in found})
+    assert sum(row["relevance"] for row in rows) == len(found) == len({url for url, _ in found})
     assert all("/record/" in url and title for url, title in found)
     assert f"records.tsv: {len(found)} records, " in said.err
     assert found[0][0] in read_seed_file(records).lines

@@ -55,8 +55,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide all installed plugins."""
-    for module in ("core", "cli"):
-        monkeypatch.setattr(f"lycosa.{module}.plugins.installed", tuple)
+    for module in ("core.plugins", "cli.plugins_command"):
+        monkeypatch.setattr(f"lycosa.{module}.installed", tuple)
 
 
 @pytest.fixture(scope="module")

@@ -260,7 +260,7 @@ class Nothing(Topic):
 
 class Estimator:
     def learn(self, step, table): return step.children
-    def score(self, rows, table): return 1 / 0
+    def priority(self, rows, table): return 1 / 0
 """
 
 

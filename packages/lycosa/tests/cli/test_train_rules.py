@@ -221,7 +221,7 @@ def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
         (("train", "rules", "pages.tsv"), "pages.tsv contains no rules: its first line should be"),
         (("train", "rules", "topics.model"), "topics.model"),
         (("train", "rules", "empty"), "cannot read the rules in empty: "),
-        (("train", "rules", "rules.tsv", "--target", "football"), "no rule knows the class football"),
+        (("train", "rules", "rules.tsv", "--target", "football"), "no rule has the class football"),
         (("train", "rules", "rules.tsv", "--target", TOPIC, "--depth", "9"), "--depth is 9: a path has 1 to 5 links"),
         (("train", "rules", "rules.tsv", "--limit", "-3"), "--limit is -3: it must be 0 (all) or more"),
     ],
@@ -245,7 +245,7 @@ def test_train_rules_errors_are_one_line(here: Path, words: tuple[str, ...], tol
         (("--model", "topics.model", "--target", "football", "--strategy", "rules,file=rules.tsv"), "football"),
         (("--model", "topics.model", "--strategy", "rules,file=rules.tsv"), "choose with --target"),
         (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=rules.tsv,depth=6"), "depth is 6"),
-        (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=other.tsv"), "no rule knows"),
+        (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=other.tsv"), "no rule has the class"),
     ],
 )  # fmt: skip
 def test_crawl_with_rules_errors(here: Path, words: tuple[str, ...], told: str, command: Command) -> None:

@@ -35,7 +35,7 @@ def _facts(plugin: Plugin) -> dict[str, Any]:
             plugin.load()
         except InputError as error:
             state, why = "fails", str(error)
-    names = ("group", "name", "package", "version", "value", "place")
+    names = ("group", "name", "package", "version", "value", "directory")
     return {**{name: getattr(plugin, name) for name in names}, "state": state, "why": why}
 
 

@@ -22,7 +22,7 @@ class SpaceEntry(RegistryEntry):
 GOURITEN = "Gouriten, Maniu, Senellart 2014, 2.2"
 
 ENTRIES = {
-    "web": SpaceEntry("web", "WebSpace", "pages and their links", GOURITEN, "an address"),
+    "web": SpaceEntry("web_space", "WebSpace", "pages and their links", GOURITEN, "an address"),
     "social": SpaceEntry(
         "social", "SocialSpace", "people on a server with Mastodon's API, and whom they mention",
         GOURITEN, "an account (name, name@host, its address), #tag or search:WORDS", accept=("application/json",),

@@ -502,8 +502,8 @@ class WebSpace(Space):
             answer = await self.pool.run_in_thread(partial(self.pool.run, "answer", *given, retry=True))
         except OSError:  # no process available
             return None
-        if answer.bad:
-            raise BadEncoding(answer.bad)
+        if answer.error:
+            raise BadEncoding(answer.error)
         self._check_size(answer.size, answer.whole and not response.truncated)
         return None if answer.document is None else (answer.document, answer.whole)
 
