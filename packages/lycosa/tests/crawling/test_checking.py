@@ -224,7 +224,7 @@ def test_check_missing_indexes(crawl: Path) -> None:
 def test_check_log_cut_off(crawl: Path, served: Server) -> None:
     data = (crawl / NAME).read_bytes()
     (crawl / NAME).write_bytes(data[: len(data) * 3 // 4])
-    error = run("show", str(crawl)).read_error
+    error = run("show", str(crawl)).complaint
     assert error.endswith(f"lycosa check {crawl}")
     with pytest.raises(DamagedError, match=f"lycosa check {crawl}"):
         list(lycosa.resume(crawl))

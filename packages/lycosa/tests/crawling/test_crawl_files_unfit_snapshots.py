@@ -127,7 +127,7 @@ def test_learn_with_unfit_snapshot(crawled: Path, tmp_path: Path) -> None:
     for path in (out, bare):
         with closing(Directory.open(path)) as opened, closing(opened.log()) as log:
             append_labels(log, [Label(page, True, 1.0) for (page,) in list(log.rows("node", VERSIONS))])
-            results.append(learn(opened, log, 1.0).after.results)
+            results.append(learn(opened, log, 1.0).after.description)
     assert results[0] == results[1]
 
 
