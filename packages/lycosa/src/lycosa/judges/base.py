@@ -184,7 +184,6 @@ class LabelledJudge(JudgeWrapper):
         return ModelUpdate("", {RELEVANCES: np.array(self._relevances)}, now)
 
     def adopt(self, update: ModelUpdate) -> None:
-        """Replace the relevance of the pages so far."""
         relevances = update.data[RELEVANCES]
         self._relevances[: len(relevances)] = array("d", relevances.tolist())
 

@@ -94,7 +94,6 @@ class LinearSvm(ArrayClassifier):
 
 
 def matrix(bags: Bags, values: NDArray[np.float64], terms: int) -> Any:
-    """Return the bags as a SciPy CSR matrix."""
     from scipy.sparse import csr_matrix
 
     return csr_matrix((values, bags.columns, bags.starts), shape=(len(bags), terms))

@@ -40,7 +40,6 @@ class Phrases:
         ]
 
     def count(self, text: str) -> float:
-        """Return the sum of weight times occurrences over the phrases."""
         return self.count_folded(folded(text))
 
     def count_folded(self, text: str) -> float:
@@ -140,7 +139,6 @@ class KeywordJudge(StatelessJudge):
     def _window_counts(
         self, marked: str, length: int, places: list[tuple[int, int, float]], links: Links
     ) -> NDArray[np.float64]:
-        """Count the occurrences in each link's window."""
         starts, ends = _spans(marked)
         if not len(starts):
             return np.array(

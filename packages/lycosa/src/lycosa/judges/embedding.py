@@ -117,7 +117,6 @@ class EmbeddingJudge(StatelessJudge):
         return judgement
 
     def learn(self, visit: Visit) -> None:
-        """Add the page's vector to the mean."""
         packed = visit.data.get("embedding")
         if visit.is_page and isinstance(packed, bytes) and len(packed) == DIMENSIONS:
             self.total_ += np.frombuffer(packed, np.int8)

@@ -107,7 +107,6 @@ def make_judge(options: Options, learned: dict[str, Any] | None = None) -> Judge
 
 
 def _file_arguments(options: Options, name: str) -> dict[str, Any]:
-    """Return the constructor arguments that come from files."""
     arguments: dict[str, Any] = {}
     if options.ontology and name in JUDGES:
         arguments["ontology"] = options.ontology
@@ -123,7 +122,6 @@ def _file_arguments(options: Options, name: str) -> dict[str, Any]:
 
 
 def judge_name(options: Options) -> str:
-    """Return the name of the judge that the options name or imply."""
     return _judge_and_settings(options)[0]
 
 
@@ -149,7 +147,6 @@ def learning_key(options: Options, judge_name: str) -> str:
 
 
 def takes_ontology(made: Any) -> bool:
-    """Return true if a judge or strategy has an `ontology` parameter."""
     return "ontology" in inspect.signature(made).parameters
 
 

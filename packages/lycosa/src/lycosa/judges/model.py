@@ -61,7 +61,6 @@ class TrainedModel:
 
     @cached_property
     def priors(self) -> NDArray[np.float64]:
-        """Share of each class among the training pages."""
         counts = np.array(self.counts, np.float64)
         shares: NDArray[np.float64] = counts / counts.sum()
         return shares

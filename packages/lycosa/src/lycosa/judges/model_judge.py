@@ -109,7 +109,6 @@ class ModelJudge(StatelessJudge):
         return facets
 
     def _lift(self, probabilities: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return the lift of probabilities over the prior."""
         added = np.clip((probabilities - self.prior) / max(1e-9, 1.0 - self.prior), 0.0, 1.0)
         return added.astype(np.float32)
 

@@ -102,7 +102,6 @@ class VectorJudge(StatelessJudge):
         return judgement
 
     def judge_links(self, page: Page, reading: PageWords) -> Judgement:
-        """Judge the links alone."""
         return self._judge_links(page, reading, self._page_query(reading))
 
     def _cosine(self, page: Page, reading: PageWords, page_query: _PageQuery, places: NDArray[np.intp]) -> float:
@@ -241,7 +240,6 @@ class VectorJudge(StatelessJudge):
         return self._cosines(owners, ids, idf, weight.take(at) * idf, page_query.length, len(ends))
 
     def _link_idf(self, words: _LinkWords, ids: NDArray[np.int32], page_query: _PageQuery) -> Column:
-        """Return the idf of link words by their numbers."""
         if self._rarity.is_learned(page_query.language):
             return page_query.words.idf_by(words.frequencies(ids, page_query.words))
         distinct, at = np.unique(ids, return_inverse=True)
@@ -304,7 +302,6 @@ class _LinkWords:
         self._numbers = _EMPTY  # number of each term in `_vocabulary`
 
     def frequencies(self, ids: NDArray[np.int32], vocabulary: Vocabulary) -> NDArray[np.uint32]:
-        """Return the number of pages that have each term."""
         if vocabulary is not self._vocabulary:
             self._vocabulary, self._numbers = vocabulary, _EMPTY
         self._numbers = column = fit(self._numbers, len(self.terms), _UNKNOWN)
@@ -315,7 +312,6 @@ class _LinkWords:
         return np.where(numbers >= 0, vocabulary.frequency.take(np.maximum(numbers, 0)), np.uint32(0))
 
     def ids(self, tokens: Tokens, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the term ids of some tokens, in order."""
         column = fit(self._columns.get(tokens, _EMPTY), len(tokens.names), _UNKNOWN)
         ids = column.take(numbers)
         new = new_among(numbers, ids, _UNKNOWN)

@@ -140,7 +140,6 @@ class Rarity:
         return self.idf, self.background.digest if self.background else ""
 
     def of(self, terms: Sequence[tuple[str, ...]], words: Vocabulary, language: str = ENGLISH) -> Numbers:
-        """Return the idf of each term."""
         if self.idf == "none" or not terms:
             return np.ones(len(terms))
         if self.background is not None and not self.is_learned(language):
@@ -155,7 +154,6 @@ class Rarity:
         return self.idf == "learned" or (self.background is not None and self.background.language != language)
 
     def of_ids(self, ids: NDArray[Any], words: Vocabulary, language: str = ENGLISH) -> Numbers:
-        """Return the idf of words, given by their ids in the vocabulary."""
         if self.idf == "none":
             return np.ones(len(ids))
         if self.background is None or self.is_learned(language):

@@ -29,7 +29,6 @@ class Bags:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[Sequence[int] | NDArray[Any], Sequence[float] | NDArray[Any]]]) -> Bags:
-        """Make bags from pairs of columns and counts."""
         pairs = list(pairs)
         return cls(
             np.concatenate([[0], np.cumsum([len(columns) for columns, _ in pairs], dtype=np.intp)]).astype(np.intp),
@@ -41,7 +40,6 @@ class Bags:
         return len(self.starts) - 1
 
     def take(self, rows: NDArray[np.intp]) -> Bags:
-        """Return some of the bags, in the given order."""
         lengths = np.diff(self.starts)[rows]
         at = runs(self.starts[rows], lengths)
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
@@ -54,11 +52,9 @@ class Bags:
         return totals
 
     def rows(self) -> NDArray[np.intp]:
-        """Return the bag number of each entry."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     def document_frequency(self, terms: int) -> NDArray[np.intp]:
-        """Return the number of bags that contain each term."""
         return np.bincount(self.columns, minlength=terms)
 
     def times(self, values: NDArray[np.float64], weights: NDArray[Any]) -> NDArray[np.float64]:

@@ -92,7 +92,6 @@ class Browsing:
 
     @classmethod
     def of(cls, file: str | Browsing) -> Browsing:
-        """Return the training set itself, or load it from a file."""
         if isinstance(file, str) and not file:
             raise InputError(
                 "missing-option",

@@ -114,7 +114,6 @@ def unit(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def digest() -> str:
-    """Return the digest of the files that the vectors were made from."""
     return _model().pieces.digest
 
 
@@ -164,7 +163,6 @@ class _Words:
         self._columns: WeakKeyDictionary[Tokens, NDArray[np.int32]] = WeakKeyDictionary()
 
     def read(self, texts: Sequence[str]) -> Bags:
-        """Return the texts as bags of words, with word weights as counts."""
         numbers = self._lexicon.ids(fold_all([text[:MAX_CHARACTERS] for text in texts], self.language))
         owners = np.cumsum(numbers == _BREAK)
         counted = numbers >= 0
@@ -193,7 +191,6 @@ class _Words:
         return numbers
 
     def sum(self, numbers: NDArray[np.int32]) -> Vectors:
-        """Return the vector of a text of these words."""
         numbers = numbers[numbers >= 0]
         if not len(numbers):
             return np.zeros(DIMENSIONS, np.float32)
@@ -265,7 +262,6 @@ class Pieces:
     @staticmethod
     @cache
     def load(directory: Path = HERE) -> Pieces:
-        """Read the files (cached)."""
         try:
             header = json.loads((directory / FILES[1]).read_text(encoding="utf-8"))
             names, lengths, digest = list(map(str, header["pieces"])), header["lengths"], str(header["digest"])

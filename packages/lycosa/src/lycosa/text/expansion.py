@@ -41,7 +41,6 @@ class Expansion:
         self._expansions: dict[str, _LanguageExpansions] = {}
 
     def page(self, bag: Terms, vocabulary: Vocabulary, language: str = ENGLISH) -> float:
-        """Return the cosine of a page, given as a bag of words, and the expanded topic."""
         expansions = self._in(language)
         keys, query = self._topic(expansions, vocabulary)
         counts = np.array([_count(key, bag, vocabulary) for key in keys], np.float64)

@@ -21,7 +21,6 @@ class TermHashes:
         self._known = 0
 
     def extend(self, terms: list[str]) -> None:
-        """Hash the terms added since the last call."""
         if self._known == len(terms):
             return
         if len(terms) > len(self.hashes):

@@ -191,7 +191,6 @@ class LanguageTerms:
         return counts
 
     def parts(self, number: int) -> list[int]:
-        """Return the terms of a phrase's words; empty for a single word."""
         if len(self.stems[number]) < 2:
             return []
         ids = self._lexicon.ids(fold_all([self.terms[number]], self.language))

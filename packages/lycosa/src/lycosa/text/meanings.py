@@ -22,7 +22,6 @@ def load_ontology(place: str = "") -> Ontology:
 
 @cache
 def load_wordnet(directory: str) -> Ontology:
-    """Load WordNet from a directory."""
     from lycosa.text.wordnet import read_wordnet
 
     source = read_wordnet(Path(directory))

@@ -153,7 +153,6 @@ class PlainNaiveBayes:
 
     @classmethod
     def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> PlainNaiveBayes:
-        """Count; `seed` is unused."""
         theta = np.ones((terms, classes))
         np.add.at(theta, (bags.columns, labels[bags.rows()]), bags.counts)
         prior = (np.bincount(labels, minlength=classes) + 1.0) / (len(labels) + classes)

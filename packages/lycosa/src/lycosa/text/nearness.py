@@ -70,7 +70,6 @@ def tf_idf(
 
 
 def settings(measure: Measure, a: float, b: float, df: float) -> dict[str, float]:
-    """Return the parameters that a measure takes."""
     return {"a": a, "b": b} if measure == "li" else {"df": df} if measure == "ehrig" else {}
 
 

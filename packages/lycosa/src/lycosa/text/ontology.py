@@ -64,18 +64,15 @@ class ConceptEdges:
         return len(self.starts) - 1
 
     def of(self, concept: int) -> Concepts:
-        """Return the targets of a concept's links."""
         return self.targets[self.starts[concept] : self.starts[concept + 1]]
 
     def sources(self) -> Concepts:
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
 
     def reverse(self) -> ConceptEdges:
-        """Return the reversed links."""
         return ConceptEdges.between(self.targets, self.sources(), len(self))
 
     def both_ways(self) -> ConceptEdges:
-        """Return the links and their reverses."""
         sources = self.sources()
         return ConceptEdges.between(
             np.concatenate([sources, self.targets]), np.concatenate([self.targets, sources]), len(self)
@@ -334,7 +331,6 @@ def _back_edges(parents: ConceptEdges, concepts: list[int]) -> list[tuple[int, i
 
 
 def dropped_link_notes(names: Sequence[str], links: list[tuple[int, int]]) -> list[str]:
-    """Return notes on links that were dropped because they close a cycle."""
     notes = [
         f"dropped an IS-A link that closes a cycle: {names[below]!r} below {names[above]!r}"
         for below, above in links[:MAX_NOTES]

@@ -156,7 +156,6 @@ class SensePair(NamedTuple):
 
 
 def sense_pairs(ontology: Ontology, a: str, b: str) -> list[SensePair]:
-    """Return all pairs of senses of two words that have a common ancestor."""
     pairs = []
     others = [ontology.ancestors([sense]) for sense in ontology.concepts(b)]
     for up in (ontology.ancestors([sense]) for sense in ontology.concepts(a)):

@@ -103,7 +103,6 @@ class _Terms:
 
 
 def _rows(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield term, relation and term of each line, without comments and the header."""
     has_rows = False
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("#"):

@@ -323,7 +323,6 @@ def _host(authority: str) -> str:
 
 
 def _decode_label(label: str) -> str:
-    """Decode a punycode label: xn--mnchen-3ya is münchen."""
     if label.startswith("xn--"):
         try:
             return label[4:].encode("ascii").decode("punycode")

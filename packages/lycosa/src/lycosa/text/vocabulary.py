@@ -65,7 +65,6 @@ class PageWords:
         return opens + 1, closes
 
     def unlinked(self) -> NDArray[np.int32]:
-        """Return the words outside links."""
         inside = np.cumsum((self.ids == OPENS).astype(np.int32) - (self.ids == CLOSES))
         return self.ids[(self.ids >= 0) & (inside <= 0)]
 
@@ -255,7 +254,6 @@ def _words(ids: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _bag(*parts: NDArray[np.int32]) -> Terms:
-    """Return the combined bag of some parts of a page."""
     words = np.concatenate(parts)
     if not len(words):
         return Terms()

@@ -85,13 +85,11 @@ def find_wordnet(place: str = "") -> Path:
 
 
 def user_directory() -> Path:
-    """Return the directory for WordNet in the user's data directory."""
     data = os.environ.get("XDG_DATA_HOME", "")
     return Path(data if os.path.isabs(data) else os.path.expanduser("~/.local/share"), "lycosa", "wordnet")
 
 
 def usual_places() -> Iterator[Path]:
-    """Yield the default locations of WordNet, in order of preference."""
     if named := os.environ.get("WNSEARCHDIR"):
         yield Path(named)
     if named := os.environ.get("WNHOME"):
@@ -324,7 +322,6 @@ class _File:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Free the content; line numbers are kept for error messages."""
         self.content, self.buffer = b"", np.zeros(0, np.uint8)
 
     def check(self, is_valid: NDArray[np.bool_], reason: str, of: Positions | None = None) -> None:
@@ -345,7 +342,6 @@ class _File:
         return total, is_valid
 
     def version(self) -> str:
-        """Return the version from the licence, or an empty string."""
         match = _VERSION.search(self.content[:20_000])
         return match[1].decode() if match else ""
 
@@ -414,7 +410,6 @@ def _spread(counts: Positions) -> tuple[Positions, Positions]:
 
 
 def _resolve(synsets: _Synsets, data: dict[str, _Synsets], starts: dict[str, int]) -> Positions:
-    """Return the target concept of each pointer of a file."""
     targets = np.full(len(synsets.pointer_to), -1, np.int64)
     for kind, letter in KINDS.items():
         mine = np.isin(synsets.pointer_kind, [ord(letter), ord("s") if kind == "adj" else ord(letter)])

@@ -338,7 +338,6 @@ def _terms(corpus: Corpus, rows: NDArray[np.intp], relevant: NDArray[np.bool_]) 
 
 
 def _with_empty_bags(bags: Bags, has_words: NDArray[np.bool_]) -> Bags:
-    """Add an empty bag for each page without words."""
     lengths = np.zeros(len(has_words), np.intp)
     lengths[has_words] = np.diff(bags.starts)
     return Bags(np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp), bags.columns, bags.counts)

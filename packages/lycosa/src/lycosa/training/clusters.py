@@ -244,7 +244,6 @@ def _bic(clustering: Clustering, points: Points) -> float:
 
 
 def points_of(browsing: Browsing, kind: Clusters) -> Points:
-    """Return the training pages as the strategy sees them, with the same idf."""
     return Points.of(browsing.pages, len(browsing.terms), weights(browsing, kind))
 
 

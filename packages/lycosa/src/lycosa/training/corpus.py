@@ -88,7 +88,6 @@ class Corpus(Account):
         return True
 
     def spell(self) -> None:
-        """Unify paths that differ only in case."""
         counts = Counter(page.label for page in self.pages)
         best = common_spellings(counts)
         changed = sorted(path for path in counts if best[path] != path)

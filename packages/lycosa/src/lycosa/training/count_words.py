@@ -132,7 +132,6 @@ def _read_file(path: Path) -> Iterator[ParsedPage]:
 
 
 def _read_warc(path: Path) -> Iterator[ParsedPage]:
-    """Yield the pages of a WARC file; raise InputError if it is damaged."""
     try:
         with open(path, "rb") as file:
             for record in ArchiveIterator(file, parse_http=True, auto_decode="transfer"):

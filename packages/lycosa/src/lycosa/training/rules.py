@@ -188,7 +188,6 @@ def _from_crawl(path: Path, model: TrainedModel, walk: int, seed: int, progress:
 
 
 def _count(learned: LearnedRules, linked: Mapping[str, Iterable[str]], classes: Mapping[str, str]) -> None:
-    """Add one case for each class and each page that it links to."""
     seen: set[str] = set()
     for name, targets in linked.items():
         for target in targets:

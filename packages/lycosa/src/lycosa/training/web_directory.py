@@ -127,7 +127,6 @@ class WebDirectory(Account):
         return [self._branch(path, marked) for path in sorted(below) if path]
 
     def mark(self, branches: Iterable[str]) -> list[str]:
-        """Replace the target topics; return them in the spelling of the directory."""
         self.marked = list(dict.fromkeys(self.resolve(branch) for branch in branches if path_of(branch)))
         return self.marked
 
