@@ -209,12 +209,12 @@ def compare(
         evidence = f"{evidence} {without}"
     if max(abs(_mean(mine[kept], told)), abs(_mean(base[kept], told))) < 0.5 * 10.0**-digits:
         return Ruling(UNTESTED, f"{' and '.join(names)} both found nearly nothing ({what}).\n{evidence}")
-    verdict = _weigh(difference, _mean(base[kept], told), expect)
+    verdict = _verdict(difference, _mean(base[kept], told), expect)
     unsure = "These trials can't tell: the interval leaves both open.\n" if verdict == UNTESTED else ""
     return Ruling(verdict, unsure + evidence)
 
 
-def _weigh(difference: PairedDifference, base: float, expect: Expected) -> Verdict:
+def _verdict(difference: PairedDifference, base: float, expect: Expected) -> Verdict:
     sure = difference.p <= CHANCE
     if expect == "alike":
         if max(abs(difference.low), abs(difference.high)) <= 2 * NEGLIGIBLE * abs(base):

@@ -85,7 +85,7 @@ def write_index(
     with unfinished_index(out) as beside:
         with open(beside / TEXTS, "wb") as texts:
             read = _read(pages, texts, labels or {}, account, progress)
-        columns, links = _linked(read, progress)
+        columns, links = _resolve_links(read, progress)
         columns |= {
             "text_start": np.frombuffer(read.text_start, np.int64),
             "term_start": np.frombuffer(read.term_start, np.int64),
@@ -179,7 +179,7 @@ def _hash(url: str) -> int:
     return xxhash.xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
 
 
-def _linked(read: _IndexInput, progress: ProgressCallback) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
+def _resolve_links(read: _IndexInput, progress: ProgressCallback) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
     """Resolve links to nodes: redirects followed, dead links and self-links dropped; children are unique."""
     nodes: dict[int, int] = dict(read.node_of)
     for number in read.leads:

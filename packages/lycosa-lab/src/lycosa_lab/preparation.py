@@ -39,7 +39,7 @@ from lycosa_lab.subjects import HuntSubject, labelled, seeded_random
 
 TRAINING_SHARE = 0.25  # share of the pages that a model and rules may learn from
 BROWSING_SHARE = 0.4  # share of the relevant pages that browsing sessions may visit
-SAMPLE, MOST = 0.2, 4000  # share of the labelled pages that a model is trained on, and their maximum number
+SAMPLE_SHARE, MAX_SAMPLE = 0.2, 4000  # share of the labelled pages that a model is trained on, and their maximum number
 SESSIONS = 60  # browsing sessions
 
 
@@ -226,7 +226,7 @@ def _sampled(work: _Work) -> dict[int, str]:
     """Return the training pages of a model with their classes: a fifth of each class, examples first."""
     index, subject = work.index, work.subject
     label_of = _class_of_each(work)
-    share = min(SAMPLE, MOST / max(1, len(label_of)))
+    share = min(SAMPLE_SHARE, MAX_SAMPLE / max(1, len(label_of)))
     sizes = Counter(label_of.values())
     allowed = work.open()
     rank = work.seeded_random("sample").permutation(len(index))

@@ -30,7 +30,7 @@ from lycosa_lab.judgements import Judgements, judgements_for
 from lycosa_lab.reachability import upper_bound
 from lycosa_lab.simulation import Trace
 from lycosa_lab.subjects import HuntSubject
-from lycosa_lab.trial_strategies import ORACLE, given_group, label, look_ahead_links, wants
+from lycosa_lab.trial_strategies import ORACLE, input_group, label, look_ahead_links, wants
 
 # Columns of results.csv: a row for each trial and budget.
 COLUMNS: dict[str, str] = {
@@ -157,7 +157,7 @@ class ExperimentResults:
                 "mode": self.mode,
                 "subject": one.subject,
                 "strategy": one.strategy,
-                "given": self.given_group(one.strategy),
+                "given": self.input_group(one.strategy),
                 "seed_set": one.seed_set + 1,
                 "start": f"{crc32(np.sort(one.trace.nodes[: one.trace.seeds]).tobytes()):08x}",
                 "repetition": one.repetition + 1,
@@ -211,8 +211,8 @@ class ExperimentResults:
     def mean(self, strategy: str, budget: int, column: str = "harvest") -> float:
         return self.interval(strategy, budget, column).mean
 
-    def given_group(self, strategy: str) -> str:
-        return given_group(strategy, self.experiment.told)
+    def input_group(self, strategy: str) -> str:
+        return input_group(strategy, self.experiment.told)
 
     def ranked(self, budget: int) -> list[str]:
         return sorted(self.strategies, key=lambda text: -self.mean(text, budget))

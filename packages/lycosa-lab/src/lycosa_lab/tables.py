@@ -39,7 +39,7 @@ def findings(results: ExperimentResults, against: str = "", before: Sequence[Row
     parts += [_end(results, order), _by_subject(results, order)]
     return Findings(
         results.key, f"Experiment {plan.name}", parts,
-        [Claim(text, plan.name, *compared(results, *claim)) for text, claim in plan.claimed.items()],
+        [Claim(text, plan.name, *compare_strategies(results, *claim)) for text, claim in plan.claimed.items()],
         summary=summary,
         configuration={**plan.as_dict(), "version": __version__},
         corpus={**results.index.about, "fingerprint": corpus_digest(results.index)},
@@ -47,7 +47,7 @@ def findings(results: ExperimentResults, against: str = "", before: Sequence[Row
     )  # fmt: skip
 
 
-def compared(results: ExperimentResults, one: str, other: str, expect: Expected = "better") -> Ruling:
+def compare_strategies(results: ExperimentResults, one: str, other: str, expect: Expected = "better") -> Ruling:
     """Rule on a claim about two strategies by the area under their harvest curves, trial by trial."""
     measure = harvest_by(results.mode)
     crawls = CrawlComparison.of({one: one, other: other}, [results], grid(results.experiment.budget), [measure])
@@ -106,7 +106,7 @@ def _harvest(results: ExperimentResults, order: Sequence[str]) -> ReportTable:
     return _part(
         results, "harvest", "Harvest", ["strategy", "given", *(f"{budget:,} pages" for budget in budgets)],
         [
-            [text, results.given_group(text), *(str(results.interval(text, budget)) for budget in budgets)]
+            [text, results.input_group(text), *(str(results.interval(text, budget)) for budget in budgets)]
             for text in order
         ],
         "The share of the fetched pages that is relevant (of graphs, their mean score): mean over topics and their "

@@ -24,7 +24,7 @@ GROUPS = ("nothing", "query", "examples", "training record", "taxonomy", "truth"
 
 ORACLE = "oracle"
 LOOK_AHEAD = f"{ORACLE},ahead={LINKS}"  # a lower bound of the optimum
-MOST_LINKS = 100
+MAX_LOOK_AHEAD = 100
 
 PROGRAM = "program"  # an external program: `program,command=python crawler.py`
 
@@ -62,7 +62,7 @@ def make_trial_strategy(
     return make(_with_files(text, subject), **facts)
 
 
-def maker(name: str) -> Any:
+def strategy_class(name: str) -> Any:
     """Return the class of a strategy: of `lycosa list strategies`, an external program, or the user's module:Class.
 
     Every strategy of `lycosa lab` is looked up here.
@@ -72,13 +72,17 @@ def maker(name: str) -> Any:
 
 def make(text: str, **facts: Any) -> Strategy:
     name, parameters = parse_spec(text)
-    return make_with(maker(name), parameters, name, **facts) if name == PROGRAM else strategy_by_name(text, **facts)
+    return (
+        make_with(strategy_class(name), parameters, name, **facts)
+        if name == PROGRAM
+        else strategy_by_name(text, **facts)
+    )
 
 
 def check(text: str, budget: int = 1) -> None:
     """Raise InputError unless the strategy exists and accepts these parameters."""
     name, parameters = parse_spec(text)
-    maker(name)
+    strategy_class(name)
     if not parameters and name != PROGRAM:
         return
     facts = {"seed": 0, "budget": budget, "threshold": 0.5, "words": "topic"}
@@ -112,8 +116,8 @@ def look_ahead_links(text: str) -> int:
     name, parameters = parse_spec(text)
     if name != ORACLE or set(parameters) != {"ahead"}:
         return 0
-    if not parameters["ahead"].isdecimal() or not 1 <= int(parameters["ahead"]) <= MOST_LINKS:
-        raise InputError("bad-value", f"{text}: ahead must be a number of links, 1 to {MOST_LINKS}")
+    if not parameters["ahead"].isdecimal() or not 1 <= int(parameters["ahead"]) <= MAX_LOOK_AHEAD:
+        raise InputError("bad-value", f"{text}: ahead must be a number of links, 1 to {MAX_LOOK_AHEAD}")
     return int(parameters["ahead"])
 
 
@@ -154,18 +158,18 @@ def judge_as_for(text: str, told: str) -> str:
 
 
 def wants(texts: list[str]) -> tuple[str, ...]:
-    makers = [maker(parse_spec(part)[0]) for text in texts for part in _parts(text)]
+    makers = [strategy_class(parse_spec(part)[0]) for text in texts for part in _parts(text)]
     facets = {facet for one in makers for facet in getattr(one, "wants", ())}
     return tuple(sorted(facets)) if all(isinstance(facet, str) for facet in facets) else ()
 
 
-def given_group(text: str, told: str) -> str:
+def input_group(text: str, told: str) -> str:
     """Return the input of a strategy, one of GROUPS, so that only equals are compared.
 
     Strategies without a judge are given nothing, even if one judges the pages. A query is words, or the scores of a
     graph, which stem from a query.
 
-    >>> given_group("breadth-first", "model"), given_group("best-first", "words"), given_group("soft-focus", "model")
+    >>> input_group("breadth-first", "model"), input_group("best-first", "words"), input_group("soft-focus", "model")
     ('nothing', 'query', 'taxonomy')
     """
     of_told = {"words": "query", "score": "query", "examples": "examples", "model": "taxonomy"}
@@ -187,7 +191,7 @@ def kind(text: str) -> str:
     name = parse_spec(text)[0]
     if name in STRATEGIES:
         return STRATEGIES[name].needs
-    maker(name)  # raises InputError for an unknown name
+    strategy_class(name)  # raises InputError for an unknown name
     return TOPIC
 
 

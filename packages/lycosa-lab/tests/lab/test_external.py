@@ -173,7 +173,7 @@ def test_external_strategy_events_as_documented(tmp_path: Path) -> None:
 
 
 def test_external_strategy_unknown_program_is_error() -> None:
-    with raises_input_error("missing-program", "there is no program '/no/such/program'"):
+    with raises_input_error("missing-program", "no executable program '/no/such/program'"):
         hunt("/no/such/program")
 
 

@@ -15,7 +15,7 @@ from lycosa_lab.preparation import prepare
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.simulation import simulate
 from lycosa_lab.subjects import HuntSubject, subjects_of
-from lycosa_lab.trial_strategies import GROUPS, given_group, judge_as_for, make_trial_strategy, needs, wants
+from lycosa_lab.trial_strategies import GROUPS, input_group, judge_as_for, make_trial_strategy, needs, wants
 from recorded_crawl import crawl
 
 GRAPH = {"a": ["b", "c"], "b": ["d", "e"], "c": ["e"], "d": ["f"], "e": ["g"]}
@@ -66,8 +66,8 @@ def test_craw4llm_reads_judgements_not_truth(graph: tuple[CorpusIndex, HuntSubje
     guide.relevance[[index.number_of["b"], index.number_of["c"]]] = 0.9, 0.1
     assert "bdfceg" == picked((index, subject, guide), "craw4llm")
     assert "cbdfeg" == picked((index, subject, guide), "oracle")
-    assert "truth" == given_group("craw4llm", "words") == given_group("craw4llm", "examples")
-    assert "query" == given_group("crawl4ai", "words") == given_group("crawl4ai", "examples")
+    assert "truth" == input_group("craw4llm", "words") == input_group("craw4llm", "examples")
+    assert "query" == input_group("crawl4ai", "words") == input_group("crawl4ai", "examples")
 
 
 def test_oracle_accepts_batch_but_no_other_parameters(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
@@ -131,23 +131,23 @@ def test_needs_of_strategies_and_arms() -> None:
     assert set() == needs("hmm,file=mine") == needs("mab_var") == needs("ehrig") == needs("oracle")
 
 
-def test_given_group_of_every_strategy() -> None:
+def test_input_group_of_every_strategy() -> None:
     for name in STRATEGIES:
         for output in ("words", "examples", "model", "score"):
-            assert given_group(name, output) in GROUPS
-    assert ["nothing"] * 3 == [given_group("fl_deg", output) for output in ("words", "model", "score")]
+            assert input_group(name, output) in GROUPS
+    assert ["nothing"] * 3 == [input_group("fl_deg", output) for output in ("words", "model", "score")]
     assert ["query", "examples", "taxonomy", "query"] == [
-        given_group("best-first", output) for output in ("words", "examples", "model", "score")
+        input_group("best-first", output) for output in ("words", "examples", "model", "score")
     ]
-    assert "training record" == given_group("context-graph", "words")
-    assert "taxonomy" == given_group("rules", "words")
-    assert "truth" == given_group("oracle", "words")
-    assert "query" == given_group("ssrm", "examples")
-    assert "query" == given_group("mab_var,arms=fl_deg+backlink", "words")  # rewarded by the judge
-    assert "training record" == given_group("mab_var,arms=fl_deg+hmm", "words")
-    assert ["query", "examples"] == [given_group("mab_discounted", output) for output in ("words", "examples")]
+    assert "training record" == input_group("context-graph", "words")
+    assert "taxonomy" == input_group("rules", "words")
+    assert "truth" == input_group("oracle", "words")
+    assert "query" == input_group("ssrm", "examples")
+    assert "query" == input_group("mab_var,arms=fl_deg+backlink", "words")  # rewarded by the judge
+    assert "training record" == input_group("mab_var,arms=fl_deg+hmm", "words")
+    assert ["query", "examples"] == [input_group("mab_discounted", output) for output in ("words", "examples")]
     with raises_input_error("unknown-name"):
-        given_group("best-first", "rumours")
+        input_group("best-first", "rumours")
 
 
 def test_wants_of_strategies() -> None:

@@ -177,7 +177,7 @@ def benchmark(
                 judge=size.judge, seeds=setting.seeds, hops=1, seed_count=SEEDS,
                 seed_sets=size.draws_for(len(topics)), budgets=size.budgets_for(len(place.index)),
             )  # fmt: skip
-            subjects = subjects_told(place.index, topics, setting.told)
+            subjects = described_subjects(place.index, topics, setting.told)
             where = f"{place.name}/{setting.told}"  # settings with the same judgements share a directory
             try:
                 results = bench.run(plan, where, index=place.index, subjects=subjects, title=title)
@@ -187,13 +187,13 @@ def benchmark(
             done[setting] = results
             lines = [line for line in results.remarks if line.startswith(("Left out", "Failed", "Forfeited"))]
             run.remarks += [f"{title}: {line}" for line in lines]
-        _take(run, place, done)
+        _add_cells(run, place, done)
     if not run.cells:
         raise InputError("nothing-to-do", f"no benchmark crawl could run. {' '.join(run.remarks)}")
     return run
 
 
-def subjects_told(index: CorpusIndex, topics: Sequence[str], told: str) -> list[HuntSubject]:
+def described_subjects(index: CorpusIndex, topics: Sequence[str], told: str) -> list[HuntSubject]:
     """Return the subjects of topics, described by words or by examples.
 
     Examples come without words, because the name of a topic would serve as a query.
@@ -203,7 +203,7 @@ def subjects_told(index: CorpusIndex, topics: Sequence[str], told: str) -> list[
     return [replace(subject, words="") for subject in subjects_of(index, topics, examples=EXAMPLES)]
 
 
-def _take(run: BenchmarkRun, place: AvailableCorpus, done: Mapping[BenchmarkSetting, ExperimentResults]) -> None:
+def _add_cells(run: BenchmarkRun, place: AvailableCorpus, done: Mapping[BenchmarkSetting, ExperimentResults]) -> None:
     """Add the crawls on a corpus to the cells, and draw their curves."""
     labels = {text: label(text) for text in run.entrants}
     for setting, results in done.items():
@@ -243,14 +243,14 @@ class CellComparison:
     ruling: Ruling  # on the claim that the rival is not better
 
 
-def compared(run: BenchmarkRun) -> list[CellComparison]:
+def compare_cells(run: BenchmarkRun) -> list[CellComparison]:
     """Return all cells that have a rival, with p corrected for the number of cells."""
-    known = {cell: one for cell, crawls in run.cells.items() if (one := _compared(cell, crawls)) is not None}
+    known = {cell: one for cell, crawls in run.cells.items() if (one := _compare_cell(cell, crawls)) is not None}
     ahead = corrected({cell: one.ahead for cell, one in known.items()})
     return [replace(one, ahead=ahead[cell]) for cell, one in known.items()]
 
 
-def _compared(cell: BenchmarkCell, crawls: CrawlComparison) -> CellComparison | None:
+def _compare_cell(cell: BenchmarkCell, crawls: CrawlComparison) -> CellComparison | None:
     shares = {text: of[:, -1] for text, of in crawls.values[SHARE].items() if np.isfinite(of).any()}
     rivals = [text for text in shares if is_rival(text)]
     if not rivals or SCENT not in shares:
@@ -347,7 +347,7 @@ def findings(
 ) -> Findings:
     """Run the benchmark and return its tables, figures, claim and the facts needed to repeat it."""
     run = benchmark(bench, available, size, entrants)
-    known = compared(run)
+    known = compare_cells(run)
     parts: list[ReportTable | ReportFigure] = [table_cells(known)] if known else []
     parts += [table_all(run, budget) for budget in sorted({cell.budget for cell in run.cells})]
     parts += [*(table_corpus(run, name) for name in run.corpora), *run.figures, table_cpu(run)]

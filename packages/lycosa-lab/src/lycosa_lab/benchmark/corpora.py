@@ -18,8 +18,8 @@ from lycosa_lab.corpus_index import FACTS, CorpusIndex
 DEVELOPMENT, REPORT = "development", "report"  # halves of the topics: one to develop on, one to report
 
 # Minimum and maximum pages of a topic.
-LEAST, MOST = 25, 600
-LARGEST = 1 / 3  # share of the corpus; a larger class is a catch-all rather than a topic
+MIN_TOPIC_PAGES, MAX_TOPIC_PAGES = 25, 600
+MAX_TOPIC_SHARE = 1 / 3  # share of the corpus; a larger class is a catch-all rather than a topic
 
 EMBEDDED, LARGE, SMALL = "embedded", "embedded-large", "embedded-small"
 
@@ -109,10 +109,13 @@ def open_corpora(
             files = ", ".join(one.source for one in CORPORA.values() if one.sha256)
             raise InputError("missing-file", f"{corpora} contains no benchmark corpus ({files}): omit --corpora")
         names = [*names, *([] if quick else [EMBEDDED]), *([LARGE] if full else [])]
-    return [_known(name, corpora, half, keep, progress) if name in CORPORA else _own(name, half) for name in names]
+    return [
+        _open_known(name, corpora, half, keep, progress) if name in CORPORA else _open_user_index(name, half)
+        for name in names
+    ]
 
 
-def _known(name: str, corpora: Path | None, half: str, keep: Path, progress: ProgressCallback) -> AvailableCorpus:
+def _open_known(name: str, corpora: Path | None, half: str, keep: Path, progress: ProgressCallback) -> AvailableCorpus:
     corpus, files = CORPORA[name], {}
     source, labels = corpus.source, ""
     if corpus.sha256:
@@ -137,7 +140,7 @@ def _known(name: str, corpora: Path | None, half: str, keep: Path, progress: Pro
     )
 
 
-def _own(name: str, half: str) -> AvailableCorpus:
+def _open_user_index(name: str, half: str) -> AvailableCorpus:
     """Open an index of the user, with topics chosen by the same rule."""
     if not (Path(name) / FACTS).is_file():
         raise InputError("unknown-name", f"unknown corpus {name!r}: name an index or one of {', '.join(CORPORA)}")
@@ -165,7 +168,7 @@ def is_within(name: str, other: str) -> bool:
 def topics_of_half(index: CorpusIndex, half: str) -> list[str]:
     """Return the topics of a half in hash order, none within another one.
 
-    Topics with LEAST to MOST pages come first, then larger ones (up to LARGEST) that contain none of them.
+    Topics with MIN_TOPIC_PAGES to MAX_TOPIC_PAGES come first, then larger ones that contain none of them.
     """
     sizes = {
         name: size
@@ -173,8 +176,8 @@ def topics_of_half(index: CorpusIndex, half: str) -> list[str]:
         if name.casefold() not in NEGATIVE_LABELS and half_of(name) == half
     }
     order = sorted(sizes, key=lambda name: (zlib.crc32(name[::-1].encode()), name))
-    fitting = [name for name in order if LEAST <= sizes[name] <= MOST]
-    larger = [name for name in order if MOST < sizes[name] <= LARGEST * len(index)]
+    fitting = [name for name in order if MIN_TOPIC_PAGES <= sizes[name] <= MAX_TOPIC_PAGES]
+    larger = [name for name in order if MAX_TOPIC_PAGES < sizes[name] <= MAX_TOPIC_SHARE * len(index)]
     chosen: list[str] = []
     for name in [*fitting, *larger]:
         if not any(is_within(name, other) or is_within(other, name) for other in chosen):
@@ -195,7 +198,7 @@ def pinned_topics(index: CorpusIndex, half: str, name: str, pinned: str) -> list
     """Return the topics of a half; raise InputError if their checksum differs from the pinned one."""
     names = topics_of_half(index, half)
     if not names:
-        raise InputError("too-few-pages", f"no class in the {half} half of {name} has {LEAST} pages or more")
+        raise InputError("too-few-pages", f"no class in the {half} half of {name} has {MIN_TOPIC_PAGES} pages or more")
     if pinned and checksum(names) != pinned:
         raise InputError(
             "wrong-file",

@@ -77,7 +77,9 @@ def run(
 
     For example:  lycosa lab run --corpus my.index --strategy best-first --strategy breadth-first --topic Science
     """
-    plan, index = _planned(file, {key: value for key, value in flags.items() if value not in (None, [])}, against)
+    plan, index = _plan_and_corpus(
+        file, {key: value for key, value in flags.items() if value not in (None, [])}, against
+    )
     before = read_rows(Path(against), corpus_digest(index)) if against and Path(against).is_dir() else None
     out = out or Path(plan.name)
     if out.exists() and not (out / "experiment.toml").is_file() and (not out.is_dir() or any(out.iterdir())):
@@ -103,7 +105,7 @@ def run(
         raise typer.Exit(1)
 
 
-def _planned(file: Path | None, flags: dict[str, Any], against: str) -> tuple[Experiment, CorpusIndex]:
+def _plan_and_corpus(file: Path | None, flags: dict[str, Any], against: str) -> tuple[Experiment, CorpusIndex]:
     """Return the experiment and its corpus; options take precedence over the file."""
     if file is None:
         if "corpus" not in flags:

@@ -174,7 +174,7 @@ def tree(root: Path, account: Account, keep: UrlFilter) -> Iterator[RecordedPage
         if url is None:
             account.left_out["files with names that are too long"] += 1
             continue
-        if not keep(_named(url)):
+        if not keep(_file_url(url)):
             continue
         try:
             page = page_of(read_file(file, url))
@@ -182,19 +182,19 @@ def tree(root: Path, account: Account, keep: UrlFilter) -> Iterator[RecordedPage
             account.left_out["files that can't be read"] += 1
             continue
         label = path_of("/".join(directory.relative_to(root).parts))
-        yield RecordedPage(_named(url), _renamed(page), classes=(label,) if label else ())
+        yield RecordedPage(_file_url(url), _with_file_urls(page), classes=(label,) if label else ())
         if file.stem.lower() == "index" and suffix in HTML:
-            yield RecordedPage(_named(url[: url.rindex("/") + 1]), target=_named(url))
+            yield RecordedPage(_file_url(url[: url.rindex("/") + 1]), target=_file_url(url))
     if not has_pages:
         raise InputError("nothing-to-do", f"{root} has no WARC files or pages ({', '.join(HTML + TEXT)})")
 
 
-def _named(url: str) -> str:
+def _file_url(url: str) -> str:
     return "file:///" + url.removeprefix(BASE) if url.startswith(BASE) else url
 
 
-def _renamed(page: Page) -> Page:
-    page.links.urls = [_named(url) for url in page.links.urls]
+def _with_file_urls(page: Page) -> Page:
+    page.links.urls = [_file_url(url) for url in page.links.urls]
     return page
 
 

@@ -62,7 +62,7 @@ LEARNING = {
 GROUPS = {"classic crawlers": CLASSIC, "semantic crawlers": SEMANTIC, "HMM and hybrid crawlers": LEARNING}
 
 THRESHOLDS = (0.75, 0.5, 0.4, 0.3, 0.2)
-MOST = 50  # relevant pages that a page is compared with
+MAX_RELEVANT = 50  # relevant pages that a page is compared with
 
 
 def findings(bench: Bench) -> Findings:
@@ -217,7 +217,7 @@ class Evaluator:
         """Return the relevant pages used for comparison."""
         nodes = np.flatnonzero((subject.truth > 0) & subject.unseen)
         nodes = seeded_random(self.random_seed, "evaluator", subject.name).permutation(nodes)
-        some: list[int] = np.sort(nodes[: min(MOST, (len(nodes) + 1) // 2)]).tolist()
+        some: list[int] = np.sort(nodes[: min(MAX_RELEVANT, (len(nodes) + 1) // 2)]).tolist()
         return some
 
     def gains_of(self, outcome: Trial, results: ExperimentResults) -> Floats:

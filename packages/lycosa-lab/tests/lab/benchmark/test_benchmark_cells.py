@@ -43,12 +43,12 @@ def measured(topics: str, **shares: Sequence[float]) -> lab.BenchmarkRun:
 def test_compared_best_rival_with_hindsight() -> None:
     """The best rival is b: (.5 + .7) / 2 = .6 against a's .5; scent has (.8 + .6) / 2 = .7."""
     result = measured("ab", scent=(0.8, 0.6), best_first=(0.5, 0.5), nb_links=(0.5, 0.7), craw4llm=(0.9, 0.9))
-    (cell,) = lab.compared(result)
+    (cell,) = lab.compare_cells(result)
     assert cell.best == "nb-links"
     assert (cell.scent.mean, cell.rival.mean) == pytest.approx((0.7, 0.6))
     assert cell.ahead.mean == pytest.approx(0.1)  # (.3 - .1) / 2
     assert cell.greedy == pytest.approx(1.4)
-    (drawn,) = lab.compared(measured("aab", scent=(0.8, 0.2, 0.6), nb_links=(0.5, 0.3, 0.7)))
+    (drawn,) = lab.compare_cells(measured("aab", scent=(0.8, 0.2, 0.6), nb_links=(0.5, 0.3, 0.7)))
     assert drawn.topics == 2  # a topic counts once, regardless of its seed draws
     assert drawn.ahead.mean == pytest.approx(0.0)  # ((.3 - .1) / 2 - .1) / 2
     claim = lab.nowhere_behind([cell])
@@ -59,7 +59,7 @@ def test_compared_best_rival_with_hindsight() -> None:
 @pytest.mark.parametrize(("scent", "verdict"), [(0.3, "does not hold"), (0.7, "holds")])
 def test_nowhere_behind_with_enough_topics(scent: float, verdict: str) -> None:
     result = measured("abcdefgh", scent=[scent] * 8, nb_links=0.5 + np.arange(8) / 100)
-    claim = lab.nowhere_behind(lab.compared(result))
+    claim = lab.nowhere_behind(lab.compare_cells(result))
     assert claim.verdict == verdict
     assert "nb-links less scent, share on x, words, 3 seeds, 20 pages" in claim.evidence
 
@@ -68,4 +68,4 @@ def test_nowhere_behind_untested_for_identical_crawls() -> None:
     result = measured("abcdefgh", scent=[0.5] * 8, nb_links=[0.5] * 8)
     pages = dict.fromkeys(("scent", "nb-links"), [np.arange(3, dtype=np.int32)] * 8)
     result.cells = {cell: replace(of, pages=pages) for cell, of in result.cells.items()}
-    assert lab.nowhere_behind(lab.compared(result)).verdict == "cannot be tested here"
+    assert lab.nowhere_behind(lab.compare_cells(result)).verdict == "cannot be tested here"

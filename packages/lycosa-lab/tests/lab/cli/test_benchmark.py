@@ -20,7 +20,7 @@ EXAMPLES = ROOT / "examples"
     [
         ("program", "program needs command"),
         ("program,command=a'", "cannot parse the command"),
-        ("program,command=no-such-thing -x", "there is no program 'no-such-thing -x'"),
+        ("program,command=no-such-thing -x", "no executable program 'no-such-thing -x'"),
         ("program,command=true,speed=3", "has no parameter 'speed'"),
         ("no_such_module:Mine", "cannot load the strategy 'no_such_module:Mine'"),
         ("best-frist", "did you mean best-first"),
@@ -54,7 +54,7 @@ def test_benchmark_command_writes_report_and_resumes(
         "    def priority(self, rows, table): return table.link_relevance_max[rows] + 0.0\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr("lycosa_lab.benchmark.corpora.LEAST", 8)
+    monkeypatch.setattr("lycosa_lab.benchmark.corpora.MIN_TOPIC_PAGES", 8)
     monkeypatch.setattr(lab, "QUICK", replace(lab.QUICK, budgets=(20,), told=("words",), subject_count=1))
     call = ["lab", "benchmark", "--quick", "--out", str(tmp_path / "out"), "--workers", "1", "--seed-sets", "2",
             "--strategy", "best-first", "--also", f"program,command={program}", "--also", own,

@@ -67,7 +67,7 @@ class DetectionReader:
         return read_body(reply.body, url, kind).fill(Page("ok")), reply.body, kind
 
 
-def drawn(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> list[Pair]:
+def draw_pairs(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> list[Pair]:
     """Return random pairs of versions of a page, from an hour to a week apart."""
     reader, rng = DetectionReader(web), Random(seed + 1)
 
@@ -108,7 +108,7 @@ class Detection:
         )  # fmt: skip
 
 
-def sees(name: str, old: Snapshot, new: Snapshot) -> bool:
+def reports_change(name: str, old: Snapshot, new: Snapshot) -> bool:
     """Return whether a detector (or the default combination) reports a change that is not cosmetic."""
     if name == DEFAULT:
         change = judge_change(old, new)
@@ -118,14 +118,18 @@ def sees(name: str, old: Snapshot, new: Snapshot) -> bool:
 
 
 def detect(pairs: Sequence[Pair]) -> dict[str, Detection]:
-    return {name: Detection([(pair.real, sees(name, pair.old, pair.new)) for pair in pairs]) for name in NAMES}
+    return {
+        name: Detection([(pair.real, reports_change(name, pair.old, pair.new)) for pair in pairs]) for name in NAMES
+    }
 
 
 def detect_world(world: FreshnessScenario, count: int, out: Path) -> dict[str, Detection]:
     """Draw pairs of a web and run all detectors on them; results are cached."""
 
     def judge() -> dict[str, list[tuple[bool, bool]]]:
-        return {name: one.outcomes for name, one in detect(drawn(world.grow(), count, world.seed, world.days)).items()}
+        return {
+            name: one.outcomes for name, one in detect(draw_pairs(world.grow(), count, world.seed, world.days)).items()
+        }
 
     outcomes_by_name = cached(out / "detections" / f"{world.key}-{count}.json", {"software": SOFTWARE}, judge)
     return {name: Detection([(real, seen) for real, seen in outcomes]) for name, outcomes in outcomes_by_name.items()}

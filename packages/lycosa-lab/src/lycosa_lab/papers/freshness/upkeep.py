@@ -60,10 +60,10 @@ def spans(copies: Sequence[float], changes: Sequence[float], end: float) -> tupl
     return [(a, b) for a, b in fresh if b > a], [(a, b) for a, b in stale if b > a]
 
 
-def common(spans: Iterable[Span], within: Iterable[Span]) -> list[Span]:
+def intersection(spans: Iterable[Span], within: Iterable[Span]) -> list[Span]:
     """Return the intersection of two lists of spans.
 
-    >>> common([(0.0, 4.0), (5.0, 9.0)], [(1.0, 6.0)])
+    >>> intersection([(0.0, 4.0), (5.0, 9.0)], [(1.0, 6.0)])
     [(1.0, 4.0), (5.0, 6.0)]
     """
     whole = list(within)
@@ -146,10 +146,10 @@ def measure(
     for page, own in zip(pages, looks, strict=True):
         whole += page.weight * sum(b - a for a, b in page.counts)
         good, stale = spans([page.fetched, *(look.at for look in own if look.brought)], page.changes, end)
-        fresh.append(common(good, page.counts))
+        fresh.append(intersection(good, page.counts))
         for since, until in stale:
             denied = min((look.at for look in own if look.status == 304 and since <= look.at < until), default=until)
-            for a, b in common([(since, until)], page.counts):
+            for a, b in intersection([(since, until)], page.counts):
                 aged += page.weight * ((b - since) ** 2 - (a - since) ** 2) / 2
                 lied += page.weight * max(0.0, b - max(a, denied))
     counts = [page.counts for page in pages]

@@ -66,12 +66,12 @@ SCORE = Measure("score relative to greedy's", _relative, most=_best)
 DISTANCE = Measure("distance to the oracle's choice", lambda *_: np.zeros(0))
 
 
-def listed(numbers: Means, digits: int = 3) -> str:
+def format_numbers(numbers: Means, digits: int = 3) -> str:
     """Format names and numbers: "n 0.280, e 0.560"."""
     return ", ".join(f"{name} {number:.{digits}f}" for name, number in numbers.items())
 
 
-def later(crawls: CrawlComparison, least: int, ruling: Ruling) -> Ruling:
+def untested_if_short(crawls: CrawlComparison, least: int, ruling: Ruling) -> Ruling:
     """Return the ruling, or UNTESTED if the crawls are shorter than the claim requires."""
     if crawls.budgets[-1] >= least:
         return ruling
@@ -89,7 +89,7 @@ def first_and_last(
         for part, pairs in ends
         for one, other in pairs
     ]
-    return later(crawls, LONG_RUN, combine_rulings(rulings))
+    return untested_if_short(crawls, LONG_RUN, combine_rulings(rulings))
 
 
 def others(crawls: CrawlComparison, *names: str) -> list[str]:
@@ -109,7 +109,7 @@ def greedy_not_optimal(beaten: Sequence[str]) -> Ruling:
 def greedy_wins(altered: CrawlComparison) -> Ruling:
     """Holds if greedy is ahead of the best of them, picked with hindsight, at the last step."""
     best = max(others(altered, ORACLE), key=lambda name: altered.mean(name, SCORE))
-    return later(altered, FEW_THOUSAND, altered.ahead([(ORACLE, best)], [SCORE]))
+    return untested_if_short(altered, FEW_THOUSAND, altered.ahead([(ORACLE, best)], [SCORE]))
 
 
 @claim_of(
@@ -119,7 +119,7 @@ def greedy_wins(altered: CrawlComparison) -> Ruling:
 def near_greedy_best(altered: CrawlComparison) -> Ruling:
     *rest, highest = others(altered, ORACLE)
     best = max(rest, key=lambda name: altered.mean(name, SCORE))
-    return later(altered, FEW_THOUSAND, altered.ahead([(best, highest)], [SCORE], expect="not better"))
+    return untested_if_short(altered, FEW_THOUSAND, altered.ahead([(best, highest)], [SCORE], expect="not better"))
 
 
 @claim_of(f"{PAPER}, 6.1", "Below a thousand steps altered greedy sometimes beats greedy, but not by much")
@@ -144,14 +144,14 @@ def altered_early(altered: CrawlComparison) -> Ruling:
 @claim_of(f"{PAPER}, 6.2", "Already a batch of 2 costs a notable part of the score")
 def batch_of_two(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
     """Holds if greedy is ahead of itself with a batch of 2 at the last step."""
-    return later(crawls, 1_000, crawls.at(crawls.budgets[-1]).ahead([(ORACLE, batches[2])], [SCORE]))
+    return untested_if_short(crawls, 1_000, crawls.at(crawls.budgets[-1]).ahead([(ORACLE, batches[2])], [SCORE]))
 
 
 @claim_of(f"{PAPER}, 6.2", "In the long run a larger batch costs more")
 def larger_is_worse(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
     """Holds if no batch does better than a smaller one at the last step."""
     pairs = [(batches[large], batches[small]) for small, large in pairwise(sorted(batches))]
-    return later(crawls, 1_000, crawls.at(crawls.budgets[-1]).ahead(pairs, [SCORE], expect="not better"))
+    return untested_if_short(crawls, 1_000, crawls.at(crawls.budgets[-1]).ahead(pairs, [SCORE], expect="not better"))
 
 
 @claim_of(f"{PAPER}, 6.2", "The delay that a batch brings remains and grows with the crawl")
@@ -165,7 +165,7 @@ def delay_grows(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
         mute = crawls.mute(ORACLE, batches[batch], equal=False)
         return compare(costs[:, -1], costs[:, 0], crawls.topics, names=names, what=f"batch of {batch}", mute=mute)
 
-    return later(crawls, 1_000, combine_rulings(grows(batch) for batch in (2, 8)))
+    return untested_if_short(crawls, 1_000, combine_rulings(grows(batch) for batch in (2, 8)))
 
 
 # Section 7: features, with one number per graph.
@@ -225,7 +225,7 @@ def nr_slow(times: Scores) -> Ruling:
 def first_level_quick(times: Scores) -> Ruling:
     """Holds if fl_ne, lr_fl and mab_var stay below a millisecond at every step."""
     slowest = {name: max(times[name].values()) for name in ("fl_ne", "lr_fl", "mab_var")}
-    return decide(max(slowest.values()) < 1.0, f"slowest in ms: {listed(slowest)}")
+    return decide(max(slowest.values()) < 1.0, f"slowest in ms: {format_numbers(slowest)}")
 
 
 @claim_of(f"{PAPER}, 8.1", "The second level has a cost that cannot be neglected", timed=True)
@@ -236,7 +236,7 @@ def second_level_costs(times: Scores) -> Ruling:
         f"{slow} / {fast}": times[slow][step] / max(times[fast][step], 1e-9)
         for slow, fast in (("sl_ne", "fl_ne"), ("lr_sl", "lr_fl"))
     }
-    return decide(min(ratios.values()) >= 3.0, f"at step {step:,}: {listed(ratios, 1)}")
+    return decide(min(ratios.values()) >= 3.0, f"at step {step:,}: {format_numbers(ratios, 1)}")
 
 
 # The budgets of a watched crawl are the ends of its quarters.
@@ -250,7 +250,7 @@ def distance_falls(watched: CrawlComparison) -> Ruling:
         compare(rows[:, 0], rows[:, -1], watched.topics, names=names, what=f"distance of {name}")
         for name, rows in watched.values[DISTANCE].items()
     ]
-    return later(watched, LONG_RUN, combine_rulings(falls))
+    return untested_if_short(watched, LONG_RUN, combine_rulings(falls))
 
 
 @claim_of(f"{PAPER}, 8.1", "ne does very well at first, then loses ground to n")
@@ -265,7 +265,7 @@ def regression_catches_up(watched: CrawlComparison) -> Ruling:
     of = watched.values[DISTANCE]
     values = {"lr_fl": of["lr_fl"], "the best heuristic": np.min([of[name] for name in ("n", "e", "ne")], axis=0)}
     two = CrawlComparison({}, watched.budgets, watched.topics, {DISTANCE: values})
-    return later(watched, LONG_RUN, two.closing("lr_fl", "the best heuristic", DISTANCE))
+    return untested_if_short(watched, LONG_RUN, two.closing("lr_fl", "the best heuristic", DISTANCE))
 
 
 @claim_of(f"{PAPER}, 8.1", "No estimator is the best everywhere")
@@ -291,7 +291,9 @@ def steadier(crawls: CrawlComparison) -> Ruling:
     bandits = np.min([steady[name] for name in PLAYERS.values()], axis=0)
     rest = np.max([steady[name] for name in (*HEURISTICS, "lr_fl")], axis=0)
     names = "the least steady bandit", "the steadiest of the others"
-    return later(crawls, LONG_RUN, compare(bandits, rest, crawls.topics, names=names, what="smallest over largest"))
+    return untested_if_short(
+        crawls, LONG_RUN, compare(bandits, rest, crawls.topics, names=names, what="smallest over largest")
+    )
 
 
 @claim_of(f"{PAPER}, 8.2", "bfs and opic are clearly worse than all others")
@@ -423,10 +425,10 @@ GLOBAL: dict[str, tuple[float, float, float, float]] = {
 }
 
 
-def at(numbers: tuple[float | None, ...], step: int) -> float | None:
+def paper_value(numbers: tuple[float | None, ...], step: int) -> float | None:
     """Return the paper's number for a step, if any.
 
-    >>> at(GLOBAL["e"], 1_000), at(GLOBAL["e"], 300)
+    >>> paper_value(GLOBAL["e"], 1_000), paper_value(GLOBAL["e"], 300)
     (0.56, None)
     """
     return dict(zip(STEPS, numbers, strict=False)).get(step)

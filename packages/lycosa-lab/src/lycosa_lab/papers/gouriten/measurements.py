@@ -19,7 +19,7 @@ from lycosa_lab.judgements import Judgements
 from lycosa_lab.measures import Floats, geometric_mean, pearson, r_squared, steps_to
 from lycosa_lab.papers import Bench
 from lycosa_lab.papers.gouriten import claims as paper
-from lycosa_lab.papers.gouriten.claims import BANDIT, DISTANCE, FEATURES, LEADERS, PLAYERS, at
+from lycosa_lab.papers.gouriten.claims import BANDIT, DISTANCE, FEATURES, LEADERS, PLAYERS, paper_value
 from lycosa_lab.papers.gouriten.graphs import CORPUS, GENERATED, GROUPS, Crawls, Dataset, crawl
 from lycosa_lab.tables import YARDSTICKS
 from lycosa_lab.trial_strategies import LOOK_AHEAD, ORACLE
@@ -113,7 +113,7 @@ def _by_step(
     rows: list[list[Cell]] = [
         [
             label, step, *(of.get(label, {}).get(step) for of in ours.values()),
-            *([at(published.get(label, ()), step)] if published else []),
+            *([paper_value(published.get(label, ()), step)] if published else []),
         ]
         for label in dict.fromkeys(label for of in ours.values() for label in of)
         for step in sorted({step for of in ours.values() for step in of.get(label, {})})
@@ -386,7 +386,7 @@ class ForcedSequences:
 
     def table_5(self) -> ReportTable:
         rows: list[list[Cell]] = [
-            [graph, name, step, times.get(step), *(at(paper.TIMES[of][name], step) for of in paper.TIMES)]
+            [graph, name, step, times.get(step), *(paper_value(paper.TIMES[of][name], step) for of in paper.TIMES)]
             for graph in self.timed
             for name, times in self.times(graph).items()
             for step in self.steps[graph]

@@ -64,7 +64,7 @@ def findings(bench: Bench) -> Findings:
     )  # fmt: skip
     subjects = bench.subjects(plan)
     strings = {subject.name: search_string(subject) for subject in subjects}
-    ranks = ranked(index, subjects, 500 if bench.quick else 0, bench.random_seed)
+    ranks = rank_pages(index, subjects, 500 if bench.quick else 0, bench.random_seed)
     bench.progress("ranking pages", 1, 1)
     searched = [replace(subject, words=strings[subject.name]) for subject in subjects]
     runs = [bench.run(plan, subjects=searched), bench.run(by_score, subjects=subjects)]
@@ -168,7 +168,7 @@ def average_precision(hits: NDArray[np.bool_]) -> float:
     return float(np.mean(np.arange(1, 1 + len(places)) / places)) if len(places) else 0.0
 
 
-def ranked(index: CorpusIndex, subjects: Sequence[HuntSubject], others: int, random_seed: int) -> CrawlComparison:
+def rank_pages(index: CorpusIndex, subjects: Sequence[HuntSubject], others: int, random_seed: int) -> CrawlComparison:
     """Rank each subject's relevant pages among up to `others` irrelevant ones (0: all), without seen pages."""
     judges = {subject.name: measures_of(subject) for subject in subjects}
     chosen = {subject.name: _pages(subject, others, random_seed) for subject in subjects}

@@ -36,10 +36,10 @@ _WORD = re.compile(r"[A-Za-z]{4,}")
 _LINK = re.compile(r'(<a href=")([^"]+)(")')
 
 
-def written(page: Page) -> str:
+def page_html(page: Page) -> str:
     """Return a recorded page as HTML with its title, paragraphs and links; nothing else was recorded.
 
-    >>> written(Page("ok", title="Reefs", marked="Reefs")).splitlines()[2:]
+    >>> page_html(Page("ok", title="Reefs", marked="Reefs")).splitlines()[2:]
     ['<head>', '<title>Reefs</title>', '</head>', '<body>', '<p>Reefs</p>', '</body>', '</html>']
     """
     urls = iter(page.links.urls)
@@ -232,7 +232,7 @@ def editions(count: int) -> Iterator[tuple[str, str]]:
         yield web.response(url, version=0).body.decode(), web.response(url, version=1).body.decode()
 
 
-def detected(pages: Sequence[str], pairs: Sequence[tuple[str, str]] = (), random_seed: int = 0) -> list[Seen]:
+def run_detectors(pages: Sequence[str], pairs: Sequence[tuple[str, str]] = (), random_seed: int = 0) -> list[Seen]:
     """Apply every change to every page and run every detector; `pairs` are real versions of pages."""
 
     def seen(name: str, sort: Sort, pairs: Sequence[tuple[str, str]]) -> Seen:
@@ -247,7 +247,7 @@ def detected(pages: Sequence[str], pairs: Sequence[tuple[str, str]] = (), random
     return [*counts, seen("the next edition of a news page", "content", pairs)] if pairs else counts
 
 
-def rate(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort]) -> float:
+def detection_rate(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort]) -> float:
     chosen = [each for each in seen if each.sort in sorts]
     return sum(each.by[detector] for each in chosen) / max(1, sum(each.pages for each in chosen))
 
@@ -259,7 +259,7 @@ def table_of(key: str, title: str, seen: Sequence[Seen], note: str) -> ReportTab
     ]
     for sum_of, sorts in SUMS.items():
         pages = sum(each.pages for each in seen if each.sort in sorts)
-        rows.append([sum_of, "together", pages, *(rate(seen, name, sorts) for name in DETECTORS)])
+        rows.append([sum_of, "together", pages, *(detection_rate(seen, name, sorts) for name in DETECTORS)])
     return ReportTable(key, title, ["change", "sort", "pages", *DETECTORS], rows, note=note)
 
 
@@ -285,7 +285,7 @@ SOURCE = "Trivedi et al. 2014"
 TREES = f"{SOURCE}, II, Change Detection, 2)"
 
 
-def missed(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort] = ("content", "structure")) -> str:
+def missed_changes(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort] = ("content", "structure")) -> str:
     """Name the kinds of change that a detector did not see on all pages, with the share that it saw."""
     return "; ".join(
         f"{each.change} ({each.share(detector):.1%} seen)"
@@ -297,7 +297,7 @@ def missed(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort] = ("conten
 @claim_of(f"{SOURCE}, III, Change Detection", "A page whose checksum is the same has not changed.")
 def checksum_sees_all(seen: Sequence[Seen]) -> Ruling:
     """Holds if the checksum saw every visible change on every page."""
-    unseen = missed(seen, "checksum")
+    unseen = missed_changes(seen, "checksum")
     return decide(
         not unseen, f"Not seen by the checksum: {unseen or 'none of the changes result'}. A digest sees all."
     )  # fmt: skip
@@ -306,7 +306,7 @@ def checksum_sees_all(seen: Sequence[Seen]) -> Ruling:
 @claim_of(f"{SOURCE}, III, Change Detection", "A page whose checksum is another one has changed.")
 def no_false_alarm(seen: Sequence[Seen]) -> Ruling:
     """Holds if the checksum of every unchanged page stayed the same."""
-    idle, cosmetic = rate(seen, "checksum", ("none",)), rate(seen, "checksum", ("cosmetic",))
+    idle, cosmetic = detection_rate(seen, "checksum", ("none",)), detection_rate(seen, "checksum", ("cosmetic",))
     return decide(
         idle == 0,
         f"{idle:.0%} of the pages that were the same were taken for changed; of the changes that no reader "
@@ -317,7 +317,7 @@ def no_false_alarm(seen: Sequence[Seen]) -> Ruling:
 @claim_of(TREES, "Comparing document trees level by level finds structural changes.")
 def trees_see_structure(seen: Sequence[Seen]) -> Ruling:
     """Holds if the tree saw all of them on every page."""
-    unseen, blind = missed(seen, "tree", ("structure",)), missed(seen, "tree", ("content",))
+    unseen, blind = missed_changes(seen, "tree", ("structure",)), missed_changes(seen, "tree", ("content",))
     return decide(
         not unseen,
         f"Structural changes that the tree did not see: {unseen or 'none'}. It does not "
@@ -341,13 +341,13 @@ ON_CHANGES = (checksum_sees_all, no_false_alarm, trees_see_structure)
 def study(index: CorpusIndex, count: int, random_seed: int) -> tuple[list[ReportTable], list[Claim]]:
     """Run all measurements on pages of the embedded web, and the detectors on those of the corpus."""
     pages = embedded_pages(count, random_seed)
-    seen = detected(pages, list(editions(count)), random_seed)
+    seen = run_detectors(pages, list(editions(count)), random_seed)
     tables = [
         table_of("personalized-changes", "Which changes are seen: pages as the embedded web serves them", seen, KEPT)
     ]
     if index.has_text and not str(index.facts.get("source", "")).startswith("embedded"):
         nodes = Random(f"{random_seed} corpus").sample(range(len(index)), min(count, len(index)))
-        own = detected([written(index.page(node)) for node in nodes], (), random_seed)
+        own = run_detectors([page_html(index.page(node)) for node in nodes], (), random_seed)
         tables.append(
             table_of(
                 "personalized-changes-corpus", "Which changes are seen: pages of the corpus, written as HTML", own,

@@ -5,7 +5,7 @@ import pytest
 from lycosa.revisit.snapshot import Snapshot
 from lycosa.testweb.changing import START, ChangingWeb
 from lycosa.testweb.embedded_web import Web
-from lycosa_lab.papers.freshness.detection import Detection, Pair, detect, drawn, pooled
+from lycosa_lab.papers.freshness.detection import Detection, Pair, detect, draw_pairs, pooled
 
 
 def test_detection_scores_by_hand() -> None:
@@ -29,6 +29,6 @@ def test_detect_by_digest_and_main_text() -> None:
 def test_drawn_pairs_have_both_outcomes() -> None:
     now = [START]
     web = ChangingWeb(Web(seed=4, pages=400, hosts=8, traps=()), lambda: now[0], seed=4)
-    some = drawn(web, 40, seed=4)
+    some = draw_pairs(web, 40, seed=4)
     assert {True, False} == {pair.real for pair in some}
     assert all(pair.old.body != pair.new.body for pair in some if pair.real)

@@ -8,7 +8,7 @@ from lycosa_lab.papers.freshness.upkeep import (
     DAY,
     PageCheck,
     Timeline,
-    common,
+    intersection,
     measure,
     share_over_time,
     spans,
@@ -56,7 +56,7 @@ def test_share_over_time_ignores_uncounted_time() -> None:
 
 def test_spans_change_at_fetch_time() -> None:
     assert ([(0.0, 4.0), (5.0, 9.0)], [(4.0, 5.0)]) == spans([0.0, 5.0], [0.0, 4.0, 4.5], 9.0)
-    assert [] == common([(0.0, 1.0)], [(1.0, 2.0)])
+    assert [] == intersection([(0.0, 1.0)], [(1.0, 2.0)])
     report = measure([page(1.0, (5.0,), (0.0, 5.0))], [[PageCheck(6.0, "unchanged", 304)]], 0.0, 9.0)
     assert (0.0, 0.0) == (report.age, report.lied)  # stale only after it stopped counting
 

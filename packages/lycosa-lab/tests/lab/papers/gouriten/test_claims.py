@@ -20,7 +20,7 @@ from lycosa_lab.papers.gouriten.claims import (
     SCORE,
     STEPS,
     TIMES,
-    at,
+    paper_value,
 )
 from lycosa_lab.trial_strategies import ORACLE
 
@@ -41,7 +41,11 @@ def published(numbers: Mapping[str, Sequence[float]]) -> CrawlComparison:
 
 
 def test_at_step_without_number() -> None:
-    assert (0.147, None, None) == (at(GLOBAL["bfs"], 100), at(GLOBAL["bfs"], 300), at(TIMES["HAPPY"]["nr"], 10_000))
+    assert (0.147, None, None) == (
+        paper_value(GLOBAL["bfs"], 100),
+        paper_value(GLOBAL["bfs"], 300),
+        paper_value(TIMES["HAPPY"]["nr"], 10_000),
+    )
 
 
 @pytest.mark.paper("gouriten-table-7")

@@ -6,7 +6,7 @@ from lycosa.core.types import Links, Page
 from lycosa.revisit.detectors import checksum
 from lycosa.web.html import CLOSE, OPEN
 from lycosa_lab.papers.personalized import changes
-from lycosa_lab.papers.personalized.changes import CHANGES, DETECTORS, as_xml, levels, written
+from lycosa_lab.papers.personalized.changes import CHANGES, DETECTORS, as_xml, levels, page_html
 
 PAGE = """<!DOCTYPE html>
 <html>
@@ -44,7 +44,7 @@ def test_as_xml_closes_and_escapes() -> None:
 
 def test_written_paragraphs_and_links() -> None:
     links = Links.to("http://a.test/?x=1&y=2")
-    source = written(Page("ok", title="A & B", marked=f"One\n\nTwo {OPEN}link{CLOSE}.", links=links))
+    source = page_html(Page("ok", title="A & B", marked=f"One\n\nTwo {OPEN}link{CLOSE}.", links=links))
     assert "<title>A &amp; B</title>" in source
     assert '<p>One</p>\n<p>Two <a href="http://a.test/?x=1&amp;y=2">link</a>.</p>' in source
 
