@@ -46,9 +46,9 @@ def no_pages_reason(complaint: str) -> str:
     >>> no_pages_reason("https://reef.example/robots.txt: unknown-host no such host: reef.example").split(". ")[:2]
     ['no page could be read; https://reef.example/: unknown host', 'The name is misspelt or no longer exists']
     """
-    node, _, said = complaint.partition(": ")
-    outcome = said.partition(" ")[0]
-    name, usual = OUTCOMES.get(outcome, (said, ""))
+    node, _, failure = complaint.partition(": ")
+    outcome = failure.partition(" ")[0]
+    name, usual = OUTCOMES.get(outcome, (failure, ""))
     advised = ADVICE.get(outcome, usual).removesuffix(".")
-    told = f"{name[:1].lower()}{name[1:]}" if outcome in OUTCOMES and not name.startswith("robots") else name
-    return f"no page could be read; {node.removesuffix('robots.txt')}: {told}{'. ' if advised else ''}{advised}"
+    cause = f"{name[:1].lower()}{name[1:]}" if outcome in OUTCOMES and not name.startswith("robots") else name
+    return f"no page could be read; {node.removesuffix('robots.txt')}: {cause}{'. ' if advised else ''}{advised}"

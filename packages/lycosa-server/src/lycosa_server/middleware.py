@@ -113,8 +113,8 @@ class ServerMiddleware:
             await self.app(scope, _limit_body(receive, max_bytes), answer)
         except Exception:
             if not status:
-                said = f"internal error: see request {request} in the server's log"
-                await JSONResponse({"detail": said}, 500)(scope, receive, answer)
+                message = f"internal error: see request {request} in the server's log"
+                await JSONResponse({"detail": message}, 500)(scope, receive, answer)
             raise  # so that uvicorn logs it
         finally:
             status = status or 500

@@ -85,11 +85,11 @@ def render_nodes(tree: DomTree, url: str, wanted: Sequence[int]) -> tuple[str, b
             text = text[: MAX_CHARACTERS + 1 - letters]
             letters += len(text)
             out.append(escape(_printable(text), quote=False))
-        told = _link_attributes(tree, node, base) if tag == "a" else ""
-        if tag not in KEPT_TAGS or (tag == "a" and not told) or len(open_) >= MAX_DEPTH:
+        attributes = _link_attributes(tree, node, base) if tag == "a" else ""
+        if tag not in KEPT_TAGS or (tag == "a" and not attributes) or len(open_) >= MAX_DEPTH:
             continue
         elements += 1
-        out.append(f"<{tag}{told}>")
+        out.append(f"<{tag}{attributes}>")
         if tag not in {"br", "hr"}:
             open_.append((level, tag))
     out += [f"</{tag}>" for _, tag in reversed(open_)]
@@ -136,12 +136,12 @@ def of_text(text: str) -> Readable:
     )
 
 
-def of_document(told: ParsedPage) -> Readable:
-    headings = set(told.headings.split("\n"))
-    hrefs = dict(zip(told.links.positions, told.links.urls, strict=True))
+def of_document(page: ParsedPage) -> Readable:
+    headings = set(page.headings.split("\n"))
+    hrefs = dict(zip(page.links.positions, page.links.urls, strict=True))
     out: list[str] = []
     link = 0
-    for line in told.marked[:MAX_CHARACTERS].split("\n"):
+    for line in page.marked[:MAX_CHARACTERS].split("\n"):
         first, *others = line.split(OPEN)
         parts = [_escaped(first)]
         for other in others:
@@ -156,7 +156,7 @@ def of_document(told: ParsedPage) -> Readable:
             out.append(f"<{tag}>{''.join(parts)}</{tag}>\n")
         if len(out) >= MAX_ELEMENTS:
             break
-    return Readable("".join(out), "", len(told.marked) > MAX_CHARACTERS or len(out) >= MAX_ELEMENTS)
+    return Readable("".join(out), "", len(page.marked) > MAX_CHARACTERS or len(out) >= MAX_ELEMENTS)
 
 
 def _escaped(text: str) -> str:

@@ -19,8 +19,8 @@ PIECE = 65_536
 
 
 class Quota:
-    def __init__(self, each: int, most: int, wait: float, told: str) -> None:
-        self.each, self.most, self.wait, self.told = each, most, wait, told
+    def __init__(self, each: int, most: int, wait: float, message: str) -> None:
+        self.each, self.most, self.wait, self.message = each, most, wait, message
         self.running: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -29,7 +29,7 @@ class Quota:
         """Count one more operation of a person within the block; raise `TooManyAttempts` at the limit."""
         with self._lock:
             if self.running[person] >= self.each or self.running.total() >= self.most:
-                raise TooManyAttempts(self.wait, self.told)
+                raise TooManyAttempts(self.wait, self.message)
             self.running[person] += 1
         try:
             yield

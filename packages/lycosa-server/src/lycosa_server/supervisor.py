@@ -218,9 +218,9 @@ def notify(state: str) -> None:
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:
         return
-    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
-        told.connect("\0" + address[1:] if address.startswith("@") else address)
-        told.send(state.encode())
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.connect("\0" + address[1:] if address.startswith("@") else address)
+        systemd.send(state.encode())
 
 
 def notice_socket() -> socket.socket | None:

@@ -185,10 +185,10 @@ def classes(task: dict[str, Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for crawl in crawls:
         name = crawl["name"] if len(crawls) > 1 else "relevant"
-        found.update((url, name) for url, said in crawl["labels"].items() if said)
+        found.update((url, name) for url, relevant in crawl["labels"].items() if relevant)
     for crawl in crawls:
-        for url, said in crawl["labels"].items():
-            if not said:
+        for url, relevant in crawl["labels"].items():
+            if not relevant:
                 found.setdefault(url, "irrelevant")
     return found
 
@@ -205,15 +205,15 @@ def _page_source(directories: Sequence[Path]) -> Any:
     from lycosa.training.page_loading import recorded_pages
 
     def look(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
-        had: set[str] = set()
+        seen: set[str] = set()
         for directory in directories:
-            missing = [url for url in urls if url not in had]
+            missing = [url for url in urls if url not in seen]
             for url, page in recorded_pages(directory)(missing, Account(), progress):
-                if len(had) < 5_000:
-                    had.add(url)
+                if len(seen) < 5_000:
+                    seen.add(url)
                     yield url, page
-        if len(had) < len(urls):
-            account.left_out["in no crawl"] += len(urls) - len(had)
+        if len(seen) < len(urls):
+            account.left_out["in no crawl"] += len(urls) - len(seen)
 
     return look
 

@@ -26,4 +26,4 @@ def _count(path: Path, stamp: Signature, since: float) -> int | None:
     with closing(SqliteLog(path, readonly=True)) as log:
         if next(log.rows("1", "kind = 'revisit'", "seq LIMIT 1"), None) is None:
             return None
-        return sum(told.at > since for told in changes(log, since=since))
+        return sum(change.at > since for change in changes(log, since=since))

@@ -93,7 +93,7 @@ def list_changes(
     directory = site.settings.crawl_directory(crawl["id"]) if crawl is not None else None
     if directory is not None and (directory / NAME).exists():
         with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-            changes = [_change(log, told) for told in islice(_newest_first(log, after), limit)]
+            changes = [_change(log, item) for item in islice(_newest_first(log, after), limit)]
     return ChangeList(crawl=crawl["id"] if crawl else None, since=after, last_visit=visited or None, changes=changes)
 
 
@@ -127,21 +127,21 @@ def read_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
     """The latest changes as Atom, for a feed reader: the key identifies the interest and the person."""
     site = site_of(request)
     database = site.database
-    whose = visits.by_key(database, key)
-    if whose is None:
+    owner = visits.by_key(database, key)
+    if owner is None:
         raise NotFound("no such feed")
-    interest = permissions.interest_for(database, whose["person"], whose["interest"])
-    told: list[LoggedChange] = []
+    interest = permissions.interest_for(database, owner["person"], owner["interest"])
+    changes: list[LoggedChange] = []
     identity = f"urn:lycosa:{interest['id']}"
     crawl = interests.newest_crawl(database, interest["id"])
     directory = site.settings.crawl_directory(crawl["id"]) if crawl is not None else None
     if directory is not None and (directory / NAME).exists():
         with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-            told = list(islice(_newest_first(log), FEED))
+            changes = list(islice(_newest_first(log), FEED))
             identity = ledger.identity(log).urn  # the feed's permanent id
     page = f"{site.settings.base}/interests/{interest['id']}/changes"
     body = atom(
-        told,
+        changes,
         crawl=identity,
         title=interest["name"],
         at=interest["created"],
@@ -152,22 +152,22 @@ def read_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
 
 
 def _newest_first(log: SqliteLog, since: float = -1.0) -> Iterator[LoggedChange]:
-    return (told for told in ledger.changes(log, since=since, newest_first=True) if told.at > since)
+    return (item for item in ledger.changes(log, since=since, newest_first=True) if item.at > since)
 
 
-def _change(log: SqliteLog, told: LoggedChange) -> ChangeOut:
-    change = told.change
-    here = next(log.rows("1", f"seq = ? AND {VERSIONS}", given=(told.seq,)), None)
+def _change(log: SqliteLog, item: LoggedChange) -> ChangeOut:
+    change = item.change
+    here = next(log.rows("1", f"seq = ? AND {VERSIONS}", given=(item.seq,)), None)
     before = next(
-        log.rows("seq", f"node = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (told.url, told.seq)), None
+        log.rows("seq", f"node = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (item.url, item.seq)), None
     )
     changed = change.what == "changed"
     return ChangeOut(
-        seq=told.seq,
-        url=plain_line(told.url, 10_000),
-        title=plain_line(told.title),
-        host=host_key(told.url),
-        at=told.at,
+        seq=item.seq,
+        url=plain_line(item.url, 10_000),
+        title=plain_line(item.title),
+        host=host_key(item.url),
+        at=item.at,
         what=change.what,
         kind=change.kind if changed else None,
         magnitude=round(change.magnitude, 4) if changed else None,
@@ -175,7 +175,7 @@ def _change(log: SqliteLog, told: LoggedChange) -> ChangeOut:
             [describe_change(change), *(line.removeprefix("main-text: ") for line in reasons(change)[:1])]
         ),
         old=int(before[0]) if before else None,
-        new=told.seq if here else None,
+        new=item.seq if here else None,
     )
 
 

@@ -49,12 +49,12 @@ def export_everything(person: Caller = needs("account")) -> StreamingResponse:
     """All data of a person as a zip file: database rows and crawled pages."""
     database = person.site.database
     person.record("account exported", person.id)
-    taught = {
+    model_files = {
         f"models/{row['kind']}-{row['id'][:6]}": person.site.settings.model_file(row["id"])
         for row in models.of_person(database, person.id)
         if row["state"] == "ready"
     }
-    return _zip(person, erasing.data_of_person(database, person.id), "lycosa", taught, owner=person.id)
+    return _zip(person, erasing.data_of_person(database, person.id), "lycosa", model_files, owner=person.id)
 
 
 @router.get("/interests/{interest}/export", response_class=StreamingResponse, responses=_answers("application/zip"))

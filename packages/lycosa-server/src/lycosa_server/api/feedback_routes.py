@@ -148,7 +148,7 @@ def _effect(site: ServerContext, interest: str, given: Sequence[Row]) -> LabelEf
     return effect
 
 
-def label_agreement(said: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> LabelAgreement:
+def label_agreement(judged: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> LabelAgreement:
     """Measure how a judge's decisions agree with labels.
 
     >>> agreement = label_agreement(np.array([True, True, False, False]), np.array([True, False, True, False]))
@@ -157,7 +157,7 @@ def label_agreement(said: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Label
     >>> label_agreement(np.array([False]), np.array([False])).precision is None
     True
     """
-    labels, yes, positive, agreed = len(wanted), int(wanted.sum()), int(said.sum()), int((said & wanted).sum())
+    labels, yes, positive, agreed = len(wanted), int(wanted.sum()), int(judged.sum()), int((judged & wanted).sum())
     return LabelAgreement(
         labels=labels, yes=yes, judged_relevant=positive, agreed=agreed,
         precision=agreed / positive if positive else None,

@@ -55,10 +55,10 @@ class ModelTraining(Body):
     interests: list[Annotated[str, Field(max_length=64)]] = Field(
         min_length=1,
         max_length=20,
-        description="One's own, whose newest crawls are read. Of one: relevant or not; each of several is a class.",
+        description="Your interests; their newest crawls are read. One gives relevant or not, several one class each.",
     )
     classifier: str = Field("nb", max_length=20, description="For a classifier: which kind of it.")
-    model: str = Field("", max_length=64, description="For rules: the classifier whose classes they are between.")
+    model: str = Field("", max_length=64, description="For rules: the classifier with their classes.")
     directory: str = Field("", max_length=64, description="For a classifier: classes are topics of this directory.")
     topics: list[Annotated[str, Field(max_length=1_000)]] = Field([], max_length=100, description="Which of them.")
 
@@ -226,10 +226,10 @@ def _file(access: ModelAccess) -> Path:
 
 
 def _receive(source: IO[bytes], target: Path) -> None:
-    had = 0
+    received = 0
     with open(target, "xb") as copy:
         while part := source.read(1 << 20):
-            had += len(part)
-            if had > models.MAX_FILE_BYTES:
+            received += len(part)
+            if received > models.MAX_FILE_BYTES:
                 raise HTTPException(413, f"the file has more than {models.MAX_FILE_BYTES // 1_000_000} MB")
             copy.write(part)

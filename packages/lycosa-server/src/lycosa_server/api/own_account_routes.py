@@ -115,18 +115,18 @@ def leave(wanted: AccountDeletion, request: Request, person: Caller = needs("acc
     set_cookie(request, "")
 
 
-def remove(by: Caller, whom: str, name: str) -> None:
+def remove(by: Caller, person: str, name: str) -> None:
     site = by.site
     with site.database.transaction():
-        accounts.keep_an_admin(site.database, whom)
-        accounts.revoke_invitations_of(site.database, whom)
-        taught = [row["id"] for row in models.of_person(site.database, whom)]
-        crawls = erase_person(site.database, whom)
+        accounts.keep_an_admin(site.database, person)
+        accounts.revoke_invitations_of(site.database, person)
+        model_ids = [row["id"] for row in models.of_person(site.database, person)]
+        crawls = erase_person(site.database, person)
         by.record("deleted an account", name)
     site.database.truncate_wal()
     # The crawl process retries: a crawl may just be starting.
     remove_directories([site.settings.crawl_directory(crawl) for crawl in crawls])
-    files.remove(site.settings, taught)
+    files.remove(site.settings, model_ids)
 
 
 def _confirmed(person: Caller, password: str) -> Row:

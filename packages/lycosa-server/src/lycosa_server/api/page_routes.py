@@ -165,7 +165,7 @@ def show_page(url: Address, access: CrawlAccess = crawl_to("read", "read")) -> P
     labels, cached = access.labels, access.cached
     page = _page(cached, url)
     with _collection(cached.view) as collection:
-        told = PageFormatter(cached, collection, labels).page(page)
+        formatted = PageFormatter(cached, collection, labels).page(page)
         where = f"node = ? AND {VERSIONS}"
         found = list(collection.log.numbered(where, "seq DESC LIMIT 200", (page.node,)))
         versions = [_version(seq, visit) for seq, visit in found[::-1] if isinstance(visit, Visit)]
@@ -174,7 +174,7 @@ def show_page(url: Address, access: CrawlAccess = crawl_to("read", "read")) -> P
         if last is not None:
             last.links.truncate(200)
             links = cached.view.links(last)
-    return PageDetails(**dict(told), versions=versions, links=links, terms=_terms(cached.view, page))
+    return PageDetails(**dict(formatted), versions=versions, links=links, terms=_terms(cached.view, page))
 
 
 @router.get(

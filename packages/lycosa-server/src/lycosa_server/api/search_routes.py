@@ -101,8 +101,8 @@ def _search_result(
         relevances_now.item(page.number) if page is not None and page.number < len(relevances_now) else hit.relevance
     )
     times = {"fetched": hit.fetched.timestamp(), "changed": hit.changed.timestamp() if hit.changed else None}
-    said = {"relevance": round(relevance, 6), "label": label_of(labels, hit.url)}
-    return SearchResultOut(**hit.as_dict() | times | said)
+    current = {"relevance": round(relevance, 6), "label": label_of(labels, hit.url)}
+    return SearchResultOut(**hit.as_dict() | times | current)
 
 
 def _index(cached: CachedView) -> None:

@@ -85,8 +85,8 @@ def answer_suggestion(body: SuggestionAnswer, access: InterestAccess = interest_
             else:
                 settings = replace(settings, seeds=[*settings.seeds, value])
             most = max(site.settings.max_budget, settings.budget)
-            wished = validate_settings(settings, site.database, most, row["owner"], site.settings.model_file)
-            interests.change(site.database, site.clock(), interest, settings=wished)
+            valid_settings = validate_settings(settings, site.database, most, row["owner"], site.settings.model_file)
+            interests.change(site.database, site.clock(), interest, settings=valid_settings)
         ideas.record_answer(site.database, site.clock(), interest, access.person.id, body.kind, value, body.answer)
 
 

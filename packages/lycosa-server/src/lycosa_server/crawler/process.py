@@ -403,8 +403,8 @@ class CrawlProcess:
         """Return statistics of this process for monitoring; `pages` counts those it has fetched."""
         fetched = self._fetched + sum(each.pages - int(each.row["pages"]) for each in self.running.values())
         flying = self.authority.in_flight + sum(each.in_flight for each in self.running.values())
-        told = {"running": len(self.running), "in_flight": flying, "pages": fetched}
-        return told | ({"shards": self.environment.hosts.count} if self.environment.hosts is not None else {})
+        report = {"running": len(self.running), "in_flight": flying, "pages": fetched}
+        return report | ({"shards": self.environment.hosts.count} if self.environment.hosts is not None else {})
 
 
 def _hosts(settings: Settings) -> RemoteHosts | None:

@@ -227,23 +227,23 @@ class RunningCrawl:
 
     def _request(self, resuming: bool) -> CrawlRequest:
         """Build the crawl from its settings; a resumed one keeps its options, except the operator's and new seeds."""
-        row, wished, keeping = self.row, self._options(), None
+        row, options, keeping = self.row, self._options(), None
         if resuming:
             begun = Directory.read_options(self._directory)
-            changes = {name: wished[name] for name in ("log_file", "respect_opt_outs", "seeds", *OPERATOR_OPTIONS)}
+            changes = {name: options[name] for name in ("log_file", "respect_opt_outs", "seeds", *OPERATOR_OPTIONS)}
             if row["task"] == "refresh":
                 first = [re.escape(piece) for piece in json.loads(row["revisit_first"])]
                 everything, began = bool(row["everything"]), row["started"] or 0.0
                 keeping = RevisitPlan(once=True, everything=everything, now=first, began=began)
-                changes |= {name: wished[name] for name in REVISIT_SETTINGS}
+                changes |= {name: options[name] for name in REVISIT_SETTINGS}
                 # Pages not named in the settings are due once per `revisit_every`.
                 # practically never
                 every = parse_duration(row["revisit_every"]) if row["revisit_every"] else 3_650 * 86_400.0
                 changes["schedule"] = "automatic" if everything else f"fixed,every={every:.0f}s"
             else:
                 changes["budget"] = self.budget
-            wished = {**vars(begun), **changes}
-        chosen = Options.from_mapping(wished, "the interest's settings")
+            options = {**vars(begun), **changes}
+        chosen = Options.from_mapping(options, "the interest's settings")
         clock, authority = self._environment.clock, self._environment.authority
         return CrawlRequest(
             chosen, self._directory, clock=clock, authority=authority, resuming=resuming, keeping=keeping

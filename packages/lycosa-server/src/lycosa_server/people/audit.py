@@ -22,8 +22,10 @@ def record(
 ) -> None:
     """Add an entry. `person_id` is empty if nobody was signed in."""
     database.run("DELETE FROM audit WHERE at < :at", at=now - MAX_AGE_SECONDS)
-    said = {"name": name, "action": action, "subject": subject, "detail": detail, "address": address}
-    database.insert("audit", {key: _shorten(text) for key, text in said.items()}, id=new_id(), at=now, person=person_id)
+    fields = {"name": name, "action": action, "subject": subject, "detail": detail, "address": address}
+    database.insert(
+        "audit", {key: _shorten(text) for key, text in fields.items()}, id=new_id(), at=now, person=person_id
+    )
 
 
 def entries(database: Database, before: float | None = None, limit: int = 100) -> list[Row]:

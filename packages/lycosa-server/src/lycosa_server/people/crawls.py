@@ -294,7 +294,7 @@ def _state_after(row: Row, ending: Ending) -> tuple[str, str]:
 
 
 def schedule(database: Database, now: float) -> list[str]:
-    """Queue due refreshes of each interest's newest crawl and return their ids; failed ones are retried when next due."""
+    """Queue due refreshes of each interest's newest crawl and return their ids; failed ones wait until then."""
     queued = []
     for row in database.rows(
         "SELECT c.id, c.ended, c.due, i.revisit_every, i.settings FROM crawl c JOIN interest i ON i.id = c.interest "

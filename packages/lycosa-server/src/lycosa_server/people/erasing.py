@@ -29,18 +29,18 @@ def erase_person(database: Database, person: str) -> list[str]:
         row = database.get("person", person, locked=True)
         if row is None:
             return []
-        thrown = _mark_for_removal(database, "owner", person)
+        crawls = _mark_for_removal(database, "owner", person)
         forget(database, row["folded"])
         database.delete("person", person)  # and all rows that reference it, by the schema's rules
-    return thrown
+    return crawls
 
 
 def erase_interest(database: Database, interest: str) -> list[str]:
     """Erase an interest; return its crawls, whose directories are to be removed."""
     with database.transaction():
-        thrown = _mark_for_removal(database, "id", interest)
+        crawls = _mark_for_removal(database, "id", interest)
         database.delete("interest", interest)
-    return thrown
+    return crawls
 
 
 def _mark_for_removal(database: Database, column: str, key: str) -> list[str]:

@@ -43,9 +43,9 @@ OLD_PASSWORD = Limit("old", 5, 15 * MINUTE)
 class TooManyAttempts(LycosaError):
     """Too many failures, or too many concurrent operations; retry after `wait` seconds."""
 
-    def __init__(self, wait: float, told: str = "") -> None:
+    def __init__(self, wait: float, message: str = "") -> None:
         self.wait = max(1, math.ceil(wait))
-        super().__init__(told or f"too many attempts: try again in {many(math.ceil(self.wait / MINUTE), 'minute')}")
+        super().__init__(message or f"too many attempts: try again in {many(math.ceil(self.wait / MINUTE), 'minute')}")
 
 
 class Attempt(NamedTuple):

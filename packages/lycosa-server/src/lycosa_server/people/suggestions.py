@@ -70,10 +70,12 @@ def suggest_seeds(
         weight = float(likings[good].sum())
         if url in refused or len(good) < 2 or weight < 1.0 or len(good) < share * len(members):
             return
-        told = why.replace("LIKED", _liked_pages([pages[at] for at in good.tolist()])).replace("ALL", str(len(members)))
+        reason = why.replace("LIKED", _liked_pages([pages[at] for at in good.tolist()])).replace(
+            "ALL", str(len(members))
+        )
         weight /= float(np.sqrt(len(members) + 4))
         if url not in best or best[url][0] < weight:
-            best[url] = weight, SuggestedSeed(url, title, told)
+            best[url] = weight, SuggestedSeed(url, title, reason)
 
     hosts: dict[str, list[int]] = defaultdict(list)
     for at, page in enumerate(pages):
@@ -96,8 +98,8 @@ def suggest_seeds(
 def _liked_pages(good: Sequence[CandidatePage]) -> str:
     yes = sum(page.label is True for page in good)
     opened = len(good) - yes
-    said = [f"{many(yes, 'page')} you labelled yes"] if yes else []
-    return ", ".join(said + ([f"{opened} that you opened more than once"] if opened else []))
+    parts = [f"{many(yes, 'page')} you labelled yes"] if yes else []
+    return ", ".join(parts + ([f"{opened} that you opened more than once"] if opened else []))
 
 
 def suggest_terms(here: Column, pages_here: int, there: Column, pages_there: int) -> list[ScoredTerm]:
@@ -152,9 +154,11 @@ def answered(database: Database, interest: str, person: str) -> set[tuple[str, s
     return {(row["kind"], row["value"]) for row in database.rows(statement, interest=interest, person=person)}
 
 
-def record_answer(database: Database, now: float, interest: str, person: str, kind: str, value: str, said: str) -> None:
+def record_answer(
+    database: Database, now: float, interest: str, person: str, kind: str, value: str, answer: str
+) -> None:
     key = {"interest": interest, "person": person, "kind": kind, "value": value}
-    database.upsert("suggestion", {**key, "answer": said, "at": now}, list(key), ("answer", "at"))
+    database.upsert("suggestion", {**key, "answer": answer, "at": now}, list(key), ("answer", "at"))
 
 
 def opened_by(database: Database, interest: str, person: str) -> Mapping[str, int]:
