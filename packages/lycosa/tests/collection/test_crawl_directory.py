@@ -87,25 +87,25 @@ def test_exchange_without_archive(made: Path, tmp_path: Path) -> None:
         assert ("One", "") == ((document := collection.document(visit)).title, document.marked)
 
 
-@pytest.mark.parametrize("harm", ["missing", "cut", "short", "other", "zeros"])
-def test_exchange_of_damaged_archive(harm: str, made: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["missing", "cut", "short", "other", "zeros"])
+def test_exchange_of_damaged_archive(damage: str, made: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(made, tmp_path / "copy"))
     (file,) = (path / "archive").glob("*.warc.gz")
     with CrawlDirectory(path) as collection:
         visit = visit_of(collection, ONE)
         data = file.read_bytes()
         start = visit.place.offset
-        if harm == "missing":
+        if damage == "missing":
             file.unlink()
-        elif harm == "cut":
+        elif damage == "cut":
             file.write_bytes(data[:start])
-        elif harm == "short":
+        elif damage == "short":
             file.write_bytes(data[: start + visit.place.length // 2])
-        elif harm == "other":
+        elif damage == "other":
             file.write_bytes(data[:start] + gzip.compress(b"WARC/1.1\r\nsomething else\r\n\r\n") + data[start:])
         else:
             file.write_bytes(data[:start] + bytes(len(data) - start))
-        expected = StoreError if harm == "missing" else DamagedError
+        expected = StoreError if damage == "missing" else DamagedError
         with pytest.raises(expected, match=rf"{file.name}.*restore"):
             collection.exchange(visit)
 

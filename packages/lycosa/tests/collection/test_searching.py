@@ -267,9 +267,9 @@ def _ahead(path: Path) -> None:
 
 def test_damaged_index_is_rebuilt(copy: Path) -> None:
     before = everything(copy)
-    for harm in (_deleted, _garbage, _holes, _older, _no_places, _ahead):
-        harm(copy)
-        assert before == everything(copy), harm.__name__
+    for damage in (_deleted, _garbage, _holes, _older, _no_places, _ahead):
+        damage(copy)
+        assert before == everything(copy), damage.__name__
 
 
 def test_damaged_log_keeps_index(copy: Path) -> None:
@@ -436,10 +436,10 @@ def contents(path: Path) -> list[list[tuple[Any, ...]]]:
 
 
 def test_index_survives_kill_at_any_statement(copy: Path, tmp_path: Path) -> None:
-    twin = Path(shutil.copytree(copy, tmp_path / "twin"))
-    codes = build((str(twin), "never", 1, ""), *((str(copy), *death) for death in DEATHS))
+    reference = Path(shutil.copytree(copy, tmp_path / "twin"))
+    codes = build((str(reference), "never", 1, ""), *((str(copy), *death) for death in DEATHS))
     assert [0, *[-signal.SIGKILL] * len(DEATHS)] == codes
-    whole, answers = contents(twin), everything(twin)
+    whole, answers = contents(reference), everything(reference)
     assert answers == everything(copy)
     assert whole == contents(copy)
 
@@ -449,6 +449,6 @@ def test_concurrent_builders_agree(copy: Path, tmp_path: Path) -> None:
         answers = list(pool.map(everything, [copy, copy]))
     assert answers[0] == answers[1]
     assert answers[0][0]["hits"]
-    twin = Path(shutil.copytree(copy, tmp_path / "twin", ignore=shutil.ignore_patterns("search.*")))
-    everything(twin)
-    assert contents(twin) == contents(copy)
+    reference = Path(shutil.copytree(copy, tmp_path / "twin", ignore=shutil.ignore_patterns("search.*")))
+    everything(reference)
+    assert contents(reference) == contents(copy)

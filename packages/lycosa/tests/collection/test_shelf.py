@@ -107,6 +107,6 @@ def test_invalid_cache_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with revisited(directory) as crawl:
         crawl.seed(f"{A}0")
         _grown(crawl, 3, 4)
-    anew = CrawlView(directory, content=False)
-    anew.catch_up()
-    _same(anew, _folded(directory))
+    replaced = CrawlView(directory, content=False)
+    replaced.catch_up()
+    _same(replaced, _folded(directory))

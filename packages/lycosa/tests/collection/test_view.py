@@ -127,9 +127,12 @@ def test_address_lookups_hold_the_lock(tmp_path: Path) -> None:
 
     view.graph = Watched()  # type: ignore[assignment]
     with CrawlDirectory(tmp_path / "c") as collection:
-        asked = [A, B, GONE, "http://else.test/"]
-        kinds = [view.origin(collection.log, node).kind for node in asked]
-        assert [["seed", "link", "link", ""]] * 2 == [kinds, [view.origin(collection.log, node).kind for node in asked]]
+        nodes = [A, B, GONE, "http://else.test/"]
+        kinds = [view.origin(collection.log, node).kind for node in nodes]
+        assert [["seed", "link", "link", ""]] * 2 == [
+            kinds,
+            [view.origin(collection.log, node).kind for node in nodes],
+        ]
         visit = collection.history(A)[0]
     assert {B, C, GONE} == {link.url for link in view.links(visit)}
     page = view.page(D)

@@ -62,7 +62,7 @@ def test_surt_key_equals_surt_package() -> None:
             assert reference.surt(url) == cdxj.surt_key(url)
 
 
-def _theirs(directory: Path, into: Path) -> bytes:
+def _cdxj_indexer_lines(directory: Path, into: Path) -> bytes:
     """Return the index that cdxj-indexer makes of a crawl's files."""
     script = "import sys; from cdxj_indexer.main import main; main(sys.argv[1:])"
     files = map(str, sorted((directory / "archive").glob("*.warc.gz")))
@@ -93,7 +93,7 @@ def test_index_equals_cdxj_indexer(tmp_path: Path) -> None:
             made.page(f"http://www.a.test/{i}/?b=2&a={i}", html(f"Page {i}", prose(i)), relevance=(i % 3) / 5)
         made.page("http://a.test/copy", html("Page 3", prose(3)))
         made.redirect("http://a.test/go", "http://a.test/1")
-    whole = _theirs(crawl, tmp_path / "theirs.cdxj")
+    whole = _cdxj_indexer_lines(crawl, tmp_path / "theirs.cdxj")
     indexes = sorted((crawl / "archive").glob("*.cdxj"))
     assert len(indexes) == len(list((crawl / "archive").glob("*.warc.gz"))) > 2
     assert sorted(whole.splitlines(True)) == sorted(b"".join(index.read_bytes() for index in indexes).splitlines(True))

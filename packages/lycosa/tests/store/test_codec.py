@@ -115,9 +115,9 @@ def test_other_events_round_trip(event: Seed | Label | Setting | ModelUpdate) ->
 
 def test_model_update_with_arrays() -> None:
     data = {"w": np.array([[0.1, -0.0], [np.nan, 3]], np.float32), "more": [np.arange(3, dtype=np.uint32), {"b": b"x"}]}
-    again = decode_other("model_update", encode_other(ModelUpdate("judge", data, 1.5)))
-    assert isinstance(again, ModelUpdate)
-    assert (exact(data), (2, 2)) == (exact(again.data), again.data["w"].shape)
+    decoded = decode_other("model_update", encode_other(ModelUpdate("judge", data, 1.5)))
+    assert isinstance(decoded, ModelUpdate)
+    assert (exact(data), (2, 2)) == (exact(decoded.data), decoded.data["w"].shape)
     with pytest.raises(TypeError, match="cannot hold a set"):
         encode_other(ModelUpdate("judge", {"s": set()}))
 
@@ -132,9 +132,9 @@ def test_tag_paths_are_stored_once() -> None:
 
 def test_infinite_priority_round_trip() -> None:
     visit = Visit("a", "page", "ok", 1, priority=math.inf, relevance=-0.0)
-    again = decode_visit(encode_visit(visit), ArchivePlace())
-    assert math.inf == again.priority
-    assert -1.0 == math.copysign(1.0, again.relevance)
+    decoded = decode_visit(encode_visit(visit), ArchivePlace())
+    assert math.inf == decoded.priority
+    assert -1.0 == math.copysign(1.0, decoded.relevance)
 
 
 def test_visit_with_sixty_links_is_small() -> None:

@@ -24,7 +24,7 @@ VISIT = Visit(
     "https://a.example/", "page", "ok", 1, title="Reefs", links=Links.to("https://b.example/", anchors=["B"]),
     terms=Terms(np.array([0, 1], np.uint32), np.array([1, 2], np.uint16), ["reef", "coral"]),
 )  # fmt: skip
-NASTY = [None, True, -1, 2**63, 1.5, "x", b"x", [], {}, [1], ["a", None], {"a": 1}, [[[]]]]
+WRONG_VALUES = [None, True, -1, 2**63, 1.5, "x", b"x", [], {}, [1], ["a", None], {"a": 1}, [[[]]]]
 
 
 def packed(fields: object) -> bytes:
@@ -50,9 +50,9 @@ def test_decode_limits_decompressed_size(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(large) < 5_000
     assert ModelUpdate("a", {"x": bytes(10_000_000)}) == codec.decode_other("model_update", large)
     # claims 128 MB, but contains an empty last block
-    lying = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 2**27) + b"\x01\x00\x00"
+    frame = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 2**27) + b"\x01\x00\x00"
     with pytest.raises(codec.DECODE_ERRORS):
-        codec.decode_other("model_update", lying)
+        codec.decode_other("model_update", frame)
     monkeypatch.setattr(codec, "_MAX_EVENT_BYTES", 5_000_000)
     with pytest.raises(ValueError, match="exceeds 5,000,000 bytes"):
         codec.decode_other("model_update", large)
@@ -85,7 +85,7 @@ def test_decode_visit_rejects_fields_of_wrong_type() -> None:
     for _ in range(600):
         changed = list(fields)
         at = rng.randrange(len(changed))
-        changed[at] = rng.choice(NASTY)
+        changed[at] = rng.choice(WRONG_VALUES)
         try:
             visit = codec.decode_visit(packed(changed[: rng.choice([len(changed), rng.randrange(40)])]), ArchivePlace())
         except codec.DECODE_ERRORS:
@@ -115,8 +115,8 @@ def test_decode_other_rejects_fields_of_wrong_type(kind: str) -> None:
         "model_update": ModelUpdate("a", {}),
     }[kind]
     assert good == codec.decode_other(kind, codec.encode_other(good))
-    for nasty in NASTY:
-        for fields in ([nasty], [nasty, nasty, nasty], ["a", 1, 2, 3, 4, 5], nasty):
+    for value in WRONG_VALUES:
+        for fields in ([value], [value, value, value], ["a", 1, 2, 3, 4, 5], value):
             blob = packed(fields) if kind == "model_update" else msgpack.packb(fields)
             try:
                 event = codec.decode_other(kind, blob)

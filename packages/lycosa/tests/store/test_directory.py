@@ -15,9 +15,9 @@ from lycosa.store.log import Lock
 def test_create_then_open(tmp_path: Path) -> None:
     options = Options(topic="coral", budget=7, strategy="scent")
     Directory.create(tmp_path / "new" / "crawl", options).close()
-    again = Directory.open(tmp_path / "new" / "crawl")
-    assert options == again.options
-    again.close()
+    reopened = Directory.open(tmp_path / "new" / "crawl")
+    assert options == reopened.options
+    reopened.close()
 
 
 def test_create_refuses_existing_crawl(tmp_path: Path) -> None:
@@ -56,9 +56,9 @@ def test_archive_moves_uncommitted_records_aside(tmp_path: Path) -> None:
     archive.append(Visit("http://a.test/", "page", "ok", 1), Exchange(b"", b"HTTP/1.1 200 OK", [], b"x", b"d" * 32))
     archive.close()
     assert [] == directory.moved
-    again = directory.archive(log, "Lycosa/0", 10**9)
+    reopened = directory.archive(log, "Lycosa/0", 10**9)
     assert 1 == len(directory.moved)
-    again.close()
+    reopened.close()
     log.close()
     directory.close()
 

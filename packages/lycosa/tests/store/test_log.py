@@ -40,22 +40,22 @@ def log(path: Path) -> Iterator[SqliteLog]:
     made.close()
 
 
-def told(events: Iterator[Event]) -> list[str]:
+def as_text(events: Iterator[Event]) -> list[str]:
     """Return the events as text, because arrays in links do not compare."""
     return [repr(event) for event in events]
 
 
 @pytest.mark.paper("rules-databases")
 def test_append_keeps_order(log: SqliteLog) -> None:
-    assert [repr(event) for event in EVENTS] == told(iter(log))
+    assert [repr(event) for event in EVENTS] == as_text(iter(log))
 
 
 def test_append_after_reopening(log: SqliteLog, path: Path) -> None:
     log.close()
-    again = SqliteLog(path)
-    again.append(Seed("later"))
-    assert ["Seed", len(EVENTS) + 1] == [type(list(again)[-1]).__name__, len(list(again))]
-    again.close()
+    reopened = SqliteLog(path)
+    reopened.append(Seed("later"))
+    assert ["Seed", len(EVENTS) + 1] == [type(list(reopened)[-1]).__name__, len(list(reopened))]
+    reopened.close()
 
 
 def test_reader_sees_events_at_once(log: SqliteLog, path: Path) -> None:

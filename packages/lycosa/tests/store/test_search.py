@@ -24,12 +24,12 @@ def entries(*texts: str, start: int = 1) -> list[IndexedPage]:
     return [IndexedPage(seq, f"http://a.test/{seq}", "", text) for seq, text in enumerate(texts, start)]
 
 
-def holding(index: SearchIndex, *phrase: str) -> list[int]:
+def pages_with(index: SearchIndex, *phrase: str) -> list[int]:
     """Return the numbers of pages that contain a phrase, from 0."""
     return (index.matches(phrase)["id"] - 1).tolist()
 
 
-def brute(texts: list[list[str]], phrase: list[str]) -> list[int]:
+def brute_force(texts: list[list[str]], phrase: list[str]) -> list[int]:
     """Return the numbers of texts that contain a phrase."""
     n = len(phrase)
     return [i for i, words in enumerate(texts) if any(words[k : k + n] == phrase for k in range(len(words)))]
@@ -46,8 +46,10 @@ def test_matches_equal_brute_force(pages: list[tuple[list[str], list[str]]], phr
             if part:
                 index.add(part, "mark")
         for words in (phrase, phrase[:1]):
-            everywhere = sorted({*brute([a for a, _ in pages], words), *brute([b for _, b in pages], words)})
-            assert everywhere == holding(index, *words)
+            everywhere = sorted(
+                {*brute_force([a for a, _ in pages], words), *brute_force([b for _, b in pages], words)}
+            )
+            assert everywhere == pages_with(index, *words)
         assert (len(batch), "mark") == index.last()
         index.close()
 
@@ -77,8 +79,8 @@ def test_add_replaces_older_version(tmp_path: Path) -> None:
     first, second, third = entries("old", "other", "new")
     third.url = first.url
     index.add([first, second, third], "")
-    again = IndexedPage(4, first.url, "", "newest")
-    index.add([again], "")
+    reopened = IndexedPage(4, first.url, "", "newest")
+    index.add([reopened], "")
     assert ([2, 4], 4) == (index.pages()["id"].tolist(), index.size())
     assert not index.is_mostly_outdated()
     index.close()
@@ -103,9 +105,9 @@ def test_add_is_atomic(tmp_path: Path) -> None:
     with pytest.raises(DamagedError):
         index.add(bad, "second")
     assert (1, "first") == index.last()
-    assert [] == holding(index, "reef")
+    assert [] == pages_with(index, "reef")
     index.add(entries("reef", start=2), "second")
-    assert [1] == holding(index, "reef")
+    assert [1] == pages_with(index, "reef")
     index.close()
 
 
@@ -117,7 +119,7 @@ def test_add_on_full_disk(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"full.*the crawl itself is untouched"):
         index.add(entries(" ".join(f"word{n}" for n in range(20_000)), start=2), "second")
     assert (1, "first") == index.last()
-    assert [0] == holding(index, "coral", "reef")
+    assert [0] == pages_with(index, "coral", "reef")
     index.close()
 
 
@@ -149,7 +151,7 @@ def test_unusable_file_is_replaced(tmp_path: Path, what: str) -> None:
         index.clear()
     assert (0, "") == index.last()
     index.add(entries("reef"), "")
-    assert [0] == holding(index, "reef")
+    assert [0] == pages_with(index, "reef")
     index.close()
 
 
@@ -163,7 +165,7 @@ def test_journal_of_deleted_index_is_ignored(tmp_path: Path) -> None:
     new = SearchIndex(tmp_path / NAME)
     assert (0, 0) == (new.last()[0], len(new.pages()))
     new.add(entries("reef"), "")
-    assert ([], [0]) == (holding(new, "coral"), holding(new, "reef"))
+    assert ([], [0]) == (pages_with(new, "coral"), pages_with(new, "reef"))
     new.close()
 
 
@@ -197,7 +199,7 @@ def test_reading_uses_one_snapshot(tmp_path: Path) -> None:
         assert 1 == len(reader.pages())
         writer.add(entries("coral", start=2), "")
         assert 1 == len(reader.pages())
-        assert [0] == holding(reader, "coral")
+        assert [0] == pages_with(reader, "coral")
     assert 2 == len(reader.pages())
     reader.close()
     writer.close()
@@ -208,12 +210,12 @@ def test_clear_keeps_open_readers(tmp_path: Path) -> None:
     reader.add(entries("coral"), "")
     other.clear()
     other.add(entries("reef"), "")
-    assert [0] == holding(reader, "coral")
+    assert [0] == pages_with(reader, "coral")
     assert reader.is_replaced
     assert not other.is_replaced
     reader.close()  # must not affect the new file
     third = SearchIndex(tmp_path / NAME)
-    assert [0] == holding(third, "reef")
+    assert [0] == pages_with(third, "reef")
     third.close()
     (tmp_path / NAME).unlink()
     assert other.is_replaced
@@ -244,5 +246,5 @@ def test_index_lock_in_missing_directory(tmp_path: Path) -> None:
 def test_very_long_words(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral " + "x" * 100_000 + " reef"), "")
-    assert [0] == holding(index, "reef")
+    assert [0] == pages_with(index, "reef")
     index.close()

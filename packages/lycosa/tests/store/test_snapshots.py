@@ -48,11 +48,11 @@ def read(directory: Path) -> Any:
 
 def some_state(seed: int = 0) -> dict[str, Any]:
     """Return arrays, some of them larger than a block."""
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     return {
-        "column": chance.random(5 * BLOCK // 8 + 3),
-        "mostly zeros": np.concatenate([np.zeros(3 * BLOCK, np.uint8), chance.integers(0, 9, 5).astype(np.uint8)]),
-        "inner": {"matrix": chance.integers(0, 9, (300, 20)).astype(np.int32), "empty": np.zeros((0, 3), np.float32)},
+        "column": rng.random(5 * BLOCK // 8 + 3),
+        "mostly zeros": np.concatenate([np.zeros(3 * BLOCK, np.uint8), rng.integers(0, 9, 5).astype(np.uint8)]),
+        "inner": {"matrix": rng.integers(0, 9, (300, 20)).astype(np.int32), "empty": np.zeros((0, 3), np.float32)},
         "filed": AppendOnly(list(range(90_000)), lambda some: np.array(some, np.int32), filed=True),
         "texts": TextLines(["http://a.test/", "b\udc80", ""]),
         "numbers": [1, 2.5, None, b"\0", "x"],
@@ -141,9 +141,9 @@ def test_read_rejected_by_fits(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [MAP, BLOCKS])
 def test_read_detects_flipped_bits_and_truncation(tmp_path: Path, name: str) -> None:
     Snapshots(tmp_path).write(ABOUT, some_state())
-    file, chance = tmp_path / NAME / name, np.random.default_rng(3)
+    file, rng = tmp_path / NAME / name, np.random.default_rng(3)
     content, kept = file.read_bytes(), 0
-    for at in [0, len(content) - 1, *chance.integers(0, len(content), 40).tolist()]:
+    for at in [0, len(content) - 1, *rng.integers(0, len(content), 40).tolist()]:
         flipped = bytearray(content)
         flipped[at] ^= 1 << at % 8
         file.write_bytes(flipped)

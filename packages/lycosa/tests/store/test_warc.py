@@ -139,8 +139,8 @@ def test_records_are_gzip_members(tmp_path: Path) -> None:
 def test_repeated_payload_becomes_revisit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = archive(tmp_path)
     made.append(visit("http://a.test/1", started=1_700_000_000.0), exchange(b"same"))
-    again = visit("http://a.test/2", started=1_700_000_009.0)
-    place = made.append(again, exchange(b"same", (b"X-Served-By", b"b")))
+    reopened = visit("http://a.test/2", started=1_700_000_009.0)
+    place = made.append(reopened, exchange(b"same", (b"X-Served-By", b"b")))
     made.close()
     path = tmp_path / "archive" / place.file
     revisit = records(path)[3]
@@ -168,8 +168,8 @@ def test_remember_restores_payloads(tmp_path: Path) -> None:
     lost.digest = hashlib.sha256(b"lost").digest()
     for known in (first, lost):
         made.remember(known)
-    again, fresh = visit("http://a.test/2"), visit("http://a.test/3")
-    made.append(again, exchange(b"same"))
+    reopened, fresh = visit("http://a.test/2"), visit("http://a.test/3")
+    made.append(reopened, exchange(b"same"))
     made.append(fresh, exchange(b"lost"))
     made.close()
     kinds = [record[0] for record in records(only(tmp_path))]
@@ -220,10 +220,10 @@ def test_recover_continues_last_file(tmp_path: Path) -> None:
     made = archive(tmp_path)
     place = made.append(visit(), exchange(b"one"))
     made.close()
-    again = WarcArchive(tmp_path / "archive")
-    assert [] == again.recover({place.file: place.offset + place.length})
-    second = again.append(visit("http://a.test/2"), exchange(b"two"))
-    again.close()
+    reopened = WarcArchive(tmp_path / "archive")
+    assert [] == reopened.recover({place.file: place.offset + place.length})
+    second = reopened.append(visit("http://a.test/2"), exchange(b"two"))
+    reopened.close()
     assert (place.file, place.offset + place.length) == (second.file, second.offset)
     found = records(tmp_path / "archive" / place.file)
     assert 5 == len(found)
@@ -240,9 +240,9 @@ def test_recover_moves_tail_aside(tmp_path: Path, tail: str) -> None:
     if tail == "half a record":
         os.truncate(path, lost.offset + 20)
     data = path.read_bytes()
-    again = WarcArchive(tmp_path / "archive")
-    (moved,) = again.recover({kept.file: kept.offset + kept.length})
-    again.close()
+    reopened = WarcArchive(tmp_path / "archive")
+    (moved,) = reopened.recover({kept.file: kept.offset + kept.length})
+    reopened.close()
     assert f"from byte {lost.offset}" in moved
     assert data[: lost.offset] == path.read_bytes()
     assert [data[lost.offset :]] == [file.read_bytes() for file in (tmp_path / "archive" / "aside").iterdir()]

@@ -132,18 +132,18 @@ def test_export_counts_pages_missing_in_archive(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "harm"), [("p.warc.gz", "cut"), ("p.warc.gz", "overwritten"), ("p.wacz", "missing"), ("p.jsonl", "cut")]
+    ("name", "damage"), [("p.warc.gz", "cut"), ("p.warc.gz", "overwritten"), ("p.wacz", "missing"), ("p.jsonl", "cut")]
 )
-def test_export_of_damaged_archive(tmp_path: Path, name: str, harm: str) -> None:
+def test_export_of_damaged_archive(tmp_path: Path, name: str, damage: str) -> None:
     many(tmp_path / "crawl", 20)
     (tmp_path / name).write_text("before")
     file = min((tmp_path / "crawl" / "archive").glob("*.warc.gz"))
-    if harm == "missing":
+    if damage == "missing":
         file.unlink()
     else:
         raw = file.read_bytes()
         half = len(raw) // 2
-        file.write_bytes(raw[:half] if harm == "cut" else raw[:half] + b"\0" * (len(raw) - half))
+        file.write_bytes(raw[:half] if damage == "cut" else raw[:half] + b"\0" * (len(raw) - half))
     with pytest.raises((DamagedError, StoreError), match=rf"{file.name}.*backup"):
         export(tmp_path / "crawl", tmp_path / name)
     assert "before" == (tmp_path / name).read_text()

@@ -55,12 +55,12 @@ def browser(reports: dict[str, Path]) -> Iterator[Any]:
 def test_report_on_phone_and_desktop(browser: Any, reports: dict[str, Path], name: str, scheme: str) -> None:
     page = browsing.file_page(browser, color_scheme=scheme, offline=True)
     complaints: list[str] = []
-    asked: list[str] = []
+    requested: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requested.append(request.url))
     page.goto(reports[name].as_uri())
-    asked.clear()
+    requested.clear()
     page.evaluate("document.querySelectorAll('details').forEach(folded => { folded.open = true })")
     for width in (320, 390, 1280):
         browsing.resize(page, {"width": width, "height": 800})
@@ -70,7 +70,7 @@ def test_report_on_phone_and_desktop(browser: Any, reports: dict[str, Path], nam
     page.click("#theme")
     assert dark != (page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)")
     assert [] == complaints
-    assert [] == [url for url in asked if not url.startswith("data:")]
+    assert [] == [url for url in requested if not url.startswith("data:")]
     page.close()
 
 

@@ -60,7 +60,9 @@ def test_revisits_do_not_count_as_pages(report: ReportFigures) -> None:
     assert (4, 4, 1) == (report.pages, report.relevant, report.host_count)
     assert 4 == report.hosts[0].pages
     assert 0 == report.hosts[0].failures
-    assert {"pages": (4, 0), "pages again": (8, 1)} == {name: (asked, failed) for name, asked, failed in report.kinds}
+    assert {"pages": (4, 0), "pages again": (8, 1)} == {
+        name: (requests, failed) for name, requests, failed in report.kinds
+    }
     assert [("Revisit: timeout", 1)] == [(cause.name, cause.count) for cause in report.causes]
     assert [1, 2, 3, 4] == [card.number for card in report.cards]
 

@@ -146,8 +146,8 @@ def test_report_held_links(tmp_path: Path) -> None:
     end = {"reason": "page budget spent", "held": 1300, "groups": [asdict(group) for group in held]}
     report = report_of(tmp_path, page(f"{A}/"), Setting("end", end, 9.0), budget=10)
     text = render(report)
-    for told in ("1,300 known addresses", "calendar", "1,204", "--trust whats-on.test/events --budget 20</code>"):
-        assert told in text
+    for totals in ("1,300 known addresses", "calendar", "1,204", "--trust whats-on.test/events --budget 20</code>"):
+        assert totals in text
     assert "when the last run ended" not in text
     going_on = report_of(tmp_path / "on", page(f"{A}/"), Setting("end", end, 9.0), page(f"{A}/2"))
     assert "when the last run ended" in render(going_on)
@@ -180,14 +180,14 @@ def test_gather_most_copied_pages(tmp_path: Path) -> None:
 
 def test_gather_changed_options(tmp_path: Path) -> None:
     report = report_of(tmp_path, page(f"{A}/"), delay=2.5, per_host=3, hosts=["a.test", "b.test"])
-    told = {flag: value for flag, value, _ in report.options}
+    totals = {flag: value for flag, value, _ in report.options}
     assert {
         "TOPIC": "coral reef",
         "--seed": "http://a.test/",
         "--delay": "2.5",
         "--per-host": "3",
         "--host": "a.test, b.test",
-    } == told
+    } == totals
 
 
 def test_report_of_large_crawl_is_small(tmp_path: Path) -> None:
