@@ -191,7 +191,7 @@ def _watch(
             rival = float(frontier.priority[row])
             if swaps.get(at) == table.nodes[best.row]:
                 choose = lambda rows: row if row in rows else best.row  # noqa: E731
-                best = strategy.instead(best, best.priority - TIE, choose, frontier, now)
+                best = strategy.pick_other(best, best.priority - TIE, choose, frontier, now)
         chosen[table.nodes[best.row]] = float(best.priority), rival
         return best
 

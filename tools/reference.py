@@ -35,35 +35,35 @@ BROUGHT = ("Space", "Judge", "Learner", "Estimator", "Strategy")
 """Protocols that users can implement."""
 
 FIELDS = {
-    "node": "the page's URL (on the web), or whatever names a node in another space",
-    "kind": "`page`, `redirect`, or an errand: `robots`, `example`",
-    "outcome": "how it went: see [Outcomes](#outcomes)",
-    "pick": "the number of the pick that led here; errands share the number of the last pick",
-    "arm": "the name of the strategy that picked it",
-    "score": "what the strategy thought of it when it was picked; infinite for seeds",
-    "attempt": "1 for the first try",
-    "retry_at": "when it will be tried again, seconds since the epoch; 0: not again",
-    "hops": "redirects in a row that led here",
-    "origin": "for an errand, the node it was run for",
+    "node": "the page's URL (on the web), or the name of a node in another space",
+    "kind": "`page`, `redirect`, or a prerequisite: `robots`, `example`",
+    "outcome": "how the visit ended: see [Outcomes](#outcomes)",
+    "pick": "number of the pick that led here; prerequisites share that of their page",
+    "arm": "name of the strategy that picked it",
+    "priority": "priority when it was picked; infinite for seeds",
+    "attempt": "1 for the first attempt",
+    "retry_at": "time of the next attempt, seconds since the epoch; 0: none",
+    "hops": "consecutive redirects that led here",
+    "origin": "for a prerequisite, the node that needed it",
     "started": "when the request was sent, seconds since the epoch",
-    "ended": "when the answer was complete",
-    "address": "the network address that answered",
-    "status": "the HTTP status, 0 if there was none",
+    "ended": "when the response was complete",
+    "address": "network address that responded",
+    "status": "HTTP status, 0 if there was none",
     "size": "bytes of the body as received",
     "title": "the page's title",
-    "language": "its language, where it says so or was asked for",
+    "language": "its language, declared or detected",
     "etag": "the ETag header",
     "modified": "the Last-Modified header",
     "flags": "remarks: `truncated:...`, `noindex`, `nofollow`, `language`, `revisit`, ...",
     "note": "the reason for a failure, in words",
     "digest": "SHA-256 of the body as received",
     "simhash": "64-bit fingerprint of the words; near-duplicates differ in few bits",
-    "judge": "short name of the topic that judged it; changes when the topic does",
-    "beta": "how relevant the page is, by the topic",
-    "data": "what the space or the topic wants to find again at replay",
+    "judge": "short name of the judge; changes when the judge does",
+    "relevance": "relevance of the page by the judge",
+    "data": "data of the space or the judge, needed at replay",
     "terms": "the page as a bag of terms: ids, counts, and the stems it was the first to use",
-    "links": "URLs, anchors, contexts, rel, positions and alphas of its links, column by column",
-    "place": "where its records are in the archive: file, offset, length",
+    "links": "URLs, anchors, contexts, rel, positions and link relevances, column by column",
+    "place": "position of its records in the archive: file, offset, length",
 }
 """Descriptions of a Visit's fields that have no string below them in the code."""
 
@@ -290,7 +290,7 @@ def _checks() -> Iterator[str]:
     """Yield the section on `lycosa.checks`."""
     yield from ("### `lycosa.checks`", "", _markdown(_docstring("lycosa.checks")), "")
     checks = importlib.import_module("lycosa.checks")
-    for name in ("check_topic", "check_estimator", "check_strategy", "check_space"):
+    for name in ("check_judge", "check_estimator", "check_strategy", "check_space"):
         yield from (f"- `{_signature(_find('lycosa.checks', name), name)}`: {_first(_find('lycosa.checks', name))}",)
     rows = ((kind, f"`{name}`", text) for kind, found in checks.CHECKS.items() for name, text in found.items())
     yield from ("", *_table(("of", "check", "what it asks for"), rows), "")

@@ -28,14 +28,14 @@ Outcome = Literal[
     "ok",  # a page with content; for a revisit: changed content
     "unchanged",  # revisit: the content is the same
     "redirect",  # a 3xx with a valid target
-    "gone",
-    "broken",
-    "busy",
+    "gone",  # 4xx
+    "broken",  # 5xx
+    "busy",  # 429 or 503
     "denied",  # disallowed by robots.txt; nothing was sent
     "refused",  # refused by the address guard; nothing was sent
     "unknown-host",  # no DNS record
     "unreachable",  # connection failed or broke
-    "timeout",
+    "timeout",  # the deadline passed
     "slow",  # below the minimum bytes per second
     "loop",  # too many redirects in a row
     "unwanted",  # type not accepted or too large; not read
