@@ -119,13 +119,13 @@ def test_run_answer_equals_local_result() -> None:
     pool = WorkerPool(2)
     answers = asyncio.run(_answers(pool, *bodies))
     assert 1 <= len(pool._idle) <= 2
-    assert "compress" in pool.run("answer", b"x", "compress", 10, LARGE_BODY, URL, "").bad
+    assert "compress" in pool.run("answer", b"x", "compress", 10, LARGE_BODY, URL, "").error
     large = pool.run("answer", PAGE, "", 1000, 20, URL, "")
     assert (len(PAGE), True, None) == (large.size, large.whole, large.document)
     pool.close()
     for body, answer in zip(bodies, answers, strict=True):
         assert answer.document is not None
-        assert (len(body), True, "") == (answer.size, answer.whole, answer.bad)
+        assert (len(body), True, "") == (answer.size, answer.whole, answer.error)
         assert _packed(JOBS["page"].read(body, URL, "text/html", "lycosa")) == _packed(answer.document)
 
 

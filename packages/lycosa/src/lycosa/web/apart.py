@@ -64,8 +64,8 @@ class DecodedAnswer:
 
     size: int = 0  # bytes, decompressed
     whole: bool = True  # False: cut at the limit
-    document: ParsedPage | None = None  # None: too large to be parsed here, or `bad`
-    bad: str = ""  # why decompression failed
+    document: ParsedPage | None = None  # None: too large to be parsed here, or `error`
+    error: str = ""  # why decompression failed
 
 
 def read_answer(
@@ -75,7 +75,7 @@ def read_answer(
     try:
         inflated, whole = inflate(body, encoding, max_bytes)
     except BadEncoding as error:
-        return DecodedAnswer(bad=str(error))
+        return DecodedAnswer(error=str(error))
     read = len(inflated) <= max_parsed
     return DecodedAnswer(len(inflated), whole, read_any(inflated, url, content_type, agent) if read else None)
 

@@ -18,15 +18,15 @@ from lycosa.core.protocols import Clock
 from lycosa.web.urls import host, host_key
 
 _HEADER = re.compile(r"(\S+)\s+([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)")
-_WORD = re.compile(r"\$(\w+)|\$\{(\w+)\}")
-_FIELD = re.compile(r"[\x20-\x7e\t]*")
+_VARIABLE = re.compile(r"\$(\w+)|\$\{(\w+)\}")
+_FIELD_VALUE = re.compile(r"[\x20-\x7e\t]*")
 _OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "user-agent", "accept-encoding"})
 
 
 @dataclass(frozen=True, slots=True)
 class Cookie:
     domain: str
-    below: bool  # also sent to subdomains
+    subdomains: bool  # also sent to subdomains
     path: str
     secure: bool
     expires: float
@@ -34,10 +34,14 @@ class Cookie:
 
     def is_for(self, url: str, now: float) -> bool:
         name, path = host(url), url[url.index("/", 8) :].partition("?")[0]
-        if name != self.domain and not (self.below and name.endswith(f".{self.domain}")):
+        if name != self.domain and not (self.subdomains and name.endswith(f".{self.domain}")):
             return False
-        under = path == self.path or path.startswith(self.path if self.path.endswith("/") else self.path + "/")
-        return under and (not self.secure or url.startswith("https://")) and (not self.expires or now < self.expires)
+        is_under_path = path == self.path or path.startswith(self.path if self.path.endswith("/") else self.path + "/")
+        return (
+            is_under_path
+            and (not self.secure or url.startswith("https://"))
+            and (not self.expires or now < self.expires)
+        )
 
 
 class Credentials:
@@ -52,9 +56,9 @@ class Credentials:
     def __init__(self, headers: Iterable[str] = (), cookies: str = "", clock: Clock = lambda: 0.0) -> None:
         self._headers: dict[str, dict[str, str]] = {}
         for text in headers:
-            where, name, value = _header(text)
-            self._headers.setdefault(where, {})[name] = value
-        self._cookies = _cookies(Path(cookies)) if cookies else []
+            host_name, name, value = _parse_header(text)
+            self._headers.setdefault(host_name, {})[name] = value
+        self._cookies = _read_cookies(Path(cookies)) if cookies else []
         self._clock = clock
 
     def __bool__(self) -> bool:
@@ -69,26 +73,26 @@ class Credentials:
         return {**fields, "Cookie": "; ".join(pairs)} if pairs else fields
 
 
-def _header(text: str) -> tuple[str, str, str]:
+def _parse_header(text: str) -> tuple[str, str, str]:
     match = _HEADER.fullmatch(text.strip())
     if match is None:
         message = "--header must be 'HOST NAME: VALUE', for example 'example.org Authorization: $TOKEN'"
         raise InputError("bad-value", message)
-    where, name, value = match[1].lower(), match[2], _WORD.sub(_word, match[3])
-    if name.lower() in _OWN_HEADERS or not _FIELD.fullmatch(value):
+    host_name, name, value = match[1].lower(), match[2], _VARIABLE.sub(_variable_value, match[3])
+    if name.lower() in _OWN_HEADERS or not _FIELD_VALUE.fullmatch(value):
         reason = "Lycosa sets it itself" if name.lower() in _OWN_HEADERS else "its value is not plain ASCII"
-        raise InputError("bad-value", f"--header {name} for {where} can't be sent: {reason}")
-    return where, name, value
+        raise InputError("bad-value", f"--header {name} for {host_name} can't be sent: {reason}")
+    return host_name, name, value
 
 
-def _word(match: re.Match[str]) -> str:
+def _variable_value(match: re.Match[str]) -> str:
     name = match[1] or match[2]
     if name not in os.environ:
         raise InputError("missing-variable", f"--header: the environment variable {name} is not set")
     return os.environ[name]
 
 
-def _cookies(path: Path) -> list[Cookie]:
+def _read_cookies(path: Path) -> list[Cookie]:
     """Read a cookie file in Netscape format: seven columns separated by tabs."""
     cookies = []
     text = read_input(path, 10_000_000, "the cookies").decode("utf-8", "replace")
@@ -97,12 +101,12 @@ def _cookies(path: Path) -> list[Cookie]:
         if not line.strip() or line.startswith("#"):
             continue
         columns = line.split("\t")
-        if len(columns) != 7 or not re.fullmatch(r"-?\d{1,15}(\.\d*)?", columns[4]) or not _FIELD.fullmatch(line):
+        if len(columns) != 7 or not re.fullmatch(r"-?\d{1,15}(\.\d*)?", columns[4]) or not _FIELD_VALUE.fullmatch(line):
             raise InputError("bad-file", f"{path}, line {number}: not a cookie in Netscape format (7 columns, tabs)")
-        domain, below, where, secure, expires, name, value = columns
+        domain, subdomains, path_prefix, secure, expires, name, value = columns
         cookies.append(
             Cookie(
-                domain.lower().lstrip("."), below.upper() == "TRUE" or domain.startswith("."), where or "/",
+                domain.lower().lstrip("."), subdomains.upper() == "TRUE" or domain.startswith("."), path_prefix or "/",
                 secure.upper() == "TRUE", float(expires), f"{name}={value}",
             )
         )  # fmt: skip

@@ -126,9 +126,9 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
         elements.append(element)
         paths.append(path_of(element))
 
-    small = mark(tree, len(body))
+    is_marked = mark(tree, len(body))
     root = tree.find("body") or tree.root
-    rendered = "" if root is None else root.to_text(_RENDER) if small else _strings(tree, root)
+    rendered = "" if root is None else root.to_text(_RENDER) if is_marked else _strings(tree, root)
     part = main_part(rendered)
     article, document.main, document.headings, document.lead = document.main, part.text, part.headings, part.lead
     marked = unmarked(rendered)

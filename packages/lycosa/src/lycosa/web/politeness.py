@@ -206,13 +206,11 @@ class SharedPoliteness:
 
     def __init__(self, clock: Clock, *, started_at: float = 0.0, max_in_flight: int = 0) -> None:
         self.clock = clock
-        self.started_at = (
-            started_at  # an earlier process may have asked any host just before: each rests once from here
-        )
+        self.started_at = started_at  # requests of an earlier process are unknown: each host rests once from here
         self.max_in_flight = max_in_flight  # requests in flight over all crawls, in equal shares; 0: no limit
         self.hosts: dict[str, HostState] = {}
         self.addresses: dict[str, float] = {}
-        self.rules: dict[str, tuple[bytes, float]] = {}  # robots.txt files and their time of arrival
+        self.robots_files: dict[str, tuple[bytes, float]] = {}  # robots.txt files and their time of arrival
         self.turns = TurnQueues()
         self.views: set[PolitenessView] = set()
 
@@ -290,13 +288,13 @@ class PolitenessView(Politeness):
 
     def shared_robots(self, robots: str) -> tuple[bytes, float] | None:
         """Return a robots.txt that any crawl has fetched in the last hour."""
-        rules = self.authority.rules.get(robots)
+        rules = self.authority.robots_files.get(robots)
         # An hour, well below the day for which a crawl keeps its own.
         return rules if rules is not None and self.clock() < rules[1] + 3600.0 else None
 
     def share_robots(self, robots: str, body: bytes, at: float) -> None:
         """Keep a robots.txt of at most 50 kB for the other crawls, dropping the oldest above MAX_ROBOTS_FILES."""
-        rules = self.authority.rules
+        rules = self.authority.robots_files
         rules.pop(robots, None)
         if len(body) <= 50_000:
             rules[robots] = body, at
@@ -334,24 +332,24 @@ class TurnQueues:
         self._numbers = count(1)
 
     def set_due(self, name: str, client: Hashable, until: float) -> None:
-        self._place(name, client).due = until
+        self._waiter(name, client).due = until
 
     def is_turn(self, name: str, client: Hashable, now: float) -> bool:
         """Return True if it is their turn. A client that misses its turn goes to the end of the queue."""
-        own = self._place(name, client)
-        for other, place in self._queues[name].items():
-            if other is client or place.due is None or place.served > own.served:
+        own = self._waiter(name, client)
+        for other, waiter in self._queues[name].items():
+            if other is client or waiter.due is None or waiter.served > own.served:
                 continue
-            if now <= place.due + TURN_GRACE:
+            if now <= waiter.due + TURN_GRACE:
                 return False
-            place.due, place.served = None, next(self._numbers)
+            waiter.due, waiter.served = None, next(self._numbers)
         if own.due is None or own.due > now:
             own.due = now
         return True
 
     def mark_served(self, name: str, client: Hashable) -> None:
-        place = self._place(name, client)
-        place.due, place.served = None, next(self._numbers)
+        waiter = self._waiter(name, client)
+        waiter.due, waiter.served = None, next(self._numbers)
 
     def has(self, name: str) -> bool:
         return name in self._queues
@@ -360,7 +358,7 @@ class TurnQueues:
         for name in [name for name, queue in self._queues.items() if queue.pop(client, None) is not None and not queue]:
             del self._queues[name]
 
-    def _place(self, name: str, client: Hashable) -> _Waiter:
+    def _waiter(self, name: str, client: Hashable) -> _Waiter:
         queue = self._queues.setdefault(name, {})
         if client not in queue:
             queue[client] = _Waiter(next(self._numbers) - 2**62)  # before all that were served
