@@ -20,7 +20,7 @@ from lycosa.text.vocabulary import Vocabulary
 
 
 def test_judge_by_hand() -> None:
-    """Of ten pages 3 have hub, 5 news, 2 reef, and the relevant ones reef alone: c_r = (0, 0, 1), idf log(10 / N_j).
+    """Ten pages: 3 have hub, 5 news, 2 reef, and the relevant ones reef alone: c_r = (0, 0, 1), idf log(10 / N_j).
 
     Page 'hub reef hub': reef / |page| = 1.6094 / sqrt(1.6094^2 + (1.6931 * 1.2040)^2) = .6197. Anchor 'reef cove': a
     word that no training page has counts as if one page had it, log 10: 1.6094 / sqrt(1.6094^2 + 2.3026^2).

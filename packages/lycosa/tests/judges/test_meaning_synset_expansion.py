@@ -37,7 +37,7 @@ def test_synset_expansion_synonym_has_weight_of_its_term() -> None:
 
 
 def test_synset_expansion_expands_anchors() -> None:
-    """'automobiles' becomes automobile and car: two of the topic's three, 2 / (sqrt(2) sqrt(3)); 'sea' has no synonym."""
+    """'automobiles' becomes automobile and car: two of the topic's three, 2 / (sqrt(2) sqrt(3))."""
     judgement = judge(synsets(), "", "Automobiles", "the sea", "car", "")
     assert [pytest.approx(2 / (sqrt(2) * sqrt(3))), 0.0, pytest.approx(1.0), 0.0] == judgement.link_relevances.tolist()
 

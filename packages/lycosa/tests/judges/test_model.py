@@ -136,7 +136,7 @@ def _set(key: str, value: Any) -> Callable[[dict[str, Any]], object]:
         (_set("counts", [1, "1"]), "not positive"),
         (_set("facts", 3), "facts"),
         (_set("arrays", [["terms", "O", [4]]]), "is inconsistent"),
-        (_set("arrays", [["terms", "u1", [4]]]), "more in it than it says"),
+        (_set("arrays", [["terms", "u1", [4]]]), "data after the last array"),
     ],
 )
 def test_load_rejects_inconsistent_headers(

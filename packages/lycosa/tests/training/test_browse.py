@@ -18,7 +18,7 @@ from lycosa.store.directory import Directory
 from lycosa.text.browsing import Browsing
 from lycosa.training.browse import BrowsingResult, trail_of, train_browse
 from lycosa.training.corpus import Account
-from lycosa.training.record import BrowsingRecord, RecordedVisit
+from lycosa.training.record import BrowsingRecord, BrowsingVisit
 
 REEF, RAIL, OWL = "coral reef lagoon polyp", "rail station signal timetable", "owl feather nest hoot"
 
@@ -129,22 +129,22 @@ def test_trail_of_unknown_referrer(tmp_path: Path) -> None:
 
 def test_trail_of_visits_without_referrers() -> None:
     visits = [
-        RecordedVisit("c", time=1900.0 + 1800),
-        RecordedVisit("a", time=0.0),
-        RecordedVisit("b", time=1800.0),
-        RecordedVisit("d", time=3701),
+        BrowsingVisit("c", time=1900.0 + 1800),
+        BrowsingVisit("a", time=0.0),
+        BrowsingVisit("b", time=1800.0),
+        BrowsingVisit("d", time=3701),
     ]
     trail = trail_of(BrowsingRecord(visits=visits), gap=30)
     assert ("order", ["a", "b", "c", "d"], [[0, 1], [2, 3]]) == (trail.step_source, trail.urls, trail.steps.tolist())
     assert [[0, 1], [1, 2], [2, 3]] == trail_of(BrowsingRecord(visits=visits), gap=31.7).steps.tolist()
     untimed = trail_of(
-        BrowsingRecord(visits=[RecordedVisit("b", time=9e9), RecordedVisit("a"), RecordedVisit("b", time=1.0)]), gap=30
+        BrowsingRecord(visits=[BrowsingVisit("b", time=9e9), BrowsingVisit("a"), BrowsingVisit("b", time=1.0)]), gap=30
     )
     assert (["b", "a"], [[0, 1], [1, 0]]) == (untimed.urls, untimed.steps.tolist())
 
 
 def test_trail_of_contradictory_labels() -> None:
-    visits = [RecordedVisit("a", True), RecordedVisit("a", False), RecordedVisit("b", True), RecordedVisit("b")]
+    visits = [BrowsingVisit("a", True), BrowsingVisit("a", False), BrowsingVisit("b", True), BrowsingVisit("b")]
     trail = trail_of(BrowsingRecord(visits=visits), gap=30)
     assert [0, 1] == trail.labels.tolist()
     assert "1 pages have contradictory labels: the last one counts" in trail.notes

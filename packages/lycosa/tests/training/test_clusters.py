@@ -81,7 +81,7 @@ def test_kmeans_with_fewer_pages_than_clusters(places: tuple[float, ...], k: int
 
 
 def test_improved_fills_empty_clusters() -> None:
-    """Of three centres at 0, 100 and 200 only the first has pages: the farthest ones go to the others."""
+    """Only the first of the centres 0, 100 and 200 has pages: the farthest ones go to the others."""
     found = improved(line(1, 2, 3, 20), np.array([[0.0], [100.0], [200.0]]))
     assert 3 == found.count
     assert 0.5 == pytest.approx(found.squares.sum(), abs=1e-5), "1 | 2, 3 | 20 or 1, 2 | 3 | 20: twice 0.5 squared"

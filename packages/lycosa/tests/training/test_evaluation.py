@@ -35,13 +35,13 @@ def test_hold_out_depends_on_the_seed() -> None:
 
 
 # Predicted and true: Art Art, Art Sea, Sea Sea, Sea Sea, Rail Sea.
-TOLD = np.array([[0.8, 0.1, 0.1], [0.1, 0.1, 0.8], [0.2, 0.2, 0.6], [0.1, 0.1, 0.8], [0.2, 0.2, 0.6]])
+PROBABILITIES = np.array([[0.8, 0.1, 0.1], [0.1, 0.1, 0.8], [0.2, 0.2, 0.6], [0.1, 0.1, 0.8], [0.2, 0.2, 0.6]])
 TRUTH = np.array([0, 0, 2, 2, 1])
 
 
 def test_measure_by_hand() -> None:
     """Three of five are correct; always predicting Sea or Art gives two of five."""
-    found = measure(TOLD, TRUTH, ["Art", "Rail", "Sea"], [10, 5, 10])
+    found = measure(PROBABILITIES, TRUTH, ["Art", "Rail", "Sea"], [10, 5, 10])
     assert (5, 0.6, 0.4) == (found.pages, found.accuracy, found.majority)
     art, rail, sea = found.classes
     assert {
@@ -59,8 +59,8 @@ def test_measure_by_hand() -> None:
 
 
 def test_measure_calibration_by_hand() -> None:
-    """In the bin of .8 two of three are right (error .8 - 2/3), in that of .6 one of two (.6 - .5), weighted by size."""
-    found = measure(TOLD, TRUTH, ["Art", "Rail", "Sea"], [10, 5, 10])
+    """In the bin of .8 two of three are right (error .8 - 2/3), in that of .6 one of two (.6 - .5), by size."""
+    found = measure(PROBABILITIES, TRUTH, ["Art", "Rail", "Sea"], [10, 5, 10])
     assert found.gap == pytest.approx(3 / 5 * (0.8 - 2 / 3) + 2 / 5 * (0.6 - 0.5))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.training import record as module
-from lycosa.training.record import BrowsingRecord, RecordedVisit, parse_time, read_record
+from lycosa.training.record import BrowsingRecord, BrowsingVisit, parse_time, read_record
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 
@@ -36,9 +36,9 @@ def test_read_record_fields_of_a_line(tmp_path: Path) -> None:
         )
     )
     assert [
-        RecordedVisit(A, False, "", 1_700_000_000.0),
-        RecordedVisit(B, True, A, 1_700_000_060.0),
-        RecordedVisit(C),
+        BrowsingVisit(A, False, "", 1_700_000_000.0),
+        BrowsingVisit(B, True, A, 1_700_000_060.0),
+        BrowsingVisit(C),
     ] == record.visits
     assert ({}, []) == (dict(record.left_out), record.notes)
 

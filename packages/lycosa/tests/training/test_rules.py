@@ -92,7 +92,7 @@ def cases(book: RuleBook) -> dict[str, dict[str, float]]:
 
 @pytest.mark.paper("rules-citation-matrix")
 def test_train_rules_random_walk_matrix(tmp_path: Path) -> None:
-    """Cells are the shares that follow from the walk, within what chance leaves of 6,000 links.
+    """The cells approach the expected shares after 6,000 links.
 
     a (DH) links to b (CH) and c (DH), and both link to a, where every walk starts. From a a walk goes on with .85, half
     of the time each way; from b and c with .85, too. Of 1 visit to a come .425 to b and .425 to c, so .425 links a-b,

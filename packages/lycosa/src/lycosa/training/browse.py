@@ -18,7 +18,7 @@ from lycosa.text.bags import Bags
 from lycosa.text.browsing import FORMAT, MAX_STATES, Browsing, distances
 from lycosa.training.clusters import KINDS, clusters_of, describe
 from lycosa.training.corpus import MAX_TERMS, MIN_PAGES_PER_TERM, Account, Corpus
-from lycosa.training.record import BrowsingRecord, RecordedVisit, read_crawl, read_record
+from lycosa.training.record import BrowsingRecord, BrowsingVisit, read_crawl, read_record
 from lycosa.training.sources import PageLoader
 from lycosa.training.train_model import check_out
 
@@ -147,7 +147,7 @@ def trail_of(record: BrowsingRecord, gap: float) -> BrowsingTrail:
     referrer starts a path, and unknown referrers are ignored. Without any referrer, consecutive visits are steps (by
     time if all visits have one), and a pause of `gap` minutes starts a new path.
 
-    >>> visits = [RecordedVisit("a", time=0), RecordedVisit("b", True, time=60), RecordedVisit("c", time=9000)]
+    >>> visits = [BrowsingVisit("a", time=0), BrowsingVisit("b", True, time=60), BrowsingVisit("c", time=9000)]
     >>> record = BrowsingRecord(visits=visits)
     >>> trail = trail_of(record, gap=30)
     >>> trail.urls, trail.labels.tolist(), trail.steps.tolist(), trail.step_source
@@ -179,7 +179,7 @@ def trail_of(record: BrowsingRecord, gap: float) -> BrowsingTrail:
     )
 
 
-def _labels(visits: list[RecordedVisit], notes: list[str]) -> dict[str, bool]:
+def _labels(visits: list[BrowsingVisit], notes: list[str]) -> dict[str, bool]:
     labels: dict[str, bool] = {}
     changed: set[str] = set()
     for visit in visits:
@@ -192,7 +192,7 @@ def _labels(visits: list[RecordedVisit], notes: list[str]) -> dict[str, bool]:
     return labels
 
 
-def _in_order(visits: list[RecordedVisit], gap: float) -> list[tuple[str, str]]:
+def _in_order(visits: list[BrowsingVisit], gap: float) -> list[tuple[str, str]]:
     return [
         (before.url, after.url)
         for before, after in pairwise(visits)

@@ -22,7 +22,7 @@ _BLOCKS = NEAR_DUPLICATE_BITS + 1
 
 
 @dataclass(slots=True)
-class LabelledPage:
+class TrainingPage:
     label: str
     name: str  # URL or file
     terms: Terms
@@ -58,12 +58,12 @@ class Corpus(Account):
     """
 
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
-    pages: list[LabelledPage] = field(default_factory=list)
+    pages: list[TrainingPage] = field(default_factory=list)
 
     def add(self, label: str, name: str, page: Page) -> bool:
         """Add a page; return false if it has no words."""
         reading = self.vocabulary.read(page)
-        return self._keep(LabelledPage(label, name, reading.terms, reading.simhash))
+        return self._keep(TrainingPage(label, name, reading.terms, reading.simhash))
 
     def add_visit(self, label: str, visit: Visit, stems: Sequence[str]) -> bool:
         """Add a page from a crawl log, given by term ids into `stems`."""
@@ -77,9 +77,9 @@ class Corpus(Account):
         ids = np.array(numbers, np.uint32)
         order = np.argsort(ids)
         terms = Terms(ids[order], visit.terms.counts.astype(np.uint16)[order])
-        return self._keep(LabelledPage(label, visit.node, terms, visit.simhash))
+        return self._keep(TrainingPage(label, visit.node, terms, visit.simhash))
 
-    def _keep(self, page: LabelledPage) -> bool:
+    def _keep(self, page: TrainingPage) -> bool:
         page.terms.new = []
         if not len(page.terms.ids):
             self.left_out["pages without text"] += 1

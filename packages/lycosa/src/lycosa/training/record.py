@@ -35,7 +35,7 @@ class BadLine(Exception):
 
 
 @dataclass(slots=True)
-class RecordedVisit:
+class BrowsingVisit:
     """One visit; `relevant` is None without a label."""
 
     url: str
@@ -49,7 +49,7 @@ class BrowsingRecord:
     """Visits in order, and the words of pages as far as the record contains them."""
 
     corpus: Corpus = field(default_factory=Corpus)
-    visits: list[RecordedVisit] = field(default_factory=list)
+    visits: list[BrowsingVisit] = field(default_factory=list)
     row_of: dict[str, int] = field(default_factory=dict)  # row of a page's words in the corpus
     labels: dict[str, bool] = field(default_factory=dict)  # labels given apart from visits
     steps: list[tuple[str, str]] | None = None  # links if known; None: derived from the visits
@@ -67,7 +67,7 @@ class BrowsingRecord:
         if url not in self.row_of and self.corpus.add("", url, page):
             self.row_of[url] = len(self.corpus.pages) - 1
 
-    def add(self, visit: RecordedVisit) -> None:
+    def add(self, visit: BrowsingVisit) -> None:
         if len(self.visits) >= MAX_VISITS:
             raise InputError("too-large", f"the record has more than {MAX_VISITS:,} visits: split it")
         self.visits.append(visit)
@@ -162,7 +162,7 @@ def _take(record: BrowsingRecord, entry: Mapping[str, Any] | BadLine) -> None:
         return
     page = _page(entry, url, record)
     referrer = canonical(came_from.strip()) if isinstance(came_from, str) else None
-    record.add(RecordedVisit(url, relevant, referrer or "", parse_time(entry.get("time"))))
+    record.add(BrowsingVisit(url, relevant, referrer or "", parse_time(entry.get("time"))))
     if page is not None:
         record.take(url, page)
 
@@ -247,7 +247,7 @@ def read_crawl(path: Path, language: str, progress: ProgressCallback) -> Browsin
     if not links:
         raise InputError("no-pages", f"the crawl in {path} has no pages: continue with 'lycosa resume {path}'")
     for node, relevance in relevances.items():
-        record.add(RecordedVisit(node, labels.get(node, relevance >= threshold)))
+        record.add(BrowsingVisit(node, labels.get(node, relevance >= threshold)))
     record.steps = [
         (node, end)
         for node, targets in links.items()
