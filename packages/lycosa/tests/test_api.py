@@ -108,7 +108,7 @@ def test_wrong_results_of_functions_are_reported() -> None:
         with pytest.raises(lycosa.InputError, match=r"<lambda>\(\) returned .*: return a number, or True or False"):
             list(lycosa.crawl(lambda page, said=said: said, ["a"], space=space, strategy="breadth-first"))
     (visit,) = lycosa.crawl(_about_reefs, ["a"], space=lambda node: "b")
-    assert (visit.outcome, "gave a text" in visit.note) == ("crashed", True)
+    assert (visit.outcome, "returned a string" in visit.note) == ("crashed", True)
 
 
 def test_changed_function_is_another_judge() -> None:

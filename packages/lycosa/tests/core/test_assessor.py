@@ -171,7 +171,7 @@ def test_unrecorded_labels_are_in_no_snapshot(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(made.log, "append", full)
     with pytest.raises(OSError, match="No space"):
         made.add_labels([Label("a", True)])
-    with pytest.raises(StateMismatch, match="what the log lacks"):
+    with pytest.raises(StateMismatch, match="unrecorded events"):
         made.state()
 
 

@@ -227,7 +227,7 @@ class SpentBudget:
 
     def restore(self, state: State) -> None:
         if state.keys() != self.state().keys():
-            raise StateMismatch("other things were counted")
+            raise StateMismatch("stored counters differ")
         for name, value in state.items():
             setattr(self, name, Counter(value) if isinstance(getattr(self, name), Counter) else value)
 

@@ -301,19 +301,23 @@ def steer(
     if not 0 <= spread <= MAX_SPREAD:
         raise ValueError(f"spread is {spread}: it must be from 0 (pages wherever they are) to {MAX_SPREAD:g}")
     if spread and is_linear(estimator):
-        raise ValueError("spread is not for a regression: its scores are made of features, none can be discounted")
+        raise ValueError(
+            "spread does not work with a regression: its priorities are not stored and cannot be discounted"
+        )
     greedy = _greedy(estimator, name, seed, ties, q, zeta, spread)
     if dry not in ("rank", "random"):
         raise ValueError(f"dry is {dry!r}: it must be rank or random")
     if dry == "random" and is_linear(estimator):
-        raise ValueError("dry=random is not for a regression: its scores are made of features, none can be drawn")
+        raise ValueError(
+            "dry=random does not work with a regression: its priorities are not stored and cannot be drawn"
+        )
     return Batched(greedy, size, dry) if size > 1 else greedy
 
 
 def _greedy(estimator: Estimator, name: str, seed: int, ties: Ties, q: float, zeta: float, spread: float) -> Greedy:
     if isinstance(estimator, Chooser):
         if q < 1 or spread:
-            raise ValueError("q and spread are not for a strategy that draws what it fetches: it has its own chances")
+            raise ValueError("q and spread do not work with a strategy that draws its rows")
         return Drawn(estimator, name, seed, ties)
     if spread:
         estimator = Spread(estimator, spread)

@@ -247,7 +247,7 @@ class Engine:
         bug = asyncio.CancelledError("cancelled") if visiting.cancelled() else visiting.exception()
         page: Any = self._crashed(bug) if bug is not None else visiting.result()
         if not isinstance(page, Page):
-            page = self._crashed(TypeError(f"visit() gave a {type(page).__name__}, not a Page"))
+            page = self._crashed(TypeError(f"visit() returned a {type(page).__name__}, not a Page"))
         self._arrived.append((task, page))
         self._wake.set()
 
@@ -371,9 +371,9 @@ class Engine:
     def state(self) -> State:
         """Return everything folded so far, without visits in flight; raise StateMismatch if a part can't."""
         if self.picker.refreshing:
-            raise StateMismatch("what is to be looked at again is found out from the log")
+            raise StateMismatch("a refresh is restored from the log")
         if self._is_inconsistent:
-            raise StateMismatch("it has learned what the log lacks")
+            raise StateMismatch("the engine has learned unrecorded events")
         inbox = [list(last) for last in self.inbox.items()]
         state: State = {"table": self.table.as_state(), "inbox": inbox}
         return state | {name: state_of(part) for name, part in self._parts().items()}
@@ -384,7 +384,7 @@ class Engine:
         With some parts left out, or parts of parts ("trap_filter copies"), the engine can only be read.
         """
         if self.picker.refreshing:
-            raise StateMismatch("what is to be looked at again is found out from the log")
+            raise StateMismatch("a refresh is restored from the log")
         self.lacks = tuple(without)
         self.table.restore(state.pop("table"))  # first, as the frontier refers to its rows
         self.inbox = dict(state["inbox"])

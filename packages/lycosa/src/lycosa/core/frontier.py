@@ -228,13 +228,13 @@ class Frontier:
     def state(self) -> State:
         """Return priorities, levels and page counts; heaps and rows in flight are not part of the state."""
         if type(self) is not Frontier:
-            raise StateMismatch("only heaps can be made again from scores")
+            raise StateMismatch("only a frontier with heaps has a state")
         return {"score": self.priority, "level": self.level, "pages": np.array([queue.pages for queue in self.queues])}
 
     def restore(self, state: State) -> None:
         self.priority, self.level = state["score"], state["level"]
         if len(self.level) != len(self.priority) or self.priority.dtype != np.float64 or self.level.dtype != np.uint8:
-            raise StateMismatch("scores and levels do not fit")
+            raise StateMismatch("priorities and levels do not fit")
         self._holding = bool(self.level.any())
         for number, pages in enumerate(state["pages"].tolist()):
             self.queue(number).pages = pages

@@ -201,7 +201,7 @@ class Fingerprints:
         if size < 1024 or size & (size - 1) or len(numbers) != size:
             raise StateMismatch("fingerprints do not fit")
         if keys.dtype != np.uint64 or numbers.dtype != np.int32:
-            raise StateMismatch("fingerprints are of another kind")
+            raise StateMismatch("fingerprints have another type")
         self._keys, self._numbers = keys, numbers
         self._size = int(np.count_nonzero(numbers != EMPTY))
 

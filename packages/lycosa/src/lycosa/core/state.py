@@ -89,7 +89,7 @@ def check(part: object) -> None:
     if not {"state", "restore"} <= defined.keys():
         raise StateMismatch(f"{type(part).__name__} has no state() and restore()")
     if any(defined["state"] > defined[name] for name in _LEARNING if name in defined):
-        raise StateMismatch(f"{type(part).__name__} learns, and has no state() of its own")
+        raise StateMismatch(f"{type(part).__name__} overrides a learning method but inherits state()")
 
 
 def state_of_attributes(part: object, *besides: str) -> State:
@@ -111,7 +111,7 @@ def state_of_attributes(part: object, *besides: str) -> State:
         elif hasattr(value, "__dict__"):
             state[name] = state_of_attributes(value)
         else:
-            raise StateMismatch(f"{type(part).__name__}.{name} is a {type(value).__name__}, and no plain value")
+            raise StateMismatch(f"{type(part).__name__}.{name} is a {type(value).__name__}, not a plain value")
     return state
 
 
@@ -286,9 +286,9 @@ def _arrays(descriptions: Sequence[Any], data: memoryview) -> dict[str, NDArray[
             raise ValueError(f"{name} has {len(shape)} dimensions")
         size = math.prod(shape) * _TYPES[kind].itemsize
         if offset + size > len(data):
-            raise ValueError(f"{name} is not all there")
+            raise ValueError(f"{name} is truncated")
         found[str(name)] = np.frombuffer(data[offset : offset + size], _TYPES[kind]).reshape(shape)
         offset += size
     if offset != len(data):
-        raise ValueError("there is more in it than it says")
+        raise ValueError("data after the last array")
     return found

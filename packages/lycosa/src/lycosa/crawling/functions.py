@@ -147,11 +147,11 @@ class FunctionSpace(Space):
         except (LookupError, FileNotFoundError) as missing:
             return Page("gone", note=f"{type(missing).__name__}: {missing}"[:500])
         if found is None:
-            return Page("gone", note="there is nothing")
+            return Page("gone", note="no such node")
         if isinstance(found, Page):
             return found
         if isinstance(found, str):
-            raise TypeError(f"{function_name(self.function)}() gave a text: return a Page, or the nodes it leads to")
+            raise TypeError(f"{function_name(self.function)}() returned a string: return a Page or the linked nodes")
         return Page("ok", title=task.node, links=Links.to(*map(str, found)))
 
 

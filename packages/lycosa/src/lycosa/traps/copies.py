@@ -98,7 +98,7 @@ class DuplicateIndex:
     def state(self) -> State:
         """Return digests, simhashes and sketches; raise StateMismatch if revisited pages have changed."""
         if self._latest:
-            raise StateMismatch("some pages say something else by now")
+            raise StateMismatch("revisited pages have changed")
         count = len(self._nodes)
         return {
             "digests": AppendOnly(self._first, _joined),
@@ -196,7 +196,7 @@ def _hashes(sketch: NDArray[np.uint32]) -> set[int]:
 
 def _joined(digests: Sequence[bytes]) -> NDArray[np.uint8]:
     if any(len(digest) != DIGEST for digest in digests):
-        raise StateMismatch("digests of another kind")
+        raise StateMismatch("digests have another length")
     return np.frombuffer(b"".join(digests), np.uint8)
 
 
