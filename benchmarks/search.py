@@ -213,9 +213,9 @@ def measure(directory: Path, rounds: int) -> tuple[list[Measured], list[float]]:
                 row.told = f"{found.total:,}{' (any)' if found.loosened else ''}"
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from lycosa.collection.crawl_directory import Collection; from lycosa.collection.searching import Search\n"
+        "from lycosa.collection.crawl_directory import CrawlDirectory; from lycosa.collection.searching import Search\n"
         "begun = time.perf_counter()\n"
-        "with Collection(Path(sys.argv[1])) as c, Search(c) as s: s.find('coral reef bleaching')\n"
+        "with CrawlDirectory(Path(sys.argv[1])) as c, Search(c) as s: s.find('coral reef bleaching')\n"
         "print(1e3 * (time.perf_counter() - begun))"
     )
     command = [sys.executable, "-c", code, str(directory)]

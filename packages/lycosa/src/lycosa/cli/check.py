@@ -12,7 +12,7 @@ from lycosa.cli.printing import Part, print_result, require_crawl
 from lycosa.cli.progress_bar import show_progress
 
 if TYPE_CHECKING:
-    from lycosa.collection.checking import CheckResult
+    from lycosa.collection.checking import CrawlCheck
 
 
 def check(directory: Dir, *, json: Json = False) -> None:
@@ -34,7 +34,7 @@ def check(directory: Dir, *, json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-def _parts(found: dict[str, CheckResult]) -> Iterator[Part]:
+def _parts(found: dict[str, CrawlCheck]) -> Iterator[Part]:
     for place, done in found.items():
         yield from done.faults + done.rebuilt
         for name, size in sorted(done.sizes.items(), key=lambda item: -item[1]):

@@ -30,7 +30,7 @@ from lycosa.store.snapshots import Snapshots
 
 
 @dataclass(slots=True)
-class CheckResult:
+class CrawlCheck:
     """Result of a check: findings, one line each, and the size in bytes of each part of the directory."""
 
     events: int = 0
@@ -39,9 +39,9 @@ class CheckResult:
     sizes: dict[str, int] = field(default_factory=dict)
 
 
-def check(directory: Path, progress: ProgressCallback = no_progress) -> CheckResult:
+def check(directory: Path, progress: ProgressCallback = no_progress) -> CrawlCheck:
     """Check a crawl, or one shard of it. Raise LockedError while it is running."""
-    result, path = CheckResult(), directory / NAME
+    result, path = CrawlCheck(), directory / NAME
     with closing(Directory.open(directory, shard=True)):
         if not path.exists():
             raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
@@ -68,7 +68,7 @@ def check(directory: Path, progress: ProgressCallback = no_progress) -> CheckRes
     return result
 
 
-def _check_log(path: Path, result: CheckResult, progress: ProgressCallback) -> None:
+def _check_log(path: Path, result: CrawlCheck, progress: ProgressCallback) -> None:
     """Replace a damaged log by a copy of its readable events."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         harden(db)
@@ -92,7 +92,7 @@ def _check_log(path: Path, result: CheckResult, progress: ProgressCallback) -> N
         new.unlink(missing_ok=True)
 
 
-def _copy(path: Path, new: Path, result: CheckResult, progress: ProgressCallback) -> Iterator[str]:
+def _copy(path: Path, new: Path, result: CrawlCheck, progress: ProgressCallback) -> Iterator[str]:
     """Copy all readable events; yield a description of each fault."""
     address = f"{path.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as db, closing(SqliteLog(new)) as log, log.batch():
@@ -181,7 +181,7 @@ def _is_damaged(path: Path) -> bool:
         return "locked" not in str(error)
 
 
-def _check_archive(directory: Path, result: CheckResult, progress: ProgressCallback) -> None:
+def _check_archive(directory: Path, result: CrawlCheck, progress: ProgressCallback) -> None:
     """Decompress the records of all visits; report damaged and missing files."""
     archive = directory / "archive"
     unreadable: dict[str, list[int]] = {}
@@ -210,7 +210,7 @@ def _is_whole(path: Path, start: int, length: int) -> bool:
     return len(data) == length
 
 
-def _index_archive(directory: Path, result: CheckResult) -> None:
+def _index_archive(directory: Path, result: CrawlCheck) -> None:
     """Rebuild missing or incomplete indexes of WARC files."""
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         archived = log.archived()
