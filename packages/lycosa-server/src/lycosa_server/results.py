@@ -241,10 +241,10 @@ class CachedView:
 
 
 class ViewCache:
-    """Cached views by crawl directory, created on first use; `room` is in bytes."""
+    """Cached views by crawl directory, created on first use."""
 
-    def __init__(self, room: int = 256_000_000, most: int = 200) -> None:
-        self.room, self.most = room, most
+    def __init__(self, max_bytes: int = 256_000_000, max_views: int = 200) -> None:
+        self.max_bytes, self.max_views = max_bytes, max_views
         self.stopping = threading.Event()  # set when the server shuts down, to end streams
         self._views: OrderedDict[Path, CachedView] = OrderedDict()
         self._lock = threading.Lock()
@@ -259,12 +259,12 @@ class ViewCache:
                 cached = self._views[path] = CachedView(path)
             self._views.move_to_end(path)
         cached.view.catch_up()
-        self._make_room()
+        self._evict()
         return cached
 
-    def _make_room(self) -> None:
+    def _evict(self) -> None:
         with self._lock:
             size = sum(cached.view.size for cached in self._views.values())
-            while len(self._views) > 1 and (size > self.room or len(self._views) > self.most):
+            while len(self._views) > 1 and (size > self.max_bytes or len(self._views) > self.max_views):
                 _, oldest = self._views.popitem(last=False)
                 size -= oldest.view.size

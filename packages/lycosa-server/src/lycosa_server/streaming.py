@@ -19,8 +19,8 @@ PIECE = 65_536
 
 
 class Quota:
-    def __init__(self, each: int, most: int, wait: float, message: str) -> None:
-        self.each, self.most, self.wait, self.message = each, most, wait, message
+    def __init__(self, per_person: int, total: int, wait: float, message: str) -> None:
+        self.per_person, self.total, self.wait, self.message = per_person, total, wait, message
         self.running: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -28,7 +28,7 @@ class Quota:
     def one(self, person: str) -> Iterator[None]:
         """Count one more operation of a person within the block; raise `TooManyAttempts` at the limit."""
         with self._lock:
-            if self.running[person] >= self.each or self.running.total() >= self.most:
+            if self.running[person] >= self.per_person or self.running.total() >= self.total:
                 raise TooManyAttempts(self.wait, self.message)
             self.running[person] += 1
         try:

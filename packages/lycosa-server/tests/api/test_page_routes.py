@@ -203,7 +203,7 @@ def test_excerpts_beyond_the_time_limit_come_later(world: CrawlOnSite, monkeypat
 
 
 def test_view_cache_evicts_the_least_recently_used(tmp_path: Path) -> None:
-    many, small = ViewCache(most=3), ViewCache(room=1)
+    many, small = ViewCache(max_views=3), ViewCache(max_bytes=1)
     for name in "abcde":
         many.get(tmp_path / name)
         small.get(tmp_path / name)

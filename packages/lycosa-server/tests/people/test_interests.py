@@ -35,9 +35,9 @@ def test_change_updates_only_given_fields(database: Database) -> None:
 def test_create_refuses_more_than_the_maximum(database: Database) -> None:
     ada, bob = person(database, "Ada"), person(database, "Bob")
     interest(database, bob)
-    interests.create(database, NOW, ada, "one", REEFS, most=1)
+    interests.create(database, NOW, ada, "one", REEFS, max_count=1)
     with raises_input_error("limit-reached"):
-        interests.create(database, NOW, ada, "two", REEFS, most=1)
+        interests.create(database, NOW, ada, "two", REEFS, max_count=1)
     assert 1 == len(interests.of_person(database, ada))
 
 

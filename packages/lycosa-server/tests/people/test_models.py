@@ -11,8 +11,8 @@ from people_maker import NOW, interest, person
 
 def test_take_queued_is_first_come_first_served(database: Database) -> None:
     ada = person(database, "Ada")
-    first = models.create(database, NOW, ada, "first", "rules", most=5)
-    models.create(database, NOW + 1, ada, "second", "rules", most=5)
+    first = models.create(database, NOW, ada, "first", "rules", max_count=5)
+    models.create(database, NOW + 1, ada, "second", "rules", max_count=5)
     taken = models.take_queued(database)
     assert taken is not None
     assert (first["id"], "training") == (taken["id"], taken["state"])
@@ -22,7 +22,7 @@ def test_take_queued_is_first_come_first_served(database: Database) -> None:
 
 def test_ready_refuses_others_kinds_and_states(database: Database) -> None:
     ada, bob = person(database, "Ada"), person(database, "Bob")
-    model = models.create(database, NOW, ada, "mine", "rules", most=5)["id"]
+    model = models.create(database, NOW, ada, "mine", "rules", max_count=5)["id"]
     for owner, kinds, code in (
         (bob, ("rules",), "unknown-model"),
         (ada, models.JUDGING, "wrong-kind"),
@@ -36,7 +36,7 @@ def test_ready_refuses_others_kinds_and_states(database: Database) -> None:
 
 def test_remove_refuses_a_model_in_use(database: Database) -> None:
     ada = person(database, "Ada")
-    model = models.create(database, NOW, ada, "mine", "classifier", most=5)["id"]
+    model = models.create(database, NOW, ada, "mine", "classifier", max_count=5)["id"]
     settings = InterestSettings(model=model, targets=["x"], seeds=["https://a.example/"])
     reefs = interest(database, ada, "Reefs", settings)
     with pytest.raises(Conflict, match="Reefs"):
@@ -48,6 +48,6 @@ def test_remove_refuses_a_model_in_use(database: Database) -> None:
 
 def test_create_refuses_more_than_the_maximum(database: Database) -> None:
     ada = person(database, "Ada")
-    models.create(database, NOW, ada, "one", "rules", most=1)
+    models.create(database, NOW, ada, "one", "rules", max_count=1)
     with raises_input_error("limit-reached"):
-        models.create(database, NOW, ada, "two", "rules", most=1)
+        models.create(database, NOW, ada, "two", "rules", max_count=1)

@@ -47,5 +47,5 @@ def test_notify_never_removes_account_notices(database: Database) -> None:
                 "notice", {"id": f"n{number}", "person": ada, "kind": "shared", "text": "", "at": NOW + number}
             )
     notices.notify(database, NOW + 10_000, ada, "shared", "look at this")
-    kinds = [row["kind"] for row in notices.of_person(database, ada, most=10_000)]
+    kinds = [row["kind"] for row in notices.of_person(database, ada, limit=10_000)]
     assert (1, notices.MAX_NOTICES) == (kinds.count("account"), kinds.count("shared"))

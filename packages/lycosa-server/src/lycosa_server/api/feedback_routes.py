@@ -166,7 +166,7 @@ def label_agreement(judged: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Lab
     )  # fmt: skip
 
 
-def rank_changes(before: Column, after: Column, first: int = 100, most: int = 10) -> list[tuple[int, int, int]]:
+def rank_changes(before: Column, after: Column, first: int = 100, limit: int = 10) -> list[tuple[int, int, int]]:
     """Return the pages whose ranks changed most, with both ranks, among the `first` pages of either ranking.
 
     >>> rank_changes(np.array([.5, .4, .3]), np.array([.5, .1, .3]))
@@ -175,7 +175,7 @@ def rank_changes(before: Column, after: Column, first: int = 100, most: int = 10
     old, new = _ranks(before), _ranks(after)
     seen = np.flatnonzero((np.minimum(old, new) <= first) & (old != new))
     order = sorted(seen.tolist(), key=lambda at: (-abs(int(old[at] - new[at])), int(new[at])))
-    return [(at, int(old[at]), int(new[at])) for at in order[:most]]
+    return [(at, int(old[at]), int(new[at])) for at in order[:limit]]
 
 
 def _ranks(scores: Column) -> NDArray[np.intp]:

@@ -112,7 +112,14 @@ def _store_upload(file: IO[bytes], name: str, person: Caller) -> ModelInfo:
         _receive(file, given)
         read = child.run(files.__name__, {"given": str(given), "place": str(place)}, 120.0)
         row = models.create(
-            site.database, site.clock(), person.id, name, most=site.settings.max_models, id=key, state="ready", **read
+            site.database,
+            site.clock(),
+            person.id,
+            name,
+            max_count=site.settings.max_models,
+            id=key,
+            state="ready",
+            **read,
         )
     except BaseException:
         place.unlink(missing_ok=True)
@@ -148,7 +155,7 @@ def train_model(body: ModelTraining, person: Caller = needs("run")) -> ModelInfo
         _check_topics(site.settings.model_file(body.directory), body.topics)
     sources = body.model_dump(exclude={"name", "kind"})
     row = models.create(
-        site.database, site.clock(), person.id, body.name, body.kind, most=site.settings.max_models,
+        site.database, site.clock(), person.id, body.name, body.kind, max_count=site.settings.max_models,
         sources=sources,
     )  # fmt: skip
     person.record("model trained", row["id"], body.kind)

@@ -68,10 +68,10 @@ def me(person: Caller = needs("read")) -> Me:
 
 
 @router.patch("/me")
-def change(wanted: PreferencesChange, person: Caller = needs("account")) -> Me:
+def change(body: PreferencesChange, person: Caller = needs("account")) -> Me:
     """Change preferences. Turning `history` off also deletes the pages noted as opened."""
     database = person.site.database
-    changes = wanted.preferences.model_dump(exclude_unset=True)
+    changes = body.preferences.model_dump(exclude_unset=True)
     with database.transaction():
         preferences = as_dict(person.row(locked=True)["preferences"])
         database.update("person", person.id, {"preferences": json.dumps({**preferences, **changes})})
@@ -81,11 +81,11 @@ def change(wanted: PreferencesChange, person: Caller = needs("account")) -> Me:
 
 
 @router.post("/me/password")
-def set_password(wanted: PasswordChange, request: Request, person: Caller = needs("account")) -> SessionOut:
+def set_password(body: PasswordChange, request: Request, person: Caller = needs("account")) -> SessionOut:
     """Change the password. All other sessions end; this one gets a new cookie and CSRF token. Tokens stay valid."""
-    row = _confirmed(person, wanted.old)
-    check_password(wanted.new, row["name"])
-    accounts.set_password(person.site.database, person.site.passwords, row, wanted.new)
+    row = _confirmed(person, body.old)
+    check_password(body.new, row["name"])
+    accounts.set_password(person.site.database, person.site.passwords, row, body.new)
     person.record("changed the password")
     return start_session(request, row) if person.session else SessionOut(person=Profile(**row), csrf="")
 
@@ -108,9 +108,9 @@ def end_session(session: str, request: Request, person: Caller = needs("account"
 
 
 @router.delete("/me", status_code=204)
-def leave(wanted: AccountDeletion, request: Request, person: Caller = needs("account")) -> None:
+def leave(body: AccountDeletion, request: Request, person: Caller = needs("account")) -> None:
     """Delete your account and all its data."""
-    _confirmed(person, wanted.password)
+    _confirmed(person, body.password)
     remove(person, person.id, person.name)
     set_cookie(request, "")
 
@@ -173,14 +173,14 @@ def my_tokens(person: Caller = needs("account")) -> list[Token]:
 
 
 @router.post("/me/tokens", status_code=201)
-def make(wanted: NewToken, person: Caller = needs("account")) -> CreatedToken:
+def make(body: NewToken, person: Caller = needs("account")) -> CreatedToken:
     """Create a token. It can't have more scopes than its creator; created with a token, it can't outlast that one."""
-    scopes = frozenset(wanted.scopes)
+    scopes = frozenset(body.scopes)
     if not scopes <= person.scopes:
         lacking = ", ".join(sorted(scopes - person.scopes))
         raise HTTPException(403, f"a token cannot have scopes that you do not have: {lacking}")
     site, now = person.site, person.site.clock()
-    row, secret = tokens.create(site.database, now, person.id, wanted.name, scopes, _days(person, wanted.days, now))
+    row, secret = tokens.create(site.database, now, person.id, body.name, scopes, _days(person, body.days, now))
     person.record("made a token", row["name"], row["scopes"])
     return CreatedToken(**row, token=secret)
 

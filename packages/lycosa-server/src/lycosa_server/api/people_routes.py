@@ -53,17 +53,17 @@ def names(begins: Annotated[str, Query(min_length=2, max_length=100)], person: C
 
 
 @router.patch("/people/{person}")
-def change(wanted: AccountChange, person: str, by: Caller = needs("admin")) -> AccountOut:
+def change(body: AccountChange, person: str, by: Caller = needs("admin")) -> AccountOut:
     """Change a role; suspend an account immediately, or reactivate it."""
     database = by.site.database
     with database.transaction():
         row = _row(by, person)
-        if wanted.role is not None and wanted.role != row["role"]:
-            accounts.set_role(database, person, wanted.role)
-            by.record("changed a role", row["name"], f"{row['role']} to {wanted.role}")
-        if wanted.disabled is not None and wanted.disabled != bool(row["disabled"]):
-            accounts.set_disabled(database, person, wanted.disabled)
-            by.record("suspended an account" if wanted.disabled else "reactivated an account", row["name"])
+        if body.role is not None and body.role != row["role"]:
+            accounts.set_role(database, person, body.role)
+            by.record("changed a role", row["name"], f"{row['role']} to {body.role}")
+        if body.disabled is not None and body.disabled != bool(row["disabled"]):
+            accounts.set_disabled(database, person, body.disabled)
+            by.record("suspended an account" if body.disabled else "reactivated an account", row["name"])
         return AccountOut(**_row(by, person))
 
 
@@ -131,10 +131,10 @@ def invitations(person: Caller = needs("admin")) -> list[Invitation]:
 
 
 @router.post("/invitations", status_code=201)
-def invite(wanted: NewInvitation, person: Caller = needs("admin")) -> CreatedInvitation:
+def invite(body: NewInvitation, person: Caller = needs("admin")) -> CreatedInvitation:
     """Create an invitation. Its code is in the link's fragment, which browsers do not send, so it is in no log."""
     site = person.site
-    row, code = accounts.invite(site.database, site.clock(), wanted.role, wanted.note, wanted.days, person.id)
+    row, code = accounts.invite(site.database, site.clock(), body.role, body.note, body.days, person.id)
     person.record("made an invitation", row["note"], row["role"])
     return CreatedInvitation(**{**row, "made_by": person.name}, code=code, link=f"{site.settings.base}/join#{code}")
 

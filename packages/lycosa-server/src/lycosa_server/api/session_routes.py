@@ -55,14 +55,14 @@ class InvitationInfo(BaseModel):
 
 
 @router.post("/session")
-def sign_in(wanted: SignIn, request: Request, _: None = open_to_all()) -> SessionOut:
+def sign_in(body: SignIn, request: Request, _: None = open_to_all()) -> SessionOut:
     """Sign in: sets the session cookie."""
     site, address = site_of(request), address_of(request)
     now = site.clock()
-    attempt = limits.record_sign_in(site.database, now, accounts.fold(wanted.name), address)
-    person = accounts.sign_in(site.database, site.passwords, wanted.name, wanted.password)
+    attempt = limits.record_sign_in(site.database, now, accounts.fold(body.name), address)
+    person = accounts.sign_in(site.database, site.passwords, body.name, body.password)
     if person is None:
-        meant = accounts.by_name(site.database, wanted.name)
+        meant = accounts.by_name(site.database, body.name)
         name = meant["name"] if meant else ""  # the typed name may be a password
         audit.record(site.database, now, "", name, "sign-in failed", address=address)
         raise HTTPException(401, "the name or the password is wrong")
@@ -86,20 +86,20 @@ def sign_out(request: Request, person: Caller = needs("read")) -> None:
 
 
 @router.post("/invitations/accept", status_code=201)
-def accept(wanted: AcceptInvitation, request: Request, _: None = open_to_all()) -> SessionOut:
+def accept(body: AcceptInvitation, request: Request, _: None = open_to_all()) -> SessionOut:
     """Create an account with an invitation, or with the first admin's one-time link, and sign in."""
     site = site_of(request)
     with _limited_code_attempt(request):
-        person = accounts.accept(site.database, site.clock(), site.passwords, wanted.code, wanted.name, wanted.password)
+        person = accounts.accept(site.database, site.clock(), site.passwords, body.code, body.name, body.password)
     return start_session(request, person, "accepted an invitation", person["role"])
 
 
 @router.post("/invitations/reset")
-def reset(wanted: NewPassword, request: Request, _: None = open_to_all()) -> SessionOut:
+def reset(body: NewPassword, request: Request, _: None = open_to_all()) -> SessionOut:
     """Set a new password with a reset link, and sign in. All other sessions end; tokens stay valid."""
     site, now = site_of(request), site_of(request).clock()
     with _limited_code_attempt(request):
-        person = accounts.reset(site.database, now, site.passwords, wanted.code, wanted.password)
+        person = accounts.reset(site.database, now, site.passwords, body.code, body.password)
     text = f"Your password was reset with a link, from {address_of(request)}. All earlier sessions have ended."
     notices.notify(site.database, now, person["id"], "account", text)
     return start_session(request, person, "chose a new password", "by a link")

@@ -84,8 +84,10 @@ def answer_suggestion(body: SuggestionAnswer, access: InterestAccess = interest_
                 settings = replace(settings, words=f"{settings.words} {value}".strip())
             else:
                 settings = replace(settings, seeds=[*settings.seeds, value])
-            most = max(site.settings.max_budget, settings.budget)
-            valid_settings = validate_settings(settings, site.database, most, row["owner"], site.settings.model_file)
+            max_pages = max(site.settings.max_budget, settings.budget)
+            valid_settings = validate_settings(
+                settings, site.database, max_pages, row["owner"], site.settings.model_file
+            )
             interests.change(site.database, site.clock(), interest, settings=valid_settings)
         ideas.record_answer(site.database, site.clock(), interest, access.person.id, body.kind, value, body.answer)
 

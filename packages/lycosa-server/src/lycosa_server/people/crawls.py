@@ -85,16 +85,16 @@ def stop(database: Database, now: float, crawl: str) -> Row:
         return _set(database, row, wanted="stop", state="stopped", reason=STOPPED, ended=now)
 
 
-def add_pages(database: Database, now: float, crawl: str, pages: int, most: int) -> Row:
-    """Raise the page budget by `pages`, up to `most`; a crawl that is over is queued again."""
+def add_pages(database: Database, now: float, crawl: str, pages: int, max_pages: int) -> Row:
+    """Raise the page budget by `pages`, up to `max_pages`; a crawl that is over is queued again."""
     with _locked(database, crawl) as row:
         if row["task"] == "refresh" and row["state"] in UNDER_WAY:
             raise Conflict("this crawl is revisiting its pages: wait until it is done, or stop it first")
         budget = row["budget"] + pages
-        if budget > most:
+        if budget > max_pages:
             raise InputError(
                 "out-of-range",
-                f"{budget:,} pages are too many: the maximum is {most:,}, this crawl has {row['budget']:,}",
+                f"{budget:,} pages are too many: the maximum is {max_pages:,}, this crawl has {row['budget']:,}",
             )
         if row["state"] in OVER:
             return _queue(database, now, row, task="crawl", budget=budget)

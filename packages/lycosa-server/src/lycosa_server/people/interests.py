@@ -19,19 +19,19 @@ def create(
     name: str,
     settings: InterestSettings,
     revisit_every: str = "",
-    most: int = 100,
+    max_count: int = 100,
 ) -> Row:
     row = _row(name, settings, revisit_every)
     with database.transaction():
-        check_limit(database, "interest", owner, most)
+        check_limit(database, "interest", owner, max_count)
         return database.insert("interest", row, id=new_id(), owner=owner, created=now, changed=now)
 
 
-def check_limit(database: Database, table: str, owner: str, most: int) -> None:
-    """Raise `InputError` if a person has `most` rows already. Locks the person until the transaction ends."""
+def check_limit(database: Database, table: str, owner: str, max_count: int) -> None:
+    """Raise `InputError` if a person has `max_count` rows already. Locks the person until the transaction ends."""
     database.get("person", owner, locked=True)
     count = database.count(table, "owner = :owner", owner=owner)
-    if count >= most:
+    if count >= max_count:
         raise InputError("limit-reached", f"you have {count} {table}s, the maximum: delete one first")
 
 

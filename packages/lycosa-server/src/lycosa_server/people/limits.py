@@ -29,7 +29,7 @@ KNOWN_SECONDS = 90 * 86400.0  # seconds that an address stays known for a name
 
 class Limit(NamedTuple):
     kind: str
-    most: int
+    max_attempts: int
     seconds: float
 
 
@@ -116,9 +116,9 @@ def _seconds_to_wait(database: Database, now: float, limit: Limit, source: str) 
         "SELECT at FROM attempt WHERE source = :source AND at > :at ORDER BY at DESC LIMIT :limit",
         source=source,
         at=now - limit.seconds,
-        limit=limit.most + 1,
+        limit=limit.max_attempts + 1,
     )
-    return 0.0 if len(rows) <= limit.most else float(rows[-1]["at"] + limit.seconds - now)
+    return 0.0 if len(rows) <= limit.max_attempts else float(rows[-1]["at"] + limit.seconds - now)
 
 
 def forget(database: Database, folded: str) -> None:

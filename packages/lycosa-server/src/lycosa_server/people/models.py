@@ -24,13 +24,13 @@ MAX_FILE_BYTES = 64_000_000  # bytes of a model file
 MAX_ABOUT_CHARACTERS = 2_000_000  # characters of its metadata
 
 
-def create(database: Database, now: float, owner: str, name: str, kind: str, *, most: int, **fields: Any) -> Row:
+def create(database: Database, now: float, owner: str, name: str, kind: str, *, max_count: int, **fields: Any) -> Row:
     row: Row = {"id": new_id(), "state": "queued", **fields}
     row["name"] = clean_line(name, "the name", MAX_NAME_LENGTH, 1)
     row["sources"] = _text(fields.get("sources", {}), 250_000)
     row["about"] = _text(fields.get("about", {}), MAX_ABOUT_CHARACTERS)
     with database.transaction():
-        check_limit(database, "model", owner, most)
+        check_limit(database, "model", owner, max_count)
         database.insert("model", row, owner=owner, kind=kind, created=now)
         return database.get("model", row["id"]) or row
 
@@ -84,9 +84,9 @@ def model_ids(database: Database) -> set[str]:
     return {row["id"] for row in database.rows("SELECT id FROM model")}
 
 
-def _text(data: dict[str, Any], most: int) -> str:
+def _text(data: dict[str, Any], max_characters: int) -> str:
     text = json.dumps(data, ensure_ascii=False)
-    if len(text) > most:
+    if len(text) > max_characters:
         raise InputError(
             "too-large", "the names of classes or topics are too long in total: use shorter or fewer names"
         )

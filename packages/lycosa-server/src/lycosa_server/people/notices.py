@@ -17,16 +17,18 @@ def notify(database: Database, now: float, person: str, kind: str, text: str, in
         database.run(
             # Account notices are never pushed out by others.
             "DELETE FROM notice WHERE person = :person AND kind <> 'account' AND id NOT IN "
-            "(SELECT id FROM notice WHERE person = :person ORDER BY at DESC, id LIMIT :most)",
+            "(SELECT id FROM notice WHERE person = :person ORDER BY at DESC, id LIMIT :limit)",
             person=person,
-            most=MAX_NOTICES,
+            limit=MAX_NOTICES,
         )
 
 
-def of_person(database: Database, person: str, *, unread: bool = False, most: int = 100) -> list[Row]:
+def of_person(database: Database, person: str, *, unread: bool = False, limit: int = 100) -> list[Row]:
     only = " AND read IS NULL" if unread else ""
     return database.rows(
-        f"SELECT * FROM notice WHERE person = :person{only} ORDER BY at DESC, id LIMIT :most", person=person, most=most
+        f"SELECT * FROM notice WHERE person = :person{only} ORDER BY at DESC, id LIMIT :limit",
+        person=person,
+        limit=limit,
     )
 
 
