@@ -45,7 +45,7 @@ def set_facets(judge: Judge, wanted: Sequence[str]) -> None:
 def offered_facets(judge: Judge, wanted: Sequence[str]) -> tuple[str, ...]:
     """Translate the facets that a strategy needs into those that the judge offers.
 
-    >>> asked(StatelessJudge(), ("context", "context_score", "url"))
+    >>> offered_facets(StatelessJudge(), ("context", "context_score", "url"))
     ('context', 'url')
     """
     known = getattr(judge, "offers", FACETS)
@@ -85,7 +85,7 @@ class LanguageJudge(JudgeWrapper):
     """Wrapper that sets the relevance of pages flagged as being in an unwanted language to 0.
 
     >>> from lycosa.judges.pattern import RegexJudge
-    >>> judge = LanguageJudge(heeding(RegexJudge("coral")))
+    >>> judge = LanguageJudge(with_labels(RegexJudge("coral")))
     >>> judge.judge(Page("ok", marked="coral", flags=["language"]), None).relevance
     0.0
     """

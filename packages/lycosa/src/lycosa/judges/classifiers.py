@@ -129,9 +129,9 @@ def _platt(distance: NDArray[np.float64], true: NDArray[np.bool_]) -> tuple[floa
     >>> [round(value, 2) for value in _platt(np.array([-1.0, 1.0, 3.0]), np.array([False, False, True]))]
     [-0.47, 0.99]
     """
-    right, wrong = float(true.sum()), float((~true).sum())
-    target = np.where(true, (right + 1) / (right + 2), 1 / (wrong + 2))
-    a, b = 0.0, float(np.log((wrong + 1) / (right + 1)))
+    positives, negatives = float(true.sum()), float((~true).sum())
+    target = np.where(true, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+    a, b = 0.0, float(np.log((negatives + 1) / (positives + 1)))
 
     def loss(a: float, b: float) -> float:
         z = a * distance + b

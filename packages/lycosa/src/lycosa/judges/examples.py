@@ -41,6 +41,6 @@ def centroid(pages: Iterable[Page], terms: int = TERMS) -> dict[str, float]:
 
 def learn_examples(judge: str, pages: Sequence[Page]) -> dict[str, Any]:
     """Return the data that a judge stores about example pages; by default their centroid."""
-    own = getattr(JUDGES.maker(judge), "from_examples", None)
-    learned: dict[str, Any] = own(pages) if own is not None else centroid(pages)
+    from_examples = getattr(JUDGES.maker(judge), "from_examples", None)
+    learned: dict[str, Any] = from_examples(pages) if from_examples is not None else centroid(pages)
     return learned

@@ -24,7 +24,7 @@ class OntologyJudge(StatelessJudge):
     """Base class: judges the page as a whole and each link by its anchor; contexts and URLs on request.
 
     Subclasses define the similarity of texts (`_similarities`) and may override its use for pages
-    (`_judge_texts`). WordNet is English: on pages in other languages only identical words match.
+    (`_judge_page`). WordNet is English: on pages in other languages only identical words match.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class OntologyJudge(StatelessJudge):
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         assert isinstance(reading, PageWords), "the judge needs a reader; pass reader=Vocabulary() to the engine"
-        judgement = Judgement(*self._judge_texts(page, reading))
+        judgement = Judgement(*self._judge_page(page, reading))
         for name in self.facets:
             judgement.facets[name] = self._similarities(facet_texts(page.links, name), reading).astype(np.float32)
         return judgement
 
-    def _judge_texts(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
+    def _judge_page(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
         """Return beta and the alphas. Page and anchors go through one call, which takes little longer than the page
         alone.
         """
@@ -115,17 +115,17 @@ class EhrigJudge(OntologyJudge):
         literal: bool = False,
         ontology: str | Ontology = "",
     ) -> None:
-        own = {"df": df} if measure == "ehrig" else {}
-        super().__init__(words, threshold, ontology, measure, 0.0 if literal else floor, **own)
+        parameters = {"df": df} if measure == "ehrig" else {}
+        super().__init__(words, threshold, ontology, measure, 0.0 if literal else floor, **parameters)
         self.literal = literal
 
     @property
     def fingerprint(self) -> object:
         return super().fingerprint, self.literal
 
-    def _judge_texts(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
+    def _judge_page(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
         if self.literal:
-            return super()._judge_texts(page, reading)
+            return super()._judge_page(page, reading)
         words = self.glossary.words(reading.language)
         bags = words.bags(texts_of(page))
         weights, query, _ = nearness.tf_idf(bags, words, _NO_IDF, reading.vocabulary)
@@ -230,7 +230,7 @@ class SynsetExpansionJudge(OntologyJudge):
     def fingerprint(self) -> object:
         return super().fingerprint, self.expansion.rarity.fingerprint
 
-    def _judge_texts(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
+    def _judge_page(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
         relevance = self.expansion.page(reading.terms, reading.vocabulary, reading.language)
         return relevance, self._similarities(page.links.anchors, reading).astype(np.float32)
 

@@ -62,8 +62,8 @@ class ModelJudge(StatelessJudge):
         self._words = ModelWords(model.column_of)
 
     @classmethod
-    def load(cls, path: str | Path, targets: Iterable[str] = (), **own: Any) -> ModelJudge:
-        return cls(TrainedModel.load(Path(path)), targets, **own)
+    def load(cls, path: str | Path, targets: Iterable[str] = (), **options: Any) -> ModelJudge:
+        return cls(TrainedModel.load(Path(path)), targets, **options)
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         assert isinstance(reading, PageWords), "the judge needs a reader; pass reader=Vocabulary() to the engine"

@@ -46,7 +46,7 @@ def path_of(text: str) -> str:
 def common_spellings(counts: Mapping[str, int]) -> dict[str, str]:
     """Map each path to the most frequent spelling among those that differ from it only in case.
 
-    >>> spellings({"Art": 3, "art": 1, "ART/Music": 1})
+    >>> common_spellings({"Art": 3, "art": 1, "ART/Music": 1})
     {'Art': 'Art', 'art': 'Art', 'ART/Music': 'Art/Music'}
     """
     weight: Counter[str] = Counter()
@@ -69,10 +69,10 @@ def choose_classes(counts: Mapping[str, int], least: int = 0, *, whole_tree: boo
     `least` 0 means half the median size of a leaf, at most 150 as in the paper: a tree of small classes stays as it is,
     except for classes far smaller than the others.
 
-    >>> found = classes_of({"Science/Physics": 200, "Science/Biology": 20, "Art": 30}, least=150)
+    >>> found = choose_classes({"Science/Physics": 200, "Science/Biology": 20, "Art": 30}, least=150)
     >>> found.names, found.inner
     (['Art', 'Science/Physics'], 20)
-    >>> classes_of({"Science/Physics": 200, "Science/Biology": 20, "Art": 30}, least=20).names
+    >>> choose_classes({"Science/Physics": 200, "Science/Biology": 20, "Art": 30}, least=20).names
     ['Art', 'Science/Biology', 'Science/Physics']
 
     Paper: Altingovde and Ulusoy 2004, "Experimental setup"; the whole tree is their future work. Ours: the first level
@@ -96,29 +96,29 @@ def _default_least(counts: Mapping[str, int]) -> int:
 
 
 def _choose(counts: Mapping[str, int], least: int, whole_tree: bool) -> Classes:
-    own: dict[str, list[str]] = {path: [path] for path in counts}  # paths whose pages each node has
+    paths_of: dict[str, list[str]] = {path: [path] for path in counts}  # paths whose pages each node has
     children: Counter[str] = Counter()
     nodes = sorted({prefix for path in counts for prefix in _prefixes(path)})
     for node in nodes:
         children[_parent(node)] += 1
 
     def size(node: str) -> int:
-        return sum(counts[path] for path in own.get(node, ()))
+        return sum(counts[path] for path in paths_of.get(node, ()))
 
     result = Classes(least=least)
     for node in sorted(nodes, key=lambda node: (-node.count("/"), node)):
         parent = _parent(node)
         leaf = not children[node]
         if parent and size(node) < least and (leaf or whole_tree):
-            if own.get(node):
+            if paths_of.get(node):
                 result.merged[node] = parent
-                own.setdefault(parent, []).extend(own.pop(node))
+                paths_of.setdefault(parent, []).extend(paths_of.pop(node))
             if leaf:
                 children[parent] -= 1
         elif leaf or whole_tree:
             if size(node) >= MIN_CLASS_PAGES:
-                result.of.update(dict.fromkeys(own.get(node, ()), node))
-            elif own.get(node):
+                result.of.update(dict.fromkeys(paths_of.get(node, ()), node))
+            elif paths_of.get(node):
                 result.too_small[node] = size(node)
         else:
             result.inner += size(node)
@@ -147,7 +147,7 @@ def _too_few_classes(counts: Mapping[str, int], chosen: Classes, least: int, who
 def resolve_targets(classes: Sequence[str], targets: Iterable[str]) -> tuple[list[str], list[bool]]:
     """Return the targets in the model's spelling, and for each class if it is a target or below one.
 
-    >>> wanted(["Art", "Science/Biology", "Science/Physics"], ["science"])
+    >>> resolve_targets(["Art", "Science/Biology", "Science/Physics"], ["science"])
     (['Science'], [False, True, True])
     """
     named = resolve_classes(classes, targets, "the model")

@@ -34,10 +34,8 @@ from lycosa.text.tokens import MAX_WORD_LENGTH, OPEN_TOKEN, Lexicon, Tokens, fol
 HALF_WEIGHT_PLACE = 300  # a word at this place has half the weight
 MAX_CHARACTERS = 200_000  # characters read of a text; later words would have less than a hundredth of the weight
 _WEIGHTS = 1.0 / (1.0 + np.arange(MAX_CHARACTERS) / HALF_WEIGHT_PLACE)  # by place
-MAX_CACHED_WORDS, MAX_CACHED_LANGUAGES = (
-    200_000,
-    8,
-)  # words whose vectors are cached per language (about 60 MB), and languages
+MAX_CACHED_WORDS = 200_000  # per language, about 60 MB
+MAX_CACHED_LANGUAGES = 8
 _SKIP, _BREAK, _UNKNOWN = -1, -2, -9
 _EMPTY = np.zeros(0, np.int32)
 _BATCH_SIZE = 64  # words whose pieces are looked up in one batch

@@ -81,7 +81,7 @@ def quality(ids: NDArray[np.int32]) -> float:
 def may_be_stuffed(counts: NDArray[np.integer[Any]]) -> bool:
     """Return true if word frequencies are high enough for a page to be stuffed; a cheap test before `quality`.
 
-    >>> repeats(np.ones(300, np.uint16)), repeats(np.full(30, 10, np.uint16))
+    >>> may_be_stuffed(np.ones(300, np.uint16)), may_be_stuffed(np.full(30, 10, np.uint16))
     (False, True)
     """
     often = counts.astype(np.float64)

@@ -89,7 +89,7 @@ class WordSimilarity:
     >>> pets = Ontology.build(
     ...     {"animal": ["animal"], "dog": ["dog"], "cat": ["cat"], "puppy": ["puppy"]},
     ...     broader=[("dog", "animal"), ("cat", "animal"), ("puppy", "dog")])
-    >>> like = Likeness(pets, ["dog", "animal"], "ehrig")
+    >>> like = WordSimilarity(pets, ["dog", "animal"], "ehrig")
     >>> like.rows([pets.look_up(word) for word in ("puppy", "cats", "stone")], like.near_concepts(0)).tolist()
     [[0.5, 0.25], [0.25, 0.5], [0.0, 0.0]]
     """
@@ -133,8 +133,10 @@ def word_similarity(ontology: Ontology, a: str, b: str, /, measure: Measure = "l
 
     >>> from lycosa.text.ontology import Ontology
     >>> pets = Ontology.build({"animal": ["animal"], "dog": ["dog"]}, broader=[("dog", "animal")])
-    >>> between(pets, "dog", "animal", "path"), between(pets, "dog", "Dogs"), between(pets, "dog", "unicorn")
-    (0.5, 1.0, 0.0)
+    >>> word_similarity(pets, "dog", "animal", "path"), word_similarity(pets, "dog", "unicorn", "path")
+    (0.5, 0.0)
+    >>> word_similarity(pets, "dog", "Dogs")
+    1.0
     """
     settings = checked_parameters(measure, parameters)
     if {fold(a), *ontology.bases(a)} & {fold(b), *ontology.bases(b)}:

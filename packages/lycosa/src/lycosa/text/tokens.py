@@ -287,7 +287,7 @@ def url_words(url: str) -> str:
     public suffix of the host (a heuristic: `co.uk` is recognised, `github.io` is not), scheme, port, password,
     fragment, extensions such as `.html`, and numbers except years. A URL without a scheme is read as a path.
 
-    >>> words_of("https://www.reef-life.co.uk/2016/coralBleaching_part2.html?q=great+barrier&id=80231#top")
+    >>> url_words("https://www.reef-life.co.uk/2016/coralBleaching_part2.html?q=great+barrier&id=80231#top")
     'reef life 2016 coral Bleaching part2 q great barrier id'
     """
     scheme, mark, rest = url[:MAX_URL_LENGTH].partition("://")
