@@ -148,7 +148,8 @@ class Scent:
         parents = table.in_degree.take(links.rows)
         anchor_root = np.maximum(known["anchor_root"], 1.0) * scale
         context_root = np.maximum(known["context_root"], 1.0) * scale
-        anchor_words, context_words = links.groups["anchor"].T, links.groups["context"].T
+        anchor_words = np.ascontiguousarray(links.groups["anchor"].T, np.intp)  # a column for each link
+        context_words = links.groups["context"].T
         by_links, by_text = self.groups_, self.outcomes_.page_words
         sums, pages = by_links.look_up(np.array([links.groups["directory"], links.groups["host"]]))
         (directory_sum, host_sum), (directory_pages, host_pages) = sums, pages
@@ -241,10 +242,10 @@ class Scent:
         to_score = [step.children.astype(np.intp)]
         new_targets: list[int] = []
         if not links.groups["host"].item(row):  # a seed
-            links.set_addresses([row], table.nodes)
+            links.set_addresses([row], [table.nodes[row]])
         if visit.outcome == "redirect":
             new_targets = [target for target in step.children.tolist() if links.redirect(row, target)]
-            links.set_addresses(new_targets, table.nodes)
+            links.set_addresses(new_targets, [table.nodes[target] for target in new_targets])
         if self._is_final(step, table):
             to_score.append(self._learn_end(row, visit, table))
         if len(step.children) and visit.outcome != "redirect":
@@ -268,7 +269,8 @@ class Scent:
         self._fit(table)
         links.outcome[step.row] = 0.0 if visit.same_as else visit.relevance
         if visit.outcome == "redirect":
-            links.set_addresses(step.children[links.groups["host"][step.children] == 0].tolist(), table.nodes)
+            targets = step.children[links.groups["host"][step.children] == 0].tolist()
+            links.set_addresses(targets, [table.nodes[target] for target in targets])
         else:
             self._learn_links(step, table)
         rows: NDArray[np.intp] = distinct(step.children[table.state[step.children] == OPEN].astype(np.intp))
@@ -380,7 +382,9 @@ class Scent:
             for name in ("neighbour_sum", "neighbour_weight", "dead_weight"):
                 numbers[name] += of_page[name][is_new]
         np.put(links.numbers, children, numbers)
-        links.set_addresses(children[links.edge_count.take(children) == 0].tolist(), table.nodes)
+        new = children[links.edge_count.take(children) == 0].tolist()
+        url_of = dict(zip(step.of_link.tolist(), step.visit.links.urls, strict=True))
+        links.set_addresses(new, [url_of[row] for row in new])
         links.add_edges(children, len(table.edges) - len(children))
         self._read_words(step, table)
 

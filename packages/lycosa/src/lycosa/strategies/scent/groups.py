@@ -53,7 +53,7 @@ class OutcomeGroups:
     def look_up(self, groups: NDArray[np.integer]) -> tuple[Column, Column]:
         """Return the sums and the numbers of some groups."""
         # Both at once, as one number of eight bytes: four times as fast as line by line.
-        pairs = self.totals.view(np.uint64).ravel().take(groups).view(np.float32)
+        pairs = self.totals.view(np.uint64).take(groups).view(np.float32)
         return pairs[..., 0::2], pairs[..., 1::2].copy()
 
     def lift(self, groups: NDArray[np.integer], mean: float, shrink: float = SHRINK) -> Column:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -49,6 +49,8 @@ BYTES = GROUPS.itemsize + NUMBERS.itemsize + 4 * (MAX_PARENTS + 1 + 2) + 3  # me
 BLOCK = 1 << 18  # links summed at once, 75 bytes each
 
 _TEXTS = ("context", "anchor", "address")
+_TEXT_WIDTHS = np.array([GROUPS[name].shape[0] for name in _TEXTS])
+_TEXT_COLUMNS = np.array([GROUPS.fields[name][1] // 4 for name in _TEXTS])  # their first columns in a plain matrix
 _OFFSETS = np.array([offset for offset in range(-NEAR, NEAR + 1) if offset], np.intp)
 _DECAYS = (DECAY ** np.abs(_OFFSETS)).astype(np.float32)
 _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(-NEAR, NEAR + 1)], np.float32)
@@ -68,15 +70,14 @@ class LinkRows(NamedTuple):
         The texts are numbered: first the contexts of all rows, then their anchors, then their addresses. `owner` is the
         text of each slot, in order; `counts` has the number of words of each text, and `begins` where they begin.
         """
-        n = len(self.rows)
+        n, groups = len(self.rows), _plain(self.groups)
+        for name in _TEXTS:
+            self.groups[name] = 0
         nth = np.arange(len(owner)) - begins.take(owner)
-        ends = owner.searchsorted(np.arange(4) * n).tolist()
-        for kind, name in enumerate(_TEXTS):
-            words = self.groups[name]
-            words[:] = 0
-            some = slice(ends[kind], ends[kind + 1])
-            kept = (nth[some] < words.shape[1]).nonzero()[0] + some.start
-            words[owner.take(kept) - kind * n, nth.take(kept)] = slots.take(kept)
+        kind, row = np.divmod(owner, n)
+        places = row * groups.shape[1] + _TEXT_COLUMNS.take(kind) + nth
+        kept = (nth < _TEXT_WIDTHS.take(kind)).nonzero()[0]
+        groups.reshape(-1)[places.take(kept)] = slots.take(kept)
         self.numbers["context_root"] = _ROOTS.take(np.minimum(counts[:n], GROUPS["context"].shape[0]))
         self.numbers["anchor_root"] = _ROOTS.take(np.minimum(counts[n : 2 * n], GROUPS["anchor"].shape[0]))
 
@@ -179,16 +180,18 @@ class KnownLinks:
         places = [groups[name][:, None] for name in ("directory", "host", "path", "tags")]
         return np.concatenate([groups["anchor"], *places], axis=1)
 
-    def set_addresses(self, rows: list[int], nodes: Sequence[str]) -> None:
+    def set_addresses(self, rows: list[int], urls: Iterable[str]) -> None:
         """Set directory, host and number of names in the path of some rows by their URLs."""
+        places: dict[tuple[str, str], tuple[int, int]] = {}  # links of a page share hosts and directories
         addresses = []
-        for row in rows:
-            host, _, path = nodes[row].partition("://")[2].partition("/")
+        for url in urls:
+            host, _, path = url.partition("://")[2].partition("/")
             path, _, name = path.partition("?")[0].rpartition("/")
-            directory = 1 + crc32(f"{host}/{path}".encode("utf-8", "replace")) % (SLOTS - 1)
-            host_slot = 1 + crc32(host.encode("utf-8", "replace")) % (SLOTS - 1)
-            path_names = path.count("/") + bool(path) + bool(name)
-            addresses.append((DIRECTORIES + directory, HOSTS + host_slot, min(path_names, MAX_PATH_NAMES)))
+            if (place := places.get((host, path))) is None:
+                directory = 1 + crc32(f"{host}/{path}".encode("utf-8", "replace")) % (SLOTS - 1)
+                host_slot = 1 + crc32(host.encode("utf-8", "replace")) % (SLOTS - 1)
+                place = places[host, path] = DIRECTORIES + directory, HOSTS + host_slot
+            addresses.append((*place, min(path.count("/") + bool(path) + bool(name), MAX_PATH_NAMES)))
         if rows:
             directories, hosts, self.numbers["path_names"][rows] = np.array(addresses, np.int32).T
             self.groups["directory"][rows], self.groups["host"][rows] = directories, hosts

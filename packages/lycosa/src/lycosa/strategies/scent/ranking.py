@@ -150,7 +150,7 @@ class NoPageRisk:
         dead = links.numbers["dead_weight"].astype(np.float64)
         near = dead / (dead + links.numbers["neighbour_weight"] + NEIGHBOUR_SHRINK)
         slots = _risk_slots(links)
-        root = np.sqrt(np.count_nonzero(slots, axis=1).clip(1))
+        root = np.sqrt(np.maximum(np.count_nonzero(slots, axis=1), 1))
         odds = self._intercept + NEIGHBOUR_LOG_ODDS * near + self._weight.take(slots).sum(axis=1) / root
         probability: Column = 1.0 / (1.0 + np.exp(np.minimum(np.maximum(-odds, -MAX_LOG_ODDS), MAX_LOG_ODDS)))
         return probability
