@@ -40,10 +40,10 @@ def cause_name(kind: str, outcome: str, usual: str) -> str:
     return OUTCOMES[outcome][0] if kind == "robots" and about_host else usual
 
 
-def no_pages_reason(complaint: str) -> str:
+def explain_no_pages(complaint: str) -> str:
     """Explain why a crawl has no pages, from the engine's last complaint.
 
-    >>> no_pages_reason("https://reef.example/robots.txt: unknown-host no such host: reef.example").split(". ")[:2]
+    >>> explain_no_pages("https://reef.example/robots.txt: unknown-host no such host: reef.example").split(". ")[:2]
     ['no page could be read; https://reef.example/: unknown host', 'The name is misspelt or no longer exists']
     """
     node, _, failure = complaint.partition(": ")

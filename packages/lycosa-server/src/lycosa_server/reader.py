@@ -109,7 +109,7 @@ class Readable:
     cut: bool = False
 
 
-def of_html(source: str, url: str) -> Readable:
+def render_html(source: str, url: str) -> Readable:
     tree = parse_tree(source[:MAX_SOURCE_CHARACTERS], MAX_TOKENS)
     # Finding the main content of a very long page would take seconds, so all of it is shown.
     long = tree.is_truncated or len(tree) + sum(map(len, tree.texts)) > MAX_MAIN_SIZE
@@ -130,13 +130,13 @@ def of_html(source: str, url: str) -> Readable:
     return Readable(main, rest, cut or cut_too or len(source) > MAX_SOURCE_CHARACTERS or tree.is_truncated)
 
 
-def of_text(text: str) -> Readable:
+def render_text(text: str) -> Readable:
     return Readable(
         f"<pre>{escape(_printable(text[:MAX_CHARACTERS]), quote=False)}</pre>\n", "", len(text) > MAX_CHARACTERS
     )
 
 
-def of_document(page: ParsedPage) -> Readable:
+def render_document(page: ParsedPage) -> Readable:
     headings = set(page.headings.split("\n"))
     hrefs = dict(zip(page.links.positions, page.links.urls, strict=True))
     out: list[str] = []

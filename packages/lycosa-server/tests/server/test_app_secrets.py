@@ -15,7 +15,7 @@ from input_errors import raises_input_error
 from lycosa.core.errors import InputError, StoreError
 from lycosa_server.api import export_routes as exports
 from lycosa_server.people.database import Database, DatabaseUnavailable
-from lycosa_server.reader import MAX_MAIN_SIZE, of_html
+from lycosa_server.reader import MAX_MAIN_SIZE, render_html
 from server_world import PAGE, World, make_world
 from site_maker import API, PASSWORD
 
@@ -87,12 +87,14 @@ def test_export_quota_holds_under_concurrency(world: World, monkeypatch: pytest.
     assert 200 == world.alice.get(f"{API}/me/export").status_code
 
 
-def test_of_html_of_a_huge_page_skips_the_main_content(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_render_html_of_a_huge_page_skips_the_main_content(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(_: object) -> Any:
         raise AssertionError("its parts were weighed")
 
     monkeypatch.setattr("lycosa_server.reader.main_blocks", never)
-    shown = of_html("<nav>menu</nav><script>bad()</script><p>coral " + "reef " * MAX_MAIN_SIZE, "http://reefs.example/")
+    shown = render_html(
+        "<nav>menu</nav><script>bad()</script><p>coral " + "reef " * MAX_MAIN_SIZE, "http://reefs.example/"
+    )
     assert (True, True, False, "") == (
         "menu" in shown.main,
         "coral reef" in shown.main,

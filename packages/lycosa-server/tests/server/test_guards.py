@@ -87,14 +87,14 @@ def guards() -> dict[str, list[tuple[str, str, str]]]:
     }
 
 
-def test_every_route_has_exactly_one_guard(world: World) -> None:
+def test_routes_have_exactly_one_guard(world: World) -> None:
     found = guards()
     assert len(found) > 60
     assert {} == {name: several for name, several in found.items() if len(several) != 1}
     assert set(found) == set(_all(world))
 
 
-def test_only_listed_routes_are_open(world: World) -> None:
+def test_routes_outside_the_list_require_sign_in(world: World) -> None:
     let_in = {name for name in _all(world) if ask(world.nobody, name, world).status_code not in ALLOWED}
     assert let_in <= OPEN
 
@@ -196,7 +196,7 @@ def test_owner_may_change_everything(own_world: World) -> None:
     assert {} == refused
 
 
-def test_no_docs_pages_load_scripts(world: World) -> None:
+def test_docs_pages_are_disabled(world: World) -> None:
     client = world.nobody
     assert 200 == client.get(f"{PREFIX}/openapi.json").status_code
     assert {404} == {client.get(path).status_code for path in ("/docs", "/redoc", f"{PREFIX}/docs")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lycosa.collection.causes import KINDS, OUTCOMES, describe_failure
-from lycosa_server.messages import ADVICE, SUMMARIES, cause_name, no_pages_reason
+from lycosa_server.messages import ADVICE, SUMMARIES, cause_name, explain_no_pages
 from lycosa_server.validation import JUDGES, UNTRAINED_STRATEGIES
 
 OF_THE_COMMAND_LINE = re.compile(r"--\w|\.toml|\bresume\b.* with\b")
@@ -30,9 +30,9 @@ def test_cause_name_of_unreachable_hosts() -> None:
     assert ["Unknown host", "robots.txt could not be read"] == names
 
 
-def test_no_pages_reason_is_plain() -> None:
+def test_explain_no_pages_is_plain() -> None:
     for outcome in OUTCOMES:
-        said = no_pages_reason(f"https://reef.example/robots.txt: {outcome} allow it with --allow-network 10.0.0.0/8")
+        said = explain_no_pages(f"https://reef.example/robots.txt: {outcome} allow it with --allow-network 10.0.0.0/8")
         assert said.startswith("no page could be read; https://reef.example/: ")
         assert None is OF_THE_COMMAND_LINE.search(said)
         assert f": {outcome} " not in said

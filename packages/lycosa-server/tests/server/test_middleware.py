@@ -14,7 +14,7 @@ from lycosa_server.settings import Settings
 from site_maker import API, PASSWORD, SiteUnderTest
 
 
-def test_every_response_has_security_headers(site: SiteUnderTest) -> None:
+def test_responses_have_security_headers(site: SiteUnderTest) -> None:
     for path in (f"{API}/session", "/sign-in", "/nowhere", f"{API}/nowhere"):
         headers = site.client().get(path).headers
         assert (CSP, "nosniff", "no-referrer", "DENY", "same-origin", "same-origin") == (

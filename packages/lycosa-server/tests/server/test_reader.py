@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from turbohtml import parse
 
 from lycosa_server import reader
-from lycosa_server.reader import KEPT_TAGS, Readable, document, of_html, of_text
+from lycosa_server.reader import KEPT_TAGS, Readable, document, render_html, render_text
 
 URL = "http://reef.test/dir/page"
 FRAME = {"html", "head", "meta", "title", "link", "body", "header", "article", "details", "summary", "footer"}
@@ -99,8 +99,8 @@ def check(markup: str, frame: bool = False) -> None:
 
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
-def test_of_html_keeps_only_safe_markup(source: str) -> None:
-    shown = of_html(source, URL)
+def test_render_html_keeps_only_safe_markup(source: str) -> None:
+    shown = render_html(source, URL)
     check(shown.main)
     check(shown.rest)
     assert "javascript:" not in (shown.main + shown.rest).lower().replace("&lt;", "")
@@ -110,8 +110,8 @@ def test_of_html_keeps_only_safe_markup(source: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(HOSTILE) - {"form"}))
-def test_of_html_keeps_the_words_of_hostile_pages(name: str) -> None:
-    shown = of_html(HOSTILE[name], URL)
+def test_render_html_keeps_the_words_of_hostile_pages(name: str) -> None:
+    shown = render_html(HOSTILE[name], URL)
     assert "coral" in shown.main + shown.rest
 
 
@@ -129,14 +129,14 @@ _PIECE = st.one_of(
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(_PIECE, max_size=30).map("".join))
-def test_of_html_keeps_only_safe_markup_of_random_input(source: str) -> None:
-    shown = of_html(source, URL)
+def test_render_html_keeps_only_safe_markup_of_random_input(source: str) -> None:
+    shown = render_html(source, URL)
     check(shown.main)
     check(shown.rest)
     check(document(shown, source, URL, 0.0), frame=True)
 
 
-def test_of_html_keeps_the_structure() -> None:
+def test_render_html_keeps_the_structure() -> None:
     source = (
         "<h1>Reefs</h1><div>One <b>bold</b> and <i>slanted</i>.</div><div>Two.</div><ul><li>a<li>b</ul>"
         "<table><tr><th>x<td><td>y</table><blockquote>said</blockquote><pre>a\n  b</pre><p>H<sub>2</sub>O<br>wet"
@@ -145,58 +145,62 @@ def test_of_html_keeps_the_structure() -> None:
         "<h1>Reefs</h1><div>One <strong>bold</strong> and <em>slanted</em>.</div><div>Two.</div>"
         "<ul><li>a</li><li>b</li></ul><table><tr><th>x</th><td></td><td>y</td></tr></table>"
         "<blockquote>said</blockquote><pre>a\n  b</pre><p>H<sub>2</sub>O<br>wet</p>"
-    ) == of_html(source, URL).main
+    ) == render_html(source, URL).main
 
 
-def test_of_html_separates_the_main_content() -> None:
-    shown = of_html("<nav><a href=/a>Menu</a></nav><main><p>Coral lives here.</p></main><footer>Imprint</footer>", URL)
+def test_render_html_separates_the_main_content() -> None:
+    shown = render_html(
+        "<nav><a href=/a>Menu</a></nav><main><p>Coral lives here.</p></main><footer>Imprint</footer>", URL
+    )
     assert "<div><p>Coral lives here.</p></div>" == shown.main
     assert "Menu" in shown.rest
     assert "Imprint" in shown.rest
 
 
-def test_of_html_resolves_links() -> None:
-    shown = of_html('<p>See the coral <a href="../b?utm_source=x&amp;q=1">there and then</a> in the sea.', URL)
+def test_render_html_resolves_links() -> None:
+    shown = render_html('<p>See the coral <a href="../b?utm_source=x&amp;q=1">there and then</a> in the sea.', URL)
     assert 'href="http://reef.test/b?q=1"' in shown.main
-    shown = of_html('<base href="http://other.test/"><p>See the coral <a href="b">there and then</a> in the sea.', URL)
+    shown = render_html(
+        '<base href="http://other.test/"><p>See the coral <a href="b">there and then</a> in the sea.', URL
+    )
     assert 'href="http://other.test/b"' in shown.main
 
 
-def test_of_html_replaces_images_by_their_text() -> None:
-    shown = of_html("<p>Look: <img src=a.png alt='A <b>reef</b>'> and <img src=b.png></p>", URL)
+def test_render_html_replaces_images_by_their_text() -> None:
+    shown = render_html("<p>Look: <img src=a.png alt='A <b>reef</b>'> and <img src=b.png></p>", URL)
     assert (
         "<p>Look: [A &lt;b&gt;reef&lt;/b&gt;] and</p>" == shown.main.replace("  ", " ").replace(" </p>", "</p>").strip()
     )
 
 
 @pytest.mark.parametrize("source", ["<div>", "<b>", "<ul><li>", "<table><tr><td>", "<blockquote>", "<a href=x>"])
-def test_of_html_limits_nesting(source: str) -> None:
-    shown = of_html(source * 15_000 + "coral", URL)
+def test_render_html_limits_nesting(source: str) -> None:
+    shown = render_html(source * 15_000 + "coral", URL)
     assert "coral" in shown.main + shown.rest
     assert (shown.main + shown.rest).count("</") <= 2 * reader.MAX_DEPTH + 2
 
 
-def test_of_html_limits_the_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_render_html_limits_the_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "MAX_CHARACTERS", 1_000)
-    shown = of_html("<p>coral</p>" * 1_000, URL)
+    shown = render_html("<p>coral</p>" * 1_000, URL)
     assert shown.cut
     assert 900 < shown.main.count("coral") * 5 < 1_100
     assert "The page goes on" in document(shown, "", URL, 0.0)
-    assert of_text("x" * 2_000).cut
-    assert len(of_html("x" * 5_000, URL).main) < 1_100
+    assert render_text("x" * 2_000).cut
+    assert len(render_html("x" * 5_000, URL).main) < 1_100
 
 
-def test_of_html_limits_tokens() -> None:
+def test_render_html_limits_tokens() -> None:
     for markup in ("<b>x", "<table><tr><td>x", "<p>x</p>"):
-        shown = of_html(f"<p>first</p>{markup * reader.MAX_TOKENS}<p>last</p>", URL)
+        shown = render_html(f"<p>first</p>{markup * reader.MAX_TOKENS}<p>last</p>", URL)
         assert shown.cut
         assert "first" in shown.main
         assert "last" not in shown.main + shown.rest
-    assert not of_html("<p>x</p>" * 1_000, URL).cut
+    assert not render_html("<p>x</p>" * 1_000, URL).cut
 
 
-def test_of_text_keeps_lines_and_escapes_markup() -> None:
-    assert Readable("<pre>a &lt;b&gt;\n  c\ufffd</pre>\n") == of_text("a <b>\n  c\x1b")
+def test_render_text_keeps_lines_and_escapes_markup() -> None:
+    assert Readable("<pre>a &lt;b&gt;\n  c\ufffd</pre>\n") == render_text("a <b>\n  c\x1b")
 
 
 def test_document_without_content_says_so() -> None:

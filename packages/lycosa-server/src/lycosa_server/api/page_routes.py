@@ -248,8 +248,8 @@ def _readable(collection: CrawlDirectory, visit: Visit) -> reader.Readable:
     kind = exchange.header("content-type").partition(";")[0].strip().lower()
     if kind in HTML or (not kind and exchange.body.lstrip()[:1] == b"<"):
         source = source_of(exchange, MAX_BODY_BYTES)
-        return reader.of_html(source, visit.node) if source else reader.Readable("")
+        return reader.render_html(source, visit.node) if source else reader.Readable("")
     document = collection.document(visit, exchange)
     if not document.text.strip():
         return reader.Readable("")
-    return reader.of_document(document) if document.main else reader.of_text(document.text)
+    return reader.render_document(document) if document.main else reader.render_text(document.text)

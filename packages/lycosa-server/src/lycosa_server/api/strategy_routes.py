@@ -49,7 +49,7 @@ def list_judges(person: Caller = needs("read")) -> list[ChoiceOut]:
 
 @router.get("/detectors")
 def list_detectors(person: Caller = needs("read")) -> list[ChoiceOut]:
-    """How changes can be detected; several detectors together see more."""
+    """Change detectors; several together see more."""
     return _choices(DETECTORS, DETECTING)
 
 

@@ -330,7 +330,7 @@ class RunningCrawl:
     def _ending(self, reason: str, *, failed: bool = False) -> Ending:
         _, complaint, requests = self._outcome()
         if not self.pages and complaint and reason in (EXHAUSTED, LEFT_ALONE):
-            reason, failed = messages.no_pages_reason(complaint), True
+            reason, failed = messages.explain_no_pages(complaint), True
         spent = f": {format_spending(requests)}" if requests and reason == REQUESTS_SPENT else ""
         reason = hide_data_directory(self._environment.settings, messages.ENDINGS.get(reason, reason) + spent)
         text = printable(reason, " ")[:MAX_REASON_CHARACTERS]
