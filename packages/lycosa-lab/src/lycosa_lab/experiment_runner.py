@@ -69,7 +69,7 @@ def run(
     """Run the missing trials of an experiment and return all results.
 
     Tables are written to `out`; runs and prepared data to `work`, by default `out`. Experiments with a common `work`
-    share whatever is equal in them.
+    share everything they have in common.
 
     `index` and `subjects` override those named by the experiment. With `workers=1` everything runs in this process; 0
     means one process per core. Worker processes are spawned and import the calling script, so a script needs a main

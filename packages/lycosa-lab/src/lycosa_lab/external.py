@@ -46,7 +46,7 @@ class ForfeitError(Exception):
 
 
 class ExternalStrategy:
-    """A strategy that asks a program what to fetch next. Close it after the crawl."""
+    """A strategy that asks a program for the next URL. Close it after the crawl."""
 
     proportional = False
     wants: tuple[str, ...] = ()

@@ -181,7 +181,7 @@ def input_group(text: str, told: str) -> str:
     }  # fmt: skip
     parts = _parts(text)
     groups = [of_kind[kind(part)] for part in parts]
-    if parts != [text]:  # the reward of a bandit comes from the judge, whatever its arms need
+    if parts != [text]:  # the reward of a bandit comes from the judge, regardless of its arms' needs
         groups.append(of_told[told])
     return max(groups, key=GROUPS.index)
 

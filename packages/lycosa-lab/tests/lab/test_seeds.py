@@ -48,7 +48,7 @@ def test_seed_sets_fewer_than_requested_is_noted() -> None:
 
 
 def test_seed_sets_on_topic_lead_to_relevant_nodes() -> None:
-    """Of the relevant nodes c leads to e, e only back to itself, and f has no links."""
+    """Node c leads to the relevant e, e only back to itself, and f has no links."""
     wanted = subject([0, 0, 1, 0, 1, 1])
     assert [[2]] == seed_sets(CorpusIndex.of(CHAIN), wanted, "on-topic", count=3)
     assert [
