@@ -93,7 +93,7 @@ def sabotage(point: str, number: int) -> None:
         case "uncommitted":
             before_the(number, log.SqliteLog, "_insert", uncommitted)
         case "committed":
-            after_the(number, engine.Engine, "_keep")
+            after_the(number, engine.Engine, "_record_learned")
         case "created":  # a new, empty archive file
             before_the(number, archive, "_next_file", lambda self: after_the(1, self, "_open"))
         case "warcinfo":  # a new archive file with half of its first record

@@ -105,7 +105,7 @@ class Coordinator:
     def _bar(self, now: float) -> float:
         """Return the minimum promise of a row in a choosy crawl, below which waiting for the best row is better.
 
-        The margin follows from the best row's own priority (`Frontier._bar`), from which its shard has subtracted a
+        The margin follows from the best row's own priority (`Frontier._min_priority`), from which its shard has subtracted a
         level.
         """
         if not self.choosy:

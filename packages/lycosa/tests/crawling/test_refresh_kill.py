@@ -46,7 +46,7 @@ class Reefs:
     def front(self) -> str:
         return self.url(0, "front")
 
-    def format_counts(self, url: str) -> bool:
+    def counts(self, url: str) -> bool:
         return False
 
     def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> ServedResponse:

@@ -45,7 +45,7 @@ class Greedy:
         self.ties = ties
         self.proportional = bool(getattr(estimator, "proportional", False))
         self.wants: tuple[str, ...] = tuple(getattr(estimator, "wants", ()))
-        self.heeds = hasattr(estimator, "reconsider")
+        self.is_listener = hasattr(estimator, "reconsider")
         self._linear: Linear | None = estimator if is_linear(estimator) else None
 
     def frontier(
@@ -66,7 +66,7 @@ class Greedy:
         self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier
     ) -> None:
         """Pass the current relevance of all pages to an estimator that listens to it."""
-        if self.heeds:
+        if self.is_listener:
             self.refresh(self.estimator.reconsider(rows, relevances_now, table), table, frontier)  # type: ignore[attr-defined]
 
     def state(self) -> State:
@@ -223,7 +223,7 @@ class Batched:
     def reconsider(
         self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier
     ) -> None:
-        if self.greedy.heeds:
+        if self.greedy.is_listener:
             self._collect_changed(self.greedy.estimator.reconsider(rows, relevances_now, table), table)  # type: ignore[attr-defined]
 
     def _collect_changed(self, rows: Rows, table: Table) -> None:

@@ -108,7 +108,7 @@ class Options:
     )
     threshold: float = option(
         0.0,
-        "Lowest score that counts as relevant. 0 uses the judge's own threshold (words .1, examples up to "
+        "Minimum relevance of relevant pages. 0 uses the judge's own threshold (words .1, examples up to "
         ".2, patterns and models .5; for others see 'lycosa list judges NAME').",
         common=True,
     )
@@ -161,12 +161,12 @@ class Options:
         0.7,
         "Wait for a busy host if every page that could be fetched now promises less than this share of "
         "that host's best page: more relevant pages, but slower. 0: never wait; 1: always take the best. "
-        "For strategies whose scores allow it.",
+        "For strategies whose priorities allow it.",
         typed=False,
     )
     spread: float = option(
         0.0,
-        "Prefer new sites: a link's score is divided by (1 + pages fetched from its host) to this power. "
+        "Prefer new sites: a link's priority is divided by (1 + pages fetched from its host) to this power. "
         "0: no preference; .25 reaches more sites at the cost of a few relevant pages. For strategies with "
         "one estimator.",
     )
