@@ -100,7 +100,7 @@ def test_changes_explain(crawl: Path, capsys: pytest.CaptureFixture[str]) -> Non
     for line in (
         "relevance: it left the topic: .62, then .04",
         "simhash: 31 of 64 bits are others",
-        "score 0.00 before, 0.04 now",
+        "relevance 0.00 before, 0.04 now",
         "the previous version is from 2023-11-14 22:13 UTC",
     ):
         assert f"{'':<18}{line}\n" in out

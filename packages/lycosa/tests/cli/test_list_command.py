@@ -104,7 +104,7 @@ def test_crawl_graph_and_resume_from_other_directory(
     assert (4, 2, "nothing left to fetch") == (ended["pages"], ended["relevant"], ended["ending"])
     told = command.out("show", tmp_path / "g")
     assert "graph,file=" in told
-    assert "2 of 4 pages relevant, score above 0" in told
+    assert "2 of 4 pages relevant, relevance above 0" in told
     assert "host" not in told  # a node of a graph has no host
 
 

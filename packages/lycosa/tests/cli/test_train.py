@@ -107,9 +107,7 @@ def test_damaged_model_copy(server: Server, model: Path, tmp_path: Path) -> None
         (["No such thing"], "the model has no class 'No such thing'"),
     ],
 )
-def test_unknown_target_writes_nothing(
-    targets: list[str], told: str, model: Path, tmp_path: Path
-) -> None:
+def test_unknown_target_writes_nothing(targets: list[str], told: str, model: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=told):
         lycosa.crawl(seeds=["http://a.test/"], model=str(model), targets=targets, out=tmp_path / "crawl")
     assert not (tmp_path / "crawl").exists()
@@ -144,9 +142,7 @@ def test_train_report_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comm
     assert {"name", "pages", "held_out", "precision", "recall", "f1"} == set(told["quality"]["classes"][0])
 
 
-def test_train_report_of_many_classes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
-) -> None:
+def test_train_report_of_many_classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     for label in "abcdefghij":
         (tmp_path / "pages" / label).mkdir(parents=True)
         for number in range(6):
@@ -236,9 +232,7 @@ def test_label_errors_write_nothing(
     log.close()
 
 
-def test_errors_remove_control_characters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
-) -> None:
+def test_errors_remove_control_characters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     monkeypatch.chdir(tmp_path)
     complaint = command.complaint("train", "no\n\x1b[31mwhere" + "x" * 100_000)
     assert "\x1b" not in complaint

@@ -87,7 +87,7 @@ def make_server(desk: Desk) -> MCPServer[Any]:
     @server.tool(annotations=LOOKS, structured_output=False)
     @_answering
     async def why(handle: Handle, url: Url) -> Answer:
-        """Why a page was fetched and how its score is made up, or why a link that was seen has not been fetched."""
+        """Explain why a page was fetched and the terms of its priority, or why a known link was not fetched."""
         return await desk.why(handle, url)
 
     @server.tool(annotations=STARTS, structured_output=False)

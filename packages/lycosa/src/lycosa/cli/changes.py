@@ -221,7 +221,7 @@ def _change(item: LoggedChange, *, explain: bool, width: int) -> Iterator[Part]:
     yield LabelledText(indent, Text(item.url, "cyan"))
     lines = reasons(change)[: None if explain else 1]
     if explain and change.what in ("changed", "returned") and item.was != item.relevance:
-        lines.append(f"score {item.was:.2f} before, {item.relevance:.2f} now")
+        lines.append(f"relevance {item.was:.2f} before, {item.relevance:.2f} now")
     if explain and item.follows:
         lines.append(f"the previous version is from {day_and_time(item.follows)}")
     yield from (LabelledText(indent, Text(line, "dim")) for line in lines)

@@ -64,9 +64,9 @@ def _parts(judged: JudgingResult, again: str) -> Iterator[Part]:
     before, after = judged.before, judged.after
     if judged.sample_of:
         yield f"A sample of {after.pages:,} from {judged.sample_of:,} pages (all of them: --all)"
-    yield f"before: {before.description}, score {describe_threshold(judged.threshold_before)}"
+    yield f"before: {before.description}, relevance {describe_threshold(judged.threshold_before)}"
     threshold = describe_threshold(judged.threshold)
-    yield Text.assemble(("now", "bold"), f":    {after.description}, score {threshold}, by {judged.judge}")
+    yield Text.assemble(("now", "bold"), f":    {after.description}, relevance {threshold}, by {judged.judge}")
     if not judged.gained_count and not judged.lost_count:
         yield "The same pages are relevant as before."
     yield from _moved(f"{_pages(judged.gained_count, 'come')} in", judged.gained, judged.gained_count)

@@ -234,7 +234,7 @@ def _parts(facts: dict[str, Any], threshold: float) -> Iterator[Part]:
         "pages": facts["pages"],
         "language": facts["language"],
         "fetched": f"{facts['fetched']} UTC" + (f" from {facts['address']}" if facts["address"] else ""),
-        "score": f"{facts['relevance']:.2f} (relevant: {describe_threshold(threshold)})" if found else "",
+        "relevance": f"{facts['relevance']:.2f} (relevant: {describe_threshold(threshold)})" if found else "",
         "copy of": facts["same_as"],
         "canonical": facts["canonical"],
         "remarks": ", ".join(facts["flags"]),

@@ -24,7 +24,7 @@ Json = Annotated[bool, "--json", "Machine-readable output."]
 Dir = Annotated[Path, "DIR", "The crawl's directory."]
 WholeText = Annotated[bool, "--whole-text", "Use the whole page, including menus, footers and comments."]
 Threshold = Annotated[
-    float | None, "--threshold", "Lowest score that counts as relevant. Default: the crawl's threshold."
+    float | None, "--threshold", "Minimum relevance of relevant pages. Default: the crawl's threshold."
 ]
 Limit = Annotated[int, "-n", "Maximum number of lines; 0 for all."]
 MaxTime = Annotated[float | None, "--max-time", "Maximum duration of this run in seconds."]

@@ -172,7 +172,7 @@ class RefreshProgress(ProgressDisplay):
 def _change(visit: Visit, change: Change) -> Iterator[Part]:
     how = magnitude(change) or plain_line("; ".join(change.says), 60)
     if change.what == "new":
-        how = f"score {visit.relevance_now:.2f}"
+        how = f"relevance {visit.relevance_now:.2f}"
     first = Text(f"{change.what:<9}", COLOURS[change.what])
     yield LabelledText(first, Text(f"{how}  " if how else "") + Text(plain_line(visit.title) or visit.node, "bold"))
     if visit.title:

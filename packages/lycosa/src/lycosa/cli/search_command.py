@@ -30,7 +30,7 @@ def search(
     language: Annotated[list[str] | None, "CODE", "Only this language (en, de, ...); repeatable."] = None,
     since: Annotated[str, "DATE", "Fetched on this date or later, such as 2026-03-01."] = "",
     until: Annotated[str, "DATE", "Fetched on this date or earlier."] = "",
-    threshold: Annotated[float, "--threshold", "Only pages with at least this score."] = 0.0,
+    threshold: Annotated[float, "--threshold", "Only pages with at least this relevance."] = 0.0,
     changed: Annotated[str, "WHEN", "Only pages that changed since then: a date, 7d, or ever."] = "",
     copies: Annotated[bool, "Include copies of other pages."] = False,
     wait: Annotated[bool, "Wait until a large crawl is completely indexed."] = False,

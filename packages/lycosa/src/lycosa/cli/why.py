@@ -26,7 +26,7 @@ def why(
     directory: Dir,
     url: Annotated[str, "URL", "A link that the crawl knows. Default: the next ten links."] = "",
     *,
-    fold: Annotated[bool, "Of a large crawl, too, what the score of a fetched page was made of: minutes."] = False,
+    fold: Annotated[bool, "Explain the priority of fetched pages in large crawls as well, which takes minutes."] = False,
     json: Json = False,
 ) -> None:
     """Explain why a link was fetched, or what is next. Works while it runs."""
@@ -56,7 +56,7 @@ def _next(reasons: Reasons, best: list[Why]) -> Iterator[Part]:
     yield Text(f"the next of {len(first.waiting):,} links that wait{by}", "bold")
     explains = any(why.view is not None and why.view.explains for why in best)
     if not explains:
-        yield Text(f"{NO_REASONS}: only scores", "dim")
+        yield Text(f"{NO_REASONS}: only priorities", "dim")
     for place, why in enumerate(best, 1):
         if why.view is not None:
             yield LabelledText(f"{place:>3}  {format_priority(why.view.priority):>5}  ", Text(why.node, "cyan"))
@@ -117,7 +117,7 @@ def _waiting(why: Why, *, running: bool) -> Iterator[Part]:
         yield why.note
         return
     if why.state in ("waits", "held") and len(why.views) == 1:
-        priority = "" if math.isinf(view.priority) else f", with a score of {format_priority(view.priority)}"
+        priority = "" if math.isinf(view.priority) else f", with a priority of {format_priority(view.priority)}"
         yield f"waits as number {view.rank:,} of {view.waiting:,}{priority}"
     elif why.state in ("waits", "held"):
         yield f"waits; each arm of {len(why.views)} has its own order"
@@ -130,7 +130,7 @@ def _waiting(why: Why, *, running: bool) -> Iterator[Part]:
     elif not math.isinf(view.priority):
         yield from heading("why")
         if not view.explains:
-            yield Text(f"{NO_REASONS}: its score and its place are all that is known", "dim")
+            yield Text(f"{NO_REASONS}: only its priority and its rank are known", "dim")
             return
         yield from _bars(view.terms)
         total = sum(view.terms.values())
@@ -150,7 +150,7 @@ def _arms(why: Why) -> Iterator[Part]:
         place = f"number {view.rank:,} of {view.waiting:,}" if view.rank else "not ranked"
         mean = "" if math.isnan(view.reward) else f", mean of its pages {format_priority(view.reward)}"
         yield LabelledText(
-            Text(f"{view.arm:<{width}}  ", "bold"), f"{place}, score {format_priority(view.priority)}{mean}"
+            Text(f"{view.arm:<{width}}  ", "bold"), f"{place}, priority {format_priority(view.priority)}{mean}"
         )
         if view.terms:
             yield from _bars(view.terms)
@@ -197,13 +197,13 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
         "copy of": fetched.same_as,
     }
     if fetched.judged:
-        yield from heading("why it has this score")
+        yield from heading("why it has this priority")
         yield from _bars(fetched.judged)
     if first and not (fetched.events_to_replay or fetched.terms):
         return
     yield from heading("why it was fetched")
     if fetched.events_to_replay:
-        minutes = f"explaining its score means reading {fetched.events_to_replay:,} events again, which takes minutes"
+        minutes = f"explaining its priority means reading {fetched.events_to_replay:,} events again, which takes minutes"
         yield Text(f"{minutes}: add --fold", "dim")
     elif fetched.terms:
         yield from _bars(fetched.terms)
@@ -212,7 +212,7 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
                 f"recomputed from the log, where it adds up to {format_priority(fetched.recomputed_priority)}", "dim"
             )
     else:
-        yield Text(f"{NO_REASONS}: its score was the best of those whose hosts were ready", "dim")
+        yield Text(f"{NO_REASONS}: its priority was the best among ready hosts", "dim")
 
 
 def _path(path: list[PathPage]) -> Iterator[Part]:

@@ -1,0 +1,39 @@
+"""`lycosa check`."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from commands import Command
+from lycosa.store.log import NAME
+from revisited_crawl import html, revisited
+
+
+def _crawl(path: Path) -> Path:
+    with revisited(path) as crawl:
+        crawl.seed("http://a.test/")
+        crawl.page("http://a.test/", html("Reefs", "Corals grow."))
+    return path
+
+
+def test_check_sound_crawl(tmp_path: Path, command: Command) -> None:
+    crawl = _crawl(tmp_path / "crawl")
+    text = command.out("check", crawl)
+    assert f"{crawl}: 3 events; nothing is wrong" in text
+    assert "archive" in text
+    assert [] == command.json("check", crawl)[str(crawl)]["faults"]
+
+
+def test_check_damaged_event_exits_with_1(tmp_path: Path, command: Command) -> None:
+    crawl = _crawl(tmp_path / "crawl")
+    with closing(sqlite3.connect(crawl / NAME)) as db, db:
+        db.execute("UPDATE event SET body = x'00' WHERE kind = 'page'")
+    result = command("check", crawl)
+    assert 1 == result.code
+    assert "see above what was wrong" in result.out
+
+
+def test_check_directory_without_crawl(tmp_path: Path, command: Command) -> None:
+    assert "contains no crawl" in command.complaint("check", tmp_path)
