@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lycosa.strategies.scent.groups import LINK_GROUPS, PLACE_SLOTS, PLACES, LinkPlaces, OutcomeGroups
+from lycosa.strategies.scent.groups import LINK_GROUPS, PLACE_SLOTS, PLACES, LinkPlaces, OutcomeGroups, lift
 
 
 def test_add_counts_each_group_once() -> None:
@@ -31,8 +31,8 @@ def test_lift_is_shrunk() -> None:
     groups = OutcomeGroups(10)
     groups.add(np.array([4]), 1.0)
     groups.add(np.array([4]), 0.5)
-    assert [0.2, 0.0] == pytest.approx(groups.lift(np.array([4, 7]), 0.25).tolist())
-    assert [1 / 12] == pytest.approx(groups.lift(np.array([4]), 0.25, shrink=10.0).tolist())
+    assert [0.2, 0.0] == pytest.approx(lift(*groups.look_up(np.array([4, 7])), 0.25).tolist())
+    assert [1 / 12] == pytest.approx(lift(*groups.look_up(np.array([4])), 0.25, shrink=10.0).tolist())
 
 
 @pytest.mark.parametrize("words", [8, 12])
@@ -40,7 +40,7 @@ def test_lift_of_words_adds_up_columns(words: int) -> None:
     groups, chance = OutcomeGroups(100), np.random.default_rng(1)
     groups.totals[1:] = chance.random((99, 2))
     texts = chance.integers(0, 100, (words, 5)).astype(np.int32)
-    assert groups.lift(texts, 0.3).sum(axis=0) == pytest.approx(groups.lift_of_words(texts, 0.3), rel=1e-5)
+    assert lift(*groups.look_up(texts), 0.3).sum(axis=0) == pytest.approx(groups.lift_of_words(texts, 0.3), rel=1e-5)
 
 
 def test_link_places_stay_in_their_range() -> None:

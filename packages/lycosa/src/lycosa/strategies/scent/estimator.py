@@ -14,7 +14,7 @@ from lycosa.core.state import State, restore_attributes, state_of_attributes
 from lycosa.core.table import OPEN, SpilledTable, Table
 from lycosa.core.types import Priorities, Rows, Step, Visit
 from lycosa.strategies.parents import linked
-from lycosa.strategies.scent.groups import LINK_GROUPS, SHRINK, LinkPlaces, OutcomeGroups
+from lycosa.strategies.scent.groups import LINK_GROUPS, SHRINK, LinkPlaces, OutcomeGroups, lift
 from lycosa.strategies.scent.known_links import GROUPS, MAX_PATH_NAMES, NUMBERS, KnownLinks, LinkRows, named
 from lycosa.strategies.scent.link_words import LinkWords, TopicMeaning, topic_meaning
 from lycosa.strategies.scent.page_outcomes import PageOutcomes
@@ -143,7 +143,7 @@ class Scent:
     # -- terms -------------------------------------------------------------------------------------------------
 
     def terms(self, links: LinkRows, table: Table | SpilledTable) -> dict[str, NDArray[Any]]:
-        """Return each term of some links, not weighted, in the order of WEIGHTS."""
+        """Return each term of some links by its name in WEIGHTS, not weighted."""
         known, scale, mean, mean_page = links.numbers, self.typical_outcome_, self.mean_outcome_, self.outcomes_.mean
         parents = table.in_degree.take(links.rows)
         anchor_root = np.maximum(known["anchor_root"], 1.0) * scale
@@ -180,10 +180,10 @@ class Scent:
 
     def _place_lift(self, groups: NDArray[Any], mean: float) -> NDArray[np.float32]:
         sums, pages = self.groups_.look_up(np.array([groups["path"], groups["tags"]]))
-        path_lift, tags_lift = (sums - np.float32(mean) * pages) / (pages + np.float32(PLACE_SHRINK))
+        path_lift, tags_lift = lift(sums, pages, mean, PLACE_SHRINK)
         path_pages, _ = pages
-        lift: NDArray[np.float32] = path_lift + PLACE_SHRINK * tags_lift / (path_pages + PLACE_SHRINK)
-        return lift
+        place_lift: NDArray[np.float32] = path_lift + PLACE_SHRINK * tags_lift / (path_pages + PLACE_SHRINK)
+        return place_lift
 
     def _score(self, links: LinkRows, table: Table | SpilledTable) -> tuple[Column, Column]:
         """Return the terms of some links, a line for each, and their priorities."""
@@ -191,7 +191,8 @@ class Scent:
         return terms, self._less_risk(ANY_LINK + self.weights_.current @ terms, links, table)
 
     def _term_lines(self, links: LinkRows, table: Table | SpilledTable) -> Column:
-        return np.array(list(self.terms(links, table).values()), np.float64)
+        terms = self.terms(links, table)
+        return np.array([terms[name] for name in WEIGHTS], np.float64)
 
     def _less_risk(self, priorities: Column, links: LinkRows, table: Table | SpilledTable) -> Column:
         """Multiply positive priorities by the root of the probability of a page.

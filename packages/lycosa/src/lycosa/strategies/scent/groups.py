@@ -27,7 +27,7 @@ class OutcomeGroups:
 
     >>> groups = OutcomeGroups(10)
     >>> groups.add(np.array([3, 0]), 1.5)
-    >>> groups.lift(np.array([3, 4]), mean=.5).tolist()
+    >>> lift(*groups.look_up(np.array([3, 4])), mean=.5).tolist()
     [0.25, 0.0]
     """
 
@@ -56,23 +56,21 @@ class OutcomeGroups:
         pairs = self.totals.view(np.uint64).take(groups).view(np.float32)
         return pairs[..., 0::2], pairs[..., 1::2].copy()
 
-    def lift(self, groups: NDArray[np.integer], mean: float, shrink: float = SHRINK) -> Column:
-        """Return how much better than the mean the pages of each group are, shrunk towards 0 while they are few."""
-        sums, counts = self.look_up(groups)
-        lifts: Column = np.subtract(sums, np.float32(mean) * counts)
-        counts += np.float32(shrink)
-        lifts /= counts
-        return lifts
-
-    def lift_of_words(self, words: NDArray[np.int32], mean: float) -> Column:
+    def lift_of_words(self, words: NDArray[np.integer], mean: float) -> Column:
         """Return the sum of the lifts of each text's words; `words` has a column for each text."""
-        lifts = self.lift(words, mean)
+        lifts = lift(*self.look_up(words), mean)
         pairs = lifts[0:8:2] + lifts[1:8:2]  # eight words two by two, which keeps the rounding error small
         fours = pairs[0::2] + pairs[1::2]
         total: Column = fours[0] + fours[1]
         for more in lifts[8:]:
             total += more
         return total
+
+
+def lift(sums: Column, counts: Column, mean: float, shrink: float = SHRINK) -> Column:
+    """Return how much better than the mean the pages of each group are, shrunk towards 0 while they are few."""
+    lifts: Column = (sums - np.float32(mean) * counts) / (counts + np.float32(shrink))
+    return lifts
 
 
 class LinkPlaces:

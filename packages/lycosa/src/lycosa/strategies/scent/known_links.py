@@ -48,9 +48,9 @@ DECAY = 0.6
 BYTES = GROUPS.itemsize + NUMBERS.itemsize + 4 * (MAX_PARENTS + 1 + 2) + 3  # memory of a link, with `BestRows`
 BLOCK = 1 << 18  # links summed at once, 75 bytes each
 
-_TEXTS = ("context", "anchor", "address")
+_TEXTS = ("context", "anchor", "address")  # the first fields of GROUPS, in this order
 _TEXT_WIDTHS = np.array([GROUPS[name].shape[0] for name in _TEXTS])
-_TEXT_COLUMNS = np.array([GROUPS.fields[name][1] // 4 for name in _TEXTS])  # their first columns in a plain matrix
+_TEXT_COLUMNS = np.cumsum(_TEXT_WIDTHS) - _TEXT_WIDTHS  # first column of each in a plain matrix
 _OFFSETS = np.array([offset for offset in range(-NEAR, NEAR + 1) if offset], np.intp)
 _DECAYS = (DECAY ** np.abs(_OFFSETS)).astype(np.float32)
 _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(-NEAR, NEAR + 1)], np.float32)

@@ -13,7 +13,7 @@ from lycosa.core.columns import SpilledArray, fit
 from lycosa.core.state import State, StateMismatch, restore_attributes, state_of_attributes
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Visit
-from lycosa.strategies.scent.groups import OutcomeGroups
+from lycosa.strategies.scent.groups import OutcomeGroups, lift
 from lycosa.strategies.scent.link_words import SLOTS, LinkWords, slot_of
 
 UNLIKELY = 0.2  # a smaller probability counts as 0: it is noise, and there is much of it
@@ -195,7 +195,7 @@ class PageOutcomes:
                 query = (1.0 - share) * relevance + share * own * relevance_total / own_total
         outcome = query
         if self.uses_feedback and length:
-            feedback = float(frequency @ self.page_words.lift(slots, self.mean)) / length
+            feedback = float(frequency @ lift(*self.page_words.look_up(slots), self.mean)) / length
             outcome = max(0.0, query + FEEDBACK_WEIGHT * self._scaled_feedback(query, feedback))
         outcome *= visit.data.get("quality", 1.0)  # low if the page is stuffed with the topic's words
         return _ReadPage(outcome, query, feedback, relevance, own, length > 0.0, slots)
