@@ -99,7 +99,7 @@ def test_a_directory_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_contexts_are_kept_but_not_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host's certificate is made once while it is in use; those not used for long make room."""
-    monkeypatch.setattr(module, "MOST_HOSTS", 2)
+    monkeypatch.setattr(module, "MAX_HOSTS", 2)
     authority = Authority(tmp_path)
     a = authority.context("a.example")
     authority.context("b.example")
