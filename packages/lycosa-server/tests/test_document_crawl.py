@@ -28,8 +28,8 @@ SPACE = {"documents": "pdf,office"}
 
 
 def _report(text: str, target: str = "http://reef.test/found-in-pdf") -> Says:
-    told: list[list[Run]] = [[(text, "")], [("More in ", ""), ("the coral atlas", target), (".", "")]]
-    body, kind = write("pdf", Paper("The coral reef report", "Ann", "2023-01-02", told))
+    result: list[list[Run]] = [[(text, "")], [("More in ", ""), ("the coral atlas", target), (".", "")]]
+    body, kind = write("pdf", Paper("The coral reef report", "Ann", "2023-01-02", result))
     return Says(body, type=kind)
 
 
@@ -39,9 +39,9 @@ def _web(kinds: Sequence[str] = ("docx", "odt", "epub", "rtf", "md"), bombs: Ite
     for kind in kinds:
         body, type_ = write(kind, Paper(f"Coral in {kind}", "Ann", "2023-01-02", [[(f"{REEF} {kind} {BLEACHED}", "")]]))
         urls[f"http://reef.test/{kind}/coral.{kind}"] = [Says(body, type=type_)]
-    told: dict[str, File] = dict(files())
+    result: dict[str, File] = dict(files())
     for name in ("secret.pdf", "cut.docx", "scan.pdf", "secret.odt"):
-        urls[f"http://reef.test/flaws/{name}"] = [Says(told[name].body, type="application/octet-stream")]
+        urls[f"http://reef.test/flaws/{name}"] = [Says(result[name].body, type="application/octet-stream")]
     for name in bombs:
         urls[f"http://reef.test/bombs/{name}"] = [
             Says(BOMBS[name](1_000), type="text/markdown" if name.endswith("md") else "application/zip")
@@ -62,12 +62,15 @@ def test_documents_are_crawled_like_pages(tmp_path: Path) -> None:
     asked = next(headers for _, url, headers in web.requests if url == REPORT)
     assert "application/pdf;q=0.7" in asked["Accept"]
     assert ["unwanted", "unwanted"] == [visits[f"http://reef.test/{n}"].outcome for n in ("picture.png", "program.bin")]
-    told = {
+    result = {
         name: visits[f"http://reef.test/flaws/{name}"] for name in ("secret.pdf", "cut.docx", "scan.pdf", "secret.odt")
     }
-    assert ["unreadable", "unreadable", "ok", "unreadable"] == [visit.outcome for visit in told.values()]
-    assert "the PDF file is encrypted: it needs a password" == told["secret.pdf"].note
-    assert ("a scan of 2 pages: pictures without text", ["scanned"]) == (told["scan.pdf"].note, told["scan.pdf"].flags)
+    assert ["unreadable", "unreadable", "ok", "unreadable"] == [visit.outcome for visit in result.values()]
+    assert "the PDF file is encrypted: it needs a password" == result["secret.pdf"].note
+    assert ("a scan of 2 pages: pictures without text", ["scanned"]) == (
+        result["scan.pdf"].note,
+        result["scan.pdf"].flags,
+    )
     assert {"ok", "unreadable"} >= {visits[f"http://reef.test/bombs/{name}"].outcome for name in bombs}
 
     export(path, tmp_path / "t.jsonl", everything=True, copies=True)
@@ -94,8 +97,8 @@ def test_documents_are_crawled_like_pages(tmp_path: Path) -> None:
 def test_changed_document_is_noticed(tmp_path: Path) -> None:
     web, path = _web(()), tmp_path / "crawl"
     crawl(path, web, space=SPACE)
-    told = refresh(path, web, 1, space=SPACE)
-    [visit] = told.of(REPORT)
+    result = refresh(path, web, 1, space=SPACE)
+    [visit] = result.of(REPORT)
     assert ("ok", "changed", "text") == (visit.outcome, *(visit.data["change"][key] for key in ("what", "kind")))
     [visit] = refresh(path, web, 2, space=SPACE).of(REPORT)
     assert "unchanged" == visit.outcome

@@ -61,20 +61,20 @@ def test_list_changes_since_the_last_visit(site: SiteUnderTest) -> None:
     made = Crawled(site, ada)
     made.looked_again()
     ada.put(f"{made.place}/shares", json={"name": "Bob", "mode": "read"})
-    told = ada.get(f"{made.place}/changes").json()
-    assert (made.crawl, 0, None) == (told["crawl"], told["since"], told["last_visit"])
+    data = ada.get(f"{made.place}/changes").json()
+    assert (made.crawl, 0, None) == (data["crawl"], data["since"], data["last_visit"])
     assert [(TWO, "vanished", None, "Two"), (ONE, "changed", "text", "Number one")] == [
-        (one["url"], one["what"], one["kind"], one["title"]) for one in told["changes"]
+        (one["url"], one["what"], one["kind"], one["title"]) for one in data["changes"]
     ]
-    gone, changed = told["changes"]
+    gone, changed = data["changes"]
     assert (0.5, "reefs.example", changed["seq"]) == (changed["magnitude"], changed["host"], changed["new"])
     assert "text changed, 50 %; words: half of the words are others" == changed["summary"]
     assert gone["new"] is None
     assert 2 == ada.get(made.place).json()["unseen"]
     site.clock.now = EPOCH + 2.05 * DAY
     assert 204 == ada.post(f"{made.place}/seen").status_code
-    told = ada.get(f"{made.place}/changes").json()
-    assert (site.clock.now, [TWO]) == (told["last_visit"], [one["url"] for one in told["changes"]])
+    data = ada.get(f"{made.place}/changes").json()
+    assert (site.clock.now, [TWO]) == (data["last_visit"], [one["url"] for one in data["changes"]])
     assert (1, 2) == (ada.get(made.place).json()["unseen"], bob.get(made.place).json()["unseen"])
     assert 2 == len(ada.get(f"{made.place}/changes?since=0").json()["changes"])
     assert [TWO] == [one["url"] for one in ada.get(f"{made.place}/changes?since=0&limit=1").json()["changes"]]

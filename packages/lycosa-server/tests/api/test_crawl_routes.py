@@ -23,8 +23,8 @@ def interest_of(site: SiteUnderTest, client: Any) -> str:
 
 
 def parts(answer: Any, *names: str) -> tuple[Any, ...]:
-    told = answer.json()
-    return tuple(told[name] for name in names)
+    data = answer.json()
+    return tuple(data[name] for name in names)
 
 
 def test_crawl_from_start_to_deletion(site: SiteUnderTest) -> None:

@@ -56,8 +56,8 @@ def test_export_everything_of_a_person(site: SiteUnderTest) -> None:
         folder = f"interests/reefs-riffe-{interest[:6]}/crawl-1"
         names = packed.namelist()
         assert ["account.json", f"{folder}/pages.jsonl"] == names[:2]
-        told = json.loads(packed.read("account.json"))
-        assert ("Ada", ["coral"]) == (told["account"]["name"], [one["settings"]["words"] for one in told["interests"]])
+        body = json.loads(packed.read("account.json"))
+        assert ("Ada", ["coral"]) == (body["account"]["name"], [one["settings"]["words"] for one in body["interests"]])
         pages = [json.loads(line) for line in packed.read(names[1]).splitlines()]
         assert [("https://reefs.example/", 1), (PAGE, 1), (PAGE, 2)] == [(one["url"], one["version"]) for one in pages]
         assert "coral and bleached kelp" in pages[2]["text"]

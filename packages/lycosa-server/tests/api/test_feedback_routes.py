@@ -21,16 +21,16 @@ def test_put_feedback_sets_and_removes_labels(site: SiteUnderTest) -> None:
     reefs = make_interest(ada)
     crawled(site, reefs, reefs_and_trains())
     place = f"{API}/interests/{reefs}/feedback"
-    said = ada.put(place, json={"url": REEF.format(0), "label": "yes"})
-    assert (200, "yes") == (said.status_code, said.json()["label"]), said.text
+    message = ada.put(place, json={"url": REEF.format(0), "label": "yes"})
+    assert (200, "yes") == (message.status_code, message.json()["label"]), message.text
     site.clock.now += 1
     ada.put(place, json={"url": "HTTP://Rails.example/train0#top", "label": "no"})
-    told = ada.get(place).json()
+    data = ada.get(place).json()
     assert [(TRAIN.format(0), "train0", "no", "Ada"), (REEF.format(0), "reef0", "yes", "Ada")] == [
-        (one["url"], one["title"], one["label"], one["by"]) for one in told["labels"]
+        (one["url"], one["title"], one["label"], one["by"]) for one in data["labels"]
     ]
-    assert site.clock.now == told["labels"][0]["at"]
-    assert (1, 1) == (told["effect"]["yes"], told["effect"]["no"])
+    assert site.clock.now == data["labels"][0]["at"]
+    assert (1, 1) == (data["effect"]["yes"], data["effect"]["no"])
     back = ada.put(place, json={"url": TRAIN.format(0), "label": None}).json()
     assert (None, 0) == (back["label"], back["effect"]["no"])
     assert [REEF.format(0)] == [one["url"] for one in ada.get(place).json()["labels"]]
@@ -119,9 +119,9 @@ def test_feedback_access_follows_shares(site: SiteUnderTest) -> None:
     crawled(site, reefs, reefs_and_trains())
     for name, mode in (("Bob", "read"), ("Eve", "edit")):
         ada.put(f"{API}/interests/{reefs}/shares", json={"name": name, "mode": mode})
-    place, said = f"{API}/interests/{reefs}/feedback", {"url": REEF.format(0), "label": "yes"}
-    assert [403, 200, 404] == [client.put(place, json=said).status_code for client in (bob, eve, mallory)]
+    place, message = f"{API}/interests/{reefs}/feedback", {"url": REEF.format(0), "label": "yes"}
+    assert [403, 200, 404] == [client.put(place, json=message).status_code for client in (bob, eve, mallory)]
     assert [200, 200, 404] == [client.get(place).status_code for client in (bob, eve, mallory)]
     assert ["Eve"] == [one["by"] for one in bob.get(place).json()["labels"]]
     weak = site.token(ada, ["read", "write"])
-    assert [200, 403] == [weak.get(place).status_code, weak.put(place, json=said).status_code]
+    assert [200, 403] == [weak.get(place).status_code, weak.put(place, json=message).status_code]

@@ -24,8 +24,8 @@ def test_health_requires_a_recent_heartbeat(site: SiteUnderTest) -> None:
     nobody = site.client()
     assert "degraded" == nobody.get(f"{API}/health").json()["status"]
     heartbeat(site)
-    told = nobody.get(f"{API}/health").json()
-    assert ("ok", True, True) == (told["status"], told["database"], told["crawl_process"])
+    data = nobody.get(f"{API}/health").json()
+    assert ("ok", True, True) == (data["status"], data["database"], data["crawl_process"])
     for moved in (60, -3660):  # also if the clock was set back
         site.clock.now += moved
         assert not nobody.get(f"{API}/health").json()["crawl_process"]
@@ -49,8 +49,8 @@ def test_full_disk_is_507_for_writes_only(site: SiteUnderTest, monkeypatch: pyte
 
 def test_health_without_a_database_is_degraded(site: SiteUnderTest) -> None:
     site.database.run("DROP TABLE process")
-    told = site.client().get(f"{API}/health")
-    assert (200, False, "degraded") == (told.status_code, told.json()["database"], told.json()["status"])
+    data = site.client().get(f"{API}/health")
+    assert (200, False, "degraded") == (data.status_code, data.json()["database"], data.json()["status"])
 
 
 def test_metrics_are_in_prometheus_format(site: SiteUnderTest) -> None:
@@ -88,14 +88,14 @@ def test_metrics_histogram_is_cumulative() -> None:
 
 def test_server_status_is_for_admins(site: SiteUnderTest) -> None:
     heartbeat(site)
-    told = site.sign_up("root", "admin").get(f"{API}/server").json()
+    data = site.sign_up("root", "admin").get(f"{API}/server").json()
     assert (newest(), 8, {"queued": 0, "running": 0}) == (
-        told["schema_version"],
-        told["limits"]["crawls"],
-        told["queue"],
+        data["schema_version"],
+        data["limits"]["crawls"],
+        data["queue"],
     )
-    assert ["crawler"] == [process["name"] for process in told["processes"]]
-    assert told["database"] in ("sqlite", "postgresql")
+    assert ["crawler"] == [process["name"] for process in data["processes"]]
+    assert data["database"] in ("sqlite", "postgresql")
     assert 403 == site.sign_up("ada").get(f"{API}/server").status_code
 
 
@@ -107,7 +107,7 @@ def test_request_log_has_no_names_or_queries(site: SiteUnderTest, capfd: pytest.
     lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
     assert 1 == len(lines)
     assert "hush" not in json.dumps(lines)
-    told = {name: lines[0][name] for name in ("event", "request", "method", "route", "status", "person")}
+    data = {name: lines[0][name] for name in ("event", "request", "method", "route", "status", "person")}
     assert {
         "event": "request",
         "request": answer.headers["x-request-id"],
@@ -115,4 +115,4 @@ def test_request_log_has_no_names_or_queries(site: SiteUnderTest, capfd: pytest.
         "route": f"{API}/interests/{{interest}}",
         "status": 404,
         "person": who,
-    } == told
+    } == data

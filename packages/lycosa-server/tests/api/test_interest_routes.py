@@ -21,18 +21,18 @@ def test_interest_from_creation_to_deletion(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     made = ada.post(f"{API}/interests", json=REEFS)
     assert 201 == made.status_code, made.text
-    told = made.json()
-    assert ["https://reefs.example/start"] == told["settings"]["seeds"]
+    data = made.json()
+    assert ["https://reefs.example/start"] == data["settings"]["seeds"]
     assert ("own", "Ada", "1d", None, None) == (
-        told["mode"], told["owner"]["name"], told["revisit_every"], told["crawl"], told["unseen"],
+        data["mode"], data["owner"]["name"], data["revisit_every"], data["crawl"], data["unseen"],
     )  # fmt: skip
-    assert {"yes": 0, "no": 0} == told["labels"]
-    assert [told] == ada.get(f"{API}/interests").json()
-    place = f"{API}/interests/{told['id']}"
+    assert {"yes": 0, "no": 0} == data["labels"]
+    assert [data] == ada.get(f"{API}/interests").json()
+    place = f"{API}/interests/{data['id']}"
     site.clock.now += 60
     changed = ada.patch(place, json={"name": "Corals", "settings": {**SETTINGS, "exclude": ["/tag/"]}}).json()
     assert ("Corals", ["/tag/"], "1d") == (changed["name"], changed["settings"]["exclude"], changed["revisit_every"])
-    assert told["changed"] + 60 == changed["changed"]
+    assert data["changed"] + 60 == changed["changed"]
     assert 204 == ada.delete(place).status_code
     assert 404 == ada.get(place).status_code
     assert [] == ada.get(f"{API}/interests").json()
@@ -87,9 +87,9 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 def test_create_interest_refuses_unsafe_settings(site: SiteUnderTest) -> None:
     member = site.sign_up("Ada")
-    for given, told in REFUSED:
+    for given, data in REFUSED:
         answer = member.post(f"{API}/interests", json={**REEFS, "settings": {**SETTINGS, **given}})
-        assert (422, True) == (answer.status_code, told in answer.text), answer.text
+        assert (422, True) == (answer.status_code, data in answer.text), answer.text
 
 
 ALLOWED: list[dict[str, Any]] = [
@@ -136,8 +136,8 @@ def test_delete_interest_removes_crawl_directories(site: SiteUnderTest) -> None:
     with revisited(directory) as made:
         made.page("https://reefs.example/", "<p>coral", 0)
         made.changed("https://reefs.example/", "<p>kelp", 1)
-    told = ada.get(f"{API}/interests/{interest}").json()
-    assert (crawl, 4, 2, 1) == (told["crawl"]["id"], told["crawl"]["pages"], told["crawl"]["relevant"], told["unseen"])
+    data = ada.get(f"{API}/interests/{interest}").json()
+    assert (crawl, 4, 2, 1) == (data["crawl"]["id"], data["crawl"]["pages"], data["crawl"]["relevant"], data["unseen"])
     assert 204 == ada.delete(f"{API}/interests/{interest}").status_code
     assert not directory.exists()
     assert [crawl] == erasing.deleted_crawls(site.database)

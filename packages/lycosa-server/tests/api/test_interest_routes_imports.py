@@ -21,8 +21,8 @@ OPML = b"""<opml><body><outline text="Seas" htmlUrl="https://seas.example/" xmlU
 def _send(client: TestClient, body: bytes, name: str = "file") -> dict[str, object]:
     answer = client.post(f"{API}/imports", files={"file": (name, body)})
     assert 200 == answer.status_code, answer.text
-    told: dict[str, object] = answer.json()
-    return told
+    data: dict[str, object] = answer.json()
+    return data
 
 
 def test_read_file_of_every_form(site: SiteUnderTest) -> None:
@@ -39,8 +39,8 @@ def test_read_file_of_every_form(site: SiteUnderTest) -> None:
 
 
 def test_read_file_truncates_long_lists(site: SiteUnderTest) -> None:
-    told = _send(site.sign_up("Ada"), b"\n".join(b"https://a.example/%d" % n for n in range(imports.MAX_URLS + 7)))
-    assert (imports.MAX_URLS, 7) == (len(told["urls"]), told["skipped"])  # type: ignore[arg-type]
+    data = _send(site.sign_up("Ada"), b"\n".join(b"https://a.example/%d" % n for n in range(imports.MAX_URLS + 7)))
+    assert (imports.MAX_URLS, 7) == (len(data["urls"]), data["skipped"])  # type: ignore[arg-type]
 
 
 def test_read_file_refuses_empty_and_large_files(site: SiteUnderTest, tmp_path: Path) -> None:

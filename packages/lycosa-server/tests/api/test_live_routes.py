@@ -84,13 +84,13 @@ def test_progress_of_a_running_crawl(world: CrawlOnSite) -> None:
     world.site.clock.now = EPOCH + 20
     host = {"host": "reef.test", "ready_at": EPOCH + 21.5, "why": "its delay", "in_flight": 0, "waiting": 3}
     say(world, hosts=[host, {"host": "new.test", "ready_at": None, "why": "", "in_flight": 1, "waiting": 0}])
-    told = world.get("progress")
-    assert (world.crawl, "running") == (told["crawl"]["id"], told["crawl"]["state"])
-    assert (3.0, 7, [{"url": HOME + "b", "since": 5.0}]) == (told["rate"], told["frontier"], told["in_flight"])
-    assert {"pages": [0, 1, 2, 3], "relevant": [0, 1, 1, 2], "breadth": [0, 1, 1, 2]} == told["curve"]
-    assert [("gone", 1, HOME + "gone")] == [(e["outcome"], e["count"], e["example"]) for e in told["errors"]]
-    assert "not found" in told["errors"][0]["cause"]
-    new, reef = told["hosts"]
+    result = world.get("progress")
+    assert (world.crawl, "running") == (result["crawl"]["id"], result["crawl"]["state"])
+    assert (3.0, 7, [{"url": HOME + "b", "since": 5.0}]) == (result["rate"], result["frontier"], result["in_flight"])
+    assert {"pages": [0, 1, 2, 3], "relevant": [0, 1, 1, 2], "breadth": [0, 1, 1, 2]} == result["curve"]
+    assert [("gone", 1, HOME + "gone")] == [(e["outcome"], e["count"], e["example"]) for e in result["errors"]]
+    assert "not found" in result["errors"][0]["cause"]
+    new, reef = result["hosts"]
     assert ("new.test", "requesting", 0, None) == (new["host"], new["state"], new["pages"], new["ready_in"])
     assert ("reef.test", "delayed", 3, 2, 1.5, "its delay") == tuple(
         reef[key] for key in ("host", "state", "pages", "relevant", "ready_in", "why")
@@ -100,16 +100,16 @@ def test_progress_of_a_running_crawl(world: CrawlOnSite) -> None:
 def test_progress_ignores_outdated_live_state(world: CrawlOnSite) -> None:
     for written in (b"", b"{}", b"[]", b"\xff", b'{"at": 1e999}', b'{"at": %d, "hosts": 3}' % world.site.clock()):
         (world.directory / "live.json").write_bytes(written)
-        told = world.get("progress")
-        assert (None, []) == (told["frontier"], told["in_flight"])
+        result = world.get("progress")
+        assert (None, []) == (result["frontier"], result["in_flight"])
     say(world, at=world.site.clock() - 60)
     assert world.get("progress")["frontier"] is None
 
 
 def test_progress_of_a_crawl_that_has_not_started(site: SiteUnderTest) -> None:
     made = crawl_on_site(site)
-    told = made.get("progress")
-    assert (0, {"pages": [], "relevant": [], "breadth": []}, []) == (told["seq"], told["curve"], told["hosts"])
+    result = made.get("progress")
+    assert (0, {"pages": [], "relevant": [], "breadth": []}, []) == (result["seq"], result["curve"], result["hosts"])
     assert {"nodes": [], "edges": [], "truncated": False} == made.get("graph")
 
 
@@ -122,15 +122,15 @@ def test_draw_curve_is_svg(world: CrawlOnSite) -> None:
 
 def test_graph_has_best_pages_and_their_paths(world: CrawlOnSite) -> None:
     world.label(HOME + "c", True)
-    told = world.get("graph")
-    by_url = {node["url"].removeprefix(HOME): node for node in told["nodes"]}
+    result = world.get("graph")
+    by_url = {node["url"].removeprefix(HOME): node for node in result["nodes"]}
     assert {"", "a", "c"} == set(by_url)
     assert [(True, 0, True), (False, 1, False), (False, 2, True)] == [
         (by_url[name]["seed"], by_url[name]["depth"], by_url[name]["relevant"]) for name in ("", "a", "c")
     ]
     assert "yes" == by_url["c"]["label"]
     assert {(by_url[""]["id"], by_url["a"]["id"]), (by_url["a"]["id"], by_url["c"]["id"])} == {
-        (edge["source"], edge["target"]) for edge in told["edges"]
+        (edge["source"], edge["target"]) for edge in result["edges"]
     }
     assert world.get("graph", best=1)["truncated"]
     assert [422, 422] == [world.status("graph", best=best) for best in (0, 10**9)]
@@ -143,15 +143,15 @@ def test_events_of_a_finished_crawl_end(world: CrawlOnSite) -> None:
         answer.status_code, answer.headers["content-type"], answer.headers["x-accel-buffering"],
     )  # fmt: skip
     assert answer.text.startswith("retry: ")
-    told = parsed(answer.text)
-    assert ["visit"] * 4 + ["progress", "state", "end"] == [name for name, _, _ in told]
-    assert [3, 4, 5, 7] == seqs(answer.text) == [int(number) for name, _, number in told if name == "visit"]
-    first, _, failed, last = (data for name, data, _ in told[:4])
+    result = parsed(answer.text)
+    assert ["visit"] * 4 + ["progress", "state", "end"] == [name for name, _, _ in result]
+    assert [3, 4, 5, 7] == seqs(answer.text) == [int(number) for name, _, number in result if name == "visit"]
+    first, _, failed, last = (data for name, data, _ in result[:4])
     assert ("seed", True, "ok") == (first["why"]["kind"], first["relevant"], first["outcome"])
     assert ("gone", False, HOME) == (failed["outcome"], failed["relevant"], failed["why"]["parent"])
     assert (HOME + "a", f"to {HOME}c", 0.3) == tuple(last["why"][key] for key in ("parent", "anchor", "priority"))
-    assert [0, 1, 1, 2] == told[4][1]["curve"]["relevant"]
-    assert {"reason": "finished"} == told[-1][1]
+    assert [0, 1, 1, 2] == result[4][1]["curve"]["relevant"]
+    assert {"reason": "finished"} == result[-1][1]
 
 
 def test_events_that_stay_bring_labels_and_newer_crawls(world: CrawlOnSite) -> None:
@@ -164,15 +164,15 @@ def test_events_that_stay_bring_labels_and_newer_crawls(world: CrawlOnSite) -> N
         assert not over
         return {name: data for name, data, _ in parsed(wire(events))}
 
-    told, state = look(), dict[str, Any]()
-    assert ({"yes": 0, "no": 0, "changed": []}, 2) == (told["labels"], told["state"]["relevant"])
+    result, state = look(), dict[str, Any]()
+    assert ({"yes": 0, "no": 0, "changed": []}, 2) == (result["labels"], result["state"]["relevant"])
     assert {} == look()
     place = f"{API}/interests/{world.interest}/feedback"
     for label, counts, found in (("no", (0, 1), 1), ("yes", (1, 0), 2), (None, (0, 0), 2)):
         assert 200 == world.client.put(place, json={"url": HOME + "c", "label": label}).status_code
-        told = look()
-        state |= told.get("state", {})  # sent only if it has changed
-        assert (*counts, [{"url": HOME + "c", "label": label}]) == tuple(told["labels"].values())
+        result = look()
+        state |= result.get("state", {})  # sent only if it has changed
+        assert (*counts, [{"url": HOME + "c", "label": label}]) == tuple(result["labels"].values())
         assert (found, "labels") == (state["relevant"], state["judging"])
     world.set(judging="", last_label=3)
     assert 3 == look()["state"]["last_label"]
@@ -186,8 +186,8 @@ def test_events_send_counts_with_labels(world: CrawlOnSite) -> None:
     assert [] == feed.poll()[0]
     place = f"{API}/interests/{world.interest}/feedback"
     assert 200 == world.client.put(place, json={"url": HOME + "c", "label": "no"}).status_code
-    told = {name: data for name, data, _ in parsed(wire(feed.poll()[0]))}
-    assert 1 == told["progress"]["crawl"]["relevant"]
+    result = {name: data for name, data, _ in parsed(wire(feed.poll()[0]))}
+    assert 1 == result["progress"]["crawl"]["relevant"]
 
 
 def test_counts_agree_everywhere_after_a_revisit(world: CrawlOnSite) -> None:
@@ -200,17 +200,22 @@ def test_counts_agree_everywhere_after_a_revisit(world: CrawlOnSite) -> None:
     for labels, found in (({}, 3), ({HOME: True, HOME + "c": False, "http://other.test/": False}, 2)):
         for url, relevant in labels.items():
             world.label(url, relevant)
-        listed, told = world.get("pages"), world.get("progress")
+        listed, result = world.get("pages"), world.get("progress")
         row = world.client.get(f"{API}/interests/{world.interest}").json()["crawl"]
         streamed = next(data for name, data, _ in parsed(wire(feed_of(world).poll()[0])) if name == "state")
         counts = {
-            listed["total"], len(listed["pages"]), listed["estimate"]["relevant"], told["crawl"]["relevant"],
-            told["curve"]["relevant"][-1], sum(host["relevant"] for host in told["hosts"]), row["relevant"],
+            listed["total"], len(listed["pages"]), listed["estimate"]["relevant"], result["crawl"]["relevant"],
+            result["curve"]["relevant"][-1], sum(host["relevant"] for host in result["hosts"]), row["relevant"],
             streamed["relevant"],
             sum(node["relevant"] for node in world.get("graph")["nodes"]),
         }  # fmt: skip
         assert {found} == counts
-        assert {4} == {listed["estimate"]["pages"], told["crawl"]["pages"], told["curve"]["pages"][-1], row["pages"]}
+        assert {4} == {
+            listed["estimate"]["pages"],
+            result["crawl"]["pages"],
+            result["curve"]["pages"][-1],
+            row["pages"],
+        }
     assert (4, 3) == count_pages(world.directory, {})
 
 
@@ -374,5 +379,5 @@ def test_failures_with_the_same_cause_are_merged(world: CrawlOnSite) -> None:
     for kind in ("robots", "page"):
         crawl.log.append(Visit(f"http://nowhere.test/{kind}", kind, "unknown-host", 9, started=EPOCH, ended=EPOCH))
     crawl.close()
-    told = {error["cause"]: error["count"] for error in world.get("progress")["errors"]}
-    assert {"Unknown host": 2, "Page not found": 1} == told
+    result = {error["cause"]: error["count"] for error in world.get("progress")["errors"]}
+    assert {"Unknown host": 2, "Page not found": 1} == result

@@ -65,8 +65,8 @@ def test_model_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) -> N
     below = ada.get(f"{place}/topics", params={"under": "Sea"}).json()["topics"]
     assert ["Sea/Fish", "Sea/Reefs"] == [each["path"] for each in below]
     assert 404 == ada.get(f"{place}/topics", params={"under": "Sky"}).status_code
-    told = wish(ada, model=model["id"])
-    assert (422, True) == (told.status_code, "choose: " in told.text)
+    body = wish(ada, model=model["id"])
+    assert (422, True) == (body.status_code, "choose: " in body.text)
     book = upload(ada, written(rules(), tmp_path / "r"), "rules").json()
     named = {"model": model["id"], "targets": ["sea/reefs"], "strategy": "rules", "strategy_model": book["id"]}
     interest = wish(ada, **named)
@@ -87,8 +87,8 @@ def test_models_of_others_cannot_be_used(site: SiteUnderTest, tmp_path: Path) ->
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     model = upload(ada, written(classifier(), tmp_path / "m")).json()["id"]
     other = upload(ada, written(classifier(), tmp_path / "m")).json()["id"]
-    told = wish(bob, model=model, targets=["Trains"])
-    assert (422, True) == (told.status_code, "not yours" in told.text)
+    body = wish(bob, model=model, targets=["Trains"])
+    assert (422, True) == (body.status_code, "not yours" in body.text)
     interest = wish(ada, model=model, targets=["Trains"]).json()
     place = f"{API}/interests/{interest['id']}"
     assert 200 == ada.put(f"{place}/shares", json={"name": "Bob", "mode": "edit"}).status_code
@@ -122,7 +122,7 @@ def test_upload_refuses_damaged_and_large_files(
         assert (422, True, False) == (answer.status_code, why in answer.text, str(tmp_path) in answer.text), answer.text
     with monkeypatch.context() as narrow:
         narrow.setattr(models, "MAX_ABOUT_CHARACTERS", 50)  # backups have no more
-        assert (422, True) == ((told := upload(ada, good)).status_code, "too long" in told.text)
+        assert (422, True) == ((body := upload(ada, good)).status_code, "too long" in body.text)
     deep = b"http://reef.test/a\t" + b"/".join([b"a"] * 20) + b"\n"
     (tmp_path / "deep").write_bytes(deep)
     monkeypatch.setattr(files, "MAX_TREE_BYTES", 19 * files.NODE_BYTES)  # for 20 nodes

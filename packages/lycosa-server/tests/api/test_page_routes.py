@@ -167,9 +167,9 @@ def test_reader_without_an_archive(world: CrawlOnSite) -> None:
 
 def test_pages_of_a_crawl_that_has_not_started(site: SiteUnderTest) -> None:
     made = crawl_on_site(site)
-    told = made.get("pages", order="frequency")
-    assert {"total": 0, "threshold": 0.0, "has_labels": False, "pages": []}.items() <= told.items()
-    assert "0 of 0 pages relevant" == told["estimate"]["text"]
+    data = made.get("pages", order="frequency")
+    assert {"total": 0, "threshold": 0.0, "has_labels": False, "pages": []}.items() <= data.items()
+    assert "0 of 0 pages relevant" == data["estimate"]["text"]
     assert 404 == made.status("page", url=CORAL)
     assert 404 == made.status("reader", url=CORAL)
 
@@ -186,9 +186,9 @@ def test_pages_refuse_invalid_parameters(world: CrawlOnSite) -> None:
         ({"offset": -1}, "offset"),
         ({"labelled": "maybe"}, "labelled"),
     ]
-    for given, told in asked:
+    for given, data in asked:
         answer = world.client.get(f"{API}/crawls/{world.crawl}/pages", params=given)
-        assert (422, True) == (answer.status_code, told in answer.text), (given, answer.text)
+        assert (422, True) == (answer.status_code, data in answer.text), (given, answer.text)
         assert "--" not in answer.text  # web users have no command line
 
 

@@ -37,7 +37,7 @@ def test_entries_cover_accounts_without_secrets(site: SiteUnderTest) -> None:
     later()
     ada.delete(f"{API}/session")
     answer = site.sign_in("ada").get(f"{API}/audit")
-    told = [(one["name"], one["action"], one["subject"], one["detail"]) for one in answer.json()["entries"]]
+    data = [(one["name"], one["action"], one["subject"], one["detail"]) for one in answer.json()["entries"]]
     assert [
         ("ada", "deleted an account", "bob", ""),
         ("ada", "suspended an account", "bob", ""),
@@ -50,10 +50,10 @@ def test_entries_cover_accounts_without_secrets(site: SiteUnderTest) -> None:
         ("bob", "signed in", "", ""),
         ("", "sign-in failed", "", ""),
         ("bob", "sign-in failed", "", ""),
-    ] == told[2:13]
-    assert {("ada", "signed in", "", ""), ("ada", "signed out", "", "")} == set(told[:2])
+    ] == data[2:13]
+    assert {("ada", "signed in", "", ""), ("ada", "signed out", "", "")} == set(data[:2])
     assert {("ada", "accepted an invitation", "", "admin"), ("bob", "accepted an invitation", "", "member")} == set(
-        told[13:]
+        data[13:]
     )
     kept = str(site.database.rows("SELECT * FROM audit"))
     assert [] == [secret for secret in [*secrets, made["code"], token["token"]] if secret in kept]

@@ -24,8 +24,8 @@ def test_reset_sets_the_password_and_ends_sessions(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     code = _link(site, ada, site.id_of(bob))
     fresh = site.client()
-    told = fresh.get(f"{API}/invitations/check", params={"code": code}).json()
-    assert ("bob", "member", site.clock() + 86400) == (told["name"], told["role"], told["expires"])
+    data = fresh.get(f"{API}/invitations/check", params={"code": code}).json()
+    assert ("bob", "member", site.clock() + 86400) == (data["name"], data["role"], data["expires"])
     body = {"code": code, "password": NEW}
     answers = [fresh.post(f"{API}/invitations/reset", json={**body, "password": "short"}).status_code]
     answers += [fresh.post(f"{API}/invitations/reset", json=body).status_code for _ in range(2)]

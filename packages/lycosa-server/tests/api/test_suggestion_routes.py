@@ -33,14 +33,14 @@ def say(client: Any, interest: str, kind: str, value: str, answer: str) -> int:
 
 def test_suggestions_have_reasons(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
-    told = suggested(ada, liked(site, ada))
-    why = {idea["url"]: idea["why"] for idea in told["seeds"]}
+    data = suggested(ada, liked(site, ada))
+    why = {idea["url"]: idea["why"] for idea in data["seeds"]}
     assert (
         "links to 3 pages you labelled yes, of 4 fetched pages that it links to" == (why["http://start.example/reefs"])
     )
     assert "3 pages you labelled yes, of 4 fetched from reefs.example" == (why["http://reefs.example/"])
     assert "http://start.example/" not in why
-    assert told["allowed"]
+    assert data["allowed"]
 
 
 def test_suggested_words_are_spelled_as_on_the_pages(site: SiteUnderTest) -> None:

@@ -62,14 +62,14 @@ def test_cluster_crawl_behaves_like_a_local_one(tmp_path: Path) -> None:
         assert {"at", "frontier", "in_flight", "hosts"} == set(live)
         assert live["frontier"] > 0
         assert live["hosts"]
-        told = json.loads(bench.database.rows("SELECT stats FROM process")[0]["stats"])
-        assert (3, SHARDS) == (told["running"], told["shards"])
+        body = json.loads(bench.database.rows("SELECT stats FROM process")[0]["stats"])
+        assert (3, SHARDS) == (body["running"], body["shards"])
 
         page = bench.collected(crawl)[1]
         feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", page, False)
         await bench.until(lambda: all(shard_events(bench, crawl, Label)))
         assert {(page, False)} == {
-            (said.node, said.relevant) for part in shard_events(bench, crawl, Label) for said in part
+            (answer.node, answer.relevant) for part in shard_events(bench, crawl, Label) for answer in part
         }
 
         await bench.until(lambda: bench.row(doomed)["pages"] >= 2)

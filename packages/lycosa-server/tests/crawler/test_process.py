@@ -199,8 +199,8 @@ def test_process_crawls_by_models_of_the_owner_only(tmp_path: Path) -> None:
         crawl, other = bench.crawl("ann", budget=3), bench.crawl("eve", budget=3)
         for name, owner, kind, content in (("m-ann", "ann", "classifier", reefs), ("r-ann", "ann", "rules", book)):
             add_model(bench, name, owner, kind, content)
-        told = InterestSettings(seeds=[bench.server.url("reef.localhost", "/coral-0")], **settings).as_json()
-        bench.database.run("UPDATE interest SET settings = :told", told=told)
+        data = InterestSettings(seeds=[bench.server.url("reef.localhost", "/coral-0")], **settings).as_json()
+        bench.database.run("UPDATE interest SET settings = :told", told=data)
         bench.start()
         row = await bench.until_state(crawl, "finished")
         assert (3, 3) == (row["pages"], row["relevant"])
@@ -212,8 +212,8 @@ def test_process_crawls_by_models_of_the_owner_only(tmp_path: Path) -> None:
             "nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["coral", "rail"]
         )
         add_model(bench, "m2-ann", "ann", "classifier", upside_down)
-        told = told.replace("m-ann", "m2-ann")
-        bench.database.run("UPDATE interest SET settings = :told WHERE owner = 'ann'", told=told)
+        data = data.replace("m-ann", "m2-ann")
+        bench.database.run("UPDATE interest SET settings = :told WHERE owner = 'ann'", told=data)
         crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         row = bench.row(crawl)
@@ -235,8 +235,8 @@ def test_process_failure_affects_one_crawl_only(tmp_path: Path, monkeypatch: pyt
         reason = "no page could be read; http://10.0.0.1/coral: the address is in a private network. "
         reason += "Nothing was sent. An administrator of this server can allow a private network"
         assert reason == (await bench.until_state(private, "failed"))["reason"]
-        told = {row["person"]: row["kind"] for row in bench.database.rows("SELECT person, kind FROM notice")}
-        assert {"ann": "failed", "bob": "failed", "cid": "finished", "dan": "failed"} == told
+        data = {row["person"]: row["kind"] for row in bench.database.rows("SELECT person, kind FROM notice")}
+        assert {"ann": "failed", "bob": "failed", "cid": "finished", "dan": "failed"} == data
 
     on_bench(tmp_path, work)
 
@@ -364,8 +364,8 @@ def test_process_wake_polls_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", second, True)
         bench.process.wake()
         await bench.until(lambda: bench.row(crawl)["labels_learned"] == 2)
-        said = [(label.node, label.relevant) for label in events_of(bench, crawl, "kind = 'label'")]
-        assert [(first, False), (second, True)] == said
+        message = [(label.node, label.relevant) for label in events_of(bench, crawl, "kind = 'label'")]
+        assert [(first, False), (second, True)] == message
 
     on_bench(tmp_path, work)
 
@@ -467,8 +467,8 @@ def test_process_continues_an_interrupted_refresh(tmp_path: Path) -> None:
         assert "running" == bench.row(crawl)["state"]
         bench.start()
         await bench.until_state(crawl, "finished")
-        told = bench.database.rows("SELECT text FROM notice WHERE kind = 'changes'")
-        assert [{"text": "reefs: 6 pages have changed"}] == told
+        data = bench.database.rows("SELECT text FROM notice WHERE kind = 'changes'")
+        assert [{"text": "reefs: 6 pages have changed"}] == data
         paths = [hit.path for hit in bench.server.log[seen:] if hit.path.startswith("/coral")]
         assert 6 == len(paths) == len(set(paths))
 
@@ -549,9 +549,9 @@ def test_process_judges_a_running_crawl_again(tmp_path: Path) -> None:
         change_settings(bench, "ann-reefs", model="", targets=[], examples=["http://elsewhere.example/"])
         crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: bench.row(crawl)["judging_failed"])
-        told = bench.row(crawl)["judging_failed"]
-        assert "judging fetches nothing" in told
-        assert str(tmp_path) not in told
+        data = bench.row(crawl)["judging_failed"]
+        assert "judging fetches nothing" in data
+        assert str(tmp_path) not in data
         pages = bench.row(crawl)["pages"]
         await bench.until(lambda: bench.row(crawl)["pages"] >= pages + 2)
         paths = [hit.path for hit in bench.server.log if hit.path.startswith("/coral")]
@@ -610,12 +610,12 @@ def test_process_follows_an_adjusted_clock(tmp_path: Path) -> None:
         assert bench.process is not None
         bench.process.environment.wall = lambda: 1000.0
 
-        def told() -> tuple[float, float]:
+        def data() -> tuple[float, float]:
             row = bench.database.row("SELECT heartbeat FROM process")
             live = json.loads((bench.settings.crawl_directory(crawl) / "live.json").read_text())
             return row["heartbeat"] if row else 0.0, live["at"]
 
-        await bench.until(lambda: told()[0] == 1000.0 and told()[1] == 1000.0)
+        await bench.until(lambda: data()[0] == 1000.0 and data()[1] == 1000.0)
         with pytest.raises(LockedError, match="another process already"):
             await CrawlProcess(bench.settings, bench.database).run()
 

@@ -82,10 +82,10 @@ def test_labels_override_any_threshold(plain: CrawlOnSite) -> None:
     plain.label(TRAIN, True)
     plain.label(CORAL, False)
     for threshold in (0.1, 0.5, 0.99):
-        told = plain.get("pages", threshold=threshold)
-        assert TRAIN in urls(told)
-        assert CORAL not in urls(told)
-        assert told["total"] == told["estimate"]["relevant"]
+        data = plain.get("pages", threshold=threshold)
+        assert TRAIN in urls(data)
+        assert CORAL not in urls(data)
+        assert data["total"] == data["estimate"]["relevant"]
 
 
 def test_export_with_a_threshold(plain: CrawlOnSite) -> None:
@@ -116,7 +116,7 @@ def test_counts_agree_between_api_summary_and_judge(site: SiteUnderTest) -> None
     path = crawled(site, reefs, reefs_and_trains(), words="coral lagoon")
     crawl = path.name
 
-    def told(**given: Any) -> tuple[int, str]:
+    def data(**given: Any) -> tuple[int, str]:
         answer = ada.get(f"{API}/crawls/{crawl}/pages", params={"limit": 200, **given}).json()
         assert answer["total"] == len(answer["pages"]) == answer["estimate"]["relevant"]
         return answer["total"], answer["estimate"]["text"]
@@ -127,20 +127,20 @@ def test_counts_agree_between_api_summary_and_judge(site: SiteUnderTest) -> None
             assert made.estimate.relevant == sum(made.is_relevant) == len(list(collection.relevant()))
         return made.estimate.relevant, made.estimate.description
 
-    assert told() == shown()
+    assert data() == shown()
     for threshold in (0.02, 0.3, 0.6, 0.9):
-        assert told(threshold=threshold) == shown(threshold)
-        assert judge(path, threshold=threshold).after.relevant == told(threshold=threshold)[0]
+        assert data(threshold=threshold) == shown(threshold)
+        assert judge(path, threshold=threshold).after.relevant == data(threshold=threshold)[0]
     for url, label in ((REEF.format(0), "yes"), (RAIL.format(0), "no")):
         answer = ada.put(f"{API}/interests/{reefs}/feedback", json={"url": url, "label": label})
         assert 200 == answer.status_code, answer.text
     assert "labels" == ada.get(f"{API}/crawls/{crawl}").json()["judging"]
     work(site, reefs)
-    assert told() == shown()
+    assert data() == shown()
     assert {REEF.format(0): True, RAIL.format(0): False} == labels_in_log(path)
     row = ada.get(f"{API}/crawls/{crawl}").json()
-    assert (told()[0], 2, "", "") == (row["relevant"], row["labels_learned"], row["judging"], row["judging_failed"])
-    assert judge(path, threshold=Directory.read_options(path).threshold or None).after.relevant == told()[0]
+    assert (data()[0], 2, "", "") == (row["relevant"], row["labels_learned"], row["judging"], row["judging_failed"])
+    assert judge(path, threshold=Directory.read_options(path).threshold or None).after.relevant == data()[0]
     pages = ada.get(f"{API}/crawls/{crawl}/pages", params={"limit": 200}).json()["pages"]
     with CrawlDirectory(path) as collection:
         relevances_now = {visit.node: visit.relevance_now for visit in collection.relevant()}
@@ -208,8 +208,8 @@ def test_judge_again_failure_is_reported(site: SiteUnderTest) -> None:
     with pytest.raises(Exception, match="judging fetches nothing"):
         judge_again(path, row, [], 0.0)
     crawls.record_judged(site.database, row["id"], row["judge_requests"], failed="no such example")
-    told = ada.get(f"{API}/crawls/{path.name}").json()
-    assert ("", "no such example") == (told["judging"], told["judging_failed"])
+    data = ada.get(f"{API}/crawls/{path.name}").json()
+    assert ("", "no such example") == (data["judging"], data["judging_failed"])
 
 
 def test_judging_requests_are_merged_and_never_lost(site: SiteUnderTest) -> None:

@@ -56,8 +56,8 @@ def test_erase_person_leaves_the_name_nowhere(database: Database) -> None:
     sharing.share(database, NOW, other, "Bob", "Ada Lovelace", "edit")
     visits.open_feed(database, his, ada)
     limits.record_sign_in(database, NOW, "ada lovelace", "192.0.2.1")
-    said = {"relevant": 1, "person": ada, "at": NOW}
-    database.insert("feedback", {"interest": his, "url": "https://a.example/", **said})
+    answer = {"relevant": 1, "person": ada, "at": NOW}
+    database.insert("feedback", {"interest": his, "url": "https://a.example/", **answer})
     erasing.erase_person(database, ada)
     assert [] == traces(database, ada, hers, "Lovelace", "lovelace")
     assert [{"interest": his, "url": "https://a.example/", "person": None}] == database.rows(

@@ -66,7 +66,7 @@ def test_internal_errors_are_only_logged(world: World, monkeypatch: pytest.Monke
 
 def test_export_quota_holds_under_concurrency(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     full = threading.Event()
-    told: list[int] = []
+    body: list[int] = []
 
     def slow(out: Any, *_: Any) -> None:
         out.write(b"x" * 70_000)  # enough for the response to begin
@@ -76,8 +76,8 @@ def test_export_quota_holds_under_concurrency(world: World, monkeypatch: pytest.
 
     def ask(_: int) -> int:
         status = int(world.alice.get(f"{API}/me/export").status_code)
-        told.append(status)
-        if len(told) == 8:
+        body.append(status)
+        if len(body) == 8:
             full.set()
         return status
 

@@ -149,10 +149,10 @@ def test_lists_contain_nothing_of_others(world: World, who: str) -> None:
     asked = [name for name in _all(world) if name.startswith("GET ") and "{" not in name]
     assert len(asked) > 10
     client = getattr(world, who)
-    told = {name: ask(client, name, world).text for name in asked}
+    data = {name: ask(client, name, world).text for name in asked}
     for known in world.ids.values():  # ids are permitted in the audit log
-        told["GET /audit"] = told["GET /audit"].replace(known, "")
-    assert {} == {name: word for name, text in told.items() for word in world.secrets() if word in text}
+        data["GET /audit"] = data["GET /audit"].replace(known, "")
+    assert {} == {name: word for name, text in data.items() for word in world.secrets() if word in text}
 
 
 def test_owner_may_read_everything(world: World) -> None:

@@ -14,8 +14,8 @@ OF_THE_COMMAND_LINE = re.compile(r"--\w|\.toml|\bresume\b.* with\b")
 def test_advice_never_names_options() -> None:
     for outcome in OUTCOMES:
         for kind in KINDS:
-            said = ADVICE.get(outcome, describe_failure(kind, outcome)[1])
-            assert (True, None) == (bool(said), OF_THE_COMMAND_LINE.search(said))
+            answer = ADVICE.get(outcome, describe_failure(kind, outcome)[1])
+            assert (True, None) == (bool(answer), OF_THE_COMMAND_LINE.search(answer))
 
 
 def test_summaries_never_name_options() -> None:
@@ -32,7 +32,9 @@ def test_cause_name_of_unreachable_hosts() -> None:
 
 def test_explain_no_pages_is_plain() -> None:
     for outcome in OUTCOMES:
-        said = explain_no_pages(f"https://reef.example/robots.txt: {outcome} allow it with --allow-network 10.0.0.0/8")
-        assert said.startswith("no page could be read; https://reef.example/: ")
-        assert None is OF_THE_COMMAND_LINE.search(said)
-        assert f": {outcome} " not in said
+        answer = explain_no_pages(
+            f"https://reef.example/robots.txt: {outcome} allow it with --allow-network 10.0.0.0/8"
+        )
+        assert answer.startswith("no page could be read; https://reef.example/: ")
+        assert None is OF_THE_COMMAND_LINE.search(answer)
+        assert f": {outcome} " not in answer

@@ -83,11 +83,11 @@ def test_other_hosts_are_refused(site: SiteUnderTest) -> None:
 def test_large_bodies_are_refused(site: SiteUnderTest) -> None:
     client = site.client()
     large = b'{"name": "' + b"x" * MAX_BODY_BYTES + b'"}'
-    told = client.post(f"{API}/session", content=large)
+    data = client.post(f"{API}/session", content=large)
     untold = client.post(f"{API}/session", content=iter([large[:500_000], large[500_000:]]))
     wrong = client.post(f"{API}/session", content=b"{}", headers={"Content-Length": "-1"})
-    assert [413, 413, 400] == [answer.status_code for answer in (told, untold, wrong)]
-    assert "1 MB" in told.json()["detail"]
+    assert [413, 413, 400] == [answer.status_code for answer in (data, untold, wrong)]
+    assert "1 MB" in data.json()["detail"]
 
 
 @pytest.mark.parametrize("path", ["models", "imports"])

@@ -92,8 +92,8 @@ def check(markup: str, frame: bool = False) -> None:
             target = attributes["href"]
             assert isinstance(target, str)
             assert urlsplit(target).scheme in ("http", "https")
-            told = attributes["rel"] if isinstance(attributes["rel"], str) else " ".join(attributes["rel"])
-            assert ("noreferrer noopener", "_blank") == (told, attributes["target"])
+            result = attributes["rel"] if isinstance(attributes["rel"], str) else " ".join(attributes["rel"])
+            assert ("noreferrer noopener", "_blank") == (result, attributes["target"])
         elif not frame or tag in KEPT_TAGS:
             assert {} == attributes, (tag, attributes)
 

@@ -58,21 +58,21 @@ def under_way(data: Path, crawl: str, pages: int) -> None:
 
 def stopped(served: Served, crawl: str) -> dict[str, Any]:
     served.ask("POST", f"/crawls/{crawl}/stop")
-    told: dict[str, Any] = wait(
+    body: dict[str, Any] = wait(
         lambda: (row := served.ask("GET", f"/crawls/{crawl}"))["state"] != "running" and row,
         f"the crawl does not end: {served.logged[-5:]}",
     )
-    return told
+    return body
 
 
-def whole(data: Path, told: dict[str, Any]) -> None:
-    with closing(SqliteLog(log_of(data, told["id"]), readonly=True)) as log:
+def whole(data: Path, body: dict[str, Any]) -> None:
+    with closing(SqliteLog(log_of(data, body["id"]), readonly=True)) as log:
         threshold = log.setting("threshold", 0.0)
         pages = [row[0] for row in log.rows("node", PAGES)]
         found = sum(1 for _ in log.rows("node", f"{UNIQUE_PAGES} AND {RELEVANCE_NOW} >= ?", given=(threshold,)))
-    assert "stopped" == told["state"]
-    assert len(set(pages)) == len(pages) == told["pages"]
-    assert found == told["relevant"] > 0
+    assert "stopped" == body["state"]
+    assert len(set(pages)) == len(pages) == body["pages"]
+    assert found == body["relevant"] > 0
 
 
 def test_kill_each_process_and_the_database(tmp_path: Path, web: Server) -> None:

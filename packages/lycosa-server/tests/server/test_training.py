@@ -44,8 +44,8 @@ def crawl(site: SiteUnderTest) -> CrawlOnSite:
 def train(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> dict[str, Any]:
     """Request training and run it in this process."""
 
-    def here(module: str, told: dict[str, Any], *_: Any) -> Any:
-        return json.loads(json.dumps(training.work(json.loads(json.dumps(told)))))
+    def here(module: str, result: dict[str, Any], *_: Any) -> Any:
+        return json.loads(json.dumps(training.work(json.loads(json.dumps(result)))))
 
     monkeypatch.setattr(training.child, "run", here)
     answer = crawl.client.post(f"{API}/models/train", json={"name": "taught", "interests": [crawl.interest], **asked})
@@ -53,8 +53,8 @@ def train(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> 
     row = models.take_queued(crawl.site.database)
     assert row is not None
     training.TrainingQueue(crawl.site.settings, crawl.site.database).train(row)
-    told: dict[str, Any] = crawl.client.get(f"{API}/models/{row['id']}").json()
-    return told
+    result: dict[str, Any] = crawl.client.get(f"{API}/models/{row['id']}").json()
+    return result
 
 
 def say(crawl: CrawlOnSite, number: int, yes: str, no: str) -> None:
@@ -100,8 +100,8 @@ def test_train_on_selected_topics(crawl: CrawlOnSite, monkeypatch: pytest.Monkey
         "directory": listed["id"],
         "topics": ["Sky"],
     }
-    told = crawl.client.post(f"{API}/models/train", json=asked)
-    assert (422, True) == (told.status_code, "no class 'Sky'" in told.text)
+    result = crawl.client.post(f"{API}/models/train", json=asked)
+    assert (422, True) == (result.status_code, "no class 'Sky'" in result.text)
     model = train(crawl, monkeypatch, kind="classifier", directory=listed["id"], topics=["Sea", "Rail"])
     assert {"Rail": 5, "Sea/Reefs": 5} == model["about"]["classes"], model
 
