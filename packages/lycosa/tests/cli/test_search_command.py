@@ -177,7 +177,7 @@ def test_page_sections(command: Command, reefs: Path) -> None:
     code, out, err = command("page", reefs, hit["url"])
     assert (0, "") == (code, err)
     assert out.startswith(f"{hit['title']}\n{hit['url']}\n")
-    parts = [r"status +200, text/html, [\d,]+ bytes", r"language +en", r"fetched +\S+ \S+ UTC", r"score +[01]\.\d\d"]
+    parts = [r"status +200, text/html, [\d,]+ bytes", r"language +en", r"fetched +\S+ \S+ UTC", r"relevance +[01]\.\d\d"]
     parts += [r"\nwhy it was fetched\n(linked from|it is a seed)", r"\ntext\n", r"\n\d+ links, \d+ of them fetched\n"]
     parts += [r"\n1 visit\n"]
     places = [found.start() if (found := re.search(part, out)) else -1 for part in parts]
