@@ -64,7 +64,7 @@ class JudgedCrawl:
         self.events.append(Label(node, relevant))
         self.judge.add_label(Label(node, relevant))
 
-    def see_mixed(self, sea: int = 12, others: int = 24) -> None:
+    def visit_mixed(self, sea: int = 12, others: int = 24) -> None:
         for number in range(max(sea, others)):
             if number < sea:
                 self.visit(page(f"http://a.test/sea/{number}", SEA, number))
@@ -101,7 +101,7 @@ def replay(crawl: JudgedCrawl, judge: Probability) -> Probability:
 def test_judge_after_update_from_one_start_page() -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0")
-    crawl.see_mixed()
+    crawl.visit_mixed()
     assert crawl.relevant() == {"sea"}
     assert sum(relevance >= 0.5 for relevance in crawl.relevances().values()) == pytest.approx(12, abs=3)
 
@@ -110,7 +110,7 @@ def test_judge_by_likeness_without_words() -> None:
     """A page without the topic's words, but with all else that relevant pages have, beats others."""
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0", "http://a.test/sea/1")
-    crawl.see_mixed()
+    crawl.visit_mixed()
     silent = crawl.visit(page("http://a.test/silent", SEA[2:], 7)).relevance
     assert silent > 3 * crawl.visit(page("http://a.test/other", RAIL, 7)).relevance
 
@@ -119,7 +119,7 @@ def test_judge_replayed() -> None:
     """The same events give the same relevances, also of the next page, bit for bit."""
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0")
-    crawl.see_mixed()
+    crawl.visit_mixed()
     crawl.label("http://a.test/rail/1", True)
     crawl.update(force=True)
     crawl.visit(page("http://a.test/last", SEA, 77))
@@ -134,7 +134,7 @@ def test_judge_replayed() -> None:
 
 def test_next_update_changes_nothing() -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
-    crawl.see_mixed(4, 5)
+    crawl.visit_mixed(4, 5)
     before = crawl.judge.relevances_now().copy()
     assert crawl.judge.next_update(0.0, force=True) is not None
     assert np.array_equal(before, crawl.judge.relevances_now())
@@ -175,7 +175,7 @@ def test_labels_decide_on_their_own_pages() -> None:
     """Yes is 1, no is 0; without its label the page has the relevance of the model again."""
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0")
-    crawl.see_mixed()
+    crawl.visit_mixed()
     crawl.label("http://a.test/rail/1", True)
     crawl.label("http://a.test/sea/3", False)
     crawl.update(force=True)
@@ -189,21 +189,21 @@ def test_labels_decide_on_their_own_pages() -> None:
 def test_labels_teach_about_other_pages() -> None:
     """With yes to railways and no to reefs, railways are relevant in spite of the words."""
     crawl = JudgedCrawl(Probability("coral reef"))
-    crawl.see_mixed()
+    crawl.visit_mixed()
     for number in (1, 3, 5, 7):
         crawl.label(f"http://a.test/rail/{number}", True)
         crawl.label(f"http://a.test/sea/{number}", False)
     crawl.update(force=True)
-    relevance = crawl.relevances()
-    assert relevance["http://a.test/rail/9"] > relevance["http://a.test/bread/10"]
-    assert relevance["http://a.test/rail/9"] > relevance["http://a.test/sea/9"]
+    relevances = crawl.relevances()
+    assert relevances["http://a.test/rail/9"] > relevances["http://a.test/bread/10"]
+    assert relevances["http://a.test/rail/9"] > relevances["http://a.test/sea/9"]
 
 
 @pytest.mark.parametrize("answer", [True, False], ids=["all yes", "all no"])
 def test_labels_all_alike(answer: bool) -> None:
     """Pages keep their labels, and all relevances are probabilities."""
     crawl = JudgedCrawl(Probability("coral reef"))
-    crawl.see_mixed(6, 8)
+    crawl.visit_mixed(6, 8)
     for node in list(crawl.relevances()):
         crawl.label(node, answer)
     crawl.update(force=True)
@@ -214,7 +214,7 @@ def test_labels_all_alike(answer: bool) -> None:
 def test_labels_contradict() -> None:
     """Two equal pages, one yes and one no; the last label of a page counts."""
     crawl = JudgedCrawl(Probability("coral reef"))
-    crawl.see_mixed(6, 8)
+    crawl.visit_mixed(6, 8)
     crawl.label("http://a.test/sea/1", True)
     crawl.label("http://a.test/sea/1", False)
     crawl.label("http://a.test/sea/2", True)
@@ -227,10 +227,10 @@ def test_start_pages_of_three_topics() -> None:
     """Start pages are trusted by the topic's words."""
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0", "http://a.test/rail/1", "http://a.test/bread/0")
-    crawl.see_mixed()
-    relevance = crawl.relevances()
+    crawl.visit_mixed()
+    relevances = crawl.relevances()
     mean = {
-        name: np.mean([value for node, value in relevance.items() if f"/{name}/" in node])
+        name: np.mean([value for node, value in relevances.items() if f"/{name}/" in node])
         for name in ("sea", "rail", "bread")
     }
     assert mean["sea"] > 0.5 > 2 * max(mean["rail"], mean["bread"])
@@ -238,7 +238,7 @@ def test_start_pages_of_three_topics() -> None:
 
 def test_words_on_no_page() -> None:
     crawl = JudgedCrawl(Probability("zeppelin"))
-    crawl.see_mixed(6, 12)
+    crawl.visit_mixed(6, 12)
     assert sum(relevance >= 0.5 for relevance in crawl.relevances().values()) <= 5
     assert all(0.0 <= relevance <= 1.0 for relevance in crawl.relevances().values())
 
@@ -257,7 +257,7 @@ def test_judge_empty_page() -> None:
     """Before and after model updates."""
     crawl = JudgedCrawl(Probability("coral"))
     assert crawl.visit(Page("ok", node="http://a.test/empty")).relevance == 0.0
-    crawl.see_mixed(6, 8)
+    crawl.visit_mixed(6, 8)
     assert crawl.visit(Page("ok", node="http://a.test/empty2")).relevance == 0.0
     assert crawl.relevances()["http://a.test/empty"] == 0.0
 
@@ -303,7 +303,7 @@ def test_judge_stuffed_page() -> None:
     for number in range(20):
         crawl.visit(page(f"http://a.test/rail/{number}", RAIL, number))
     assert not any(isinstance(event, ModelUpdate) for event in crawl.events)
-    crawl.see_mixed(6, 12)
+    crawl.visit_mixed(6, 12)
     assert judge.judge(bad, words.read(bad)).relevance < 0.1 < judge.judge(good, words.read(good)).relevance
 
 
@@ -324,7 +324,7 @@ def test_quality_found_by_others() -> None:
     crawl.events.append(visit)
     for is_updated in (False, True):
         if is_updated:
-            crawl.see_mixed()
+            crawl.visit_mixed()
         relevance = crawl.relevances()[visit.node]
         assert sum(crawl.judge.explain(visit).values()) == pytest.approx(
             math.log(relevance / (1 - relevance)), abs=0.05
@@ -336,7 +336,7 @@ def test_quality_found_by_others() -> None:
 def test_examples_without_words() -> None:
     shown = Probability.from_examples([page(f"http://x.test/{number}", SEA, 50 + number) for number in range(4)])
     crawl = JudgedCrawl(Probability(examples=shown))
-    crawl.see_mixed()
+    crawl.visit_mixed()
     assert crawl.relevant() == {"sea"}
 
 
@@ -355,7 +355,7 @@ def test_explain_adds_up() -> None:
     """To the log odds of the page's relevance."""
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0")
-    crawl.see_mixed()
+    crawl.visit_mixed()
     visit = next(event for event in crawl.events if isinstance(event, Visit) and event.node == "http://a.test/sea/4")
     relevance = crawl.relevances()[visit.node]
     reasons = crawl.judge.explain(visit)
@@ -368,7 +368,7 @@ def test_explain_adds_up() -> None:
 def test_learn_hollow_pages_and_copies() -> None:
     """A soft 404 has relevance 0; a copy is judged, but not learned from."""
     crawl = JudgedCrawl(Probability("coral reef"))
-    crawl.see_mixed(6, 8)
+    crawl.visit_mixed(6, 8)
     hollow = crawl.visit(page("http://a.test/404", SEA, 1), flags=["soft-404"])
     crawl.visit(page("http://a.test/copy", SEA, 2), same_as="http://a.test/sea/2")
     crawl.update(force=True)
@@ -393,7 +393,7 @@ def test_learn_hollow_pages_and_copies() -> None:
 )
 def test_adopt_damaged_update(broken: dict[str, object]) -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
-    crawl.see_mixed(6, 8)
+    crawl.visit_mixed(6, 8)
     update = crawl.judge.next_update(0.0, force=True)
     assert update is not None
     with pytest.raises(DamagedError, match="model update of the judge in the log is damaged"):

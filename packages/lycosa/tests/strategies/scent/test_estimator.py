@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from lycosa.checks.estimators import (
-    a_crawl_can_be_resumed,
+    crawl_can_be_resumed,
     other_priorities_stay,
 )
 from lycosa.checks.failing import passed
@@ -308,7 +308,7 @@ def test_learn_scores_open_rows_only() -> None:
 )
 def test_scent_passes_checks(text: str, known: dict[str, Any]) -> None:
     """With the stems of examples, without vectors, and beside an exact judge."""
-    for check in (other_priorities_stay, a_crawl_can_be_resumed):
+    for check in (other_priorities_stay, crawl_can_be_resumed):
         assert check.__name__ == passed(check, lambda: estimator(text, **known))
 
 

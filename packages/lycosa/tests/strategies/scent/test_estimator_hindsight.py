@@ -24,8 +24,6 @@ from lycosa.testweb.simulation import clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
 
 SEED = "http://a.test/"
-
-
 WORDS = ["coral", "reef", "sea", "train", "rail", "house", "bird", "tern"]
 
 
@@ -66,12 +64,11 @@ def random_relevances(seed: int) -> dict[str, float]:
 
 
 def numbers(scent: Scent) -> Any:
-    """Blocks are of whole pages, however small: 208 links at once and some seven at a time give the same sums."""
     return scent.links_.columns()["numbers"]
 
 
 def test_reconsider_as_if_known_from_the_start() -> None:
-    """Sums made page by page equal those made at once; a topic without words, so outcomes are relevances."""
+    """Learning by other relevances and reconsidering gives the sums of the right ones."""
     before, after = random_relevances(1), random_relevances(2)
     scent, table = learn_web(before, vectors=False)
     known, _ = learn_web(after, vectors=False)
@@ -95,7 +92,7 @@ def test_reconsider_as_if_known_from_the_start() -> None:
 
 
 def test_reconsider_same_relevance() -> None:
-    """Thirty pages, each of which links to the next ones."""
+    """Sums made page by page equal those made at once; a topic without words, so outcomes are relevances."""
     plain = Scent(words="", probability=True, threshold=0.5, vectors=False)
     fresh = Table()
     fresh.add_seed(SEED)
@@ -126,8 +123,8 @@ def test_reconsider_without_probabilities() -> None:
     assert np.array_equal(before, scent.links_.numbers)
 
 
-class Small(Space):
-    """An engine that replays the log is in the same state to the last bit."""
+class ChainOfPages(Space):
+    """Thirty pages, each of which links to the next ones."""
 
     async def visit(self, task: Task) -> Page:
         number = int(task.node.rpartition("/")[2])
@@ -139,7 +136,7 @@ class Small(Space):
 
 def engine(log: MemoryLog, strategy: Strategy) -> Engine:
     return Engine(
-        Small(),
+        ChainOfPages(),
         Probability("coral reef"),
         strategy,
         log,
@@ -156,10 +153,7 @@ def scent() -> Scent:
 
 @pytest.mark.parametrize("batch", [1, 4])
 def test_model_updates_live_and_replayed(batch: int) -> None:
-    """With one page of the host and no relevant one: (1 / sqrt 2 + 1 / sqrt(1 + n)) / 2 + 1 - names / 8.
-
-    n is 1 in the directory of the start page, which has no name in its path.
-    """
+    """An engine that replays the log is in the same state to the last bit."""
     log = MemoryLog()
     live, again = (engine(made, steer(scent(), batch=batch)) for made in (log, MemoryLog()))
     log.append(Seed("http://a.test/0"))
@@ -181,7 +175,7 @@ def test_model_updates_live_and_replayed(batch: int) -> None:
 
 @pytest.mark.parametrize(("judge", "exact"), [("keyword", True), ("vector", False), ("probability", False)])
 def test_crawl_sets_exact_and_probability(judge: str, exact: bool) -> None:
-    made = lycosa.crawl("coral", ["http://a.test/0"], space=Small(), budget=1, judge=judge)
+    made = lycosa.crawl("coral", ["http://a.test/0"], space=ChainOfPages(), budget=1, judge=judge)
 
     async def crawl() -> list[Visit]:
         return [visit async for visit in made]
@@ -204,7 +198,10 @@ def test_crawl_sets_exact_and_probability(judge: str, exact: bool) -> None:
     ],
 )
 def test_new_places_by_path_names(url: str, names: int) -> None:
-    """After four pages, six, and so on it is put first by a small bonus."""
+    """With one page of the host and no relevant one: (1 / sqrt 2 + 1 / sqrt(1 + n)) / 2 + 1 - names / 8.
+
+    n is 1 in the directory of the start page, which has no name in its path.
+    """
     table = Table()
     table.add_seed("http://a.test/start")
     scent = Scent(words="coral", vectors=False)
@@ -216,7 +213,7 @@ def test_new_places_by_path_names(url: str, names: int) -> None:
 
 
 def test_sum_again_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Learning by other relevances and reconsidering gives the sums of the right ones."""
+    """Blocks are of whole pages, however small: 208 links at once and some seven at a time give the same sums."""
     scent, table = learn_web(random_relevances(1), vectors=False)
     scent.links_.sum_again(table.edges)
     at_once = numbers(scent).copy()

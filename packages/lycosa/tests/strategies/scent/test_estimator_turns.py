@@ -15,11 +15,7 @@ TURNS = dict.fromkeys((8, 9, 10, 11, 20), "x") | dict.fromkeys((12, 13), "y")
 
 
 def test_turn_of_oldest_until_first_relevant_page() -> None:
-    """One relevant page of more than six, three of more than eighteen: the anchor decides alone.
-
-    Every page is on a host with good pages, except two links with the topic's word. These are not fetched, so a turn
-    lasts until it is the other one's, or relevant pages are no longer doubtful.
-    """
+    """After four pages, six, and so on it is put first by a small bonus."""
     scent, table = Scent(vectors=False, threshold=0.5), Table()
     for name in "abcdefg":
         table.add_seed(f"http://{name}.test/")
@@ -43,7 +39,11 @@ def test_turn_of_oldest_until_first_relevant_page() -> None:
 
 @pytest.mark.parametrize(("judge", "turns"), [({"probability": True}, TURNS), ({}, {}), ({"exact": True}, {})])
 def test_turn_by_topic_while_relevant_pages_are_doubtful(judge: dict[str, Any], turns: dict[int, str]) -> None:
-    """Its host rests, or it is in flight: it keeps its turn until the next one, which is another link's."""
+    """One relevant page of more than six, three of more than eighteen: the anchor decides alone.
+
+    Every page is on a host with good pages, except two links with the topic's word. These are not fetched, so a turn
+    lasts until it is the other one's, or relevant pages are no longer doubtful.
+    """
     scent, table = Scent(vectors=False, threshold=0.5, **judge), Table()
     table.add_seed("http://good.test/")
     links = Links.to(

@@ -19,7 +19,7 @@ from lycosa.strategies.scent.page_outcomes import PageOutcomes
 from scent_crawl import SEED, Crawl, close
 
 
-class Reading:
+class OutcomesOfWords:
     """Page outcomes that are fed with pages of words."""
 
     def __init__(self, topic: dict[str, float] | None = None, *, feedback: bool = True, **judge: bool) -> None:
@@ -41,50 +41,50 @@ def test_query_part_is_a_fifth_of_relevance() -> None:
     """Topic coral reef, (1, 1) / sqrt 2: cosines .5 and 1, relevances .4 and .2; these sum up to .6, the cosines to
     1.5.
     """
-    reading = Reading({"coral": 1.0, "reef": 1.0}, feedback=False)
-    assert pytest.approx(0.2 * 0.4 + 0.8 * 0.5 * (0.4 / 0.5)) == reading.page("coral sea", 0.4)
-    assert pytest.approx(0.2 * 0.2 + 0.8 * 1.0 * (0.6 / 1.5)) == reading.page("coral reef", 0.2)
+    made = OutcomesOfWords({"coral": 1.0, "reef": 1.0}, feedback=False)
+    assert pytest.approx(0.2 * 0.4 + 0.8 * 0.5 * (0.4 / 0.5)) == made.page("coral sea", 0.4)
+    assert pytest.approx(0.2 * 0.2 + 0.8 * 1.0 * (0.6 / 1.5)) == made.page("coral reef", 0.2)
 
 
 def test_outcome_beside_probabilities() -> None:
     """Cosines .5 and 1 as above; a probability below .2 counts as 0; no feedback, however much it agrees."""
-    reading = Reading({"coral": 1.0, "reef": 1.0}, probability=True)
-    assert pytest.approx(0.8 * 0.4 + 0.2 * 0.5 * (0.4 / 0.5)) == reading.page("coral sea", 0.4)
-    assert pytest.approx(0.2 * 1.0 * (0.4 / 1.5)) == reading.page("coral reef", 0.19)
-    reading = Reading(probability=True)
-    assert {0.9} == {reading.page("coral", 0.9) for _ in range(20)}
+    made = OutcomesOfWords({"coral": 1.0, "reef": 1.0}, probability=True)
+    assert pytest.approx(0.8 * 0.4 + 0.2 * 0.5 * (0.4 / 0.5)) == made.page("coral sea", 0.4)
+    assert pytest.approx(0.2 * 1.0 * (0.4 / 1.5)) == made.page("coral reef", 0.19)
+    made = OutcomesOfWords(probability=True)
+    assert {0.9} == {made.page("coral", 0.9) for _ in range(20)}
 
 
 def test_outcome_of_exact_judge() -> None:
     """Changed neither by our own reading, with cosines .7 and 0, nor by feedback."""
-    reading = Reading({"coral": 1.0}, exact=True)
-    assert [1.4, 0.7, 0.0] * 10 == [reading.page(*page) for _ in range(10) for page in
+    made = OutcomesOfWords({"coral": 1.0}, exact=True)
+    assert [1.4, 0.7, 0.0] * 10 == [made.page(*page) for _ in range(10) for page in
                                     (("coral sea", 1.4), ("train rail", 0.7), ("coral", 0.0))]  # fmt: skip
 
 
 def test_own_reading_by_logarithm_of_counts() -> None:
     """Three times coral, once sea: cosine (1 + log 3) / sqrt((1 + log 3)^2 + 1), after a page with cosine 1."""
-    reading = Reading({"coral": 2.0}, feedback=False)
-    assert pytest.approx(0.5) == reading.page("coral", 0.5)
+    made = OutcomesOfWords({"coral": 2.0}, feedback=False)
+    assert pytest.approx(0.5) == made.page("coral", 0.5)
     cosine = (1 + math.log(3)) / math.hypot(1 + math.log(3), 1)
     expected = 0.2 * 0.1 + 0.8 * cosine * (0.5 + 0.1) / (1 + cosine)
-    assert pytest.approx(expected) == reading.page("coral coral coral sea", 0.1)
+    assert pytest.approx(expected) == made.page("coral coral coral sea", 0.1)
 
 
 def test_outcome_without_own_reading() -> None:
     """For a topic without words, a page without words, and while no page had words of the topic."""
-    assert 0.4 == Reading().page("coral", 0.4)
-    reading = Reading({"coral": 1.0})
-    assert 0.4 == reading.page("", 0.4)
-    assert 0.3 == reading.page("sea", 0.3)
+    assert 0.4 == OutcomesOfWords().page("coral", 0.4)
+    made = OutcomesOfWords({"coral": 1.0})
+    assert 0.4 == made.page("", 0.4)
+    assert 0.3 == made.page("sea", 0.3)
 
 
 def test_learn_copy() -> None:
     """Its outcome is 0, and its words are not counted again."""
-    reading = Reading()
-    reading.page("coral", 0.4)
-    assert 0 == reading.page("coral", 0.9, same_as="x")
-    assert (1, 0.4) == (reading.outcomes.pages, reading.outcomes.total)
+    made = OutcomesOfWords()
+    made.page("coral", 0.4)
+    assert 0 == made.page("coral", 0.9, same_as="x")
+    assert (1, 0.4) == (made.outcomes.pages, made.outcomes.total)
 
 
 def expected_outcomes(pages: Sequence[tuple[str, float]]) -> list[float]:
@@ -116,8 +116,8 @@ def expected_outcomes(pages: Sequence[tuple[str, float]]) -> list[float]:
 def test_feedback_that_agrees() -> None:
     """Good pages share a word, bad ones another: after some pages good outcomes rise and bad ones fall."""
     pages = [("good", 0.9), ("bad", 0.2), ("bad", 0.1), ("good", 0.8), ("good", 0.7), ("bad", 0.3)] * 3
-    reading = Reading()
-    actual = [reading.page(word, relevance) for word, relevance in pages]
+    made = OutcomesOfWords()
+    actual = [made.page(word, relevance) for word, relevance in pages]
     assert pytest.approx(expected_outcomes(pages), rel=1e-4, abs=1e-5) == actual
     assert [relevance for _, relevance in pages[:5]] == actual[:5]
     assert all(
@@ -126,40 +126,40 @@ def test_feedback_that_agrees() -> None:
     assert all(
         outcome < relevance for (word, relevance), outcome in zip(pages[6:], actual[6:], strict=True) if word == "bad"
     )
-    assert reading.outcomes.trusts_feedback
+    assert made.outcomes.trusts_feedback
 
 
 def test_feedback_that_disagrees() -> None:
     """Drift: the word of each good page is on a bad one next, and the other way round."""
-    reading = Reading()
+    made = OutcomesOfWords()
     for number in range(30):
         for word, relevance in ((f"a{number}", 0.9), (f"b{number}", 0.1), (f"a{number}", 0.1), (f"b{number}", 0.9)):
-            assert relevance == reading.page(word, relevance)
-    assert not reading.outcomes.trusts_feedback
+            assert relevance == made.page(word, relevance)
+    assert not made.outcomes.trusts_feedback
 
 
 def test_feedback_loses_trust() -> None:
     """It agreed for 40 pages; then good words are on bad pages, until feedback counts no more."""
-    reading = Reading()
+    made = OutcomesOfWords()
     for _ in range(20):
-        reading.page("good", 0.9), reading.page("bad", 0.1)
-    assert reading.page("good", 0.9) > 0.9
+        made.page("good", 0.9), made.page("bad", 0.1)
+    assert made.page("good", 0.9) > 0.9
     trust = []
     for number in range(60):
-        reading.page(f"good fresh{number}", 0.05), reading.page(f"bad fresh{number}", 0.95)
-        trust.append(reading.outcomes.trusts_feedback)
+        made.page(f"good fresh{number}", 0.05), made.page(f"bad fresh{number}", 0.95)
+        trust.append(made.outcomes.trusts_feedback)
     assert trust[0]
     assert False in trust
 
 
 def test_feedback_is_capped() -> None:
     """A page with 100 words of the best page gains at most .5 times 1.5 times the usual query's part."""
-    reading, many = Reading(), " ".join(f"w{number}" for number in range(100))
+    made, many = OutcomesOfWords(), " ".join(f"w{number}" for number in range(100))
     relevances = [0.9, *(20 * [0.9, 0.1]), 0.1]
-    outcomes = [reading.page(many, 0.9)]
+    outcomes = [made.page(many, 0.9)]
     for _ in range(20):
-        outcomes += [reading.page("good", 0.9), reading.page("bad", 0.1)]
-    outcomes.append(reading.page(many, 0.1))
+        outcomes += [made.page("good", 0.9), made.page("bad", 0.1)]
+    outcomes.append(made.page(many, 0.1))
     age = 0.98 ** np.arange(len(relevances) - 1)[::-1]
     usual = math.sqrt((age @ np.array(relevances[:-1]) ** 2 + 0.1**2) / (age.sum() + 1))
     assert pytest.approx(0.1 + 0.5 * 1.5 * usual) == outcomes[-1]
@@ -167,27 +167,27 @@ def test_feedback_is_capped() -> None:
 
 def test_feedback_learns_from_query_part() -> None:
     """Words are credited with relevances, not with outcomes that feedback has raised."""
-    reading = Reading()
+    made = OutcomesOfWords()
     for _ in range(10):
-        reading.page("good", 0.75), reading.page("bad", 0.25)
-    assert reading.page("good", 0.75) > 0.75
-    assert [11 * 0.75, 11] == reading.outcomes.page_words.totals[slot_of("good")].tolist()
-    assert pytest.approx((11 * 0.75 + 10 * 0.25) / 21) == reading.outcomes.mean
+        made.page("good", 0.75), made.page("bad", 0.25)
+    assert made.page("good", 0.75) > 0.75
+    assert [11 * 0.75, 11] == made.outcomes.page_words.totals[slot_of("good")].tolist()
+    assert pytest.approx((11 * 0.75 + 10 * 0.25) / 21) == made.outcomes.mean
 
 
 def test_words_counted_without_feedback() -> None:
-    reading = Reading(exact=True)
+    made = OutcomesOfWords(exact=True)
     for _ in range(10):
-        assert (0.75, 0.25) == (reading.page("good", 0.75), reading.page("bad", 0.25))
-    assert [7.5, 10] == reading.outcomes.page_words.totals[slot_of("good")].tolist()
+        assert (0.75, 0.25) == (made.page("good", 0.75), made.page("bad", 0.25))
+    assert [7.5, 10] == made.outcomes.page_words.totals[slot_of("good")].tolist()
 
 
 def test_outcome_never_negative() -> None:
-    reading = Reading()
+    made = OutcomesOfWords()
     outcomes = []
     for _ in range(20):
-        reading.page("good", 0.9)
-        outcomes.append(reading.page("bad", 0.01))
+        made.page("good", 0.9)
+        outcomes.append(made.page("bad", 0.01))
     assert 0.0 == min(outcomes)
 
 

@@ -108,7 +108,7 @@ class Probability:
         self.query = VectorJudge(stems, stemmed=True) if stems else VectorJudge(self.words)  # judges links
         self.notes: list[str] = []
         self.meaning = _meaning(self.topic.words, self.notes)
-        # vector of a page in a language; callers that judge pages repeatedly may cache it
+        # An attribute, so that callers that judge pages repeatedly can cache the vectors.
         self.vector_of: Callable[[Page, str, Head | None], bytes] = vector_of
         self._reader = EvidenceReader(self.topic.words, self.topic.against, self.meaning)
         self._phrases = Phrases(dict.fromkeys(self.topic.phrases, 1.0)) if self.topic.phrases else None
@@ -177,7 +177,7 @@ class Probability:
         data: dict[str, Any] = {}
         if self.meaning is not None:
             data["vector"] = self.vector_of(page, reading.language, reading.head)
-        if reading.language != code_of(page.language, ENGLISH):  # a wrong declaration
+        if reading.language != code_of(page.language, ENGLISH):  # the page declares a wrong one
             data["read"] = reading.language
         if self._phrases is not None:
             text = folded(f"{page.title}\n{page.main or page.text}")
@@ -191,7 +191,7 @@ class Probability:
             reader.slots(reading.terms), reading.terms, page.node, page.links.urls, reading.language, data
         )
         relevance = self._relevance(evidence)
-        # Pages that cannot be relevant are not checked for stuffing.
+        # Only pages that may be relevant are checked for stuffing.
         if (relevance >= 0.1 or evidence.answers[: Answer.MEANING].any()) and may_be_stuffed(reading.terms.counts):
             evidence.quality = round(quality(reading.ids), 3)
             if evidence.quality < 1.0:
