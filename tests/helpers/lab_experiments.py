@@ -21,7 +21,7 @@ def graph() -> CorpusIndex:
 
 def plan(**settings: Any) -> Experiment:
     defaults: dict[str, Any] = {
-        "strategies": STRATEGIES, "told": "score", "mode": "as-published", "seeds": "random", "seed_count": 2,
+        "strategies": STRATEGIES, "description": "score", "mode": "as-published", "seeds": "random", "seed_count": 2,
         "seed_sets": 2, "budgets": [10, 40], "repetitions": 2,
     }  # fmt: skip
     return Experiment("mine", "", **defaults | settings)

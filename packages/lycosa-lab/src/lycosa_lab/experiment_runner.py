@@ -141,7 +141,7 @@ def _adjusted(
     elif yardsticks and other not in texts:
         texts.insert(yardsticks[-1] + 1, other)
     mode = experiment.mode
-    by_score = experiment.told == "score"
+    by_score = experiment.description == "score"
     own = [one for one in subjects if by_score and one.truth_by.startswith("scores")]
     if own and mode != AS_PUBLISHED:
         remarks.append(f"As-published, although {mode} was asked for: the guide of {own[0].name} is its judge, too.")
@@ -172,15 +172,15 @@ class TrialRunner:
     def prepare(self, subject: HuntSubject) -> tuple[HuntSubject, list[list[int]], str]:
         """Prepare training data, judgements and seeds of a subject; the third value is a reason for its exclusion."""
         plan = self.experiment
-        wanted = {"model"} & {plan.told} | set().union(*(needs(text) for text in plan.strategies))
+        wanted = {"model"} & {plan.description} | set().union(*(needs(text) for text in plan.strategies))
         subject = prepare(self.index, subject, wanted, self.work, random_seed=plan.random_seed, progress=self.progress)
         try:
-            if plan.told in subject.lacking:
-                raise InputError("lacking", subject.lacking[plan.told])
-            self.guide(subject, plan.told)
+            if plan.description in subject.lacking:
+                raise InputError("lacking", subject.lacking[plan.description])
+            self.guide(subject, plan.description)
             for text in plan.strategies:
                 if needs(text).isdisjoint(subject.lacking):
-                    self.guide(subject, judge_as_for(text, plan.told))
+                    self.guide(subject, judge_as_for(text, plan.description))
             seeds = seed_sets(
                 self.index, subject, plan.seeds, count=plan.seed_count, sets=plan.seed_sets, hops=plan.hops,
                 random_seed=plan.random_seed, disjoint=plan.disjoint,
@@ -189,23 +189,25 @@ class TrialRunner:
             return subject, [], str(error)
         return subject, seeds, ""
 
-    def guide(self, subject: HuntSubject, told: str) -> Judgements | LearningJudgements:
+    def guide(self, subject: HuntSubject, description: str) -> Judgements | LearningJudgements:
         """Return the judgements of all pages, computed once and cached in a file, or the judge itself if it learns."""
-        key = subject.name, told
+        key = subject.name, description
         if key not in self.guides:
             while len(self.guides) >= 2:  # trials are ordered by subject
                 del self.guides[next(iter(self.guides))]
             plan = self.experiment
-            judge = plan.judge if told == plan.told else ""
+            judge = plan.judge if description == plan.description else ""
             if judge and learning_reason(judge):
-                self.guides[key] = learning_judgements(self.index, subject, told, judge, self.readings)
+                self.guides[key] = learning_judgements(self.index, subject, description, judge, self.readings)
             else:
                 facets = wants(plan.strategies)
-                self.guides[key] = judgements_for(self.index, subject, told, judge, facets, self.work, self.progress)
+                self.guides[key] = judgements_for(
+                    self.index, subject, description, judge, facets, self.work, self.progress
+                )
         return self.guides[key]
 
     def _guide_of(self, strategy: str, subject: HuntSubject) -> Judgements | LearningJudgements:
-        guide = self.guide(subject, judge_as_for(strategy, self.experiment.told))
+        guide = self.guide(subject, judge_as_for(strategy, self.experiment.description))
         if isinstance(guide, LearningJudgements) and is_foresighted(strategy):
             return replace(
                 Judgements.given(self.index), relevance=guide.relevance
@@ -233,14 +235,14 @@ class TrialRunner:
         plan, text = self.experiment, trial.strategy
         guide = self._guide_of(text, subject)
         if plan.mode == AS_PUBLISHED:  # also for the oracle, which knows the truth that counts
-            judgements = self.guide(subject, plan.told)
+            judgements = self.guide(subject, plan.description)
             assert isinstance(judgements, Judgements)
             subject = as_published(subject, judgements)
         seed, seen = plan.random_seed + trial.repetition, subject.seen if len(subject.seen) else None
         if links := look_ahead_links(text):
             return look_ahead(self.index, subject.truth, trial.seeds, plan.budget, links=links, seen=seen)
         strategy = make_trial_strategy(
-            text, self.index, subject, guide, budget=plan.budget, random_seed=seed, told=plan.told
+            text, self.index, subject, guide, budget=plan.budget, random_seed=seed, description=plan.description
         )
         if not isinstance(strategy, ExternalStrategy):
             return simulate(guide, strategy, trial.seeds, plan.budget, seen=seen)
@@ -276,7 +278,7 @@ def _prepare_subjects(
 def _trials(runner: TrialRunner, seeds_by_subject: dict[str, list[list[int]]]) -> list[Trial]:
     """Return all trials, in the order of their results."""
     plan = runner.experiment
-    how = digest(corpus_digest(runner.index), plan.told, code_digest(plan.judge), plan.mode, plan.budget)
+    how = digest(corpus_digest(runner.index), plan.description, code_digest(plan.judge), plan.mode, plan.budget)
     marks = {
         name: digest(one.name, one.words, one.examples, one.targets, one.truth, one.seen, one.model or "",
                      one.browsing or "", one.rules or "")

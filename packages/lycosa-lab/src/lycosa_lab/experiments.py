@@ -28,7 +28,7 @@ Mode = Literal["independent", "as-published"]
 EXAMPLES = 10  # default; never more than a quarter of the relevant pages
 
 # Topic descriptions of a judge.
-TOLD = {
+DESCRIPTIONS = {
     "words": "a query of a few words",
     "examples": "a few example pages",
     "model": "a classifier, trained on other pages",
@@ -80,7 +80,7 @@ class Experiment:
 
     >>> plan = Experiment("mine", "my.index", ["best-first", "breadth-first"], subjects=["Science"], budgets=[300, 100])
     >>> plan.check()
-    >>> plan.budgets, plan.told, len(plan.as_dict())
+    >>> plan.budgets, plan.description, len(plan.as_dict())
     ([100, 300], 'words', 20)
     """
 
@@ -101,12 +101,12 @@ class Experiment:
     subject_count: int = setting("Number of random classes, if none is named.", 5, flag="--topics", least=1)
     least: int = setting("Minimum pages of a random class.", 20, least=1)
     most: int = setting("Maximum pages of a random class; 0: a fifth of the corpus.", 0, least=0)
-    told: str = setting(
+    description: str = setting(
         "Description of the topic for the judge; score by default on a graph",
         "words",
-        flag="--told",
-        metavar="WHAT",
-        choices=TOLD,
+        flag="--description",
+        metavar="KIND",
+        choices=DESCRIPTIONS,
     )
     examples: int = setting(
         "Example pages of a class, also the source of its words; at most a quarter of the class.",

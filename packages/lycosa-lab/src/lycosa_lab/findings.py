@@ -147,7 +147,7 @@ def too_few_reason(topics: int) -> str:
     """Return why this many topics are too few for a claim; empty if they suffice."""
     if topics >= ENOUGH:
         return ""
-    return f"{many(topics, 'topic')} only: with fewer than {ENOUGH} no difference can be told from chance"
+    return f"{many(topics, 'topic')} only: with fewer than {ENOUGH} no difference can be distinguished from chance"
 
 
 def compare(
@@ -178,7 +178,7 @@ def compare(
     >>> compare([.6, .7, .8, .6, .7, .8], [.5] * 6, list("abcdef"), most=1, names=("A", "B"))[0]
     'holds'
     >>> compare([[.9, .999]], [[.1, .999]], ["a"], most=1, names=("A", "B")).evidence.splitlines()[0]
-    '1 topic only: with fewer than 6 no difference can be told from chance.'
+    '1 topic only: with fewer than 6 no difference can be distinguished from chance.'
     """
     if not len(topics):
         return Ruling(UNTESTED, f"{names[0]} and {names[1]} have no trial in common: see the remarks.")
@@ -190,11 +190,11 @@ def compare(
         **{reason: np.asarray(which, np.bool_) for reason, which in mute.items()},
     }
     kept = ~np.any(list(silent.values()), axis=0)
-    told = [topic for topic, keep in zip(topics, kept.tolist(), strict=True) if keep]
-    every, left = len(set(topics)), len(set(told))
-    difference = paired(mine[kept], base[kept], groups=told)
+    used = [topic for topic, keep in zip(topics, kept.tolist(), strict=True) if keep]
+    every, left = len(set(topics)), len(set(used))
+    difference = paired(mine[kept], base[kept], groups=used)
     evidence = f"{names[0]} less {names[1]}, {what}: {difference.text(digits)}."
-    evidence += _crossing(ours[kept], theirs[kept], told, budgets, names)
+    evidence += _crossing(ours[kept], theirs[kept], used, budgets, names)
     if reason := too_few_reason(every):
         return Ruling(UNTESTED, f"{reason}.\n{evidence}")
     if left < every:
@@ -207,9 +207,9 @@ def compare(
         if left < ENOUGH:
             return Ruling(UNTESTED, f"{without}\n{evidence}")
         evidence = f"{evidence} {without}"
-    if max(abs(_mean(mine[kept], told)), abs(_mean(base[kept], told))) < 0.5 * 10.0**-digits:
+    if max(abs(_mean(mine[kept], used)), abs(_mean(base[kept], used))) < 0.5 * 10.0**-digits:
         return Ruling(UNTESTED, f"{' and '.join(names)} both found nearly nothing ({what}).\n{evidence}")
-    verdict = _verdict(difference, _mean(base[kept], told), expect)
+    verdict = _verdict(difference, _mean(base[kept], used), expect)
     unsure = "These trials can't tell: the interval leaves both open.\n" if verdict == UNTESTED else ""
     return Ruling(verdict, unsure + evidence)
 

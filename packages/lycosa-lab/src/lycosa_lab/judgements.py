@@ -31,7 +31,7 @@ from lycosa.judges.vector_judge import VectorJudge
 from lycosa.text.vocabulary import Vocabulary
 from lycosa_lab.cache import Columns, code_digest, corpus_digest, digest, load, save
 from lycosa_lab.corpus_index import CorpusIndex
-from lycosa_lab.experiments import TOLD, one_of
+from lycosa_lab.experiments import DESCRIPTIONS, one_of
 from lycosa_lab.subjects import HuntSubject
 
 JUDGES = {"words": "vector,idf=background", "examples": "vector,idf=none", "model": "model"}
@@ -179,7 +179,7 @@ _PLAIN = Visit("", "page", "ok", 0, status=200)
 def judgements_for(
     index: CorpusIndex,
     subject: HuntSubject,
-    told: str,
+    description: str,
     judge: str = "",
     wants: Sequence[str] = WANTS,
     out: Path | None = None,
@@ -189,45 +189,51 @@ def judgements_for(
 
     `score` returns the scores stored in a graph.
     """
-    one_of("told", told, TOLD)
-    if told == "score":
+    one_of("description", description, DESCRIPTIONS)
+    if description == "score":
         if judge:
-            raise InputError("conflicting-options", f"told = score needs no judge: omit {judge}")
+            raise InputError("conflicting-options", f"description = score needs no judge: omit {judge}")
         if not len(index.score):
-            raise InputError("no-scores", "the corpus has no scores: set told to words, examples or model")
+            raise InputError("no-scores", "the corpus has no scores: set description to words, examples or model")
         return Judgements.given(index)
     if not index.has_text:
-        raise InputError("no-text", f"the corpus has no text to judge by {told}: use its scores (told = score)")
-    judge = judge or JUDGES[told]
+        raise InputError(
+            "no-text", f"the corpus has no text to judge by {description}: use its scores (description = score)"
+        )
+    judge = judge or JUDGES[description]
     if reason := learning_reason(judge):
         raise InputError("learning-judge", f"{reason}, so its judgements can't be precomputed")
-    built = judge_maker(index, subject, told, judge)()
+    built = judge_maker(index, subject, description, judge)()
     kinds = tuple(sorted(set(offered_facets(built, wants)) & set(WANTS))) if hasattr(built, "facets") else ()
-    stems = dict(built.weights) if told == "examples" and isinstance(built, VectorJudge) else {}
+    stems = dict(built.weights) if description == "examples" and isinstance(built, VectorJudge) else {}
     path = None
     if out is not None:
-        learned = {"words": subject.words, "examples": subject.examples, "model": subject.model}[told]
-        key = digest(corpus_digest(index), told, code_digest(judge), kinds, learned, subject.targets, built.threshold)
+        learned = {"words": subject.words, "examples": subject.examples, "model": subject.model}[description]
+        key = digest(
+            corpus_digest(index), description, code_digest(judge), kinds, learned, subject.targets, built.threshold
+        )
         path = Path(out) / "guides" / f"{key}.npz"
     guide = Judgements.judged(index, built, kinds, path, progress)
     guide.stems = stems
     return guide
 
 
-def judge_maker(index: CorpusIndex, subject: HuntSubject, told: str, judge: str) -> Callable[[], Judge]:
+def judge_maker(index: CorpusIndex, subject: HuntSubject, description: str, judge: str) -> Callable[[], Judge]:
     """Return a factory of the production judge; examples are evaluated only once."""
     learned: dict[str, Any] = {}
-    if told == "words":
+    if description == "words":
         if not subject.words:
-            raise InputError("missing-topic", f"subject {subject.name!r} has no words: set told to examples or model")
+            raise InputError(
+                "missing-topic", f"subject {subject.name!r} has no words: set description to examples or model"
+            )
         options = Options(topic=subject.words, judge=judge)
-    elif told == "model":
+    elif description == "model":
         if subject.model is None:
             raise InputError("missing-model", f"subject {subject.name!r} has no model: prepare it (needs 'model')")
         options = Options(model=str(subject.model), targets=list(subject.targets), judge=judge)
     else:
         if not subject.examples:
-            raise InputError("missing-examples", f"{subject.name!r} has no examples: set told to words or model")
+            raise InputError("missing-examples", f"{subject.name!r} has no examples: set description to words or model")
         options = Options(examples=[index.names[node] for node in subject.examples], judge=judge)
         pages = (index.page(node) for node in subject.examples)
         judge_class = JUDGE_REGISTRY.maker(parse_spec(judge)[0])

@@ -234,10 +234,10 @@ class TrialJudge:
 
 
 def learning_judgements(
-    index: CorpusIndex, subject: HuntSubject, told: str, judge: str, readings: CorpusReadings
+    index: CorpusIndex, subject: HuntSubject, description: str, judge: str, readings: CorpusReadings
 ) -> LearningJudgements:
     """Return the judgements of a learning judge that is given the subject's words, examples or model."""
-    make = judge_maker(index, subject, told, judge)
+    make = judge_maker(index, subject, description, judge)
 
     def make_with_readings() -> Judge:
         judge_ = make()
@@ -251,5 +251,5 @@ def learning_judgements(
     first = make_with_readings()
     return LearningJudgements(
         index, readings, make_with_readings, first.threshold, bool(getattr(first, "probability", False)),
-        dict(getattr(first, "weights", {})) if told == "examples" else {},
+        dict(getattr(first, "weights", {})) if description == "examples" else {},
     )  # fmt: skip

@@ -105,7 +105,7 @@ class ExperimentResults:
         if subject not in self._guides:
             plan = self.experiment
             self._guides[subject] = judgements_for(
-                self.index, self.subjects[subject], plan.told, plan.judge, wants(plan.strategies), self.kept
+                self.index, self.subjects[subject], plan.description, plan.judge, wants(plan.strategies), self.kept
             )
         return self._guides[subject]
 
@@ -212,7 +212,7 @@ class ExperimentResults:
         return self.interval(strategy, budget, column).mean
 
     def input_group(self, strategy: str) -> str:
-        return input_group(strategy, self.experiment.told)
+        return input_group(strategy, self.experiment.description)
 
     def ranked(self, budget: int) -> list[str]:
         return sorted(self.strategies, key=lambda text: -self.mean(text, budget))
@@ -253,7 +253,7 @@ class ExperimentResults:
             runs = self.select(text)
             if dry := sum(len(self.gains(one)) < budget for one in runs):
                 lines.append(
-                    f"Ran dry: {text} had no links left before {budget:,} pages in {dry} of {len(runs)} "
+                    f"Out of links: {text} had none left before {budget:,} pages in {dry} of {len(runs)} "
                     "trials; its harvest is over the pages that it fetched."
                 )
             lost = [one for one in runs if one.trace.ending.startswith(FORFEITED)]

@@ -13,6 +13,7 @@ from lycosa.strategies import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, T
 from lycosa.strategies import strategy as strategy_by_name
 from lycosa.strategies.bandit import settings
 from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.experiments import DESCRIPTIONS, one_of
 from lycosa_lab.external import ExternalStrategy
 from lycosa_lab.judgements import Judgements
 from lycosa_lab.learning_judges import LearningJudgements
@@ -39,11 +40,13 @@ def make_trial_strategy(
     *,
     budget: int,
     random_seed: int,
-    told: str = "words",
+    description: str = "words",
 ) -> Strategy:
     """Build a strategy as a crawl would, with words, threshold, targets, files and random seed."""
     if kind(text) == TAXONOMY and not guide.data:
-        raise InputError("conflicting-options", f"{text} needs the classes of pages: set told to model, not {told}")
+        raise InputError(
+            "conflicting-options", f"{text} needs the classes of pages: set description to model, not {description}"
+        )
     facts: dict[str, Any] = {
         "seed": random_seed,
         "budget": budget,
@@ -54,7 +57,7 @@ def make_trial_strategy(
         "stems": guide.stems,
         "ontology": "",
         "targets": subject.targets,
-        "example_pages": [index.names[node] for node in subject.examples] if told == "examples" else [],
+        "example_pages": [index.names[node] for node in subject.examples] if description == "examples" else [],
     }
     if kind(text) == TRUTH:
         truth = guide.relevance if is_foresighted(text) else subject.truth
@@ -152,9 +155,9 @@ def is_foresighted(text: str) -> bool:
     return parse_spec(text)[0] == "craw4llm"
 
 
-def judge_as_for(text: str, told: str) -> str:
-    """Return the description that the judge of a strategy needs: a model if it requires classes, else `told`."""
-    return "model" if any(kind(part) == TAXONOMY for part in _parts(text)) else told
+def judge_as_for(text: str, description: str) -> str:
+    """Return the description that the judge of a strategy needs: a model if it requires classes, else `description`."""
+    return "model" if any(kind(part) == TAXONOMY for part in _parts(text)) else description
 
 
 def wants(texts: list[str]) -> tuple[str, ...]:
@@ -163,7 +166,7 @@ def wants(texts: list[str]) -> tuple[str, ...]:
     return tuple(sorted(facets)) if all(isinstance(facet, str) for facet in facets) else ()
 
 
-def input_group(text: str, told: str) -> str:
+def input_group(text: str, description: str) -> str:
     """Return the input of a strategy, one of GROUPS, so that only equals are compared.
 
     Strategies without a judge are given nothing, even if one judges the pages. A query is words, or the scores of a
@@ -172,17 +175,16 @@ def input_group(text: str, told: str) -> str:
     >>> input_group("breadth-first", "model"), input_group("best-first", "words"), input_group("soft-focus", "model")
     ('nothing', 'query', 'taxonomy')
     """
-    of_told = {"words": "query", "score": "query", "examples": "examples", "model": "taxonomy"}
-    if told not in of_told:
-        raise InputError("unknown-name", f"told is {told!r}: choose one of {', '.join(of_told)}")
+    one_of("description", description, DESCRIPTIONS)
+    given = {"examples": "examples", "model": "taxonomy"}.get(description, "query")
     of_kind = {
-        "": "nothing", TOPIC: of_told[told], MODEL: of_told[told], WORDS: "query", KEYWORDS: "query",
+        "": "nothing", TOPIC: given, MODEL: given, WORDS: "query", KEYWORDS: "query",
         BROWSING: "training record", TAXONOMY: "taxonomy", TRUTH: "truth",
     }  # fmt: skip
     parts = _parts(text)
     groups = [of_kind[kind(part)] for part in parts]
     if parts != [text]:  # the reward of a bandit comes from the judge, regardless of its arms' needs
-        groups.append(of_told[told])
+        groups.append(given)
     return max(groups, key=GROUPS.index)
 
 

@@ -204,4 +204,4 @@ def test_run_graph_scores_are_as_published(tmp_path: Path) -> None:
 
 def test_run_graph_rejects_words(tmp_path: Path) -> None:
     with raises_input_error("nothing-to-do", "use its scores"):
-        run(plan(told="words"), tmp_path, index=graph(), workers=1)
+        run(plan(description="words"), tmp_path, index=graph(), workers=1)

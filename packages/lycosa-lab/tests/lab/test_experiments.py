@@ -23,9 +23,9 @@ def written(tmp_path: Path, text: str) -> Path:
 
 @pytest.mark.paper("otie-tuning")
 def test_load_applies_defaults(tmp_path: Path) -> None:
-    read = Experiment.load(written(tmp_path, PLAIN + "budgets = [300, 100, 300]\ntold = 'examples'\n"))
+    read = Experiment.load(written(tmp_path, PLAIN + "budgets = [300, 100, 300]\ndescription = 'examples'\n"))
     assert ("mine", ["best-first", "breadth-first"], [100, 300], "examples", "on-topic", 300) == (
-        read.name, read.strategies, read.budgets, read.told, read.seeds, read.budget,
+        read.name, read.strategies, read.budgets, read.description, read.seeds, read.budget,
     )  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def test_load_reads_as_toml(tmp_path: Path) -> None:
         ("xyzzy = 1", "unknown-name", "'xyzzy': choose one of name, corpus, strategies"),
         ("hops = 'two'", "bad-value", "hops is 'two'"),
         ("hops = true", "bad-value", "hops is True"),
-        ("told = 3", "bad-value", "told is 3"),
+        ("description = 3", "bad-value", "description is 3"),
         ("budgets = [100, '300']", "bad-value", "budgets is '300'"),
         ("= 3", "bad-file", "TOML"),
     ],
@@ -79,7 +79,7 @@ def test_load_names_missing_setting(tmp_path: Path) -> None:
         ({"strategies": ["fl_n", "fl_n"]}, "duplicate", "'fl_n'"),
         ({"subjects": [" "]}, "bad-value", "subjects"),
         ({"seeds": "offtopic"}, "unknown-name", "did you mean off-topic.* on-topic, off-topic, cold"),
-        ({"told": "xyz"}, "unknown-name", "words, examples, model, score"),
+        ({"description": "xyz"}, "unknown-name", "words, examples, model, score"),
         ({"mode": "published"}, "unknown-name", "did you mean as-published"),
         ({"budgets": []}, "out-of-range", "budgets"),
         ({"budgets": [100, 0]}, "out-of-range", r"budgets are \[0, 100\]"),

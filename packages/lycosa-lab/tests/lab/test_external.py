@@ -183,7 +183,7 @@ def test_run_retries_forfeited_trials(tmp_path: Path) -> None:
     script.write_text(f"test -e {flag} || exit 7\nexec bash {EXAMPLES / 'rival.sh'}\n")
     text = format_spec("program", {"command": f"bash {script}"})
     plan = Experiment("x", "", ["breadth-first", text], budgets=[5], seed_sets=1, seeds="random", seed_count=1,
-                      told="score", mode="as-published")  # fmt: skip
+                      description="score", mode="as-published")  # fmt: skip
     subject = HuntSubject("scores", GRAPH.score, truth_by="scores of the graph")
     before = run(plan, tmp_path / "out", index=GRAPH, subjects=[subject], workers=1)
     assert any(

@@ -39,7 +39,7 @@ def test_rows_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "budget": "9", "fetched": "3", "found": "2", "score": "4.0", "harvest": f"{4 / 3}", "recall": "1.0",
         "relative": "1.0", "area": f"{area}",
     }  # fmt: skip
-    assert any("Ran dry: breadth-first" in line and "1 of 1" in line for line in results.remarks)
+    assert any("Out of links: breadth-first" in line and "1 of 1" in line for line in results.remarks)
 
 
 def test_write_trace_round_trip(tmp_path: Path) -> None:

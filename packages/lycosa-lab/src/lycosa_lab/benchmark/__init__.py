@@ -46,7 +46,7 @@ NOTE = (
 class BenchmarkSetting(NamedTuple):
     """Topic description and seeds of an experiment."""
 
-    told: str
+    description: str
     seeds: str
 
     @property
@@ -55,7 +55,7 @@ class BenchmarkSetting(NamedTuple):
         >>> BenchmarkSetting("words", "on-topic").title, BenchmarkSetting("examples", "cold").title
         ('words, 3 seeds', '20 examples, cold seeds')
         """
-        what = "words" if self.told == "words" else f"{EXAMPLES} examples"
+        what = "words" if self.description == "words" else f"{EXAMPLES} examples"
         return f"{what}, {SEEDS} seeds" if self.seeds == "on-topic" else f"{what}, {self.seeds} seeds"
 
 
@@ -66,14 +66,14 @@ class BenchmarkSize:
     subject_count: int = 0  # topics per corpus; 0: default of the corpus, -1: all
     seed_sets: int = 0  # draws of seeds per topic; 0: enough for CRAWLS per cell
     seeds: tuple[str, ...] = ("on-topic", "off-topic")
-    told: tuple[str, ...] = ("words", "examples")
+    description: tuple[str, ...] = ("words", "examples")
     budgets: tuple[int, ...] = (100, 500, 1000)
     judge: str = DEFAULT
     quick: bool = False
 
     @property
     def settings(self) -> list[BenchmarkSetting]:
-        return [BenchmarkSetting(told, seeds) for told in self.told for seeds in self.seeds]
+        return [BenchmarkSetting(description, seeds) for description in self.description for seeds in self.seeds]
 
     def budgets_for(self, pages: int) -> list[int]:
         """Return the budgets up to a third of a corpus; larger ones no longer separate strategies.
@@ -173,12 +173,12 @@ def benchmark(
         for setting in size.settings:
             title = f"{place.name}, {setting.title}"
             plan = Experiment(
-                f"benchmark, {title}", str(place.index.path or ""), list(entrants), told=setting.told,
+                f"benchmark, {title}", str(place.index.path or ""), list(entrants), description=setting.description,
                 judge=size.judge, seeds=setting.seeds, hops=1, seed_count=SEEDS,
                 seed_sets=size.draws_for(len(topics)), budgets=size.budgets_for(len(place.index)),
             )  # fmt: skip
-            subjects = described_subjects(place.index, topics, setting.told)
-            where = f"{place.name}/{setting.told}"  # settings with the same judgements share a directory
+            subjects = described_subjects(place.index, topics, setting.description)
+            where = f"{place.name}/{setting.description}"  # settings with the same judgements share a directory
             try:
                 results = bench.run(plan, where, index=place.index, subjects=subjects, title=title)
             except InputError as error:
@@ -193,12 +193,12 @@ def benchmark(
     return run
 
 
-def described_subjects(index: CorpusIndex, topics: Sequence[str], told: str) -> list[HuntSubject]:
+def described_subjects(index: CorpusIndex, topics: Sequence[str], description: str) -> list[HuntSubject]:
     """Return the subjects of topics, described by words or by examples.
 
     Examples come without words, because the name of a topic would serve as a query.
     """
-    if told == "words":
+    if description == "words":
         return subjects_of(index, topics)
     return [replace(subject, words="") for subject in subjects_of(index, topics, examples=EXAMPLES)]
 
@@ -268,7 +268,7 @@ def table_cells(known: Sequence[CellComparison]) -> ReportTable:
         "benchmark-cells", "Scent and the best of its rivals, cell by cell",
         {
             "corpus": lambda one: one.cell.corpus,
-            "told, seeds": lambda one: one.cell.setting.title,
+            "description, seeds": lambda one: one.cell.setting.title,
             "pages": lambda one: one.cell.budget,
             "scent": lambda one: str(one.scent),
             "best rival": lambda one: label(one.best),

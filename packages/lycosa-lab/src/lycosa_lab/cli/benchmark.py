@@ -23,7 +23,7 @@ from lycosa_lab.papers import QUICK, Bench
 from lycosa_lab.report import write_report
 
 
-@with_more(settings("strategies", "subject_count", "told", "judge", "seed_sets", "budgets"))
+@with_more(settings("strategies", "subject_count", "description", "judge", "seed_sets", "budgets"))
 def benchmark(
     *,
     corpora: Annotated[
@@ -57,9 +57,9 @@ def benchmark(
         raise InputError("conflicting-options", "--quick and --full exclude each other: choose one")
     size = lab.QUICK if quick else lab.FULL if full else lab.USUAL
     only = flags.pop("strategies") or []
-    if told := flags.pop("told"):
-        one_of("--told", told, size.told)
-        flags["told"] = (told,)
+    if description := flags.pop("description"):
+        one_of("--description", description, size.description)
+        flags["description"] = (description,)
     if budgets := flags.pop("budgets"):
         flags["budgets"] = tuple(sorted(set(budgets)))
     size = replace(size, **{name: value for name, value in flags.items() if value})

@@ -122,6 +122,6 @@ def _plan_and_corpus(file: Path | None, flags: dict[str, Any], against: str) -> 
         plan.strategies.append(against)
     plan.check()
     index = plan.open()
-    if file is None and "told" not in flags and not index.has_text:
-        plan = replace(plan, told="score", mode="as-published")
+    if file is None and "description" not in flags and not index.has_text:
+        plan = replace(plan, description="score", mode="as-published")
     return plan, index

@@ -58,7 +58,7 @@ def findings(bench: Bench) -> Findings:
     index = bench.index
     if not index.has_text or not index.classes:
         raise InputError("no-text", "OTIE trains classifiers: it needs a corpus with text and classes")
-    plan = bench.plan("otie", CRAWLERS, told="model", judge="model", seed_count=3, **bench.size)
+    plan = bench.plan("otie", CRAWLERS, description="model", judge="model", seed_count=3, **bench.size)
     kinds, remarks = list(JUDGES), []
     if bench.quick:
         kinds, remarks = ["svm", "nb"], ["Quick: the neural network, the slowest part, is not used as a judge."]

@@ -92,7 +92,7 @@ def crawl(bench: Bench) -> dict[str, ExperimentResults]:
     least = ROOM * MANY_SEEDS if roomy else max(40, len(index) // 60)
     chosen = subjects_of(index, count=count, least=least, random_seed=bench.random_seed)
     plan = bench.plan(
-        TABLE, CRAWLERS, told="model", mode=AS_PUBLISHED, seed_count=_seeds(chosen, SEEDS, 2), seed_sets=2,
+        TABLE, CRAWLERS, description="model", mode=AS_PUBLISHED, seed_count=_seeds(chosen, SEEDS, 2), seed_sets=2,
         disjoint=True, budgets=[small, last],
     )  # fmt: skip
     table = bench.run(plan, "rules", subjects=chosen, part=TABLE)
@@ -205,7 +205,7 @@ def _family(of: Mapping[str, ExperimentResults]) -> ReportTable:
         "rules-family", f"Soft focus, rules and hard focus after {budget:,} pages",
         (
             "crawler", "seeds", "found over budget, classifier", "low", "high", "found over budget, labels", "low",
-            "high", "ran dry", "crawls",
+            "high", "out of links", "crawls",
         ),
         rows, AS_PUBLISHED,
         note="Budget left over by an exhausted crawl counts as irrelevant pages. Seeds off the topic are at least two "
@@ -335,7 +335,10 @@ def seeds_matter_little(few: CrawlComparison, many: CrawlComparison, by: Measure
 @claim_of(f"{PAPER}, Baseline focused crawler", "Hard focus is restrictive")
 def restrictive(dry: Sequence[bool], topics: Sequence[str]) -> Ruling:
     """Holds if hard focus runs out of links before its budget is spent in at least half of the crawls."""
-    share, numbers = [0.5] * len(dry), f"Hard focus ran dry in {sum(dry)} of {len(dry)} crawls from seeds on the topic."
+    share, numbers = (
+        [0.5] * len(dry),
+        f"Hard focus ran out of links in {sum(dry)} of {len(dry)} crawls from seeds on the topic.",
+    )
     names = ("a half", "crawls that run dry")
     verdict, evidence = compare(share, dry, topics, expect="not better", names=names, what="share")
     return Ruling(verdict, f"{evidence}\n{numbers}")

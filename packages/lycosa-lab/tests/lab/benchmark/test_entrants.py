@@ -22,5 +22,6 @@ def test_entrants_accept_facts_of_a_trial() -> None:
     guide = Judgements.given(index)
     for text in entrants.entrants(full=True):
         assert (
-            make_trial_strategy(text, index, subject, guide, budget=9, random_seed=1, told="examples").wants is not None
+            make_trial_strategy(text, index, subject, guide, budget=9, random_seed=1, description="examples").wants
+            is not None
         ), text

@@ -55,7 +55,7 @@ def test_benchmark_command_writes_report_and_resumes(
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr("lycosa_lab.benchmark.corpora.MIN_TOPIC_PAGES", 8)
-    monkeypatch.setattr(lab, "QUICK", replace(lab.QUICK, budgets=(20,), told=("words",), subject_count=1))
+    monkeypatch.setattr(lab, "QUICK", replace(lab.QUICK, budgets=(20,), description=("words",), subject_count=1))
     call = ["lab", "benchmark", "--quick", "--out", str(tmp_path / "out"), "--workers", "1", "--seed-sets", "2",
             "--strategy", "best-first", "--also", f"program,command={program}", "--also", own,
             "--json", "--quiet"]  # fmt: skip

@@ -44,7 +44,7 @@ class Dataset:
     guide: Judgements
     subject: HuntSubject  # its truth is the guide's beta
     labels: HuntSubject | None = None  # the same with the corpus' labels as truth
-    told: str = "score"
+    description: str = "score"
     judge: str = ""
     steps: tuple[int, ...] = ()
 
@@ -257,7 +257,7 @@ def crawl(
             continue
         plan = bench.plan(
             f"gouriten, {graph.name}", dict.fromkeys([ORACLE, *strategies]), corpus=str(graph.index.path or ""),
-            told=graph.told, judge=graph.judge, mode=mode, seeds="random", seed_count=seeds_for(subject),
+            description=graph.description, judge=graph.judge, mode=mode, seeds="random", seed_count=seeds_for(subject),
             seed_sets=sets, budgets=list(steps or graph.steps),
         )  # fmt: skip
         try:
