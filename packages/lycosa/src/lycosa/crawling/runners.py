@@ -83,7 +83,7 @@ class Runner(Protocol):
     def crawl(self, request: CrawlRequest) -> RemoteCrawl:
         """Return a crawl, new or resumed, on its own processes; raise InputError if it can't run there."""
 
-    def bring_together(self, directory: Path) -> None:
+    def merge_shards(self, directory: Path) -> None:
         """Update the directory's own log from its shards."""
 
     def join(self, directory: Path) -> None:
@@ -116,7 +116,7 @@ def join_shards(directory: Path) -> None:
 def collect_shards(directory: Path) -> None:
     """Update the log of a stopped crawl from its shards, if it has any."""
     if _has_shards(directory):
-        runner_of(directory).bring_together(directory)
+        runner_of(directory).merge_shards(directory)
 
 
 def _has_shards(directory: Path) -> bool:
