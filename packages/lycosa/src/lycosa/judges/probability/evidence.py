@@ -1,12 +1,5 @@
 """Evidence of pages: how they answer the topic, their features and their vectors, all from the visits in the log.
 
-Answers to the topic (`Answer`):
-
-    body     BM25 of the topic's words in the main text, as a share of its maximum
-    head     share of the words that are in the title or the address
-    lead     share of the words that are in headings or the first paragraphs
-    meaning  cosine of the page's vector with that of the words
-
 Features, by which pages are compared, are hashed to slots: the stems that stand out most, the words of the address, and
 the addresses that the page links to.
 """
@@ -38,7 +31,10 @@ from lycosa.text.tokens import stems, url_words
 class Answer(IntEnum):
     """Columns of the answers of pages to the topic."""
 
-    BODY, HEAD, LEAD, MEANING = range(4)
+    BODY = 0  # BM25 of the topic's words in the main text, as a share of its maximum
+    HEAD = 1  # share of the words that are in the title or the address
+    LEAD = 2  # share of the words that are in headings or the first paragraphs
+    MEANING = 3  # cosine of the page's vector with that of the words
 
 
 MAX_STEMS, MAX_WORDS, MAX_LINKS = 96, 16, 48  # features kept of a page: stems, words of its address, links

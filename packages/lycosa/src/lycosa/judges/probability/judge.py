@@ -64,12 +64,8 @@ class Probability:
 
         c likeness + ANSWER_RATES . (body, head, lead, meaning) - line
 
-    Likeness is learned (learned_model.py): positives are the start pages as far as the words agree, examples and pages
-    labelled yes; negatives are drawn from the other pages, less those that look relevant, and pages labelled no.
-    Without any named page the ten that answer the words best stand in. The line is drawn so that as many pages lie
-    above it as are expected to be relevant (relevance_line.py). Both happen after 10 pages, 15, 23, ..., but not before
-    a page has a probability of .2, or 50 pages have less. The result is a model update, an event of the log, by which
-    all pages so far are judged again.
+    Likeness (learned_model.py) and line (relevance_line.py) are learned after 10 pages, 15, 23, ..., but not before a
+    page has a probability of .2, or 50 pages have less. All pages so far are then judged again.
 
     A topic may have "phrases in quotes" and -words that count against a page.
 
@@ -306,7 +302,7 @@ class Probability:
             "rows": self._row_of.state(),
             "starts": sorted(self._starts),
             "labels": [[node, yes] for node, yes in self._labels.items()],
-            "model": None if self._model is None else self._model.state(),
+            "model": None if self._model is None else self._model._asdict(),
             "next": self._next_update,
             "judged": self._rows_judged_again,
         }
@@ -319,7 +315,7 @@ class Probability:
         if len(self._nodes) != self._pages.count:
             raise StateMismatch("pages have no address")
         self._starts, self._labels = set(state["starts"]), dict(state["labels"])
-        self._model = None if state["model"] is None else LearnedModel.restored(state["model"])
+        self._model = None if state["model"] is None else LearnedModel(**state["model"])
         self._next_update, self._rows_judged_again = state["next"], state["judged"]
 
     def explain(self, visit: Visit) -> dict[str, float]:
@@ -368,7 +364,7 @@ class Probability:
         parts += [("like relevant pages: other words and links", rest), ("like relevant pages: meaning", near)]
         parts.append(("pages in general", model.likeness * model.level))
         total = sum(odds for _, odds in parts) / model.likeness
-        alone = float(model.alone.get(row, total))
+        alone = dict(zip(model.rows.tolist(), model.alone.tolist(), strict=True)).get(row, total)
         return [*parts, ("correction, as it is left out of what it is compared with", model.likeness * (alone - total))]
 
     def _apply_labels(self) -> None:

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import DamagedError
-from lycosa.core.state import State
 from lycosa.judges.embedding import COMMON, STEPS
 from lycosa.judges.probability.evidence import (
     KINDS,
@@ -70,7 +69,8 @@ class LearnedModel(NamedTuple):
     mean: Column
     line: float
     likeness: float
-    alone: dict[int, float]  # likeness of the pages learned from, each as if it had been left out
+    rows: NDArray[np.int32]  # pages learned from
+    alone: Column  # their likeness, each as if it had been left out
     idf: Column
 
     @classmethod
@@ -82,9 +82,9 @@ class LearnedModel(NamedTuple):
             rows, alone = np.frombuffer(data["rows"], np.int32), np.frombuffer(data["alone"], np.float32)
             direction, mean = (np.frombuffer(data[name], np.float32) for name in ("direction", "mean"))
             level, line, likeness = (float(data[name]) for name in ("level", "line", "likeness"))
-            odds_alone = dict(zip(rows.tolist(), alone.tolist(), strict=True))
             numbers = np.concatenate([weights, alone, direction, mean, [level, line, likeness]])
-            if len(slots) != len(weights) or len(direction) != DIMENSIONS or len(mean) != DIMENSIONS:
+            fits = len(slots) == len(weights) and len(rows) == len(alone)
+            if not fits or len(direction) != DIMENSIONS or len(mean) != DIMENSIONS:
                 raise ValueError("its parts do not fit together")
             if not np.isfinite(numbers).all() or (len(slots) and not 0 <= slots.min() <= slots.max() < SLOTS):
                 raise ValueError("its numbers make no sense")
@@ -93,16 +93,7 @@ class LearnedModel(NamedTuple):
                 f"a model update of the judge in the log is damaged ({error}): restore the log from a backup"
             ) from error
         weight[slots] = weights
-        return cls(weight, direction, level, mean, line, likeness, odds_alone, idf)
-
-    def state(self) -> State:
-        rows, alone = np.array(list(self.alone), np.int32), np.array(list(self.alone.values()))
-        return {**self._asdict(), "alone": {"rows": rows, "alone": alone}}
-
-    @classmethod
-    def restored(cls, state: State) -> LearnedModel:
-        alone = dict(zip(state["alone"]["rows"].tolist(), state["alone"]["alone"].tolist(), strict=True))
-        return cls(**{**state, "alone": alone})
+        return cls(weight, direction, level, mean, line, likeness, rows, alone, idf)
 
     def odds_of(self, page: Evidence) -> float:
         """Return the log odds of a new page, before the line is subtracted: `odds`, written for a single page."""
@@ -129,8 +120,7 @@ class LearnedModel(NamedTuple):
             near = pages.directions(some, self.mean) @ self.direction
             likeness[begin : begin + PAGES_AT_ONCE] = products.sum(axis=1) + near
         likeness += np.float32(self.level)
-        at = np.searchsorted(rows, list(self.alone))
-        for place, (row, alone) in zip(at.tolist(), self.alone.items(), strict=True):
+        for place, row, alone in zip(rows.searchsorted(self.rows).tolist(), self.rows, self.alone, strict=True):
             if place < len(rows) and rows[place] == row:
                 likeness[place] = alone
         stuffing = np.log(np.maximum(2.0 * pages.quality[rows], 1e-4))
@@ -355,10 +345,9 @@ def _line(
 
 
 def _trust(kernel: Column, at: int, named: int, positives: int, percentile: float) -> float:
-    """Return from 0 to 1 how far a start page is an example.
+    """Return from 0 to 1 how far a start page is an example, compared with all pages by its answers or its likeness.
 
-    Either its answers to the words or its likeness to the other named pages are compared with those of all pages. But
-    portals are like each other, too: a page that hardly answers the words is not trusted for its likeness.
+    Portals are like each other, too: a page that hardly answers the words is not trusted for its likeness.
     """
     others = np.delete(np.arange(named), at)
     like = percentile

@@ -10,10 +10,9 @@ them best, found by expectation maximisation as for a shifted prior (Saerens et 
     log n_usual = .916 + .164 log n_em + .307 log N + 3 max(0, near - .4)
 
 with numbers fitted to topics of two collections. `near` is the median cosine, in meaning, of the pages with those
-shown: where half of all pages are close to these, more are relevant than usual. All of this only compares pages with
-each other: of ten pages that have nothing to do with the topic it takes seven. n_own, the sum of p^2 / (p + .1) over
-the probabilities p that pages have without a model, is better for the first pages of a crawl. It is worse for a large
-collection about related things, where each page has a small probability for any topic:
+shown. All of this only compares pages with each other: of ten irrelevant pages it takes seven. n_own, the sum of
+p^2 / (p + .1) over the probabilities p that pages have without a model, is better for the first pages of a crawl, and
+worse for a large collection about related things, where each page has a small probability for any topic:
 
     log n = w log n_own + (1 - w) log n_usual,  w = TRUSTED / (TRUSTED + N)
 
