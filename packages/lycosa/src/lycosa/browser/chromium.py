@@ -249,7 +249,6 @@ class Chromium:
             raise BrowserFailed(f"the browser did not answer within {seconds:.0f} s") from error
 
     async def _ensure_started(self) -> None:
-        """Make sure that a browser with capacity for one more page is running."""
         async with self._lock:
             if self._browser is not None and (self._needs_restart or not self._browser.is_connected()):
                 async with self._idle:

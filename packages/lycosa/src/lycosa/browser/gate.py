@@ -151,9 +151,7 @@ class PageSession:
             self.rendered.navigations.append(url)
 
     async def _is_frame(self, request: Request, url: str) -> bool:
-        """Return True if a document is opened in a frame; without fetch metadata, wait up to 0.4 s for the browser's
-        event.
-        """
+        """Return True for a document in a frame; without fetch metadata, wait 0.4 s for the browser's event."""
         if "sec-fetch-dest" in request.headers:
             return False
         for _ in range(20):

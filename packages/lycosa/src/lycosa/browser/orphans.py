@@ -119,9 +119,7 @@ class MemoryWatch:
             _kill(self.driver)
 
     def _find(self) -> bool:
-        """Find the browser's first process, which leads its group, and the driver that started it; False if there is
-        none yet.
-        """
+        """Find the browser's first process, which leads its group, and the driver that started it."""
         if self.group:
             return True
         owner = (self.directory / OWNER).read_text().partition(" ")[0]
@@ -157,7 +155,6 @@ def _fields(pid: int) -> list[str]:
 
 
 def _table() -> list[tuple[int, int, str]]:
-    """Return (pid, group, arguments) of all processes except zombies."""
     if not Path("/proc/self/stat").exists():
         output = subprocess.run(["ps", "-axo", "pid=,pgid=,command="], capture_output=True, text=True, check=False)
         rows = [line.split(None, 2) for line in output.stdout.splitlines()]

@@ -297,7 +297,6 @@ class RenderingNeeds:
         return "host" if needy and (look.is_thin or look.lacks_links or look.loads_later()) else ""
 
     def _reason_to_try(self, node: str, look: PageLook) -> str:
-        """Return why to try a page that seems not to need rendering, or ""."""
         kind, host = template(node), host_key(node)
         trying = len(self._trying.get(host, ()))
         why = ""

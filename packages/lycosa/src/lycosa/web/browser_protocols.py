@@ -43,11 +43,7 @@ class PageLook:
 
     @classmethod
     def of(cls, source: str, words: int, links: int, scripts: str) -> PageLook:
-        """Inspect the source of a page with this many words and links.
-
-        >>> PageLook.of('<div id="root"></div><script src="/app.js"></script>', 0, 0, "some").is_shell
-        True
-        """
+        """Inspect the source of a page with this many words and links."""
         asks = any(_ASKS_FOR_SCRIPTS.search(text) for text in _NOSCRIPT.findall(source, 0, MAX_SCANNED_CHARS))
         has_mount = bool(_MOUNT.search(source, 0, MAX_SCANNED_CHARS))
         return cls(words, links, bool(scripts), has_mount, asks, loads_later=lambda: scripts == LOADS_LATER)
@@ -152,15 +148,7 @@ def has_scripts(source: str) -> bool:
 
 
 def classify_scripts(source: str) -> str:
-    """Return HAS_SCRIPTS, LOADS_LATER if the scripts load content later, or "" if there are none.
-
-    >>> classify_scripts('<p>reefs</p><script type="application/ld+json">{"load-more": 1}</script>')
-    ''
-    >>> classify_scripts('<p>reefs</p><script src="/app.js"></script>')
-    'some'
-    >>> classify_scripts('<script>new IntersectionObserver(more).observe(end)</script>')
-    'later'
-    """
+    """Return HAS_SCRIPTS, LOADS_LATER if the scripts load content later, or "" if there are none."""
     source = source[:MAX_SCANNED_CHARS]
     runs, left = False, 50_000  # characters of inline scripts to read
     for tag in _SCRIPT.finditer(source):

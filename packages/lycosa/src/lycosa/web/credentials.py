@@ -45,13 +45,7 @@ class Cookie:
 
 
 class Credentials:
-    """Extra request headers per host.
-
-    >>> Credentials(["example.org X-Key: reef"]).fields("https://example.org/a")
-    {'X-Key': 'reef'}
-    >>> Credentials(["example.org X-Key: reef"]).fields("https://example.com/a")
-    {}
-    """
+    """Extra request headers per host."""
 
     def __init__(self, headers: Iterable[str] = (), cookies: str = "", clock: Clock = lambda: 0.0) -> None:
         self._headers: dict[str, dict[str, str]] = {}
@@ -93,7 +87,6 @@ def _variable_value(match: re.Match[str]) -> str:
 
 
 def _read_cookies(path: Path) -> list[Cookie]:
-    """Read a cookie file in Netscape format: seven columns separated by tabs."""
     cookies = []
     text = read_input(path, 10_000_000, "the cookies").decode("utf-8", "replace")
     for number, line in enumerate(text.splitlines(), 1):

@@ -15,11 +15,7 @@ MAX_RETRY_AFTER = 24 * 3600.0  # seconds: longer Retry-After values are capped
 
 
 def parse_http_date(date: str) -> float:
-    """Parse an HTTP date to seconds since the epoch; 0 if it is invalid. The default time zone is UTC.
-
-    >>> parse_http_date("Thu, 01 Jan 1970 00:01:00 GMT"), parse_http_date("yesterday")
-    (60.0, 0.0)
-    """
+    """Parse an HTTP date to seconds since the epoch; 0 if it is invalid. The default time zone is UTC."""
     try:
         moment = parsedate_to_datetime(date)
         return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
@@ -28,24 +24,14 @@ def parse_http_date(date: str) -> float:
 
 
 def parse_retry_after(value: str, now: float) -> float:
-    """Return the seconds of a Retry-After, at most MAX_RETRY_AFTER; 0 if it is invalid.
-
-    >>> [parse_retry_after(value, 10.0) for value in ("120", "Thu, 01 Jan 1970 00:01:00 GMT", "soon")]
-    [120.0, 50.0, 0.0]
-    """
+    """Return the seconds of a Retry-After, at most MAX_RETRY_AFTER; 0 if it is invalid."""
     value = value.strip()
     wait = float(value) if value.isascii() and value.isdigit() else parse_http_date(value) - now
     return min(max(0.0, wait), MAX_RETRY_AFTER)
 
 
 def parse_w3c_date(text: str) -> tuple[float, float] | None:
-    """Return the first and last second that a W3C date covers; None if it is invalid. The default time zone is UTC.
-
-    >>> parse_w3c_date("1970-01-02"), parse_w3c_date("1970-01-01T01:00:05+01:00"), parse_w3c_date("1970-01-01T00:01Z")
-    ((86400.0, 172799.0), (5.0, 5.0), (60.0, 119.0))
-    >>> parse_w3c_date("1970-02-30"), parse_w3c_date("soon")
-    (None, None)
-    """
+    """Return the first and last second that a W3C date covers; None if it is invalid. The default time zone is UTC."""
     match = _W3C.match(text.strip())
     if not match:
         return None

@@ -193,9 +193,7 @@ class HttpTransport:
             return response
 
     async def _read(self, answer: aiohttp.ClientResponse, response: Response) -> None:
-        """Read the body up to the size limit and above the minimum rate; on a broken connection the part received is
-        kept.
-        """
+        """Read the body within the limits of size and rate; a broken connection keeps the part received."""
         limits, content = self.limits, answer.content
         chunks: list[bytes] = []
         size = 0
@@ -276,7 +274,6 @@ class HttpTransport:
 
 
 def _fields(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return headers by lower-case name; all values of X-Robots-Tag are joined by newlines."""
     fields: dict[str, str] = {}
     for name, value in headers.items():
         key = name.lower()
@@ -473,7 +470,6 @@ class LenientHandler(ResponseHandler):
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
-        """Pass the complete, repaired head to the parser, then the rest."""
         if self._parser is None or not data:  # the connection is being upgraded or is idle
             super().data_received(data)
             return

@@ -12,10 +12,6 @@ between Python versions. IPv6 addresses that carry an IPv4 address are judged as
 2. NAT64 (`64:ff9b::a.b.c.d`): how an IPv6-only network reaches the IPv4 web; passes when a.b.c.d is global.
 3. ISATAP (`...:[02]00:5efe:a.b.c.d` as the interface part): passes when a.b.c.d is global and the prefix too.
 4. 6to4, Teredo, IPv4-compatible, IPv4-translated, local NAT64: obsolete or local, always refused.
-
->>> guard = Guard(allow=["127.0.0.0/8"])
->>> guard.allows("127.0.0.1"), guard.allows("::ffff:127.0.0.1"), guard.allows("::1")
-(True, True, False)
 """
 
 from __future__ import annotations

@@ -82,9 +82,7 @@ class RobotsSignals:
 
 
 def _groups(body: bytes, agent: str) -> tuple[list[tuple[str, str]] | None, list[tuple[str, str]]]:
-    """Return the Content-Signal and Content-Usage lines of the agent's groups (None if it has none) and of the `*`
-    groups.
-    """
+    """Return the signal lines of the agent's groups (None if it has none) and of the `*` groups."""
     own: list[tuple[str, str]] = []
     others: list[tuple[str, str]] = []
     named, current, open_list = False, [own, others], False  # lines before any group apply to every agent
@@ -157,10 +155,7 @@ def site_opt_outs(url: str, robots: RobotsSignals | None, tdmrep: TdmRep | None,
 
 
 def page_opt_outs(fields: Mapping[str, str], directives: Collection[str], known: Iterable[str]) -> list[str]:
-    """Return all opt-outs of a fetched page: those known before, and those of its headers and meta elements.
-
-    The page's own tdm-reservation overrides the file of its site.
-    """
+    """Return the opt-outs of a fetched page; its own tdm-reservation overrides the file of its site."""
     opt_outs = dict.fromkeys(known)
     tdm = {"header": fields.get("tdm-reservation", "").strip()}
     tdm["meta"] = next((word[len(RESERVATION) :] for word in directives if word.startswith(RESERVATION)), "")
@@ -174,11 +169,7 @@ def page_opt_outs(fields: Mapping[str, str], directives: Collection[str], known:
 
 
 def respected(opt_outs: Iterable[str], respect: str) -> list[str]:
-    """Filter opt-outs by the `respect` option.
-
-    >>> respected(["ai-train:robots.txt", "search:robots.txt"], "training")
-    ['ai-train:robots.txt']
-    """
+    """Filter opt-outs by the `respect` option."""
     if respect == "all":
         return list(opt_outs)
     return [opt_out for opt_out in opt_outs if opt_out.partition(":")[0] in TRAINING] if respect == "training" else []

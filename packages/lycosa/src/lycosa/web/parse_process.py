@@ -139,7 +139,6 @@ class WorkerPool:
         return message
 
     def _free(self) -> _Worker:
-        """Return an idle worker or start one; workers that died while idle are replaced."""
         with self._lock:
             if self._closed:
                 raise OSError(errno.ESHUTDOWN, "the worker pool is closed")
@@ -169,11 +168,7 @@ atexit.register(WORKERS.close)
 
 
 def read_page(body: bytes, url: str, content_type: str, agent: str = "", *, in_worker: bool = False) -> ParsedPage:
-    """Parse a body by its content type; in a worker if it is large or a document, or if `in_worker` is set.
-
-    >>> read_page(b"<title>Reefs</title>", "http://a.test/", "text/html").title
-    'Reefs'
-    """
+    """Parse a body by its content type; in a worker if it is large or a document, or if `in_worker` is set."""
     in_worker = in_worker or bool(kind_of(body, url, content_type))
     if not in_worker and len(body) <= LARGE_BODY:
         return read_any(body, url, content_type, agent)

@@ -315,17 +315,7 @@ class _Waiter:
 
 
 class TurnQueues:
-    """Queues by name; the client served longest ago comes first.
-
-    >>> turns = TurnQueues()
-    >>> turns.mark_served("mill", "Ann")
-    >>> turns.set_due("mill", "Ann", 5.0), turns.set_due("mill", "Bob", 5.0)
-    (None, None)
-    >>> turns.is_turn("mill", "Ann", 5.0), turns.is_turn("mill", "Bob", 5.0)
-    (False, True)
-    >>> turns.is_turn("mill", "Ann", 5.3)
-    True
-    """
+    """Queues by name; the client served longest ago comes first."""
 
     def __init__(self) -> None:
         self._queues: dict[str, dict[Hashable, _Waiter]] = {}

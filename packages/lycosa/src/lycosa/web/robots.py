@@ -17,10 +17,6 @@ standard is silent or lenient:
 - Only `allow` and `disallow` end a list of user-agent lines: the standard lets no other record interfere. So
   `User-agent: *`, `Crawl-delay: 9`, `User-agent: x`, `Disallow: /` forbids everything to everyone, whatever
   its author meant. The delay itself holds for the agents named so far.
-
->>> rules = RobotsRules.parse(b"User-agent: *\\nDisallow: /private\\nAllow: /private/open", "Lycosa/1.0")
->>> rules.allowed("http://example.com/private/a"), rules.allowed("http://example.com/private/open")
-(False, True)
 """
 
 import re
@@ -96,7 +92,6 @@ class RobotsRules:
         crawl_delay: float | None = None,
         sitemaps: tuple[str, ...] = (),
     ) -> None:
-        """Compile (allow, pattern) pairs, with patterns as written in the file."""
         self.crawl_delay = crawl_delay
         self.sitemaps = sitemaps
         self._exact: dict[str, int] = {}
@@ -242,7 +237,6 @@ def product(agent: str) -> str:
 
 
 def _seconds(value: str) -> float | None:
-    """Parse a crawl delay; None if it is not a number of seconds up to one day."""
     if not _SECONDS.fullmatch(value):
         return None
     delay = float(value)
@@ -250,7 +244,6 @@ def _seconds(value: str) -> float | None:
 
 
 def _normal(text: str, odd: re.Pattern[str]) -> str:
-    """Return a path or pattern in the form in which the two are compared."""
     if not odd.search(text):
         return text
     mark = text.find("?")

@@ -68,9 +68,7 @@ class Identity:
         return cls(secret, agent)
 
     def save(self, path: Path) -> None:
-        """Write the identity with mode 600; an existing file is never overwritten, since a lost key cannot be
-        recovered.
-        """
+        """Write the identity with mode 600; an existing file is never overwritten."""
         if path.exists():
             raise InputError("file-exists", f"{path} exists: identities are not overwritten, choose another file")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -117,11 +115,7 @@ class Signer:
 
 
 def signature_base(covered: Iterable[tuple[str, str]], parameters: str) -> tuple[str, bytes]:
-    """Return the signature input and the signature base of components and parameters (RFC 9421, section 2.5).
-
-    >>> signature_base([('"@authority"', "example.org")], ";created=1")[0]
-    '("@authority");created=1'
-    """
+    """Return the signature input and the signature base of components and parameters (RFC 9421, section 2.5)."""
     parts = list(covered)
     described = f"({' '.join(name for name, _ in parts)}){parameters}"
     lines = [f"{name}: {value}" for name, value in parts]
@@ -129,11 +123,7 @@ def signature_base(covered: Iterable[tuple[str, str]], parameters: str) -> tuple
 
 
 def thumbprint(key: dict[str, str]) -> str:
-    """Return the thumbprint of a JSON Web Key (RFC 7638), used as its id.
-
-    >>> thumbprint({"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"})
-    'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'
-    """
+    """Return the thumbprint of a JSON Web Key (RFC 7638), used as its id."""
     needed = {name: key[name] for name in ("crv", "kty", "x")}
     return _base64(hashlib.sha256(json.dumps(needed, separators=(",", ":")).encode()).digest())
 

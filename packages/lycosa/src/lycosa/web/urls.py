@@ -244,12 +244,7 @@ def _scalar(text: str) -> str:
 
 
 class Scope:
-    """Limits of a crawl by host, domain, URL pattern and depth; unlimited by default.
-
-    >>> scope = Scope(domains=["example.org"], exclude=["/private/"])
-    >>> scope("http://www.example.org/a", 1), scope("http://example.org/private/a", 1), scope("http://other.net/", 1)
-    (True, False, False)
-    """
+    """Limits of a crawl by host, domain, URL pattern and depth; unlimited by default."""
 
     def __init__(
         self,

@@ -191,7 +191,6 @@ def _by_text(page: ParsedPage) -> Wall | None:
 
 
 def _is_login(status: int, title: str, text: str, body: bytes) -> bool:
-    """Return True if a page with a log-in title asks for a password, an email address or a subscription."""
     if _PASSWORD.search(body):
         return True
     if len(text) > MAX_WALL_TEXT // 2:

@@ -86,13 +86,7 @@ def kind_by_extension(url: str) -> str:
 
 
 def kind_of(body: bytes, url: str, content_type: str) -> str:
-    """Return the document kind of a body; "" for HTML, plain text and other types.
-
-    >>> kind_of(b"%PDF-1.7 ...", "http://a.test/", "text/plain"), kind_of(b"PK..", "http://a.test/b.docx", "")
-    ('pdf', 'docx')
-    >>> kind_of(b"<!doctype html>...", "http://a.test/b.pdf", "application/pdf")
-    ''
-    """
+    """Return the document kind of a body; "" for HTML, plain text and other types."""
     name = content_type.partition(";")[0].strip().lower()
     if body.startswith(b"%PDF-"):
         return "pdf"

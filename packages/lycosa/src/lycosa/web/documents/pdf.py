@@ -39,7 +39,6 @@ _ERRORS = {
 
 
 def read_pdf(body: bytes, url: str) -> ParsedPage:
-    """Read a PDF file; the result has an error if it can't be read."""
     try:
         import pypdfium2 as pdfium  # type: ignore[import-untyped]  # it ships no types
         import pypdfium2.raw as raw  # type: ignore[import-untyped]
@@ -162,9 +161,7 @@ class _PdfReader:
         return marks
 
     def _place(self, text: Any, start: int, length: int) -> tuple[float, float]:
-        """Return the lower edge and the height of a line; the smaller of the heights at its beginning and in its
-        middle.
-        """
+        """Return the lower edge of a line and its height, the smaller one of its beginning and its middle."""
         low, height = self._letters(text, start)
         _, other = self._letters(text, start + length // 2)
         return low, min(height, other) if other else height

@@ -67,11 +67,7 @@ class DocumentText:
 
 
 def one_line(text: str) -> str:
-    """Return a metadata value on one line.
-
-    >>> one_line("  Coral \\x00reefs\\n")
-    'Coral reefs'
-    """
+    """Return a metadata value on one line."""
     return " ".join(_clean(text[: 4 * MAX_VALUE_LENGTH]).split())[:MAX_VALUE_LENGTH]
 
 
@@ -95,11 +91,7 @@ def page_count(pages: str) -> str:
 
 
 def split_at_links(marked: str, hrefs: Sequence[str], at: int) -> tuple[list[Piece], int]:
-    """Split a text with link marks into pieces, the first link being `hrefs[at]`; also return the next index.
-
-    >>> split_at_links(f"On {OPEN}coral{CLOSE}.", ["/b"], 0)
-    ([('On ', ''), ('coral', '/b'), ('.', '')], 1)
-    """
+    """Split a text with link marks into pieces, the first link being `hrefs[at]`; also return the next index."""
     first, *others = marked.split(OPEN)
     pieces: list[Piece] = [(first.replace(CLOSE, ""), "")]
     for other in others:

@@ -50,7 +50,7 @@ class Source:
 
     @property
     def marked(self) -> str:
-        """The source as marked text, with U+0001 and U+0002 around each anchor, so that a judge can rate its links."""
+        """The source as marked text, so that a judge can rate its links."""
         pairs = zip(self.links.anchors, self.links.contexts, strict=True)
         return "\n".join(f"\x01{anchor}\x02 {context}".rstrip() for anchor, context in pairs)
 
@@ -111,11 +111,7 @@ class Source:
 
 
 def brief(text: str) -> str:
-    """Return the first words of a text, without markup.
-
-    >>> brief("<p>Why <b>corals</b> bleach &amp; how&nbsp;they recover</p>")
-    'Why corals bleach & how they recover'
-    """
+    """Return the first words of a text, without markup."""
     cut, text = len(text) > _READ, text[:_READ]
     if "<" in text:
         text = _TAG.sub(" ", text)
@@ -126,13 +122,7 @@ def brief(text: str) -> str:
 
 
 def words_of(url: str) -> str:
-    """Return the words of a canonical URL's path, for an entry without a title.
-
-    >>> words_of("https://example.org/coral-reef/why_corals%20bleach.html?id=3")
-    'coral reef why corals bleach'
-    >>> words_of("https://example.org/2026/03/9f86d081884c7d65/")
-    ''
-    """
+    """Return the words of a canonical URL's path, for an entry without a title."""
     start = url.find("/", 8) if is_http(url) else 0
     path = _ENDING.sub("", url[start:].partition("?")[0]) if start >= 0 else ""
     words = _WORD.findall(unquote(path)[:500])
