@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import lycosa
 from lycosa.checks.failing import passed
-from lycosa.checks.strategy_checks import a_strategy_can_be_resumed
+from lycosa.checks.strategy_checks import strategy_can_be_resumed
 from lycosa.checks.trials import START, graph
 from lycosa.core.composite import Frontiers
 from lycosa.core.frontier import PRUNED
@@ -290,7 +290,7 @@ def test_defaults_of_policies() -> None:
     ("policy", "extra"), [("reset", {"reset": 11}), ("var", {"reset": 5}), ("window", {"window": 9})]
 )
 def test_bandit_can_be_resumed_in_any_epoch(policy: Policy, extra: dict[str, Any]) -> None:
-    assert passed(a_strategy_can_be_resumed, lambda: Bandit(FOUR, policy, seed=3, budget=300, **extra))
+    assert passed(strategy_can_be_resumed, lambda: Bandit(FOUR, policy, seed=3, budget=300, **extra))
 
 
 def test_visits_name_their_arm() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lycosa.checks.estimators import (
-    a_crawl_can_be_resumed,
-    a_page_visited_again,
+    crawl_can_be_resumed,
+    revisited_page,
     other_priorities_stay,
     redirects_pass_on_priority,
 )
@@ -214,5 +214,5 @@ def test_soft_focus_passes_checks_with_all_options() -> None:
             made.apprentice_ = Apprentice(least=1)
         return made
 
-    for check in (other_priorities_stay, redirects_pass_on_priority, a_crawl_can_be_resumed, a_page_visited_again):
+    for check in (other_priorities_stay, redirects_pass_on_priority, crawl_can_be_resumed, revisited_page):
         assert check.__name__ == passed(check, make)

@@ -7,8 +7,8 @@ import pytest
 from browsed_pages import positives_only
 from input_errors import raises_input_error
 from lycosa.checks.estimators import (
-    a_crawl_can_be_resumed,
-    a_page_visited_again,
+    crawl_can_be_resumed,
+    revisited_page,
     other_priorities_stay,
     redirects_pass_on_priority,
 )
@@ -148,5 +148,5 @@ def test_strategy_rejects_invalid_classes(name: str, message: str) -> None:
 )
 def test_parameter_variants_pass_checks(text: str) -> None:
     known: dict[str, Any] = {"file": positives_only()}
-    for check in (other_priorities_stay, redirects_pass_on_priority, a_crawl_can_be_resumed, a_page_visited_again):
+    for check in (other_priorities_stay, redirects_pass_on_priority, crawl_can_be_resumed, revisited_page):
         assert check.__name__ == passed(check, lambda: estimator(text, **known))

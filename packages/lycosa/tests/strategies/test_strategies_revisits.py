@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.checks.estimators import a_crawl_with_revisits_can_be_resumed, a_page_visited_again
+from lycosa.checks.estimators import crawl_with_revisits_can_be_resumed, revisited_page
 from lycosa.checks.failing import CheckFailed, passed
-from lycosa.checks.strategy_checks import pages_visited_again
+from lycosa.checks.strategy_checks import revisited_pages
 from lycosa.core.composite import Batched, Greedy
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
@@ -73,14 +73,14 @@ class Whimsical(BestFirst):
 @pytest.mark.parametrize("make", [Deaf, Once])
 def test_checks_reject_estimators_without_revisits(make: Any) -> None:
     with pytest.raises(CheckFailed, match="a_page_visited_again"):
-        passed(a_page_visited_again, make)
+        passed(revisited_page, make)
 
 
 def test_checks_reject_estimators_that_cannot_be_resumed() -> None:
     with pytest.raises(CheckFailed, match="a_crawl_with_revisits_can_be_resumed"):
-        passed(a_crawl_with_revisits_can_be_resumed, Whimsical)
+        passed(crawl_with_revisits_can_be_resumed, Whimsical)
     with pytest.raises(CheckFailed, match="pages_visited_again"):
-        passed(pages_visited_again, lambda: Greedy(Whimsical()))
+        passed(revisited_pages, lambda: Greedy(Whimsical()))
 
 
 class Crawl:

@@ -32,9 +32,9 @@ __all__ = [
     "SECONDS",
     "CheckFailed",
     "check_estimator",
+    "check_judge",
     "check_space",
     "check_strategy",
-    "check_topic",
 ]
 
 
@@ -72,7 +72,7 @@ def check_space(space: Space, node: str) -> list[str]:
 CHECKS: dict[str, dict[str, str]] = {
     kind: {check.__name__: (check.__doc__ or "").strip() for check in checks}
     for kind, checks in (
-        ("topic", JUDGE_CHECKS),
+        ("judge", JUDGE_CHECKS),
         ("estimator", ESTIMATOR_CHECKS),
         ("strategy", STRATEGY_CHECKS),
         ("space", SPACE_CHECKS),

@@ -39,19 +39,19 @@ def priorities_have_one_number_per_row(make: MakeEstimator) -> None:
     estimator, table = make(), Table()
     table.add_seed(START)
     none = np.zeros(0, np.int32)
-    for rows, what in ((_all(table), "a seed, before anything was learned"), (none, "no rows at all")):
-        _right_shape(estimator.priority(rows, table), len(rows), what)
+    for rows, case in ((_all(table), "a seed, before anything was learned"), (none, "no rows at all")):
+        _right_shape(estimator.priority(rows, table), len(rows), case)
     estimator, table = _taught(make)
-    for rows, what in ((_all(table), "all rows"), (_all(table)[::-3], "some rows, last first"), (none, "no rows")):
-        _right_shape(estimator.priority(rows, table), len(rows), what)
+    for rows, case in ((_all(table), "all rows"), (_all(table)[::-3], "some rows, last first"), (none, "no rows")):
+        _right_shape(estimator.priority(rows, table), len(rows), case)
 
 
-def _right_shape(priorities: object, rows: int, what: str) -> None:
+def _right_shape(priorities: object, rows: int, case: str) -> None:
     want(
         isinstance(priorities, np.ndarray)
         and priorities.shape == (rows,)
         and np.issubdtype(priorities.dtype, np.floating),
-        f"score() gave {shape(priorities)} for {what} ({rows} of them): return one float per row, as a numpy array",
+        f"priority() returned {shape(priorities)} for {case} ({rows} rows): return one float per row, as a numpy array",
     )
 
 
@@ -64,11 +64,11 @@ def priorities_are_finite(make: MakeEstimator) -> None:
         bad = np.flatnonzero(~np.isfinite(priorities))
         want(
             not len(bad),
-            f"row {bad[:1]} scores {priorities[bad[:1]]} after pick {step.visit.pick}: guard against dividing by 0",
+            f"row {bad[:1]} has priority {priorities[bad[:1]]} after pick {step.visit.pick}: avoid dividing by 0",
         )
 
 
-def scoring_is_pure(make: MakeEstimator) -> None:
+def priority_is_pure(make: MakeEstimator) -> None:
     """priority() changes neither estimator nor table, and a row's priority does not depend on the other rows."""
     estimator, table = _taught(make)
     rows = _all(table)
@@ -80,13 +80,13 @@ def scoring_is_pure(make: MakeEstimator) -> None:
     again = np.array(estimator.priority(rows, table))
     want(
         np.array_equal(first, again),
-        "the same rows scored differently the second time: draw chance from (seed, row), change state in learn() only",
+        "a second call returned other priorities: draw chance from (seed, row), change state in learn() only",
     )
-    want(np.array_equal(first, turned), "scores depend on the order in which rows are asked for: score row by row")
-    want(known == state(estimator), "score() changed the estimator's attributes: change them in learn() only")
+    want(np.array_equal(first, turned), "priorities depend on the order of rows: compute each from its row only")
+    want(known == state(estimator), "priority() changed the estimator's attributes: change them in learn() only")
     want(
         all(np.array_equal(old, new) for old, new in zip(before, columns, strict=True)),
-        "score() changed the table, which all share: copy a column before you change it",
+        "priority() changed the shared table: copy a column before you change it",
     )
 
 
@@ -133,24 +133,23 @@ def other_priorities_stay(make: MakeEstimator) -> None:
         lost = sorted(set(changed[table.state[changed] == OPEN].tolist()) - set(rows.tolist()) - {step.row})
         want(
             not lost,
-            f"after pick {step.visit.pick} the score of row {lost[:1]} changed, but learn() did not return it: return "
-            "every row whose score may have changed; if they change all over the frontier, say sweeping = True and "
-            "return table.rows()",
+            f"after pick {step.visit.pick} row {lost[:1]} changed its priority, but learn() did not return it: return "
+            "every row whose priority may change; if all may change, set sweeping = True and return table.rows()",
         )
         before = after
 
 
-def new_rows_rank_alike(make: MakeEstimator) -> None:
+def fresh_estimators_agree(make: MakeEstimator) -> None:
     """Two fresh estimators that learned the same visits return the same priorities: chance is seeded."""
     (one, table), (other, _) = _taught(make), _taught(make)
     rows = _all(table)
     want(
         np.array_equal(one.priority(rows, table), other.priority(rows, table)),
-        "two of them, fed alike, score differently: take a seed as an argument, and draw from (seed, row or pick)",
+        "two estimators with the same visits differ: take a seed as an argument, and draw from (seed, row or pick)",
     )
 
 
-def a_crawl_can_be_resumed(make: MakeEstimator) -> None:
+def crawl_can_be_resumed(make: MakeEstimator) -> None:
     """Replaying the log gives the next picks of the live crawl, with 8 visits in flight and answers shuffled."""
     resumes_alike(lambda: Greedy(make()), 150, "let learn() depend on its arguments and earlier learn() calls only")
 
@@ -160,7 +159,7 @@ def redirects_pass_on_priority(make: MakeEstimator) -> None:
     estimator, table = _taught(make)
     row = int(table.rows()[0])
     source = np.array([row], np.int32)
-    worth = float(estimator.priority(source, table)[0])
+    priority = float(estimator.priority(source, table)[0])
     step = table.absorb(Visit(table.nodes[row], "redirect", "redirect", 99, links=Links.to("target")))
     assert step is not None
     returned = np.asarray(estimator.learn(step, table)).tolist()
@@ -168,21 +167,21 @@ def redirects_pass_on_priority(make: MakeEstimator) -> None:
     want(target in returned, "learn() did not return the target of a redirect: return step.children")
     got = float(estimator.priority(step.children, table)[0])
     want(
-        math.isclose(worth, got, rel_tol=1e-6, abs_tol=1e-12) or _by_number(make, row, worth),
-        f"a row that scored {worth:.6g} redirects, and its target scores {got:.6g}: when step.visit.outcome is "
-        "'redirect', give the child what its source (step.row) had",
+        math.isclose(priority, got, rel_tol=1e-6, abs_tol=1e-12) or _by_number(make, row, priority),
+        f"a row with priority {priority:.6g} redirects, and its target has {got:.6g}: when step.visit.outcome is "
+        "'redirect', pass on the priority of the source (step.row)",
     )
 
 
-def _by_number(make: MakeEstimator, row: int, worth: float) -> bool:
+def _by_number(make: MakeEstimator, row: int, priority: float) -> bool:
     """Return whether a row's priority depends on its number only: then there is nothing to inherit."""
     table = Table()
     for number in range(row + 1):
         table.add(f"node {number}", depth=number % 3)
-    return float(make().priority(np.array([row], np.int32), table)[0]) == worth
+    return float(make().priority(np.array([row], np.int32), table)[0]) == priority
 
 
-def a_page_visited_again(make: MakeEstimator) -> None:
+def revisited_page(make: MakeEstimator) -> None:
     """A page that is visited again brings new links or has moved: these are ranked, others keep their priorities."""
     (estimator, table), (other, twin) = _taught(make), _taught(make)
     linear = getattr(estimator, "sweeping", False) and is_linear(estimator)
@@ -191,40 +190,40 @@ def a_page_visited_again(make: MakeEstimator) -> None:
         step, same = table.absorb(visit), twin.absorb(visit)
         if step is None or same is None:  # estimators never see it, so no priority can change
             continue
-        what = f"{visit.node} was visited again ({visit.outcome}, pick {visit.pick})"
+        event = f"{visit.node} was revisited ({visit.outcome}, pick {visit.pick})"
         returned = set(np.asarray(estimator.learn(step, table)).tolist())
         other.learn(same, twin)
         waiting = step.children[(table.state[step.children] == OPEN) & (step.children >= len(before))]  # not ranked yet
         missing = [table.nodes[row] for row in waiting.tolist() if row not in returned]
-        want(not missing, f"after {what}, learn() did not return its new link {missing[:1]}: return step.children")
+        want(not missing, f"after {event}, learn() did not return its new link {missing[:1]}: return step.children")
         after = np.array(estimator.priority(_all(table), table), np.float64)
         bad = np.flatnonzero(~np.isfinite(after))
-        want(not len(bad), f"row {bad[:1]} scores {after[bad[:1]]} after {what}: guard against dividing by 0")
+        want(not len(bad), f"row {bad[:1]} has priority {after[bad[:1]]} after {event}: guard against dividing by 0")
         changed = np.flatnonzero(before != after[: len(before)])
         lost = set(changed[table.state[changed] == OPEN].tolist()) - returned
         want(
             linear or not lost,
-            f"after {what}, the score of row {sorted(lost)[:1]} changed, but learn() did not return it: return every "
-            "row whose score may have changed",
+            f"after {event}, row {sorted(lost)[:1]} changed its priority, but learn() did not return it: return "
+            "every row whose priority may change",
         )
         want(
             np.array_equal(after, other.priority(_all(twin), twin)),
-            f"two of them, fed alike, score differently after {what}: draw chance from (seed, row or pick)",
+            f"two estimators with the same visits differ after {event}: draw chance from (seed, row or pick)",
         )
 
 
-def a_crawl_with_revisits_can_be_resumed(make: MakeEstimator) -> None:
+def crawl_with_revisits_can_be_resumed(make: MakeEstimator) -> None:
     """Replaying the log gives the next picks of the live crawl, also if pages were visited again."""
-    advice = "let learn() depend on its arguments and earlier learn() calls only, and mind that a page may come twice"
+    advice = "let learn() depend on its arguments and earlier learn() calls only, a page may be visited twice"
     resumes_alike(lambda: Greedy(make()), 80, advice, again=True)
 
 
-def a_page_without_any_links(make: MakeEstimator) -> None:
+def page_without_links(make: MakeEstimator) -> None:
     """An empty page can be learned."""
     _learn(make, page_visit("start", [], 0.0, []))
 
 
-def a_page_with_ten_thousand_links(make: MakeEstimator) -> None:
+def page_with_ten_thousand_links(make: MakeEstimator) -> None:
     """A page with 10,000 links is learned and ranked within SECONDS."""
     begun = time.process_time()
     _learn(make, page_visit("start", (f"link {n}" for n in range(10_000)), 0.5, (n % 100 / 100 for n in range(10_000))))
@@ -232,7 +231,7 @@ def a_page_with_ten_thousand_links(make: MakeEstimator) -> None:
     want(took < SECONDS, f"a page with 10,000 links took {took:.1f} s: use arrays, not a loop over rows")
 
 
-def links_that_say_nothing(make: MakeEstimator) -> None:
+def links_without_words(make: MakeEstimator) -> None:
     """Links without anchors on a page without words (all relevances are 0) can be ranked."""
     _learn(make, page_visit("start", ["a", "b"], 0.0, [0.0, 0.0]))
 
@@ -246,7 +245,7 @@ def _learn(make: MakeEstimator, visit: Visit) -> None:
     estimator.learn(step, table)
     priorities = estimator.priority(_all(table), table)
     _right_shape(priorities, len(table), f"a page with {len(visit.links)} links")
-    want(np.isfinite(priorities).all(), f"a score is not finite after a page with {len(visit.links)} links")
+    want(np.isfinite(priorities).all(), f"a priority is not finite after a page with {len(visit.links)} links")
 
 
 def memory_is_bounded(make: MakeEstimator) -> None:
@@ -263,24 +262,24 @@ def memory_is_bounded(make: MakeEstimator) -> None:
     want(
         grown < GROWTH,
         f"it grew by {grown} bytes while it learned the same {len(known)} visits {rounds} times: keep sums and columns "
-        "with one entry per row, not lists of what was seen",
+        "with one entry per row, not lists of visits",
     )
 
 
 ESTIMATOR_CHECKS = (
     priorities_have_one_number_per_row,
     priorities_are_finite,
-    scoring_is_pure,
+    priority_is_pure,
     learned_rows_are_in_the_table,
     new_links_are_returned,
     other_priorities_stay,
-    new_rows_rank_alike,
-    a_crawl_can_be_resumed,
+    fresh_estimators_agree,
+    crawl_can_be_resumed,
     redirects_pass_on_priority,
-    a_page_visited_again,
-    a_crawl_with_revisits_can_be_resumed,
-    a_page_without_any_links,
-    a_page_with_ten_thousand_links,
-    links_that_say_nothing,
+    revisited_page,
+    crawl_with_revisits_can_be_resumed,
+    page_without_links,
+    page_with_ten_thousand_links,
+    links_without_words,
     memory_is_bounded,
 )

@@ -51,8 +51,8 @@ def _named(check: Callable[..., object]) -> Iterator[None]:
     except CheckFailed as failure:
         raise CheckFailed(str(failure), name) from failure.__cause__
     except Exception as error:
-        asked = (check.__doc__ or "").strip()
-        message = f"it raised {type(error).__name__}: {error}. Asked for is: {asked} The traceback says where"
+        required = (check.__doc__ or "").strip()
+        message = f"it raised {type(error).__name__}: {error}. Required: {required} See the traceback"
         raise CheckFailed(message, name) from error
 
 

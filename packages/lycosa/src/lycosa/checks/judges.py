@@ -36,33 +36,33 @@ def _page(text: str, anchors: Iterable[str] = (), *, marked: str | None = None, 
 _REEF = "Coral reefs bleach when the sea is too warm for too long."
 
 
-def _judged(judge: Judge, page: Page, what: str, reading: PageWords | None = None) -> Judgement:
+def _judged(judge: Judge, page: Page, case: str, reading: PageWords | None = None) -> Judgement:
     """Judge a page and check the form of the judgement."""
     reading = reading or Vocabulary().read(page)
     judgement = judge.judge(page, reading)
-    want(isinstance(judgement, Judgement), f"judge() gave {judgement!r} for {what}: return a Judgement")
+    want(isinstance(judgement, Judgement), f"judge() returned {judgement!r} for {case}: return a Judgement")
     relevance, link_relevances = judgement.relevance, judgement.link_relevances
     want(
         isinstance(relevance, float | int) and math.isfinite(relevance),
-        f"beta is {relevance!r} ({type(relevance).__name__}) for {what}: it must be a finite Python float; write float(beta)",
+        f"relevance is {relevance!r} ({type(relevance).__name__}) for {case}: make it a finite Python float",
     )
     want(
         isinstance(link_relevances, np.ndarray) and link_relevances.shape == (len(page.links),),
-        f"alphas are {shape(link_relevances)} for {what}, which has {len(page.links)} links: return one number per link, as a "
-        "numpy array in the order of page.links",
+        f"link relevances are {shape(link_relevances)} for {case}, which has {len(page.links)} links: return a "
+        "numpy array with one number per link, in the order of page.links",
     )
     want(
         np.issubdtype(link_relevances.dtype, np.floating),
-        f"alphas are of type {link_relevances.dtype} for {what}: make them np.float32",
+        f"link relevances are of type {link_relevances.dtype} for {case}: make them np.float32",
     )
     wrong = np.flatnonzero(~np.isfinite(link_relevances)).tolist()
-    want(not wrong, f"alpha {wrong[:1]} is not finite for {what}: guard against dividing by 0")
+    want(not wrong, f"link relevance {wrong[:1]} is not finite for {case}: guard against dividing by 0")
     if hasattr(judge, "facets"):
-        _right_facets(judge, page, reading, judgement, what)
+        _right_facets(judge, page, reading, judgement, case)
     return judgement
 
 
-def _right_facets(judge: Any, page: Page, reading: PageWords, plain: Judgement, what: str) -> None:
+def _right_facets(judge: Any, page: Page, reading: PageWords, plain: Judgement, case: str) -> None:
     """Judge it with every facet that a strategy may want: finite, one value per link, and nothing else changes."""
     before = judge.facets
     judge.facets = FACETS
@@ -76,12 +76,12 @@ def _right_facets(judge: Any, page: Page, reading: PageWords, plain: Judgement, 
             isinstance(column, np.ndarray)
             and column.shape == (len(page.links),)
             and np.issubdtype(column.dtype, np.floating),
-            f"with topic.facets = {FACETS}, facet {name!r} is {shape(column)} for {what}, which has "
+            f"with judge.facets = {FACETS}, facet {name!r} is {shape(column)} for {case}, which has "
             f"{len(page.links)} links: put np.float32 numbers, one per link, into Judgement.facets",
         )
         wrong = np.flatnonzero(~np.isfinite(column)).tolist()
-        want(not wrong, f"facet {name!r} is not finite for link {wrong[:1]} of {what}: guard against dividing by 0")
-    want(_same(plain, judgement), f"beta, alphas or data of {what} change when facets are wanted: only add them")
+        want(not wrong, f"facet {name!r} is not finite for link {wrong[:1]} of {case}: guard against dividing by 0")
+    want(_same(plain, judgement), f"relevance, link relevances or data of {case} change with facets: only add columns")
 
 
 def _same(a: Judgement, b: Judgement) -> bool:
@@ -93,21 +93,21 @@ def threshold_is_a_number(make: MakeJudge) -> None:
     value = getattr(make(), "threshold", None)
     want(
         isinstance(value, float | int) and math.isfinite(value),
-        f"threshold is {value!r}: give the topic an attribute `threshold`, the lowest score that counts as relevant",
+        f"threshold is {value!r}: give the judge an attribute `threshold`, the lowest relevance of a relevant page",
     )
 
 
-def a_page_with_links(make: MakeJudge) -> None:
+def page_with_links(make: MakeJudge) -> None:
     """relevance is a finite float, and there is one finite link relevance per link."""
     _judged(make(), _page(_REEF, ["coral bleaching", "the weather", "Coral"]), "a page with three links")
 
 
-def an_empty_page(make: MakeJudge) -> None:
+def empty_page(make: MakeJudge) -> None:
     """A page with neither text nor links can be judged."""
     _judged(make(), _page("", title=""), "an empty page")
 
 
-def a_page_without_links(make: MakeJudge) -> None:
+def page_without_links(make: MakeJudge) -> None:
     """A page without links can be judged and gets no link relevances."""
     _judged(make(), _page(_REEF), "a page without links")
 
@@ -133,22 +133,22 @@ def other_scripts(make: MakeJudge) -> None:
         _judged(make(), _page(text, [text, "coral"]), f"a page in {name}")
 
 
-def a_very_long_page(make: MakeJudge) -> None:
+def very_long_page(make: MakeJudge) -> None:
     """A page of 200,000 words is judged within SECONDS."""
     words = " ".join(f"coral{n % 5000} reef" for n in range(100_000))
     _in_time(make(), _page(words, ["coral", "reef"]), "a page of 200,000 words")
 
 
-def _in_time(judge: Judge, page: Page, what: str) -> None:
+def _in_time(judge: Judge, page: Page, case: str) -> None:
     reading = Vocabulary().read(page)
     begun = time.process_time()
     judge.judge(page, reading)
     took = time.process_time() - begun
-    _judged(judge, page, what, reading)
-    want(took < SECONDS, f"{what} took {took:.1f} s: nothing else runs meanwhile, stay below {SECONDS:.0f} s")
+    _judged(judge, page, case, reading)
+    want(took < SECONDS, f"{case} took {took:.1f} s: judging blocks the crawl, stay below {SECONDS:.0f} s")
 
 
-def markers_that_do_not_pair(make: MakeJudge) -> None:
+def unpaired_markers(make: MakeJudge) -> None:
     """A page with missing, extra or broken link markers can be judged."""
     for marked in ("coral", "\x01coral", "coral\x02", "\x02coral\x01", "\x01a\x01coral\x02b\x02 \x02"):
         page = _page("", ["coral", "reef"], marked=marked)
@@ -173,25 +173,25 @@ def judging_is_pure(make: MakeJudge) -> None:
     same = (page.title, page.marked, page.data) == (before.title, before.marked, before.data)
     want(
         same and page.links.urls == before.links.urls and page.links.anchors == before.links.anchors,
-        "judge() changed the page: leave it as it is, put what is to be kept into Judgement.data",
+        "judge() changed the page: leave it as it is, store data in Judgement.data",
     )
 
 
-def fresh_ones_agree(make: MakeJudge) -> None:
+def fresh_judges_agree(make: MakeJudge) -> None:
     """Two fresh judges that learned the same visits agree: no chance, time or hash order is involved."""
-    topics, page = (make(), make()), _page(_REEF, ["coral", "weather"])
+    judges, page = (make(), make()), _page(_REEF, ["coral", "weather"])
     results = []
-    for judge in topics:
+    for judge in judges:
         words = Vocabulary()
         for visit in visits():
             judge.learn(visit)
             words.learn(visit)
         results.append(judge.judge(page, words.read(page)))
-    want(_same(*results), f"one gave {results[0]}, the other {results[1]}: seed chance, sort what comes from sets")
-    weights = [repr(getattr(judge, "weights", "")) for judge in topics]
+    want(_same(*results), f"one returned {results[0]}, the other {results[1]}: seed chance, sort values from sets")
+    weights = [repr(getattr(judge, "weights", "")) for judge in judges]
     want(
         weights[0] == weights[1],
-        f"their `weights` differ, {weights[0]} and {weights[1]}: they name the topic in the log",
+        f"their `weights` differ, {weights[0]} and {weights[1]}: they identify the judge in the log",
     )
 
 
@@ -209,7 +209,7 @@ def data_can_be_stored(make: MakeJudge) -> None:
     try:
         stored = codec.decode_visit(codec.encode_visit(Visit("n", "page", "ok", 1, data=data)), ArchivePlace()).data
     except (TypeError, ValueError, OverflowError) as error:
-        raise CheckFailed(f"Judgement.data is {data!r}, which the log can't keep ({error}): {advice}") from error
+        raise CheckFailed(f"Judgement.data is {data!r}, which the log cannot store ({error}): {advice}") from error
     want(stored == data, f"Judgement.data is {data!r}, but comes back from the log as {stored!r}: {advice}")
 
 
@@ -228,60 +228,62 @@ def model_updates_are_exact(make: MakeJudge) -> None:
     seen = next(visit.node for visit in visits() if visit.is_page)
     for one in (judge, again):
         one.add_label(Label(seen, True, 1.0))
-        _rated(one, versions)
+        _checked_relevances(one, versions)
     before = judge.judge(page, words.read(page))
     update = judge.next_update(2.0, force=True)
     want(
         _same(before, judge.judge(page, words.read(page))),
-        "next_update() has changed what judge() says: change in adopt(lesson) only, which a replayed crawl calls, too",
+        "next_update() changed the judgements: change in adopt(update) only, which a replayed crawl calls as well",
     )
     if update is None:
         return
     try:
         stored = codec.decode_other("model_update", codec.encode_other(update))
     except (TypeError, ValueError, OverflowError) as error:
-        raise CheckFailed(f"the log can't keep the lesson ({error}): use plain values, bytes and arrays") from error
+        raise CheckFailed(
+            f"the log cannot store the update ({error}): use plain values, bytes and arrays"
+        ) from error
     assert isinstance(stored, ModelUpdate)
     judge.adopt(update)
     again.adopt(stored)
     judged = [one.judge(page, words.read(page)) for one in (judge, again)]
     want(
         _same(*judged),
-        f"after its own lesson it says {judged[0]}, another one that read it from the log {judged[1]}: what is learned "
-        "must be in the lesson, or follow from the visits",
+        f"after its own update it returns {judged[0]}, one that replayed the update {judged[1]}: all that is learned "
+        "must be in the update or follow from the visits",
     )
-    relevances_now = [_rated(one, versions) for one in (judge, again)]
+    relevances_now = [_checked_relevances(one, versions) for one in (judge, again)]
     want(
         np.array_equal(relevances_now[0], relevances_now[1]),
-        f"worths() differ, {relevances_now[0]} and {relevances_now[1]}, after the same visits and lesson",
+        f"relevances_now() differ, {relevances_now[0]} and {relevances_now[1]}, after the same visits and update",
     )
 
 
-def _rated(judge: Learner, versions: int) -> NDArray[np.floating[Any]]:
+def _checked_relevances(judge: Learner, versions: int) -> NDArray[np.floating[Any]]:
     relevances_now = judge.relevances_now()
     want(
         isinstance(relevances_now, np.ndarray)
         and relevances_now.shape == (versions,)
         and bool(np.isfinite(relevances_now).all()),
-        f"worths() are {shape(relevances_now)} after {versions} versions of pages: one finite number for each visit with "
-        "`visit.is_version`, in their order; revisits are among them",
+        f"relevances_now() returned {shape(relevances_now)} after {versions} versions of pages: return one "
+        "finite number for each visit with `visit.is_version`, in their order, including revisits",
     )
     return relevances_now
 
 
 JUDGE_CHECKS = (
     threshold_is_a_number,
-    a_page_with_links,
-    an_empty_page,
-    a_page_without_links,
+    page_with_links,
+    empty_page,
+    page_without_links,
     ten_thousand_links,
     links_without_anchors,
     other_scripts,
-    a_very_long_page,
-    markers_that_do_not_pair,
+    very_long_page,
+    unpaired_markers,
     data_can_be_stored,
     judging_is_pure,
-    fresh_ones_agree,
+    fresh_judges_agree,
     any_visit_can_be_learned,
     model_updates_are_exact,
 )

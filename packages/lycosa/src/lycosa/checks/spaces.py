@@ -20,7 +20,7 @@ async def host_keys_are_stable(space: Space, node: str) -> None:
     )
 
 
-async def ready_says_when_and_why(space: Space, node: str) -> None:
+async def ready_returns_time_and_reason(space: Space, node: str) -> None:
     """ready(host_key) is a time, not NaN, and a reason."""
     answer = space.ready(space.host_key(node))
     want(
@@ -33,7 +33,7 @@ async def ready_says_when_and_why(space: Space, node: str) -> None:
     )
 
 
-async def errands_are_of_three_kinds(space: Space, node: str) -> None:
+async def prerequisite_is_valid(space: Space, node: str) -> None:
     """prerequisite(node) is a Task to be run first, an outcome with its reason, or None."""
     prerequisite = space.prerequisite(node)
     refusal = isinstance(prerequisite, tuple) and len(prerequisite) == 2 and prerequisite[0] in get_args(Outcome)
@@ -43,7 +43,7 @@ async def errands_are_of_three_kinds(space: Space, node: str) -> None:
     )
 
 
-async def a_visit_gives_a_page(space: Space, node: str) -> None:
+async def visit_returns_page(space: Space, node: str) -> None:
     """visit(Task(node)) returns a Page with a known outcome and kind."""
     page = await _visited(space, node)
     want(page.kind in get_args(Kind), f"the page of {node!r} is of kind {page.kind!r}: use one of core.types.Kind")
@@ -51,7 +51,7 @@ async def a_visit_gives_a_page(space: Space, node: str) -> None:
 
 async def _visited(space: Space, node: str) -> Page:
     page = await space.visit(Task(node))
-    want(isinstance(page, Page), f"visit({node!r}) gave {page!r}: return a Page")
+    want(isinstance(page, Page), f"visit({node!r}) returned {page!r}: return a Page")
     want(
         page.outcome in get_args(Outcome),
         f"the page of {node!r} has the outcome {page.outcome!r}: use one of core.types.Outcome",
@@ -64,10 +64,10 @@ async def links_are_columns(space: Space, node: str) -> None:
     links = (await _visited(space, node)).links
     want(isinstance(links, Links), f"the links of {node!r} are a {type(links).__name__}: use Links, or Links.to(...)")
     columns = {name: len(getattr(links, name)) for name in ("urls", "anchors", "contexts", "rels", "positions")}
-    want(len(set(columns.values())) == 1, f"the links of {node!r} have columns of lengths {columns}: fill them all")
+    want(len(set(columns.values())) == 1, f"the links of {node!r} have columns of lengths {columns}: fill all of them")
     want(
         len(links.link_relevances) in (0, len(links)),
-        f"the links of {node!r} have {len(links.link_relevances)} alphas for {len(links)} links: leave them out, or give all",
+        f"{node!r} has {len(links.link_relevances)} link relevances for {len(links)} links: set none or all of them",
     )
     wrong = [url for url in links.urls if not isinstance(url, str)]
     want(not wrong, f"a link of {node!r} is {wrong[:1]}: nodes are strings")
@@ -81,14 +81,14 @@ async def links_can_be_visited(space: Space, node: str) -> None:
 
 async def failures_are_outcomes(space: Space, node: str) -> None:
     """Visiting a missing node returns a page with that outcome instead of raising."""
-    stranger = f"{node}-no-such-node"
+    unknown = f"{node}-no-such-node"
     try:
-        await _visited(space, stranger)
+        await _visited(space, unknown)
     except CheckFailed:
         raise
     except Exception as error:
         raise CheckFailed(
-            f"visit({stranger!r}) raised {type(error).__name__}: {error}: return Page('gone'), or another outcome"
+            f"visit({unknown!r}) raised {type(error).__name__}: {error}: return Page('gone'), or another outcome"
         ) from error
 
 
@@ -101,26 +101,26 @@ async def visits_repeat(space: Space, node: str) -> None:
     )
 
 
-async def eight_at_once(space: Space, node: str) -> None:
+async def eight_concurrent_visits(space: Space, node: str) -> None:
     """Eight concurrent visits do not interfere with each other."""
     names = [node, f"{node}-no-such-node"]
     alone = [(await _visited(space, name)).links.urls for name in names]
-    together = await asyncio.gather(*(_visited(space, name) for name in names * 4))
-    for name, expected, page in zip(names * 4, alone * 4, together, strict=True):
+    concurrent = await asyncio.gather(*(_visited(space, name) for name in names * 4))
+    for name, expected, page in zip(names * 4, alone * 4, concurrent, strict=True):
         want(
             getattr(space, "changes", False) or page.links.urls == expected,
-            f"{name!r} had other links when eight visits ran at once: keep nothing of a visit on the space",
+            f"{name!r} had other links in eight concurrent visits: keep no state of a visit on the space",
         )
 
 
 SPACE_CHECKS = (
     host_keys_are_stable,
-    ready_says_when_and_why,
-    errands_are_of_three_kinds,
-    a_visit_gives_a_page,
+    ready_returns_time_and_reason,
+    prerequisite_is_valid,
+    visit_returns_page,
     links_are_columns,
     links_can_be_visited,
     failures_are_outcomes,
     visits_repeat,
-    eight_at_once,
+    eight_concurrent_visits,
 )

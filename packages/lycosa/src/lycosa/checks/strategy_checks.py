@@ -36,36 +36,39 @@ def _pruned(frontier: Frontier, row: int) -> bool:
     )  # -inf: not ranked
 
 
-def it_says_what_it_wants(make: MakeStrategy) -> None:
+def attributes_are_valid(make: MakeStrategy) -> None:
     """`wants` is a tuple of facet names, and `proportional` is true or false."""
     strategy = make()
     wants, proportional = getattr(strategy, "wants", None), getattr(strategy, "proportional", None)
     want(
         isinstance(wants, tuple) and all(isinstance(facet, str) for facet in wants),
-        f"wants is {wants!r}: make it a tuple of names, () if alphas will do",
+        f"wants is {wants!r}: make it a tuple of names, () for none",
     )
-    want(isinstance(proportional, bool), f"proportional is {proportional!r}: say True or False")
+    want(isinstance(proportional, bool), f"proportional is {proportional!r}: set it to True or False")
 
 
-def an_empty_frontier(make: MakeStrategy) -> None:
+def empty_frontier(make: MakeStrategy) -> None:
     """With nothing to pick, pick() returns row -1, before the first seed and after a page without links."""
     strategy, table = make(), Table()
     frontier = _frontier(strategy, table)
     for number, node in enumerate((START, "another seed", "a third"), 1):
         pick = strategy.pick(number, frontier, 0.0)
-        want(isinstance(pick, Pick) and pick.row == -1, f"pick() gave {pick!r} with nothing there: return Pick(-1)")
-        want(frontier.next_ready() == math.inf, "next_ready() tells a time although nothing waits: return infinity")
+        want(
+            isinstance(pick, Pick) and pick.row == -1,
+            f"pick() returned {pick!r} from an empty frontier: use Pick(-1)",
+        )
+        want(frontier.next_ready() == math.inf, "next_ready() returned a time although nothing waits: return infinity")
         row = table.add_seed(node)
         strategy.admit(row, table, frontier)
         seed = strategy.pick(number, frontier, 0.0)
-        want(seed.row == row, f"pick() gave {seed!r} when a seed was all there was: admit() has to rank it")
+        want(seed.row == row, f"pick() returned {seed!r} although a seed was open: admit() must rank it")
         step = table.absorb(Visit(node, "page", "ok", number, arm=seed.arm))
         assert step is not None
         strategy.learn(step, table, frontier)
         frontier.untake(row)
 
 
-def all_that_can_be_reached_is_picked(make: MakeStrategy) -> None:
+def reachable_pages_are_picked(make: MakeStrategy) -> None:
     """A crawl without a budget visits every reachable page once, except pruned ones."""
     _picks_all(make, Shuffled(), breaks=0)
 
@@ -75,7 +78,7 @@ def failures_and_redirects(make: MakeStrategy) -> None:
     _picks_all(make, Shuffled(host_keys=3, trouble=True), breaks=0)
 
 
-def broken_off_again_and_again(make: MakeStrategy) -> None:
+def interrupted_repeatedly(make: MakeStrategy) -> None:
     """A crawl that is interrupted every 50 visits and resumed from its log loses and repeats nothing."""
     _picks_all(make, Shuffled(200, host_keys=2, trouble=True), breaks=50)
 
@@ -91,18 +94,16 @@ def _picks_all(make: MakeStrategy, space: Shuffled, breaks: int) -> None:
     table = crawl.table
     settled = Counter(visit.node for visit in visits_of(events) if not visit.retry_at)
     twice = [node for node, times in settled.items() if times > 1]
-    want(
-        not twice, f"{twice[:1]} was picked {settled[twice[0]] if twice else 0} times: pick what frontier.take() gives"
-    )
+    want(not twice, f"{twice[:1]} was picked {settled[twice[0]] if twice else 0} times: pick rows from frontier.take()")
     left = [row for row in table.rows().tolist() if not _pruned(crawl.frontier, row)]
     want(
         not left,
-        f"{len(left)} rows were never picked, {table.nodes[left[0]] if left else ''!r} among them: learn() has to rank "
-        "every new link, and pick() to end up with every row",
+        f"{len(left)} rows were never picked, {table.nodes[left[0]] if left else ''!r} among them: learn() must rank "
+        "every new link, and pick() must reach every row",
     )
 
 
-def fresh_ones_pick_alike(make: MakeStrategy) -> None:
+def fresh_strategies_agree(make: MakeStrategy) -> None:
     """Two fresh strategies crawl alike: chance depends on a seed and the pick's number."""
     one, other = (visits_of(run(engine(make(), Shuffled()), 120)) for _ in range(2))
     differ = [
@@ -113,7 +114,7 @@ def fresh_ones_pick_alike(make: MakeStrategy) -> None:
     want(not differ, f"two crawls of the same graph differ, first {differ[:1]}: draw from (seed, pick number)")
 
 
-def picking_is_pure(make: MakeStrategy) -> None:
+def pick_is_pure(make: MakeStrategy) -> None:
     """pick() changes no learned state: a returned pick is picked again under the same number."""
     strategy = make()
     crawl = engine(strategy, Shuffled())
@@ -121,23 +122,21 @@ def picking_is_pure(make: MakeStrategy) -> None:
     before = state(strategy)
     first, again = picks(crawl, 60), picks(crawl, 60)
     differ = [(a, b) for a, b in zip(first, again, strict=False) if a != b]
-    want(
-        first == again, f"given back and picked again, it differs: first {differ[:1]}: count in learn(), not in pick()"
-    )
+    want(first == again, f"picks differ after they were returned: first {differ[:1]}: count in learn(), not in pick()")
     want(before == state(strategy), "pick() changed the strategy's attributes: change them in learn() only")
 
 
-def a_strategy_can_be_resumed(make: MakeStrategy) -> None:
+def strategy_can_be_resumed(make: MakeStrategy) -> None:
     """After an interruption with 8 visits in flight and shuffled answers, the log alone gives the next picks."""
     for visits in BREAKS:
         advice = "let learn() depend on its arguments and earlier learn() calls only, and pick() on that and its number"
         resumes_alike(make, visits, advice, trouble=visits % 2 == 0)
 
 
-def pages_visited_again(make: MakeStrategy) -> None:
+def revisited_pages(make: MakeStrategy) -> None:
     """If pages are visited again during the crawl, the log alone still gives the next picks."""
     for visits in BREAKS[1::2]:
-        advice = "see a visit again (step.visit.follows) as one of the keeper's: it brings new links and no reward"
+        advice = "treat a revisit (step.visit.follows) as the scheduler's: it brings new links and no reward"
         resumes_alike(make, visits, advice, again=True)
 
 
@@ -155,7 +154,7 @@ def host_budgets_hold(make: MakeStrategy) -> None:
     want(not idle, f"{sorted(idle)} had rows and budget left when the crawl ended as {crawl.ending!r}")
 
 
-def what_is_held_back_comes_last(make: MakeStrategy) -> None:
+def held_rows_come_last(make: MakeStrategy) -> None:
     """Rows that are held back are picked after all free ones; shut rows never."""
     strategy, table = make(), Table()
     frontier = _frontier(strategy, table)
@@ -182,7 +181,7 @@ def what_is_held_back_comes_last(make: MakeStrategy) -> None:
     want({row for _, row in picked} == expected, f"of {len(expected)} rows that are not shut {len(picked)} were picked")
 
 
-def a_page_of_ten_thousand_links(make: MakeStrategy) -> None:
+def page_with_ten_thousand_links(make: MakeStrategy) -> None:
     """A page with 10,000 links is learned, and a hundred of them are picked and learned, within SECONDS."""
     strategy, table = make(), Table()
     frontier = _frontier(strategy, table)
@@ -197,7 +196,7 @@ def a_page_of_ten_thousand_links(make: MakeStrategy) -> None:
         strategy.learn(step, table, frontier)
         frontier.untake(step.row)
         pick = strategy.pick(number, frontier, 0.0)
-        want(pick.row >= 0, f"pick {number} gave nothing, although {table.open_rows} rows are open")
+        want(pick.row >= 0, f"pick {number} returned nothing, although {table.open_rows} rows are open")
         seen[number] = pick.row
         visit = Visit(table.nodes[pick.row], "page", "ok", number, arm=pick.arm, relevance=0.1, links=Links())
     took = time.process_time() - begun
@@ -205,7 +204,7 @@ def a_page_of_ten_thousand_links(make: MakeStrategy) -> None:
     want(took < SECONDS, f"a page with 10,000 links and 100 picks took {took:.1f} s: use arrays, not a loop over rows")
 
 
-def a_strategy_does_not_grow(make: MakeStrategy) -> None:
+def strategy_does_not_grow(make: MakeStrategy) -> None:
     """State grows with the table, not with the visits: learning the same pages again adds nothing."""
     strategy, table = make(), Table()
     known = list(steps(table))
@@ -228,22 +227,22 @@ def a_strategy_does_not_grow(make: MakeStrategy) -> None:
     want(
         grown < GROWTH,
         f"it grew by {grown} bytes while it learned the same {len(known)} visits {rounds} times: keep sums and columns "
-        "with one entry per row, not lists of what was seen",
+        "with one entry per row, not lists of visits",
     )
 
 
 STRATEGY_CHECKS = (
-    it_says_what_it_wants,
-    an_empty_frontier,
-    all_that_can_be_reached_is_picked,
+    attributes_are_valid,
+    empty_frontier,
+    reachable_pages_are_picked,
     failures_and_redirects,
-    fresh_ones_pick_alike,
-    picking_is_pure,
-    a_strategy_can_be_resumed,
-    broken_off_again_and_again,
-    pages_visited_again,
+    fresh_strategies_agree,
+    pick_is_pure,
+    strategy_can_be_resumed,
+    interrupted_repeatedly,
+    revisited_pages,
     host_budgets_hold,
-    what_is_held_back_comes_last,
-    a_page_of_ten_thousand_links,
-    a_strategy_does_not_grow,
+    held_rows_come_last,
+    page_with_ten_thousand_links,
+    strategy_does_not_grow,
 )

@@ -50,7 +50,7 @@ def graph(nodes: int = 120) -> GraphSpace:
     return GraphSpace(links, relevance, alpha)
 
 
-def said(node: str, relevance: float) -> dict[str, Any]:
+def classifier_data(node: str, relevance: float) -> dict[str, Any]:
     """Return a classifier's data of a page: nothing, an empty list, or its best classes."""
     turn = sum(node.encode()) % 4
     if turn == 0:
@@ -85,7 +85,7 @@ def page_visit(
     links = written(targets)
     links.link_relevances = np.array(list(link_relevances), np.float32)
     links.facets = facets(node, links.link_relevances)
-    return Visit(node, "page", "ok", pick, relevance=relevance, links=links, data=said(node, relevance))
+    return Visit(node, "page", "ok", pick, relevance=relevance, links=links, data=classifier_data(node, relevance))
 
 
 def visits() -> Iterator[Visit]:
@@ -185,7 +185,7 @@ class Shuffled(GraphSpace):
             return Page("redirect", 301, "redirect", links=Links.to(self.links[task.node][0]))
         page = await super().visit(task)
         page.links = written(page.links.urls)
-        page.data.update(said(task.node, min(1.0, page.data["beta"])))
+        page.data.update(classifier_data(task.node, min(1.0, page.data["beta"])))
         return page
 
 
