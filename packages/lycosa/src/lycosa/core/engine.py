@@ -199,11 +199,10 @@ class Engine:
         return not self.picker.why_over(self.clock())
 
     def _start_visits(self) -> None:
-        """Steps 1 and 2, for as many nodes as may be in flight."""
         while (task := self._pick()) is not None:
             prerequisite = self.space.prerequisite(task.node)
             if prerequisite is None:
-                self._start(task)
+                self._start(task)  # 2. visit
             elif isinstance(prerequisite, Task):
                 self._start_prerequisite(prerequisite, task)
             else:
@@ -215,7 +214,7 @@ class Engine:
 
     def _pick(self) -> Task | None:
         began = self.steps.now()
-        task = self.picker.next(self.clock())
+        task = self.picker.next(self.clock())  # 1. pick
         if task is not None:
             self.steps.done("pick", task.node, began, priority=task.priority)
         return task
@@ -230,7 +229,6 @@ class Engine:
             self._start(prerequisite)
 
     def _start(self, task: Task) -> None:
-        """Step 2, in the background."""
         self.picker.start(task, sent=self.clock())
         try:
             running = asyncio.ensure_future(self.space.visit(task))
@@ -286,24 +284,21 @@ class Engine:
         steps.done("visit", node, int(page.started * 1e9), ended=int(page.ended * 1e9), status=page.status)
         with self.mark.on(node):
             began = steps.now()
-            visit = self.assessor.assess(task, page)
+            visit = self.assessor.assess(task, page)  # 3. judge
             steps.done("judge", node, began, relevance=visit.relevance)
-            self.fold(visit)
+            self.fold(visit)  # 4. learn, 5. rank
             self._learned.append((visit, page))
             self.model_updates.update_model()  # records everything learned so far if there is an update
         visit.links.read = None
         return visit
 
     def _record_learned(self) -> None:
-        """Step 6 for all visits that are not in the log yet.
-
-        Faster than recording each on its own, as the archive and the log are written in one batch each.
-        """
+        """Step 6 for all visits that are not in the log yet, in one batch, which is faster than one by one."""
         if not self._learned:
             return
         learned, self._learned = self._learned, []
         steps, began = self.steps, self.steps.now()
-        if self.archive is not None:  # the bytes first, so that a logged visit always has its record
+        if self.archive is not None:  # 6. record: the bytes first, so that a logged visit always has its record
             for visit, page in learned:
                 if page.exchange is not None:
                     visit.place = self.archive.append(visit, page.exchange)
@@ -330,7 +325,6 @@ class Engine:
         self.wake()  # other pages may be the best now
 
     def wake(self) -> None:
-        """Let the loop check again for something to do."""
         self._wake.set()
 
     def add_events_from_shards(self, events: Iterable[Event]) -> None:
@@ -438,7 +432,6 @@ class Engine:
             self.spilled.settle()
 
     def _fold_links(self, event: InboundLinks) -> None:
-        """Fold the links of another shard's page to nodes of this shard."""
         if event.number <= self.inbox.get(event.sender, 0):  # a duplicate
             return
         self.inbox[event.sender] = event.number
@@ -536,11 +529,9 @@ class Engine:
         await asyncio.gather(*visiting, return_exceptions=True)
 
     def held_back(self) -> list[Held]:
-        """Return likely traps that were held back, the largest groups first."""
         return self.trap_filter.held_back(self.table)
 
     def _run_summary(self) -> dict[str, Any]:
-        """Return the log's summary of a run's end."""
         held, tally = self.held_back(), self.tally
         summary: dict[str, Any] = {"reason": self.ending, "pages": tally.pages, "requests": tally.requests}
         summary |= {"spent": dict(tally.spent), "bytes": self.picker.received}
