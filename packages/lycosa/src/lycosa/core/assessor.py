@@ -1,6 +1,4 @@
-"""Step 3 of the crawl loop: judge a fetched page and make the visit that the log keeps; model updates of learning
-judges.
-"""
+"""Step 3 of the crawl loop: judge a fetched page, make the visit to record, and update judges that learn."""
 
 from __future__ import annotations
 
@@ -58,7 +56,6 @@ class Assessor:
         self.table, self.tally = table, tally
 
     def assess(self, task: Task, page: Page) -> Visit:
-        """Return the visit to record for a fetched page."""
         self._reject(task, page)
         visit = Visit(
             node=task.node,
@@ -189,12 +186,10 @@ class ModelUpdates:
         self._has_new_labels = False  # true if labels were added since relevant pages were last counted
 
     def start(self, seed: Seed) -> None:
-        """Show the learner a seed."""
         if self.learner is not None:
             self.learner.start(seed)
 
     def count(self, visit: Visit, row: int) -> None:
-        """Count a visit if it brought a version of a page."""
         if visit.is_version:
             self._rows.append(row)
             self._counts.append(visit.is_page and not visit.same_as)
@@ -266,19 +261,14 @@ class ModelUpdates:
             self.log.store_relevances(self._relevances_now)
 
     def catch_up(self) -> None:
-        """At the start of a run, learn from labels that were not learned from yet.
-
-        An update that was due when the last run was killed is made now, before the next pick.
-        """
+        """At the start of a run, learn from new labels, and make an update that was due when the last run was killed."""
         if not self.update_model(force=self._has_new_labels and not is_waiting(self.judge)) and self._has_new_labels:
             self._recount()
             self.log.store_relevances(self._relevances_now)
 
     def catch_up_for_refresh(self) -> None:
-        """At the start of a run that only revisits pages, use the relevances in the log.
-
-        Merged shards have no common update, only the relevances that their judges stored. These stay valid until a page
-        was revisited, which makes an update due.
+        """At the start of a run that only revisits pages, use the relevances in the log. Merged shards have no common
+        update, only these; they stay valid until a page was revisited, which makes an update due.
         """
         if self.adopted or self._has_new_labels or not self._is_rescored:
             self.catch_up()

@@ -1,8 +1,4 @@
-"""Limit BLAS to one thread while a crawl runs: its arrays are so small that more threads only slow it down.
-
-The command line sets the environment variables below before numpy is imported. Programs may have imported numpy
-already, and get their own number of threads back when the crawl ends.
-"""
+"""Limit BLAS to one thread while a crawl runs: its arrays are so small that more threads only slow it down."""
 
 from __future__ import annotations
 

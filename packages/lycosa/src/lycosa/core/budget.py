@@ -159,7 +159,6 @@ class Pace:
         self._even = 0.0
 
     def take(self, at: float) -> None:
-        """Count a request sent at a given time."""
         self._even = min(max(self._even, at) + self.interval, at + max(3600.0, self.interval))
 
 

@@ -72,16 +72,7 @@ def learned(make: Callable[[], Any] | None = None) -> Any:
 
 
 def column(kind: Any = np.float64) -> Any:
-    """Return a `learned` field for a column, empty at first.
-
-    >>> from dataclasses import dataclass
-    >>> @dataclass
-    ... class Prices:
-    ...     least: float
-    ...     price_: NDArray[np.float64] = column()
-    >>> Prices(.5), len(Prices(.5).price_)
-    (Prices(least=0.5), 0)
-    """
+    """Return a `learned` field for a column, empty at first."""
     return learned(lambda: np.zeros(0, kind))
 
 

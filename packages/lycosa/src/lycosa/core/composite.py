@@ -1,9 +1,4 @@
-"""Strategies: rules that pick a row from the priorities of an estimator.
-
-`Greedy` takes the best row. `Altered` sometimes takes another good one, `Batched` ranks only every few pages (the two
-combine), `Drawn` lets the estimator choose. `steer` makes the right one from parameters. `Frontiers` ranks the same
-rows in several ways, and `Spread` prefers new sites.
-"""
+"""Strategies: rules that pick a row from the priorities of an estimator; `steer` makes the right one from parameters."""
 
 from __future__ import annotations
 
@@ -51,7 +46,6 @@ class Greedy:
     def frontier(
         self, table: Table, ready: Ready, host_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
-        """Return the frontier for the estimator; only one with heaps can be choosy."""
         order = shuffled(self.seed) if self.ties == "random" else None
         if getattr(self.estimator, "sweeping", False):
             lines = len(self._linear.weights) if self._linear is not None else 0
@@ -59,13 +53,11 @@ class Greedy:
         return Frontier(table, ready, host_budget, patience, choosy, order)
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
-        """Show the estimator a visit and rank the rows that it returns as changed."""
         self.refresh(self.estimator.learn(step, table), table, frontier)
 
     def reconsider(
         self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier
     ) -> None:
-        """Pass the current relevance of all pages to an estimator that listens to it."""
         if self.is_listener:
             self.refresh(self.estimator.reconsider(rows, relevances_now, table), table, frontier)  # type: ignore[attr-defined]
 
@@ -76,11 +68,9 @@ class Greedy:
         restore(self.estimator, state)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
-        """Add a seed to the frontier."""
         self.rank(np.array([row], np.int32), table, frontier)
 
     def rank(self, rows: Rows, table: Table, frontier: Frontier) -> None:
-        """Update the priorities of some rows in the frontier."""
         if not len(rows):
             return
         if self._linear is not None and isinstance(frontier, ScanFrontier) and frontier.linear:
@@ -95,7 +85,6 @@ class Greedy:
             frontier.weigh(self._linear.weights, self._linear.intercept)
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """Return the best row, if any queue is ready."""
         row = frontier.take(now)
         return Pick(row, self.name, float(frontier.priority[row]) if row >= 0 else 0.0)
 
@@ -113,11 +102,9 @@ class Greedy:
 class Altered(Greedy):
     """With probability q pick the best row, otherwise any row with at least zeta times its priority, uniformly.
 
-    Candidates are the rows available now: those of ready queues, and held rows only if no free one is left. Seeds come
-    first. Priorities may be negative, so the bar is max - (1 - zeta) * |max|, which equals zeta * max for positive
-    maxima. With zeta = 1 only ties are drawn from.
-
-    Random numbers depend on (seed, pick number). An exploring pick scans every row: some milliseconds per million.
+    Candidates are the rows available now: held rows only if no free one is left. Seeds come first. Priorities may be
+    negative, so the bar is max - (1 - zeta) * |max|, which equals zeta * max for positive maxima. With zeta = 1 only
+    ties are drawn from. Random numbers depend on (seed, pick number).
 
     Paper: Gouriten, Maniu, Senellart 2014, section 6.1, strategy 2. q is the probability of the best.
     """
@@ -172,16 +159,14 @@ class Drawn(Greedy):
 class Batched:
     """Update priorities, and add new rows to the frontier, only after every `batch` pages.
 
-    Visits that close a row count (pages, redirects, final failures), in log order. Picks don't count, as several are in
-    flight and a resumed crawl has none, nor do revisits or repeated visits of a seed.
+    Visits that close a row count (pages, redirects, final failures), in log order; picks, revisits and repeated visits
+    of a seed don't. The visit of a seed also ends the batch and is not one of its pages: the paper's crawl begins when
+    all seeds are fetched, and its first batch is chosen from the links of them all.
 
-    A batch ends early when no ranked row is left to fetch. Rows in flight count as left until their visit is recorded,
-    so a replayed log, which has nothing in flight, ends the batch with the same visit. Rows that are held, shut or
-    pruned, and rows of hosts with a spent budget, don't count. This is `dry="rank"`. The paper instead picks at random
-    among the rows discovered in this batch until it ends: `dry="random"`, not the default as it uses less knowledge.
-
-    The visit of a seed also ends the batch and is not one of its pages: the paper's crawl begins when all seeds are
-    fetched, and its first batch is chosen from the links of them all.
+    A batch ends early when no ranked row is left to fetch, not counting held, shut and pruned rows and hosts with a
+    spent budget. Rows in flight count as left until their visit is recorded, so a replayed log ends the batch with the
+    same visit. This is `dry="rank"`. The paper instead picks at random among the rows discovered in this batch until it
+    ends: `dry="random"`, not the default as it uses less knowledge.
 
     Waiting times are not in the log: if all remaining rows belong to hosts with a wait beyond our patience, new rows
     join at once, but still count as discovered in this batch.
@@ -348,13 +333,6 @@ class Frontiers(Frontier):
 
     A row in flight, a held row, and a queue's page count are shared by all. `priority`, `level` and `next_ready` are
     those of the frontiers asked last: the others have not updated their waiting queues since.
-
-    >>> from lycosa.core.table import Table
-    >>> table = Table(); rows = np.array([table.add(name, 0) for name in "abc"], np.int32)
-    >>> both = Frontiers([Frontier(table), Frontier(table)])
-    >>> both.arms[0].rank(rows, np.array([.3, .2, .1])); both.arms[1].rank(rows, np.array([.1, .2, .3]))
-    >>> [table.nodes[both.turn(arm).take(now=0.0)] for arm in (0, 1, 0)]
-    ['a', 'c', 'b']
     """
 
     def __init__(self, arms: Sequence[Frontier]) -> None:
@@ -366,7 +344,6 @@ class Frontiers(Frontier):
         self.turn(0)
 
     def turn(self, arm: int) -> Frontiers:
-        """Select the active frontier."""
         self._turn = arm
         self.taken, self.queues = self.arms[arm].taken, self.arms[arm].queues
         self.priority, self.level = self.arms[arm].priority, self.arms[arm].level
@@ -383,7 +360,6 @@ class Frontiers(Frontier):
         self.turn(self._turn)
 
     def queue(self, number: int) -> HostQueue:
-        """Return the shared queue with this number."""
         shared = self._shared.get(number)
         if shared is None:
             shared = self._shared[number] = SharedHostQueue([arm.queue(number) for arm in self.arms])
@@ -450,9 +426,8 @@ class Spread:
 
         priority' = priority - (1 - (1 + n) ** -spread) * |priority|
 
-    which is priority / (1 + n) ** spread for positive priorities. n is the number of pages fetched from the link's
-    host, relevant or not: summing up their relevance instead reached fewer sites for the same loss of pages. The order
-    within a host does not change.
+    n is the number of pages fetched from the link's host, relevant or not: summing up their relevance instead reached
+    fewer sites for the same loss of pages. The order within a host does not change.
     """
 
     def __init__(self, estimator: Estimator, spread: float) -> None:
@@ -484,7 +459,6 @@ class Spread:
         return np.union1d(rows, host_rows).astype(np.int32)
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """Return the estimator's priorities, discounted."""
         self._add_rows(table)
         priorities = self.estimator.priority(rows, table).astype(np.float64)
         left = (1.0 + self._pages[self._host[rows]]) ** -self.spread
@@ -497,7 +471,6 @@ class Spread:
         return {"spread": discount, **terms}
 
     def _add_rows(self, table: Table) -> None:
-        """Look up the hosts of new rows."""
         begin, self._known = self._known, len(table)
         if begin == self._known:
             return

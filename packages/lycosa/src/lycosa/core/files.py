@@ -99,7 +99,6 @@ class CrashMarker:
         return os.pread(self._file, size, 4).decode("utf-8", "replace") if 0 < size < 100_000 else ""
 
     def is_suspect(self, node: str) -> bool:
-        """Return whether a run crashed in this node, so that it must be read in a separate process."""
         return node in self.deaths
 
     def is_poison(self, node: str) -> bool:
@@ -107,7 +106,6 @@ class CrashMarker:
         return self.deaths.get(node, 0) >= MAX_CRASHES
 
     def on(self, node: str) -> CrashMarker:
-        """Mark a node as in work."""
         if self._file >= 0:
             name = node.encode("utf-8", "replace")
             self._write(len(name).to_bytes(4, "big") + name)

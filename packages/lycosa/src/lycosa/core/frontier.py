@@ -8,11 +8,8 @@ Three kinds of heaps, all lazy:
 - the waiting queues, by the time when they become ready; choosy crawls also order those with short waits by their
   top row.
 
-Rows may be held back as likely traps. They come after all free rows, also after those in flight or waiting for their
-host: the crawl rather pauses than fetches traps.
-
-A row is taken when its visit starts, and returns if the visit has to be repeated. Taken rows are not part of the state:
-a resumed crawl has nothing in flight, and its frontier is the fold of its log.
+Rows held back as likely traps come after all free rows, also after those in flight or waiting for their host. Taken
+rows are not part of the state: a resumed crawl has nothing in flight, and its frontier is the fold of its log.
 """
 
 from __future__ import annotations
@@ -226,7 +223,6 @@ class Frontier:
             self.priority, self.level = fit(self.priority, n, -math.inf), fit(self.level, n, FREE)
 
     def state(self) -> State:
-        """Return priorities, levels and page counts; heaps and rows in flight are not part of the state."""
         if type(self) is not Frontier:
             raise StateMismatch("only a frontier with heaps has a state")
         return {"score": self.priority, "level": self.level, "pages": np.array([queue.pages for queue in self.queues])}
@@ -245,7 +241,6 @@ class Frontier:
                 self._offer(queue, queue.heap[0])
 
     def _fill(self) -> None:
-        """Fill all queues with the open rows of the table, without those in flight."""
         n, table = len(self.table), self.table
         priority, level = self.priority[:n], self.level[:n]
         rows = np.flatnonzero(
@@ -271,7 +266,6 @@ class Frontier:
         self._fill_queues(short, rows, places)
 
     def _fill_queues(self, queues: list[tuple[int, int, int]], rows: Rows, places: NDArray[Any]) -> None:
-        """Fill many short queues (number, begin, end) at once, which is faster than a call for each."""
         if not queues:
             return
         first, last = queues[0][1], queues[-1][2]
@@ -289,7 +283,6 @@ class Frontier:
             self._by_discovery, self.order = True, _by_age(self.table, self.order)
 
     def pages(self) -> NDArray[np.int64]:
-        """Return the page count of each queue."""
         return np.array([self.queue(number).pages for number in range(len(self.table.hosts))], np.int64)
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
@@ -328,7 +321,6 @@ class Frontier:
                 self._add_resting(queue, top)
 
     def queue(self, number: int) -> HostQueue:
-        """Return a queue by its host number, created if needed."""
         while number >= len(self.queues):
             self.queues.append(HostQueue(len(self.queues), self.table.hosts[len(self.queues)]))
         return self.queues[number]
@@ -342,7 +334,7 @@ class Frontier:
             if queue.offer is not entry:
                 continue
             top = self._top(queue)
-            if top is None or top != entry[:3]:  # the queue's best row has changed since it was offered
+            if top is None or top != entry[:3]:
                 self._offer(queue, top)
                 continue
             if not self._usable(queue, now):
@@ -428,7 +420,6 @@ class Frontier:
                 self._offer(queue, self._top(queue))
 
     def mark_taken(self, row: int, *, free: bool) -> None:
-        """Mark a row as in flight, taken from this frontier or from another over the same table."""
         self.queue(self.table.host.item(row)).in_flight += 1
         self.taken[row] = free
         self._free_taken += free
@@ -441,7 +432,6 @@ class Frontier:
             self._push_all(np.array([row], np.int32))
 
     def wake(self, name: str) -> None:
-        """Recheck when a queue is ready."""
         number = self.table.host_number.get(name)
         if number is None or number >= len(self.queues):
             return
@@ -461,9 +451,7 @@ class Frontier:
         self._wait(self.queues[self.table.host[row]], until, why)
 
     def next_ready(self) -> float:
-        """Return when the next waiting queue becomes ready or a busy one is not worth waiting for any more, or
-        infinity.
-        """
+        """Return when a waiting queue becomes ready or a busy one is not worth waiting for any more; infinity if never."""
         return min(self._again, self._next_waiting())
 
     def _next_waiting(self) -> float:
@@ -552,7 +540,6 @@ class Frontier:
         return best
 
     def _behind(self, queue: HostQueue, n: int) -> list[tuple[int, float]]:
-        """Return level and negative priority of the n best rows of a queue after the first."""
         rows = dict.fromkeys(entry[2] & _ROW for entry in queue.heap)
         known = ((row, self.level.item(row), self.priority.item(row)) for row in rows)
         state, taken = self.table.state, self.taken
@@ -564,17 +551,13 @@ class Frontier:
         return nsmallest(n + 1, true)[1:]
 
     def best_soon(self, now: float) -> float:
-        """Return the best priority of rows available soon but not now; -inf if there is none or the crawl is not
-        choosy.
-        """
+        """Return the best priority of rows available soon but not now; -inf if there is none or the crawl isn't choosy."""
         return self._best_resting(now) if self.choosy else -math.inf
 
     def head(self, n: int) -> list[str]:
-        """Return the names of some queues that will be picked from soon."""
         return [self.queues[offer[3]].name for offer in self._ready[:n]]
 
     def waiting(self) -> list[HostQueue]:
-        """Return the queues that have rows but are not ready."""
         return [queue for queue in self.queues if queue.status in (WAITING, PARKED) and self._top(queue) is not None]
 
     def _spent(self, queue: HostQueue) -> bool:
@@ -600,7 +583,6 @@ class Frontier:
             heappush(self._ready_soon, (until, queue.number))
 
     def _offer(self, queue: HostQueue, top: Entry | None) -> None:
-        """Offer the queue under its best row, replacing earlier offers."""
         if top is None:
             queue.status, queue.offer = IDLE, None
         else:

@@ -25,12 +25,7 @@ FULL = 0.7  # maximum load factor of the hash table
 
 
 class Nodes(Sequence[str]):
-    """List of strings stored in one byte array; items may be replaced.
-
-    >>> nodes = Nodes(); nodes.append("a"); nodes.append("http://b.test/"); nodes[0] = "ä"
-    >>> list(nodes), nodes == ["ä", "http://b.test/"]
-    (['ä', 'http://b.test/'], True)
-    """
+    """List of strings stored in one byte array; items may be replaced."""
 
     def __init__(self) -> None:
         self._size = 0
@@ -62,7 +57,6 @@ class Nodes(Sequence[str]):
     __hash__ = None  # type: ignore[assignment]
 
     def text(self, row: int) -> bytes:
-        """Return a name as UTF-8."""
         begin = self._begin.item(row)
         return self._bytes[begin : begin + self._length.item(row)].tobytes()
 
@@ -111,7 +105,6 @@ class Nodes(Sequence[str]):
 
 
 def fingerprints(texts: Iterable[bytes]) -> NDArray[np.uint64]:
-    """Return a 64-bit hash of each text."""
     return np.frombuffer(b"".join([blake2b(text, digest_size=8).digest() for text in texts]), np.uint64)
 
 
@@ -132,7 +125,6 @@ class Fingerprints:
         return self._size
 
     def find(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Look up many keys."""
         at = self._places(keys)
         found = self._numbers.take(at)
         misplaced = ((self._keys.take(at) != keys) & (found != EMPTY)).nonzero()[0]
@@ -144,7 +136,6 @@ class Fingerprints:
         return found
 
     def one(self, key: int) -> int:
-        """Look up one key."""
         return self._numbers.item(self._at(key))
 
     def _at(self, key: int) -> int:
@@ -155,7 +146,6 @@ class Fingerprints:
         return at
 
     def put(self, key: int, number: int) -> None:
-        """Set the number of a key."""
         at = self._at(key)
         if self._numbers.item(at) == EMPTY:
             self._size += 1
@@ -164,7 +154,6 @@ class Fingerprints:
             self._grow(2 * len(self._keys))
 
     def put_all(self, keys: NDArray[np.uint64], numbers: NDArray[np.int32]) -> None:
-        """Set the numbers of many distinct keys."""
         size = len(self._keys)
         while self._size + len(keys) > FULL * size:
             size *= 2
@@ -210,11 +199,6 @@ class RowIndex:
     """Row of each name: a dict while there are few, then a hash table.
 
     Spilled names have numbers below -1, which `recall` turns into rows again.
-
-    >>> nodes = Nodes(); known = RowIndex(nodes)
-    >>> nodes.append("a"); known["a"] = 0
-    >>> known["a"], known.get("b"), "b" in known, known.rows(["b", "a"])
-    (0, None, False, [None, 0])
     """
 
     def __init__(self, nodes: Nodes) -> None:
@@ -272,7 +256,6 @@ class RowIndex:
         return self._collisions.get(node) if found is None else found
 
     def rows(self, nodes: Sequence[str]) -> list[int | None]:
-        """Return the rows of names; None for unknown ones."""
         if self._plain is not None:
             return list(map(self._plain.get, nodes))
         if not nodes:
@@ -301,11 +284,9 @@ class RowIndex:
 
     @property
     def colliding_rows(self) -> list[int]:
-        """Rows of names with the fingerprint of another name."""
         return list(self._collisions.values())
 
     def renumber(self, keys: NDArray[np.uint64], numbers: NDArray[np.int32]) -> None:
-        """Change the numbers of known fingerprints."""
         self._fingerprints.put_all(keys, numbers)
 
     def keys(self, texts: Sequence[bytes]) -> NDArray[np.uint64]:
@@ -315,7 +296,6 @@ class RowIndex:
         return fingerprints(texts)
 
     def _switch_to_hashes(self) -> None:
-        """Switch from the dict to the hash table."""
         plain, self._plain = self._plain or {}, None
         keys = fingerprints(node.encode("utf-8", "surrogatepass") for node in plain)
         _, first = np.unique(keys, return_index=True)

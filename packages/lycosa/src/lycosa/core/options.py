@@ -489,7 +489,6 @@ class Options:
 
     @classmethod
     def load(cls, path: Path) -> Options:
-        """Read a configuration file."""
         try:
             with open(path, "rb") as file:
                 text = file.read(MAX_FILE_BYTES + 1)
@@ -517,8 +516,7 @@ class Options:
 
 
 def _flat(text: str) -> str:
-    """Return TOML text unchanged, or raise ValueError if a key has too many parts: parser memory grows with their
-    square.
+    """Return TOML text unchanged; raise ValueError if a key has so many parts that parsing takes too much memory.
 
     >>> _flat("a.b = 'c.d' # e.g. f.g")
     "a.b = 'c.d' # e.g. f.g"

@@ -1,8 +1,4 @@
-"""Step 1 of the crawl loop: pick the next visit, new or due again, within concurrency, rate limit and budgets.
-
-New nodes come from the strategy and the frontier, due ones from the scheduler. Picks are not part of the learned state:
-a resumed crawl has nothing in flight.
-"""
+"""Step 1 of the crawl loop: pick the next visit, new or due again, within concurrency, rate limit and budgets."""
 
 from __future__ import annotations
 
@@ -91,7 +87,6 @@ class Picker:
         return self._new(now) or self._due(now)
 
     def _new(self, now: float) -> Task | None:
-        """Return the best available node of the frontier as a task."""
         if not self.scheduler.explores:
             return None
         number = self.tally.picks + 1
@@ -130,7 +125,6 @@ class Picker:
             self.pace.take(sent)
 
     def finish(self, task: Task) -> None:
-        """Count a task as recorded."""
         self._tasks -= 1
         self._pages -= task.row >= 0
         self.give_back(task)

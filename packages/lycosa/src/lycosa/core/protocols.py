@@ -1,11 +1,4 @@
-"""Interfaces of the engine's parts; most base classes have sensible defaults.
-
-Space           visits nodes: web, recorded crawl, graph, ... TermReader      turns a page into terms, once per page
-Judge           returns the relevance of a page and its links Learner         a judge that learns from pages and labels
-Estimator       predicts the priority of links Strategy        picks the next link, by one estimator or several
-TrapFilter      holds back likely traps VisitScheduler  schedules revisits and page assets PageArchive     stores the
-bytes: WARC Log             stores the events: SQLite, memory
-"""
+"""Interfaces of the engine's parts; most base classes have sensible defaults."""
 
 from __future__ import annotations
 
@@ -245,9 +238,7 @@ class RelevanceListener(Protocol):
     def reconsider(
         self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier
     ) -> None:
-        """Take the current relevance of all page versions, by row in log order; a row's last version is the current
-        one.
-        """
+        """Take the current relevance of all page versions, by row in log order; a row's last version counts."""
 
 
 class TrapFilter:

@@ -54,22 +54,16 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 class Spillable(Protocol):
     """A part with data of each row that can be removed and restored."""
 
-    def leave(self, rows: Rows, table: Table) -> Record:
-        """Forget some rows; return their data."""
-        ...
+    def leave(self, rows: Rows, table: Table) -> Record: ...
 
-    def join(self, rows: Rows, known: Record, table: Table) -> None:
-        """Restore some rows, perhaps with other numbers."""
-        ...
+    def join(self, rows: Rows, known: Record, table: Table) -> None: ...
 
 
 @runtime_checkable
 class Rescorable(Protocol):
     """An estimator whose priorities of spilled rows change."""
 
-    def renew(self, known: Record, aside: SpilledTable, table: Table) -> Priorities:
-        """Return the current priorities of spilled rows and update their data."""
-        ...
+    def renew(self, known: Record, aside: SpilledTable, table: Table) -> Priorities: ...
 
 
 def spillable_estimator(strategy: object, frontier: Frontier, trap_filter: TrapFilter) -> Spillable | None:
@@ -160,7 +154,6 @@ class SpilledRows:
         return any(bool((worth > -math.inf).any()) for _, worth in self._some(self.trap_filter.tag_levels()))
 
     def sweep(self) -> None:
-        """Choose the rows to keep in memory."""
         table = self.table
         self._rank()
         by_tag = self.trap_filter.tag_levels()
@@ -291,7 +284,6 @@ class SpilledRows:
         return spilled
 
     def _send(self, rows: Rows) -> None:
-        """Spill rows."""
         if not len(rows):
             return
         table = self.table
@@ -374,7 +366,6 @@ class SpilledRows:
         self.file.write(places, records)
 
     def _read(self, places: NDArray[np.intp]) -> tuple[NDArray[Any], list[bytes]]:
-        """Read records and names."""
         if not len(places):
             return np.zeros(0, self.file.kind or np.dtype([("frontier score", np.float64)])), []
         records = self.file.read(places)
@@ -474,7 +465,6 @@ class SpillFile:
         return self.kind.itemsize
 
     def take_over(self) -> None:
-        """Open an existing file."""
         assert self.path is not None
         flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         file = os.open(self.path, (os.O_RDONLY if self.readonly else os.O_RDWR) | flags)
@@ -498,18 +488,15 @@ class SpillFile:
         return self._own
 
     def offset(self, place: int) -> int:
-        """Return the offset of a place."""
         return TOKEN + place * self._size
 
     def write(self, places: NDArray[np.intp], records: NDArray[Any]) -> None:
-        """Write records to places."""
         records["check"] = _checks(records, places)
         data = records.tobytes()
         for begin, end, first in _runs(places):
             self._write(data[begin * self._size : end * self._size], first)
 
     def write_text(self, first: int, text: bytes) -> None:
-        """Write a text to further places."""
         self._write(text.ljust(self.places(len(text)) * self._size, b"\0"), first)
 
     def _write(self, data: bytes, first: int) -> None:
@@ -524,7 +511,6 @@ class SpillFile:
             view, at = view[written:], at + written
 
     def read(self, places: NDArray[np.intp]) -> NDArray[Any]:
-        """Read records."""
         order = np.argsort(places, kind="stable")
         records = np.empty(len(places), self.kind)
         whole = np.dtype((np.void, self._size))  # numpy copies whole records faster than field by field
@@ -543,7 +529,6 @@ class SpillFile:
         return records
 
     def read_text(self, first: int, length: int) -> bytes:
-        """Read a text from further places."""
         return self._read(length, first)
 
     def _read(self, size: int, first: int) -> bytes:
@@ -558,7 +543,6 @@ class SpillFile:
         return b"".join(pieces)
 
     def spoilt(self) -> InputError:
-        """Return the error for a damaged file."""
         if self.path is None:
             return InputError(
                 "bad-file", "the temporary file of spilled rows was changed by another program: start again"

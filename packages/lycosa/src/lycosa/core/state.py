@@ -64,27 +64,22 @@ class TextLines:
 
 
 def added(items: Collection[Any], since: int) -> Sequence[Any]:
-    """Return the items of a collection after the first `since`."""
     return items[since:] if isinstance(items, Sequence) else list(islice(items, since, None))
 
 
 def state_of(part: Any) -> State:
-    """Return the state of a part, or raise StateMismatch."""
     check(part)
     state: State = part.state()
     return state
 
 
 def restore(part: Any, state: State) -> None:
-    """Restore the state of a part, or raise StateMismatch."""
     check(part)
     part.restore(state)
 
 
 def check(part: object) -> None:
-    """Raise StateMismatch if a class overrides a learning method but inherits `state()`, which then would be
-    incomplete.
-    """
+    """Raise StateMismatch if a class overrides a learning method but inherits `state()`, which would be incomplete."""
     defined = {name: at for at, kind in reversed([*enumerate(type(part).__mro__)]) for name in vars(kind)}
     if not {"state", "restore"} <= defined.keys():
         raise StateMismatch(f"{type(part).__name__} has no state() and restore()")
@@ -172,7 +167,6 @@ class FileFormat:
         return f"{self.magic} ".encode()
 
     def write(self, path: Path, contents: Sequence[bytes]) -> None:
-        """Write the output of `pack`, atomically."""
         try:
             with atomic_write(path) as file:
                 file.write(f"{self.magic} {self.version}\n{digest(contents)}\n".encode())

@@ -122,9 +122,7 @@ class Table:
         return len(self.nodes)
 
     def add(self, node: str, depth: int, parent: int = -1, *, source: bool = False) -> int:
-        """Return the row of a node, added if new; -1 if out of scope. Scope does not apply to sources (sitemaps and
-        feeds).
-        """
+        """Return the row of a node, added if new; -1 if out of scope, which does not apply to sitemaps and feeds."""
         row = self.row_of.get(node)
         if row is not None:
             return row
@@ -199,7 +197,6 @@ class Table:
         return step if len(step.children) or not visit.follows else None
 
     def absorb_inbound(self, inbound: InboundLinks) -> Step:
-        """Fold links from another shard's page: add the page as a closed row, and its links."""
         visit = inbound.visit
         row = self.row_of.get(visit.node, -1)
         if row < 0:
@@ -220,7 +217,6 @@ class Table:
         return [float(getattr(self, name)[row]) for name in _INHERITED]
 
     def close(self, row: int) -> None:
-        """Mark a row as visited for good."""
         self.state[row] = DONE
         self.open_rows -= 1
         self.closed.append(row)
@@ -294,7 +290,6 @@ class Table:
         return Step(visit, row, np.array([target]), visit.links.link_relevances[:1])
 
     def rows(self) -> Rows:
-        """Return all open rows in memory."""
         return np.flatnonzero(self.state[: len(self)] == OPEN)
 
     def age(self, rows: Rows) -> NDArray[np.int32]:
@@ -343,7 +338,6 @@ class Table:
         return rows
 
     def _vacant_rows(self, count: int) -> NDArray[np.int32]:
-        """Return open rows: vacant ones first, then new ones."""
         vacant = max(0, len(self._vacant) - count)
         rows = self._vacant[vacant:][::-1]
         del self._vacant[vacant:]
@@ -366,7 +360,6 @@ class Table:
         self._sums[rows], self._age[rows] = known["sums"], known["age"]
 
     def as_state(self) -> State:
-        """Return all rows and edges. (`state` is a column here.)"""
         columns = {name: getattr(self, name) for name in _COLUMNS if name not in _SUMS}
         spilled = {} if self._age is None else {"age": self._age}
         return {
@@ -434,12 +427,6 @@ class LinkEdges:
 
     The links of one page are adjacent, so its children are a slice; the links to one page form a chain, which is built
     when first needed.
-
-    >>> edges = LinkEdges()
-    >>> edges.add(0, np.array([1, 2], np.int32), np.array([.5, 0], np.float32))
-    >>> edges.add(2, np.array([1], np.int32), np.array([.25], np.float32))
-    >>> edges.children(0).tolist(), edges.parents(1).tolist(), edges.link_relevances(0).tolist()
-    ([1, 2], [0, 2], [0.5, 0.0])
     """
 
     def __init__(self) -> None:
@@ -460,23 +447,19 @@ class LinkEdges:
 
     @property
     def parent(self) -> Rows:
-        """Row that each edge leaves."""
         return self._parent[: self._size]
 
     @property
     def child(self) -> Rows:
-        """Row that each edge leads to."""
         return self._child[: self._size]
 
     @property
     def alpha(self) -> NDArray[np.float32]:
-        """Link relevance of each edge."""
         return self._alpha[: self._size]
 
     def add(self, parent: int, children: Rows, link_relevances: NDArray[np.float32], rows: int = 0) -> None:
-        """Add the edges of a page, each child once; of a revisited page only the new ones.
-
-        `rows` is the number of rows in the table, if known.
+        """Add the edges of a page; of a revisited one only the new. `rows` is the number of rows in the table, if
+        known.
         """
         count = len(children)
         if not count:
@@ -499,7 +482,6 @@ class LinkEdges:
         self._size = end
 
     def state(self) -> State:
-        """Return all edges; chains are rebuilt when needed."""
         later = [[row, int(run[0]), int(run[-1]) + 1] for row, runs in self._later.items() for run in runs]
         return {**state_of_attributes(self, "_before", "_last", "_later", "_chained"), "later": later}
 

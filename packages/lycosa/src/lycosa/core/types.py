@@ -76,7 +76,6 @@ class Links:
     def add(
         self, url: str, anchor: str = "", context: str = "", rel: str = "", position: int = 0, path: str | None = None
     ) -> None:
-        """Append a link."""
         self.urls.append(url)
         self.anchors.append(anchor)
         self.contexts.append(context)
@@ -93,7 +92,6 @@ class Links:
         return Links(urls, anchors, contexts, rels, [self.positions[at] for at in places], paths=paths)
 
     def truncate(self, most: int) -> None:
-        """Drop all but the first `most` links."""
         for column in (self.urls, self.anchors, self.contexts, self.rels, self.positions, self.paths):
             del column[max(0, most) :]
         self.link_relevances = self.link_relevances[: max(0, most)]
@@ -125,7 +123,6 @@ class Exchange:
     resources: list[Resource] = field(default_factory=list)  # fetched by the browser
 
     def header(self, name: str) -> str:
-        """Return the first header of that name, or an empty string."""
         wanted = name.lower().encode()
         return next((value.decode("latin-1") for key, value in self.headers if key.lower() == wanted), "")
 
@@ -437,7 +434,6 @@ class LinkBatch:
 
     @property
     def number(self) -> int:
-        """Number of the last page."""
         return self.pages[-1].number
 
     def after(self, number: int) -> LinkBatch | None:
@@ -465,9 +461,7 @@ class Step:
     is_inbound: bool = False  # fetched by another shard; only its links are new
 
     def facet(self, name: str) -> NDArray[np.float32]:
-        """Return the maximum of a facet over the page's links to each child; link relevances if the judge has no such
-        facet.
-        """
+        """Return the maximum of a facet over the links to each child; link relevances if the judge has no such facet."""
         column = self.visit.links.facets.get(name)
         return self.link_relevances if column is None or not len(self.of_link) else self.strongest(column)
 

@@ -1,10 +1,4 @@
-"""Run crawls: `lycosa.crawl(...)`, `resume`, `refresh` and `watch`; the command line is a thin layer over these.
-
-request.py      validated options and objects of a crawl seeds.py        start pages assembly.py     builds the engine
-and replays the log crawl_files.py  log, archive, crash marker, snapshots, disk space crawl_log.py    crawl.log, one
-line per request page_assets.py  style sheets, scripts and pictures of relevant pages functions.py    plain functions as
-judge, estimator or space runners.py      crawls in other processes, run by plugins
-"""
+"""Run crawls: `lycosa.crawl(...)`, `resume`, `refresh` and `watch`; the command line is a thin layer over these."""
 
 from __future__ import annotations
 
@@ -292,7 +286,7 @@ class Crawl:
             visits = aiter(self)
             turn = list[Visit]()
 
-            async def take() -> None:  # returns nothing, as asyncio would format the results of tasks for debugging
+            async def take() -> None:  # Returns nothing, as asyncio would format the results of tasks for debugging.
                 turn[:] = [await anext(visits)]
 
             try:

@@ -149,7 +149,6 @@ class Assembly:
         files.mark.clear()
 
     async def _replay(self) -> None:
-        """Fold the log, a few events at a time so that other tasks can run."""
         known = await self._restored()
         engine, files = self.engine, self.files
         events, end = files.events(known), files.log.end() if isinstance(files.log, SqliteLog) else 0
@@ -205,7 +204,6 @@ class Assembly:
 async def _open(
     request: CrawlRequest, files: CrawlFiles, space: Space
 ) -> tuple[dict[str, Any], list[Event], list[str]]:
-    """Open the files; return learned terms, events to record, and seeds from search engines."""
     if not request.resuming:  # before anything is written, as an example may not be readable
         learned, news = await learn_terms(request, space)
         asked = await ask_engines(request.options, space, request.clock)
@@ -264,7 +262,6 @@ def _scheduler(
 
 
 def refresher_of(scheduler: protocols.VisitScheduler) -> RevisitScheduler | None:
-    """Return the scheduler of revisits, if any, without the page assets around it."""
     if isinstance(scheduler, PageAssets):
         scheduler = scheduler.inner
     return scheduler if isinstance(scheduler, RevisitScheduler) else None
@@ -283,10 +280,7 @@ def _refresher(request: CrawlRequest, files: CrawlFiles, space: Space, threshold
 
 
 async def learn_terms(request: CrawlRequest, space: Space) -> tuple[dict[str, Any], list[Event]]:
-    """Return the terms of a file or of example pages, and the events to record.
-
-    They are kept in the log, so that a resumed crawl needs neither the file nor the pages.
-    """
+    """Return the terms of a file or of example pages, and the events to record, so that a resumed crawl needs neither."""
     options, news = request.options, list[Event]()
     if not options.terms and not options.examples:
         return {}, []

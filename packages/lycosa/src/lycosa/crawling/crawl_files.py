@@ -50,7 +50,7 @@ class CrawlFiles:
         self.archive: WarcArchive | None = None
         self.mark = CrashMarker()
         self.snapshots: Snapshots | None = None
-        self.until = math.inf  # last event that a snapshot may include
+        self.until = math.inf
         self.without: tuple[str, ...] = ()  # parts of the engine skipped by readers if no events follow the snapshot
         self.judged_by = ""  # judge of the last page of an earlier run
         self.spill_file: Path | None = None  # None: a temporary file
@@ -58,7 +58,6 @@ class CrawlFiles:
         self._kept: Options | None = None
 
     def open(self) -> None:
-        """Create the directory, or open and lock an existing one."""
         request, options = self.request, self.request.options
         if request.path is None:
             return
@@ -112,7 +111,6 @@ class CrawlFiles:
             self.archive.restore(state["archive"])
 
     def versions(self) -> Versions:
-        """Return the archived versions of pages, for revisits."""
         assert isinstance(self.log, SqliteLog)
         assert self.request.path is not None
         return Versions(self.log, self.request.path / "archive")
@@ -148,7 +146,6 @@ class DiskGuard:
         return self.lacking()
 
     def lacking(self) -> str:
-        """Return which limit is exceeded, as a message; empty if none."""
         try:
             free, taken = self._free(self.directory), size_of(self.directory) if self.most else 0
         except OSError:
@@ -165,7 +162,6 @@ class DiskGuard:
 
 
 def size_of(directory: Path) -> int:
-    """Return the bytes that a directory takes on disk."""
     taken = 0
     for folder, _, files in os.walk(directory):
         for name in files:
@@ -295,7 +291,6 @@ class SnapshotWriter:
         self._cost = 0.0
 
     def visited(self, visit: Visit) -> None:
-        """Count a recorded visit, and perhaps write a snapshot."""
         self.files.judged_by = visit.judge or self.files.judged_by
         self._visits += 1
         if self._visits >= MIN_VISITS and self._visits % 50 == 0:
@@ -378,7 +373,6 @@ class BackgroundIndexer:
             self._process = start_indexer(self.directory, follow=True)
 
     def close(self) -> None:
-        """Leave the process running; it ends by itself when all is indexed."""
         if self._process is not None:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(0)

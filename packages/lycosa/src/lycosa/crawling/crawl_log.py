@@ -80,7 +80,6 @@ class CrawlLog:
                 progress("writing crawl.log", seq - known, end - known)
 
     def visited(self, visit: Visit, number: int) -> None:
-        """Write a recorded visit with its event number."""
         self._write(number, visit)
 
     def close(self) -> None:
@@ -152,7 +151,6 @@ class CrawlLog:
             self._size += written
 
     def _discovery(self, visit: Visit) -> tuple[str, str, str]:
-        """Return discovery path, referring URL and seed."""
         table, last = self.table, _HOPS.get(visit.kind, "")
         node = visit.origin if last else visit.node
         row = table.row_of.get(node, -1)
@@ -190,7 +188,6 @@ def browser_requests(visit: Visit) -> list[Visit]:
 
 
 def format_line(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes:
-    """Format a line in Heritrix's columns."""
     began = f"{_compact(visit.started)}+{_duration(visit)}" if visit.status else "-"
     digest = format_digest(visit.digest) if visit.digest else "-"
     url, via, seed = (_plain(text) or "-" for text in (visit.node, via, seed))

@@ -1,8 +1,8 @@
 """Plain functions as parts of a crawl: a judge, an estimator or a space without a class.
 
-judge      page -> relevance       (a number, True or False, or a Judgement) estimator  link -> priority        (a
-number; of several links to a page the best one counts) space      node -> page or links   (a Page, the nodes it links
-to, or None; may be `async`)
+judge      page -> relevance       (a number, True or False, or a Judgement)
+estimator  link -> priority        (a number; of several links to a page the best one counts)
+space      node -> page or links   (a Page, the nodes it links to, or None; may be `async`)
 """
 
 from __future__ import annotations
@@ -49,10 +49,7 @@ SpaceFunction: TypeAlias = Callable[[str], Answer | Awaitable[Answer]]
 
 
 class FunctionJudge:
-    """Judge by a function of a page.
-
-    For links it is called with the link text as title and the surrounding text as text. Answers are cached, as links of
-    a site repeat.
+    """Judge by a function of a page; for links it gets the link text as title and the surrounding text as text.
 
     >>> judge = FunctionJudge(lambda page: "reef" in page.title + page.text)
     >>> page = Page("ok", marked="Of reefs", links=Links.to("a", "b", anchors=["More on reefs", "Home"]))
@@ -169,21 +166,18 @@ def as_number(said: Any, function: Callable[..., Any]) -> float:
 
 
 def as_judge(judge: Judge | JudgeFunction | None, threshold: float = 0.0) -> Judge | None:
-    """Return a judge, wrapping a plain function."""
     if judge is None or hasattr(judge, "judge"):
         return judge  # type: ignore[return-value]  # whether it is one is checked with the other parts
     return FunctionJudge(judge, threshold) if _is_function(judge) else judge  # type: ignore[return-value]
 
 
 def as_strategy(strategy: Estimator | Strategy | EstimatorFunction | None) -> Estimator | Strategy | None:
-    """Return a strategy or estimator, wrapping a plain function."""
     if strategy is not None and not hasattr(strategy, "learn") and _is_function(strategy):
         return FunctionEstimator(strategy)
     return strategy  # type: ignore[return-value]
 
 
 def as_space(space: Space | SpaceFunction | None, clock: Clock) -> Space | None:
-    """Return a space, wrapping a plain function."""
     if space is not None and not hasattr(space, "visit") and _is_function(space):
         return FunctionSpace(space, clock)
     return space  # type: ignore[return-value]
@@ -194,7 +188,6 @@ def _is_function(part: object) -> bool:
 
 
 def function_name(function: Callable[..., Any]) -> str:
-    """Return the qualified name of a function."""
     return str(getattr(function, "__qualname__", type(function).__qualname__))
 
 

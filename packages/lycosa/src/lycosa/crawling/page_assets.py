@@ -323,7 +323,6 @@ def style_sheet_urls(source: str, url: str, most: int) -> list[str]:
 
 
 def _named(name: str, attributes: dict[str, str]) -> Iterator[str]:
-    """Yield the URLs in a tag."""
     if name == "link" and attributes.get("href"):
         relations = frozenset(attributes.get("rel", "").lower().split())
         if relations & _LINKED and "alternate" not in relations and attributes.get("as", "").lower() in _LOADED:

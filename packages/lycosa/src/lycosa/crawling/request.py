@@ -150,7 +150,6 @@ class CrawlRequest:
 
     @property
     def is_watch(self) -> bool:
-        """True if it runs until stopped, at a limited rate."""
         return self.keeping is not None and not self.keeping.once
 
     @property
@@ -173,7 +172,6 @@ class CrawlRequest:
         return Budget(options.budget, options.max_bytes, options.max_time, requests)
 
     def make_space(self) -> Space:
-        """Return the space, made on the first call."""
         if self.space is None:
             lost = lambda why: self.lost(why)  # noqa: E731 - whoever hears of it may come later
             self.space = make_space(self.options, self.clock, lost, self.authority, words=keywords)

@@ -37,7 +37,7 @@ class RemoteCrawl(Protocol):
     """Most recent reason for failed requests."""
 
     def stop(self) -> None:
-        """Stop when the visits in flight have arrived."""
+        pass
 
     def __aiter__(self) -> AsyncGenerator[Any, None]: ...
 
@@ -48,7 +48,7 @@ class RemoteCrawl(Protocol):
         """Call a function with the engine of each part and return the results."""
 
     async def close(self) -> None:
-        """Release its resources."""
+        pass
 
 
 class RemoteHosts(Protocol):
@@ -76,9 +76,7 @@ class Runner(Protocol):
         """Raise InputError if the runner can't be used."""
 
     def hosts(self, most: int, note: Callable[[str], None]) -> RemoteHosts:
-        """Return processes for many crawls with up to `most` requests in flight each; `note` gets messages for the
-        operator.
-        """
+        """Return processes for many crawls, up to `most` requests in flight each; `note` gets messages for operators."""
 
     def crawl(self, request: CrawlRequest) -> RemoteCrawl:
         """Return a crawl, new or resumed, on its own processes; raise InputError if it can't run there."""
@@ -91,9 +89,7 @@ class Runner(Protocol):
 
 
 def runner(where: str, what: str = "--cluster") -> Runner:
-    """Return the runner for a `--cluster` value, by default Ray's; `what` is the subject of the message if it is
-    missing.
-    """
+    """Return the runner for a `--cluster` value, by default Ray's; `what` names the feature if it is missing."""
     added, first = named("runners"), re.split(r"\W", where)[0]
     name = first if first in added else RAY
     if name not in added:

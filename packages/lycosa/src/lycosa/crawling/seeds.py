@@ -71,7 +71,6 @@ def _nodes(options: Options, space: Space, notes: list[str], files: bool) -> See
 
 
 def _addresses(options: Options, notes: list[str], files: bool) -> Seeds:
-    """Return the web addresses in scope."""
     seeds, scope = Seeds(), Scope.of(options)
     named: list[tuple[str, Kind]] = [(text, "page") for text in options.seeds]
     for name in options.seed_files if files else ():
@@ -143,8 +142,7 @@ async def ask_engines(
 ) -> SeedSearch:
     """Query every search engine not in `known` for the topic's words; its first results are seeds.
 
-    Requests follow robots.txt, delays and the address guard like any other. Results are recorded in a setting,
-    including the `known` ones, so that a resumed crawl does not query again.
+    All results are recorded in a setting, so that a resumed crawl does not query again.
     """
     asked, scope = SeedSearch(), Scope.of(options)
     answers_of = dict(known or {})

@@ -61,7 +61,6 @@ class DuplicateIndex:
         self._bands: list[dict[int, array[int]]] = [{} for _ in range(BANDS)]  # rows of each value of a band
 
     def original(self, visit: Visit) -> str:
-        """Return the page that this one duplicates, or an empty string."""
         same = self._first.get(visit.digest, "") if visit.digest and visit.size else ""
         own = self._at_first(visit.node)
         if same:
@@ -149,7 +148,6 @@ class DuplicateIndex:
         return row
 
     def _file(self, row: int, simhash: int) -> None:
-        """Add a row to its buckets."""
         for band, value in zip(self._bands, _values(simhash), strict=True):
             bucket = band.get(value)
             if bucket is None:
@@ -251,7 +249,6 @@ class Soft404Detector:
             visit.flags.append("soft-404")
 
     def learn(self, visit: Visit) -> None:
-        """Remember the response to a probe."""
         if visit.kind == "probe" and visit.outcome == "ok" and "face" in visit.data:
             ids, counts = visit.data["face"]
             self._faces[_origin(visit.node)] = np.array(ids, np.int32), np.array(counts, np.float64)

@@ -13,16 +13,12 @@ relevant pages for it. Held back are
 - addresses that repeat a path segment three times, or are extremely long.
 
 A host without relevant pages is held only if the judge has found enough relevant pages elsewhere, at a much higher
-rate. A judge that finds nothing anywhere says nothing about hosts. The host of a start page is never held for its low
-yield.
+rate, and never if it is the host of a start page. A section held on several hosts is recognised on further hosts by its
+name. Sections that look endless and keep yielding nothing after they were held back are shut. Seeds and trusted
+addresses are never held. Revisited pages don't count again, but their new links do.
 
-A section held on several hosts is recognised on further hosts by its name. Sections that look endless and keep yielding
-nothing after they were held back are shut. Seeds and trusted addresses are never held.
-
-Revisited pages don't count again, but their new links do.
-
-All of it is folded from the log. The ingredients are known (soft-404 probes, Bar-Yossef et al. 2004; near-duplicates by
-simhash, Manku et al. 2007; host allowances, Lee et al. 2008, there by in-links, here by yield), the mixture is ours.
+The ingredients are known (soft-404 probes, Bar-Yossef et al. 2004; near-duplicates by simhash, Manku et al. 2007; host
+allowances, Lee et al. 2008, there by in-links, here by yield), the mixture is ours.
 """
 
 from __future__ import annotations
@@ -145,9 +141,8 @@ class SectionTrapFilter(protocols.TrapFilter):
         self._named: defaultdict[str, list[int]] = defaultdict(list)
 
     def recognise(self, visit: Visit, reading: Any) -> None:
-        """Mark a visit as a copy, a soft 404 or part of a maze; also a page that has become one.
-
-        Poor text quality is noted, unless the judge has already set it.
+        """Mark a visit as a copy, a soft 404 or part of a maze, and note poor text quality, unless the judge has set
+        it.
         """
         if reading is not None:
             self.soft404.recognise(visit, reading)
@@ -165,7 +160,6 @@ class SectionTrapFilter(protocols.TrapFilter):
                 visit.relevance = 0.0
 
     def learn(self, visit: Visit, step: Step | None, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
-        """Learn from a visit; return the rows whose level may have changed, and the levels."""
         new = self._admit(table)
         changed: set[int] = set()
         heard: Rows = new[:0]
@@ -321,7 +315,6 @@ class SectionTrapFilter(protocols.TrapFilter):
         return number
 
     def _found(self, name: str, smell: Suspicion) -> SectionRecord:
-        """Add a section, and its host if new."""
         number = self._number[name, smell] = len(self.sections)
         part = SectionRecord(name, *smell)
         self.sections.append(part)
