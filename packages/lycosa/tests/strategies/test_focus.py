@@ -9,9 +9,9 @@ import pytest
 
 from lycosa.checks.estimators import (
     crawl_can_be_resumed,
-    revisited_page,
     other_priorities_stay,
     redirects_pass_on_priority,
+    revisited_page,
 )
 from lycosa.checks.failing import passed
 from lycosa.core.frontier import PRUNED

@@ -8,9 +8,9 @@ from browsed_pages import positives_only
 from input_errors import raises_input_error
 from lycosa.checks.estimators import (
     crawl_can_be_resumed,
-    revisited_page,
     other_priorities_stay,
     redirects_pass_on_priority,
+    revisited_page,
 )
 from lycosa.checks.failing import passed
 from lycosa.core.errors import InputError
