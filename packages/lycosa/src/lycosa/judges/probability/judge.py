@@ -164,8 +164,6 @@ class Probability:
                 )
         return {"centroid": centroid(readable), "pages": rows}
 
-    # -- judging -----------------------------------------------------------------------------------------------
-
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Judge a page, and each link by its anchor."""
         assert isinstance(reading, PageWords), "this judge needs a reader; pass reader=Vocabulary() to the engine"
@@ -209,8 +207,6 @@ class Probability:
     def _nearness(self, vector: NDArray[np.int8]) -> float:
         """Return log odds of a page by its nearness to the examples; 0 without examples."""
         return 0.0 if self._mean_example is None else float(nearness_odds(vector[None], self._mean_example)[0])
-
-    # -- learning ----------------------------------------------------------------------------------------------
 
     def learn(self, visit: Visit) -> None:
         """Add a recorded visit to the evidence."""

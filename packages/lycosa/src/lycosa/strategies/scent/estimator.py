@@ -140,8 +140,6 @@ class Scent:
         """Part of all priorities that is due to learned weights, and so differs between shards."""
         return self.weights_.offset
 
-    # -- terms -------------------------------------------------------------------------------------------------
-
     def terms(self, links: LinkRows, table: Table | SpilledTable) -> dict[str, NDArray[Any]]:
         """Return each term of some links by its name in WEIGHTS, not weighted."""
         known, scale, mean, mean_page = links.numbers, self.typical_outcome_, self.mean_outcome_, self.outcomes_.mean
@@ -231,8 +229,6 @@ class Scent:
         """Return the contributions to one row's priority: the largest first, those to all links last."""
         values = {name: float(column[0]) for name, column in self.contributions(np.array([row]), table).items()}
         return dict(sorted(values.items(), key=lambda term: (term[0] in ("no page", "any link"), -abs(term[1]))))
-
-    # -- learn -------------------------------------------------------------------------------------------------
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Learn from a visit; return the rows with a new priority."""
@@ -417,8 +413,6 @@ class Scent:
             read.groups["path"], read.groups["tags"] = places.T
         known.put(read)
 
-    # -- the weak start ----------------------------------------------------------------------------------------
-
     def _next_turn(self, table: Table) -> NDArray[np.intp]:
         """Give a row its turn after a page; return it and the row before it, as both get a new priority.
 
@@ -468,8 +462,6 @@ class Scent:
             chosen = np.sort(values.argpartition(len(rows) - MAX_RISKED)[len(rows) - MAX_RISKED :])
             rows, values = rows[chosen], values[chosen]
         return int(rows[self._less_risk(values, self.links_.take(rows), table).argmax()])
-
-    # -- state -------------------------------------------------------------------------------------------------
 
     def state(self) -> State:
         """Return everything learned; places are a cache."""

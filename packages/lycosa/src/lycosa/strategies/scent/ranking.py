@@ -99,8 +99,6 @@ class _Correlation:
         return self.product / math.sqrt(max(self.prediction_square * self.outcome_square, 1e-12))
 
 
-# -- risk --------------------------------------------------------------------------------------------------
-
 RISK_SLOTS = 1 << 17  # hash buckets for words and places: 1 MB
 # Learning rate, and sum of squares to begin with (AdaGrad, Duchi et al. 2011): a page where one was expected moves
 # hardly anything.
@@ -165,8 +163,6 @@ def _risk_slots(links: LinkRows) -> NDArray[np.int32]:
     slots &= RISK_SLOTS - 1
     return slots
 
-
-# -- the best rows -----------------------------------------------------------------------------------------
 
 BEST = 64  # rows scored again with every page
 SLICE = 32  # other rows scored again with every page, in turn
