@@ -42,8 +42,7 @@ def best_pages(
 
 
 def are_near_duplicates(page: Visit, other: Visit) -> bool:
-    """Return whether two pages are near-duplicates by fingerprint and by words."""
-    # at most 3 of 64 bits differ
+    """Return whether at most 3 bits of the fingerprints differ and 80 % of the words are shared."""
     if not (page.simhash and other.simhash) or (page.simhash ^ other.simhash).bit_count() > 3:
         return False
     shared = len(np.intersect1d(page.terms.ids, other.terms.ids, assume_unique=True))
@@ -96,9 +95,8 @@ class Question:
 
 
 def questions(collection: CrawlDirectory, limit: int = 10, labelled: Iterable[str] = ()) -> list[Question]:
-    """Return unlabelled pages whose labels would help the judge most, most helpful first.
-
-    `labelled`: pages with labels that are not in the log yet.
+    """Return unlabelled pages whose labels would help the judge most; `labelled` adds labels that are not in the log
+    yet.
     """
     view = collection.view()
     unlabelled = view.current()

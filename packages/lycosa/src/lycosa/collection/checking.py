@@ -170,7 +170,6 @@ def _decoded(row: tuple[Any, ...]) -> Event | None:
 
 
 def _is_damaged(path: Path) -> bool:
-    """Return whether a database exists and SQLite's integrity check fails."""
     if not path.exists():
         return False
     try:
@@ -182,7 +181,6 @@ def _is_damaged(path: Path) -> bool:
 
 
 def _check_archive(directory: Path, result: CrawlCheck, progress: ProgressCallback) -> None:
-    """Decompress the records of all visits; report damaged and missing files."""
     archive = directory / "archive"
     unreadable: dict[str, list[int]] = {}
     with closing(SqliteLog(directory / NAME)) as log:
@@ -197,7 +195,6 @@ def _check_archive(directory: Path, result: CrawlCheck, progress: ProgressCallba
 
 
 def _is_whole(path: Path, start: int, length: int) -> bool:
-    """Return whether the gzip members at this place decompress without an error."""
     try:
         with open(path, "rb") as file:
             file.seek(start)
@@ -211,7 +208,6 @@ def _is_whole(path: Path, start: int, length: int) -> bool:
 
 
 def _index_archive(directory: Path, result: CrawlCheck) -> None:
-    """Rebuild missing or incomplete indexes of WARC files."""
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         archived = log.archived()
     for name, end in archived.items():

@@ -78,9 +78,8 @@ class CrawlDirectory:
         self.log.close()
 
     def pages(self, *, at_least: float = 0.0, copies: bool = False) -> Iterator[tuple[int, Visit]]:
-        """Yield sequence number and visit of each page with at least this relevance, in log order.
-
-        Both are those of the current version, so a page that changes moves towards the end.
+        """Yield sequence number and visit of the current version of each page with at least this relevance, in log
+        order.
         """
         view = self.view()
         chosen = view.current(copies=copies) & (view.column("relevance_now") >= at_least)
@@ -95,11 +94,9 @@ class CrawlDirectory:
                 yield seq, visit
 
     def relevant(self) -> Iterator[Visit]:
-        """Yield the relevant pages without copies."""
         return (visit for _, visit in self.pages(at_least=self.threshold))
 
     def history(self, url: str) -> list[Visit]:
-        """Return all visits of a URL, in order."""
         return list(self.log.visits("node = ?", given=(canonical(url) or url,)))
 
     def fate(self, url: str) -> PageFate | None:
@@ -118,10 +115,7 @@ class CrawlDirectory:
         return self.versions.exchange(visit)
 
     def document(self, visit: Visit, exchange: Exchange | None = None) -> ParsedPage:
-        """Parse an archived page; return an empty document if nothing readable is archived.
-
-        Pass `exchange` if it was read already.
-        """
+        """Parse an archived page, whose `exchange` may have been read already; empty if nothing readable is archived."""
         exchange = exchange or self.exchange(visit)
         if exchange is None:
             return ParsedPage(title=visit.title)

@@ -31,11 +31,6 @@ class Estimate:
 
     @property
     def description(self) -> str:
-        """Estimate in words.
-
-        >>> Estimate(300, 115, 100, 130, is_exact=False).description, Estimate(1, 1, 1, 1).description
-        ('about 115 of 300 pages relevant (100-130)', '1 of 1 page relevant')
-        """
         of = f"{self.relevant:,} of {self.pages:,} {'page' if self.pages == 1 else 'pages'} relevant"
         return of if self.is_exact else f"about {of} ({self.low:,}-{self.high:,})"
 
@@ -44,13 +39,7 @@ class Estimate:
 
 
 def estimate(relevances_now: NDArray[Any], threshold: float, pages: int, probability: bool) -> Estimate:
-    """Estimate the relevant pages from the relevances of pages without copies; `pages` includes copies.
-
-    >>> estimate(np.array([.9] * 10 + [.5] * 4 + [.1] * 10), .5, 24, True).description
-    'about 14 of 24 pages relevant (9-17)'
-    >>> estimate(np.array([.9, .05]), .1, 2, False).description
-    '1 of 2 pages relevant'
-    """
+    """Estimate the relevant pages from the relevances of pages without copies; `pages` includes copies."""
     count = int(np.count_nonzero(relevances_now >= threshold))
     if not probability or not len(relevances_now):
         return Estimate(pages, count, count, count)
@@ -66,7 +55,6 @@ def estimate(relevances_now: NDArray[Any], threshold: float, pages: int, probabi
 
 
 def _shift(threshold: float, by: float) -> float:
-    """Shift a threshold by log odds."""
     return 1.0 / (1.0 + math.exp(-by) * (1.0 - threshold) / max(threshold, 1e-9))
 
 
@@ -80,12 +68,9 @@ def describe_threshold(threshold: float) -> str:
 
 
 def by_uncertainty(relevances_now: Sequence[float] | NDArray[Any], line: float, probability: bool) -> NDArray[np.intp]:
-    """Return the positions of pages sorted by uncertainty, most uncertain first; pages with relevance 0 are excluded.
+    """Return the positions of pages by uncertainty, most uncertain first; pages with relevance 0 are excluded.
 
     The uncertainty is highest at 0.5 for probabilities, otherwise at the threshold.
-
-    >>> by_uncertainty([.9, .45, .6, 0.0], .5, True).tolist()
-    [1, 2, 0]
     """
     column = np.asarray(relevances_now, float)
     middle = 0.5 if probability else line

@@ -159,7 +159,6 @@ def _changed(options: Options, words: str, examples: list[str], threshold: float
 
 
 def _check_strategy(options: Options) -> None:
-    """Raise InputError if the crawl's strategy could not continue with this topic."""
     entry = STRATEGIES.get(parse_spec(options.strategy)[0])
     lacks = {TAXONOMY: not options.model, WORDS: not (options.topic or options.terms)}
     if entry is not None and lacks.get(entry.needs):
@@ -212,7 +211,6 @@ class _Rejudging:
             return False
 
     def _current_relevances(self) -> NDArray[np.float64]:
-        """Return the relevances by the current judge and the labels."""
         if self._learns():
             return self.before
         relevances_now = self.relevances.copy()
@@ -255,15 +253,12 @@ class _Rejudging:
         return learner.threshold, learner.relevances_now()
 
     def _with_labels(self, topic: Judge) -> tuple[Learner, Learner]:
-        """Wrap the judge so that it takes labels and, if the crawl is limited to languages, checks the language."""
         labelled = with_labels(topic)
         return labelled, LanguageJudge(labelled) if self.options.languages else labelled
 
     def _restore(self, learner: Learner, name: str) -> int:
-        """Restore the judge from the crawl's snapshot; return the sequence number of the last event it has learned
-        from.
-
-        Raise StateMismatch if the snapshot does not fit; the judge must not be used then.
+        """Restore the judge from the snapshot; return its last event, 0 without one. After StateMismatch it is
+        unusable.
         """
         key, snapshots = learning_key(self.options, name), Snapshots(self.collection.path)
 
@@ -283,7 +278,6 @@ class _Rejudging:
         return int(snapshot[0]["seq"])
 
     def _fold(self, learner: Learner, name: str, reader: _ArchiveJudge | None, after: int) -> None:
-        """Train the judge with the events after the given one."""
         update: ModelUpdate | None = None
         for event in self._sampled() if self.sample_of else self.log.events("seq > ?", given=(after,)):
             if isinstance(event, ModelUpdate):
@@ -323,7 +317,6 @@ class _Rejudging:
         return learned
 
     def _example(self, name: str) -> Page:
-        """Return an example page, from the crawl or from a file."""
         for node in spellings(name):
             visit = self.collection.versions.last(node)
             if visit is not None:
@@ -337,7 +330,6 @@ class _Rejudging:
         return read_example_page(name)
 
     def _compared(self) -> JudgingResult:
-        """Compare the relevances before and after."""
         is_counted, new_threshold, previous = self.is_counted, self.threshold, self.collection.threshold
         if len(self.relevances_now) != len(is_counted):
             raise InputError(

@@ -29,16 +29,15 @@ _COLUMNS = ("vertex", "parent", "via", "depth", "outcome")
 
 
 class Addresses:
-    """Numbers for URLs, from 0 in first-seen order, by 64-bit hash; a million URLs collide with a probability of 1 in
-    40 million.
+    """Numbers for URLs, from 0 in first-seen order, by 64-bit hash; 1 in 40 million sets of a million URLs has a
+    collision.
 
-    Sorted hashes with their numbers, and a dict of those not sorted in yet. A dict of all URLs would take 100 MB per
-    million; this takes 12, plus a few while sorting.
+     Sorted hashes with their numbers, and a dict of those not sorted in yet: 12 MB per million instead of 100.
 
-    >>> seen = Addresses()
-    >>> one, other, again = seen.numbers(["a", "b", "a"]).tolist()
-    >>> one == again, one == other, len(seen), seen.number("b") == other, seen.number("c")
-    (True, False, 2, True, -1)
+     >>> seen = Addresses()
+     >>> one, other, again = seen.numbers(["a", "b", "a"]).tolist()
+     >>> one == again, one == other, len(seen), seen.number("b") == other, seen.number("c")
+     (True, False, 2, True, -1)
     """
 
     def __init__(self) -> None:
@@ -51,7 +50,6 @@ class Addresses:
 
     @property
     def size(self) -> int:
-        """Approximate memory in bytes."""
         return self._hashes.nbytes + self._numbers.nbytes + 100 * len(self._unsorted)
 
     def number(self, node: str) -> int:
@@ -73,7 +71,6 @@ class Addresses:
         return numbers[which]
 
     def _sorted(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Return the numbers of hashes among the sorted ones; -1 for others."""
         if not len(self._hashes):
             return np.full(len(hashes), -1, np.int32)
         index = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
@@ -99,10 +96,7 @@ class Addresses:
 
 
 class CrawlGraph:
-    """Link graph, built from the visits of a crawl in log order.
-
-    The first link to a URL is the first one recorded and never changes.
-    """
+    """Link graph, built from the visits of a crawl in log order. The first link to a URL never changes."""
 
     def __init__(self) -> None:
         self.addresses = Addresses()
@@ -159,13 +153,11 @@ class CrawlGraph:
         return numbers
 
     def seed(self, node: str) -> None:
-        """Record a seed."""
         number = int(self.numbers([node])[0])
         self.seeds[number] = None
         self._depth[number] = 0
 
     def ended(self, number: int, outcome: str) -> None:
-        """Record the outcome of a visit."""
         self._outcome[number] = OUTCOMES.index(outcome)
 
     def add(self, kind: int, vertex: int, seq: int, numbers: NDArray[np.int32]) -> None:
@@ -194,7 +186,6 @@ class CrawlGraph:
         return children
 
     def is_seed(self, node: str) -> bool:
-        """Return whether a URL is a seed."""
         return self.addresses.number(node) in self.seeds
 
     def vertex(self, node: str) -> int:
@@ -218,7 +209,6 @@ class CrawlGraph:
         return OUTCOMES[self._outcome[number]] if number >= 0 else ""
 
     def seed_vertices(self) -> list[int]:
-        """Return the vertices of seeds that were fetched."""
         return [int(vertex) for vertex in self._vertex[list(self.seeds)] if vertex >= 0]
 
     def breadth(self, kinds: NDArray[np.uint8]) -> Breadth:
@@ -288,7 +278,6 @@ class Breadth:
 
 
 def _follow(target: NDArray[Any]) -> NDArray[Any]:
-    """Follow a chain of targets to its end."""
     for _ in range(MAX_HOPS.bit_length()):  # each round doubles the distance
         target = np.where(target >= 0, target[target], -1)
     return target

@@ -74,12 +74,10 @@ class PageRow:
 
     @property
     def host(self) -> str:
-        """Host with port."""
         return self.view.tally.names[self.host_number]
 
     @property
     def language(self) -> str:
-        """Declared languages."""
         return self.view.languages[self.language_number]
 
     @property
@@ -99,7 +97,6 @@ class PageRow:
 
     @property
     def state(self) -> str:
-        """ "stands", "vanished" or "moved"."""
         return fate.state if (fate := self.fate) is not None else "stands"
 
 
@@ -137,7 +134,6 @@ class PageFate:
 
     @classmethod
     def after(cls, before: PageFate | None, visit: Visit) -> PageFate | None:
-        """Return the state after one more visit."""
         state: State | None = _STATES.get(visit.outcome)
         if visit.kind not in ("page", "revisit") or state is None or not (before or visit.is_version):
             return before

@@ -67,11 +67,7 @@ def separate_words(folded: str) -> str:
 
 
 def split_words(text: str) -> list[str]:
-    """Split text into normalised words.
-
-    >>> split_words("Bleached corals, 2024")
-    ['bleached', 'corals', '2024']
-    """
+    """Split text into normalised words."""
     return separate_words(fold(unicodedata.normalize("NFC", text))).split()
 
 
@@ -85,9 +81,5 @@ def main_text(document: ParsedPage) -> str:
 
 
 def clean(text: str) -> str:
-    """Normalise text to NFC and remove link markers and control characters.
-
-    >>> clean("a\\x1b[31mb\\tc")
-    'a [31mb c'
-    """
+    """Normalise text to NFC and remove link markers and control characters."""
     return visible(unicodedata.normalize("NFC", text)).strip()

@@ -329,7 +329,6 @@ class Search:
         )
 
     def _changed(self, seq: int, visit: Visit) -> float:
-        """Return the time of the last change of a page, as of an event."""
         if visit.kind != "revisit":
             return 0.0
         fate = PageFate.of(self.collection.log.visits("node = ? AND seq <= ?", given=(visit.node, seq)))
@@ -380,7 +379,6 @@ class QueryTerm:
         return self.weights > 0
 
     def marks(self, group: int) -> Iterator[Highlight]:
-        """Yield the forms of the word to highlight in a text."""
         return (Highlight((word,), self.idf, self.prefix, group) for word in self.words)
 
 
@@ -465,11 +463,9 @@ class IndexRanking:
         return [RankedPage(pages["id"].item(at), pages["seq"].item(at), page_weights.item(at)) for at in order]
 
 
-# Indexes of a crawl, updated to the end of its log: the view (shelf.py) and the search index.
-#
-# Readers update them on demand. For a large crawl this takes minutes, so a process that follows the running crawl
-# (crawling/crawl_files.py) and `lycosa check` update them in advance. Both work for a few seconds at a time and release
-# their locks in between.
+# Indexes of a crawl: the view (shelf.py) and the search index. Readers update them on demand, which takes minutes for a
+# large crawl, so a follower of the running crawl (crawling/crawl_files.py) and `lycosa check` update them in advance, a
+# few seconds at a time.
 
 MAX_STEP_SECONDS = 4.0  # seconds of indexing before the lock is released
 FOLLOWER = "follower"  # lock of the process that keeps the indexes up to date
@@ -490,7 +486,6 @@ def index(directory: Path, progress: ProgressCallback = no_progress) -> int:
 
 
 def index_words(collection: CrawlDirectory, progress: ProgressCallback = no_progress) -> None:
-    """Update the search index."""
     end = collection.log.end()
     with Search(collection, patience=MAX_STEP_SECONDS) as search:
         while True:

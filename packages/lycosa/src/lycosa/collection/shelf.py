@@ -100,7 +100,6 @@ def save(view: CrawlView, log: SqliteLog) -> bool:
 
 
 def remove(directory: Path) -> None:
-    """Delete the cache."""
     with suppress(OSError):
         (directory / NAME / "lock").unlink(missing_ok=True)
         Snapshots(directory, NAME).remove()

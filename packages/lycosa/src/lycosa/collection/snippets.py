@@ -81,10 +81,7 @@ def _matches(
 
 
 def _pattern(mark: Highlight) -> tuple[re.Pattern[str], int]:
-    """Return a pattern for padded text and the number of blanks that it starts with.
-
-    A literal leading blank makes the search fast. Characters that are words by themselves need none.
-    """
+    """Return a pattern for padded text and the number of its leading blanks; a literal blank makes the search fast."""
     is_unspaced = [separate_words(word) != word for word in mark.words]
     gaps = [" *" if left or right else " +" for left, right in pairwise(is_unspaced)]
     inside = "".join(re.escape(word) + gap for word, gap in zip(mark.words, [*gaps, ""], strict=True))
@@ -93,9 +90,7 @@ def _pattern(mark: Highlight) -> tuple[re.Pattern[str], int]:
 
 
 def _best_window(matches: Sequence[Match], marks: Sequence[Highlight], width: int) -> tuple[int, int]:
-    """Return the window of matches that fits into the width and has the greatest weight: distinct words first, then
-    many.
-    """
+    """Return the window of matches within the width that has the greatest weight: distinct words first, then many."""
     best, chosen = 0.0, (0, 0)
     counts: Counter[int] = Counter()
     weight, first = 0.0, 0
@@ -130,7 +125,6 @@ def _widen(text: str, begin: int, stop: int, width: int) -> tuple[int, int]:
 
 
 def _drop_overlaps(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Drop spans that overlap an earlier one."""
     distinct: list[tuple[int, int]] = []
     for begin, stop in spans:
         if not distinct or begin >= distinct[-1][1]:

@@ -56,7 +56,6 @@ class Figures:
 
     @property
     def relevant(self) -> int:
-        """Number of relevant pages, without copies."""
         return self.estimate.relevant
 
     @property
@@ -131,7 +130,6 @@ class Summary(Figures):
         }
 
     def _curve(self) -> list[dict[str, int]]:
-        """Return the number of relevant pages among the first n, at 100 points or fewer."""
         step = max(1, len(self.is_relevant) // 100)
         points, relevant = [], 0
         for number, counts in enumerate(self.is_relevant, 1):

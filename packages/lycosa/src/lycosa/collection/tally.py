@@ -139,9 +139,7 @@ class CrawlTally:
         return crawled or [run for number, run in enumerate(self.runs) if number not in self._revisit_runs]
 
     def setting(self, event: Setting) -> None:
-        """Record the start or end of a run: each begins with a threshold setting, and a clean one ends with an end
-        setting.
-        """
+        """Record the start of a run, which is a threshold setting, or its clean end."""
         if event.key == "threshold" and event.at:
             self.runs.append([event.at, event.at])
         elif event.key == "end" and event.at and self.runs:
@@ -179,7 +177,6 @@ class CrawlTally:
         return host
 
     def _time(self, host: HostTally, visit: Visit) -> None:
-        """Add the response time, and the pause since the host's previous request."""
         host.requests += 1
         host.seconds += max(0.0, visit.ended - visit.started)
         if not visit.ended:
@@ -240,8 +237,6 @@ class CrawlTally:
 
 
 class RevisitTally:
-    """Totals of revisits."""
-
     def __init__(self) -> None:
         self.count = self.new = 0  # revisits; pages fetched for the first time by a refresh
         self.first = self.last = 0.0  # times of the first and the last revisit

@@ -36,7 +36,6 @@ def spellings(typed: str) -> list[str]:
 
 
 def _unknown_message(collection: CrawlDirectory, typed: str) -> str:
-    """Return the error message for an unknown URL, with suggestions."""
     message = f"{typed} was not visited in {collection.path}"
     candidates = spellings(typed)
     view = collection.view()
@@ -51,7 +50,6 @@ def _unknown_message(collection: CrawlDirectory, typed: str) -> str:
 
 
 def _similar_urls(collection: CrawlDirectory, candidates: Iterable[str]) -> list[str]:
-    """Return visited URLs of the same host that are spelled similarly."""
     node = next((node for node in candidates if canonical(node) == node), "")
     if not node:
         return []

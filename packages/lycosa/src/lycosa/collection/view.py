@@ -102,7 +102,6 @@ class CrawlView:
         self.forget()
 
     def forget(self) -> None:
-        """Reset the view."""
         self.content = self._wants_content
         self.seq = 0  # last event folded in
         self.cached_seq = 0  # last event in the view on disk
@@ -205,7 +204,6 @@ class CrawlView:
         return self.seq
 
     def save_cache(self) -> None:
-        """Store the view on disk."""
         with self.lock, self.reading() as log:
             shelf.save(self, log)
 
@@ -236,8 +234,7 @@ class CrawlView:
                 self.forget()
                 return False
             if count < EVENTS_PER_STEP:
-                # Later writes within the clock's resolution would not change the signature: check again at the next
-                # call.
+                # Later writes within the clock's resolution would not change the signature: check again.
                 fresh = time.time_ns() - max(signature[2::3]) < 100_000_000
                 self._signature = None if fresh else signature
             return count == EVENTS_PER_STEP
@@ -384,7 +381,6 @@ class CrawlView:
                 self.graph.extend(vertex, seq, numbers, redirect=True)
 
     def _add(self, seq: int, visit: Visit, kind: int, numbers: NDArray[np.int32]) -> None:
-        """Add a vertex."""
         number = len(self.nodes)
         if number == len(self.columns["seq"]):
             self.columns = {name: fit(column, number + 1) for name, column in self.columns.items()}
@@ -406,7 +402,6 @@ class CrawlView:
         self._fill(seq, visit, number)
 
     def _fill(self, seq: int, visit: Visit, number: int) -> None:
-        """Fill the row of a page from its current version."""
         columns = self.columns
         columns["seq"][number], columns["started"][number] = seq, visit.started
         columns["relevance"][number], columns["relevance_now"][number] = visit.relevance, visit.relevance_now
@@ -435,7 +430,6 @@ class CrawlView:
         self.fates[number] = after
 
     def _count(self, ids: NDArray[np.uint32], counts: NDArray[np.uint16]) -> int:
-        """Return how often the topic's words occur among these."""
         if not self._wanted or not len(ids):
             return 0
         wanted = np.array(list(self._wanted.values()), np.uint32)
@@ -472,25 +466,19 @@ class CrawlView:
             return PageRow(self, vertex) if vertex >= 0 and self.columns["kind"][vertex] == PAGE else None
 
     def relevant(self, threshold: float | None = None) -> NDArray[np.bool_]:
-        """Return a mask of vertices that count for the harvest: pages whose first version is relevant and not a copy.
-
-        `threshold` defaults to the crawl's own.
-        """
+        """Return a mask of vertices that count for the harvest: pages whose first version is relevant and not a copy."""
         with self.lock:
             enough = self.column("first_relevance") >= (self.threshold if threshold is None else threshold)
             counted: NDArray[np.bool_] = self.column("crawled") & enough & ~self.column("first_copy")
             return counted
 
     def first_versions(self) -> tuple[NDArray[np.float64], NDArray[np.bool_], int]:
-        """Return the relevances of first versions, the mask of crawled pages without copies, and the number of pages
-        crawled.
-        """
+        """Return the relevances of first versions, the mask of crawled pages without copies, and the number crawled."""
         with self.lock:
             crawled = self.column("crawled")
             return self.column("first_relevance").copy(), crawled & ~self.column("first_copy"), int(crawled.sum())
 
     def estimate(self, threshold: float | None = None) -> Estimate:
-        """Estimate the number of relevant pages."""
         relevances_now, counted, pages = self.first_versions()
         return estimate(
             relevances_now[counted], self.threshold if threshold is None else threshold, pages, self.probability
@@ -512,7 +500,6 @@ class CrawlView:
         return sum(host.relevant > 0 for host in self.hosts(threshold) if host.name)
 
     def relevant_by_language(self, threshold: float | None = None) -> Counter[str]:
-        """Count the relevant pages by language code."""
         by_code: Counter[str] = Counter()
         with self.lock:
             numbers, counts = np.unique(self.column("language_number")[self.relevant(threshold)], return_counts=True)
@@ -543,10 +530,8 @@ class CrawlView:
         return origin
 
     def source(self, read: Callable[[int], Visit], node: str) -> tuple[Visit, int] | None:
-        """Return the page whose link led to a URL, through any redirects, and the index of that link; None for a seed.
-
-        Among several links to the URL, the one of highest link relevance is taken. `read` returns a visit by sequence
-        number.
+        """Return the page whose link led to a URL through any redirects, and the index of its best link; None for a
+        seed.
         """
         for _ in range(MAX_HOPS):
             via = self.first_link_event(node)
@@ -647,14 +632,11 @@ def _curve(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_], points: int)
 
 
 def _urls_of(event: Event) -> list[str]:
-    """Return the URL of a visit and its distinct links."""
     return [event.node, *dict.fromkeys(event.links.urls)] if isinstance(event, Visit) else []
 
 
 def best_link(visit: Visit, node: str) -> int:
-    """Return the index of the best link from a page to a node: highest link relevance, then with text, then first; or
-    -1.
-    """
+    """Return the index of the best link to a node, by link relevance, then with text, then the first; -1 without one."""
     links = visit.links
     link_relevances = links.link_relevances.tolist() or [0.0] * len(links)
     places = (at for at, url in enumerate(links.urls) if url == node)
@@ -662,7 +644,6 @@ def best_link(visit: Visit, node: str) -> int:
 
 
 def _link(log: SqliteLog, seq: int, node: str) -> Origin:
-    """Describe the link to a node that the visit with this sequence number recorded."""
     visit = next(log.visits("seq = ?", given=(seq,)), None)
     if visit is None or node not in visit.links.urls:
         return Origin("")

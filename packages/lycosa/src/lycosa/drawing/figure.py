@@ -109,11 +109,7 @@ def columns(shares: Sequence[float], height: int) -> list[str]:
 
 
 def bar(share: float, width: int = 4) -> str:
-    """Draw a share as a bar; any share above 0 is visible.
-
-    >>> bar(0.0), bar(0.3), bar(1.0)
-    ('    ', '█▎  ', '████')
-    """
+    """Draw a share as a bar; any share above 0 is visible."""
     eighths = max(0, min(8 * width, round(8 * width * share)))
     full, part = divmod(max(1, eighths) if share > 0 else eighths, 8)
     return f"{'█' * full}{'▏▎▍▌▋▊▉'[part - 1] if part else ''}".ljust(width)

@@ -24,11 +24,7 @@ def clean(text: str, instead: str = "\ufffd") -> str:
 
 
 def printable(text: str, instead: str = "\ufffd") -> str:
-    """Replace every unprintable character of a line.
-
-    >>> printable("a\\x1b[31mb\\u202ec", " ")
-    'a [31mb c'
-    """
+    """Replace every unprintable character of a line."""
     return text if text.isprintable() else "".join(c if c.isprintable() else instead for c in text)
 
 
@@ -43,11 +39,7 @@ def visible(text: str) -> str:
 
 
 def clip(text: str, max_length: int = 300) -> str:
-    """Shorten text to `max_length` characters.
-
-    >>> clip("abcdef", 4)
-    'abc…'
-    """
+    """Shorten text to `max_length` characters."""
     text = " ".join(text.split())
     return text if len(text) <= max_length else text[: max_length - 1].rstrip() + "…"
 
@@ -72,11 +64,7 @@ def many(number: int, noun: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share; only exactly 0 and 1 are shown as 0% and 100%.
-
-    >>> percent(0.1234), percent(0.0001), percent(0.9999), percent(0)
-    ('12.3%', 'under 0.1%', '99.9%', '0%')
-    """
+    """Format a share; only exactly 0 and 1 are shown as 0% and 100%."""
     if share in (0, 1):
         return f"{share:.0%}"
     rounded = f"{share:.1%}"
@@ -104,7 +92,6 @@ def seconds(value: float) -> str:
 
 
 def pause(value: float) -> str:
-    """Format a pause; a dash if there was none."""
     return seconds(value) if 0 < value < math.inf else "–"
 
 

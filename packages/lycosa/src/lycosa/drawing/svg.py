@@ -21,7 +21,6 @@ MAX_READINGS = 40  # positions with a tooltip
 
 @cache
 def style() -> Markup:
-    """Return the style sheet for pages with figures."""
     return Markup(Path(__file__).with_name("figure.css").read_text(encoding="utf-8"))
 
 
@@ -99,7 +98,6 @@ def _x_ticks(figure: Figure, x: _Scale, max_ticks: int) -> list[Tick]:
 
 
 def _legend(figure: Figure, width: int, top: float) -> tuple[list[str], float]:
-    """Return the legend's elements and its lower edge."""
     if len(figure.curves) < 2:
         return [], top
     parts, left, row = [], 8.0, top + 12
@@ -153,7 +151,6 @@ def _readings(figure: Figure, x: _Scale, y: _Scale) -> Iterator[str]:
 
 
 def _bins(figure: Histogram, x: _Scale, y: _Scale) -> Iterator[str]:
-    """Yield the stacked bins and the vertical lines."""
     form = {"seconds": seconds, "date": when, "": _number}[figure.unit]
     count = len(figure.curves[0].y)
     edges = [figure.low + (figure.high - figure.low) * place / count for place in range(count + 1)]

@@ -1,8 +1,6 @@
 """Jinja environment for self-contained HTML pages.
 
-Output is escaped and stripped of characters that could hide or rearrange text, since names and texts are untrusted.
-Only our own style and scripts are inserted as they are; the content security policy of a page names each script by
-digest.
+Names and texts are untrusted: output is escaped and stripped of characters that could hide or rearrange text. Only our own style and scripts are inserted as they are.
 """
 
 from __future__ import annotations

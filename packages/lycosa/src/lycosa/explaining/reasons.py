@@ -48,8 +48,6 @@ EventCallback = Callable[[Engine, int, Event], None]  # called with the number o
 
 
 class ReadOnlyLog(SqliteLog):
-    """A read-only log: appended events are discarded."""
-
     def append(self, event: Event) -> int:
         return 0
 
@@ -191,14 +189,12 @@ class Reasons:
 
     @cached_property
     def rankings(self) -> list[FrontierRanking]:
-        """Rankings of the frontier: one, or one per arm of a bandit, the best arm first."""
         return rankings(self.engine, self._recorder)
 
     def best(self, most: int = 10, *, with_terms: bool = True) -> list[Why]:
         """Return the links to be fetched next, for a bandit those of its best arm.
 
-        If the strategy has no `explain`, the log is replayed a second time to collect terms, unless `with_terms` is
-        false.
+        Without an `explain` of the strategy, the log is replayed again to collect terms, unless `with_terms` is false.
         """
         first = self.rankings[0]
         if with_terms and not hasattr(first.estimator, "explain"):
@@ -245,7 +241,6 @@ class Reasons:
         return (last[0], last[1]) if last is not None and isinstance(last[1], Visit) and not last[1].retry_at else None
 
     def _explain_unknown(self, typed: str, spelled: list[str]) -> Why:
-        """Explain a link that was never in the frontier; raise InputError if it is unknown."""
         for node in spelled:
             prerequisite = next(
                 self.collection.log.rows("kind", f"node = ? AND (kind = 'seed' OR {VISITS})", "seq LIMIT 1", (node,)),
@@ -427,8 +422,7 @@ class Reasons:
     def _terms_at_pick(self, node: str, seq: int, visit: Visit) -> tuple[dict[str, float], float]:
         """Return the terms of the priority at the pick, and their sum.
 
-        A page is picked some events before its visit is recorded, and the log does not contain the exact event. The
-        priority is therefore recomputed at each candidate event, and the one closest to the logged priority is used.
+        The log does not contain the exact event of the pick, some events before the visit: the priority is recomputed at each candidate, and the one closest to the logged priority is used.
         """
         found: list[tuple[float, dict[str, float]]] = []
 

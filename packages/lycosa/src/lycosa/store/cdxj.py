@@ -68,7 +68,6 @@ class CdxjEntry(NamedTuple):
 
     @property
     def line(self) -> bytes:
-        """Line of an index file."""
         fields = {
             "url": self.url, "mime": self.mime, "status": self.status, "digest": self.digest,
             "length": str(self.length), "offset": str(self.offset), "filename": self.file,
@@ -100,8 +99,6 @@ def format_digest(digest: bytes) -> str:
 
 def surt_key(url: str) -> str:
     """Return the lookup key of a URL, equal to that of the `surt` package, which pywb and cdxj-indexer use.
-
-    Host labels are reversed and in lower case; `www` and session ids are dropped; query parameters are sorted.
 
     >>> surt_key("http://www.Example.org:8080/Reefs/?b=2&a=1#top")
     'org,example:8080)/reefs?a=1&b=2'
@@ -279,7 +276,6 @@ def scan_records(path: Path, start: int, end: int) -> Iterator[CdxjEntry]:
 
 
 def entries_in(records: bytes, offset: int, name: str) -> Iterator[CdxjEntry]:
-    """Yield the entries of encoded records that are stored at an offset of a file."""
     for at, length, head in _members(io.BytesIO(records), 0, len(records), Path(name)):
         if entry := parse_record(head, offset + at, length, name):
             yield entry

@@ -98,7 +98,6 @@ def decode_visit(blob: bytes, place: ArchivePlace) -> Visit:
 
 
 def _check_links(links: Links) -> None:
-    """Raise ValueError unless all columns of links have the same length."""
     count = len(links.urls)
     is_complete = len(links.anchors) == len(links.contexts) == len(links.rels) == len(links.positions) == count
     lengths = {len(links.link_relevances), len(links.paths), *map(len, links.facets.values())}
@@ -152,7 +151,6 @@ def unpack_paths(distinct: Sequence[str], number_of: Sequence[int]) -> list[str]
 
 
 def encode_other(event: Seed | Label | Setting | ModelUpdate | InboundLinks | LinkBatch) -> bytes:
-    """Encode an event that is not a visit."""
     if isinstance(event, InboundLinks | LinkBatch) and event.packed:
         return event.packed
     if isinstance(event, LinkBatch):
@@ -168,7 +166,6 @@ def encode_other(event: Seed | Label | Setting | ModelUpdate | InboundLinks | Li
 
 
 def decode_other(kind: str, blob: bytes) -> Event:
-    """Decode an event that is not a visit."""
     if kind == "link_batch":
         return _decode_batch(blob)
     if kind == "model_update":

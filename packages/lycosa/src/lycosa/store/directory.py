@@ -39,7 +39,6 @@ def crawl_of_shard(path: Path) -> Path | None:
 
 
 def shard_directories(directory: Path) -> list[Path]:
-    """Return the shard directories of a cluster crawl."""
     return sorted((directory / SHARDS).glob("[0-9][0-9][0-9]"))
 
 
@@ -94,7 +93,6 @@ class Directory:
 
     @staticmethod
     def read_options(path: Path) -> Options:
-        """Return the options of the crawl in a directory."""
         if not (path / CONFIG).is_file():
             raise InputError(
                 "not-a-crawl",
@@ -201,5 +199,4 @@ def with_resolved_files(options: Options, path: Path) -> Options:
 
 
 def _environment_references(values: list[str]) -> list[str]:
-    """Return the values that refer to an environment variable."""
     return [value for value in values if re.search(r"\$\{?\w", value)]

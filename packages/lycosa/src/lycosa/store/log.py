@@ -136,7 +136,6 @@ class SqliteLog:
 
     @staticmethod
     def create_tables(db: sqlite3.Connection) -> None:
-        """Create the tables of a log in an empty database."""
         db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={codec.VERSION}; COMMIT;")
 
     def _set_up(self, readonly: bool) -> None:
@@ -270,10 +269,7 @@ class SqliteLog:
         return event
 
     def check(self, after: int = 0) -> None:
-        """Raise DamagedError for the first defect found without decoding events.
-
-        Fast, and safe for files from an untrusted source. Events up to `after` are not checked.
-        """
+        """Raise DamagedError for the first defect after an event. Fast, decodes nothing, and safe for untrusted files."""
         with self._translating_errors():
             schema = self._db.execute("SELECT type, name, tbl_name FROM main.sqlite_master").fetchall()
             for kind, name, table in schema:
@@ -327,7 +323,6 @@ class SqliteLog:
         return np.ascontiguousarray(found["seq"]), np.ascontiguousarray(found["relevance_now"])
 
     def setting(self, key: str, default: Any) -> Any:
-        """Return the last recorded value of a setting."""
         for event in self.events("kind = 'setting' AND node = ?", "seq DESC LIMIT 1", (key,)):
             if isinstance(event, Setting):
                 return event.value
@@ -474,7 +469,6 @@ class MemoryLog:
         return len(self.events)
 
     def store_relevances(self, relevances_now: NDArray[Any]) -> None:
-        """Store the current relevance of every version of a page, in log order."""
         versions = [event for event in self.events if isinstance(event, Visit) and event.is_version]
         for visit, relevance_now in zip(versions, relevances_now.tolist(), strict=True):
             visit.updated_relevance = relevance_now
@@ -518,7 +512,6 @@ def missing_labels(log: SqliteLog, labels: Iterable[Label]) -> list[Label]:
 
 
 def append_labels(log: SqliteLog, labels: Iterable[Label]) -> list[Label]:
-    """Append and return the labels that the log lacks."""
     missing = missing_labels(log, labels)
     with log.batch():
         for label in missing:

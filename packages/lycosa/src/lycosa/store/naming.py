@@ -30,11 +30,7 @@ def file_name(prefix: str, serial: int, at: datetime | None = None, host: str = 
 
 
 def serial_number(name: str) -> int:
-    """Return the serial number in a file's name, 0 for a file that Lycosa did not name.
-
-    >>> [serial_number(f"{name}.warc.gz") for name in ("reefs-20261117151336005-00007-a-9-3f9c2a1b", "x")]
-    [7, 0]
-    """
+    """Return the serial number in a file's name, 0 for a file that Lycosa did not name."""
     match = _SERIAL.fullmatch(name.removesuffix(SUFFIX))
     return int(match[1]) if match else 0
 

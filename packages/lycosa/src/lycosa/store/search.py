@@ -59,9 +59,9 @@ class IndexDamaged(DamagedError):
 def index_lock(
     directory: Path, waiting: Callable[[], None] = lambda: None, patience: float | None = None
 ) -> Iterator[bool]:
-    """Acquire the lock for opening and changing the index; yield False if that takes longer than `patience` seconds.
+    """Lock the index for opening and changing it; yield False if that takes longer than `patience` seconds.
 
-    Calls `waiting` before it waits.
+    Calls `waiting` before it waits without limit.
     """
     try:
         file = open(directory / "search.lock", "a")  # noqa: SIM115 - held open for as long as the lock is held
@@ -250,7 +250,6 @@ class SearchIndex:
             return np.array(rows.fetchall(), PAGE)
 
     def names(self, column: str) -> list[str]:
-        """Return the distinct values of a column of `page`."""
         with self._translating_errors():
             return [name for (name,) in self._db.execute(f"SELECT DISTINCT {column} FROM page")]
 

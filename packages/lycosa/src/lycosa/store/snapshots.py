@@ -75,8 +75,6 @@ def code_digest() -> str:
 
 @dataclass
 class _StoredArray:
-    """Stored array: its type, shape and blocks."""
-
     kind: int
     dtype: str
     shape: list[int]
@@ -87,10 +85,7 @@ class _StoredArray:
 
 
 class Snapshots:
-    """Reader and writer of one checkpoint in a directory.
-
-    Writing requires the directory's lock, or a lock of its own; reading does not.
-    """
+    """Reader and writer of one checkpoint in a directory. Writing requires the directory's lock, or a lock of its own."""
 
     def __init__(self, directory: Path, name: str = NAME) -> None:
         self.path = directory / name
@@ -324,7 +319,6 @@ def _write(file: int, data: memoryview, changed: NDArray[np.intp], places: NDArr
 
 
 def _parse_map(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[About, dict[str, _StoredArray], bytes]:
-    """Parse and validate a map."""
     leaves: dict[str, _StoredArray] = {}
     places, hashes, at = arrays["places"], arrays["hashes"].tobytes(), 0
     all_hashes = np.frombuffer(hashes, np.uint64)
@@ -346,10 +340,7 @@ def _parse_map(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple
 
 
 def _check(leaves: Mapping[str, _StoredArray], size: int) -> None:
-    """Raise ValueError unless all blocks lie within the file and none is used twice.
-
-    Also for too many blocks of zeros: they take no space, so a tiny file could claim huge arrays.
-    """
+    """Raise ValueError if blocks are missing or shared, or so many are zeros that a tiny file could claim huge arrays."""
     places = np.concatenate([np.zeros(0, np.int32), *(leaf.places for leaf in leaves.values())])
     stored = places[places != ZEROS]
     if len(stored) and (stored.min() < 0 or int(stored.max()) * BLOCK >= size or len(np.unique(stored)) < len(stored)):

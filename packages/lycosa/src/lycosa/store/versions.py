@@ -24,7 +24,6 @@ class Versions:
         return list(self.log.visits(f"node = ? AND {VERSIONS}", given=(node,)))
 
     def last(self, node: str) -> Visit | None:
-        """Return the newest version of a page, or None."""
         return next(self.log.visits(f"node = ? AND {VERSIONS}", "seq DESC LIMIT 1", (node,)), None)
 
     def exchange(self, visit: Visit) -> Exchange | None:

@@ -43,10 +43,7 @@ _COMPRESSED = (b"gzip", b"x-gzip", b"br", b"zstd", b"deflate")
 
 
 class _PendingEntry(NamedTuple):
-    """Record waiting for its index entry.
-
-    Keys and dates are computed for many records at once, which takes a fifth of the time.
-    """
+    """Record waiting for its index entry; keys and dates are computed for many at once, in a fifth of the time."""
 
     url: str
     started: float
@@ -210,7 +207,6 @@ class WarcArchive:
     def _pair(
         self, url: str, started: float, address: str, exchange: Exchange, response_id: str
     ) -> tuple[bytes, bytes]:
-        """Return a full response record and its request record."""
         common = f"WARC-Target-URI: {url}\r\nWARC-Date: {_date(started)}\r\n"
         fields = (
             f"WARC-Payload-Digest: {cdxj.format_digest(exchange.digest)}\r\n"
@@ -265,7 +261,6 @@ class WarcArchive:
             cdxj.update_index(path, end, fresh)
 
     def _write(self, data: bytes) -> None:
-        """Append the data, or restore the file and raise StoreError."""
         if not os.fstat(self._file).st_nlink:
             raise StoreError(
                 f"{self.directory / self._name} was deleted while the crawl ran, and its records are lost; "
@@ -499,7 +494,6 @@ class Payloads:
         self._row.put(key, row)
 
     def get(self, digest: bytes) -> tuple[str, float] | None:
-        """Return URL and time of the first record with a payload, None for an unknown one."""
         row = self._row.one(_key(digest))
         if row < 0 or self._digests[row].tobytes() != digest:
             return None

@@ -75,8 +75,6 @@ FORMATS = {
 
 @dataclass(slots=True)
 class ExportResult:
-    """Result of an export."""
-
     form: str
     pages: int
     path: Path | None
@@ -153,7 +151,6 @@ def export(
 
 
 def _remarks_on(pages: Selection, everything: bool) -> list[str]:
-    """Return remarks on pages that are missing from the export."""
     remarks = []
     if pages.opted_out:
         remarks.append(f"left out: {many(pages.opted_out, 'page')} whose owners have opted out")
@@ -219,7 +216,6 @@ def _format_of_file(name: str) -> ExportFormat:
 
 
 def _check_target(path: Path, directory: Path) -> None:
-    """Raise InputError if the path is one of the crawl's own files."""
     inside = path.parent == directory and path.name.startswith((NAME, CONFIG, "lock"))
     if inside or path == directory or path.is_relative_to(directory / "archive"):
         raise InputError("protected-file", f"{path} belongs to the crawl itself: choose another FILE with --out")
@@ -260,7 +256,6 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _open_part(part: Path) -> IO[bytes]:
-    """Open the part for writing and lock it."""
     while True:
         file = open(part, "wb", opener=_open)  # noqa: SIM115 - the caller closes it
         try:

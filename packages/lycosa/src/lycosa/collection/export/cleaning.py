@@ -31,7 +31,6 @@ def one_line(text: str) -> str:
 
 
 def without_markers(marked: str) -> str:
-    """Return the text of a page without link markers."""
     return clean(marked.replace(OPEN, "").replace(CLOSE, "")).strip()
 
 

@@ -161,13 +161,11 @@ class ExportedPage:
 
     @cached_property
     def fate(self) -> PageFate:
-        """Current state of the page."""
         page = self.pages.view.page(self.visit.node) if self.pages.has_revisits else None
         return (page.fate if page is not None else None) or PageFate("stands", self.visit.started)
 
     @property
     def version(self) -> int:
-        """Version number, from 1."""
         if not self.pages.has_revisits:
             return 1
         earlier = f"node = ? AND seq <= ? AND {VERSIONS}"

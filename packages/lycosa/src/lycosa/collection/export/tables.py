@@ -73,7 +73,6 @@ def rows(pages: Selection, without: Collection[str] = ()) -> Iterator[dict[str, 
 
 
 def result_of(pages: Selection) -> WriteResult:
-    """Return the number of rows and remarks on missing text."""
     result = WriteResult(pages.total)
     if missing := pages.total - pages.archived:
         result.remarks.append(f"no text for {many(missing, 'page')}: the crawl kept no archive (--no-archive)")

@@ -126,7 +126,6 @@ def _resemblance(runs: frozenset[int], other: frozenset[int]) -> float:
 
 
 def _trigrams(text: str) -> frozenset[int]:
-    """Return hashes of the word trigrams of a text."""
     words = text.lower().split(maxsplit=MAX_WORDS)[:MAX_WORDS]
     if len(words) < 3:
         return frozenset([hash(tuple(words))])
@@ -146,10 +145,7 @@ def prose(document: ParsedPage) -> str:
 
 
 def write_records(pages: Selection, out: IO[bytes]) -> WriteResult:
-    """Write the records found by crawling a search form: URL, tab, title; each URL once.
-
-    The URLs are kept in memory.
-    """
+    """Write the records found by crawling a search form, each URL once: URL, tab, title. Keeps the URLs in memory."""
     addresses: set[str] = set()
     for _, visit in pages.pages():
         for url, title in visit.data.get("records", ()):

@@ -44,7 +44,6 @@ class CopiedPage:
 
 
 def write(pages: Selection, out: IO[bytes]) -> WriteResult:
-    """Write the records of all archived pages."""
     copied = 0
     for record in copy(pages, out.write, os.path.basename(str(getattr(out, "name", ""))).removesuffix(".part")):
         copied += record.visit.kind != "asset"
@@ -52,7 +51,6 @@ def write(pages: Selection, out: IO[bytes]) -> WriteResult:
 
 
 def result_of(pages: Selection, copied: int) -> WriteResult:
-    """Return the result, given the number of copied records."""
     result = WriteResult(pages.archived)
     if missing := pages.total - pages.archived:
         result.remarks.append(f"left out: {many(missing, 'page')} without a record in the archive")

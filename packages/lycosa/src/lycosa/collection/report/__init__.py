@@ -46,7 +46,6 @@ _WANTED = ChangeFilter(what=("changed", "vanished", "moved", "returned"))
 
 @cache
 def _templates() -> Environment:
-    """Compile the templates, which takes half a second, once."""
     return environment("lycosa.collection.report", threshold_text)
 
 
@@ -127,7 +126,6 @@ def _learned(collection: CrawlDirectory) -> list[str]:
 
 
 def _best(collection: CrawlDirectory, view: CrawlView, any_relevant: bool) -> list[int]:
-    """Return the best relevant pages, or if there are none, the pages of highest relevance."""
     min_relevance = collection.threshold if any_relevant else 0.0
     best = best_pages(collection, MAX_BEST, at_least=min_relevance, first_versions=True)
     return [int(np.searchsorted(view.column("first"), seq)) for seq, _ in best]

@@ -176,7 +176,6 @@ class ReportFigures(Figures):
 
     @property
     def quoted_directory(self) -> str:
-        """The directory, quoted for a shell."""
         return shlex.quote(self.directory)
 
     @property
