@@ -143,7 +143,7 @@ def test_write_index_replaces_old_index(tmp_path: Path) -> None:
 def test_write_index_failure_keeps_old_index(tmp_path: Path) -> None:
     def failing() -> Iterator[RecordedPage]:
         yield page(A)
-        raise InputError("the source broke")
+        raise InputError("unreadable-file", "the source broke")
 
     before = write_index(web(), tmp_path / "x", source="old").fingerprint
     with pytest.raises(InputError, match="broke"):

@@ -56,7 +56,7 @@ def test_internal_errors_are_only_logged(world: World, monkeypatch: pytest.Monke
     for error, status in (
         (DatabaseUnavailable("the database db.internal does not answer (user 'secret')"), 503),
         (StoreError(f"{data}/lycosa.sqlite: disk I/O error, user 'secret'"), 503),
-        (InputError(f"{data}/crawls/1 is not a crawl"), 422),
+        (InputError("not-a-crawl", f"{data}/crawls/1 is not a crawl"), 422),
     ):
         raised.append(error)
         answer = world.alice.get(f"{API}/people/names", params={"begins": "al"})

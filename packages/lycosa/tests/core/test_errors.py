@@ -1,5 +1,7 @@
 """Tests of exceptions."""
 
+import pickle
+
 from lycosa.core.errors import DamagedError, FetchError, InputError, LockedError, LycosaError, StoreError
 
 
@@ -9,9 +11,9 @@ def test_input_error_has_code_and_message() -> None:
     assert "--budget is x" == str(error)
 
 
-def test_input_error_without_code() -> None:
-    error = InputError("--budget is x")
-    assert ("", "--budget is x") == (error.code, str(error))
+def test_input_error_survives_pickling() -> None:
+    error = pickle.loads(pickle.dumps(InputError("bad-value", "--budget is x")))
+    assert ("bad-value", "--budget is x") == (error.code, error.message)
 
 
 def test_store_errors_are_lycosa_errors() -> None:

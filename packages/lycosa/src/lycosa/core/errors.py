@@ -30,9 +30,7 @@ class InputError(LycosaError):
     `code` identifies the mistake independently of the wording, for tests and programs.
     """
 
-    def __init__(self, code: str, message: str = "") -> None:
-        if not message:
-            code, message = "", code
+    def __init__(self, code: str, message: str) -> None:
         super().__init__(code, message)
         self.code, self.message = code, message
 

@@ -316,7 +316,7 @@ def test_scent_without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files of vectors that are missing have the effect of `vectors=no`."""
 
     def missing(texts: Sequence[str], language: str = "en") -> Any:
-        raise InputError("no vectors here")
+        raise InputError("missing-package", "no vectors here")
 
     monkeypatch.setattr("lycosa.text.embeddings.vectors", missing)
     scores = []

@@ -161,7 +161,7 @@ def test_add_words_first_of_a_slot_counts() -> None:
 
 def test_topic_meaning_without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(texts: Sequence[str], language: str = "en") -> Any:
-        raise InputError("no vectors here")
+        raise InputError("missing-package", "no vectors here")
 
     monkeypatch.setattr("lycosa.text.embeddings.vectors", missing)
     assert topic_meaning("coral", {}) is None

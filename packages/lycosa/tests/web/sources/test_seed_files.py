@@ -107,7 +107,7 @@ def test_read_lines_skips_and_quotes_rejected_lines(tmp_path: Path) -> None:
 
     def check(line: str) -> str | None:
         if line == "worse":
-            raise InputError("no")
+            raise InputError("bad-file", "no")
         return None if line == "unknown" else line
 
     notes: list[str] = []
