@@ -21,8 +21,7 @@ def listed(html: str) -> list[str]:
     return re.findall(r'<li><a href="(/record/[^"]+)"', html)
 
 
-def test_records_are_hidden_but_there(clean: Web) -> None:
-    """There are 2,000 records, each answers, none is a page of the web, and the web's own pages name none of them."""
+def test_records_answer_but_are_not_linked(clean: Web) -> None:
     records = clean.records()
     assert 2000 == len(records) == len(set(records))
     assert all(200 == clean.response(url).status for url in records[::100])
@@ -30,16 +29,14 @@ def test_records_are_hidden_but_there(clean: Web) -> None:
     assert not any(b"old-library" in clean.response(url).body for url in list(clean.urls())[::30])
 
 
-def test_the_rest_of_the_web_is_as_it_was(wild: Web) -> None:
-    """The library has changed no byte of what was there before it: the digest is of the web without it."""
+def test_library_leaves_other_pages_unchanged(wild: Web) -> None:
     urls = [*list(wild.urls())[::60], *wild.trap_urls("calendar")[:3], "http://no-such-host.localhost/"]
     digest = sha256(b"".join(wild.response(url).body for url in urls)).hexdigest()
     assert DIGEST == digest
     assert "old-library.localhost" not in wild.hosts
 
 
-def test_a_page_of_results(clean: Web) -> None:
-    """It lists twenty records that have the word, with title and text, their number, and the way to the next ones."""
+def test_search_page_lists_twenty_records(clean: Web) -> None:
     books = Catalogue(clean.seed)
     found = books.search("water")
     first, second = body(clean, "/search?q=water"), body(clean, "/search?q=water&page=2")
@@ -53,8 +50,7 @@ def test_a_page_of_results(clean: Web) -> None:
     assert "water" in f"{books.title(number)} {books.abstract(number)}".lower()
 
 
-def test_the_last_page_has_no_next(clean: Web) -> None:
-    """The pages of a word together list all records that have it, once."""
+def test_search_pages_list_all_records_once(clean: Web) -> None:
     books = Catalogue(clean.seed)
     count = len(books.search("water"))
     pages = [body(clean, f"/search?q=water&page={page}") for page in range(1, -(-count // SHELF) + 1)]
@@ -62,8 +58,7 @@ def test_the_last_page_has_no_next(clean: Web) -> None:
     assert [True] * (len(pages) - 1) + [False] == ['rel="next"' in page for page in pages]
 
 
-def test_nothing_found(clean: Web) -> None:
-    """A word that no record has, a page beyond the last and no word at all give no records, and status 200."""
+def test_search_without_results(clean: Web) -> None:
     assert "Nothing found for <b>zzyzx</b>" in body(clean, "/search?q=zzyzx")
     for path in ("/search?q=zzyzx", "/search?q=water&page=99", "/search?q=water&page=0", "/search"):
         assert [] == listed(body(clean, path))
@@ -72,13 +67,11 @@ def test_nothing_found(clean: Web) -> None:
     assert "Allow: /" in body(clean, "/robots.txt")
 
 
-def test_what_is_asked_is_not_run(clean: Web) -> None:
-    """What was searched for is written as text."""
+def test_search_escapes_query(clean: Web) -> None:
     assert "<script>" not in body(clean, "/search?q=%3Cscript%3E")
 
 
-def test_records_on_a_topic(clean: Web) -> None:
-    """The truth of a topic is a part of all records, and has its words."""
+def test_records_of_topic_have_its_words(clean: Web) -> None:
     coral = clean.records(CORAL)
     assert set(coral) < set(clean.records())
     assert 30 < len(coral) < 90
@@ -86,8 +79,7 @@ def test_records_on_a_topic(clean: Web) -> None:
     assert sum(b"coral" in text or b"reef" in text for text in texts) > 0.8 * len(texts)
 
 
-def test_some_words_are_common_and_many_are_rare() -> None:
-    """As in a real catalogue, a fifth of the words lead to one record, half to few, and a few to hundreds."""
+def test_search_result_counts_are_skewed() -> None:
     books = Catalogue(7)
     sizes = sorted(len(found) for found in books._index.values())
     assert sizes[len(sizes) // 5] == 1

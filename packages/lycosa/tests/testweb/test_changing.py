@@ -57,8 +57,7 @@ def there(web: ChangingWeb, url: str, *times: float) -> bool:
     return all(web.status(url, t) == "there" for t in times)
 
 
-def test_the_same_bytes_in_any_order() -> None:
-    """Two webs of one seed agree on every URL and time, one asked forwards, the other backwards in time."""
+def test_response_at_is_independent_of_order() -> None:
     one, two = grow(pages=300), grow(pages=300)
     asked = [(url, START + days * DAY) for days in (0, 0.5, 3, 31.9, 32.1, 70) for url in list(one.urls())[::9]]
     first = [one.response_at(url, t) for url, t in asked]
@@ -66,15 +65,13 @@ def test_the_same_bytes_in_any_order() -> None:
     assert [one.response_at(url, t) for url, t in asked] == first
 
 
-def test_another_seed_changes_otherwise() -> None:
-    """The seed of the changes decides which process a page has; the pages themselves stay what they are."""
+def test_seed_changes_processes_but_not_pages() -> None:
     one, two = grow(seed=1), grow(seed=2)
     assert list(one.urls()) == list(two.urls())
     assert [one.process(url).name for url in one.urls()] != [two.process(url).name for url in two.urls()]
 
 
-def test_content_differs_exactly_when_a_real_change_lies_between(web: ChangingWeb) -> None:
-    """For any two times of a page that is there, equal versions and equal articles are the same thing."""
+def test_version_changes_with_content(web: ChangingWeb) -> None:
     times = [START + days * DAY for days in (0, 0.4, 1, 3, 3.02, 11, 40)]
     agree: Counter[bool] = Counter()
     for url in list(web.urls())[::5]:
@@ -85,8 +82,7 @@ def test_content_differs_exactly_when_a_real_change_lies_between(web: ChangingWe
     assert min(agree[True], agree[False]) > 300
 
 
-def test_versions_are_the_count_of_real_changes(web: ChangingWeb) -> None:
-    """Between two times the version grows by the real changes listed, and a copy is fresh if there are none."""
+def test_version_counts_real_changes(web: ChangingWeb) -> None:
     for url in list(web.urls())[::7]:
         if web.fate(url).what != "stays":
             continue
@@ -97,8 +93,7 @@ def test_versions_are_the_count_of_real_changes(web: ChangingWeb) -> None:
         assert all(early < change.time <= late for change in real)
 
 
-def test_every_sort_of_change_does_what_it_says(steady: ChangingWeb) -> None:
-    """Each cosmetic change alters the answer and not the article; each real one alters what it is named for."""
+def test_changes_alter_their_part_of_the_page(steady: ChangingWeb) -> None:
     web = steady
     seen: Counter[str] = Counter()
     for url in web.urls():
@@ -132,8 +127,7 @@ def test_every_sort_of_change_does_what_it_says(steady: ChangingWeb) -> None:
     assert set(seen) == {*COSMETICS, *KINDS}
 
 
-def test_moving_counters_move_and_mean_nothing(steady: ChangingWeb) -> None:
-    """A page that never rests gives other bytes with each minute or fetch, and the same article."""
+def test_moving_counters_keep_article(steady: ChangingWeb) -> None:
     web, seen = steady, set()
     for url in web.urls():
         process = web.process(url)
@@ -149,8 +143,7 @@ def test_moving_counters_move_and_mean_nothing(steady: ChangingWeb) -> None:
     assert seen == {"minute", "fetch"}
 
 
-def test_all_processes_occur_on_each_topic(web: ChangingWeb) -> None:
-    """The pages of one topic do not share one process, and those asked for are the only ones there are."""
+def test_processes_occur_on_each_topic(web: ChangingWeb) -> None:
     assert all(len({web.process(url).name for url in web.relevant(topic)}) > 1 for topic in web.topics)
     assert {web.process(url).name for url in web.urls()} == set(PROCESSES)
     still = ChangingWeb(Web(pages=200, hosts=8, traps=()), lambda: START, processes={"never": 1.0})
@@ -162,8 +155,7 @@ def test_all_processes_occur_on_each_topic(web: ChangingWeb) -> None:
         ChangingWeb(Web(pages=200, hosts=8), lambda: START, day=0.0)
 
 
-def test_rates_agree_with_counts(steady: ChangingWeb) -> None:
-    """Over 320 days each page has about as many changes as its rates promise, and each process all but exactly."""
+def test_rates_match_counts(steady: ChangingWeb) -> None:
     days = 320
     promised: defaultdict[str, float] = defaultdict(float)
     counted: defaultdict[str, float] = defaultdict(float)
@@ -184,8 +176,7 @@ def test_rates_agree_with_counts(steady: ChangingWeb) -> None:
     assert len(promised) == 7
 
 
-def test_processes_have_the_shape_of_their_names(steady: ChangingWeb) -> None:
-    """Counts a day vary as Poisson's for constant, hardly for daily, far more for bursty; daily keeps its hour."""
+def test_process_distributions(steady: ChangingWeb) -> None:
     shape = defaultdict(list)
     for url in steady.urls():
         process = steady.process(url)
@@ -204,15 +195,13 @@ def test_processes_have_the_shape_of_their_names(steady: ChangingWeb) -> None:
     assert min(shape["bursty"]) > 3
 
 
-def test_constant_rates_span_the_scale(web: ChangingWeb) -> None:
-    """The fastest constant pages change several times a day, the slowest less than once in a month."""
+def test_constant_rates_span_two_orders_of_magnitude(web: ChangingWeb) -> None:
     paces = sorted(web.process(url).pace for url in web.urls() if web.process(url).name == "constant")
     assert paces[-1] > 3
     assert paces[len(paces) // 4] < 1 / 30
 
 
-def test_a_page_may_turn_to_another_topic_and_back(steady: ChangingWeb) -> None:
-    """The text of a turned page is on its new topic; before the change, and by the plain web, on the old one."""
+def test_topic_changes_and_returns(steady: ChangingWeb) -> None:
     end = START + 60 * DAY
     turned = [
         (url, [c.time for c in steady.changes(url, START, end) if c.kind == "topic"])
@@ -228,8 +217,7 @@ def test_a_page_may_turn_to_another_topic_and_back(steady: ChangingWeb) -> None:
     assert len(turned) < len(steady) / 4
 
 
-def test_the_web_begins_where_virtual_time_does() -> None:
-    """START is the epoch of simulations, and before it all pages are as the plain web has them, in words and links."""
+def test_start_is_epoch_of_virtual_time() -> None:
     assert START == EPOCH
     plain = Web(pages=300, hosts=12, traps=())
     web = ChangingWeb(plain, lambda: START)
@@ -240,8 +228,7 @@ def test_the_web_begins_where_virtual_time_does() -> None:
         assert set(re.findall("<li>.*?</li>", told)) <= set(re.findall("<li>.*?</li>", now))
 
 
-def test_traps_work_as_in_the_plain_web() -> None:
-    """What is not a clean page is answered as without changes, and copies of a page change with it."""
+def test_traps_equal_those_of_plain_web() -> None:
     plain = Web(pages=300, hosts=12)
     now = [START]
     web = ChangingWeb(plain, lambda: now[0], fates=0.0)
@@ -258,8 +245,7 @@ def test_traps_work_as_in_the_plain_web() -> None:
     assert article(web.response(copy)) == article(web.response(plain.canonical(copy) or ""))
 
 
-def test_answers_cost_little_more_than_the_plain_webs() -> None:
-    """A changing page takes no more than twice the work of a plain one, and hardly any when it is asked for again."""
+def test_response_takes_at_most_twice_the_plain_time() -> None:
     plain, fresh = (Web(pages=600, hosts=22, traps=()) for _ in range(2))
     urls = list(Web(pages=600, hosts=22, traps=()).urls())[::2]
 

@@ -67,8 +67,7 @@ def again(web: ChangingWeb, url: str, first: ServedResponse, t: float, version: 
         ("future", 304, 200),
     ],
 )
-def test_validators_behave_as_named(web: ChangingWeb, name: str, quiet: int, changed: int) -> None:
-    """An hour without a change, then a real one: what a conditional request gets, by the manners of the host."""
+def test_validators_of_conditional_requests(web: ChangingWeb, name: str, quiet: int, changed: int) -> None:
     url, t = restful(web, name)
     first = web.response_at(url, t - 3700)
     assert again(web, url, first, t - 10).status == quiet
@@ -76,8 +75,7 @@ def test_validators_behave_as_named(web: ChangingWeb, name: str, quiet: int, cha
     assert web.response_at(url, t).body != first.body == web.response_at(url, t - 10).body
 
 
-def test_what_validators_say(web: ChangingWeb) -> None:
-    """ETags are weak where named so, missing where none is, and Last-Modified lies where it is said to lie."""
+def test_validators_headers(web: ChangingWeb) -> None:
     assert set(VALIDATORS) == {web.validators(host) for host in web.hosts}
     for name in set(VALIDATORS):
         url, t = restful(web, name)
@@ -91,8 +89,7 @@ def test_what_validators_say(web: ChangingWeb) -> None:
         assert (tag or "").startswith('W/"') == (name == "weak")
 
 
-def test_a_weak_tag_ignores_cosmetic_changes(web: ChangingWeb) -> None:
-    """Where only dates or counters moved, a weak ETag still matches and an honest one does not."""
+def test_weak_tag_ignores_cosmetic_changes(web: ChangingWeb) -> None:
     for name, status in (("weak", 304), ("honest", 200)):
         url, change = next(
             (url, change)
@@ -105,8 +102,7 @@ def test_a_weak_tag_ignores_cosmetic_changes(web: ChangingWeb) -> None:
         assert again(web, url, first, change.time).status == status
 
 
-def test_the_restless_differ_with_each_fetch(web: ChangingWeb) -> None:
-    """A restless ETag is another for each fetch at the same time, of the same bytes, and hourly ones with the hour."""
+def test_restless_and_hourly_tags(web: ChangingWeb) -> None:
     url, t = restful(web, "restless")
     one, two = (web.response_at(url, t, version=n) for n in (0, 1))
     assert web.counts(url)
@@ -118,8 +114,7 @@ def test_the_restless_differ_with_each_fetch(web: ChangingWeb) -> None:
     assert tags[0] == tags[1] != tags[2]
 
 
-def test_fates_come_as_told(web: ChangingWeb) -> None:
-    """Moved pages redirect to where they are, gone ones are not there, soft ones pretend, and some return."""
+def test_fates_set_status(web: ChangingWeb) -> None:
     seen: Counter[str] = Counter()
     urls = list(web.urls())[::2]
     for url in urls:
@@ -155,8 +150,7 @@ def test_fates_come_as_told(web: ChangingWeb) -> None:
     assert 0.2 < 1 - seen["stays"] / len(urls) < 0.4
 
 
-def test_moved_pages_live_on(web: ChangingWeb) -> None:
-    """The new address is unknown before the move, serves the page after it, and may move on in its turn."""
+def test_moved_pages_are_served_at_new_url(web: ChangingWeb) -> None:
     often = Counter[int]()
     for url in web.urls():
         moves = web.moves(url)
@@ -175,8 +169,7 @@ def test_moved_pages_live_on(web: ChangingWeb) -> None:
     assert any(host_of(url) != host_of(target) for url in web.urls() for _, target in web.moves(url))
 
 
-def test_new_pages_appear_with_the_first_link_to_them(web: ChangingWeb) -> None:
-    """A new page is unknown before its birth, on the topic and linked to after it, and changes like any other."""
+def test_newcomers_appear_with_first_link(web: ChangingWeb) -> None:
     born = web.newcomers(START, START + 10 * DAY)
     assert 50 < len(born) < len(web)
     assert born == sorted(born)
@@ -199,8 +192,7 @@ def entries(web: ChangingWeb, host: str, t: float) -> dict[str, str]:
     return dict(re.findall("<loc>(.*?)</loc><lastmod>(.*?)</lastmod>", body))
 
 
-def test_sitemaps_are_true_or_lie_as_told(web: ChangingWeb) -> None:
-    """A true sitemap names the pages that are there, with their last real changes; a lying one says now for all."""
+def test_sitemaps_true_and_lying(web: ChangingWeb) -> None:
     t, kinds = START + 25 * DAY, set()
     for host in web.hosts:
         sources = web.sources(host)
@@ -225,8 +217,7 @@ def test_sitemaps_are_true_or_lie_as_told(web: ChangingWeb) -> None:
     assert kinds == {"sitemap", "lying sitemap", "feed"}
 
 
-def test_feeds_name_what_is_new_or_changed(web: ChangingWeb) -> None:
-    """A feed lists the latest changes first, new pages among them, and pages of its host point to it."""
+def test_feeds_list_latest_changes(web: ChangingWeb) -> None:
     t, hosts = START + 12 * DAY, [host for host in web.hosts if "feed" in web.sources(host)]
     born = {url for _, url in web.newcomers(START, t)}
     found = set()
@@ -242,8 +233,7 @@ def test_feeds_name_what_is_new_or_changed(web: ChangingWeb) -> None:
     assert found - born
 
 
-def test_the_crawler_reads_what_hosts_list(web: ChangingWeb) -> None:
-    """Sitemaps and feeds are well formed: what reads those of the real web finds the same pages in them."""
+def test_crawler_parses_sitemaps_and_feeds(web: ChangingWeb) -> None:
     t = START + 12 * DAY
     for host in web.hosts:
         for path in ("sitemap.xml", "feed.xml"):
@@ -258,8 +248,7 @@ def test_the_crawler_reads_what_hosts_list(web: ChangingWeb) -> None:
             assert all(source.modified) or path == "feed.xml"
 
 
-def test_virtual_time_is_a_clock_for_it() -> None:
-    """In a simulation a page changes while the crawler sleeps, and a conditional request tells."""
+def test_changing_web_in_simulation() -> None:
     web = ChangingWeb(Web(pages=300, hosts=12, traps=()), clock, fates=0.0)
     url, change = restful(web, "honest", 60.0)
 
@@ -287,8 +276,7 @@ def fetch(port: int, url: str, **headers: str) -> tuple[int, bytes, http.client.
         connection.close()
 
 
-def test_served_over_http_with_short_days() -> None:
-    """With days of a minute a served page changes as the clock passed in goes, and its dates follow that clock."""
+def test_changing_web_served_with_short_days() -> None:
     now = [5_000.0]
     web = ChangingWeb(Web(pages=300, hosts=12, traps=()), lambda: now[0], start=5_000.0, day=60.0)
     with serve(web) as server:
@@ -316,8 +304,7 @@ def test_served_over_http_with_short_days() -> None:
         assert fetch(server.port, web.newcomers(5_000.0, 9_000.0)[-1][1])[0] == 200
 
 
-def test_a_short_day_is_a_day() -> None:
-    """The length of a day changes when things happen, and nothing else."""
+def test_day_length_scales_times_only() -> None:
     plain = Web(pages=300, hosts=12, traps=())
     long, short = ChangingWeb(plain, lambda: START), ChangingWeb(plain, lambda: START, day=10.0)
     for url in list(plain.urls())[::20]:
@@ -326,8 +313,7 @@ def test_a_short_day_is_a_day() -> None:
         assert long.rate(url) == short.rate(url)
 
 
-def test_the_command_serves_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """`lycosa demo --serve --changing` serves a web that changes as its clock goes, and says how long a day is."""
+def test_demo_command_serves_changing_web(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     now, seen = [1_000.0], []
 
     def sleep(seconds: float) -> None:

@@ -33,8 +33,7 @@ def get(server: Server, url: str, method: str = "GET", **headers: str) -> tuple[
         connection.close()
 
 
-def test_pages_arrive_as_the_web_answers(server: Server) -> None:
-    """What comes over the wire is what the web says, chunked or not."""
+def test_server_sends_response_of_web(server: Server) -> None:
     for url in list(server.web.urls())[::10]:
         response, body = get(server, url)
         expected = server.web.response(url)
@@ -46,8 +45,7 @@ def test_pages_arrive_as_the_web_answers(server: Server) -> None:
             assert response.headers["Content-Length"] == str(len(body))
 
 
-def test_many_requests_share_a_connection(server: Server) -> None:
-    """A connection is kept alive from one request to the next, and the log says which it was."""
+def test_server_keeps_connection_alive(server: Server) -> None:
     server.log.clear()
     host = server.web.hosts[0]
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
@@ -61,8 +59,7 @@ def test_many_requests_share_a_connection(server: Server) -> None:
     assert all(hit.started <= hit.ended for hit in server.log)
 
 
-def test_gzip_and_304_and_head(server: Server) -> None:
-    """Content coding, conditional requests and HEAD work over the wire."""
+def test_server_gzip_conditional_and_head(server: Server) -> None:
     url = next(u for u in server.web.urls() if server.web.response(u).header("ETag"))
     response, body = get(server, url, **{"Accept-Encoding": "gzip"})
     if response.headers["Content-Encoding"] == "gzip":
@@ -75,32 +72,27 @@ def test_gzip_and_304_and_head(server: Server) -> None:
     assert get(server, url, "POST")[0].status == 405
 
 
-def test_connections_are_cut_as_the_trap_demands(server: Server) -> None:
-    """One host breaks off in the middle of the body, another before the first byte."""
+def test_server_cuts_connections_of_failing_hosts(server: Server) -> None:
     with pytest.raises(http.client.IncompleteRead):
         get(server, server.url("cut-short.localhost", "/coral-reefs/1.html"))
     with pytest.raises(ConnectionError):
         get(server, server.url("hang-up.localhost", "/coral-reefs/1.html"))
 
 
-def test_the_server_counts_fetches(server: Server) -> None:
-    """The flaky host recovers at the third request, and the news change with each."""
+def test_server_counts_fetches(server: Server) -> None:
     flaky = server.url("flaky.localhost", "/owls/1.html")
     assert [get(server, flaky)[0].status for _ in range(3)] == [503, 503, 200]
     news = server.url("newsroom.localhost", "/owls/1.html")
     assert len({get(server, news)[1] for _ in range(3)}) == 3
 
 
-def test_rubbish_is_answered_400(server: Server) -> None:
-    """A request that is none gets 400 and the connection is closed."""
+def test_server_answers_400_to_invalid_request(server: Server) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
         client.sendall(b"what?\r\n\r\n")
         assert client.makefile("rb").read().startswith(b"HTTP/1.1 400 ")
 
 
-def test_an_aborted_client_leaves_no_trace_but_the_log(capfd: pytest.CaptureFixture[str]) -> None:
-    """A client that goes away while waiting for an answer is logged and nothing is printed."""
-
+def test_server_logs_aborted_client(capfd: pytest.CaptureFixture[str]) -> None:
     async def scenario() -> list[ServedRequest]:
         async with Server(Web(pages=100, hosts=5), latency=30) as server:
             _, writer = await asyncio.open_connection("127.0.0.1", server.port)
@@ -116,9 +108,7 @@ def test_an_aborted_client_leaves_no_trace_but_the_log(capfd: pytest.CaptureFixt
     assert capfd.readouterr() == ("", "")
 
 
-def test_hosts_are_served_side_by_side() -> None:
-    """Requests on several connections overlap while the server waits, and the log shows it."""
-
+def test_server_handles_hosts_concurrently() -> None:
     async def fetch(server: Server, host: str) -> bytes:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         writer.write(f"GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
@@ -139,9 +129,7 @@ def test_hosts_are_served_side_by_side() -> None:
     assert [pytest.approx(0.05)] * 5 == [hit.ended - hit.started for hit in log]
 
 
-def test_gaps_and_overlaps_are_read_from_the_log() -> None:
-    """The smallest gap between starts and the largest number at once are found for each host."""
-
+def test_gaps_and_most_at_once_by_host() -> None:
     def hit(host: str, started: float, ended: float) -> ServedRequest:
         return ServedRequest(host, "/", 200, started, ended, "GET", "", 0)
 
@@ -150,8 +138,7 @@ def test_gaps_and_overlaps_are_read_from_the_log() -> None:
     assert most_at_once(log) == {"a": 2, "b": 1, "c": 1}
 
 
-def test_a_taken_port_is_reported(server: Server) -> None:
-    """Serving on a port in use raises OSError in the caller."""
+def test_serve_raises_for_port_in_use(server: Server) -> None:
     with (
         pytest.raises(OSError, match="address already in use"),
         serve(Web(pages=50, hosts=3), port=server.port),
@@ -160,7 +147,6 @@ def test_a_taken_port_is_reported(server: Server) -> None:
 
 
 def test_recording_can_be_switched_off() -> None:
-    """A server that does not record keeps an empty log."""
     with serve(Web(pages=50, hosts=3), record=False) as server:
         assert get(server, server.url(server.web.hosts[0]))[0].status == 200
         assert server.log == []

@@ -17,18 +17,16 @@ def farmed() -> SpamWeb:
     return SpamWeb(pages=600, hosts=20, traps=())
 
 
-def test_it_is_not_there_unless_asked_for(farmed: SpamWeb) -> None:
-    """In a plain web its addresses answer 404."""
+def test_farm_urls_answer_404_in_plain_web(farmed: SpamWeb) -> None:
     wild = Web(pages=600, hosts=20)
     for url in farmed.farm.into(CORAL, 5):
         assert (200, True) == (farmed.response(url).status, farmed.spam(url))
         assert 404 == wild.response(url).status
 
 
-def test_clean_pages_stay_as_they_are_but_for_a_few_links(
+def test_farm_adds_only_links_on_topic(
     farmed: SpamWeb, links: Callable[[Web, str], list[str]]
 ) -> None:
-    """Some clean pages on a topic link to it, on that topic; the others are the same with it and without."""
     plain = Web(pages=600, hosts=20, traps=())
     linking = 0
     for url in farmed.urls():
@@ -38,8 +36,7 @@ def test_clean_pages_stay_as_they_are_but_for_a_few_links(
     assert 2 <= linking <= 20
 
 
-def test_it_never_ends(farmed: SpamWeb) -> None:
-    """From one page one gets to all hosts and to ever new pages, each stuffed in one of four ways, none on a topic."""
+def test_farm_never_ends(farmed: SpamWeb) -> None:
     todo, seen = deque(farmed.farm.into(CORAL)), set[str]()
     while len(seen) < 300:
         url = todo.popleft()
@@ -55,8 +52,7 @@ def test_it_never_ends(farmed: SpamWeb) -> None:
     assert {farmed.topic(url) for url in seen} == {None}
 
 
-def test_some_quote_good_pages(farmed: SpamWeb) -> None:
-    """Whole paragraphs, word for word."""
+def test_farm_quotes_relevant_pages(farmed: SpamWeb) -> None:
     good = [farmed.response(url).body.decode() for url in farmed.relevant(CORAL)]
     quoting = [url for url in farmed.farm.into(CORAL, 100) if farmed.farm.kind(url) == "quotes"]
     for url in quoting[:10]:
@@ -64,8 +60,7 @@ def test_some_quote_good_pages(farmed: SpamWeb) -> None:
         assert any(paragraph in body for body in good)
 
 
-def test_it_is_the_same_each_time(farmed: SpamWeb) -> None:
-    """Every page is a function of the seed and its address; what is no address of the farm is not there."""
+def test_farm_is_deterministic(farmed: SpamWeb) -> None:
     again = SpamWeb(pages=600, hosts=20, traps=())
     urls = farmed.farm.into(CORAL, 20)
     assert [farmed.response(url).body for url in urls] == [again.response(url).body for url in urls]

@@ -19,8 +19,7 @@ def told(web: Web, path: str) -> Any:
     return json.loads(response.body)
 
 
-def test_an_account_and_what_it_wrote() -> None:
-    """A name leads to an id, the id to its statuses, newest first; the crawler's reader can read them."""
+def test_document_account_and_statuses() -> None:
     web = Web(seed=3, pages=100, hosts=5, traps=())
     name = web.square.name(6)
     account = told(web, f"/api/v1/accounts/lookup?acct={name}")
@@ -35,8 +34,7 @@ def test_an_account_and_what_it_wrote() -> None:
     assert 404 == web.response(f"{HOST}/api/v1/accounts/601/statuses").status
 
 
-def test_people_mention_mostly_their_like() -> None:
-    """Of a few hundred mentions half or more are of someone with the same topic; nobody mentions himself."""
+def test_statuses_mention_mostly_same_topic() -> None:
     square = Square(3, people=200)
     mentions = [
         (person, int(each["id"]) - 1)
@@ -49,8 +47,7 @@ def test_people_mention_mostly_their_like() -> None:
     assert sum(square.topic(one) == square.topic(other) for one, other in mentions) > len(mentions) / 2
 
 
-def test_hashtags_and_search() -> None:
-    """Statuses with the words, forty at most; a search for nothing finds nothing."""
+def test_document_hashtags_and_search() -> None:
     web = Web(seed=3, pages=100, hosts=5, traps=())
     tag = told(web, "/api/v1/accounts/7/statuses")[0]["content"].rpartition("#")[2].removesuffix("</p>")
     tagged = told(web, f"/api/v1/timelines/tag/{tag}?limit=40")
@@ -60,8 +57,7 @@ def test_hashtags_and_search() -> None:
     assert [] == told(web, "/api/v2/search?q=")["statuses"]
 
 
-def test_the_same_seed_is_the_same_square() -> None:
-    """And another seed another one."""
+def test_square_depends_on_seed() -> None:
     one, same, other = Square(1).document, Square(1).document, Square(2).document
     path = "/api/v1/accounts/1/statuses"
     assert one(path) == same(path) != other(path)
