@@ -28,11 +28,7 @@ Columns = dict[str, NDArray[Any]]
 
 
 def digest(*decisive: Any) -> str:
-    """Digest plain values, bytes, arrays, and the contents of paths.
-
-    >>> digest("fl_n", 3) == digest("fl_n", 3), digest("fl_n", 3) == digest("fl_n", 4), len(digest())
-    (True, False, 24)
-    """
+    """Digest plain values, bytes, arrays, and the contents of paths."""
     whole = hashlib.sha256(f"{FORMAT} {__version__}".encode())
     for part in decisive:
         if isinstance(part, np.ndarray):
@@ -77,7 +73,6 @@ def code_digest(text: str) -> str:
 
 
 def save(path: Path, facts: Any, **columns: NDArray[Any]) -> None:
-    """Write plain values and columns to a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     packed = np.frombuffer(msgpack.packb(facts, unicode_errors="surrogatepass"), np.uint8)
     with atomic_write(path) as file:

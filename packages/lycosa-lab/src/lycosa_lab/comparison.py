@@ -32,11 +32,7 @@ Read = Callable[[Trial, ExperimentResults, Sequence[int]], Floats]  # reads a nu
 
 
 def grid(budget: int, points: int = 20) -> list[int]:
-    """Return evenly spaced budgets for a curve.
-
-    >>> grid(300, 3)
-    [100, 200, 300]
-    """
+    """Return evenly spaced budgets for a curve."""
     return sorted({max(1, round(budget * step / points)) for step in range(1, points + 1)})
 
 
@@ -51,7 +47,6 @@ class Measure:
 
 
 def gains_of(outcome: Trial, results: ExperimentResults, truth: ArrayLike | None = None) -> Floats:
-    """Return the gain of each page of a crawl, by the subject's labels or another truth."""
     return gains(outcome.trace, results.subjects[outcome.subject], truth)
 
 
@@ -78,9 +73,7 @@ RECALL = Measure(
 
 
 def harvest_by(mode: Mode, name: str = "harvest") -> Measure:
-    """Return the harvest rate, by labels or by the judge; budget left over by an exhausted crawl counts as irrelevant
-    pages.
-    """
+    """Return the harvest rate, by labels or by the judge; unused budget counts as irrelevant pages."""
     return Measure(
         name,
         lambda one, results, budgets: harvest_curve(results.gains(one, mode), max(budgets))[np.array(budgets) - 1],
@@ -194,7 +187,6 @@ class CrawlComparison:
         return self.labels.get(name, name)
 
     def at(self, *budgets: int) -> CrawlComparison:
-        """Restrict the comparison to some of the budgets."""
         columns = [list(self.budgets).index(budget) for budget in budgets]
         ends = max(budgets) == max(self.budgets)
         return replace(
@@ -251,7 +243,6 @@ class CrawlComparison:
         return Ruling(verdict, "\n".join([evidence, *lines, *more]))
 
     def compared(self, one: str, other: str, measure: Measure, expect: Expected = "better", what: str = "") -> Ruling:
-        """Rule on two crawlers by one measure."""
         ours, theirs = (self.values[measure][name] for name in (one, other))
         most: ArrayLike = math.inf if callable(measure.most) else measure.most
         if measure in self.most:
@@ -282,8 +273,7 @@ class CrawlComparison:
     def closing(self, ahead: str, behind: str, by: Measure) -> Ruling:
         """Rule on a claim that the gap between two crawlers is smaller at the end than after a quarter of the crawl.
 
-        The claim is untested if there is no gap after a quarter. Trials without relevant pages left are skipped, since
-        any gap closes there.
+        It is untested without a gap after a quarter. Trials without relevant pages left are ignored.
         """
         quarter = max(0, len(self.budgets) // 4 - 1)
         gaps = self.values[by][ahead] - self.values[by][behind]

@@ -1,8 +1,7 @@
 """Confidence intervals over topics and seed sets, and paired tests of two strategies.
 
 A unit is one run: a topic and a seed set. Runs on one topic are correlated, so with `groups` (the topics) the bootstrap
-draws topics first and then seed sets within them. A single unit gives an interval of nan and p = 1. All draws depend
-only on `random_seed`.
+draws topics first and then seed sets within them. A single unit gives an interval of nan and p = 1.
 """
 
 from __future__ import annotations
@@ -73,19 +72,13 @@ class PairedDifference(NamedTuple):
 def interval(
     values: ArrayLike, draws: int = DRAWS, random_seed: int = 0, *, groups: Sequence[Hashable] | None = None
 ) -> Interval:
-    """Return the mean over units and its bootstrap percentile interval (Efron 1979).
+    """Return the mean over units and its bootstrap percentile interval (Efron 1979), ignoring nan.
 
     With `groups`, one per value, the mean is taken over group means, and each draw resamples groups and then values
-    within them. With a single group only its values are resampled, so the interval does not cover other topics. Values
-    of nan are ignored.
+    within them. With a single group only its values are resampled, so the interval does not cover other topics.
 
     Percentile intervals are too narrow for few units: they cover the mean of 3 normal values 71 % of the time, of 10
     values 90 % (measured by a test).
-
-    >>> interval([1.0, 1.0, 1.0])
-    Interval(mean=1.0, low=1.0, high=1.0, n=3)
-    >>> interval([0.5])
-    Interval(mean=0.5, low=nan, high=nan, n=1)
     """
     known = np.asarray(values, np.float64)
     kept = ~np.isnan(known)
@@ -103,13 +96,7 @@ def interval(
 def curve(
     label: str, x: Sequence[float], lines: ArrayLike, groups: Sequence[Hashable] | None = None, random_seed: int = 0
 ) -> Curve:
-    """Return the mean of some lines, one per unit, with an `interval` band from the same draws at every point.
-
-    A single unit has no band.
-
-    >>> curve("it", [1, 2], [[0.0, 1.0]])
-    Curve(label='it', x=[1, 2], y=[0.0, 1.0], low=(), high=())
-    """
+    """Return the mean of some lines, one per unit, with an `interval` band from the same draws at every point."""
     known = np.atleast_2d(np.asarray(lines, np.float64))
     of = _numbered(groups, np.ones(len(known), np.bool_))
     mean_curve = Curve(label, x, _mean(of, known).tolist())
@@ -126,14 +113,7 @@ def paired(
 
     p is the share of sign assignments whose mean is at least as far from 0 as the observed one: exact for up to 14
     differences, otherwise over 10,000 random assignments plus the observed one. With `groups`, the signs of group means
-    are flipped. The smallest p of n differences is 2 / 2^n, so 5 cannot reach .05.
-
-    The interval is that of `interval` over the differences. Pairs with a nan are ignored.
-
-    >>> paired([3, 4, 5], [2, 2, 2]).p          # all three for a: 2 of the 8 ways are as far out
-    0.25
-    >>> paired([1, 2], [1, 2])[3:]
-    (1.0, 2)
+    are flipped. The smallest p of n differences is 2 / 2^n, so 5 cannot reach .05. Pairs with a nan are ignored.
     """
     one, two = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if one.shape != two.shape:
@@ -149,11 +129,7 @@ def paired(
 
 
 def sign_flip(differences: ArrayLike, random_seed: int = 0) -> float:
-    """Return the two-sided p-value of the mean of some differences; see `paired`.
-
-    >>> sign_flip([1, 1, 1, 1, -1])             # 12 of 32: |sum| >= 3 if at most one differs: (1 + 5) * 2
-    0.375
-    """
+    """Return the two-sided p-value of the mean of some differences; see `paired`."""
     known = np.asarray(differences, np.float64)
     n = len(known)
     if n == 0:
@@ -172,14 +148,9 @@ def sign_flip(differences: ArrayLike, random_seed: int = 0) -> float:
 
 
 def holm(p_values: ArrayLike) -> Floats:
-    """Correct p-values for multiple comparisons (Holm 1979): the family-wise error rate stays below the corrected
-    value.
+    """Correct p-values for multiple comparisons (Holm 1979: family-wise error rate); nan are not counted.
 
-    The smallest of m is multiplied by m, the next by m - 1 and so on; results are monotonic and at most 1. Values of
-    nan stay nan and are not counted.
-
-    >>> holm([.01, .04, .03]).tolist()          # 3 * .01, then 2 * .03, then max(.06, 1 * .04)
-    [0.03, 0.06, 0.06]
+    The smallest of m is multiplied by m, the next by m - 1 and so on; results are monotonic and at most 1.
     """
     known = np.asarray(p_values, np.float64)
     corrected = np.full(known.shape, math.nan)
@@ -190,11 +161,7 @@ def holm(p_values: ArrayLike) -> Floats:
 
 
 def corrected(differences: Mapping[Key, PairedDifference]) -> dict[Key, PairedDifference]:
-    """Return the differences with p corrected for multiple comparisons (`holm`).
-
-    >>> corrected({"fl_n": PairedDifference(1, 1, 1, .25, 3), "fl_e": PairedDifference(0, 0, 0, 1, 3)})["fl_n"].p
-    0.5
-    """
+    """Return the differences with p corrected for multiple comparisons (`holm`)."""
     p_values = holm([one.p for one in differences.values()]).tolist()
     return {name: one._replace(p=p) for (name, one), p in zip(differences.items(), p_values, strict=True)}
 
@@ -219,10 +186,7 @@ def _mean(of: NDArray[np.int64], values: Floats) -> Floats:
 
 @lru_cache(maxsize=4)
 def _drawn(groups: tuple[int, ...], draws: int, random_seed: int) -> Floats:
-    """Return the weight of each unit in each bootstrap draw: groups with replacement, then units within each.
-
-    The draws depend only on the groups, so one cached set serves all strategies and budgets of an experiment.
-    """
+    """Return the weight of each unit in each bootstrap draw: groups with replacement, then units within each."""
     of = np.array(groups, np.int64)
     rng = np.random.default_rng((random_seed, len(of)))
     sizes = np.bincount(of)

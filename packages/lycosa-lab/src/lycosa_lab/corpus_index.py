@@ -91,7 +91,6 @@ class CorpusIndex:
 
     @property
     def fingerprint(self) -> str:
-        """Digest of all contents that a run could depend on."""
         return str(self.facts.get("fingerprint", ""))
 
     @property
@@ -147,7 +146,6 @@ class CorpusIndex:
         return largest
 
     def terms(self, node: int) -> Terms:
-        """Return the word numbers and counts of a node."""
         start = self.columns["term_start"]
         if not len(start):
             return Terms()
@@ -196,7 +194,6 @@ class CorpusIndex:
         return member
 
     def sizes(self) -> dict[str, int]:
-        """Return the number of nodes of each class or branch, in alphabetical order."""
         sizes = dict.fromkeys(self.branches(), 0)
         above = [_branches(name) for name in self.classes]
         for first, last in pairwise(self.columns["class_start"].tolist()):
@@ -280,11 +277,7 @@ class CorpusIndex:
 
 
 def _branches(name: str) -> list[str]:
-    """Return a class and the branches above it.
-
-    >>> _branches("Science/Physics/Optics")
-    ['Science', 'Science/Physics', 'Science/Physics/Optics']
-    """
+    """Return a class and the branches above it: Science, Science/Physics, Science/Physics/Optics."""
     parts = name.split("/")
     return ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
 

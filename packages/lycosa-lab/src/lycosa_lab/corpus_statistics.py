@@ -1,8 +1,4 @@
-"""Corpus statistics, as printed by `lycosa lab index`: size, links and topics.
-
-The share of same-topic links is printed next to its base rate, because a focused crawler needs links better than
-chance.
-"""
+"""Corpus statistics, as printed by `lycosa lab index`: size, links and topics."""
 
 from __future__ import annotations
 
@@ -18,12 +14,6 @@ MAX_TOPICS_SHOWN = 12  # topics printed
 
 
 def corpus_statistics(index: CorpusIndex) -> dict[str, Any]:
-    """Return the statistics of a corpus.
-
-    >>> found = corpus_statistics(CorpusIndex.of({"a": ["b"], "b": ["c"], "c": ["b", "d"]}))
-    >>> found["pages"], found["children"], found["into"]["most"]
-    (4, 4, 2)
-    """
     facts = index.facts
     return {
         "source": facts.get("source", ""),
@@ -44,7 +34,6 @@ def corpus_statistics(index: CorpusIndex) -> dict[str, Any]:
 
 
 def statistics_lines(found: dict[str, Any]) -> Iterator[str]:
-    """Yield the statistics as lines of text."""
     pages = found["pages"]
     some = max(pages, 1)
     yield f"{pages:,} pages of {found['source']}"

@@ -54,7 +54,6 @@ def evaluate(
 def evaluation_findings(
     similarities: Floats, relevant: int, threshold: float = THRESHOLD, missing: int = 0
 ) -> Findings:
-    """Return both measures along the crawl as a table and figures."""
     budgets, hits = steps_to(len(similarities), 20).tolist(), similarities > threshold
     counts, shares, means = found(hits, budgets), harvest(hits, budgets), harvest(similarities, budgets)
     titles = {"pages": budgets, "relevant": counts.astype(int), "fraction": shares, "average similarity": means}
@@ -86,10 +85,6 @@ def max_similarities(
         max over r of  sum_j w_dj w_rj / (|w_d| |w_r|),   w_ij = f_ij / max f_i * idf_j
 
     max f_i is the same in numerator and denominator, so it is left out.
-
-    >>> pages, relevant = Bags.of([([0, 1], [3, 4]), ([2], [1])]), Bags.of([([0], [1]), ([1], [7])])
-    >>> max_similarities(pages, relevant, np.ones(3)).tolist()       # 3/5 with one, 4/5 with the other
-    [0.8, 0.0]
     """
     own, wanted = _unit(pages, idf), _unit(relevant, idf)
     terms = np.unique(relevant.columns)

@@ -68,21 +68,14 @@ def run(
 ) -> ExperimentResults:
     """Run the missing trials of an experiment and return all results.
 
-    Tables are written to `out`; runs and prepared data to `work`, by default `out`. Experiments with a common `work`
-    share everything they have in common.
-
+    Tables are written to `out`; runs and prepared data to `work`, by default `out`, which experiments may share.
     `index` and `subjects` override those named by the experiment. With `workers=1` everything runs in this process; 0
-    means one process per core. Worker processes are spawned and import the calling script, so a script needs a main
-    guard:
+    means one process per core. A trial whose strategy raises is listed in `remarks` and `failed`; the others continue.
 
-        from lycosa_lab.experiments import Experiment
-        from lycosa_lab.experiment_runner import run
+    Worker processes are spawned and import the calling script, so a script needs a main guard:
 
         if __name__ == "__main__":
             results = run(Experiment("mine", "my.index", ["best-first", "breadth-first"]), "mine")
-            print(results.remarks)
-
-    A trial whose strategy raises is listed in `remarks` and `failed`; the others continue.
     """
     out = Path(out)
     experiment.check()
@@ -276,7 +269,6 @@ def _prepare_subjects(
 
 
 def _trials(runner: TrialRunner, seeds_by_subject: dict[str, list[list[int]]]) -> list[Trial]:
-    """Return all trials, in the order of their results."""
     plan = runner.experiment
     how = digest(corpus_digest(runner.index), plan.description, code_digest(plan.judge), plan.mode, plan.budget)
     marks = {
@@ -297,9 +289,7 @@ def _trials(runner: TrialRunner, seeds_by_subject: dict[str, list[list[int]]]) -
 
 
 def _run_all(runner: TrialRunner, trials: Sequence[Trial], workers: int) -> dict[Trial, tuple[str, str]]:
-    """Run the missing trials ordered by subject, so that few judgements are in memory; return the failed ones with
-    reasons.
-    """
+    """Run the missing trials ordered by subject, so that few judgements are in memory; return reasons of failures."""
     names = list(runner.subjects)
     missing = sorted((one for one in trials if not _is_done(runner, one)), key=lambda one: names.index(one.subject))
     ended = dict(
@@ -313,7 +303,7 @@ def _run_all(runner: TrialRunner, trials: Sequence[Trial], workers: int) -> dict
 
 
 def _is_done(runner: TrialRunner, trial: Trial) -> bool:
-    """Return whether a trial has a result; a trial forfeited by an external program is run again."""
+    """Return whether a trial has a result; one forfeited by an external program is run again."""
     kept = read_trace(runner.path(trial))
     return kept is not None and not kept.ending.startswith(FORFEITED)
 

@@ -74,7 +74,6 @@ class ExternalStrategy:
     def frontier(
         self, table: Table, ready: Ready, host_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
-        """Return a frontier that holds only the picked row."""
         return Frontier(table, ready, host_budget, patience, 0.0)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
@@ -114,7 +113,6 @@ class ExternalStrategy:
         self.close()
 
     def _running_program(self, table: Table) -> ProgramProcess:
-        """Return the running program; the first call starts it and sends the topic."""
         if self._program is not None:
             return self._program
         program = self._program = ProgramProcess(self.command)
@@ -154,7 +152,6 @@ class ExternalStrategy:
         return event
 
     def _picked_row(self, answer: dict[str, Any], table: Table) -> int:
-        """Return the row that an answer names, -1 if the program gives up."""
         if "pick" not in answer:
             raise ForfeitError(f"it answered {quoted(answer)} to a pick")
         url, row = answer["pick"], -1
@@ -203,7 +200,6 @@ class ProgramProcess:
         self._received, self._stderr_tail = b"", b""
 
     def send(self, event: Mapping[str, Any]) -> None:
-        """Write an event as a line."""
         left = memoryview(_line(event))
         until = monotonic() + ANSWER_TIMEOUT
         while left:
@@ -216,7 +212,6 @@ class ProgramProcess:
                 raise ForfeitError(self._exit_reason("input")) from None
 
     def receive(self, seconds: float) -> dict[str, Any]:
-        """Read an answer of one line."""
         until = monotonic() + seconds
         while b"\n" not in self._received and len(self._received) <= MAX_LINE_BYTES:
             self._wait(self._out, selectors.EVENT_READ, until, f"it did not answer within {seconds:g} seconds")

@@ -75,11 +75,7 @@ class ReportTable:
         mode: Mode = INDEPENDENT,
         note: str = "",
     ) -> ReportTable:
-        """Build a table from a function per column, applied to each case.
-
-        >>> ReportTable.of("t", "Squares", {"n": lambda n: n, "n * n": lambda n: n * n}, [(1,), (2,)]).rows
-        [[1, 1], [2, 4]]
-        """
+        """Build a table from a function per column, applied to each case."""
         rows = [[column(*case) for column in columns.values()] for case in cases]
         return cls(key, title, list(columns), rows, mode, note=note)
 
@@ -116,8 +112,6 @@ def decide(holds: bool, evidence: str | Sequence[str], unless: str = "", topics:
     With `topics`, fewer than ENOUGH topics leave the claim untested. Evidence is a sentence without a full stop, or a
     list of complete lines.
 
-    >>> decide(True, "1 of 1")
-    Ruling(verdict='holds', evidence='1 of 1')
     >>> decide(True, "1 of 1", "one is too few")
     Ruling(verdict='cannot be tested here', evidence='one is too few; 1 of 1')
     """
@@ -172,13 +166,6 @@ def compare(
     - `mute`: further trials that cannot show a difference, by reason;
     - `budgets`: pages of each column, to report where the mean curves cross;
     - `expect`: the claim about the first. "alike" means within a tenth of the other's mean on both sides.
-
-    Several comparisons are joined into one claim by `combine_rulings`.
-
-    >>> compare([.6, .7, .8, .6, .7, .8], [.5] * 6, list("abcdef"), most=1, names=("A", "B"))[0]
-    'holds'
-    >>> compare([[.9, .999]], [[.1, .999]], ["a"], most=1, names=("A", "B")).evidence.splitlines()[0]
-    '1 topic only: with fewer than 6 no difference can be distinguished from chance.'
     """
     if not len(topics):
         return Ruling(UNTESTED, f"{names[0]} and {names[1]} have no trial in common: see the remarks.")
@@ -244,11 +231,7 @@ def _crossing(ours: Floats, theirs: Floats, topics: Sequence[str], budgets: Sequ
 
 
 def combine_rulings(rulings: Iterable[Ruling]) -> Ruling:
-    """Combine the rulings on parts of a claim: it fails if any part fails, and holds if all hold.
-
-    >>> combine_rulings([Ruling(HOLDS, "1 > 0."), Ruling(UNTESTED, "Too few.")]).verdict
-    'cannot be tested here'
-    """
+    """Combine the rulings on parts of a claim: it fails if any part fails, and holds if all hold."""
     several = list(rulings)
     verdicts = {one.verdict for one in several}
     verdict: Verdict = FAILS if FAILS in verdicts else HOLDS if verdicts == {HOLDS} else UNTESTED
@@ -256,14 +239,7 @@ def combine_rulings(rulings: Iterable[Ruling]) -> Ruling:
 
 
 def claim_of(source: str, text: str, *, timed: bool = False) -> Callable[[Callable[P, Ruling]], Callable[P, Claim]]:
-    """Decorate a function that returns a ruling, so that it returns the claim with this source and text.
-
-    >>> @claim_of("Someone 2014, 8.2", "It is larger")
-    ... def larger(one: int, other: int) -> Ruling:
-    ...     return decide(one > other, f"{one} against {other}")
-    >>> larger(3, 2)
-    Claim(text='It is larger', source='Someone 2014, 8.2', verdict='holds', evidence='3 against 2', timed=False)
-    """
+    """Decorate a function that returns a ruling, so that it returns the claim with this source and text."""
 
     def declared(rule: Callable[P, Ruling]) -> Callable[P, Claim]:
         @wraps(rule)

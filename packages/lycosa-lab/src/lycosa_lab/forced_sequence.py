@@ -144,16 +144,8 @@ def watch(
 
     The sequence is usually the trace of an oracle-greedy crawl: `watch(..., trace.nodes, seeds=trace.seeds)`. Picks are
     valued by the subject's truth. `until` ends the watch of some estimators early: the cost of nr grows with every
-    page.
-
-    Each estimator has its own frontier over one common table. A bandit is rewarded with beta of the page that it would
-    have fetched, for the arm that it would have pulled; the paper does not specify the reward.
-
-    >>> index = CorpusIndex.of({"s": ["a", "b"], "b": ["c"]}, score={"a": .2, "b": 1, "c": .5}, alpha={("s", "a"): 1})
-    >>> subject = HuntSubject("score", index.score)
-    >>> seen = watch(index, Judgements.given(index), subject, {"e": "fl_e"}, np.array([0, 2, 3, 1]), seeds=1)
-    >>> seen.best.round(2).tolist(), seen.picked["e"].round(2).tolist()     # a beside b, a beside c, a alone
-    ([1.0, 0.5, 0.2], [0.2, 0.2, 0.2])
+    page. Each estimator has its own frontier over one common table. A bandit is rewarded with beta of the page that it
+    would have fetched, for the arm that it would have pulled; the paper does not specify the reward.
     """
     steps = len(sequence) - seeds
     by_name = {

@@ -230,7 +230,6 @@ def _redirect_target(number: int, read: _IndexInput) -> int:
 
 
 def _classes(read: _IndexInput, columns: dict[str, NDArray[Any]]) -> list[str]:
-    """Store the class numbers of each node in `columns`; return the class names in alphabetical order."""
     names = sorted({name for own in read.classes for name in own})
     number = {name: place for place, name in enumerate(names)}
     if names:

@@ -60,7 +60,6 @@ class Judgements:
 
     @classmethod
     def given(cls, index: CorpusIndex) -> Judgements:
-        """Return the scores stored in a graph."""
         n, e = len(index), len(index.child)
         relevance = index.score if len(index.score) else np.zeros(n, np.float32)
         alpha = index.alpha if len(index.alpha) else np.zeros(e, np.float32)
@@ -128,7 +127,6 @@ def _judge_all(
 
 
 def strongest(index: CorpusIndex, links: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return for each child the maximum over the links to it from the same page."""
     if not len(index.link_slot):
         return links
     first = np.repeat(index.child_start[:-1], np.diff(index.link_start))
@@ -219,7 +217,6 @@ def judgements_for(
 
 
 def judge_maker(index: CorpusIndex, subject: HuntSubject, description: str, judge: str) -> Callable[[], Judge]:
-    """Return a factory of the production judge; examples are evaluated only once."""
     learned: dict[str, Any] = {}
     if description == "words":
         if not subject.words:
@@ -242,11 +239,7 @@ def judge_maker(index: CorpusIndex, subject: HuntSubject, description: str, judg
 
 
 def learning_reason(judge: str) -> str:
-    """Return why a judge's answers change during a crawl; empty if they do not.
-
-    >>> learning_reason("vector,idf=background"), learning_reason("vector")
-    ('', 'the judge vector learns idf as it goes (write vector,idf=background or idf=none)')
-    """
+    """Return why a judge's answers change during a crawl; empty if they do not."""
     name, given = parse_spec(judge)
     judge_class = JUDGE_REGISTRY.maker(name)
     idf = describe(name).get("idf") if name in JUDGE_REGISTRY else None

@@ -57,7 +57,6 @@ class CorpusReadings(Vocabulary):
     def of(
         cls, index: CorpusIndex, out: Path | None = None, progress: ProgressCallback = no_progress
     ) -> CorpusReadings:
-        """Read all pages, or load the cached file under `out`."""
         try:
             vectors = embeddings.digest()
         except InputError:  # embeddings are not installed
@@ -93,7 +92,6 @@ class CorpusReadings(Vocabulary):
 
 
 def _read_all(index: CorpusIndex, progress: ProgressCallback) -> tuple[Any, Columns]:
-    """Tokenise every page; return the words and languages, and columns of word numbers and vectors."""
     words, languages, every, vectors = Vocabulary(), [], [], []
     for node in range(len(index)):
         page = index.page(node)
@@ -155,8 +153,6 @@ class NumberedReading(PageWords):
 
 @dataclass
 class LearningJudgements:
-    """Factory of a learning judge and its corpus; `begin` makes one judge per crawl."""
-
     index: CorpusIndex
     readings: CorpusReadings
     make: Callable[[], Judge]
@@ -207,7 +203,6 @@ class TrialJudge:
         return self._reader.terms
 
     def visit(self, node: int, pick: int, arm: str = "", score: float = 0.0) -> Visit:
-        """Judge a page and learn from it, as the engine does before ranking."""
         began = process_time()
         task = Task(self.index.names[node], pick=pick, arm=arm, priority=score)
         visit = self._assessor.assess(task, self._readings.page(node))
@@ -236,7 +231,6 @@ class TrialJudge:
 def learning_judgements(
     index: CorpusIndex, subject: HuntSubject, description: str, judge: str, readings: CorpusReadings
 ) -> LearningJudgements:
-    """Return the judgements of a learning judge that is given the subject's words, examples or model."""
     make = judge_maker(index, subject, description, judge)
 
     def make_with_readings() -> Judge:

@@ -42,10 +42,6 @@ def look_ahead(
     Behind v are nodes that only a fetch of v reveals. Trees are built bottom-up: children join with their own best
     trees, highest mean first, while the mean of the whole grows. A node behind several children counts for each of
     them, so a mean may be too high. Nodes that are `seen` cost and count nothing, and are fetched at once.
-
-    >>> graph = CorpusIndex.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"b": .5, "c": .25, "e": 1})
-    >>> look_ahead(graph, graph.score, [0], 2).found.tolist()         # greedy would take b: .5 + .25
-    [2, 4]
     """
     began = perf_counter()
     crawl = _Crawl(index, np.asarray(truth, np.float64), links, seen)
@@ -85,7 +81,6 @@ class _Crawl:
         self.found = 0
 
     def open(self, node: int) -> None:
-        """Fetch a node: its hidden children join the frontier."""
         self.discovery.pop(node, None)
         children = self.index.children(node)
         for child in children[self.hidden[children]].tolist():
@@ -107,7 +102,6 @@ class _Crawl:
         return np.inf if self.free[node] else float(self.mean[node])
 
     def _current_mean(self, node: int) -> float:
-        """Return the mean of a node over the nodes still hidden behind it."""
         if self.free[node]:
             return np.inf
         gains = float(self.gains[node])
@@ -153,7 +147,6 @@ class _Crawl:
     def _extend(
         self, parent: NDArray[Any], child: NDArray[Any], mean: Floats, size: Floats, own: Floats
     ) -> tuple[Floats, Floats]:
-        """Return means and sizes extended by the trees of these children, best mean first."""
         if not len(parent):
             return mean, size
         rank = np.empty(len(mean), np.int64)

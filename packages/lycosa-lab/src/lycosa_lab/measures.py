@@ -21,46 +21,25 @@ Nodes: TypeAlias = NDArray[np.integer[Any]]
 
 
 def gains(trace: Trace, subject: HuntSubject, truth: ArrayLike | None = None) -> Floats:
-    """Return the gain of each counted page, by the subject's truth (1 or 0 for classes) or another.
-
-    >>> trace = Trace(np.array([0, 2, 1, 3], np.int32), seeds=1)
-    >>> subject = HuntSubject("reefs", np.array([1, 0, 1, 1], np.float32), seen=np.array([False, False, False, True]))
-    >>> gains(trace, subject).tolist()      # node 0 is the seed, node 3 was seen in training
-    [1.0, 0.0]
-    """
+    """Return the gain of each counted page, by the subject's truth (1 or 0 for classes) or another."""
     worth = np.asarray(subject.truth if truth is None else truth)
     return worth[subject.counted(trace.found)].astype(np.float64)
 
 
 def targets(trace: Trace, subject: HuntSubject, truth: ArrayLike | None = None) -> float:
-    """Sum the truth of all nodes except the seeds and the seen ones.
-
-    >>> trace = Trace(np.array([0, 2], np.int32), seeds=1)
-    >>> targets(trace, HuntSubject("reefs", np.array([1, 0, 1, 1], np.float32)))
-    2.0
-    """
+    """Sum the truth of all nodes except the seeds and the seen ones."""
     worth = np.where(subject.unseen, subject.truth if truth is None else truth, 0.0)
     worth[trace.nodes[: trace.seeds]] = 0.0
     return float(worth.astype(np.float64).sum())
 
 
 def cumulative(gains: ArrayLike) -> Floats:
-    """Return the running sum of gains: score(i) = sum over j <= i of beta(v_j).
-
-    Paper: Gouriten et al. 2014, section 3; the seeds are left out (8.2 begins to count after them).
-
-    >>> cumulative([1, 0, .5]).tolist()
-    [1.0, 1.0, 1.5]
-    """
+    """Return score(i) = sum over j <= i of beta(v_j) without seeds (Gouriten et al. 2014, sections 3 and 8.2)."""
     return np.cumsum(np.asarray(gains, np.float64))
 
 
 def fetched(gains: ArrayLike, budgets: ArrayLike) -> NDArray[np.int64]:
-    """Return the number of pages fetched at each budget: fewer after the crawl ran out of links.
-
-    >>> fetched([1, 0, 1], [2, 5]).tolist()
-    [2, 3]
-    """
+    """Return the number of pages fetched at each budget: fewer after the crawl ran out of links."""
     return np.minimum(np.asarray(budgets, np.int64), np.size(gains))
 
 
@@ -74,11 +53,7 @@ def steps_to(last: int, points: int = 60) -> NDArray[np.int64]:
 
 
 def found(gains: ArrayLike, budgets: ArrayLike) -> Floats:
-    """Return the sum of gains within each budget: for classes the number of relevant pages.
-
-    >>> found([1, 0, 1], [1, 2, 3, 100]).tolist()
-    [1.0, 1.0, 2.0, 2.0]
-    """
+    """Return the sum of gains within each budget: for classes the number of relevant pages."""
     sums = np.concatenate([[0.0], cumulative(gains)])
     return sums[fetched(gains, budgets)]
 
@@ -96,14 +71,9 @@ def exhausted(gains: ArrayLike, budget: int) -> bool:
 
 
 def polite(hosts: ArrayLike) -> Floats:
-    """Return when each page is requested if pages stay in order and a host is asked once a second.
+    """Return the time of each request if pages stay in order, a host is asked once a second, and requests take no time.
 
-        time(i) = max(time(i - 1), time of the last page of the same host + 1)
-
-    Requests take no time.
-
-    >>> polite([0, 0, 1, 0]).tolist()
-    [0.0, 1.0, 1.0, 2.0]
+    time(i) = max(time(i - 1), time of the last page of the same host + 1)
     """
     now, free, times = 0.0, dict[Any, float](), []
     for host in np.asarray(hosts).tolist():
@@ -120,11 +90,6 @@ def sites(
 
     `hosts` has the host number of each node, or -1. A page is relevant if its truth is above 0 and at least `least`.
     Hosts with a relevant seed do not count.
-
-    >>> trace = Trace(np.array([0, 1, 2, 3, 4], np.int32), seeds=1)
-    >>> subject = HuntSubject("reefs", np.array([1, 1, 1, 0, 1], np.float32))
-    >>> sites(trace, subject, [0, 0, 1, 2, 1]).tolist()      # node 1: host of the seed; node 4: host of node 2
-    [0.0, 1.0, 0.0, 0.0]
     """
     worth, host = np.asarray(subject.truth if truth is None else truth), np.asarray(hosts)
     relevant = (worth > 0) & (worth >= least)
@@ -142,11 +107,6 @@ def harvest(gains: ArrayLike, budgets: ArrayLike) -> Floats:
     """Return the mean gain of the pages fetched within each budget: harvest(b) = found(b) / fetched(b), or 0.
 
     Paper: harvest rate, Guan et al. 2008, 3; harvest ratio, Altingovde, Ulusoy 2004 (sum of relevance over N).
-
-    >>> harvest([1, 0, 1, 0, 0], [1, 2, 4]).tolist()
-    [1.0, 0.5, 0.5]
-    >>> harvest([1, 0], [100]).tolist()        # exhausted after two pages
-    [0.5]
     """
     return found(gains, budgets) / np.maximum(fetched(gains, budgets), 1)
 
@@ -154,8 +114,7 @@ def harvest(gains: ArrayLike, budgets: ArrayLike) -> Floats:
 def recall(gains: ArrayLike, total: float, budgets: ArrayLike) -> Floats:
     """Return the share of all `targets` found within each budget: recall(b) = found(b) / total; nan if there are none.
 
-    Paper: target recall, Guan et al. 2008, 3, after Pant and Srinivasan 2005: the share of known targets that were
-    fetched. On the open web targets are a sample; a recorded corpus has labels for all pages.
+    Paper: target recall, Guan et al. 2008, 3, after Pant and Srinivasan 2005.
 
     >>> recall([1, 0, 1], 4, [1, 3]).tolist()
     [0.25, 0.5]
@@ -164,11 +123,7 @@ def recall(gains: ArrayLike, total: float, budgets: ArrayLike) -> Floats:
 
 
 def harvest_curve(gains: ArrayLike, budget: int = 0) -> Floats:
-    """Return found(b) / b for b = 1, 2 ... `budget` (0: to the last page); pages not fetched count as irrelevant.
-
-    >>> harvest_curve([1, 0, 1], 4).tolist() == [1 / 1, 1 / 2, 2 / 3, 2 / 4]
-    True
-    """
+    """Return found(b) / b for b = 1, 2 ... `budget` (0: to the last page); pages not fetched count as irrelevant."""
     steps = np.arange(1, 1 + (budget or np.size(gains)))
     return found(gains, steps) / steps
 
@@ -177,22 +132,13 @@ def area(curve: ArrayLike, budget: int = 0) -> float:
     """Return the area under the harvest curve over the budget: area = 1/B * sum over i = 1..B of curve(i) / i.
 
     `curve` is cumulative and constant beyond its end. The default budget is its length.
-
-    >>> area(cumulative([1, 0, 1])) == (1 / 1 + 1 / 2 + 2 / 3) / 3
-    True
-    >>> area(cumulative([1]), budget=4) == (1 / 1 + 1 / 2 + 1 / 3 + 1 / 4) / 4
-    True
     """
     known = extended(curve, budget)
     return float(np.mean(known / np.arange(1, 1 + len(known)))) if len(known) else 0.0
 
 
 def extended(curve: ArrayLike, length: int = 0) -> Floats:
-    """Cut or extend a cumulative curve to a length (0: unchanged), repeating its last value.
-
-    >>> extended([1, 2], 4).tolist(), extended([], 2).tolist()
-    ([1.0, 2.0, 2.0, 2.0], [0.0, 0.0])
-    """
+    """Cut or extend a cumulative curve to a length (0: unchanged), repeating its last value."""
     known = np.asarray(curve, np.float64)
     if not length or len(known) == length:
         return known
@@ -212,13 +158,7 @@ def best_of_both(one: ArrayLike, other: ArrayLike) -> Floats:
 
 
 def geometric_mean(values: ArrayLike) -> float:
-    """Return exp of the mean logarithm of values from 0 on, ignoring nan; nan if nothing is left.
-
-    Paper: Gouriten et al. 2014, section 5.
-
-    >>> round(geometric_mean([1, 4]), 12), geometric_mean([0, 5])
-    (2.0, 0.0)
-    """
+    """Return exp of the mean logarithm of values from 0 on, ignoring nan (Gouriten et al. 2014, section 5)."""
     known = np.asarray(values, np.float64).ravel()
     known = known[~np.isnan(known)]
     with np.errstate(divide="ignore"):
@@ -234,9 +174,6 @@ def precision_distance(picked: ArrayLike, best: ArrayLike, window: int = 1000) -
 
     Paper: Gouriten et al. 2014, section 8.1, figure 2: the mean over a window of 1,000 steps, whose position is not
     given. Here it ends at the step, so that no value depends on later steps.
-
-    >>> precision_distance([1, 0, 1], [1, 1, 1], window=2).tolist()
-    [0.0, 0.5, 0.5]
     """
     if window < 1:
         raise ValueError(f"window is {window}: it must be 1 step or more")
@@ -258,10 +195,6 @@ def overlap(a: Nodes, b: Nodes) -> float:
 
     Paper: Altingovde, Ulusoy 2004, table 3, which has no formula. Of |A and B| / N and |A and B| / |A or B| only the
     first agrees with its harvest ratios, as common pages have the same harvest in both crawls (worked out in a test).
-    For crawls of different lengths N is their mean.
-
-    >>> overlap(np.array([1, 2, 3, 4]), np.array([4, 5, 6, 7]))
-    0.25
     """
     ours, theirs = np.unique(a), np.unique(b)
     pages = len(ours) + len(theirs)
@@ -269,13 +202,9 @@ def overlap(a: Nodes, b: Nodes) -> float:
 
 
 def exclusive(a: Nodes, b: Nodes, truth: ArrayLike) -> tuple[float, float]:
-    """Return the harvest of the pages fetched only by the first crawl, and of those fetched only by the second; nan
-    without any.
+    """Return the harvest of the pages that only the first or only the second crawl fetched; nan without any.
 
     Paper: Altingovde, Ulusoy 2004, table 3: exclusive HR.
-
-    >>> exclusive(np.array([0, 1, 2]), np.array([2, 3]), [1, 0, 1, 1])
-    (0.5, 1.0)
     """
     worth = np.asarray(truth, np.float64)
     own = np.setdiff1d(a, b), np.setdiff1d(b, a)
@@ -289,9 +218,6 @@ def pearson(x: ArrayLike, y: ArrayLike) -> float:
         r = sum (x - mx)(y - my) / sqrt(sum (x - mx)^2 * sum (y - my)^2)
 
     Paper: Gouriten et al. 2014, section 7.2, table 3, between a feature and the nodes' scores.
-
-    >>> round(pearson([1, 2, 3], [2, 4, 7]), 4)      # 5 / sqrt(2 * 38/3)
-    0.9934
     """
     one, two = _centred(x), _centred(y)
     scale = math.sqrt(float(one @ one)) * math.sqrt(float(two @ two)) if len(one) > 1 else 0.0
@@ -303,14 +229,7 @@ def r_squared(features: Sequence[ArrayLike], y: ArrayLike) -> float:
 
         R^2 = 1 - sum (y - prediction)^2 / sum (y - my)^2
 
-    Returns nan if y is constant. Collinear features are allowed.
-
-    Paper: Gouriten et al. 2014, section 7.3, table 4.
-
-    >>> round(r_squared([[1, 2, 3], [1, 0, 1]], [2, 4, 7]), 6)      # three points, three unknowns
-    1.0
-    >>> round(r_squared([[1, 2, 3]], [2, 4, 7]), 4)                 # one feature: the square of pearson
-    0.9868
+    It is nan if y is constant. Features may be collinear. Paper: Gouriten et al. 2014, section 7.3, table 4.
     """
     of = _centred(y)
     spread = float(of @ of)

@@ -80,7 +80,6 @@ def _start(*shared: Any) -> None:
 
 
 def _exit_with_parent() -> None:
-    """Exit with the parent; a worker whose parent was killed would wait for work forever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -51,8 +51,7 @@ def prepare(
     random_seed: int = 0,
     progress: ProgressCallback = no_progress,
 ) -> HuntSubject:
-    """Return the subject with the model, rules or browsing it needs, cached under `out`; reasons for failures go to
-    `lacking`.
+    """Return the subject with the model, rules or browsing it needs, cached under `out`; failures go to `lacking`.
 
     A model separates the subject from the other classes; small ones among these are merged into their parents. Rules
     are learned from the same pages and their links. Browsing is simulated: a session starts at a random page off the
@@ -79,8 +78,6 @@ def prepare(
 
 @dataclass
 class _Work:
-    """Inputs of the trainers."""
-
     index: CorpusIndex
     subject: HuntSubject
     random_seed: int
@@ -114,8 +111,7 @@ class _Work:
 def _cached(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set[int]]) -> tuple[Path, list[int]]:
     """Build something in a temporary directory and move it into place, or reuse an earlier result.
 
-    Returns its directory and the pages that were read. Concurrent processes build the same contents, so any of them may
-    win.
+    Return its directory and the pages that were read. Concurrent processes build the same contents.
     """
     subject = work.subject
     known = [subject.name, subject.examples, need, work.random_seed, subject.truth]
@@ -153,7 +149,6 @@ class TrackedPages:
     read_nodes: set[int] = field(default_factory=set)
 
     def __call__(self, urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
-        """Yield the permitted pages in order, with their links in `address` form."""
         for number, url in enumerate(urls, 1):
             progress("reading pages", number, len(urls))
             node = node_of(url)
@@ -182,7 +177,6 @@ def trained_on(
     kind: str = "nb",
     progress: ProgressCallback = no_progress,
 ) -> TrainingResult:
-    """Train a classifier of any kind on a table of nodes and their classes."""
     pages = TrackedPages(index, np.ones(len(index), np.bool_))
     return train(
         [str(table)],

@@ -19,23 +19,13 @@ Nodes = Sequence[int] | NDArray[np.integer[Any]]
 
 
 def targets(start: NDArray[np.int64], target: NDArray[np.int32], nodes: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
-    """Return the concatenated targets of some nodes: `child_start` and `child` of an index, or the reverse.
-
-    >>> targets(np.array([0, 2, 2, 3]), np.array([1, 2, 0], np.int32), np.array([2, 0])).tolist()
-    [0, 1, 2]
-    """
+    """Return the concatenated targets of some nodes: `child_start` and `child` of an index, or the reverse."""
     reached: NDArray[np.int32] = target[runs(start[nodes], start[nodes + 1] - start[nodes])]
     return reached
 
 
 def distances_from(index: CorpusIndex, seeds: Nodes, seen: NDArray[np.bool_] | None = None) -> NDArray[np.int32]:
-    """Return the budget needed to fetch each node: -1 if unreachable, 0 for a seed.
-
-    That is the number of links from the nearest seed, except that `seen` nodes cost nothing.
-
-    >>> distances_from(CorpusIndex.of({"a": ["b"], "b": ["c"], "d": ["a"]}), [0]).tolist()
-    [0, 1, 2, -1]
-    """
+    """Return the budget needed to fetch each node: -1 if unreachable, 0 for a seed. `seen` nodes cost nothing."""
     distance = np.full(len(index), -1, np.int32)
     nodes = np.unique(np.array(seeds, np.int64))
     if len(nodes) and (nodes[0] < 0 or nodes[-1] >= len(index)):
@@ -59,12 +49,7 @@ def distances_from(index: CorpusIndex, seeds: Nodes, seen: NDArray[np.bool_] | N
 
 
 def distances_to(index: CorpusIndex, relevant: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Return the number of links from each node to the nearest relevant one; FAR if there is no path.
-
-    >>> index = CorpusIndex.of({"a": ["b"], "b": ["c"], "c": ["d"], "d": []})
-    >>> distances_to(index, np.array([False, False, True, False])).tolist() == [2, 1, 0, FAR]
-    True
-    """
+    """Return the number of links from each node to the nearest relevant one; FAR if there is no path."""
     distances = np.where(relevant, 0, FAR).astype(np.int32)
     level, distance = np.flatnonzero(relevant), 0
     order = np.argsort(index.child, kind="stable")
@@ -79,7 +64,6 @@ def distances_to(index: CorpusIndex, relevant: NDArray[np.bool_]) -> NDArray[np.
 
 
 def links_to_any(index: CorpusIndex, nodes: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return a mask of the nodes that link to any of these."""
     hits = np.concatenate([[0], np.cumsum(nodes[index.child], dtype=np.int64)])
     links: NDArray[np.bool_] = np.diff(hits[index.child_start]) > 0
     return links
@@ -114,10 +98,6 @@ def upper_bound(
     optimal by exchange. One pass serves all budgets. Nodes with negative truth are ignored.
 
     Seeds count nothing, and `seen` nodes cost and count nothing.
-
-    >>> graph = CorpusIndex.of({"a": ["b", "c"], "b": ["d"], "d": ["e"]}, score={"c": .25, "d": 1, "e": 1})
-    >>> upper_bound(graph, graph.score, [0], [1, 2, 3, 9]).tolist()     # c; d; e
-    [0.25, 1.25, 2.25, 2.25]
     """
     if any(budget < 0 for budget in budgets):
         raise InputError("out-of-range", f"budget {min(budgets)} is negative: budgets are numbers of pages")

@@ -101,7 +101,6 @@ class ExperimentResults:
         return {one.start: one for one in self.select(strategy)}
 
     def guide(self, subject: str) -> Judgements:
-        """Return the judgements of all pages."""
         if subject not in self._guides:
             plan = self.experiment
             self._guides[subject] = judgements_for(
@@ -276,7 +275,6 @@ class ExperimentResults:
         return self._bounds[key]
 
     def write_tables(self, out: Path) -> None:
-        """Write results.csv: a row for each trial and budget."""
         text = io.StringIO()
         writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
         writer.writeheader()
@@ -311,7 +309,6 @@ def read_rows(directory: Path, corpus: str) -> list[Row]:
 
 
 def grouped(rows: Iterable[Row]) -> dict[tuple[str, int], list[Row]]:
-    """Group rows by strategy and budget."""
     groups: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["strategy"], row["budget"]), []).append(row)
@@ -319,7 +316,6 @@ def grouped(rows: Iterable[Row]) -> dict[tuple[str, int], list[Row]]:
 
 
 def unit_means(rows: Iterable[Row], column: str) -> dict[Unit, float]:
-    """Return the mean of a column for each topic and seed set."""
     several: dict[Unit, list[float]] = {}
     for row in rows:
         several.setdefault((row["subject"], row["seed_set"]), []).append(row[column])

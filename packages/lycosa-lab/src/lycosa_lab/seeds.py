@@ -57,7 +57,6 @@ def seed_sets(
 
 
 def _on_topic_seeds(index: CorpusIndex, subject: HuntSubject, order: NDArray[np.int64], count: int) -> list[int]:
-    """Return the first relevant nodes that lead to another relevant one."""
     seeds: list[int] = []
     for node in order.tolist():
         if leads_to_relevant(index, [node], subject.truth > 0):
@@ -87,7 +86,6 @@ def _random_seeds(
 
 
 def _candidates(index: CorpusIndex, subject: HuntSubject, kind: str, hops: int) -> NDArray[np.int64]:
-    """Return the nodes to draw from; exclusions are noted."""
     relevant = subject.truth > 0
     distance = distances_to(index, relevant)
     reaching = links_to_any(index, distance < FAR) if kind == "on-topic" else distance < FAR

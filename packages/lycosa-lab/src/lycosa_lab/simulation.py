@@ -56,12 +56,6 @@ def simulate(
 
     Nodes marked `seen` (in training) are fetched without using the budget. `memory_rows` limits the rows in memory; the
     others are spilled as in a crawl (core/spilled_rows.py); 0: no limit.
-
-    >>> from lycosa.strategies import strategy
-    >>> index = CorpusIndex.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"c": 1, "e": 1}, alpha={("a", "c"): 1})
-    >>> trace = simulate(Judgements.given(index), strategy("fl_e"), [0], budget=2)
-    >>> [index.names[node] for node in trace.found]
-    ['c', 'b']
     """
     distinct = _distinct(guide.index, seeds)
     table, judge = IndexedTable(guide.index), guide.begin(seeds, strategy.wants)
@@ -116,7 +110,6 @@ def _distinct(index: CorpusIndex, seeds: Sequence[int]) -> int:
 
 
 def always_ready(host_key: str) -> tuple[float, str]:
-    """Return the delay and reason of a host key that never has to wait."""
     return 0.0, ""
 
 
@@ -124,14 +117,7 @@ _NONE = np.array(0)  # numpy compares with an array twice as fast as with a plai
 
 
 class IndexedTable(Table):
-    """A crawl table whose nodes are numbers of an index, so that resolving links is an array access.
-
-    >>> table = IndexedTable(CorpusIndex.of({"a": ["b", "c"], "c": ["b"]}))
-    >>> row = table.seed(0)
-    >>> step = table.visited(Visit("a", "page", "ok", pick=1, relevance=.5), row, np.zeros(2, np.float32))
-    >>> step.children.tolist(), table.nodes[2], table.relevance_sum[step.children].tolist()
-    ([1, 2], 'c', [0.5, 0.5])
-    """
+    """A crawl table whose nodes are numbers of an index, so that resolving links is an array access."""
 
     def __init__(self, index: CorpusIndex) -> None:
         super().__init__()
@@ -175,7 +161,6 @@ class IndexedTable(Table):
         return IndexedStep(visit, row, children, link_relevances, node, self.index)
 
     def _add(self, nodes: NDArray[np.intp], depth: int, parent: int) -> Rows:
-        """Add rows for distinct new nodes."""
         begin, end = self.size, self.size + len(nodes)
         if self._vacant:
             rows = self._vacant_rows(len(nodes)).astype(np.intp)
@@ -234,7 +219,6 @@ class IndexedStep(Step):
 
     @property
     def of_link(self) -> Rows:  # type: ignore[override]
-        """Row of each link of the page."""
         slots = self._index.link_slot
         if not len(slots):
             return self.children

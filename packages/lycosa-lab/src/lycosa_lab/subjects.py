@@ -128,7 +128,6 @@ def _of_scores(index: CorpusIndex, names: Sequence[str]) -> HuntSubject:
 
 
 def _spelt_class(index: CorpusIndex, name: str) -> str:
-    """Return a class or branch as spelt in the corpus."""
     branches = index.branches()
     spelt = {branch.casefold(): branch for branch in branches}
     known = spelt.get(name.strip("/ ").casefold())
@@ -146,7 +145,6 @@ def _spelt_class(index: CorpusIndex, name: str) -> str:
 
 
 def _random_classes(index: CorpusIndex, count: int, least: int, most: int, random_seed: int) -> list[str]:
-    """Return random classes of a fitting size, in alphabetical order."""
     sizes = index.sizes()
     wanted = {name: size for name, size in sizes.items() if name.casefold() not in NEGATIVE_LABELS}
     highest = most or max(len(index) // 5, 1)
@@ -195,11 +193,6 @@ def _embedded_query(index: CorpusIndex, name: str) -> str:
 
 
 def _name_words(name: str) -> list[str]:
-    """Return the words of a class name, from the last part of its path.
-
-    >>> _name_words("Science/NaturalHistory/Mammals_of_AsiaMinor")
-    ['mammals', 'of', 'asia', 'minor']
-    """
     last = name.rpartition("/")[2]
     if last.casefold() in DEFAULT_TARGETS:  # a yes/no label does not describe the topic
         return []

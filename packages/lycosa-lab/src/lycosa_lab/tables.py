@@ -24,10 +24,6 @@ YARDSTICKS = (
 
 
 def findings(results: ExperimentResults, against: str = "", before: Sequence[Row] | None = None) -> Findings:
-    """Return tables, curves, claims, settings and, with `against`, paired differences.
-
-    Differences are to the strategy `against`, or to the rows `before` of the experiment in the directory `against`.
-    """
     plan, order = results.experiment, results.ranked(results.experiment.budget)
     summary = (
         f"{len(results.strategies)} strategies on {len(results.subjects)} topics, {len(results.outcomes)} crawls of "
@@ -115,7 +111,6 @@ def _harvest(results: ExperimentResults, order: Sequence[str]) -> ReportTable:
 
 
 def _figure(results: ExperimentResults, order: Sequence[str]) -> ReportFigure:
-    """Return the curves, each over all trials of its strategy."""
     measure, steps = harvest_by(results.mode), steps_to(results.experiment.budget).tolist()
     label = "share of the budget that is relevant"
     figures = [

@@ -66,10 +66,7 @@ def make_trial_strategy(
 
 
 def strategy_class(name: str) -> Any:
-    """Return the class of a strategy: of `lycosa list strategies`, an external program, or the user's module:Class.
-
-    Every strategy of `lycosa lab` is looked up here.
-    """
+    """Return the class of a strategy: a registered one, an external program, or the user's module:Class."""
     return ExternalStrategy if name == PROGRAM else STRATEGIES.maker(name)
 
 
@@ -125,11 +122,7 @@ def look_ahead_links(text: str) -> int:
 
 
 def needs(text: str) -> set[str]:
-    """Return the names of training data that `prepare` must make for a strategy.
-
-    >>> needs("best-first"), sorted(needs("rules,depth=3")), needs("mab_var,arms=hmm+fl_n")
-    (set(), ['model', 'rules'], {'browsing'})
-    """
+    """Return the names of training data that `prepare` must make for a strategy."""
     files: set[str] = set()
     for part in _parts(text):
         if "file" not in parse_spec(part)[1]:
@@ -147,16 +140,11 @@ def uses_judge(text: str) -> bool:
 
 
 def is_foresighted(text: str) -> bool:
-    """Return whether a strategy reads judgements of unfetched pages.
-
-    >>> is_foresighted("craw4llm,batch=5"), is_foresighted("oracle")
-    (True, False)
-    """
+    """Return whether a strategy reads judgements of unfetched pages."""
     return parse_spec(text)[0] == "craw4llm"
 
 
 def judge_as_for(text: str, description: str) -> str:
-    """Return the description that the judge of a strategy needs: a model if it requires classes, else `description`."""
     return "model" if any(kind(part) == TAXONOMY for part in _parts(text)) else description
 
 
@@ -171,9 +159,6 @@ def input_group(text: str, description: str) -> str:
 
     Strategies without a judge are given nothing, even if one judges the pages. A query is words, or the scores of a
     graph, which stem from a query.
-
-    >>> input_group("breadth-first", "model"), input_group("best-first", "words"), input_group("soft-focus", "model")
-    ('nothing', 'query', 'taxonomy')
     """
     one_of("description", description, DESCRIPTIONS)
     given = {"examples": "examples", "model": "taxonomy"}.get(description, "query")

@@ -105,6 +105,7 @@ def test_extended_cut_or_continued() -> None:
 
 def test_geometric_mean_ignores_nan() -> None:
     assert 2.0 == pytest.approx(geometric_mean([math.nan, 1, 2, 4]))
+    assert 0.0 == geometric_mean([0, 5])
     assert math.isnan(geometric_mean([]))
     assert math.isnan(geometric_mean([math.nan]))
 

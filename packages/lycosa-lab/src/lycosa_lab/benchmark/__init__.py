@@ -148,7 +148,6 @@ class BenchmarkRun:
         return {cell.corpus: cell.budget for cell in sorted(self.cells, key=lambda cell: cell.budget)}
 
     def pooled(self, budget: int, corpus: str = "") -> CrawlComparison:
-        """Pool all crawls with a budget, optionally of one corpus only."""
         return CrawlComparison.pooled(
             [of for cell, of in self.cells.items() if cell.budget == budget and corpus in ("", cell.corpus)]
         )
@@ -204,7 +203,6 @@ def described_subjects(index: CorpusIndex, topics: Sequence[str], description: s
 
 
 def _add_cells(run: BenchmarkRun, place: AvailableCorpus, done: Mapping[BenchmarkSetting, ExperimentResults]) -> None:
-    """Add the crawls on a corpus to the cells, and draw their curves."""
     labels = {text: label(text) for text in run.entrants}
     for setting, results in done.items():
         for budget in results.experiment.budgets:
@@ -284,7 +282,6 @@ def table_cells(known: Sequence[CellComparison]) -> ReportTable:
 
 
 def table_all(run: BenchmarkRun, budget: int) -> ReportTable:
-    """Return the table of all entrants over all corpora and settings at a budget, best share first."""
     crawls = run.pooled(budget)
     shares = {text: of[:, -1] for text, of in crawls.values[SHARE].items() if np.isfinite(of).any()}
     tested = [text for text in shares if kind(text) != "oracle" and SCENT in shares and text != SCENT]
@@ -318,7 +315,6 @@ def table_cpu(run: BenchmarkRun) -> ReportTable:
 
 
 def table_corpus(run: BenchmarkRun, corpus: str) -> ReportTable:
-    """Return the table of every entrant in every cell of a corpus."""
     columns = {f"{cell.setting.title}, {cell.budget:,}": of for cell, of in run.cells.items() if cell.corpus == corpus}
     return ReportTable(
         f"benchmark-{corpus}", f"All entrants on {corpus}: share of the optimum, as far as it is known",

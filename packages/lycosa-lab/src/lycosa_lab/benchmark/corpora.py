@@ -82,7 +82,6 @@ class AvailableCorpus:
     usual: int = 8
 
     def facts(self, topics_used: Sequence[str]) -> dict[str, Any]:
-        """Return the facts needed to repeat a run on this corpus."""
         return {
             "source": self.index.facts.get("source"), "files": self.files, "fingerprint": self.index.fingerprint,
             "pages": len(self.index), "links": self.index.facts.get("links"), "topics": list(topics_used),
@@ -153,11 +152,7 @@ def _open_user_index(name: str, half: str) -> AvailableCorpus:
 
 
 def half_of(name: str) -> str:
-    """Return the half of a topic, the same in every corpus: the last bit of its checksum.
-
-    >>> half_of("student"), half_of("staff")
-    ('report', 'development')
-    """
+    """Return the half of a topic, the same in every corpus: the last bit of its checksum."""
     return REPORT if zlib.crc32(name.encode()) % 2 else DEVELOPMENT
 
 

@@ -37,7 +37,6 @@ def _table(part: ReportTable) -> Part:
 
 @contextmanager
 def report_interrupt(out: Path) -> Iterator[None]:
-    """Report on Ctrl-C that finished crawls are kept."""
     try:
         yield
     except KeyboardInterrupt:

@@ -106,7 +106,6 @@ def run(
 
 
 def _plan_and_corpus(file: Path | None, flags: dict[str, Any], against: str) -> tuple[Experiment, CorpusIndex]:
-    """Return the experiment and its corpus; options take precedence over the file."""
     if file is None:
         if "corpus" not in flags:
             raise InputError(

@@ -68,12 +68,6 @@ def generate(
     matched: reciprocal links, triangles, the order of links on a page.
 
     Paper: Gouriten, Maniu, Senellart 2014, section 2.3.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as place:
-    ...     index = generate(Path(place) / "small.index", "france", nodes=1000)
-    ...     len(index), len(index.child), int((index.score > 0).sum()), index.names[7]
-    (1000, 16182, 192, '7')
     """
     if like not in KINDS:
         raise InputError("unknown-name", f"unknown kind of graph {like!r}: choose one of {', '.join(KINDS)}")
@@ -139,7 +133,6 @@ class _GraphGenerator:
         return np.argsort(-known, kind="stable").astype(np.int32)
 
     def _scores(self, communities: int) -> NDArray[np.float32]:
-        """Return the score of each node, above 0 for the configured share."""
         n = self.kind.nodes
         rng = self._rng(4)
         topical = 1.5 * rng.standard_normal(communities)[self.community]
@@ -154,7 +147,6 @@ class _GraphGenerator:
     def write(
         self, place: Path, progress: ProgressCallback = no_progress
     ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Write links and link scores into a directory and return the columns and facts of the index."""
         n = self.kind.nodes
         degree = self.degree[self.place_of]
         before = np.concatenate([[0], np.cumsum(degree)])
@@ -195,8 +187,7 @@ class _GraphGenerator:
     def _links(
         self, nodes: NDArray[np.int64], degree: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Draw the links of some nodes without duplicates or self-links; return the position of each source and its
-        target.
+        """Draw the links of some nodes without duplicates or self-links; return indexes of sources, and targets.
 
         More links are drawn than needed, because popular nodes are drawn repeatedly; those beyond seven sixths of the
         degree lead to random nodes. A page whose draws were nearly all alike may still have too few links.
@@ -253,9 +244,7 @@ class _GraphGenerator:
     def _link_relevances(
         self, source: NDArray[np.int64], target: NDArray[np.int32], scale: float, rng: np.random.Generator
     ) -> NDArray[np.float32]:
-        """Return the score of each link: log(1 + y), where y counts a word around it that its page has at least as
-        often.
-        """
+        """Return log(1 + y) for each link, where y counts a word around it that its page has at least as often."""
         chosen = np.flatnonzero(rng.random(len(source), np.float32) < scale * self._link_probability(source, target))
         more = rng.standard_exponential(len(chosen), np.float32) * (0.2 + 0.4 * self.score[target[chosen]])
         alpha = np.zeros(len(source), np.float32)

@@ -41,7 +41,6 @@ def make_index(
     scores: Path | None = None,
     progress: ProgressCallback = no_progress,
 ) -> CorpusIndex:
-    """Read some sources into one index."""
     kinds = [kind_of(source) for source in sources]
     title = ", ".join(
         source if kind in MADE else Path(source).name for source, kind in zip(sources, kinds, strict=True)

@@ -41,8 +41,6 @@ _SUBJECTS = re.compile(rb'<h3 id="siteSub">.*?</h3>', re.DOTALL)
 
 @dataclass(frozen=True)
 class PublicCorpus:
-    """A corpus that anyone can download."""
-
     name: str
     about: str
     urls: tuple[str, ...]
@@ -157,9 +155,7 @@ def _categories(path: Path) -> dict[str, list[str]]:
 
 
 def _webkb(files: list[Path], account: Account) -> Iterator[RecordedPage]:
-    """Yield the pages in class/university/address, where the address has ^ for each slash and the file starts with HTTP
-    headers.
-    """
+    """Yield the pages in class/university/address; the address has ^ for slashes, the file starts with HTTP headers."""
     for name, read in members(files[0]):
         if len(name.parts) < 3 or not name.name.startswith(("http:^^", "https:^^")):
             account.left_out["files that are no pages"] += 1

@@ -66,7 +66,6 @@ MAX_RELEVANT = 50  # relevant pages that a page is compared with
 
 
 def findings(bench: Bench) -> Findings:
-    """Return figures 12 to 17, a table of their final values, the quality of the evaluator, and the claims."""
     if not bench.index.has_text:
         raise InputError("no-text", "the experiments of the thesis need pages with text: this corpus is a graph")
     plan = bench.plan(
@@ -205,7 +204,6 @@ class Evaluator:
         )
 
     def of(self, subject: HuntSubject) -> Floats:
-        """Return the similarity of each page of the corpus to the subject's relevant pages."""
         key = f"{subject.name} {int(subject.seen.sum())}"
         if key not in self.known:
             relevant = self.chosen(subject)
@@ -214,7 +212,6 @@ class Evaluator:
         return self.known[key]
 
     def chosen(self, subject: HuntSubject) -> list[int]:
-        """Return the relevant pages used for comparison."""
         nodes = np.flatnonzero((subject.truth > 0) & subject.unseen)
         nodes = seeded_random(self.random_seed, "evaluator", subject.name).permutation(nodes)
         some: list[int] = np.sort(nodes[: min(MAX_RELEVANT, (len(nodes) + 1) // 2)]).tolist()

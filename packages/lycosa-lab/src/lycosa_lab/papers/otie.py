@@ -125,7 +125,6 @@ def _trained(
 
 
 def _quality(kinds: Sequence[str], topics: Sequence[tuple[HuntSubject, Said]]) -> ReportTable:
-    """Return the classifiers' precision and recall on pages not used for training."""
     means = {}
     for kind in kinds:
         pairs = [(subject.truth[subject.unseen] > 0, masks[kind][subject.unseen]) for subject, masks in topics]

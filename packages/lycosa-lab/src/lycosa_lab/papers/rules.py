@@ -158,12 +158,10 @@ def published() -> list[Match]:
 
 
 def _labelled(mode: Mode, key: str, title: str) -> tuple[str, str]:
-    """Return the key and title of a part that exists both as published and by labels."""
     return (key, title) if mode == AS_PUBLISHED else (f"{key}-labels", f"{title} by labels")
 
 
 def table_3(results: ExperimentResults, mode: Mode) -> ReportTable:
-    """Return harvest ratio, overlap and exclusive harvest ratio for each topic and seed set."""
     rows = [row for match in matches(results, mode, results.experiment.budget) for row in match.rows("here")]
     if mode == AS_PUBLISHED:
         rows += [row for match in published() for row in match.rows("paper")]
@@ -189,7 +187,6 @@ def _figure_6(crawls: CrawlComparison, seeds: int, mode: Mode) -> ReportFigure:
 
 
 def _family(of: Mapping[str, ExperimentResults]) -> ReportTable:
-    """Return the table of all three crawlers, from seeds on and off the topic, by both judges."""
     rows: list[list[Cell]] = []
     budget = of[TABLE].experiment.budget
     there = {"on the topic": of[TABLE]} | ({"off the topic": of[TUNNEL]} if TUNNEL in of else {})

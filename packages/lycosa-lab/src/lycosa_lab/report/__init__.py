@@ -48,9 +48,7 @@ def require_packages(*packages: str) -> None:
 
 
 def write_report(findings: Findings, out: Path, command: str) -> Path:
-    """Write findings into a directory, each file atomically; return the page. `command` is shown as the way to repeat
-    it.
-    """
+    """Write findings into a directory, each file atomically; return the page. `command` is how to repeat it."""
     if (out / PAGE).exists() and not (out / REPORT).exists():
         raise StoreError(f"{out / PAGE} already exists and is not a report: choose another place with --out")
     facts = {
@@ -84,11 +82,7 @@ def _versions() -> dict[str, str]:
 
 
 def tally(claims: Iterable[Claim]) -> str:
-    """Return the numbers of claims by verdict, in words.
-
-    >>> tally([Claim("a", "", "holds", ""), Claim("b", "", "cannot be tested here", "")])
-    '1 holds, 1 cannot be tested here'
-    """
+    """Return the numbers of claims by verdict, in words."""
     count = Counter(claim.verdict for claim in claims)
     several: dict[Verdict, str] = {HOLDS: "hold", FAILS: "do not hold", UNTESTED: UNTESTED}
     return ", ".join(f"{count[one]} {one if count[one] == 1 else many}" for one, many in several.items() if count[one])
@@ -141,7 +135,7 @@ def format_cell(cell: Any, digits: int = 3) -> str:
 
 
 def numeric_columns(table: ReportTable) -> list[bool]:
-    """Return for each column if it is numeric and thus right-aligned: only numbers and empty cells.
+    """Return for each column if it has only numbers and empty cells, and is thus right-aligned.
 
     >>> numeric_columns(ReportTable("t", "T", ["name", "n"], [["a", 1], ["b", None]]))
     [False, True]

@@ -29,8 +29,7 @@ def publish(
 ) -> dict[str, Findings | str]:
     """Run experiments and write their reports under `out`; return the findings of each, or the message of its error.
 
-    `wanted` are fields of a Bench. Runs are kept under `out`/PAPER/work, so that a second call resumes. `command` is
-    shown as the way to repeat everything.
+    `options` are fields of a Bench. Runs are kept under `out`/PAPER/work, so that a second call resumes.
     """
     for name in names:
         if name not in EXPERIMENTS:
@@ -59,7 +58,6 @@ def publish(
 
 
 def embedded_web(kept: Path, progress: ProgressCallback) -> CorpusIndex:
-    """Return the embedded web as a corpus, built once and then cached."""
     path = kept / f"embedded-{EMBEDDED}.index"
     if path.exists():
         try:

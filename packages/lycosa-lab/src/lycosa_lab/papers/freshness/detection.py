@@ -124,8 +124,6 @@ def detect(pairs: Sequence[Pair]) -> dict[str, Detection]:
 
 
 def detect_world(world: FreshnessScenario, count: int, out: Path) -> dict[str, Detection]:
-    """Draw pairs of a web and run all detectors on them; results are cached."""
-
     def judge() -> dict[str, list[tuple[bool, bool]]]:
         return {
             name: one.outcomes for name, one in detect(draw_pairs(world.grow(), count, world.seed, world.days)).items()

@@ -73,7 +73,6 @@ class CrawledPages(NamedTuple):
 
 
 def crawl_scenario(world: FreshnessScenario, out: Path) -> CrawledPages:
-    """Crawl a web once; the result is cached."""
     place = out / "crawls" / world.key
     pages = cached(place / "watched.json", {"world": asdict(world)}, lambda: _crawl(world, place / "crawl")._asdict())
     return CrawledPages(**pages)
@@ -105,7 +104,6 @@ def _crawl(world: FreshnessScenario, place: Path) -> CrawledPages:
 
 
 def run_revisit_trial(trial: RevisitTrial, out: Path) -> Upkeep:
-    """Run a watch and measure it; the result is cached."""
     of = {"software": SOFTWARE, "trial": asdict(trial)}
     return Upkeep(**cached(out / "watches" / f"{trial.key}.json", of, lambda: asdict(_watch(trial, out))))
 

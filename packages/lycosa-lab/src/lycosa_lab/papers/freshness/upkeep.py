@@ -28,10 +28,7 @@ class Timeline:
 
 
 def timeline(web: ChangingWeb, url: str, weight: float, fetched: float, start: float, end: float) -> Timeline:
-    """Return the history of a page from `start` to `end`.
-
-    It counts until it first vanishes or moves, except while its content is about another topic.
-    """
+    """Return the history of a page; it counts until it vanishes or moves, except while its content is off the topic."""
     real_changes = [change for change in web.changes(url, fetched, end) if change.real]
     until = min(end, web.fate(url).time)
     turns = [change.time for change in real_changes if change.kind == "topic"]
@@ -42,13 +39,7 @@ def timeline(web: ChangingWeb, url: str, weight: float, fetched: float, start: f
 
 
 def spans(copies: Sequence[float], changes: Sequence[float], end: float) -> tuple[list[Span], list[Span]]:
-    """Return the spans in which the copy is current, and those in which it is outdated.
-
-    Fetched at 0 and 5, changed at 2 and 6, until 10:
-
-    >>> spans([0.0, 5.0], [2.0, 6.0], 10.0)
-    ([(0.0, 2.0), (5.0, 6.0)], [(2.0, 5.0), (6.0, 10.0)])
-    """
+    """Return the spans in which the copy is current, and those in which it is outdated."""
     fresh, stale = [], []
     left = iter(changes)
     change = next(left, math.inf)
@@ -61,11 +52,6 @@ def spans(copies: Sequence[float], changes: Sequence[float], end: float) -> tupl
 
 
 def intersection(spans: Iterable[Span], within: Iterable[Span]) -> list[Span]:
-    """Return the intersection of two lists of spans.
-
-    >>> intersection([(0.0, 4.0), (5.0, 9.0)], [(1.0, 6.0)])
-    [(1.0, 4.0), (5.0, 6.0)]
-    """
     whole = list(within)
     cut = ((max(a, x), min(b, y)) for a, b in spans for x, y in whole)
     return [(a, b) for a, b in cut if b > a]
@@ -105,10 +91,7 @@ def share_over_time(
     """Return the mean over time of (fresh weight) / (counted weight), and its means per step.
 
     Both are step functions, constant between two events, so the integral is a sum. Time in which nothing counts is
-    excluded.
-
-    Two pages, weights 1 and 3, from 0 to 4. The first is fresh until 2; the second all the time, and counts until 1. In
-    [0, 1) all is fresh, in [1, 2) the first alone counts and is fresh, in [2, 4) it is not: (1 + 1 + 0) / 4.
+    excluded. Two pages, weights 1 and 3: the first is fresh until 2 of 4, the second counts and is fresh until 1.
 
     >>> share_over_time([1.0, 3.0], [[(0.0, 2.0)], [(0.0, 1.0)]], [[(0.0, 4.0)], [(0.0, 1.0)]], 0.0, 4.0, 2.0)
     (0.5, [1.0, 0.0])
@@ -137,10 +120,7 @@ def share_over_time(
 def measure(
     pages: Sequence[Timeline], looks: Sequence[Sequence[PageCheck]], start: float, end: float, other: int = 0
 ) -> Upkeep:
-    """Measure a watch from `start` to `end`; `looks` has the checks of each page, in order.
-
-    A copy that is outdated from day 1 to 3 grows 2 days old: over 4 counted days its mean age is 2 / 4.
-    """
+    """Measure a watch from `start` to `end`; `looks` has the checks of each page, in order."""
     fresh = []
     aged = lied = whole = 0.0  # integrals over weight and counted time
     for page, own in zip(pages, looks, strict=True):

@@ -72,7 +72,6 @@ def format_numbers(numbers: Means, digits: int = 3) -> str:
 
 
 def untested_if_short(crawls: CrawlComparison, least: int, ruling: Ruling) -> Ruling:
-    """Return the ruling, or UNTESTED if the crawls are shorter than the claim requires."""
     if crawls.budgets[-1] >= least:
         return ruling
     short = f"The claim is about crawls of {least:,} steps or more, crawls here have {crawls.budgets[-1]:,}."
@@ -426,9 +425,5 @@ GLOBAL: dict[str, tuple[float, float, float, float]] = {
 
 
 def paper_value(numbers: tuple[float | None, ...], step: int) -> float | None:
-    """Return the paper's number for a step, if any.
-
-    >>> paper_value(GLOBAL["e"], 1_000), paper_value(GLOBAL["e"], 300)
-    (0.56, None)
-    """
+    """Return the paper's number for a step, if any."""
     return dict(zip(STEPS, numbers, strict=False)).get(step)

@@ -69,11 +69,7 @@ def steps_for(index: CorpusIndex, quick: bool) -> tuple[int, ...]:
 
 
 def keyword(name: str) -> str:
-    """Return a search phrase for a class: the words of its name.
-
-    >>> keyword("Science/Physics/General_Physics"), keyword("medieval history/guilds and trade")
-    ('physics', 'guilds trade')
-    """
+    """Return a search phrase for a class: the words of its name."""
     empty = {"and", "the", "for", "from", "with", "general", "other", "others", "misc"}
     for part in reversed(name.split("/")):
         words = re.findall(r"[^\W\d_]{3,}", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", part))
@@ -157,7 +153,6 @@ class Crawls:
 
     @property
     def suffixes(self) -> tuple[str, str]:
-        """Suffixes of the keys and titles of parts that are repeated by labels."""
         return ("", "") if self.mode == AS_PUBLISHED else ("-independent", " by labels")
 
     def curve(self, graph: str, strategy: str, length: int) -> Floats:
@@ -170,7 +165,6 @@ class Crawls:
         return [group for group in GROUPS if self.graphs(group)]
 
     def graphs(self, group: str, step: int = 0) -> list[str]:
-        """Return the graphs of a group that are large enough for a step."""
         return [
             name
             for name, (dataset, results) in self.results.items()
@@ -227,7 +221,6 @@ class Crawls:
         ]
 
     def beaten(self) -> list[str]:
-        """Return the remarks on crawls that scored above greedy with the oracle."""
         return [
             line
             for _, results in self.results.values()

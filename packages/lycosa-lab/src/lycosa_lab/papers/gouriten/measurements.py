@@ -174,7 +174,6 @@ def beyond(group: str) -> dict[str, str]:
 
 
 def figures_3(crawls: Crawls) -> list[ReportFigure]:
-    """Return cumulative scores on the first graph of each group; the paper draws two of its five."""
     return [_figure_3(crawls, group, crawls.graphs(group)[0]) for group in crawls.groups]
 
 
@@ -207,17 +206,11 @@ def neighbourhood(
         fl_deg = |P(v)|,  fl_n = sum of beta(u),  fl_e = sum of alpha(u, v),  fl_ne = sum of beta(u) alpha(u, v)
         sl_n   = sum over u in P(v), over children w of u other than v, of beta(w); sl_e of alpha(u, w), sl_ne of both
 
-    Sums over siblings are computed as the sums over all children of each parent minus v's own contributions. `alpha` is
-    in the order of `index.child`.
+    Sums over siblings are the sums over all children of each parent minus v's own. `alpha` has the order of `child`.
 
     Paper: Gouriten et al. 2014, section 7.2, estimator 4, and "a setting where the full graph is known". There V' is
     all of V, so that as printed v is among its own siblings, and a feature contains its own target. In a crawl v is not
     crawled yet, so here it is excluded.
-
-    >>> index = CorpusIndex.of({"u": ["v", "w"]})
-    >>> columns = neighbourhood(index, np.array([.5, 0, .25]), np.array([1., .5]))
-    >>> columns["fl_ne"].tolist(), columns["sl_n"].tolist()
-    ([0.0, 0.5, 0.25], [0.0, 0.25, 0.0])
     """
     n = len(index)
     worth, promise = np.asarray(relevance, np.float64), np.asarray(alpha, np.float64)
@@ -260,16 +253,8 @@ def fit(
 ) -> dict[tuple[str, str], float]:
     """Return the correlation of each feature and R^2 of each regression: ("fl_n", "log"), ("lr_fl", "original").
 
-    Features are used as they are, or as log(1 + x); scores as they are. "held out" is R^2 on nodes not used for the
-    fit.
-
-    Paper: Gouriten et al. 2014, sections 7.2 and 7.3. Only the estimates are smoothed, not the scores: "we use the
-    smoothened version of those estimators".
-
-    >>> index = CorpusIndex.of({"u": ["v", "w"], "w": ["v"]})
-    >>> relevance = np.array([.5, 1, .25])
-    >>> round(fit(neighbourhood(index, relevance, np.ones(3)), relevance)["fl_deg", "original"], 4)   # parents 0, 2, 1
-    0.6547
+    Features are used as they are, or as log(1 + x), scores as they are. "held out" is R^2 on nodes not used to fit.
+    Paper: Gouriten et al. 2014, sections 7.2 and 7.3: "we use the smoothened version of those estimators".
     """
     values: dict[tuple[str, str], float] = {}
     smooth = {name: np.log1p(column) for name, column in columns.items()}
@@ -401,7 +386,6 @@ class ForcedSequences:
         )  # fmt: skip
 
     def quarters(self, graph: str) -> list[dict[str, float]]:
-        """Return the mean distance of each estimator in each quarter of the crawl."""
         seen = self.watched[graph]
         return [
             {name: float(np.nanmean(seen.best[part] - seen.picked[name][part])) for name in PRECISE}

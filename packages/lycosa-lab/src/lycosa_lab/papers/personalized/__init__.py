@@ -137,9 +137,6 @@ def search_string(subject: HuntSubject) -> str:
 
     Pages may contain the names of their classes (Wikipedia for Schools prints them on every article), which would leak
     the label.
-
-    >>> search_string(HuntSubject("Sea/Coral_reefs", np.zeros(1, np.float32), "coral reefs polyp bleaching"))
-    'polyp'
     """
     name = subject.name.rpartition("/")[2].replace("_", " ").lower()
     others = [word for word in subject.words.split() if word.lower().rstrip("s") not in name]
@@ -159,11 +156,7 @@ def measures_of(subject: HuntSubject) -> dict[str, Any]:
 
 
 def average_precision(hits: NDArray[np.bool_]) -> float:
-    """Return the mean precision down to each relevant page; `hits` marks relevant pages, best first.
-
-    >>> average_precision(np.array([True, False, True]))    # (1/1 + 2/3) / 2
-    0.8333333333333333
-    """
+    """Return the mean precision down to each relevant page; `hits` marks relevant pages, best first."""
     places = np.flatnonzero(hits) + 1
     return float(np.mean(np.arange(1, 1 + len(places)) / places)) if len(places) else 0.0
 

@@ -1,7 +1,4 @@
-"""Change detection: kinds of change seen by each detector, its cost, and the claims of the paper.
-
-Two detectors are the paper's, the checksum and the tree comparison; two more are included for comparison.
-"""
+"""Change detection: kinds of change seen by each detector, its cost, and the claims of the paper."""
 
 from __future__ import annotations
 
@@ -37,11 +34,7 @@ _LINK = re.compile(r'(<a href=")([^"]+)(")')
 
 
 def page_html(page: Page) -> str:
-    """Return a recorded page as HTML with its title, paragraphs and links; nothing else was recorded.
-
-    >>> page_html(Page("ok", title="Reefs", marked="Reefs")).splitlines()[2:]
-    ['<head>', '<title>Reefs</title>', '</head>', '<body>', '<p>Reefs</p>', '</body>', '</html>']
-    """
+    """Return a recorded page as HTML with its title, paragraphs and links; nothing else was recorded."""
     urls = iter(page.links.urls)
 
     def linked(text: str) -> str:
@@ -82,8 +75,6 @@ def _in_word(change: Callable[[str, Random], str]) -> Make:
 
 
 def _one(pattern: re.Pattern[str], change: Callable[[re.Match[str], Random], str], fewest: int = 1) -> Make:
-    """Return a function that changes one match of a pattern, if there are at least `fewest`."""
-
     def make(source: str, chance: Random) -> str | None:
         matches = list(pattern.finditer(source))
         if len(matches) < fewest:
@@ -148,12 +139,8 @@ def levels(source: str, *, content: bool = False) -> list[list[object]]:
 
     With `content` also their attributes and texts, with normalised white space.
 
-    >>> levels("<p>a<b>c</b></p><p>d</p>")[2:]
-    [[('p', 1), ('p', 0)], [('b', 0)]]
-
     Paper: Trivedi et al. 2014, section II, Change Detection, 2): level by level, for structural changes; after Yadav et
-    al.
-    2012. The paper leaves open if text belongs to a level; "structural" suggests not. Both variants are here.
+    al. 2012. The paper leaves open if text belongs to a level; "structural" suggests not. Both variants are here.
     """
     page = parse_tree(source)
     children = Counter(parent for parent, name in zip(page.parents, page.names, strict=True) if name)
@@ -253,7 +240,6 @@ def detection_rate(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort]) -
 
 
 def table_of(key: str, title: str, seen: Sequence[Seen], note: str) -> ReportTable:
-    """Return the shares by kind of change and detector, with totals below."""
     rows: list[list[Cell]] = [
         [each.change, each.sort, each.pages, *(each.share(name) for name in DETECTORS)] for each in seen if each.pages
     ]
@@ -264,8 +250,6 @@ def table_of(key: str, title: str, seen: Sequence[Seen], note: str) -> ReportTab
 
 
 def costs(pages: Sequence[str], xml: Sequence[str]) -> ReportTable:
-    """Return the microseconds per page of each detector."""
-
     def timed(keep: Callable[[str], object], pages: Sequence[str]) -> float:
         began = perf_counter()
         for page in pages:
@@ -286,7 +270,6 @@ TREES = f"{SOURCE}, II, Change Detection, 2)"
 
 
 def missed_changes(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort] = ("content", "structure")) -> str:
-    """Name the kinds of change that a detector did not see on all pages, with the share that it saw."""
     return "; ".join(
         f"{each.change} ({each.share(detector):.1%} seen)"
         for each in seen
