@@ -146,8 +146,7 @@ class Scent:
         parents = table.in_degree.take(links.rows)
         anchor_root = np.maximum(known["anchor_root"], 1.0) * scale
         context_root = np.maximum(known["context_root"], 1.0) * scale
-        anchor_words = np.ascontiguousarray(links.groups["anchor"].T, np.intp)  # a column for each link
-        context_words = links.groups["context"].T
+        anchor_words, context_words = links.groups["anchor"].T, links.groups["context"].T  # a column for each link
         by_links, by_text = self.groups_, self.outcomes_.page_words
         sums, pages = by_links.look_up(np.array([links.groups["directory"], links.groups["host"]]))
         (directory_sum, host_sum), (directory_pages, host_pages) = sums, pages
