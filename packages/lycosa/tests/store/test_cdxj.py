@@ -97,10 +97,7 @@ def test_index_equals_cdxj_indexer(tmp_path: Path) -> None:
     indexes = sorted((crawl / "archive").glob("*.cdxj"))
     assert len(indexes) == len(list((crawl / "archive").glob("*.warc.gz"))) > 2
     assert sorted(whole.splitlines(True)) == sorted(b"".join(index.read_bytes() for index in indexes).splitlines(True))
-    for entry in map(cdxj.parse_line, whole.splitlines()):
-        assert entry is not None
-        assert entry in [found for index in indexes for found in cdxj.find_entries(index, entry.key)]
-    assert [] == [found for index in indexes for found in cdxj.find_entries(index, "test,a)/no")]
+    assert all(map(cdxj.parse_line, whole.splitlines()))
 
 
 def test_update_index_repairs_and_extends(tmp_path: Path) -> None:
@@ -110,7 +107,7 @@ def test_update_index_repairs_and_extends(tmp_path: Path) -> None:
     (index,) = (tmp_path / "crawl" / "archive").glob("*.cdxj")
     (file,) = (tmp_path / "crawl" / "archive").glob("*.warc.gz")
     whole, end = index.read_bytes(), file.stat().st_size
-    entries = sorted(cdxj.read_entries(index), key=lambda entry: entry.offset)
+    entries = sorted(filter(None, map(cdxj.parse_line, whole.splitlines(True))), key=lambda entry: entry.offset)
     lines, last = [entry.line for entry in entries], entries[6:]
     cut_off = last[1]._replace(key="test,zz)/", offset=last[0].offset, length=end - last[0].offset)
     foreign = lines[0].replace(b'", "offset"', b'",  "offset"')

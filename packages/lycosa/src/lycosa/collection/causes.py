@@ -7,10 +7,7 @@ OUTCOMES: dict[str, tuple[str, str]] = {
         "Page not found",
         "Dead links are normal on the web. If a seed is dead, correct it in crawl.toml and resume.",
     ),
-    "broken": (
-        "Server error",
-        "The error is on the host's side. Fetch these links again later with a new crawl.",
-    ),
+    "broken": ("Server error", "The error is on the host's side. Fetch these links again later with a new crawl."),
     "busy": (
         "The host was too busy",
         "Lycosa waits as long as the host asks and tries again. If this happens often, resume later with a "
@@ -34,18 +31,12 @@ OUTCOMES: dict[str, tuple[str, str]] = {
         "Connection failed",
         "Tried up to three times. If many hosts are affected, check your own connection or proxy.",
     ),
-    "timeout": (
-        "Timeout",
-        "Allow slow hosts more time with `timeout` in crawl.toml.",
-    ),
+    "timeout": ("Timeout", "Allow slow hosts more time with `timeout` in crawl.toml."),
     "slow": (
         "The response was too slow",
         "Given up because of min_rate in crawl.toml: lower it to wait for such hosts.",
     ),
-    "loop": (
-        "Too many redirects",
-        "Usually a host that requires cookies. There is nothing for a crawler to fetch.",
-    ),
+    "loop": ("Too many redirects", "Usually a host that requires cookies. There is nothing for a crawler to fetch."),
     "unwanted": (
         "Not a page or document, or too large",
         "It was not read. --documents sets which documents are read, --accept archives files of other "

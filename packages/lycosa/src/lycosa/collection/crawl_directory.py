@@ -5,7 +5,6 @@ Works while the crawl is running. Pages are streamed; only the `CrawlView` is he
 
 from __future__ import annotations
 
-import json
 import math
 from array import array
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,6 @@ from lycosa.web.parse_process import reparse_page
 from lycosa.web.urls import canonical
 
 MAX_BODY_BYTES = 10_000_000  # bytes of a decompressed body that are read, as during a crawl
-VISITS_PER_QUERY = 500  # visits read per query, so that a running crawl can write in between
 
 
 def check_threshold(threshold: float, probability: bool) -> None:
@@ -86,12 +84,7 @@ class CrawlDirectory:
         return self.visits(np.sort(view.column("seq")[chosen]).tolist())
 
     def visits(self, numbers: Sequence[int] | array[int]) -> Iterator[tuple[int, Visit]]:
-        """Yield visits by sequence number in log order, in slices, so that a running crawl can write in between."""
-        for start in range(0, len(numbers), VISITS_PER_QUERY):
-            wanted = json.dumps(list(numbers[start : start + VISITS_PER_QUERY]))
-            for seq, visit in self.log.numbered("seq IN (SELECT value FROM json_each(?))", given=(wanted,)):
-                assert isinstance(visit, Visit)
-                yield seq, visit
+        return self.log.visits_at(numbers, slice_size=500)
 
     def relevant(self) -> Iterator[Visit]:
         return (visit for _, visit in self.pages(at_least=self.threshold))
@@ -115,7 +108,7 @@ class CrawlDirectory:
         return self.versions.exchange(visit)
 
     def document(self, visit: Visit, exchange: Exchange | None = None) -> ParsedPage:
-        """Parse an archived page, whose `exchange` may have been read already; empty if nothing readable is archived."""
+        """Parse an archived page; `exchange` if it was read already. Empty if nothing readable is archived."""
         exchange = exchange or self.exchange(visit)
         if exchange is None:
             return ParsedPage(title=visit.title)

@@ -163,11 +163,8 @@ def _check_strategy(options: Options) -> None:
     lacks = {TAXONOMY: not options.model, WORDS: not (options.topic or options.terms)}
     if entry is not None and lacks.get(entry.needs):
         basis = "classes, which only a model knows" if entry.needs == TAXONOMY else "a topic in words"
-        raise InputError(
-            "unfit-judge",
-            f"the crawl's strategy {parse_spec(options.strategy)[0]} needs {basis}: it could not continue; "
-            "start a new crawl for it",
-        )
+        name = parse_spec(options.strategy)[0]
+        raise InputError("unfit-judge", f"the crawl's strategy {name} needs {basis}: start a new crawl for it")
 
 
 class _Rejudging:
@@ -322,20 +319,15 @@ class _Rejudging:
             if visit is not None:
                 return page_of(self.collection, visit)
         if "//" in name and not Path(name).exists():
-            raise InputError(
-                "unknown-page",
-                f"the example {name} is not among the pages of {self.collection.path}, and judging fetches nothing: "
-                "name a page that the crawl has, or a file",
-            )
+            message = f"{name} is not among the pages of {self.collection.path}, and judging fetches nothing"
+            raise InputError("unknown-page", f"{message}: name a page that the crawl has, or a file")
         return read_example_page(name)
 
     def _compared(self) -> JudgingResult:
         is_counted, new_threshold, previous = self.is_counted, self.threshold, self.collection.threshold
         if len(self.relevances_now) != len(is_counted):
-            raise InputError(
-                "bad-judge",
-                f"the judge returned {len(self.relevances_now)} relevances for {len(is_counted)} pages",
-            )
+            counts = f"{len(self.relevances_now)} relevances for {len(is_counted)} pages"
+            raise InputError("bad-judge", f"the judge returned {counts}")
         relevances_now = np.asarray(self.relevances_now, float)
         pages = len(self.seqs) if self.sample_of else next(self.log.rows("COUNT(*)", PAGES))[0]
         before, after = self.before >= previous, relevances_now >= new_threshold
@@ -403,11 +395,8 @@ class _ArchiveJudge:
 def page_of(collection: CrawlDirectory, visit: Visit) -> Page:
     """Return a page parsed from its archived bytes."""
     if not visit.place.file:
-        raise InputError(
-            "no-archive",
-            f"nothing of {visit.node} is archived (--no-archive), and this judge has to read the page again: "
-            f"choose one that learns, such as --judge {DEFAULT}",
-        )
+        message = f"{visit.node} is not archived (--no-archive), and this judge has to read it again"
+        raise InputError("no-archive", f"{message}: choose one that learns, such as --judge {DEFAULT}")
     exchange = collection.exchange(visit)
     page = collection.document(visit, exchange).page()
     if exchange is not None:

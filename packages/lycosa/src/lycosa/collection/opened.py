@@ -144,9 +144,8 @@ class Collection:
     def _current_version(self, collection: crawl_directory.CrawlDirectory, url: str) -> Visit:
         visit = latest_content(visits_of(collection, url))
         if visit is None:
-            raise InputError(
-                "no-page", f"no page was fetched from {url}; lycosa.why({str(self.path)!r}, {url!r}) explains why"
-            )
+            explain = f"lycosa.why({str(self.path)!r}, {url!r})"
+            raise InputError("no-page", f"no page was fetched from {url}; {explain} explains why")
         return visit
 
     def search(

@@ -96,7 +96,7 @@ class PageRow:
         return fate.changed if (fate := self.fate) is not None else 0.0
 
     @property
-    def state(self) -> str:
+    def state(self) -> State:
         return fate.state if (fate := self.fate) is not None else "stands"
 
 

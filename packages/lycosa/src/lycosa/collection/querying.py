@@ -67,24 +67,16 @@ def parse(typed: str) -> Query:
         # A character of a script without blanks is a word by itself, so a prefix search for it is not needed.
         prefix = not quoted and text.endswith("*") and separate_words(words[-1]) == words[-1]
         if prefix and len(words) == 1 and len(words[0]) < MIN_PREFIX_LETTERS:
-            raise InputError(
-                "short-prefix", f"{words[0]}* matches too many words: give {MIN_PREFIX_LETTERS} letters or more"
-            )
+            raise InputError("short-prefix", f"{words[0]}* is too short: give {MIN_PREFIX_LETTERS} letters or more")
         clause = Clause(words, prefix=prefix and len(words) == 1, exact=quoted and len(words) == 1)
         into = query.unwanted if piece["minus"] else query.wanted
         if clause not in into:
             into.append(clause)
     if not query.wanted:
-        shown = clean(typed).replace("\n", " ")[:50]
-        raise InputError(
-            "empty-query",
-            f"no word to search for in {shown!r}: give a word that the pages contain"
-            + ("; -word only excludes pages" if query.unwanted else ""),
-        )
+        shown, hint = clean(typed).replace("\n", " ")[:50], "; -word only excludes pages" if query.unwanted else ""
+        raise InputError("empty-query", f"no word to search for in {shown!r}: give a word of the pages{hint}")
     if len(query.wanted) + len(query.unwanted) > MAX_CLAUSES:
-        raise InputError(
-            "too-many-words", f"the query has more than {MAX_CLAUSES} words: leave some out, or quote them as a phrase"
-        )
+        raise InputError("too-many-words", f"the query has more than {MAX_CLAUSES} words: leave some out")
     return query
 
 

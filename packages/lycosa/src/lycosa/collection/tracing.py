@@ -87,11 +87,8 @@ def _version(collection: CrawlDirectory, visit: Visit, number: int, longest: int
         raise InputError("no-archive", f"no text of {visit.node} is archived: the crawl was run with --no-archive")
     exchange = collection.exchange(visit)
     if exchange is None or (not exchange.body and visit.size):
-        raise InputError(
-            "missing-version",
-            f"version {number} of {visit.node} is missing in the archive: restore it from a backup, or choose another "
-            "version",
-        )
+        message = f"version {number} of {visit.node} is missing in the archive"
+        raise InputError("missing-version", f"{message}: restore it from a backup, or choose another version")
     document = collection.document(visit, exchange)
     text, title = document.content[:longest], document.title or visit.title
     return Version(number, visit.started, visit.size, title, text, document.links.urls)

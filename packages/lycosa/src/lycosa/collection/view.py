@@ -14,7 +14,6 @@ Adding a page takes 0.15 ms with twenty links, 0.3 ms with a hundred. The view o
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
@@ -49,6 +48,9 @@ from lycosa.web.robots import product
 EVENTS_PER_STEP = 200  # events folded in under one lock, about 30 ms
 MAX_TEXT_LENGTH = 500  # characters kept of a title or an anchor
 Signature = tuple[int, ...]
+_CACHED = """
+    seq threshold probability languages _page_count _text _is_relevance_outdated _counted_topic _recount_position
+""".split()  # attributes in the cache on disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +144,8 @@ class CrawlView:
         """Return the state of the view, with page contents apart."""
         if not self.content:
             raise StateMismatch("it does not know what pages say")
-        names = (
-            "seq",
-            "threshold",
-            "probability",
-            "topic",
-            "languages",
-            "_page_count",
-            "_text",
-            "_is_relevance_outdated",
-        )
         lean = {
-            **{name: getattr(self, name) for name in (*names, "_counted_topic", "_recount_position")},
+            **{name: getattr(self, name) for name in (*_CACHED, "topic")},
             "columns": {name: self.column(name) for name in COLUMNS},
             "nodes": TextLines(self.nodes),
             "fates": [[number, *astuple(fate)] for number, fate in self.fates.items()],
@@ -165,29 +157,17 @@ class CrawlView:
 
     def load(self, state: State, *, lean: bool) -> None:
         """Restore a state; `lean` leaves out page contents."""
-        cached_seq = state["lean"]
-        for name in (
-            "seq",
-            "threshold",
-            "probability",
-            "_page_count",
-            "_text",
-            "_is_relevance_outdated",
-            "_counted_topic",
-        ):
-            setattr(self, name, cached_seq[name])
-        self.topic, self.languages, self._recount_position = (
-            tuple(cached_seq["topic"]),
-            cached_seq["languages"],
-            cached_seq["_recount_position"],
-        )
+        cached = state["lean"]
+        for name in _CACHED:
+            setattr(self, name, cached[name])
+        self.topic = tuple(cached["topic"])
         self._language_numbers = {language: number for number, language in enumerate(self.languages)}
-        self.nodes, self.columns = cached_seq["nodes"], {name: cached_seq["columns"][name] for name in COLUMNS}
+        self.nodes, self.columns = cached["nodes"], {name: cached["columns"][name] for name in COLUMNS}
         if any(len(column) != len(self.nodes) for column in self.columns.values()):
             raise StateMismatch("the columns differ in length")
-        self.fates = {values[0]: PageFate(*values[1:]) for values in cached_seq["fates"]}
-        self.graph.restore(cached_seq["graph"])
-        self.tally.restore(cached_seq["tally"])
+        self.fates = {values[0]: PageFate(*values[1:]) for values in cached["fates"]}
+        self.graph.restore(cached["graph"])
+        self.tally.restore(cached["tally"])
         self.content = not lean
         if lean:
             return
@@ -292,14 +272,10 @@ class CrawlView:
 
     def words_on(self, numbers: Sequence[int]) -> list[tuple[NDArray[np.uint32], NDArray[np.uint16]]]:
         """Return the word numbers and counts of some pages, from the log."""
-        found: dict[int, tuple[NDArray[np.uint32], NDArray[np.uint16]]] = {}
         seqs = [self.columns["seq"].item(number) for number in numbers]
         with self.reading() as log:
-            for start in range(0, len(seqs), EVENTS_PER_STEP):
-                wanted = json.dumps(seqs[start : start + EVENTS_PER_STEP])
-                for seq, visit in log.numbered("seq IN (SELECT value FROM json_each(?))", given=(wanted,)):
-                    assert isinstance(visit, Visit)
-                    found[seq] = visit.terms.ids, visit.terms.counts
+            visits = log.visits_at(seqs, EVENTS_PER_STEP)
+            found = {seq: (visit.terms.ids, visit.terms.counts) for seq, visit in visits}
         nothing = np.zeros(0, np.uint32), np.zeros(0, np.uint16)
         return [found.get(seq, nothing) for seq in seqs]
 
@@ -466,7 +442,7 @@ class CrawlView:
             return PageRow(self, vertex) if vertex >= 0 and self.columns["kind"][vertex] == PAGE else None
 
     def relevant(self, threshold: float | None = None) -> NDArray[np.bool_]:
-        """Return a mask of vertices that count for the harvest: pages whose first version is relevant and not a copy."""
+        """Return a mask of pages that count for the harvest: their first version is relevant and not a copy."""
         with self.lock:
             enough = self.column("first_relevance") >= (self.threshold if threshold is None else threshold)
             counted: NDArray[np.bool_] = self.column("crawled") & enough & ~self.column("first_copy")
@@ -636,7 +612,7 @@ def _urls_of(event: Event) -> list[str]:
 
 
 def best_link(visit: Visit, node: str) -> int:
-    """Return the index of the best link to a node, by link relevance, then with text, then the first; -1 without one."""
+    """Return the index of the best link to a node by relevance, then with text, then the first; -1 without one."""
     links = visit.links
     link_relevances = links.link_relevances.tolist() or [0.0] * len(links)
     places = (at for at, url in enumerate(links.urls) if url == node)
@@ -661,12 +637,11 @@ def _link(log: SqliteLog, seq: int, node: str) -> Origin:
 
 def log_signature(path: Path) -> Signature | None:
     """Return a value that changes when the log does, or None without a log."""
-    try:
-        log = os.stat(path)
-    except OSError:
-        return None
-    try:
-        ahead = os.stat(f"{path}-wal")
-    except OSError:
-        return (log.st_ino, log.st_size, log.st_mtime_ns)
-    return (log.st_ino, log.st_size, log.st_mtime_ns, ahead.st_ino, ahead.st_size, ahead.st_mtime_ns)
+    signature: Signature = ()
+    for file in (path, f"{path}-wal"):
+        try:
+            stat = os.stat(file)
+        except OSError:
+            break
+        signature += (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    return signature or None

@@ -1,6 +1,7 @@
 """Jinja environment for self-contained HTML pages.
 
-Names and texts are untrusted: output is escaped and stripped of characters that could hide or rearrange text. Only our own style and scripts are inserted as they are.
+Names and texts are untrusted: output is escaped and stripped of characters that could hide or rearrange text. Only our
+own style and scripts are inserted as they are; a page's content security policy names each script by digest.
 """
 
 from __future__ import annotations

@@ -86,9 +86,8 @@ class ReadOnlyFiles(CrawlFiles):
 def resumed_request(path: Path, **own: Any) -> CrawlRequest:
     """Return the request of the crawl in a directory; `own` replaces the objects it was created with, if any."""
     # Proxy and browser are checked when a crawl is assembled; both may be gone, and neither is needed.
-    return CrawlRequest(
-        replace(Directory.read_options(path), proxy="", proxy_ca="", render="never"), path, resuming=True, **own
-    )
+    options = replace(Directory.read_options(path), proxy="", proxy_ca="", render="never")
+    return CrawlRequest(options, path, resuming=True, **own)
 
 
 def replay(
@@ -231,9 +230,7 @@ class Reasons:
         return True
 
     def _spellings(self, typed: str) -> list[str]:
-        return list(
-            dict.fromkeys(node for node in (typed, node_of(self._request.space, typed), *spellings(typed)) if node)
-        )
+        return list(filter(None, dict.fromkeys([typed, node_of(self._request.space, typed), *spellings(typed)])))
 
     def _settled(self, node: str) -> tuple[int, Visit] | None:
         """Return the last visit of a node and its number, unless it will be retried."""
@@ -242,12 +239,10 @@ class Reasons:
 
     def _explain_unknown(self, typed: str, spelled: list[str]) -> Why:
         for node in spelled:
-            prerequisite = next(
-                self.collection.log.rows("kind", f"node = ? AND (kind = 'seed' OR {VISITS})", "seq LIMIT 1", (node,)),
-                None,
-            )
-            if prerequisite is not None and prerequisite[0] != "seed":
-                note = f"it was fetched as a prerequisite ({prerequisite[0]}), not as a page of the crawl"
+            where = f"node = ? AND (kind = 'seed' OR {VISITS})"
+            (kind,) = next(self.collection.log.rows("kind", where, "seq LIMIT 1", (node,)), ("seed",))
+            if kind != "seed":
+                note = f"it was fetched as a prerequisite ({kind}), not as a page of the crawl"
                 return Why(node, "prerequisite", note)
             found = self.collection.view().origin(self.collection.log, node)
             if found.parent:
@@ -318,18 +313,12 @@ class Reasons:
         return [parent for parent in found if parent is not None], len(rows) or len(found)
 
     def _relevance(self, node: str) -> float:
-        last = next(
-            self.collection.log.rows(RELEVANCE_NOW, f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), (0.0,)
-        )
-        return float(last[0])
+        rows = self.collection.log.rows(RELEVANCE_NOW, f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,))
+        return float(next(rows, (0.0,))[0])
 
     def _visit(self, node: str, target: str = "") -> Visit | None:
         """Return the latest version of a page, if possible one that links to `target`."""
-        visits = [
-            visit
-            for visit in self.collection.log.events(f"node = ? AND {VISITS}", given=(node,))
-            if isinstance(visit, Visit)
-        ]
+        visits = list(self.collection.log.visits(f"node = ? AND {VISITS}", given=(node,)))
         linking = [visit for visit in visits if visit.is_version and target in visit.links.urls]
         return latest_content(linking) or latest_content(visits) or (visits[-1] if visits else None)
 
@@ -350,9 +339,8 @@ class Reasons:
         for node in (table.nodes[each] for each in reversed(rows)):
             visit, leading = self._visit(node), self._visit(before, node) if before else None
             anchor = _link(leading, node)[0] if leading is not None else ""
-            pages.append(
-                PathPage(node, clean(visit.title) if visit else "", visit.relevance_now if visit else 0.0, anchor)
-            )
+            title, relevance = (clean(visit.title), visit.relevance_now) if visit else ("", 0.0)
+            pages.append(PathPage(node, title, relevance, anchor))
             before = node
         return pages
 
@@ -398,14 +386,12 @@ class Reasons:
         first = view.origin(log, node)
         found = self._parent(first.parent, node) if first.parent else None
         vertex = view.graph.vertex(node)
-        pages, before = [], ""
+        pages: list[PathPage] = []
         for each in view.path_to(vertex, 1_000) if vertex >= 0 else ():  # max pages of a path
             page = view.nodes[each]
             visit = log.visit(view.columns["first"].item(each))
-            pages.append(
-                PathPage(page, clean(visit.title), visit.relevance_now, view.origin(log, page).anchor if before else "")
-            )
-            before = page
+            anchor = view.origin(log, page).anchor if pages else ""
+            pages.append(PathPage(page, clean(visit.title), visit.relevance_now, anchor))
         return Why(node, "fetched", "", [], [found] if found else [], 1 if found else 0, pages, fetched)
 
     def _judged(self, visit: Visit) -> dict[str, float]:
@@ -422,7 +408,8 @@ class Reasons:
     def _terms_at_pick(self, node: str, seq: int, visit: Visit) -> tuple[dict[str, float], float]:
         """Return the terms of the priority at the pick, and their sum.
 
-        The log does not contain the exact event of the pick, some events before the visit: the priority is recomputed at each candidate, and the one closest to the logged priority is used.
+        The log does not contain the event of the pick, some events before the visit: the priority is recomputed at
+        each candidate, and the one closest to the logged priority is used.
         """
         found: list[tuple[float, dict[str, float]]] = []
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import heapq
 import io
 import json
-import os
 import re
 from base64 import b32encode
 from collections.abc import Iterable, Iterator
@@ -166,56 +165,6 @@ def parse_line(line: bytes) -> CdxjEntry | None:
     if not re.fullmatch(r"\d{14,17}", date, re.ASCII) or min(numbers) < 0:
         return None
     return CdxjEntry(key, date[:14], **named, offset=numbers[0], length=numbers[1], file=file)
-
-
-def read_entries(path: Path) -> Iterator[CdxjEntry]:
-    """Yield the entries of an index in its order; nothing if the file does not exist."""
-    try:
-        with open(path, "rb") as file:
-            while line := file.readline(_MAX_LINE_BYTES):
-                if entry := parse_line(line):
-                    yield entry
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}") from error
-
-
-def find_entries(path: Path, key: str) -> Iterator[CdxjEntry]:
-    """Yield the entries of a key, found by binary search in the sorted file."""
-    wanted = f"{key} ".encode()
-    try:
-        with open(path, "rb") as file:
-            _seek(file, wanted)
-            while (line := file.readline(_MAX_LINE_BYTES)) and line < wanted:
-                pass
-            while line.startswith(wanted):
-                if entry := parse_line(line):
-                    yield entry
-                line = file.readline(_MAX_LINE_BYTES)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}") from error
-
-
-def _seek(file: IO[bytes], wanted: bytes) -> None:
-    """Seek to a line such that all lines before it are smaller than `wanted`."""
-    low, high = 0, os.fstat(file.fileno()).st_size
-    while low < high:  # invariant: unless `low` is 0, all lines that begin at or before it are smaller
-        middle = (low + high) // 2
-        file.seek(middle)
-        file.readline(_MAX_LINE_BYTES)
-        line = file.readline(_MAX_LINE_BYTES)
-        if line and line < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    file.seek(low)
-    if low:
-        file.readline(_MAX_LINE_BYTES)
-    else:
-        file.seek(0)
 
 
 def update_index(path: Path, end: int, fresh: Iterable[CdxjEntry] = ()) -> None:

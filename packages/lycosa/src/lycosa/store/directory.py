@@ -20,8 +20,7 @@ CONFIG = "crawl.toml"
 SHARDS = "shards"  # subdirectory with the shards of a cluster crawl
 SHARD = re.compile(r"\d{3}")
 
-# Names of the copies of files that options name.
-COPIED_FILES = {
+COPIED_FILES = {  # names of the copies of files that options name
     "model": "topic.model",
     "background": "background.tsv.zst",
     "ontology": "ontology",
@@ -56,19 +55,14 @@ class Directory:
     def create(cls, path: Path, options: Options) -> Directory:
         """Create a crawl's directory; raise InputError if it already holds a crawl."""
         if (path / CONFIG).exists() or (path / NAME).exists():
-            raise InputError(
-                "crawl-exists",
-                f"{path} already holds a crawl: continue it with 'lycosa resume {path}', "
-                "or choose another directory with --out",
-            )
+            advice = f"continue it with 'lycosa resume {path}', or choose another directory with --out"
+            raise InputError("crawl-exists", f"{path} already holds a crawl: {advice}")
         new = not path.exists()
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(
-                "cannot-create-directory",
-                f"cannot create {path}: {error.strerror}; choose another directory with --out",
-            ) from error
+            message = f"cannot create {path}: {error.strerror}; choose another directory with --out"
+            raise InputError("cannot-create-directory", message) from error
         lock = Lock(path)
         directory = cls(path, options, lock)
         try:
@@ -94,10 +88,7 @@ class Directory:
     @staticmethod
     def read_options(path: Path) -> Options:
         if not (path / CONFIG).is_file():
-            raise InputError(
-                "not-a-crawl",
-                f"{path} contains no crawl (there is no {CONFIG} in it): name a directory that 'lycosa crawl' made",
-            )
+            raise InputError("not-a-crawl", f"{path} contains no crawl: name a directory that 'lycosa crawl' made")
         options = Options.load(path / CONFIG)
         options.strategy = options.strategy or DEFAULT_STRATEGY  # an empty strategy means the default
         return options
@@ -109,26 +100,22 @@ class Directory:
             if place.exists():
                 if Path(name).is_file() and filecmp.cmp(name, place, shallow=False):
                     continue  # the copy itself, or left by a killed start
-                raise InputError(
-                    "file-exists",
-                    f"{place} is in the way of a copy of {name}: move it, or choose another directory with --out",
-                )
-            try:
-                with open(name, "rb") as source, atomic_write(place) as copy:
-                    shutil.copyfileobj(source, copy)
-                self._copied.append(place)
-            except OSError as error:
-                raise StoreError(f"cannot copy {name} to {self.path}: {error.strerror}; free some space") from error
+                raise InputError("file-exists", f"{place} is in the way of {name}: move it, or choose another --out")
+            self._copy(name, place)
+            self._copied.append(place)
         self.options = self.options.with_files({option: COPIED_FILES[option] for option in self.options.files()})
 
     def replace_model(self, options: Options, model: Path) -> Options:
         """Replace the crawl's copy of its model; return the options with the name of the copy."""
+        self._copy(model, self.path / COPIED_FILES["model"])
+        return options.with_files({"model": COPIED_FILES["model"]})
+
+    def _copy(self, file: str | Path, place: Path) -> None:
         try:
-            with open(model, "rb") as source, atomic_write(self.path / COPIED_FILES["model"]) as copy:
+            with open(file, "rb") as source, atomic_write(place) as copy:
                 shutil.copyfileobj(source, copy)
         except OSError as error:
-            raise StoreError(f"cannot copy {model} to {self.path}: {error.strerror}; free some space") from error
-        return options.with_files({"model": COPIED_FILES["model"]})
+            raise StoreError(f"cannot copy {file} to {self.path}: {error.strerror}; free some space") from error
 
     def save(self) -> None:
         """Write crawl.toml atomically."""
@@ -139,24 +126,16 @@ class Directory:
             with atomic_write(self.path / CONFIG) as file:
                 file.write(kept.to_toml().encode())
         except UnicodeEncodeError as error:
-            raise InputError(
-                "invalid-text", f"an option is not valid text ({error.object[error.start : error.end]!r})"
-            ) from error
+            part = error.object[error.start : error.end]
+            raise InputError("invalid-text", f"an option is not valid text ({part!r})") from error
         except OSError as error:
-            raise StoreError(
-                f"cannot write {self.path / CONFIG}: {error.strerror}; free some space or choose --out"
-            ) from error
+            message = f"cannot write {self.path / CONFIG}: {error.strerror}; free some space or choose --out"
+            raise StoreError(message) from error
 
     def log(self) -> SqliteLog:
         return SqliteLog(self.path / NAME)
 
-    def archive(
-        self,
-        log: SqliteLog,
-        software: str,
-        rotate: int,
-        user_agent: str = "",
-    ) -> WarcArchive:
+    def archive(self, log: SqliteLog, software: str, rotate: int, user_agent: str = "") -> WarcArchive:
         """Return the archive, truncated to the offsets in the log."""
         options = self.options
         about = {
@@ -189,13 +168,9 @@ def is_running(directory: Path) -> bool:
 
 def with_resolved_files(options: Options, path: Path) -> Options:
     """Return a crawl's options with relative file paths resolved against its directory."""
-    return options.with_files(
-        {
-            option: str(path / name)
-            for option, name in options.files().items()
-            if (path / name).exists() or not Path(name).exists()
-        }
-    )
+    files = {name: path / name for name in options.files().values()}
+    present = {name: str(file) for name, file in files.items() if file.exists() or not Path(name).exists()}
+    return options.with_files({option: present[name] for option, name in options.files().items() if name in present})
 
 
 def _environment_references(values: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ cannot share a log.
 from __future__ import annotations
 
 import fcntl
+import json
 import math
 import os
 import re
@@ -65,10 +66,8 @@ class Lock:
         try:
             self._file = open(self.path, "r" if peek else "a+")  # noqa: SIM115 - held open for as long as the lock is held
         except OSError as error:
-            raise StoreError(
-                f"cannot write to {directory}: {error.strerror}; make it writable, or "
-                "choose another directory with --out"
-            ) from error
+            advice = "make it writable, or choose another directory with --out"
+            raise StoreError(f"cannot write to {directory}: {error.strerror}; {advice}") from error
         if not self._acquire(fcntl.LOCK_SH if peek else fcntl.LOCK_EX):
             self._file.seek(0)
             holder = self._file.read().strip()
@@ -240,13 +239,17 @@ class SqliteLog:
         self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
     ) -> Iterator[tuple[int, Event]]:
         """Yield sequence number and event of the selected events."""
-        for seq, kind, file, start, length, body, relevance_now, *columns in self.rows(
-            "seq, kind, file, start, length, body, relevance_now.relevance_now, node, outcome, relevance, same",
-            where,
-            order,
-            given,
-        ):
+        read = "seq, kind, file, start, length, body, relevance_now.relevance_now, node, outcome, relevance, same"
+        for seq, kind, file, start, length, body, relevance_now, *columns in self.rows(read, where, order, given):
             yield seq, self._event(seq, kind, ArchivePlace(file, start, length), body, relevance_now, columns)
+
+    def visits_at(self, seqs: Sequence[int], slice_size: int) -> Iterator[tuple[int, Visit]]:
+        """Yield visits by sequence number, in slices, so that a running crawl can write in between."""
+        for start in range(0, len(seqs), slice_size):
+            wanted = json.dumps(list(seqs[start : start + slice_size]))
+            for seq, visit in self.numbered("seq IN (SELECT value FROM json_each(?))", given=(wanted,)):
+                assert isinstance(visit, Visit)
+                yield seq, visit
 
     def _event(
         self, seq: int, kind: str, place: ArchivePlace, body: bytes, relevance_now: float | None, columns: list[Any]
@@ -269,7 +272,7 @@ class SqliteLog:
         return event
 
     def check(self, after: int = 0) -> None:
-        """Raise DamagedError for the first defect after an event. Fast, decodes nothing, and safe for untrusted files."""
+        """Raise DamagedError for the first defect after an event. Fast and safe: it decodes no event."""
         with self._translating_errors():
             schema = self._db.execute("SELECT type, name, tbl_name FROM main.sqlite_master").fetchall()
             for kind, name, table in schema:

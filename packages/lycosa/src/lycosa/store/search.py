@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,17 +227,19 @@ class SearchIndex:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
 
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        with self._translating_errors():
+            return self._db.execute(query, values).fetchall()
+
     def last(self) -> tuple[int, str]:
         """Return the sequence number of the last indexed event, and its mark."""
-        with self._translating_errors():
-            seq, mark = self._db.execute("SELECT last, mark FROM state").fetchone()
+        ((seq, mark),) = self._rows("SELECT last, mark FROM state")
         return seq, mark
 
     def size(self) -> int:
         """Return the number of added pages, including outdated versions."""
-        with self._translating_errors():
-            size: int = self._db.execute("SELECT size FROM state").fetchone()[0]
-        return size
+        ((size,),) = self._rows("SELECT size FROM state")
+        return int(size)
 
     def is_mostly_outdated(self) -> bool:
         """Return whether more than half of the rows are outdated, so that a rebuild pays off."""
@@ -245,28 +247,20 @@ class SearchIndex:
 
     def pages(self, where: str = "TRUE", values: Sequence[object] = ()) -> NDArray[np.void]:
         """Return id, sequence number, relevance and unread flag of current pages, or of a selection given as SQL."""
-        with self._translating_errors():
-            rows = self._db.execute(f"SELECT id, seq, relevance, unread FROM page WHERE {where} ORDER BY id", values)
-            return np.array(rows.fetchall(), PAGE)
+        rows = self._rows(f"SELECT id, seq, relevance, unread FROM page WHERE {where} ORDER BY id", values)
+        return np.array(rows, PAGE)
 
     def names(self, column: str) -> list[str]:
-        with self._translating_errors():
-            return [name for (name,) in self._db.execute(f"SELECT DISTINCT {column} FROM page")]
+        return [name for (name,) in self._rows(f"SELECT DISTINCT {column} FROM page")]
 
     def words(self, prefix: str) -> list[str]:
-        with self._translating_errors():
-            words = self._db.execute(
-                "SELECT term FROM word WHERE term >= ? AND term < ?", (prefix, prefix + "\U0010ffff")
-            )
-            return [word for (word,) in words]
+        after = prefix + "\U0010ffff"
+        return [word for (word,) in self._rows("SELECT term FROM word WHERE term >= ? AND term < ?", (prefix, after))]
 
     def matches(self, words: Sequence[str], *, prefix: bool = False) -> NDArray[np.void]:
         """Return ids and BM25 weights of pages with the words as a phrase; `prefix` makes the last word a prefix."""
         match = f'"{" ".join(words)}"' + "*" * prefix
-        with self._translating_errors():
-            rows = self._db.execute(
-                f"SELECT rowid, -bm25(place, {TITLE_WEIGHT}, 1) FROM place WHERE place MATCH ?", (match,)
-            ).fetchall()
+        rows = self._rows(f"SELECT rowid, -bm25(place, {TITLE_WEIGHT}, 1) FROM place WHERE place MATCH ?", (match,))
         matches = np.array(rows, MATCH)
         if len(matches) and matches["id"].max() > self.size():
             raise IndexDamaged(f"{self.path} is damaged: it has words of missing pages")

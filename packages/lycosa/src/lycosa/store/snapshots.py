@@ -85,7 +85,7 @@ class _StoredArray:
 
 
 class Snapshots:
-    """Reader and writer of one checkpoint in a directory. Writing requires the directory's lock, or a lock of its own."""
+    """Reader and writer of one checkpoint in a directory. Writing requires the directory's or another lock."""
 
     def __init__(self, directory: Path, name: str = NAME) -> None:
         self.path = directory / name
@@ -136,14 +136,11 @@ class Snapshots:
         if dtype not in _TYPES:
             raise StateMismatch(f"{name} is an array of {dtype}")
         hashes = np.array([_hash(data[at : at + BLOCK]) for at in range(0, len(data), BLOCK)], np.uint64)
-        places = np.full(len(hashes), ZEROS, np.int32)
+        places = np.full(len(hashes), -2, np.int32)
         if before is not None:
             known = min(len(hashes), len(before.hashes) - first)
             same = hashes[:known] == before.hashes[first : first + known]
             places[:known] = np.where(same, before.places[first : first + known], -2)
-            places[known:] = -2
-        else:
-            places[:] = -2
         places[hashes == _ZERO] = ZEROS
         changed = np.flatnonzero(places == -2)
         places[changed] = room.take(len(changed))
@@ -340,7 +337,7 @@ def _parse_map(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple
 
 
 def _check(leaves: Mapping[str, _StoredArray], size: int) -> None:
-    """Raise ValueError if blocks are missing or shared, or so many are zeros that a tiny file could claim huge arrays."""
+    """Raise ValueError if blocks are missing or shared, or a tiny file claims huge arrays by blocks of zeros."""
     places = np.concatenate([np.zeros(0, np.int32), *(leaf.places for leaf in leaves.values())])
     stored = places[places != ZEROS]
     if len(stored) and (stored.min() < 0 or int(stored.max()) * BLOCK >= size or len(np.unique(stored)) < len(stored)):

@@ -131,9 +131,9 @@ class WarcArchive:
         return self._payloads.state()
 
     def restore(self, state: State) -> None:
-        seen = type(self._payloads)()
-        seen.restore(state)
-        self._payloads = seen
+        payloads = Payloads()
+        payloads.restore(state)
+        self._payloads = payloads
 
     def append(self, visit: Visit, exchange: Exchange) -> ArchivePlace:
         """Append the records of a visit and return their place. On failure, the file is left unchanged."""
@@ -141,43 +141,27 @@ class WarcArchive:
             self._next_file()
         if exchange.received is not None:
             return self._append_rendered(visit, exchange, exchange.received)
-        date, unmodified = _date(visit.started), visit.status == 304 and visit.outcome == "unchanged"
-        response_id = _record_id()
-        is_compressed, head = _is_compressed(exchange), http_head(exchange)
-        common = (
-            f"WARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
-            + ("" if unmodified else f"WARC-Payload-Digest: {cdxj.format_digest(exchange.digest)}\r\n")
-            + (f"WARC-IP-Address: {visit.address}\r\n" if visit.address else "")
-            + (f"WARC-Truncated: {exchange.truncated}\r\n" if exchange.truncated else "")
-            + f"WARC-Warcinfo-ID: {self._info_id}\r\n"
-        )
+        unmodified = visit.status == 304 and visit.outcome == "unchanged"
         original = self._payloads.get(exchange.digest) if exchange.body else None
-        profile = "identical-payload-digest"
+        profile, revisit = "identical-payload-digest", ""
         if unmodified:
             original, profile = (visit.node, visit.follows), "server-not-modified"
         if original is not None:
-            fields = (
-                "WARC-Type: revisit\r\n"
-                f"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/{profile}\r\n"
+            revisit = (
+                f"WARC-Type: revisit\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/{profile}\r\n"
                 f"WARC-Refers-To-Target-URI: {original[0]}\r\nWARC-Refers-To-Date: {_date(original[1])}\r\n"
             )
-            response = _member(response_id, fields + common, "response", head, b"", is_compressed)
-        else:
-            response = _member(
-                response_id, "WARC-Type: response\r\n" + common, "response", head, exchange.body, is_compressed
-            )
-        request = _member(
-            _record_id(),
-            f"WARC-Type: request\r\nWARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
-            f"WARC-Concurrent-To: {response_id}\r\nWARC-Warcinfo-ID: {self._info_id}\r\n",
-            "request",
-            exchange.request,
-            b"",
+        response, request = self._pair(
+            visit.node, visit.started, visit.address, exchange, _record_id(), revisit, has_digest=not unmodified
         )
         place = ArchivePlace(self._name, self._size, len(response) + len(request))
         self._write(response + request)
         if not unmodified:
-            self._note(visit, exchange, place.offset, len(response), original is not None, bool(head))
+            kind = cdxj.REVISIT if revisit else cdxj.media_type(exchange.header("content-type"))
+            of_response = exchange.digest, place.offset, len(response)
+            self._pending.append(_PendingEntry(visit.node, visit.started, kind, str(visit.status), *of_response))
+            if len(self._pending) >= 10_000:
+                self._index()
             self._payloads.add(exchange.digest, visit.node, visit.started)
         return place
 
@@ -205,23 +189,27 @@ class WarcArchive:
         return place
 
     def _pair(
-        self, url: str, started: float, address: str, exchange: Exchange, response_id: str
+        self,
+        url: str,
+        started: float,
+        address: str,
+        exchange: Exchange,
+        response_id: str,
+        revisit: str = "",
+        *,
+        has_digest: bool = True,
     ) -> tuple[bytes, bytes]:
+        """Return a response record, or a record without body that begins with `revisit`, and its request record."""
         common = f"WARC-Target-URI: {url}\r\nWARC-Date: {_date(started)}\r\n"
         fields = (
-            f"WARC-Payload-Digest: {cdxj.format_digest(exchange.digest)}\r\n"
+            (f"WARC-Payload-Digest: {cdxj.format_digest(exchange.digest)}\r\n" if has_digest else "")
             + (f"WARC-IP-Address: {address}\r\n" if address else "")
             + (f"WARC-Truncated: {exchange.truncated}\r\n" if exchange.truncated else "")
         )
         info = f"WARC-Warcinfo-ID: {self._info_id}\r\n"
-        response = _member(
-            response_id,
-            f"WARC-Type: response\r\n{common}{fields}{info}",
-            "response",
-            http_head(exchange),
-            exchange.body,
-            _is_compressed(exchange),
-        )
+        fields = (revisit or "WARC-Type: response\r\n") + common + fields + info
+        head, body = http_head(exchange), b"" if revisit else exchange.body
+        response = _member(response_id, fields, "response", head, body, _is_compressed(exchange))
         request_fields = f"WARC-Type: request\r\n{common}WARC-Concurrent-To: {response_id}\r\n{info}"
         return response, _member(_record_id(), request_fields, "request", exchange.request, b"")
 
@@ -241,24 +229,15 @@ class WarcArchive:
         self._file = -1
         self._index()
 
-    def _note(self, visit: Visit, exchange: Exchange, offset: int, length: int, revisit: bool, has_head: bool) -> None:
-        kind = cdxj.REVISIT if revisit else cdxj.media_type(exchange.header("content-type"))
-        status = str(visit.status) if has_head else ""
-        self._pending.append(_PendingEntry(visit.node, visit.started, kind, status, exchange.digest, offset, length))
-        if len(self._pending) >= 10_000:
-            self._index()
-
     def _index(self) -> None:
-        """Write the index of the current file. Failure is ignored: readers rebuild a missing index."""
         name = self._name
         fresh = [each if isinstance(each, cdxj.CdxjEntry) else each.entry(name) for each in self._pending]
         self._make_index(name, self._size, fresh)
         self._pending = []
 
     def _make_index(self, name: str, end: int, fresh: Sequence[cdxj.CdxjEntry] = ()) -> None:
-        path = self.directory / name
-        with suppress(OSError, StoreError):
-            cdxj.update_index(path, end, fresh)
+        with suppress(OSError, StoreError):  # readers rebuild a missing index
+            cdxj.update_index(self.directory / name, end, fresh)
 
     def _write(self, data: bytes) -> None:
         if not os.fstat(self._file).st_nlink:
@@ -390,29 +369,24 @@ def _member(
     content_type: str = "",
 ) -> bytes:
     """Return a record as one gzip member. Compressed bodies are stored instead of deflated a second time."""
-    content_type = f"application/http; msgtype={http}" if http else content_type or "application/warc-fields"
-    kind = f"Content-Type: {content_type}\r\n"
-    if not head and not body:
-        kind = ""
-    hashed = hashlib.sha256(head)
-    hashed.update(body)
-    digest = cdxj.format_digest(hashed.digest())
-    fields = f"{fields}{kind}" + (f"WARC-Block-Digest: {digest}\r\n" if head or body else "")
+    if head or body:
+        content_type = f"application/http; msgtype={http}" if http else content_type or "application/warc-fields"
+        hashed = hashlib.sha256(head)
+        hashed.update(body)
+        digest = cdxj.format_digest(hashed.digest())
+        fields += f"Content-Type: {content_type}\r\nWARC-Block-Digest: {digest}\r\n"
     length = len(head) + len(body)
     front = f"WARC/1.1\r\nWARC-Record-ID: {record_id}\r\n{fields}Content-Length: {length}\r\n\r\n".encode() + head
-    compressor = zlib.compressobj(1 if body else 9, zlib.DEFLATED, -15)  # headers are short and repetitive
+    last, compressor = b"\r\n\r\n", zlib.compressobj(1 if body else 9, zlib.DEFLATED, -15)  # headers are repetitive
     if is_compressed and len(body) > 512:
         parts = [_GZIP_HEAD, compressor.compress(front), compressor.flush(zlib.Z_FULL_FLUSH)]
         for start in range(0, len(body), _STORED_BLOCK):
             block = body[start : start + _STORED_BLOCK]
             parts += [struct.pack("<BHH", 0, len(block), 0xFFFF ^ len(block)), block]
-        last = b"\r\n\r\n"
         parts += [struct.pack("<BHH", 1, len(last), 0xFFFF ^ len(last)), last]
-        content = (front, body, last)
     else:
-        parts = [_GZIP_HEAD, compressor.compress(front + body + b"\r\n\r\n"), compressor.flush()]
-        content = (front, body, b"\r\n\r\n")
-    crc = 0
+        parts = [_GZIP_HEAD, compressor.compress(front + body + last), compressor.flush()]
+    content, crc = (front, body, last), 0
     for part in content:
         crc = zlib.crc32(part, crc)
     parts.append(struct.pack("<II", crc, sum(map(len, content)) & 0xFFFFFFFF))

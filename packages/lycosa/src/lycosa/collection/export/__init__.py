@@ -107,15 +107,9 @@ def export(
     path = None if out is None or str(out) == "-" else Path(out)
     kind = choose_format(form, "" if path is None else str(out))
     if path is None and (stdout is None or not kind.streams):
-        raise InputError(
-            "missing-option",
-            f"{kind.name} needs a file to go to: --out FILE{kind.suffixes[0]}",
-        )
+        raise InputError("missing-option", f"{kind.name} needs a file to go to: --out FILE{kind.suffixes[0]}")
     if excel and kind.name != "csv":
-        raise InputError(
-            "conflicting-options",
-            f"--excel is for CSV, not for {kind.name}: leave it out, or choose a FILE.csv with --out",
-        )
+        raise InputError("conflicting-options", f"--excel is for CSV, not for {kind.name}: leave it out")
     chosen_versions = _choose_versions(versions, kind)
     if path is not None:
         _check_target(path.resolve(), directory.resolve())
@@ -129,11 +123,8 @@ def export(
             progress=progress,
         )
         if kind.archive and pages.total and not pages.archived:
-            raise InputError(
-                "no-archive",
-                f"{directory} has no archive of these pages (a crawl with --no-archive keeps none), and {kind.name} "
-                "is made from it: choose jsonl, csv or parquet",
-            )
+            message = f"{directory} has no archive of these pages (--no-archive), and {kind.name} is made from it"
+            raise InputError("no-archive", f"{message}: choose jsonl, csv or parquet")
         bom = BOM_UTF8 if excel else b""
         if path is None:
             assert stdout is not None
@@ -165,10 +156,8 @@ def _choose_versions(wanted: str, kind: ExportFormat) -> str:
         raise InputError("bad-value", f"--versions {wanted!r} is unknown: choose all or current")
     if wanted and wanted != kind.versions and not kind.versions_optional:
         versioned = ", ".join(form.name for form in FORMATS.values() if form.versions_optional)
-        raise InputError(
-            "conflicting-options",
-            f"{kind.name} has only the current version of a page; --versions {wanted} works with {versioned}",
-        )
+        message = f"{kind.name} has only the current version of a page; --versions {wanted} works with {versioned}"
+        raise InputError("conflicting-options", message)
     return wanted or kind.versions
 
 
@@ -184,14 +173,12 @@ def choose_format(form: str, name: str) -> ExportFormat:
 def _plugin_format(form: str) -> ExportFormat:
     added = named("exporters")
     if form not in added:
-        raise InputError(
-            "unknown-format", f"unknown format {form!r}: choose one of {', '.join(dict.fromkeys([*FORMATS, *added]))}"
-        )
+        known = ", ".join(dict.fromkeys([*FORMATS, *added]))
+        raise InputError("unknown-format", f"unknown format {form!r}: choose one of {known}")
     kind = added[form].load()
     if not isinstance(kind, ExportFormat):
-        raise InputError(
-            "bad-plugin", f"{added[form].value} of the package {added[form].package} is not an ExportFormat"
-        )
+        plugin = added[form]
+        raise InputError("bad-plugin", f"{plugin.value} of the package {plugin.package} is not an ExportFormat")
     return kind
 
 
@@ -262,9 +249,7 @@ def _open_part(part: Path) -> IO[bytes]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             file.close()
-            raise InputError(
-                "locked", f"another export is writing {part}: wait for it, or choose another FILE"
-            ) from error
+            raise InputError("locked", f"another export is writing {part}: wait, or choose another FILE") from error
         if part.exists() and os.path.samestat(os.fstat(file.fileno()), part.stat()):
             file.truncate()
             return file

@@ -26,7 +26,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from lycosa.collection.export import warc_export
 from lycosa.collection.export.cleaning import format_iso, one_line
 from lycosa.collection.export.selection import Selection, WriteResult
-from lycosa.store.cdxj import format_digest
+from lycosa.store.cdxj import format_date, format_digest
 from lycosa.version import SOFTWARE
 
 LINES_PER_BLOCK = 1024  # lines per index block, which a reader fetches to look up a URL
@@ -107,9 +107,8 @@ class _Package:
         text = json.dumps(about, indent=2).encode()
         digest = {"path": "datapackage.json", "hash": f"sha256:{hashlib.sha256(text).hexdigest()}"}
         self._zipped.writestr(ZipInfo("datapackage.json", time.gmtime()[:6]), text)
-        self._zipped.writestr(
-            ZipInfo("datapackage-digest.json", time.gmtime()[:6]), json.dumps(digest, indent=2).encode()
-        )
+        digest_text = json.dumps(digest, indent=2).encode()
+        self._zipped.writestr(ZipInfo("datapackage-digest.json", time.gmtime()[:6]), digest_text)
 
 
 def _cdx(copied: warc_export.CopiedPage) -> bytes:
@@ -123,8 +122,7 @@ def _cdx(copied: warc_export.CopiedPage) -> bytes:
         "offset": str(copied.offset),
         "filename": _ARCHIVE,
     }
-    when = datetime.fromtimestamp(int(visit.started), UTC)
-    return f"{surt(visit.node)} {when:%Y%m%d%H%M%S} ".encode() + _line(**fields)
+    return f"{surt(visit.node)} {format_date(visit.started)} ".encode() + _line(**fields)
 
 
 def _line(**fields: Any) -> bytes:
@@ -135,11 +133,7 @@ def _blocks(lines: Iterator[bytes], entry: _Entry) -> Iterator[bytes]:
     """Write the index in gzipped blocks; yield for each its first key and position."""
     while block := list(islice(lines, LINES_PER_BLOCK)):
         packed = gzip.compress(b"".join(block), mtime=0)
-        place = {
-            "offset": entry.size,
-            "length": len(packed),
-            "digest": f"sha256:{hashlib.sha256(packed).hexdigest()}",
-        }
+        place = {"offset": entry.size, "length": len(packed), "digest": f"sha256:{hashlib.sha256(packed).hexdigest()}"}
         yield block[0].partition(b" {")[0] + b" " + _line(**place)
         entry.write(packed)
 
