@@ -192,7 +192,7 @@ class EvidenceReader:
         self, stem_slots: NDArray[np.int32], terms: Terms, node: str, links: Sequence[str], language: str
     ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         slots, amounts = np.zeros(FEATURES, np.int32), np.zeros(FEATURES, np.uint8)
-        if not len(stem_slots):  # a page without a word, whatever its address
+        if not len(stem_slots):  # pages without words have no features
             return slots, amounts
         log_counts = _LOG_COUNTS.take(terms.counts)
         rows: Any = slice(None)
@@ -284,7 +284,7 @@ def _slot_of_link(url: str) -> int:
     return slot_of(url, LINK)
 
 
-PAGES_AT_ONCE = 4096  # pages whose features are computed in one batch
+PAGES_AT_ONCE = 4096  # features are computed in batches of so many pages
 IN_MEMORY = 65_536  # pages with features and vectors in memory; the others are in a file, read for model updates only
 
 

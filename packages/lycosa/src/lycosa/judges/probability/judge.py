@@ -227,7 +227,7 @@ class Probability:
             evidence = reader.read(
                 reader.slots(visit.terms), visit.terms, visit.node, visit.links.urls, language, visit.data, visit.title
             )
-        if visit.is_hollow:  # an empty page, whatever its words
+        if visit.is_hollow:  # counts as empty
             evidence.slots, evidence.amounts = np.zeros_like(evidence.slots), np.zeros_like(evidence.amounts)
         is_first = visit.is_page and not visit.same_as and bool(evidence.slots.any())
         row = self._pages.add(evidence, visit.relevance, is_first)
