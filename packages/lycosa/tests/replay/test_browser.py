@@ -53,8 +53,7 @@ def browser(proxy: ReplayProxy, tmp_path: Path) -> Iterator[BrowserContext]:
         yield context
 
 
-def test_a_browser_walks_through_a_recorded_site(browser: BrowserContext, proxy: ReplayProxy) -> None:
-    """From the start page Chromium follows links, over https, http, a redirect, localhost; with styles and scripts."""
+def test_browser_follows_links_of_recorded_site(browser: BrowserContext, proxy: ReplayProxy) -> None:
     tab = browser.new_page()
     walked = []
     tab.goto(proxy.address)

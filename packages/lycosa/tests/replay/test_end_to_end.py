@@ -45,10 +45,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], 
         return out, seeds, pages(lycosa.crawl("coral reef", seeds, out=out, **OPTIONS))
 
 
-def test_a_crawl_of_the_replay_reaches_the_same_pages(
-    crawled: tuple[Path, list[str], set[str]], tmp_path: Path
-) -> None:
-    """Crawled through the proxy with the same options, a recorded web gives the same pages, body for body."""
+def test_crawl_of_replay_reaches_same_pages(crawled: tuple[Path, list[str], set[str]], tmp_path: Path) -> None:
     directory, seeds, expected = crawled
     assert 120 == len(expected)
     with serving(tmp_path / "home", directory) as proxy:
@@ -63,8 +60,7 @@ def test_a_crawl_of_the_replay_reaches_the_same_pages(
             assert (one.status, one.body) == (two.status, two.body)
 
 
-def test_a_running_crawl_can_be_served(tmp_path: Path) -> None:
-    """What a crawl has recorded so far is there for others, while it goes on."""
+def test_replay_of_running_crawl(tmp_path: Path) -> None:
     web = Web(pages=60, hosts=3, traps=())
     with serve(web):
         crawl = lycosa.crawl("coral reef", web.seeds(web.topics[0]), out=tmp_path / "crawl", **OPTIONS)
@@ -77,8 +73,7 @@ def test_a_running_crawl_can_be_served(tmp_path: Path) -> None:
                     assert recording.find(visit.node) is not None
 
 
-def test_https_is_crawled_through_the_proxy(tmp_path: Path) -> None:
-    """With --proxy-ca Lycosa walks from http to https and back."""
+def test_crawl_https_through_proxy(tmp_path: Path) -> None:
     path = write(
         tmp_path / "a.warc.gz",
         record("http://a.example/", http_answer(b'<a href="https://b.example/">coral reef</a>')),
@@ -97,16 +92,14 @@ def test_https_is_crawled_through_the_proxy(tmp_path: Path) -> None:
         assert {"http://a.example/", "https://b.example/", "http://a.example/x"} == pages(visits)
 
 
-def test_hosts_behind_a_proxy_do_not_wait_for_each_other(tmp_path: Path) -> None:
-    """All share the proxy's address, which has no pause; and no name is looked up ahead."""
+def test_crawl_through_proxy_has_no_address_delay(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
     with serving(tmp_path / "home", path) as proxy:
         space = web_space(Options(proxy=proxy.address), wall_clock())
         assert (0.0, None) == (space.politeness.address_delay, space.names)
 
 
-def test_a_proxy_that_dies_stops_the_crawl(crawled: tuple[Path, list[str], set[str]], tmp_path: Path) -> None:
-    """The crawl ends and says why; resumed with a proxy that lives, it misses no page."""
+def test_crawl_stops_if_proxy_dies(crawled: tuple[Path, list[str], set[str]], tmp_path: Path) -> None:
     directory, seeds, expected = crawled
     with serving(tmp_path / "home", directory) as proxy:
         crawl = lycosa.crawl("coral reef", seeds, out=tmp_path / "crawl", proxy=proxy.address, **OPTIONS)
@@ -124,9 +117,6 @@ def test_a_proxy_that_dies_stops_the_crawl(crawled: tuple[Path, list[str], set[s
     assert expected == pages(visits)
 
 
-# -- the command -----------------------------------------------------------------------------------------------
-
-
 def fetched(address: str, url: str) -> bytes:
     """A page through the proxy, with Python's own client."""
     with build_opener(ProxyHandler({"http": address, "https": address})).open(url, timeout=60) as answer:
@@ -134,8 +124,7 @@ def fetched(address: str, url: str) -> bytes:
     return body
 
 
-def test_the_command_serves_until_it_is_stopped(tmp_path: Path) -> None:
-    """It tells its address first, then how to use it; a signal ends it cleanly, with a count of what was served."""
+def test_replay_command_serves_until_sigterm(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
     with replaying(tmp_path, path) as (process, address):
         assert b"hello" == fetched(address, "http://a.example/")
@@ -154,19 +143,16 @@ def test_the_command_serves_until_it_is_stopped(tmp_path: Path) -> None:
     ("text", "expected"),
     [("1970-01-01", 86_399_999_999), ("1970-01-01T00:00:01", 1_000_000), ("1970-01-01T01:00+01:00", 0)],
 )
-def test_a_moment_to_show(text: str, expected: int) -> None:
-    """The end of a day, or a time, of Greenwich if nothing else is said."""
+def test_parse_end_time_dates_and_times(text: str, expected: int) -> None:
     assert expected == round(parse_end_time(text, 0.0, "--at") * 1e6)
 
 
-def test_a_moment_that_is_none() -> None:
-    """What can't be read as a date is an error that shows how to write one."""
+def test_parse_end_time_raises_for_invalid_date() -> None:
     with pytest.raises(InputError, match="2026-03-01"):
         parse_end_time("last spring", 0.0, "--at")
 
 
-def test_quiet_tells_the_address_only(tmp_path: Path) -> None:
-    """With --quiet the output is one line, for scripts."""
+def test_replay_command_quiet_prints_address_only(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
     with replaying(tmp_path, path, "--quiet") as (process, address):
         assert address.startswith("http://127.0.0.1:")
@@ -193,8 +179,7 @@ def fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return run
 
 
-def test_a_port_that_is_taken(tmp_path: Path, fails: Fails) -> None:
-    """Two can't serve on one port; a port that does not exist is told as clearly."""
+def test_replay_command_port_in_use(tmp_path: Path, fails: Fails) -> None:
     path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
     with serving(tmp_path / "home", path) as proxy:
         told = fails("replay", path, "--port", proxy.port, "--quiet")
@@ -203,25 +188,19 @@ def test_a_port_that_is_taken(tmp_path: Path, fails: Fails) -> None:
     assert "cannot serve on port 99999" in fails("replay", path, "--port", "99999", "--quiet")
 
 
-def test_files_that_are_none(tmp_path: Path, fails: Fails) -> None:
-    """A file that is not there, or no web archive, ends the command with one line."""
+def test_replay_command_missing_or_invalid_file(tmp_path: Path, fails: Fails) -> None:
     (tmp_path / "x.warc").write_text("hello")
     assert "there is no " in fails("replay", tmp_path / "none.warc")
     assert "contains no WARC records" in fails("replay", tmp_path / "x.warc")
 
 
-def test_a_crawl_without_its_proxy(tmp_path: Path, fails: Fails) -> None:
-    """A proxy that is not there is an error at once, and nothing is written."""
+def test_crawl_command_fails_without_proxy(tmp_path: Path, fails: Fails) -> None:
     told = fails("crawl", "coral", "--seed", "http://a.example/", "--proxy", "http://127.0.0.1:1", "-o", tmp_path / "c")
     assert "lycosa: the proxy http://127.0.0.1:1 does not answer (Connection refused); start it" in told
     assert not (tmp_path / "c").exists()
 
 
-# -- a real corpus ---------------------------------------------------------------------------------------------
-
-
-def test_a_real_corpus(tmp_path: Path) -> None:
-    """Every hundredth page of Wikispeedia comes through the proxy as long as it was recorded."""
+def test_replay_wikispeedia_corpus(tmp_path: Path) -> None:
     name = "wikispeedia.warc.gz"
     corpus = CORPORA / name
     if not corpus.exists():

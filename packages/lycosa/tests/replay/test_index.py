@@ -65,8 +65,7 @@ def kept(cache: Path) -> Path:
     return found
 
 
-def test_it_is_made_once(path: Path, cache: Path, scans: Scans) -> None:
-    """The second time the file is not read; nothing is written beside it."""
+def test_open_index_reads_file_once(path: Path, cache: Path, scans: Scans) -> None:
     assert URLS[:4] == known(opened(path))
     assert URLS[:4] == known(opened(path))
     assert 1 == scans.count
@@ -75,7 +74,6 @@ def test_it_is_made_once(path: Path, cache: Path, scans: Scans) -> None:
 
 
 def test_open_index_reads_a_changed_file(path: Path, scans: Scans) -> None:
-    """One that has grown, was cut, has other content, or was only touched."""
     first = opened(path)
     with open(path, "ab") as file:
         file.write(write(path.with_name("more.warc.gz"), *map(record, URLS[4:])).read_bytes())
@@ -90,8 +88,7 @@ def test_open_index_reads_a_changed_file(path: Path, scans: Scans) -> None:
 
 
 @pytest.mark.parametrize("cut", [0, 10, 30, 200, -1])
-def test_half_an_index_is_none(path: Path, cache: Path, scans: Scans, cut: int) -> None:
-    """An index that was cut anywhere is made again, not believed."""
+def test_open_index_rebuilds_truncated_index(path: Path, cache: Path, scans: Scans, cut: int) -> None:
     opened(path)
     index = kept(cache)
     index.write_bytes(index.read_bytes()[:cut])
@@ -100,8 +97,7 @@ def test_half_an_index_is_none(path: Path, cache: Path, scans: Scans, cut: int) 
     assert 2 == scans.count
 
 
-def test_a_write_that_fails_leaves_what_was_there(path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until the last byte is safe the old index stays, and no half one is left behind."""
+def test_open_index_failed_write_keeps_old_index(path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = opened(path)
     index = kept(cache)
     before = index.read_bytes()
@@ -115,14 +111,12 @@ def test_a_write_that_fails_leaves_what_was_there(path: Path, cache: Path, monke
     assert before == kept(cache).read_bytes()
 
 
-def test_nowhere_to_keep_it(path: Path, cache: Path) -> None:
-    """Without a place to write, the file is served all the same."""
+def test_open_index_without_writable_cache(path: Path, cache: Path) -> None:
     cache.parent.write_text("a file where a directory should be")
     assert URLS[:4] == known(opened(path))
 
 
-def test_the_index_in_the_cache_is_that_of_its_file(tmp_path: Path) -> None:
-    """Two files of one name in two directories have two indexes in the cache."""
+def test_open_index_distinguishes_files_of_same_name(tmp_path: Path) -> None:
     for number in (0, 1):
         (tmp_path / str(number)).mkdir()
         write(tmp_path / str(number) / "a.warc.gz", record(URLS[number]))
@@ -131,8 +125,7 @@ def test_the_index_in_the_cache_is_that_of_its_file(tmp_path: Path) -> None:
     assert [URLS[0]] == known(opened(tmp_path / "0" / "a.warc.gz"))
 
 
-def test_other_files_are_refused(tmp_path: Path) -> None:
-    """A file without WARC records is an error that says so, and so is one that is not there."""
+def test_open_index_raises_for_files_without_records(tmp_path: Path) -> None:
     (tmp_path / "a.warc.gz").write_bytes(b"hello")
     with pytest.raises(InputError, match="contains no WARC records"):
         opened(tmp_path / "a.warc.gz")
@@ -140,8 +133,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         opened(tmp_path / "none.warc")
 
 
-def test_an_archive_without_pages_is_fine(tmp_path: Path) -> None:
-    """A crawl that has only just begun has a file without answers."""
+def test_open_index_of_archive_without_pages(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record("x", b"software: x", kind="warcinfo"))
     assert 0 == len(opened(path))
     assert 0 == len(opened(path))
@@ -152,8 +144,7 @@ def test_an_archive_without_pages_is_fine(tmp_path: Path) -> None:
     st.integers(0, 20),
     st.integers(0, 3),
 )
-def test_searching_equals_looking_at_all(rows: list[tuple[int, int, int, bool]], key: int, digest: int) -> None:
-    """Rows of a key are all of them in the order of their dates, rows of a digest all that are no revisits."""
+def test_index_rows_equal_linear_search(rows: list[tuple[int, int, int, bool]], key: int, digest: int) -> None:
     huge = 2**63  # keys use all 64 bits
     rows.sort()
     columns = {name: np.zeros(len(rows), kind) for name, kind in COLUMNS.items()}

@@ -18,7 +18,7 @@ from lycosa.core.options import Options
 from lycosa.replay import peers
 from lycosa.replay.live import Recorder
 from lycosa.training.browse import train_browse
-from lycosa.training.looking import fetched
+from lycosa.training.page_loading import fetched_pages
 from replay_helpers import ask, ask_all, basic, recording
 
 PAGE = {"Accept": "text/html,*/*", "Sec-Fetch-Dest": "document"}
@@ -93,8 +93,7 @@ def lines(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "record.jsonl").read_text("utf-8").splitlines()]
 
 
-def test_a_walk_is_written_down(site: int, tmp_path: Path) -> None:
-    """Pages in their order, each with the page it was reached from and what it says; answers come as the site sends."""
+def test_live_proxy_records_pages_in_order(site: int, tmp_path: Path) -> None:
     home, other = f"http://a.localhost:{site}", f"http://b.localhost:{site}"
     with recording(tmp_path) as proxy:
         replies = ask_all(proxy, [
@@ -121,8 +120,7 @@ def test_a_walk_is_written_down(site: int, tmp_path: Path) -> None:
     )
 
 
-def test_what_is_local_is_not_reached(site: int, tmp_path: Path) -> None:
-    """The guard of the crawler holds: nothing on this machine or in its network, unless it is allowed by name."""
+def test_live_proxy_refuses_local_addresses(site: int, tmp_path: Path) -> None:
     with recording(tmp_path, ()) as proxy:
         reply = ask(proxy, f"http://127.0.0.1:{site}/", headers=PAGE)
         nowhere = ask(proxy, "ftp://a.example/")
@@ -131,8 +129,7 @@ def test_what_is_local_is_not_reached(site: int, tmp_path: Path) -> None:
     assert [] == lines(tmp_path)
 
 
-def test_labels_need_the_token(site: int, tmp_path: Path) -> None:
-    """Our own page says of a visit whether it is relevant; other pages, which do not know the token, can't."""
+def test_live_proxy_labels_need_token(site: int, tmp_path: Path) -> None:
     with recording(tmp_path) as proxy:
         ask(proxy, f"http://a.localhost:{site}/", headers=PAGE)
         own = ask(proxy, "/")
@@ -150,8 +147,7 @@ def test_labels_need_the_token(site: int, tmp_path: Path) -> None:
     assert [(None, True), (True, False), (False, False)] == said
 
 
-def test_a_record_is_continued_and_learned_from(site: int, tmp_path: Path) -> None:
-    """Two evenings in one file, labels among them: what `train browse` makes of it needs no network."""
+def test_recorder_continues_record_for_training(site: int, tmp_path: Path) -> None:
     home, other = f"http://a.localhost:{site}", f"http://b.localhost:{site}"
     for asked, label in (([(f"{home}/", "")], "no"), ([(f"{other}/department", f"{home}/")], "no"),
                          ([(f"{other}/reefs", f"{other}/department")], "yes")):  # fmt: skip
@@ -159,18 +155,16 @@ def test_a_record_is_continued_and_learned_from(site: int, tmp_path: Path) -> No
             for url, referrer in asked:
                 ask(proxy, url, headers={**PAGE, "Referer": referrer})
             ask(proxy, f"/label/{proxy.token}/0/{label}", "POST")
-    done = train_browse(tmp_path / "record.jsonl", tmp_path / "out", fetched(Options()))
+    done = train_browse(tmp_path / "record.jsonl", tmp_path / "out", fetched_pages(Options()))
     assert ([2, 1, 0], [[0, 1], [1, 2]]) == (done.browsing.state.tolist(), done.browsing.steps.tolist())
 
 
-def test_a_record_that_can_not_be_written(tmp_path: Path) -> None:
-    """It is said before anything is served."""
+def test_recorder_raises_for_unwritable_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot write the record .*: No such file"):
         Recorder(tmp_path / "nowhere" / "record.jsonl")
 
 
-def test_what_is_no_record_is_left_as_it_is(tmp_path: Path) -> None:
-    """Somebody's letter, named by mistake, is not written to."""
+def test_recorder_refuses_other_files(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("Dear Ann")
     with pytest.raises(InputError, match="is not a record of browsing: it is left as it is"):
         Recorder(tmp_path / "letter.txt")
@@ -179,8 +173,7 @@ def test_what_is_no_record_is_left_as_it_is(tmp_path: Path) -> None:
     assert "Dear Ann" == (tmp_path / "letter.txt").read_text()
 
 
-def test_a_record_that_was_broken_off_is_continued_on_a_line_of_its_own(tmp_path: Path) -> None:
-    """The visit whose line a kill has cut is lost, the next one is not."""
+def test_recorder_continues_truncated_record_on_new_line(tmp_path: Path) -> None:
     (tmp_path / "record.jsonl").write_text('{"url": "http://a.example/", "html": "<p>Ree')
     recorder = Recorder(tmp_path / "record.jsonl")
     recorder.visit("http://b.example/", "", "<p>Reefs")
@@ -188,15 +181,13 @@ def test_a_record_that_was_broken_off_is_continued_on_a_line_of_its_own(tmp_path
     assert "http://b.example/" == json.loads((tmp_path / "record.jsonl").read_text().splitlines()[1])["url"]
 
 
-def test_a_length_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
-    """Python makes no number of so many, and the client gets an answer all the same."""
+def test_live_proxy_refuses_huge_content_length(tmp_path: Path) -> None:
     with recording(tmp_path) as proxy:
         assert 413 == ask(proxy, "http://a.example/", headers={"Content-Length": "9" * 5000}).status
 
 
 @pytest.mark.paper("batsakis-recording")
-def test_a_browser_is_recorded(site: int, tmp_path: Path) -> None:
-    """Someone follows two links in Chromium, opens the proxy's own page, and says that the last one is relevant."""
+def test_live_proxy_records_browser(site: int, tmp_path: Path) -> None:
     home, other = f"http://a.localhost:{site}", f"http://b.localhost:{site}"
     with recording(tmp_path) as proxy, chromium(proxy, tmp_path / "profile") as browser:
         page = browser.new_page()
@@ -214,8 +205,7 @@ def test_a_browser_is_recorded(site: int, tmp_path: Path) -> None:
     assert {"url": f"{other}/reefs", "relevant": True, "visit": False} == written[-1]
 
 
-def test_password_is_not_passed_on(site: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system does not say whose connections are: a site gets its own credentials, and never the proxy's."""
+def test_live_proxy_does_not_forward_password(site: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "TABLES", tmp_path / "nowhere")
     url = f"http://a.localhost:{site}/echo"
     with recording(tmp_path) as proxy:

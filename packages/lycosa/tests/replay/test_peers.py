@@ -63,15 +63,14 @@ def unknown_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @needs_linux
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_replay_own_user(proxy: ReplayProxy, address: str) -> None:
+def test_replay_serves_own_user(proxy: ReplayProxy, address: str) -> None:
     assert answer_to(proxy.port, address, 0).endswith(b"<p>front")
 
 
 @needs_linux
 @needs_root
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_replay_other_user(proxy: ReplayProxy, address: str) -> None:
-    """One line says why, to requests of every form; nothing recorded is shown."""
+def test_replay_refuses_other_user(proxy: ReplayProxy, address: str) -> None:
     for target in (A, "/", "/ca.pem", "https://s.example/"):
         received = answer_to(proxy.port, address, NOBODY, target)
         assert received.startswith(b"HTTP/1.1 403 ")
@@ -82,8 +81,7 @@ def test_replay_other_user(proxy: ReplayProxy, address: str) -> None:
 @needs_linux
 @needs_root
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2", "::ffff:127.0.0.2"])
-def test_replay_other_user_on_a_port_of_ours(proxy: ReplayProxy, address: str) -> None:
-    """The port of a connection of ours, which is open at another address or has just been reset at this one."""
+def test_replay_refuses_other_user_on_own_port(proxy: ReplayProxy, address: str) -> None:
     with socket.create_connection(("127.0.0.1", proxy.port)) as ours:
         port = ours.getsockname()[1]
         if address == "127.0.0.1":
@@ -94,8 +92,7 @@ def test_replay_other_user_on_a_port_of_ours(proxy: ReplayProxy, address: str) -
 
 @needs_linux
 @needs_root
-def test_serve_other_user(tmp_path: Path) -> None:
-    """The command says at its end that someone was refused."""
+def test_replay_command_reports_refused_users(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record(A))
     with replaying(tmp_path, path) as (process, address):
         answer_to(int(address.rpartition(":")[2]), "127.0.0.2", NOBODY)
@@ -106,8 +103,7 @@ def test_serve_other_user(tmp_path: Path) -> None:
 @needs_linux
 @needs_root
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"])
-def test_browse_other_user(tmp_path: Path, address: str) -> None:
-    """Neither addresses and titles of the record, nor the token for labels, nor a way to the web."""
+def test_live_proxy_refuses_other_user(tmp_path: Path, address: str) -> None:
     with recording(tmp_path) as proxy:
         proxy.recorder.visit("http://a.example/?secret=1", "", "<title>Private</title>")
         shown = ask(proxy, "/").body
@@ -144,7 +140,6 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 @needs_linux
 def test_is_own_user_closed_socket(pair: tuple[socket.socket, socket.socket]) -> None:
-    """The row of a socket without an owner says that root has it; a client that still listens is found."""
     client, accepted = pair
     assert peers.is_own_user(Accepted(accepted))
     client.shutdown(socket.SHUT_WR)
@@ -155,7 +150,6 @@ def test_is_own_user_closed_socket(pair: tuple[socket.socket, socket.socket]) ->
 
 @needs_linux
 def test_is_own_user_root(pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client of root is served by the proxy of any user, another one is not."""
     monkeypatch.setattr(os, "geteuid", lambda: 4_000_000_000)
     assert peers.is_own_user(Accepted(pair[1])) == (os.getuid() == 0)
 
@@ -163,7 +157,6 @@ def test_is_own_user_root(pair: tuple[socket.socket, socket.socket], monkeypatch
 def test_is_own_user_no_row(
     pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Rows of other connections do not count, whether an address or a port differs; nor does a broken table."""
     ends = [peers._listed(socket.inet_aton(host), port) for host, port in Accepted(pair[1]).ends.values()]
     other = peers._listed(socket.inet_aton("127.0.0.2"), Accepted(pair[1]).ends["peername"][1])
     rest = f"01 0:0 0:0 0 {os.getuid()} 0 77"
@@ -175,12 +168,8 @@ def test_is_own_user_no_row(
     assert peers.is_own_user(Accepted(pair[1]))
 
 
-# -- systems that do not say whose connections are ---------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("unknown_users")
-def test_replay_password(tmp_path: Path) -> None:
-    """Missing and wrong ones are asked for, as a proxy and as a server asks; the right one opens everything."""
+def test_replay_requires_password_if_users_unknown(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record(A, http_answer(b"<p>front")), record("https://s.example/"))
     with serving(tmp_path / "home", path) as proxy:
         assert proxy.address == f"http://lycosa:{proxy.password}@127.0.0.1:{proxy.port}"
@@ -203,8 +192,7 @@ def test_replay_password(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl here")
 @pytest.mark.usefixtures("unknown_users")
-def test_how_to_password(tmp_path: Path) -> None:
-    """The command that the start page shows."""
+def test_how_to_command_with_password(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record(A, http_answer(b"<p>front")))
     with serving(tmp_path / "home", path) as proxy:
         command = how_to(proxy, A)["curl"]

@@ -52,9 +52,6 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplayProxy]:
         yield running
 
 
-# -- forms of a request ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("target", "host", "expected"),
     [
@@ -69,8 +66,7 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplayProxy]:
         ("http://localhost:1/", "localhost:1", b"a recorded localhost"),
     ],
 )
-def test_forms_of_a_request(proxy: ReplayProxy, target: str, host: str, expected: bytes) -> None:
-    """As a proxy is asked, and as a server is asked by its Host; also in bytes that should have been escaped."""
+def test_proxy_accepts_request_forms(proxy: ReplayProxy, target: str, host: str, expected: bytes) -> None:
     received = raw(proxy, f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
     assert received.startswith(b"HTTP/1.1 200 ")
     assert expected == received.partition(b"\r\n\r\n")[2]
@@ -84,16 +80,14 @@ def read_all(client: socket.socket) -> bytes:
     return received
 
 
-def test_https_through_a_tunnel(proxy: ReplayProxy) -> None:
-    """CONNECT leads to TLS with a certificate for the host, on whatever port, and to what was recorded there."""
+def test_proxy_https_tunnel(proxy: ReplayProxy) -> None:
     assert b"secure" == ask_secure(proxy, "s.example", "/").body
     assert b"secure, other port" == ask_secure(proxy, "s.example", "/", 8443).body
     assert b"<p>front" == ask_secure(proxy, "a.example", "/").body
     assert (404, "not-recorded") == ((reply := ask_secure(proxy, "t.example", "/")).status, reply.mark)
 
 
-def test_several_requests_in_one_tunnel(proxy: ReplayProxy) -> None:
-    """A tunnel stays open, also for large answers."""
+def test_proxy_several_requests_in_one_tunnel(proxy: ReplayProxy) -> None:
     context = ssl.create_default_context(cafile=str(proxy.authority.path))
     client = http.client.HTTPSConnection("127.0.0.1", proxy.port, timeout=60, context=context)
     client.set_tunnel("a.example", 443)
@@ -105,8 +99,7 @@ def test_several_requests_in_one_tunnel(proxy: ReplayProxy) -> None:
         client.close()
 
 
-def test_a_client_that_does_not_trust_us(proxy: ReplayProxy, tmp_path: Path) -> None:
-    """It hangs up, which is counted, and the next one is served."""
+def test_proxy_counts_distrusting_clients(proxy: ReplayProxy, tmp_path: Path) -> None:
     before = proxy.tally["distrusted"]
     with pytest.raises(ssl.SSLCertVerificationError):
         ask_secure(proxy, "s.example", "/", authority=Authority(tmp_path).path)
@@ -114,8 +107,7 @@ def test_a_client_that_does_not_trust_us(proxy: ReplayProxy, tmp_path: Path) -> 
     assert before + 1 == proxy.tally["distrusted"]
 
 
-def test_a_plain_tunnel(proxy: ReplayProxy) -> None:
-    """What goes to port 80 through a tunnel is not encrypted."""
+def test_proxy_plain_tunnel(proxy: ReplayProxy) -> None:
     client = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=60)
     client.set_tunnel("a.example", 80)
     try:
@@ -126,8 +118,7 @@ def test_a_plain_tunnel(proxy: ReplayProxy) -> None:
 
 
 @pytest.mark.parametrize("target", ["a.example", "a.example:x", "a b:443", "ä.example:443", ":443", "x" * 300 + ":443"])
-def test_tunnels_to_nowhere(proxy: ReplayProxy, target: str) -> None:
-    """A CONNECT without a proper name and port is refused."""
+def test_proxy_refuses_invalid_connect(proxy: ReplayProxy, target: str) -> None:
     assert raw(proxy, f"CONNECT {target} HTTP/1.1\r\n\r\n".encode()).startswith(b"HTTP/1.1 400 ")
 
 
@@ -140,11 +131,7 @@ def raw(proxy: ReplayProxy, *pieces: bytes) -> bytes:
         return read_all(client)
 
 
-# -- answers ---------------------------------------------------------------------------------------------------
-
-
-def test_an_answer_as_recorded(proxy: ReplayProxy) -> None:
-    """Status, headers and body are those of the record; its date and its length are told."""
+def test_proxy_response_as_recorded(proxy: ReplayProxy) -> None:
     reply = ask(proxy, f"{A}/")
     assert {
         "content-type": "text/html",
@@ -157,8 +144,7 @@ def test_an_answer_as_recorded(proxy: ReplayProxy) -> None:
     assert b"<p>front" == reply.body
 
 
-def test_other_statuses(proxy: ReplayProxy) -> None:
-    """Redirects, errors, answers without a body and statuses of nobody's standard come as they were."""
+def test_proxy_recorded_statuses(proxy: ReplayProxy) -> None:
     replies = ask_all(proxy, [("GET", f"{A}/{name}", {}, None) for name in ("old", "gone", "empty", "odd")])
     assert [301, 410, 204, 999] == [reply.status for reply in replies]
     assert "/new" == replies[0].headers["location"]
@@ -167,34 +153,29 @@ def test_other_statuses(proxy: ReplayProxy) -> None:
     assert "content-length" not in replies[2].headers
 
 
-def test_a_compressed_body_stays_compressed(proxy: ReplayProxy) -> None:
-    """Nothing is unpacked on the way."""
+def test_proxy_keeps_compressed_body(proxy: ReplayProxy) -> None:
     reply = ask(proxy, f"{A}/packed")
     assert ("gzip", b"hello") == (reply.headers["content-encoding"], gzip.decompress(reply.body))
 
 
-def test_a_large_answer(proxy: ReplayProxy) -> None:
-    """A record that is read in a thread arrives whole."""
+def test_proxy_large_response(proxy: ReplayProxy) -> None:
     assert LARGE == ask(proxy, f"{A}/large").body
 
 
-def test_head_is_answered_from_get(proxy: ReplayProxy) -> None:
-    """HEAD gives the headers of GET, its length included, and the connection goes on."""
+def test_proxy_head_equals_get(proxy: ReplayProxy) -> None:
     head, get = ask_all(proxy, [("HEAD", f"{A}/", {}, None), ("GET", f"{A}/", {}, None)])
     assert (head.headers, b"") == (get.headers, head.body)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "BREW"])
-def test_only_get_and_head(proxy: ReplayProxy, method: str) -> None:
-    """Other methods get 405 and an explanation; what they send is read, so that the connection can go on."""
+def test_proxy_refuses_other_methods(proxy: ReplayProxy, method: str) -> None:
     refused, fine = ask_all(proxy, [(method, f"{A}/", {}, b"x" * 100_000), ("GET", f"{A}/", {}, None)])
     assert (405, "GET, HEAD", "only-get") == (refused.status, refused.headers["allow"], refused.mark)
     assert method.encode() in refused.body
     assert 200 == fine.status
 
 
-def test_what_is_not_recorded(proxy: ReplayProxy) -> None:
-    """A readable page says so, and is marked as not being recorded."""
+def test_proxy_unrecorded_page(proxy: ReplayProxy) -> None:
     reply = ask(proxy, f"{A}/nothing")
     assert (404, "not-recorded", "text/html; charset=utf-8") == (
         reply.status,
@@ -204,16 +185,14 @@ def test_what_is_not_recorded(proxy: ReplayProxy) -> None:
     assert b"http://a.example/nothing" in reply.body
 
 
-def test_robots(proxy: ReplayProxy) -> None:
-    """A recorded robots.txt is served; where there is none, a plain 404 leaves no doubt."""
+def test_proxy_robots_txt(proxy: ReplayProxy) -> None:
     assert b"Disallow" in ask(proxy, "http://b.example/robots.txt").body
     reply = ask(proxy, f"{A}/robots.txt")
     assert (404, "text/plain") == (reply.status, reply.headers["content-type"])
     assert b"<" not in reply.body
 
 
-def test_a_damaged_record(proxy: ReplayProxy) -> None:
-    """502 with an explanation; the next answer is fine."""
+def test_proxy_damaged_record(proxy: ReplayProxy) -> None:
     broken, fine = ask_all(proxy, [("GET", f"{A}/damaged", {}, None), ("GET", f"{A}/", {}, None)])
     assert (502, "damaged", 200) == (broken.status, broken.mark, fine.status)
     assert b"a.warc.gz" in broken.body
@@ -222,8 +201,7 @@ def test_a_damaged_record(proxy: ReplayProxy) -> None:
 @pytest.mark.parametrize(
     ("asked", "expected"), [("Mon, 05 Jan 2026 00:00:00 GMT", b"january"), ("nonsense", b"june"), ("", b"june")]
 )
-def test_a_client_can_ask_for_a_date(proxy: ReplayProxy, asked: str, expected: bytes) -> None:
-    """Accept-Datetime chooses among captures; without a proper one the newest is served."""
+def test_proxy_accept_datetime(proxy: ReplayProxy, asked: str, expected: bytes) -> None:
     reply = ask(proxy, f"{A}/twice", headers={"Accept-Datetime": asked})
     assert expected == reply.body
     assert {b"january": "Thu, 01 Jan 2026", b"june": "Mon, 01 Jun 2026"}[expected] in reply.headers["memento-datetime"]
@@ -243,19 +221,14 @@ def test_a_client_can_ask_for_a_date(proxy: ReplayProxy, asked: str, expected: b
         ({"Range": "bytes=0-1"}, 200),
     ],
 )
-def test_conditions(proxy: ReplayProxy, headers: dict[str, str], status: int) -> None:
-    """A client that has the answer already hears so; ranges are not served."""
+def test_proxy_conditional_requests(proxy: ReplayProxy, headers: dict[str, str], status: int) -> None:
     reply = ask(proxy, f"{A}/", headers=headers)
     assert (status, b"" if status == 304 else b"<p>front") == (reply.status, reply.body)
     assert '"v1"' == reply.headers["etag"]
 
 
-# -- the proxy itself ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
-def test_the_start_page(proxy: ReplayProxy, name: str) -> None:
-    """Its own address tells which hosts are recorded, where to start, and how."""
+def test_proxy_start_page(proxy: ReplayProxy, name: str) -> None:
     own = f"http://{name}:{proxy.port}/"
     for target in ("/", own):
         reply = ask(proxy, target, headers={"Host": f"{name}:{proxy.port}"})
@@ -266,23 +239,20 @@ def test_the_start_page(proxy: ReplayProxy, name: str) -> None:
         assert proxy.authority.pin in text
 
 
-def test_strangers_text_is_escaped(proxy: ReplayProxy) -> None:
-    """An address can't bring markup into a page of ours."""
+def test_proxy_escapes_urls(proxy: ReplayProxy) -> None:
     for target in ("/", "http://evil.example/<script>alert(1)</script>", "http://<script>alert(1)</script>/"):
         assert b"<script" not in ask(proxy, target, headers={"Host": f"localhost:{proxy.port}"}).body
     assert b"<script" not in ask(proxy, "/", headers={"Host": "<script>alert(1)</script>"}).body
     assert b"<script" not in ask(proxy, "/", method="<script>").body
 
 
-def test_the_certificate_to_trust(proxy: ReplayProxy) -> None:
-    """It can be had from the proxy; nothing else is there."""
+def test_proxy_serves_certificate_only(proxy: ReplayProxy) -> None:
     host = {"Host": f"localhost:{proxy.port}"}
     assert proxy.authority.public == ask(proxy, "/ca.pem", headers=host).body
     assert 404 == ask(proxy, "/replay-ca.key", headers=host).status
 
 
-def test_nothing_is_asked_of_the_network(proxy: ReplayProxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is not recorded stays so: no name is looked up and nothing but the proxy is dialled."""
+def test_proxy_uses_no_network(proxy: ReplayProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     real, dialled = socket.socket.connect, []
 
     def connect(self: socket.socket, address: object) -> None:
@@ -301,11 +271,7 @@ def test_nothing_is_asked_of_the_network(proxy: ReplayProxy, monkeypatch: pytest
     assert [("127.0.0.1", proxy.port)] * 3 == dialled
 
 
-# -- connections -----------------------------------------------------------------------------------------------
-
-
-def test_requests_that_come_in_pieces_and_in_heaps(proxy: ReplayProxy) -> None:
-    """A request may arrive byte by byte, or several at once; answers come in order, large ones too."""
+def test_proxy_split_and_pipelined_requests(proxy: ReplayProxy) -> None:
     first = f"GET {A}/gone HTTP/1.1\r\nHost: a.example\r\n\r\n".encode()
     rest = f"GET {A}/large HTTP/1.1\r\n\r\n\r\nGET {A}/odd HTTP/1.1\r\nConnection: close\r\n\r\n".encode()
     received = raw(proxy, *(first[i : i + 1] for i in range(len(first))), rest)
@@ -325,8 +291,7 @@ def test_requests_that_come_in_pieces_and_in_heaps(proxy: ReplayProxy) -> None:
         ("HTTP/1.0", "Connection: keep-alive\r\n", True),
     ],
 )
-def test_whether_a_connection_is_kept(proxy: ReplayProxy, request_line: str, headers: str, kept: bool) -> None:
-    """As the client wishes, and as its version of HTTP has it."""
+def test_proxy_keep_alive(proxy: ReplayProxy, request_line: str, headers: str, kept: bool) -> None:
     request = f"GET {A}/gone {request_line}\r\n{headers}\r\n".encode()
     last = f"GET {A}/odd HTTP/1.1\r\nConnection: close\r\n\r\n".encode()
     received = raw(proxy, request + last)
@@ -344,13 +309,11 @@ def test_whether_a_connection_is_kept(proxy: ReplayProxy, request_line: str, hea
         (b"GET / HTTP/1.1\r\nX: " + b"x" * 70_000, b"431"),
     ],
 )
-def test_what_is_no_request(proxy: ReplayProxy, sent: bytes, status: bytes) -> None:
-    """Nonsense is refused, and the connection closed."""
+def test_proxy_refuses_invalid_requests(proxy: ReplayProxy, sent: bytes, status: bytes) -> None:
     assert raw(proxy, sent).startswith(b"HTTP/1.1 " + status)
 
 
-def test_many_at_once(proxy: ReplayProxy) -> None:
-    """A hundred connections are served at the same time, while one of them says nothing."""
+def test_proxy_hundred_connections(proxy: ReplayProxy) -> None:
     replies: list[bytes] = []
     with socket.create_connection(("127.0.0.1", proxy.port), 10):
         threads = [
@@ -364,8 +327,7 @@ def test_many_at_once(proxy: ReplayProxy) -> None:
     assert {b"<p>front": 10, LARGE: 90} == {body: replies.count(body) for body in set(replies)}
 
 
-def test_clients_that_leave(proxy: ReplayProxy) -> None:
-    """Hanging up in the middle of a request, an answer or a handshake harms nobody."""
+def test_proxy_survives_disconnects(proxy: ReplayProxy) -> None:
     for sent in (b"GET ", f"GET {A}/large HTTP/1.1\r\n\r\n".encode(), b"CONNECT s.example:443 HTTP/1.1\r\n\r\n"):
         socket.create_connection(("127.0.0.1", proxy.port), 10).close()
         with socket.create_connection(("127.0.0.1", proxy.port), 10) as client:
@@ -373,8 +335,7 @@ def test_clients_that_leave(proxy: ReplayProxy) -> None:
     assert b"secure" == ask_secure(proxy, "s.example", "/").body
 
 
-def test_it_ends_with_connections_open(tmp_path: Path) -> None:
-    """Closing the proxy closes idle, half-asked and half-shaken connections."""
+def test_proxy_closes_open_connections(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record(f"{A}/"))
     clients = []
     with serving(tmp_path, path) as running:

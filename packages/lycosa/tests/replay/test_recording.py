@@ -37,9 +37,6 @@ def recorded(tmp_path: Path, *records: bytes) -> Recording:
     return Recording([write(tmp_path / "a.warc.gz", *records)])
 
 
-# -- addresses -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
@@ -57,8 +54,7 @@ def recorded(tmp_path: Path, *records: bytes) -> Recording:
         ("http://a.example/" + "y" * 9000, "long"),
     ],
 )
-def test_addresses_meet_in_their_canonical_form(tmp_path: Path, asked: str, expected: str | None) -> None:
-    """Spellings of one address find the same record; a slash, a port, a letter make another address."""
+def test_find_canonical_url(tmp_path: Path, asked: str, expected: str | None) -> None:
     with recorded(
         tmp_path,
         record("http://a.example/x", page("x")),
@@ -69,8 +65,7 @@ def test_addresses_meet_in_their_canonical_form(tmp_path: Path, asked: str, expe
         assert expected == body(recording, asked)
 
 
-def test_the_very_spelling_comes_first(tmp_path: Path) -> None:
-    """Of two recorded spellings of one address each answers for itself, and the newest for a third."""
+def test_find_prefers_exact_spelling(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
         record(A + "?utm_source=a", page("a"), date=JANUARY),
@@ -79,8 +74,7 @@ def test_the_very_spelling_comes_first(tmp_path: Path) -> None:
         assert ["a", "b", "b"] == [body(recording, f"{A}?utm_source={name}") for name in "abc"]
 
 
-def test_the_same_scheme_comes_first(tmp_path: Path) -> None:
-    """http and https answer for themselves if both are recorded, whichever is newer."""
+def test_find_prefers_same_scheme(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
         record("http://a.example/", page("plain"), date=JUNE),
@@ -91,8 +85,7 @@ def test_the_same_scheme_comes_first(tmp_path: Path) -> None:
         assert "only secure" == body(recording, "http://b.example/")
 
 
-def test_no_redirect_to_itself(tmp_path: Path) -> None:
-    """Where only the redirect from http to https is recorded, https is not recorded: it would go round in circles."""
+def test_find_skips_redirect_to_itself(tmp_path: Path) -> None:
     with recorded(
         tmp_path, record(A, http_answer(status="301 Moved", more="Location: https://a.example/\r\n"))
     ) as recording:
@@ -102,16 +95,12 @@ def test_no_redirect_to_itself(tmp_path: Path) -> None:
         assert 301 == found.status
 
 
-def test_two_addresses_with_one_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The record itself says whether it is the one: if all hashes were the same, all answers would still be right."""
+def test_find_with_hash_collision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "hash64", lambda data: 7)
     urls = [f"http://a.example/{number}" for number in range(5)]
     with recorded(tmp_path, *(record(url, page(url)) for url in urls)) as recording:
         assert urls == [body(recording, url) for url in urls]
         assert body(recording, "http://a.example/9") is None
-
-
-# -- dates -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -124,8 +113,7 @@ def test_two_addresses_with_one_hash(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("2030-01-01", "june"),
     ],
 )
-def test_of_several_captures_the_last_by_then(tmp_path: Path, at: str, expected: str) -> None:
-    """Without a date the newest answers, with one the last that was made by then; if all are later, the first."""
+def test_find_last_capture_by_date(tmp_path: Path, at: str, expected: str) -> None:
     with recorded(
         tmp_path,
         record(A, page("march"), date=MARCH),
@@ -135,15 +123,13 @@ def test_of_several_captures_the_last_by_then(tmp_path: Path, at: str, expected:
         assert expected == body(recording, A, at)
 
 
-def test_a_recording_as_of_a_day(tmp_path: Path) -> None:
-    """A recording can be fixed to a moment; who asks for another gets that."""
+def test_recording_until_date(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record(A, page("old"), date=JANUARY), record(A, page("new"), date=JUNE))
     with Recording([path], at=moment(JANUARY)) as recording:
         assert ("old", "new") == (body(recording, A), body(recording, A, JUNE))
 
 
-def test_captures_in_several_files(tmp_path: Path) -> None:
-    """All files are looked through, whatever their order."""
+def test_find_in_several_files(tmp_path: Path) -> None:
     old = write(tmp_path / "1.warc.gz", record(A, page("old"), date=JANUARY))
     new = write(tmp_path / "2.warc", record(A, page("new"), date=JUNE), record(A + "x", page("x")))
     for files in ([old, new], [new, old]):
@@ -151,11 +137,7 @@ def test_captures_in_several_files(tmp_path: Path) -> None:
             assert ("new", "old", "x") == (body(recording, A), body(recording, A, JANUARY), body(recording, A + "x"))
 
 
-# -- revisits --------------------------------------------------------------------------------------------------
-
-
-def test_a_revisit_by_address_and_date(tmp_path: Path) -> None:
-    """A revisit has its own headers and the body of the record that it names, not of another capture."""
+def test_find_revisit_by_url_and_date(tmp_path: Path) -> None:
     reference = f"WARC-Refers-To-Target-URI: {A}\r\nWARC-Refers-To-Date: {JANUARY}\r\n"
     with recorded(
         tmp_path,
@@ -168,8 +150,7 @@ def test_a_revisit_by_address_and_date(tmp_path: Path) -> None:
         assert ("first", "1", moment(JUNE)) == (found.body.decode(), found.header(b"x"), found.date)
 
 
-def test_a_revisit_by_digest(tmp_path: Path) -> None:
-    """A revisit that names no record is completed from any with its digest, also in another file."""
+def test_find_revisit_by_digest(tmp_path: Path) -> None:
     original = write(
         tmp_path / "1.warc.gz",
         record(A + "other", page("other")),
@@ -180,8 +161,7 @@ def test_a_revisit_by_digest(tmp_path: Path) -> None:
         assert "the body" == body(recording, A)
 
 
-def test_a_revisit_without_headers(tmp_path: Path) -> None:
-    """A revisit that stores nothing at all is the whole earlier answer."""
+def test_find_revisit_without_headers(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
         record(A, page("the body", "X: 1\r\n"), date=JANUARY, more=DIGEST),
@@ -192,8 +172,7 @@ def test_a_revisit_without_headers(tmp_path: Path) -> None:
         assert ("the body", "1", moment(JUNE)) == (found.body.decode(), found.header(b"x"), found.date)
 
 
-def test_a_server_that_said_not_modified(tmp_path: Path) -> None:
-    """A recorded 304 stands for the answer that had not changed."""
+def test_find_not_modified_revisit(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
         record(A, page("the body"), date=JANUARY),
@@ -204,8 +183,7 @@ def test_a_server_that_said_not_modified(tmp_path: Path) -> None:
         assert (200, b"the body") == (found.status, found.body)
 
 
-def test_a_revisit_whose_original_is_not_there(tmp_path: Path) -> None:
-    """What it leaves out can't be made up; a redirect does without."""
+def test_find_revisit_without_original(tmp_path: Path) -> None:
     moved = http_answer(b"", status="302 Found", more="Location: /y\r\n")
     with recorded(
         tmp_path,
@@ -219,8 +197,7 @@ def test_a_revisit_whose_original_is_not_there(tmp_path: Path) -> None:
         assert 302 == found.status
 
 
-def test_our_own_revisits(tmp_path: Path) -> None:
-    """What Lycosa's archive stores as a revisit is served whole."""
+def test_find_revisits_of_own_archive(tmp_path: Path) -> None:
     archive = WarcArchive(tmp_path / "archive")
     archive.recover({})
     exchange = Exchange(
@@ -240,25 +217,7 @@ def test_our_own_revisits(tmp_path: Path) -> None:
         assert [(b"Content-Type", b"text/html")] == found.headers
 
 
-# -- files -----------------------------------------------------------------------------------------------------
-
-
-def test_directories_stand_for_their_files(tmp_path: Path) -> None:
-    """A directory is its WARC files, a crawl's directory those of its archive; each file counts once."""
-    crawl = tmp_path / "crawl"
-    (crawl / "archive" / "aside").mkdir(parents=True)
-    path = write(crawl / "archive" / "a.warc.gz", record(A))
-    write(crawl / "archive" / "aside" / "torn.warc.gz", record(A + "torn"))
-    write(crawl / "archive" / "notes.txt", b"notes")
-    with Recording([crawl, crawl / "archive", path]) as recording:
-        assert [path] == [held.path for held in recording.archives]
-        assert 1 == len(recording)
-    with Recording([crawl]) as recording:
-        assert 1 == len(recording)
-
-
-def test_files_that_cannot_be_served(tmp_path: Path) -> None:
-    """A missing file, a directory without any and files without pages are errors that say so."""
+def test_recording_raises_for_unusable_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     path = write(tmp_path / "a.warc", record("x", b"software: x", kind="warcinfo"))
     for named, why in ((tmp_path / "none", "there is no"), (tmp_path / "empty", "no WARC files in"), (path, "no page")):
@@ -266,8 +225,7 @@ def test_files_that_cannot_be_served(tmp_path: Path) -> None:
             Recording([named])
 
 
-def test_recording_of_a_bundle(tmp_path: Path) -> None:
-    """Records in all files of a WACZ are served."""
+def test_recording_of_wacz(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
     with zipfile.ZipFile(path, "w") as bundle:
         for number in range(2):
@@ -278,8 +236,7 @@ def test_recording_of_a_bundle(tmp_path: Path) -> None:
         assert ["0 7", "1 99"] == [body(recording, A + "0/7"), body(recording, A + "1/99")]
 
 
-def test_a_damaged_record_says_where(tmp_path: Path) -> None:
-    """A record that was overwritten after its index was made is reported with its file and place; others are served."""
+def test_find_damaged_record_names_place(tmp_path: Path) -> None:
     noise = random.Random(1).randbytes(5_000)
     path = write(tmp_path / "a.warc.gz", record(A, http_answer(noise)), record(A + "x", page("fine")))
     with Recording([path]) as recording:
@@ -291,8 +248,7 @@ def test_a_damaged_record_says_where(tmp_path: Path) -> None:
         assert "fine" == body(recording, A + "x")
 
 
-def test_hosts_and_their_pages(tmp_path: Path) -> None:
-    """Pages are counted once, however often they were captured and in however many files."""
+def test_hosts_count_pages_once(tmp_path: Path) -> None:
     one = write(
         tmp_path / "1.warc.gz",
         record("http://b.example/long", page("b")),
@@ -307,8 +263,7 @@ def test_hosts_and_their_pages(tmp_path: Path) -> None:
         assert "http://b.example/long" == recording.start
 
 
-def test_many_captures_of_many_addresses(tmp_path: Path) -> None:
-    """Each address of a larger file gives its own newest body."""
+def test_find_newest_of_many_captures(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     numbers = rng.integers(0, 300, 1000)
     dates = rng.permutation(1000)
@@ -323,8 +278,7 @@ def test_many_captures_of_many_addresses(tmp_path: Path) -> None:
         assert [f"{number} {newest[number]}" for number in newest] == [body(recording, f"{A}{n}") for n in newest]
 
 
-def test_an_empty_file_in_a_directory_is_left_out(tmp_path: Path) -> None:
-    """A torn or empty file beside good ones is told of; named by itself it's an error."""
+def test_recording_skips_empty_file_in_directory(tmp_path: Path) -> None:
     write(tmp_path / "good.warc.gz", record("http://a.example/"))
     torn = tmp_path / "torn.warc.gz"
     torn.write_bytes((tmp_path / "good.warc.gz").read_bytes()[:30])
@@ -335,14 +289,7 @@ def test_an_empty_file_in_a_directory_is_left_out(tmp_path: Path) -> None:
         Recording([torn])
 
 
-@pytest.mark.parametrize("date", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
-def test_moments_outside_of_time(date: str) -> None:
-    """A date that no clock of ours can show is none."""
-    assert 0 == moment(date)
-
-
-def test_an_index_that_points_nowhere(tmp_path: Path) -> None:
-    """Rotten bytes in the index give a damaged answer, which the proxy tells, and nothing worse."""
+def test_find_with_corrupt_index(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
     with Recording([path]) as recording:
         held = recording.archives[0]
@@ -352,11 +299,7 @@ def test_an_index_that_points_nowhere(tmp_path: Path) -> None:
                 held.read(0)
 
 
-# -- a crawl that was looked at again --------------------------------------------------------------------------
-
-
-def test_a_refreshed_crawl_is_shown_as_it_was_at_any_time(tmp_path: Path) -> None:
-    """Both kinds of revisits lead to the version that stood; what vanished or moved shows its last, or that it has."""
+def test_find_refreshed_crawl_at_any_time(tmp_path: Path) -> None:
     one, two, three = A + "one", A + "two", A + "three"
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(one, "first of one " * 20)

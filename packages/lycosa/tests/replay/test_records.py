@@ -17,8 +17,7 @@ def answer(head: bytes, body: bytes = b"") -> tuple[int, list[tuple[bytes, bytes
     return found.status, found.headers, found.body
 
 
-def test_an_answer_as_recorded() -> None:
-    """Status, reason, headers in their order, case and number, and the body are those of the record."""
+def test_read_response_as_recorded() -> None:
     head = b"HTTP/1.1 203 Fine by me\r\nX-B: 1\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Length: 5\r\n\r\n"
     found = read(gzip.compress(record("http://a.example/x", head + b"hello")))
     assert (203, b"Fine by me", b"hello") == (found.status, found.reason, found.body)
@@ -39,13 +38,11 @@ def test_an_answer_as_recorded() -> None:
         b"Proxy-Connection: keep-alive",
     ],
 )
-def test_what_described_the_old_connection_is_left_out(line: bytes) -> None:
-    """Hop-by-hop headers and lengths are not sent again."""
+def test_read_drops_hop_by_hop_headers(line: bytes) -> None:
     assert (200, [(b"A", b"1")], b"hello") == answer(b"HTTP/1.1 200 OK\r\n" + line + b"\r\nA: 1\r\n\r\n", b"hello")
 
 
-def test_headers_that_connection_names_are_left_out() -> None:
-    """A header that belonged to the old connection by its own word goes with it."""
+def test_read_drops_headers_named_by_connection() -> None:
     head = b"HTTP/1.1 200 OK\r\nX-Mine: 1\r\nConnection: close, x-mine\r\nX-Yours: 2\r\n\r\n"
     assert [(b"X-Yours", b"2")] == answer(head)[1]
 
@@ -60,47 +57,39 @@ def test_headers_that_connection_names_are_left_out() -> None:
         (b"", b""),
     ],
 )
-def test_chunks_are_joined(body: bytes, expected: bytes) -> None:
-    """A body that was stored in chunks comes without them, one that was not as it is."""
+def test_read_joins_chunks(body: bytes, expected: bytes) -> None:
     assert expected == answer(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", body)[2]
 
 
-def test_a_compressed_body_stays_so() -> None:
-    """What was compressed by the server is not unpacked."""
+def test_read_keeps_compressed_body() -> None:
     body = gzip.compress(b"hello")
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
     assert (200, [(b"Content-Encoding", b"gzip")], body) == answer(head, body)
 
 
-def test_a_body_that_was_unpacked_by_its_writer() -> None:
-    """A header that calls plain text compressed would break every client: it is left out."""
+def test_read_drops_wrong_content_encoding() -> None:
     assert (200, [], b"hello") == answer(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", b"hello")
 
 
-def test_untidy_headers() -> None:
-    """Bare line feeds, folded lines, lines that are no headers and a missing reason are put up with."""
+def test_read_untidy_headers() -> None:
     head = b"HTTP/1.0 200\nA: 1\n  2\nnonsense\nB : 3\nbad name: 4\n\n"
     assert (200, [(b"A", b"1 2"), (b"B", b"3")], b"x") == answer(head, b"x")
 
 
-def test_a_head_without_a_body() -> None:
-    """An answer may end with its headers, even without an empty line."""
+def test_read_head_without_body() -> None:
     assert (204, [(b"A", b"1")], b"") == answer(b"HTTP/1.1 204 No Content\r\nA: 1")
 
 
-def test_interim_answers_are_skipped() -> None:
-    """After '100 Continue' comes the real answer."""
+def test_read_skips_interim_responses() -> None:
     assert (200, [], b"x") == answer(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", b"x")
 
 
 @pytest.mark.parametrize("line", [b"HTTP/2 200", b"HTTP/2 200 ", b"HTTP/1.1  200  OK"])
-def test_status_lines_of_other_writers(line: bytes) -> None:
-    """Also HTTP/2 is written down, without a reason."""
+def test_read_status_lines_of_other_writers(line: bytes) -> None:
     assert 200 == answer(line + b"\r\n\r\n")[0]
 
 
-def test_a_resource_is_its_content() -> None:
-    """A resource record has no HTTP: its block is the body, and its type is known."""
+def test_read_resource_record() -> None:
     data = record("http://a.example/", b"hello", kind="resource").replace(
         b"application/http; msgtype=response", b"text/plain"
     )
@@ -119,7 +108,6 @@ def test_a_resource_is_its_content() -> None:
         pytest.param(b"\x1f\x8b\x08garbage", ".", id="garbage"),
     ],
 )
-def test_what_cannot_be_read_is_damaged(data: bytes, why: str) -> None:
-    """A record that is torn, overwritten or none at all says so."""
+def test_read_raises_for_damaged_record(data: bytes, why: str) -> None:
     with pytest.raises(Damaged, match=why):
         read(data)

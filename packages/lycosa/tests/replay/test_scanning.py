@@ -39,14 +39,12 @@ def found(path: Path, captures: Captures, before: bytes = b"") -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])
-def test_each_capture_is_found_where_it_lies(tmp_path: Path, name: str) -> None:
-    """Offsets and lengths lead to the records."""
+def test_scan_offsets_and_lengths(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / name, *map(record, URLS))
     assert URLS == found(path, walk(path))
 
 
-def test_a_wacz_is_read_without_unpacking_it(tmp_path: Path) -> None:
-    """The WARC files inside a WACZ are found at their places in it."""
+def test_scan_wacz_in_place(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as bundle:
         bundle.writestr("datapackage.json", "{}")
@@ -55,8 +53,7 @@ def test_a_wacz_is_read_without_unpacking_it(tmp_path: Path) -> None:
     assert URLS == found(path, walk(path))
 
 
-def test_a_wacz_that_is_compressed_twice_is_refused(tmp_path: Path) -> None:
-    """A WACZ whose WARC files are compressed by the zip can't be read in place, and the message says what to do."""
+def test_scan_refuses_doubly_compressed_wacz(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
         bundle.writestr("archive/a.warc.gz", b"x" * 1000)
@@ -64,16 +61,14 @@ def test_a_wacz_that_is_compressed_twice_is_refused(tmp_path: Path) -> None:
         walk(path)
 
 
-def test_a_file_that_is_no_zip_is_no_wacz(tmp_path: Path) -> None:
-    """A name that promises a WACZ is not believed."""
+def test_scan_refuses_wacz_without_zip(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
     path.write_bytes(b"hello")
     with pytest.raises(InputError, match="not a WACZ file"):
         walk(path)
 
 
-def test_the_files_of_another_writer(tmp_path: Path) -> None:
-    """What warcio writes is read, its requests and its information left out."""
+def test_scan_files_of_warcio(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     with open(path, "wb") as file:
         writer = WARCWriter(file, gzip=True)
@@ -89,14 +84,12 @@ def test_the_files_of_another_writer(tmp_path: Path) -> None:
     assert URLS == found(path, walk(path))
 
 
-def test_addresses_in_angle_brackets(tmp_path: Path) -> None:
-    """wget writes <http://...>: the brackets are no part of the address."""
+def test_scan_urls_in_angle_brackets(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record("<http://a.example/>"))
     assert ["http://a.example/"] == found(path, walk(path))
 
 
-def test_what_is_no_capture_is_left_out(tmp_path: Path) -> None:
-    """Records of other kinds and with other addresses are not served."""
+def test_scan_skips_other_records(tmp_path: Path) -> None:
     path = write(
         tmp_path / "a.warc.gz",
         record("http://a.example/", kind="metadata"),
@@ -115,8 +108,7 @@ def beside(number: int) -> str:
 
 @pytest.mark.parametrize("method", ["POST", "HEAD", "PUT"])
 @pytest.mark.parametrize("pointing", ["request", "response"])
-def test_answers_to_other_methods_are_not_servable(tmp_path: Path, method: str, pointing: str) -> None:
-    """An answer to a POST or a HEAD is told from one to a GET by its request, whichever of the two names the other."""
+def test_servable_excludes_post_and_head(tmp_path: Path, method: str, pointing: str) -> None:
     path = write(
         tmp_path / "a.warc.gz",
         record(
@@ -142,8 +134,7 @@ def test_answers_to_other_methods_are_not_servable(tmp_path: Path, method: str, 
     assert [False, True] == walk(path).servable().tolist()
 
 
-def test_flags(tmp_path: Path) -> None:
-    """A capture knows whether it is a revisit, https, and a page."""
+def test_scan_sets_flags(tmp_path: Path) -> None:
     path = write(
         tmp_path / "a.warc.gz",
         record("http://a.example/page"),
@@ -155,8 +146,7 @@ def test_flags(tmp_path: Path) -> None:
     assert [PAGE | CONTENT, SECURE | CONTENT, 0, REVISIT | PAGE | CONTENT, 0] == list(walk(path).columns["flags"])
 
 
-def test_each_host_has_a_start_page(tmp_path: Path) -> None:
-    """The page with the shortest address of a host is where to start; what is no page does not count."""
+def test_scan_start_page_has_shortest_url(tmp_path: Path) -> None:
     path = write(
         tmp_path / "a.warc.gz",
         record("http://a.example/", http_answer(status="301 Moved", more="Location: /en/\r\n")),
@@ -170,8 +160,7 @@ def test_each_host_has_a_start_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])
-def test_a_torn_end_is_left_out(tmp_path: Path, name: str) -> None:
-    """Cut anywhere in its last record, a file is whole up to that."""
+def test_scan_drops_truncated_end(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / name, *map(record, URLS))
     data = path.read_bytes()
     last = walk(path).columns["offset"][-1]
@@ -180,8 +169,7 @@ def test_a_torn_end_is_left_out(tmp_path: Path, name: str) -> None:
         assert URLS[:-1] == found(path, walk(path)), cut
 
 
-def test_a_torn_record_that_looks_like_two(tmp_path: Path) -> None:
-    """Bytes in a torn record that might begin another one are none."""
+def test_scan_truncated_record_like_two(tmp_path: Path) -> None:
     noise = random.Random(1).randbytes(200_000)
     path = write(tmp_path / "a.warc.gz", record(URLS[0]), record(URLS[1], http_answer(noise + b"\x1f\x8b\x08" + noise)))
     data = path.read_bytes()
@@ -192,8 +180,7 @@ def test_a_torn_record_that_looks_like_two(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])
 @pytest.mark.parametrize("damage", [b"#" * 8, b""])
-def test_what_is_damaged_is_stepped_over(tmp_path: Path, name: str, damage: bytes) -> None:
-    """A record whose beginning is overwritten or gone costs no other."""
+def test_scan_skips_damaged_record(tmp_path: Path, name: str, damage: bytes) -> None:
     path = write(tmp_path / name, *map(record, URLS))
     second = walk(path).columns["offset"][1]
     data = path.read_bytes()
@@ -201,8 +188,7 @@ def test_what_is_damaged_is_stepped_over(tmp_path: Path, name: str, damage: byte
     assert [URLS[0], *URLS[2:]] == found(path, walk(path))
 
 
-def test_a_large_record_with_damage_inside_is_known_and_the_next_ones_are_found(tmp_path: Path) -> None:
-    """Where the head of a record can be read and the rest can't, the record is listed: asking for it tells of it."""
+def test_scan_continues_after_damaged_large_record(tmp_path: Path) -> None:
     noise = random.Random(1).randbytes(400_000)
     path = write(tmp_path / "a.warc.gz", record(URLS[0], http_answer(noise)), *map(record, URLS[1:]))
     whole = walk(path)
@@ -221,15 +207,13 @@ def test_a_large_record_with_damage_inside_is_known_and_the_next_ones_are_found(
     [b"", b"hello", b"\x1f\x8b", b"\xff\xd8\xff\xe0" * 100, gzip.compress(b"hello" * 99, mtime=0)],
     ids=["empty", "text", "magic only", "picture", "other gzip"],
 )
-def test_what_is_no_web_archive_has_no_records(tmp_path: Path, junk: bytes) -> None:
-    """Other files are read without harm, and nothing is found in them."""
+def test_scan_other_files_without_records(tmp_path: Path, junk: bytes) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(junk)
     assert 0 == walk(path).records
 
 
-def test_a_file_compressed_in_one_piece_is_refused(tmp_path: Path) -> None:
-    """Records that can't be read by themselves are not half read: the message says what to do."""
+def test_scan_refuses_file_compressed_in_one_piece(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(gzip.compress(b"".join(map(record, URLS))))
     with pytest.raises(InputError, match=r"compressed in one piece.*unpack it"):

@@ -24,9 +24,7 @@ def test_farm_urls_answer_404_in_plain_web(farmed: SpamWeb) -> None:
         assert 404 == wild.response(url).status
 
 
-def test_farm_adds_only_links_on_topic(
-    farmed: SpamWeb, links: Callable[[Web, str], list[str]]
-) -> None:
+def test_farm_adds_only_links_on_topic(farmed: SpamWeb, links: Callable[[Web, str], list[str]]) -> None:
     plain = Web(pages=600, hosts=20, traps=())
     linking = 0
     for url in farmed.urls():
