@@ -119,7 +119,6 @@ def test_measured_tables_are_present() -> None:
 
 
 def test_reference_is_up_to_date(reference: str) -> None:
-    """docs/reference.md is generated: if this fails, run 'make docs'."""
     assert _tool("reference").reference() == reference
 
 
@@ -163,7 +162,6 @@ def test_loop_steps_match_architecture_page() -> None:
     "page", [page for page in PAGES if RUNNABLE.search(page.read_text("utf-8"))], ids=lambda page: page.name
 )
 def test_python_examples_run(page: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks marked as runnable run in order, as written."""
     monkeypatch.chdir(tmp_path)
     if "reefs/archive" in page.read_text("utf-8"):  # created by commands earlier on the page
         seed = server.url("open-directory.localhost")
@@ -207,9 +205,6 @@ OUTSIDE = frozenset(
 
 
 def test_other_shown_commands_exist() -> None:
-    """Other commands are Makefile targets, scripts, installs of existing packages and extras, or listed external
-    programs.
-    """
     makefile = (ROOT / "Makefile").read_text("utf-8")
     projects = [tomllib.loads(file.read_text("utf-8"))["project"] for file in ROOT.glob("packages/*/pyproject.toml")]
     extras = {project["name"]: set(project.get("optional-dependencies", ())) for project in projects}

@@ -39,10 +39,6 @@ def test_crawl_same_picks(name: str) -> None:
 
 @pytest.mark.parametrize(("weight", "factor"), [("anchor", 2.0), ("address", 1.2)])
 def test_compare_changed_weight(monkeypatch: pytest.MonkeyPatch, weight: str, factor: float) -> None:
-    """A changed weight of scent is found, and both candidates are reported with their priorities.
-
-    With the second one, robots.txt of the differing page is fetched first.
-    """
     monkeypatch.setitem(WEIGHTS, weight, factor * WEIGHTS[weight])
     name = "web/coral"
     (change,) = golden.compare(name, golden.CORPORA, RECORDED[name]).changes

@@ -41,7 +41,7 @@ from lycosa.web.sources.seed_files import read_seeds
 from lycosa.web.tree import parse_tree, to_xml
 from lycosa.web.urls import MAX_LENGTH, canonical, host, host_key, is_http, origin, resolve, site
 from lycosa_server.reader import document as reader_document
-from lycosa_server.reader import of_html, of_text
+from lycosa_server.reader import render_html, render_text
 
 URL = "http://a.test/folder/page.html?q=1"
 TIMES, MORE = 10, 2_000
@@ -158,7 +158,7 @@ def check_reader(data: bytes) -> None:
     """The reader view has only allowed elements, all closed, without handlers and scripts."""
     kind, body = _split(data, ("html", "text"))
     source = body.decode("utf-8", "replace")
-    shown = of_html(source, URL) if kind == "html" else of_text(source)
+    shown = render_html(source, URL) if kind == "html" else render_text(source)
     assert len(shown.main) + len(shown.rest) <= 20 * len(source) + MORE
     seen = _Seen()
     seen.feed(reader_document(shown, "t", URL, 0.0))

@@ -40,7 +40,7 @@ from lycosa.spaces.web_space import WebSpace
 from lycosa.store.log import MemoryLog, SqliteLog
 from lycosa.strategies import strategy as strategy_by_name
 from lycosa.testweb import ServedResponse, Server, Web
-from lycosa.testweb.simulation import AnyWeb, SimTransport, clock
+from lycosa.testweb.simulation import SimTransport, WebProtocol, clock
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.browse import train_browse
 from lycosa.training.corpus import Account
@@ -51,9 +51,8 @@ from lycosa.web.html import extract
 from lycosa.web.politeness import Politeness
 
 
-
 def sim_engine(
-    web: AnyWeb,
+    web: WebProtocol,
     topic: str | Judge,
     log: Log | None = None,
     *,
@@ -90,7 +89,7 @@ def sim_engine(
 
 
 def sim_space(
-    web: AnyWeb,
+    web: WebProtocol,
     *,
     seed: int = 1,
     delay: float = 1.0,
@@ -204,7 +203,7 @@ def state_of(engine: Engine) -> dict[str, Any]:
 
 
 
-def looked_up(web: AnyWeb, urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
+def looked_up(web: WebProtocol, urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
     """Yield the pages of an in-memory web for training; `partial(looked_up, web)` is a Look."""
     for url in urls:
         reply = web.response(url, headers={}, version=0)

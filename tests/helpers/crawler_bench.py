@@ -149,10 +149,10 @@ def on_bench(path: Path, work: Callable[[Bench], Coroutine[Any, Any, None]], add
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Poll often and log little."""
-    monkeypatch.setattr("lycosa_server.crawler.process.TICK", 0.02)
-    monkeypatch.setattr("lycosa_server.crawler.process.EVERY", 0.02)
-    monkeypatch.setattr("lycosa_server.crawler.process.BEAT", 0.02)
-    monkeypatch.setattr("lycosa_server.crawler.process.SCHEDULE", 0.02)
+    monkeypatch.setattr("lycosa_server.crawler.process.TICK_SECONDS", 0.02)
+    monkeypatch.setattr("lycosa_server.crawler.process.POLL_SECONDS", 0.02)
+    monkeypatch.setattr("lycosa_server.crawler.process.HEARTBEAT_SECONDS", 0.02)
+    monkeypatch.setattr("lycosa_server.crawler.process.SCHEDULE_SECONDS", 0.02)
     monkeypatch.setenv("LYCOSA_LOG", "quiet")
 
 

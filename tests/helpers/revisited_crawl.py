@@ -12,7 +12,7 @@ import numpy as np
 
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Links, Page, Seed, Setting, Visit
-from lycosa.revisit.change import Change, What
+from lycosa.revisit.change import Change, ChangeType
 from lycosa.revisit.change import Kind as ChangeKind
 from lycosa.store.directory import Directory
 from lycosa.text.vocabulary import Vocabulary
@@ -58,7 +58,7 @@ class Revisited:
         kind: ChangeKind = "text",
         magnitude: float = 0.5,
         *,
-        what: What = "changed",
+        what: ChangeType = "changed",
         links: Sequence[str] = (),
         **more: Any,
     ) -> Visit:

@@ -16,7 +16,7 @@ from typing import Any
 
 from lycosa.testweb import Web
 from lycosa.testweb.chance import dice, stir
-from lycosa.testweb.page_html import Aside, Composer, sheet
+from lycosa.testweb.page_html import Composer, TrapLink, sheet
 from lycosa.testweb.prose import BY_SLUG, by_name, paragraphs, query, slug, title, topic_label, topic_slug
 from lycosa.testweb.reply import ALLOW_ALL, ServedDocument
 
@@ -41,7 +41,7 @@ class Farm:
     def __contains__(self, name: str) -> bool:
         return name in self._known
 
-    def asides(self, page: int) -> list[Aside]:
+    def asides(self, page: int) -> list[TrapLink]:
         """Return the links from a clean page into the farm; few pages have any."""
         code = stir(self.graph.seed, "into the farm", page)
         topic = self.graph.topic(page)
@@ -68,12 +68,12 @@ class Farm:
         links = [self._link(topic, stir(self.graph.seed, name, path, way)) for way in range(16)]
         return ServedDocument(sheet(_headline(rng, topic), text, links).encode())
 
-    def _link(self, topic: int, code: int) -> Aside:
+    def _link(self, topic: int, code: int) -> TrapLink:
         """Return a link to a farm page whose host, path and anchor promise the topic."""
         rng = dice("farm link", code)
         text = _headline(rng, topic)
         host = self.names[code % len(self.names)]
-        return Aside(f"{self.book.base(host)}/{topic_slug(topic)}/{slug(text)}-{code // 64 % 10**9}.html", text)
+        return TrapLink(f"{self.book.base(host)}/{topic_slug(topic)}/{slug(text)}-{code // 64 % 10**9}.html", text)
 
     def _keywords(self, rng: Random, topic: int) -> list[str]:
         words = [*_words(topic), *(query(topic).split() * 8)]
@@ -119,7 +119,7 @@ class SpamWeb(Web):
             return super()._document(name, path, version)
         return self.farm.document(name, path) or ServedDocument(b"", status=404, codec="")
 
-    def _asides(self, page: int) -> list[Aside]:
+    def _asides(self, page: int) -> list[TrapLink]:
         return super()._asides(page) + self.farm.asides(page)
 
 

@@ -55,7 +55,6 @@ def crawl(settings: dict[str, Any], *urls: str, kill_after: int = 0) -> tuple[li
 
 
 def test_killed_again_and_again(tmp_path: Path) -> None:
-    """Nothing that links lead to is lost, and what was done before a death is not done again."""
     web = Web(seed=5, pages=90, hosts=6, traps=())
     with serve(web) as server:
         seeds = web.seeds(TOPIC)
@@ -113,8 +112,6 @@ def answering() -> Iterator[tuple[str, Counter[str]]]:
 
 
 def test_requests_of_every_kind(tmp_path: Path) -> None:
-    """Method, body, headers, cookies, meta, cb_kwargs, flags and callbacks come through a kill; so do filters,
-    redirects, retries, errbacks and priorities. A lambda does not, and is told of."""
     with answering() as (base, asked):
         settings = focused(tmp_path, SPIDER="odd", BASE=base, CONCURRENT_REQUESTS=1, RETRY_TIMES=2)
         first, _ = crawl({**settings, "DIE": True})
@@ -140,7 +137,6 @@ def test_requests_of_every_kind(tmp_path: Path) -> None:
 
 
 def test_the_spider_says_what_pages_are_worth(tmp_path: Path) -> None:
-    """Without a topic, `relevance` in items and in the meta of requests is what the frontier goes by."""
     pages = {
         "/": ["/a", "/b", "/reef-1"], "/a": ["/c", "/d"], "/b": [], "/c": [], "/d": [], "/reef-1": ["/e", "/reef-2"],
         "/reef-2": ["/reef-3"], "/reef-3": [], "/e": [],

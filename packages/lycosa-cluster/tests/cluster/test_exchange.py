@@ -125,9 +125,6 @@ def everything(web: Web) -> Counter[str]:
 
 
 def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str], tmp_path: Path) -> None:
-    """To the last page, each once, with messages and answers lost, shards killed and the coordinator lost in between;
-    what each shard has learned is what its log says; and the one address of all hosts keeps its pace, also while the
-    shard that leases it is dead."""
     logs = [SqliteLog(tmp_path / f"{n}.sqlite") for n in range(SHARDS)]
     chance, last, asked = random.Random(5), {}, list[Any]()
 
@@ -193,8 +190,6 @@ def levelled(shard: Shard) -> None:
 
 
 def test_a_budget_is_spent_together(web: Web) -> None:
-    """Exactly so many pages, each by its owner, whose judge learns from them and from labels; as the log says it. All
-    hosts have one address, and it has its pause, whoever asks."""
     logs = [MemoryLog() for _ in range(SHARDS)]
 
     async def many() -> None:
@@ -228,7 +223,6 @@ def test_a_budget_is_spent_together(web: Web) -> None:
 
 
 def test_a_crawl_goes_on_with_more_shards(web: Web, everything: Counter[str], tmp_path: Path) -> None:
-    """What two shards have begun, three bring to an end, and then one: each page once, and the common log has all."""
     everywhere, logs = SqliteLog(tmp_path / NAME), list[SqliteLog]()
     make_shards(tmp_path, 2)
 
@@ -265,8 +259,6 @@ def test_a_crawl_goes_on_with_more_shards(web: Web, everything: Counter[str], tm
 
 
 def test_pages_of_two_shards_that_say_the_same(tmp_path: Path) -> None:
-    """In the common log the later one is a copy, word for word or nearly, though shards number words differently; also
-    when someone else brings it over. A crawl without traps has no copies."""
     words = [f"word{number}" for number in range(60)]
 
     def page(node: str, digest: int, at: float, new: list[str], simhash: int = 0b1111) -> Visit:
@@ -319,7 +311,6 @@ def test_pages_of_two_shards_that_say_the_same(tmp_path: Path) -> None:
 
 
 def test_shards_of_nothing_and_shards_that_were_broken_off(tmp_path: Path) -> None:
-    """A crawl that has recorded nothing can be shared out again; a kill between two names leaves no shards behind."""
     log, running = SqliteLog(tmp_path / NAME), ClusterCrawl.__new__(ClusterCrawl)
     running.path, running.notes = tmp_path, []
     for shards in (2, 3, 2):
@@ -333,8 +324,6 @@ def test_shards_of_nothing_and_shards_that_were_broken_off(tmp_path: Path) -> No
 
 
 def test_grants_go_where_the_best_rows_are() -> None:
-    """Of all claims the best, within slots and budget; a choosy crawl waits; whoever dies loses what it had."""
-
     def asks(boss: Coordinator, shard: int, *promises: float, pages: int = 0, granted: int = 0, **more: Any) -> int:
         report = ShardReport(
             shard, more.pop("epoch", 1), pages, pages, 0, granted, 10**6, list(promises), busy=True, **more
@@ -379,8 +368,6 @@ def test_grants_go_where_the_best_rows_are() -> None:
 
 
 def test_one_who_was_replaced_stops(web: Web) -> None:
-    """A shard that somebody else has taken over is told so; and its successor waits until its lease has run out."""
-
     async def twice() -> None:
         together = Together(Coordinator(1, Budget(), clock))
         log = MemoryLog()
@@ -401,7 +388,6 @@ def test_one_who_was_replaced_stops(web: Web) -> None:
 
 
 def test_messages_come_back_as_they_were() -> None:
-    """To the last bit; what is none is refused."""
     visit = Visit("http://a.test/", "page", "ok", pick=3, relevance=0.25)
     links = Links.to("http://b.test/x", "http://b.test/y", anchors=["x", "\udc80"])
     links.paths, links.facets = ["html a", "html p a"], {"url": np.array([0.5, 0.25], np.float32)}
@@ -446,8 +432,6 @@ def parcel_of(values: Any) -> bytes:
 
 
 def test_parcels_are_learned_as_pages_are(web: Web, tmp_path: Path) -> None:
-    """Whichever pages travel together, also those that are sent again in other parcels after a crash; and a log that
-    has each page as an event, as earlier versions wrote it, continues with parcels."""
     pages = sorted(web.seeds(TOPIC))
     sent = [
         InboundLinks(
@@ -483,8 +467,6 @@ def test_parcels_are_learned_as_pages_are(web: Web, tmp_path: Path) -> None:
 
 
 def test_an_address_is_leased_to_one_at_a_time() -> None:
-    """One span after the other to those who ask, a long one where nobody else does, none beyond the owner's own lease.
-    Without the owner everybody waits until nothing can be leased any more, and then takes a share of the pace."""
     now = [100.0]
     owners, leases = Owners(4), list[Leases]()
     leases += [Leases(number, owners, lambda: now[0], Ledger(0.25)) for number in range(4)]
@@ -536,7 +518,6 @@ def test_an_address_is_leased_to_one_at_a_time() -> None:
 
 
 def test_crawls_of_one_process_share_its_leases() -> None:
-    """Two crawls on the same hosts: one process at a time has an address, whichever of its crawls has asked for it."""
     now, owners = [100.0], Owners(4)
     ledgers = [Ledger(made=100.0) for _ in range(4)]
     crawls = [[Leases(number, owners, lambda: now[0], ledgers[number]) for number in range(4)] for _ in range(2)]
@@ -563,8 +544,6 @@ def test_crawls_of_one_process_share_its_leases() -> None:
 
 
 def test_a_pause_of_an_address_may_be_longer_than_a_lease(web: Web) -> None:
-    """Each shard still has its turns, one pause after the other, and who is started again waits for one first; what is
-    in flight when the budget is spent has its turn however long that takes; slow answers are leases that hold."""
     logs, pause = [MemoryLog() for _ in range(SHARDS)], 1.5 * SECONDS
 
     async def many() -> None:

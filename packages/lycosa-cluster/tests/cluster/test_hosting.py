@@ -24,7 +24,6 @@ from lycosa_cluster.splitting import shard_path
 
 
 def test_a_shard_that_is_ended_before_its_first_page_lets_go_of_its_files(tmp_path: Path) -> None:
-    """It waits for the lease of one before it to run out, and would for long; then its directory can be opened."""
     options, path = Options(topic="coral", seeds=["http://a.test/"]), shard_path(tmp_path, 0)
     path.parent.mkdir()
     made = Directory.create(path, options)
@@ -53,7 +52,6 @@ def test_a_shard_that_is_ended_before_its_first_page_lets_go_of_its_files(tmp_pa
 
 
 def test_without_a_cluster_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ray, which would start one by the way, is not asked; and no other error hides the reason."""
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False))
 
     async def work() -> None:

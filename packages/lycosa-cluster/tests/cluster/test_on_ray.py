@@ -103,9 +103,6 @@ class Waiting(Web):
 
 
 def test_nothing_is_lost_when_processes_and_a_node_die(tmp_path: Path, command: Command) -> None:
-    """A shard, the coordinator and a node are killed, a node joins: the budget is met, no page is fetched twice, no
-    host is asked within its pause nor their one address beyond its pace, and the crawl's directory reads like any
-    other."""
     for attempt in range(3):
         web, out = Waiting(pages=150, hosts=16, traps=("redirects", "dead")), tmp_path / f"crawl{attempt}"
         web.out = out
@@ -194,8 +191,6 @@ def _check(out: Path, hits: list[Any]) -> None:
 
 
 def test_a_cluster_that_is_too_small_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What waits for shards ends: where there are fewer cores soon, where there are enough after a longer while, and
-    at once when it is stopped."""
     looks: list[float] = []
 
     def wait(ready: list[int], num_returns: int, timeout: float) -> tuple[list[int], list[int]]:
@@ -220,7 +215,6 @@ def test_a_cluster_that_is_too_small_is_told_of(monkeypatch: pytest.MonkeyPatch)
 def test_without_ray_one_line_says_how_to_get_it(
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Before anything is written; and what a cluster can't do is said as plainly."""
     start = ("crawl", "coral reefs", "--seed", "http://a.test/", "--out", tmp_path / "new")
     for where in ("local:many", "local:0", "auto,shards=0", "local:1000"):
         assert "1 to 999" in command.complaint(*start, "--cluster", where)
@@ -258,8 +252,6 @@ class DeadHosts:
 def test_a_cluster_that_is_gone_ends_the_crawl_in_one_line(
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, how: str
 ) -> None:
-    """Ray itself waits a minute for those that are gone, and then ends the process that waits, with pages of its own
-    log; or raises. The directory can be resumed, and nobody who is gone is asked to end."""
     monkeypatch.setattr("lycosa_cluster.runner.RayHosts", partial(DeadHosts, how=how))
     monkeypatch.setattr("lycosa_cluster.running.EVERY", 0.01)
     monkeypatch.setattr("lycosa_cluster.running.PATIENCE", 0.01)

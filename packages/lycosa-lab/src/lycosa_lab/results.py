@@ -123,8 +123,8 @@ class ExperimentResults:
     def gains(self, outcome: Trial, mode: str = "") -> Floats:
         """Return the gain of each page of a crawl in order, without seeds and seen pages.
 
-        The look-ahead oracle stands for the optimum, of which any crawl is a lower bound: after each page it is
-        credited with the better of its own crawl and the greedy oracle's.
+        The look-ahead oracle stands for the optimum: after each page it is credited with the better of its own crawl
+        and the greedy oracle's.
         """
         subject, truth = self.subjects[outcome.subject], self.truth(outcome.subject, mode)
         own = measures.gains(outcome.trace, subject, truth)
@@ -147,7 +147,6 @@ class ExperimentResults:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """A row for each trial and budget: see COLUMNS."""
         corpus = corpus_digest(self.index)
         rows = []
         for one in self.outcomes:
@@ -169,7 +168,6 @@ class ExperimentResults:
         return rows
 
     def figures(self, one: Trial, budgets: Sequence[int]) -> dict[str, NDArray[Any]]:
-        """Return the measures of a trial at each budget: see COLUMNS."""
         subject, gains = self.subjects[one.subject], self.gains(one)
         truth, hosts = self.truth(one.subject), self.index.hosts
         least = self.guide(one.subject).threshold if self.mode == AS_PUBLISHED else 0.0
@@ -217,7 +215,6 @@ class ExperimentResults:
         return sorted(self.strategies, key=lambda text: -self.mean(text, budget))
 
     def notable(self) -> list[str]:
-        """Return remarks on strategies that beat the greedy oracle, ran out of links, or forfeited."""
         return [*self._beaten(), *self._endings()]
 
     def _beaten(self) -> list[str]:
@@ -284,10 +281,7 @@ class ExperimentResults:
 
 
 def read_rows(directory: Path, corpus: str) -> list[Row]:
-    """Return the rows of another experiment's results.csv for `differences`.
-
-    Raise InputError if the file is missing or damaged, or was measured on another corpus.
-    """
+    """Return the rows of another experiment's results.csv; raise InputError if they are bad or of another corpus."""
     path = directory / "results.csv"
     try:
         with open(path, encoding="utf-8", newline="") as lines:

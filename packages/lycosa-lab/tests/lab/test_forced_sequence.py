@@ -89,7 +89,6 @@ def test_milliseconds_mean_of_window() -> None:
 
 
 def test_watch_exhausted_frontier() -> None:
-    """s links to a and b: two to choose from, then one; picks are valued by the subject's truth."""
     index = CorpusIndex.of({"s": ["a", "b"]}, {"a": 0.5, "b": 1.0})
     subject = HuntSubject("s", np.array([0, 3, 4], np.float32))
     seen = watch(index, Judgements.given(index), subject, {"bfs": "breadth-first"}, np.array([0, 2, 1]), seeds=1)

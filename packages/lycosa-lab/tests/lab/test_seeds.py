@@ -10,7 +10,6 @@ from lycosa_lab.subjects import HuntSubject
 
 
 def test_seed_sets_cold_are_two_links_away() -> None:
-    """a -> b -> c with c relevant: only a is two links away."""
     index = CorpusIndex.of({"z": ["a"], "a": ["b", "d"], "b": ["c"], "d": []})
     subject = HuntSubject("x", np.array([float(name == "c") for name in index.names], np.float32))
     assert [["a"]] == [[index.names[node] for node in seeds] for seeds in seed_sets(index, subject, "cold", count=3)]
@@ -29,7 +28,6 @@ CHAIN = {"a": ["b"], "b": ["c"], "c": ["d"], "d": ["e"], "e": ["d"], "f": []}
 
 @pytest.mark.paper("batsakis-off-topic-seeds")
 def test_seed_sets_off_topic() -> None:
-    """With d relevant, a and b are at least two links away; f leads nowhere, which is noted."""
     wanted = subject([0, 0, 0, 1, 0, 0])
     assert [0, 1] == sorted(seed_sets(CorpusIndex.of(CHAIN), wanted, "off-topic", count=2)[0])
     assert [[0]] == seed_sets(CorpusIndex.of(CHAIN), wanted, "off-topic", count=1, hops=3)
@@ -48,7 +46,6 @@ def test_seed_sets_fewer_than_requested_is_noted() -> None:
 
 
 def test_seed_sets_on_topic_lead_to_relevant_nodes() -> None:
-    """Node c leads to the relevant e, e only back to itself, and f has no links."""
     wanted = subject([0, 0, 1, 0, 1, 1])
     assert [[2]] == seed_sets(CorpusIndex.of(CHAIN), wanted, "on-topic", count=3)
     assert [
@@ -59,7 +56,6 @@ def test_seed_sets_on_topic_lead_to_relevant_nodes() -> None:
 
 
 def test_seed_sets_disjoint() -> None:
-    """Seven nodes in a ring give three disjoint sets of two; otherwise two sets of five share at least three."""
     ring = CorpusIndex.of({str(node): [str((node + 1) % 7)] for node in range(7)})
     every = subject([1.0] * 7)
     apart = seed_sets(ring, every, "on-topic", count=3, sets=3, disjoint=True)

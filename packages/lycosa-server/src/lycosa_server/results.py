@@ -86,10 +86,8 @@ def select_pages(cached: CachedView, labels: Mapping[str, bool], wanted: PageFil
 def page_order(pages: Sequence[PageRow], scores: NDArray[np.float64], order: Order) -> list[int]:
     """Return the order of pages; ties are broken by relevance, then by fetch order.
 
-    frequency: by how often the words of the topic occur on the page, all counted alike. This is the ranking of Trivedi
-    et al. 2014 (III, Relevance Calculation; `judges/counting.py`), with each word of the topic as a search string, and
-    by stems, as the log stores them: corals and coral are the same. date: newest first, by the last significant change
-    or, without one, by the first fetch.
+    frequency: the ranking of Trivedi et al. 2014 (III, Relevance Calculation; `judges/counting.py`), by stems.
+    date: newest first, by the last significant change or, without one, by the first fetch.
     """
     first = np.zeros(len(pages))
     if order == "frequency":
@@ -119,8 +117,6 @@ def _matches(wanted: PageFilter, page: PageRow, now: CurrentPages, labels: Mappi
 
 
 class PageFormatter:
-    """Formats pages for the API; reads the log and the archive only for pages that are shown."""
-
     def __init__(
         self, cached: CachedView, collection: CrawlDirectory, labels: Mapping[str, bool], threshold: float | None = None
     ) -> None:
@@ -142,7 +138,7 @@ class PageFormatter:
             relevance_when_fetched=page.relevance,
             fetched=page.started,
             changed=page.changed or None,
-            standing=page.state,  # type: ignore[arg-type]
+            standing=page.state,
             label=label_of(self.labels, page.node),
             relevant=self.now.relevant.item(page.number),
             frequency=page.frequency,
@@ -179,7 +175,6 @@ def fetch_reason(origin: Origin, priority: float) -> FetchReason:
 
 
 def open_crawl_directory(view: CrawlView) -> CrawlDirectory | None:
-    """Open a crawl directory for reading; None if it does not exist yet."""
     try:
         return CrawlDirectory(view.path, view=view)
     except InputError as error:
@@ -200,11 +195,7 @@ class CurrentPages:
 
 
 class CachedView:
-    """The view of a crawl, with data derived from it.
-
-    Relevances come from the log, except that labels apply at once, before they are logged. A `threshold` replaces the
-    crawl's, to preview its effect.
-    """
+    """The view of a crawl and data derived from it. Labels apply at once; a `threshold` previews another one."""
 
     def __init__(self, path: Path) -> None:
         self.view = CrawlView(path)

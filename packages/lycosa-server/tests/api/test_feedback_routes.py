@@ -37,7 +37,6 @@ def test_put_feedback_sets_and_removes_labels(site: SiteUnderTest) -> None:
 
 
 def test_effect_measures_precision_recall_and_accuracy(site: SiteUnderTest) -> None:
-    """All pages contain "coral", so all are judged relevant; the judge does not learn, so both sides are equal."""
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     crawled(site, reefs, reefs_and_trains(), judge="vector")

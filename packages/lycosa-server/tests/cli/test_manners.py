@@ -197,7 +197,6 @@ def test_pipe_output_is_never_shortened(told: Told) -> None:
 
 
 def test_closed_pipe_is_no_error(everything: tuple[Told, dict[str, tuple[int, str]]]) -> None:
-    """Such as `lycosa show DIR | head`."""
     assert dict.fromkeys(UNREAD, (0, "")) == everything[1]
 
 

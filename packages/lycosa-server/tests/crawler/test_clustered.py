@@ -44,11 +44,6 @@ def shard_events(bench: Bench, crawl: str, kind: type[Any]) -> list[list[Any]]:
 
 
 def test_cluster_crawl_behaves_like_a_local_one(tmp_path: Path) -> None:
-    """A crawl gets more pages, learns labels, shows its state, pauses, continues in the next process, and ends. A
-    second person's crawl of the same host alternates with it, and a third is deleted. Revisits and later runs work
-    without the cluster.
-    """
-
     async def work(bench: Bench) -> None:
         seeds = [bench.server.url(host, "/coral-0") for host in ("reef.localhost", "atoll.test.localhost")]
         crawl, other = bench.crawl("ann", budget=9, seeds=seeds), bench.crawl("bob", seeds=seeds)

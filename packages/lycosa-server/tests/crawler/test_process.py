@@ -57,8 +57,6 @@ def test_process_runs_a_queued_crawl(tmp_path: Path, database_address: str) -> N
 
 @pytest.mark.paper("gouriten-distributed")
 def test_process_shares_politeness_between_crawls(tmp_path: Path) -> None:
-    """Three crawls of one host keep its delay, with one request at a time, and progress equally."""
-
     async def work(bench: Bench) -> None:
         made = [bench.crawl(person) for person in ("ann", "bob", "cid")]
         bench.start()

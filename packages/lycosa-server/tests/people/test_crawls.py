@@ -249,8 +249,6 @@ def test_changes_of_a_deleted_crawl_are_refused(database: Database) -> None:
 
 
 def test_concurrent_changes_never_deadlock(database: Database) -> None:
-    """People and the crawl process change the same rows in random order."""
-
     def work(seed: int) -> int:
         chance = Random(seed)
         done = 0

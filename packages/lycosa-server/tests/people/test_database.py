@@ -131,7 +131,6 @@ def test_rows_accepts_lists_after_in(database: Database) -> None:
 
 
 def test_close_during_a_statement_of_another_thread(tmp_path: Path) -> None:
-    """SQLite aborts the process if a connection is closed under a running statement."""
     database = Database(tmp_path / "d.sqlite")
     running, go_on, answers = threading.Event(), threading.Event(), list[object]()
 
@@ -178,7 +177,6 @@ def test_errors_never_contain_the_password() -> None:
 
 
 def test_database_reconnects_after_an_outage(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PostgreSQL ends all connections and accepts no new ones for a while, then all threads can use the same object."""
     import psycopg
 
     database = Database(f"{postgres}&application_name=lost")

@@ -101,7 +101,6 @@ def test_restore_refuses_a_directory_or_database_in_use(database_address: str, t
 
 
 def test_write_backup_while_a_crawl_is_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The deleted crawl has no row, and the restored server removes its files."""
     settings, database = make("", tmp_path / "data")
     copy = backup._copy_log
 

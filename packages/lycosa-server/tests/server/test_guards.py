@@ -156,7 +156,6 @@ def test_lists_contain_nothing_of_others(world: World, who: str) -> None:
 
 
 def test_owner_may_read_everything(world: World) -> None:
-    """Proves that the other tests ask for things that exist."""
     asked = [name for name in _all(world) if name.startswith("GET ") and name not in OPEN]
     answers = {name: ask(world.alice, name, world).status_code for name in asked if "events" not in name}
     refused = {name for name, status in answers.items() if status in ALLOWED}

@@ -92,7 +92,6 @@ def test_large_bodies_are_refused(site: SiteUnderTest) -> None:
 
 @pytest.mark.parametrize("path", ["models", "imports"])
 def test_large_uploads_require_a_session(site: SiteUnderTest, path: str) -> None:
-    """Forms are parsed before guards run."""
     large = {"file": ("some.txt", b"\0" * MAX_BODY_BYTES)}
     ada, revoked = site.sign_up("ada"), site.client(headers={"Authorization": "Bearer none"})
     asked = [client.post(f"{API}/{path}", files=large) for client in (site.client(), revoked, ada)]

@@ -76,10 +76,6 @@ def whole(data: Path, body: dict[str, Any]) -> None:
 
 
 def test_kill_each_process_and_the_database(tmp_path: Path, web: Server) -> None:
-    """Without the web process or PostgreSQL the crawl continues, and the API recovers; the next crawl process continues
-    the crawl. If the supervisor is killed, its children end, and a second server continues. A backup taken meanwhile is
-    complete.
-    """
     data = tmp_path / "data"
     place = Path(mkdtemp(prefix="lycosa-"))
     place.chmod(0o755)

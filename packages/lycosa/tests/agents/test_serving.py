@@ -67,7 +67,6 @@ async def _finished(client: Client, handle: str) -> dict[str, Any]:
 
 
 def test_a_client_collects_searches_and_reads(web: tuple[Web, Server], tmp_path: Path) -> None:
-    """From a cold start, over the standard streams of a process, on the embedded web."""
     grown, _ = web
     command = [*LYCOSA, "mcp", "found", "--allow-network", "127.0.0.0/8", "--delay", "0.01"]
     process = StdioServerParameters(command=command[0], args=command[1:], cwd=tmp_path, env=dict(os.environ))
@@ -143,7 +142,6 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 
 
 def test_hostile_calls_change_nothing(web: tuple[Web, Server], tmp_path: Path) -> None:
-    """Budgets, networks, paths, options that are not there: each is refused in a line; nothing is made or sent."""
     _, server = web
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "crawl.toml").write_text('topic = "secret"\n')
@@ -186,7 +184,6 @@ def _tree(path: Path) -> dict[str, tuple[int, int]]:
 
 
 def test_words_of_pages_are_marked(tmp_path: Path) -> None:
-    """Whatever a page says stands under `untrusted`, or between lines that it can't know; nothing in it is hidden."""
     _hostile_collection(tmp_path / "evil")
     desk = Desk(tmp_path)
 
@@ -218,7 +215,6 @@ def test_words_of_pages_are_marked(tmp_path: Path) -> None:
 
 
 def test_limits_hold(web: tuple[Web, Server], tmp_path: Path) -> None:
-    """So many collections at once, and so many in all; the operator's scope is not left."""
     grown, _ = web
     here = lycosa.core.options.Options(allow_network=["127.0.0.0/8"], hosts=["open-directory.localhost"])
     desk = Desk(tmp_path, here, Limits(pages=50, at_once=1, collections=1))

@@ -66,7 +66,6 @@ def test_copies_follow_current_version(tmp_path: Path) -> None:
 
 
 def test_copies_that_change_alike_keep_one_page(tmp_path: Path) -> None:
-    """B is a copy of A; both change alike, B first: then A is a copy of B."""
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", LONG))
         crawl.page(B, html("A", LONG), same_as=A)

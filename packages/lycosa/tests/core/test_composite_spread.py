@@ -10,10 +10,10 @@ import pytest
 
 from lycosa.checks.failing import passed
 from lycosa.checks.strategy_checks import (
-    a_strategy_can_be_resumed,
+    strategy_can_be_resumed,
     failures_and_redirects,
-    pages_visited_again,
-    picking_is_pure,
+    revisited_pages,
+    pick_is_pure,
 )
 from lycosa.core.budget import Budget
 from lycosa.core.composite import Greedy, Spread
@@ -75,7 +75,7 @@ def test_explain_adds_discount() -> None:
 
 
 def test_spread_can_be_resumed_and_replayed() -> None:
-    for check in (a_strategy_can_be_resumed, failures_and_redirects, pages_visited_again, picking_is_pure):
+    for check in (strategy_can_be_resumed, failures_and_redirects, revisited_pages, pick_is_pure):
         assert check.__name__ == passed(check, lambda: strategy("best-first,spread=.5"))
 
 

@@ -37,7 +37,6 @@ BY_ITSELF = (
 
 @pytest.mark.parametrize("strategy", BY_ITSELF)
 def test_terms_of_every_strategy_add_up(strategy: str, tmp_path: Path) -> None:
-    """After three pages each open link has terms that add up to its priority; so has a fetched page."""
     space = GraphSpace(LINKS, relevance=SCORES, alpha=PROMISE)
     list(
         lycosa.crawl(

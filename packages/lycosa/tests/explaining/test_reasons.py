@@ -98,7 +98,6 @@ def test_why_waiting_terms_and_rank(tmp_path: Path) -> None:
 
 
 def test_why_parents_and_path(tmp_path: Path) -> None:
-    """All parents, the most relevant first, with their link relevances; and the path through the first of them."""
     why = ask(run_crawl(tmp_path / "crawl", Weighed(), 2), "c", Weighed())
     assert [("b", 1.0, 0.125), ("a", 0.5, 0.25)] == [
         (found.node, found.relevance, found.link_relevance) for found in why.parents
@@ -107,7 +106,6 @@ def test_why_parents_and_path(tmp_path: Path) -> None:
 
 
 def test_why_fetched_terms_at_pick(tmp_path: Path) -> None:
-    """The terms are those at the pick, not the current ones."""
     path = run_crawl(tmp_path / "crawl", Weighed(), 4)  # a, b, e (.75), c (.625)
     why = ask(path, "b", Weighed())
     assert why.fetched is not None
@@ -157,7 +155,6 @@ def test_best_lists_next_picks(strategy: str, explains: bool, tmp_path: Path) ->
 
 
 def test_why_bandit_has_view_per_arm(tmp_path: Path) -> None:
-    """The arm with the best pages comes first."""
     path = run_crawl(tmp_path / "crawl", "mab_epsilon,arms=fl_deg+fl_n,epsilon=0", 2)
     views = {view.arm: view for view in ask(path, "c").views}
     assert (np.log1p(2), 1) == (views["fl_deg"].priority, views["fl_deg"].rank)  # two parents
@@ -173,7 +170,6 @@ def test_why_link_found_in_batch_is_unranked(tmp_path: Path) -> None:
 
 
 def test_why_changes_nothing(tmp_path: Path) -> None:
-    """The directory stays identical to the byte, and a held lock is not waited for."""
     path = run_crawl(tmp_path / "crawl", "best-first", 2)
     before = digest(path)
     with Reasons(path, judge=SpaceJudge(), space=graph()) as reasons:
@@ -232,14 +228,12 @@ def crawled_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "typed", [A + "deep", "HTTP://A.LOCALHOST:80/deep#x", "a.localhost/deep", "https://a.localhost/deep"]
 )
 def test_why_accepts_any_spelling(typed: str, crawled_site: Path) -> None:
-    """An address with or without scheme, port or fragment."""
     why = lycosa.why(crawled_site, typed)
     assert (A + "deep", "waits") == (why.node, why.state)
     assert [("One", "deeper words")] == [(found.title, found.anchor) for found in why.parents]
 
 
 def test_why_redirect_and_target(crawled_site: Path) -> None:
-    """The parent of a redirect's target is the redirect; the redirect itself counts as fetched."""
     why = lycosa.why(crawled_site, A + "old")
     assert why.fetched is not None
     assert "redirect" == why.fetched.outcome
@@ -249,7 +243,6 @@ def test_why_redirect_and_target(crawled_site: Path) -> None:
 
 
 def test_why_outside_of_frontier(crawled_site: Path) -> None:
-    """A failure is settled, robots.txt is a prerequisite, another host is out of scope."""
     gone = lycosa.why(crawled_site, A + "gone").fetched
     assert gone is not None
     assert ("gone", False) == (gone.outcome, gone.is_relevant)

@@ -55,7 +55,6 @@ def test_threshold_default_if_pages_are_equal() -> None:
 
 @pytest.mark.paper("batsakis-input")
 def test_crawl_without_another_topic(tmp_path: Path) -> None:
-    """The training set alone is a topic, also when the crawl is resumed in another directory."""
     ten_pages().save(tmp_path / "reefs.browsing")
     graph = GraphSpace({"a": ["b", "c"], "b": ["d"], "c": []})
     out = tmp_path / "crawl"

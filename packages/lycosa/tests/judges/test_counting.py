@@ -21,7 +21,6 @@ def test_word_frequency_lines() -> None:
 
 
 def test_word_frequency_string_is_one_phrase() -> None:
-    """Phrases match across spaces, link marks and one line break, but not across an empty line."""
     text = "coral reef, reef coral, coral  \x01reef\x02, coral\nreef, coral\n\nreef"
     assert 3.0 == relevance(WordFrequencyJudge("Coral  Reef"), text)
 
@@ -90,9 +89,6 @@ SOURCE = """<title>Coral</title><!-- corals -->
 
 @pytest.mark.paper("personalized-lines")
 def test_word_frequency_literal_counts_source_lines() -> None:
-    """Three lines of the source have the string, one of them in a script, one in an attribute; of the text only the
-    title.
-    """
     page = Page("ok", title="Coral", marked="Sea", source=lambda: SOURCE)
     assert 3.0 == WordFrequencyJudge("coral", literal=True).judge(page, None).relevance
     assert 1.0 == WordFrequencyJudge("coral").judge(page, None).relevance

@@ -44,7 +44,6 @@ def common() -> np.ndarray[Any, Any]:
 
 
 def test_judge_by_hand() -> None:
-    """beta = unit(p - c) . q before anything is learned."""
     page, words = vectors([f"{REEF.title} {REEF.marked}", "tropical ocean"])
     assert float(unit(page - common()) @ words) == pytest.approx(
         judge(EmbeddingJudge("tropical ocean"), REEF).relevance, abs=1e-5
@@ -61,7 +60,6 @@ def test_learn_updates_the_mean() -> None:
 
 
 def test_examples_by_hand() -> None:
-    """t = unit(e - m), e the mean of the example pages' vectors; with words as well, unit(t + q)."""
     pages = vectors([f"{page.title} {page.marked}" for page in (REEF, TRAIN)])
     examples = EmbeddingJudge.from_examples([REEF, TRAIN])
     assert pages.mean(0) == pytest.approx(np.array(examples["vector"]), abs=1e-4)

@@ -43,16 +43,12 @@ def test_synset_expansion_expands_anchors() -> None:
 
 
 def test_synset_expansion_phrases() -> None:
-    """'dengue fever' becomes dengue, fever, itself and 'breakbone fever'; the anchor becomes the same four, and
-    breakbone.
-    """
     expected = (1 + 1 + 1) / (sqrt(4) * sqrt(4))  # fever and the two phrases; dengue and breakbone are on one side only
     judgement = judge(synsets("dengue fever"), "", "Breakbone Fever", "Dengue fevers")
     assert [pytest.approx(expected), pytest.approx(1.0)] == judgement.link_relevances.tolist()
 
 
 def test_synset_expansion_phrase_frequency_is_that_of_rarest_word() -> None:
-    """Topic as above; page: breakbone once, fever twice. Vectors: fever, and the phrase once."""
     fever, breakbone, phrase = 1 + log(2), 1.0, 1.0
     expected = (fever + phrase) / (sqrt(fever**2 + breakbone**2 + phrase**2) * sqrt(4))
     assert pytest.approx(expected) == judge(synsets("dengue fever"), "breakbone fever, fever").relevance

@@ -85,7 +85,6 @@ def test_diff_replaced_blocks_without_common_words() -> None:
 
 
 def test_diff_dissimilar_blocks_are_removed_and_added() -> None:
-    """Only `the` in common, of seven and eight words."""
     old = "Under the sea there are many fish"
     found = diff(old, "Prices rose again in March, says the bank\nof Spain")
     assert ["removed", "added", "added"] == states(found)
@@ -106,7 +105,6 @@ def test_diff_moved_block() -> None:
 
 
 def test_diff_short_blocks_do_not_move() -> None:
-    """`Read more` repeats all over a page."""
     assert ["added", "same", "removed"] == states(diff("Reefs\nRead more", "Read more\nReefs"))
 
 
@@ -170,7 +168,6 @@ def test_diff_restores_garbage_collector(on: bool) -> None:
 
 
 def test_diff_work_is_subquadratic() -> None:
-    """Four times the text takes less than eight times the work."""
     chance = random.Random(4)
     words = [f"w{number}" for number in range(5000)]
 

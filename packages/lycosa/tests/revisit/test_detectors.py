@@ -160,7 +160,6 @@ LISTED = [
 
 @pytest.mark.parametrize(("markup", "kind"), LISTED)
 def test_links_in_lists_below_prose(markup: str, kind: str) -> None:
-    """A new link in a list is a change of links in `main` and `article`, and cosmetic in furniture."""
     old, new = page(markup.format(PROSE, "")), page(markup.format(PROSE, "<li><a href=/b>Crabs</a>"))
     change = judge_change(old, new)
     assert change is not None
@@ -202,7 +201,6 @@ def test_judge_change_unreadable_body_is_text() -> None:
 
 
 def test_detectors_without_bodies_use_the_log() -> None:
-    """Links, relevance and fingerprints are in the log."""
     old = Snapshot(URL, links=["http://a.test/"], simhash=0b1, relevance=0.9, threshold=0.5)
     new = Snapshot(URL, links=["http://b.test/"], simhash=0b1, relevance=0.2, threshold=0.5)
     said = {name: detector(name)(old, new) for name in DETECTORS}
@@ -224,7 +222,6 @@ def test_judge_change_most_important_kind_sets_magnitude() -> None:
 
 
 def test_judge_change_blind_detector() -> None:
-    """Digest alone reports a change of text; a reading detector reduces it to cosmetic."""
     new = article(foot="13 views")
     alone = judge_change(BASE, new, ["digest"])
     both = judge_change(BASE, new, ["digest", "main-text"])
@@ -257,7 +254,6 @@ def test_share_of_others_by_hand() -> None:
 
 
 def test_main_text_magnitude_by_hand() -> None:
-    """Of ten words one was replaced and two were added: three of twelve are not in the other version."""
     old = MainBlocks(["one two three four five", "six seven eight nine ten"])
     new = MainBlocks(["one two three four five", "six seven eight nine eleven twelve thirteen"])
     found = difference(old, new)
@@ -406,7 +402,6 @@ def test_detectors_properties(one: str, other: str) -> None:
 
 
 def test_judge_change_threshold_crossed_by_navigation() -> None:
-    """The main part is unchanged, so the topic is as well."""
     body = "<nav>{}</nav><main><p>Corals grow slowly in warm and shallow seas, and storms break them.</main>"
     old = page(body.format("Home"), relevance=0.11, threshold=0.1)
     new = page(body.format("Home Reefs"), relevance=0.09, threshold=0.1)

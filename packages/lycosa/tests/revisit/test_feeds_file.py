@@ -53,7 +53,6 @@ def test_write_keeps_newest_200(tmp_path: Path) -> None:
 
 
 def test_write_reuses_excerpts(tmp_path: Path) -> None:
-    """Earlier excerpts come from the file; a damaged file causes no loss."""
     log = make_log(tmp_path, look(text()), look(text(), at=START + HOUR))
     made: list[int] = []
 

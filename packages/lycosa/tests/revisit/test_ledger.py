@@ -48,7 +48,6 @@ def test_changes_in_log_order(tmp_path: Path) -> None:
 
 
 def test_changes_skips_events_before_first_refresh(tmp_path: Path) -> None:
-    """The run records a setting; the runs of earlier logs are recognised by their revisits."""
     new = page("http://new.example/", data={"change": Change("new").as_data()})
     threshold, refreshed = Setting("threshold", 0.5), Setting(REFRESHED, value=True)
     cases: tuple[tuple[list[Event], list[int], int], ...] = (
@@ -151,7 +150,6 @@ def test_changes_by_time_and_number(tmp_path: Path) -> None:
 
 
 def test_beginning_bisects_by_time(tmp_path: Path) -> None:
-    """Older events are not decoded, except for a day's slack for clocks that were set back."""
     times = [START + hour * HOUR for hour in range(100)]
     times[90], times[99] = times[75], times[80]
     log = make_log(tmp_path, *(look(text(), at=at) for at in times))

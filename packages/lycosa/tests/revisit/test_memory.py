@@ -117,7 +117,6 @@ def test_hints_flood_of_unknown_host_is_limited() -> None:
 
 
 def test_hints_host_can_recover() -> None:
-    """Scheduled visits verify ignored hints."""
     hints = Hints()
     rounds(hints, honest=False, days=30)
     hints.heard("site", 0, day(40), now=41 * DAY)

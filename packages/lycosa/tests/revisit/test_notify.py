@@ -142,7 +142,6 @@ def test_notifier_counts_unlisted_changes(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_channel_send(capfd: pytest.CaptureFixture[str]) -> None:
-    """A refusal or a closed port is reported without the password."""
     with held_port() as port:
         channel = Channel(f"json://me:secret@127.0.0.1:{port}/hook")
         assert "secret" not in channel.name

@@ -139,7 +139,6 @@ def test_learned_prior_reduces_errors() -> None:
 
 
 def test_prior_learns_host_factors() -> None:
-    """Pages of one host change twenty times as often, so its new pages are expected to as well."""
     chance = np.random.default_rng(4)
     histories = Histories()
     for page in range(200):

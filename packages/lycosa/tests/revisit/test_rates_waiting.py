@@ -42,7 +42,6 @@ def test_claim_is_mean_over_posterior() -> None:
 def test_waiting_ends_when_claim_reaches_price(
     price: float, weight: float, rate: float, shape: float, start: float
 ) -> None:
-    """Or at the longest interval; independent of the start of the search."""
     w, m, k, longest = (np.array([value]) for value in (weight, rate, shape, 1e7))
     tau = waiting(price, w, m, k, longest, np.array([start]))
     if claim(longest, w, m, k)[0] > price:

@@ -499,7 +499,6 @@ def _plain(versions: Versions, visit: Visit) -> bytes:
 
 
 def test_cases_are_documented() -> None:
-    """docs/refresh-cases.md has the same table."""
     page = (ROOT / "docs" / "refresh-cases.md").read_text(encoding="utf-8")
     assert table() == page[page.index("| Case") :]
 
@@ -532,7 +531,6 @@ def test_lying_host_is_not_believed_again(tmp_path: Path) -> None:
 
 
 def test_proven_host_is_verified_less_often(tmp_path: Path) -> None:
-    """After its ETag changed with a page, one visit in eight is unconditional instead of one in three."""
     says = [tagged(), tagged(B, tag='"b"'), *[tagged(B, tag='"b"')] * 12]
     script = Script({PAGE: says})
     crawl(tmp_path / "crawl", script)

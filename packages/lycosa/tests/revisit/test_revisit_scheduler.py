@@ -77,7 +77,6 @@ def small() -> Script:
 
 
 def test_watched_pages(tmp_path: Path) -> None:
-    """Relevant pages, seeds and sources are watched; other pages only on request."""
     script = small()
     crawl(tmp_path / "c", script, (FRONT,), space={"sitemaps": True}, threshold=0.3)
     for moment, (all_of_them, more) in enumerate([(False, set()), (True, {COOKING})], 1):
@@ -121,7 +120,6 @@ def test_watch_locks_directory(tmp_path: Path) -> None:
 
 
 def test_refresh_behaviours(tmp_path: Path) -> None:
-    """`now` comes first and once, `always` in each refresh, `frequently` once a day, the others are not due."""
     script = Script(reefs(6))
     crawl(tmp_path / "c", script, (FRONT,))
     wanted = {"always": ["coral-1$"], "frequently": ["coral-2$"], "infrequently": ["coral-3$"], "now": ["coral-4$"]}
@@ -208,7 +206,6 @@ def endless(script: Script) -> None:
 
 @pytest.mark.paper("gouriten-refreshing")
 def test_explore_share(tmp_path: Path) -> None:
-    """With a share of a half, half of the requests of a watch are for new pages, which are then watched."""
     script = Script(reefs(20, wing="http://wing0.test/0"))
     endless(script)
     crawl(tmp_path / "c", script, (FRONT,), budget=21)
@@ -232,7 +229,6 @@ def test_explore_follows_links_of_changed_pages(tmp_path: Path) -> None:
 
 
 def test_moved_pages_are_watched_at_target(tmp_path: Path) -> None:
-    """Also after two redirects, and if the first request fails."""
     away = [Says(b"", 301, more={"Location": url}) for url in (OTHER, "http://sea.test/coral")]
     answers = iter([Says(fails="timeout"), Says(html())])
     pages: dict[str, Any] = {PAGE: [Says(html()), away[0]], OTHER: [away[1]]}
@@ -298,7 +294,6 @@ def test_truthful_sitemap_makes_pages_due(tmp_path: Path) -> None:
 
 
 def test_lying_sitemap_is_ignored(tmp_path: Path) -> None:
-    """If every lastmod is today and no page changes, eight pages are visited in vain, then none."""
     dates = [lambda i, n=n: day(2 * n - 1) for n in range(8)]  # type: ignore[misc]
     _, told = hinted(tmp_path, dates, changed=0)
     looks = [sum(visit.kind == "revisit" for visit in run.visits) for run in told]
@@ -433,7 +428,6 @@ def work(pages: int, looks: int) -> tuple[int, int]:
 
 
 def test_look_plans_one_page() -> None:
-    """All pages are planned once in a round, however many there are."""
     looks = 3 * ROUND
     for pages in (300, 2_400):
         planned, single = work(pages, looks)

@@ -57,9 +57,6 @@ def test_moved_and_vanished_pages_are_reported(tmp_path: Path) -> None:
 
 
 def test_relevances_of_shards_stand_until_a_revisit(tmp_path: Path) -> None:
-    """The common log has relevances by each shard's judge, but no model update: they decide which pages are watched,
-    until one judge learns from all of them at the first revisit. Relevances of another topic are ignored.
-    """
     web = Web(seed=3, pages=60, hosts=4, traps=())
     topic, out = web.topics[0], tmp_path / "c"
 

@@ -136,7 +136,6 @@ def test_claim_of_baselines_is_time_overdue() -> None:
 
 @pytest.mark.parametrize("name", ["automatic", "fixed", "fixed,every=2h"])
 def test_due_after_failures_and_vanishing(name: str) -> None:
-    """An hour after a failure, two after the next; a vanished page after a day, then two; a revived one as usual."""
     histories = watched(30, 3)
     schedule = make_schedule(name, 1000 / DAY)
     now = histories.now + DAY

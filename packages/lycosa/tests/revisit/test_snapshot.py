@@ -73,7 +73,6 @@ def test_unstamped_keeps_content(before: str, after: str) -> None:
 
 
 def test_unstamped_keeps_dates_in_tables() -> None:
-    """A date alone in a cell is data; one after a stamp word is not."""
     assert "2024-05-03 | 4.31" == unstamped("2024-05-03 | 4.31", table=True)
     assert "| 4.31" == unstamped("2024-05-03 | 4.31")
     assert "Reefs | updated" == unstamped("Reefs | updated 3 May 2024", table=True)

@@ -41,7 +41,6 @@ def test_visit_returns_documents_and_remembered_titles() -> None:
 
 @pytest.mark.parametrize("judge", ["vector", "word-frequency", "keyword", "weighted-content"])
 def test_crawl_with_any_judge(judge: str) -> None:
-    """The query goes to the peer whose remembered titles match."""
     space = GossipSpace(OVERLAY, DOCUMENTS, known=1.0, stale=0.0)
     visits = list(lycosa.crawl("reef", ["ann"], space=space, judge=judge, concurrency=1, budget=2))
     assert ["ann", "cat"] == [visit.node for visit in visits]

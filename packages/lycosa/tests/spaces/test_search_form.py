@@ -200,8 +200,6 @@ def test_pages_limits_results_pages() -> None:
 
 
 def test_endless_results_are_limited() -> None:
-    """A last page that repeats ends the keyword at once; generated records are limited by `pages`."""
-
     def repeats(keyword: str, number: int) -> tuple[int, str]:
         if keyword != "reef":
             return 200, page()

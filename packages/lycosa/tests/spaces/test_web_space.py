@@ -146,7 +146,6 @@ class Pool:
 def test_pages_keep_order_of_arrival(
     bodies: str, read: str, left: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only large pages may be overtaken."""
     ended: list[str] = []
 
     async def elsewhere(*given: Any, **how: Any) -> ParsedPage:

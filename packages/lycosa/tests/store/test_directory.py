@@ -115,7 +115,6 @@ def test_create_keeps_foreign_files(tmp_path: Path) -> None:
 
 
 def test_create_accepts_existing_copy(tmp_path: Path) -> None:
-    """Rules written to the place of the copy are the copy; so is a copy left by a killed start."""
     (tmp_path / "strategy.tsv").write_text("rules")
     (tmp_path / "crawl").mkdir()
     (tmp_path / "crawl" / "strategy.tsv").write_text("rules")

@@ -60,7 +60,6 @@ def test_ehrig_redirect_inherits() -> None:
 
 
 def test_ehrig_other_language_matches_equal_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a German page WordNet knows no word, but 'reef' equals 'reef'."""
     strategy = ehrig()
     monkeypatch.setattr(strategy.glossary_.ontology, "language", "en")
     scores = teach(strategy, Table(), "p", ("a", "Atoll"), ("b", "Reef"), language="de")
@@ -113,7 +112,6 @@ def test_ssrm_word_ids_include_probes() -> None:
 
 
 def test_synset_expansion_equation_10() -> None:
-    """Topic: bleaching, whitening. Page: whitening, sea. Anchor, expanded: bleaching, whitening, sea."""
     page = 1 / (sqrt(2) * sqrt(2))
     anchor = (1 + 1) / (sqrt(3) * sqrt(2))
     terms = Vocabulary().read(Page("ok", marked="whitening sea")).terms

@@ -96,7 +96,6 @@ def test_var_grows_while_same_arm_wins() -> None:
 
 
 def test_var_winner_is_best_after_exploration() -> None:
-    """Later pulls change the best arm, but not the winner of the epoch."""
     bandit = make_bandit("var", epsilon=0.5, reset=4)
     results = play(bandit, (1, 0.5), (0, 0.0), (1, 0.0), (0, 1.0))  # after two pulls 0 and .5; at the end .5 and .25
     assert 1 == results[1][1]
@@ -265,7 +264,6 @@ def test_pick_skips_arm_without_rows() -> None:
 
 
 def test_arms_can_be_objects() -> None:
-    """Names are those of the classes, numbered where equal; `wants` is the union."""
     bandit = Bandit((BestFirst(), Wants(), BestFirst(merge="sum"), "fl_n,smooth=no"))
     assert ["BestFirst", "Wants", "BestFirst-3", "fl_n,smooth=no"] == [arm.name for arm in bandit.greedy_]
     assert ("context", "url") == bandit.wants

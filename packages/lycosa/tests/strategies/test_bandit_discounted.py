@@ -59,7 +59,6 @@ def test_values_spread_shrinks_with_pulls() -> None:
 
 
 def test_values_without_rewards_alternate_arms() -> None:
-    """Without rewards no arm is preferred: each gets at least a fifth of the pulls."""
     bandit = make_bandit()
     counts = [0, 0, 0]
     for number in range(300):
@@ -99,7 +98,6 @@ def test_values_ignore_scale_of_rewards(scale: float, stream: list[tuple[int, in
     stream=st.lists(st.tuples(st.integers(0, 2), st.floats(0, 1)), max_size=60),
 )
 def test_discounted_sums_equal_definition(discount: float, stream: list[tuple[int, float]]) -> None:
-    """N and S, summed over all pulls with gamma to the power of their age."""
     lately = DiscountedRewards(3, discount)
     for arm, reward in stream:
         lately.reward(arm, reward)

@@ -60,7 +60,6 @@ def test_random_priority_is_independent_of_other_rows() -> None:
 
 @pytest.mark.paper("batsakis-backlink")
 def test_backlink_counts_linking_pages() -> None:
-    """Three pages link to x (one of them twice), one to y, none to the seeds."""
     table, backlink = Table(), Backlink()
     for node, links in (("a", "xy"), ("b", "xx"), ("c", "x")):
         assert list(dict.fromkeys(links)) == teach(backlink, table, node, 0.0, *links)
@@ -107,7 +106,6 @@ def test_out_links_redirect_inherits() -> None:
     ],
 )
 def test_slashes_of_url(node: str, expected: int) -> None:
-    """Only those of the path; a node that is not a URL is all path."""
     assert expected == slashes(node)
 
 
@@ -125,7 +123,6 @@ def taught() -> tuple[UrlDepth, Table]:
 
 @pytest.mark.paper("batsakis-url-depth")
 def test_url_depth_prefers_fewer_slashes() -> None:
-    """Also for rows that were never learned, such as the seed."""
     estimator, table = taught()
     assert [-1.0, -2.0, -1.0, -2.0] == estimator.priority(np.arange(4, dtype=np.int32), table).tolist()
 
@@ -148,7 +145,6 @@ def test_url_depth_reads_learned_rows_once(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_url_depth_redirect_inherits(source: str, target: str, expected: float) -> None:
-    """The target has the priority of its source; a known one the better of both."""
     estimator, table = taught()
     step = table.absorb(Visit(source, "redirect", "redirect", 2, links=Links.to(target)))
     assert step is not None

@@ -40,7 +40,6 @@ def test_best_first_merges_parents(merge: Any, expected: float) -> None:
 
 @pytest.mark.parametrize("merge", ["max", "sum", "mean", "last"])
 def test_best_first_redirect_inherits(merge: Any) -> None:
-    """Under each merge; a seed without parents passes on nothing."""
     best, table = BestFirst(merge=merge), Table()
     table.add_seed("s")
     assert [0.0] == score(best, table, "s")
@@ -79,7 +78,6 @@ SAYINGS = st.lists(
 def test_best_first_merges_equal_definition(
     merge: Any, pages: list[tuple[float, dict[str, float]]], page: float, anchor: float
 ) -> None:
-    """The priority is the plain merge of the parents' values, in any order."""
     best, table = BestFirst(page, anchor, merge), Table()
     values_by_node: dict[str, list[float]] = {}
     for number, (beta, link_relevances) in enumerate(pages):

@@ -68,7 +68,6 @@ def test_seeds_have_equal_shares_in_any_order() -> None:
 
 
 def test_known_page_becomes_seed() -> None:
-    """It has a seed's share in addition to its income."""
     crawl = Crawl(Opic(), "a")
     crawl.visit("a", "x", "y")
     crawl.table.add_seed("x")
@@ -77,7 +76,6 @@ def test_known_page_becomes_seed() -> None:
 
 
 def test_redirect_moves_all_cash() -> None:
-    """The target has its own cash and that of its source, including the source's later income."""
     crawl = Crawl(Opic(), "a", "b")
     crawl.visit("a", "old", "new")
     assert ["new"] == crawl.redirect("old", "new")
@@ -87,7 +85,6 @@ def test_redirect_moves_all_cash() -> None:
 
 
 def test_seeds_redirecting_to_one_page_share_once() -> None:
-    """Two seeds, one of which redirects to the other, and a third that is added later, have one share together."""
     crawl = Crawl(Opic(), "http", "https", "other")
     crawl.redirect("http", "https")
     assert [0.0, 1.0, 1.0] == crawl.cash("http", "https", "other")
@@ -99,7 +96,6 @@ def test_seeds_redirecting_to_one_page_share_once() -> None:
 
 
 def test_seed_redirecting_to_fetched_page_pays_once() -> None:
-    """A page that redirected there before, and was not a seed, changes nothing."""
     crawl = Crawl(Opic(), "a")
     crawl.visit("a", "b", "c")
     crawl.visit("b", "x")
@@ -114,7 +110,6 @@ def test_seed_redirecting_to_fetched_page_pays_once() -> None:
 
 @pytest.mark.parametrize("outcome", ["gone", "denied", "timeout"])
 def test_failures_pay_into_pool(outcome: Any) -> None:
-    """So does the later income of a permanently failed page."""
     crawl = Crawl(Opic(period=0), "a", "b")
     crawl.visit("a", "x", "y")
     crawl.visit("x", outcome=outcome)
@@ -124,7 +119,6 @@ def test_failures_pay_into_pool(outcome: Any) -> None:
 
 
 def test_dead_ends_pay_into_pool() -> None:
-    """A page without links, one with links out of scope, and a redirect without target."""
     crawl = Crawl(Opic(period=0), "a", scope=lambda node, depth: not node.startswith("out"))
     crawl.visit("a", "x", "y", "z", "w")
     crawl.visit("x")
@@ -146,7 +140,6 @@ def test_retried_visit_moves_nothing() -> None:
 
 
 def test_refetched_page_gives_its_income() -> None:
-    """Nothing is given twice."""
     crawl = Crawl(Opic(period=0), "a", "b")
     crawl.visit("a", "x")
     crawl.visit("b", "a")
@@ -179,7 +172,6 @@ def test_second_giving_pays_pool_and_richest_page() -> None:
 
 
 def test_second_giving_requires_links() -> None:
-    """An unfetched seed is richer, but has no links; without a page that could give, nothing moves."""
     crawl = Crawl(Opic(period=1), "a", "b")
     crawl.visit("a", outcome="gone")
     assert [0.0, 1.0] == crawl.cash("a", "b")
@@ -243,7 +235,6 @@ FLOWS = st.one_of(
 @settings(max_examples=50, deadline=None)
 @given(FLOWS, st.lists(NAMES, min_size=1, max_size=4), EVENTS)
 def test_cash_is_conserved_in_any_sequence(flow: CashFlow, seeds: list[str], events: list[Any]) -> None:
-    """After any pages, failures, retries, redirects and late seeds: rows + pool = seeds' cash + revisions."""
     crawl = Crawl(flow, *seeds)
     table = crawl.table
     for what, number, targets, relevance, link_relevances in events:
@@ -326,7 +317,6 @@ def test_vanishing_cash_reaches_0() -> None:
 
 @pytest.mark.paper("otie-opic")
 def test_opic_first_four_steps() -> None:
-    """Two seeds, a -> b c d, s -> b, b -> a c, d -> b: all cash after each step, in seed shares."""
     opic, table = Opic(period=0), Table()
     for name in "asbcd":
         if name in "as":

@@ -40,7 +40,6 @@ def walked(graph: ContextGraph) -> Walk:
 
 @pytest.mark.paper("batsakis-context-graph")
 def test_crawl_order_is_layer_by_layer() -> None:
-    """Links of a relevant page, then of pages one step away, two; then of other pages, and of pages without words."""
     graph = ContextGraph(layered(6, 6, 6, 6))
     walk = walked(graph)
     nodes = ["of reef", "of island", "of travel", "of weather", "of nothing"]
@@ -62,7 +61,6 @@ def test_priority_is_layer_and_confidence() -> None:
 
 
 def test_confidence_orders_within_layer() -> None:
-    """A page with more words of its layer comes before one with fewer, and after any of the layer before."""
     walk = Walk(ContextGraph(layered(6, 6, 6, 6), least=0.3))
     walk.page("p", "island ocean", ["a"])
     walk.page("q", "island island island", ["b"])
@@ -73,7 +71,6 @@ def test_confidence_orders_within_layer() -> None:
 
 @pytest.mark.paper("rules-context-graph")
 def test_low_confidence_is_other() -> None:
-    """With four equal classes no layer reaches `least`: its links come after those of all layers, but not last."""
     graph = ContextGraph(layered(6, 6, 6, 6))
     walk = walked(graph)
     doubt = walk.priorities("of doubt")[0]
@@ -99,7 +96,6 @@ def test_too_many_layers_add_note() -> None:
 
 
 def test_small_layer_joins_next_one_out() -> None:
-    """Two pages are too few for a layer: a travel page then counts as a weather page, beyond the last layer."""
     graph = ContextGraph(layered(6, 6, 2, 6))
     assert [0, 1, OTHER] == graph.layer_
     walk = walked(graph)

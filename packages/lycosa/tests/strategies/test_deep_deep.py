@@ -20,7 +20,6 @@ def page(node: str, relevance: float, **anchors: str) -> Visit:
 
 
 def test_grams_are_distinct_per_text() -> None:
-    """`reef` has ree, eef, reef; `aaaa` aaa, aaaa, each once; none spans two texts, short texts have none."""
     whose, slots = _grams(["reef", "ab", "aaaa", "reefs"], ANCHOR_GRAMS)
     assert Counter({0: 3, 2: 2, 3: 6}) == Counter(whose.tolist())
     assert set(slots[whose == 0]) < set(slots[whose == 3])
@@ -109,7 +108,6 @@ def test_experiences_exclude_seeds_failures_and_revisits() -> None:
 
 
 def test_redirect_inherits_features() -> None:
-    """The target of a redirect has the features of its source, unless it was read before."""
     table, q = seeded("s"), DeepDeep()
     see(q, table, page("s", 0.0, here="coral reef"))
     redirect(q, table, "here", "there")

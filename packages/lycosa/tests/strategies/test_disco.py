@@ -88,7 +88,6 @@ def test_rounds_start_after_all_seeds() -> None:
 
 
 def test_redirects_and_failures_count_in_round() -> None:
-    """The target of a redirect inherits its source's place and counts as one page of the round, like a failed page."""
     strategy, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
     see(strategy, table, page("s", 0.5, "a", "b", "c"))
     redirect(strategy, table, "a", "new")
@@ -165,7 +164,6 @@ def test_classifier_by_hand() -> None:
 
 
 def test_scores_average_the_parts() -> None:
-    """Raw scores are averaged; without counterexamples there are three."""
     made = like()
     parts = made.parts()
     assert ["Bayesian Sets", "classifier", "cosine", "Jaccard"] == list(parts)
@@ -184,7 +182,6 @@ def test_examples_are_first_relevant_pages() -> None:
 
 
 def test_ranking_uses_similarity_once_there_is_an_example() -> None:
-    """The page with the example's words comes before one with a higher beta."""
     strategy, table = Disco(threshold=0.6, examples=1), seeded("s")
     see(strategy, table, page("s", 0.9, "x", "y", a=3, b=1))
     see(strategy, table, page("x", 0.5, c=5))

@@ -69,7 +69,6 @@ def test_siblings_six_nodes_by_hand() -> None:
 
 
 def test_siblings_count_once_per_parent() -> None:
-    """Node w is beside v on two pages: its beta counts twice, with both alphas."""
     siblings, table = Siblings(), Table()
     teach(siblings, table, "p", 0, v=0.5, w=0.25)
     teach(siblings, table, "q", 0, v=0.5, w=1)
@@ -78,7 +77,6 @@ def test_siblings_count_once_per_parent() -> None:
 
 
 def test_siblings_exclude_failures() -> None:
-    """A failed page is not crawled until it is fetched."""
     siblings, table = Siblings(), Table()
     teach(siblings, table, "p", 0, v=0.5, w=0.25)
     see(siblings, table, Visit("w", "page", "unreachable", 1, retry_at=1.0))
@@ -88,7 +86,6 @@ def test_siblings_exclude_failures() -> None:
 
 
 def test_siblings_redirect_inherits() -> None:
-    """The target of a redirect adds the sums of its source to its own."""
     siblings, table = Siblings(), Table()
     teach(siblings, table, "p", 0, v=0.5, w=0.25)
     teach(siblings, table, "q", 0, t=0.5, w=1)
@@ -142,7 +139,6 @@ def literally(node: str, links: dict[str, dict[str, float]], beta: dict[str, flo
 @settings(max_examples=40)
 @given(VISITS)
 def test_siblings_equal_definition(visits: list[tuple[str, Any, int, dict[str, int]]]) -> None:
-    """After every visit the sums of open rows equal the definition, and only returned rows changed."""
     siblings, table = Siblings(), Table()
     for node in NODES:
         table.add_seed(node)

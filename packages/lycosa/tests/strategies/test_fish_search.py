@@ -72,7 +72,6 @@ def test_fish_search_pruned_link_is_restored() -> None:
 
 
 def test_fish_search_sitemaps_and_redirects() -> None:
-    """Links of a sitemap have the full depth and rank like those of an irrelevant page; redirects change nothing."""
     fish, table = FishSearch(width=1, depth=0, threshold=0.0), seeded("m", "a")
     assert [0.5, 0.0] == teach(fish, table, "m", "xy", kind="sitemap")
     assert [1.0] == teach(fish, table, "a", "b")
@@ -90,7 +89,6 @@ def test_fish_search_crawl_order() -> None:
 
 
 def test_fish_search_crawl_stops_at_depth() -> None:
-    """An irrelevant chain is followed for `depth` links from the seed, or from a relevant page c."""
     links = dict(zip("abcdefgh", "bcdefghi", strict=True))
     assert ["abcd", "abcdefg", "a"] == [
         order("fish-search,depth=3,threshold=.5", links),

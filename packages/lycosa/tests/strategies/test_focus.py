@@ -53,7 +53,6 @@ def test_hard_focus_requires_wanted_best_class() -> None:
 
 
 def test_hard_focus_relevant_page_unprunes_link() -> None:
-    """A link pruned by one page is fetched when a relevant one links to it; the best parent counts, in any order."""
     focus, table = HardFocus(), Table()
     teach_hard(focus, table, "off", 0.1, "x")
     teach_hard(focus, table, "on", 0.7, "x")
@@ -92,7 +91,6 @@ def test_hard_focus_gets_threshold_of_crawl() -> None:
 
 @pytest.mark.parametrize(("trust", "expected"), [(True, 0.1), (False, PRUNED)])
 def test_hard_focus_trust_seeds(trust: bool, expected: float) -> None:
-    """Links of an irrelevant seed are followed by default and pruned as published; the seed itself is never pruned."""
     focus, table = HardFocus(trust_seeds=trust), Table()
     table.add_seed("s")
     assert [0.0] == score(focus, table, "s")
@@ -145,7 +143,6 @@ def distilled(hubs: int = 1) -> tuple[SoftFocus, Table]:
 
 @pytest.mark.paper("rules-distiller")
 def test_soft_focus_boosts_links_of_best_hub() -> None:
-    """`list` links to two good pages: its link `rest` is boosted, and `other`, of a better page, is not."""
     focus, table = distilled()
     teach_soft(focus, table, "list", 0.4, "good 1", "good 2", "rest", "old")
     teach_soft(focus, table, "good 1", 0.9)

@@ -111,7 +111,6 @@ def test_training_needs_good_and_bad_pages(beta: float) -> None:
 
 
 def test_anchor_words_and_context_words_are_distinct() -> None:
-    """`coral` in the anchor led to good pages; in the context it has no effect."""
     trial = Trial(least=1)
     trial.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
     trial.page("1", 1.0), trial.page("2", 0.0)
@@ -122,7 +121,6 @@ def test_anchor_words_and_context_words_are_distinct() -> None:
 
 
 def test_near_and_far_words_are_distinct() -> None:
-    """A word next to the link led to good pages: at the other end of the context it has no effect."""
     trial = Trial(least=1)
     trial.page("0", 0.0, {"1": "coral [boat]", "2": "[train]"})
     trial.page("1", 1.0), trial.page("2", 0.0)
@@ -168,7 +166,6 @@ def test_class_of_page_is_feature() -> None:
 
 
 def test_better_link_determines_estimate() -> None:
-    """A row found by a poor link and then by a good one is estimated by the good one, in either order."""
     trial = Trial(least=1)
     trial.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
     trial.page("1", 1.0), trial.page("2", 0.0)
@@ -183,7 +180,6 @@ def test_better_link_determines_estimate() -> None:
 
 
 def test_open_rows_are_updated_when_pages_double() -> None:
-    """Rows are estimated at the first update, then at twice the number of pages."""
     trial = Trial(least=1)
     trial.page("0", 0.0, {str(n): "[coral]" if n % 2 else "[train]" for n in range(1, 21)})
     returned = [len(trial.page(str(n), float(n % 2))) for n in range(1, 17)]
@@ -194,7 +190,6 @@ def test_open_rows_are_updated_when_pages_double() -> None:
 
 
 def test_features_are_released_after_visit() -> None:
-    """Storage is bounded by the open rows: pages, failures and redirects release their slot."""
     trial = Trial()
     trial.page("0", 0.0, {str(n): "[coral]" for n in range(1, 5)})
     assert 4 == trial.kept
@@ -223,7 +218,6 @@ def test_redirect_passes_on_features() -> None:
 
 
 def test_several_links_of_page_to_row_are_merged() -> None:
-    """An image link without words and a headline with words: the words of both, each once."""
     trial = Trial()
     links = Links.to("1", "1", anchors=["", "coral coral reef"])
     step = trial.table.absorb(Visit("0", "page", "ok", 1, links=links))
@@ -233,7 +227,6 @@ def test_several_links_of_page_to_row_are_merged() -> None:
 
 
 def test_features_per_link_are_limited() -> None:
-    """The first of hundreds of words are kept, also if the text contains the separator."""
     trial = Trial(least=1)
     text = " ".join(f"{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10]}word" for n in range(100))
     trial.page("0", 0.0, {"1": f"[{text}]", "2": "\x01 a\x01b [coral\x01reef] \x02", "3": "[coral reef]"})

@@ -98,7 +98,6 @@ def test_distil_auto_keeps_links_of_single_host(same_host: Any, expected: float)
 
 
 def test_distil_resolves_redirects() -> None:
-    """Page p links to old, which redirects to a relevant page, so p is a hub."""
     distiller, table = Distiller(period=3), Table()
     teach(distiller, table, "p", 1.0, "old")
     see(distiller, table, Visit("old", "redirect", "redirect", 2, links=Links.to("new")))

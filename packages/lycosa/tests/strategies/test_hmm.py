@@ -107,7 +107,6 @@ def test_state_without_pages_has_uniform_emissions() -> None:
 
 
 def test_pages_without_cluster() -> None:
-    """Pages with words form an additional cluster; pages without words are ignored in B."""
     cluster = np.array([0, 0, -1, -1, -1, 1, 1, 1, 1, 1])
     assert [0 / 3, 0 / 3, 3 / 3] == chain(clusterings={"kmeans": cluster}).b[1].tolist()
     pages = [([0], [1]) if number != 4 else ([], []) for number in range(10)]
@@ -120,7 +119,6 @@ def test_pages_without_cluster() -> None:
     epsilon=st.sampled_from([1e-6, 0.001, 0.01, 0.1, 0.25, 1.0]),
 )
 def test_bucketed_orders_by_bucket_then_second_step(pairs: list[tuple[int, int]], epsilon: float) -> None:
-    """Values compare like pairs of bucket and two-step probability."""
     (one, two), (other, further) = ((first / 1000, second / 1000) for first, second in pairs)
     keys = [(int(p / epsilon + 1e-9), q) for p, q in ((one, two), (other, further))]
     scores = [bucketed(one, two, epsilon), bucketed(other, further, epsilon)]
@@ -202,7 +200,6 @@ def test_merge_last_takes_last_parent() -> None:
 
 
 def test_redirect_inherits_priority_and_predecessor() -> None:
-    """The target of a redirected seed starts from pi."""
     plain, moved = Walk(exact()), Walk(exact())
     for walk in (plain, moved):
         walk.page("seed", "hub", ["a"])

@@ -25,7 +25,6 @@ def hybrid(**more: Any) -> Hybrid:
 
 
 def test_hybrid_equation_11() -> None:
-    """The mean of similarity and model: a page with hub twice and reef once is of the hub cluster."""
     hub, reef = (1 + np.log(2)) * HUB, REEF
     similarity = reef / np.sqrt(hub**2 + reef**2)
     walk = Walk(hybrid())
@@ -34,7 +33,6 @@ def test_hybrid_equation_11() -> None:
 
 
 def test_hybrid_equation_12() -> None:
-    """Half the model, a quarter the page's similarity, a quarter the anchor's."""
     hub, reef = (1 + np.log(2)) * HUB, REEF
     page = reef / np.sqrt(hub**2 + reef**2)
     anchor = REEF / np.sqrt(REEF**2 + NEWS**2)
@@ -108,7 +106,6 @@ def test_figure_10_prefers_similar_page() -> None:
 
 
 def test_pages_of_one_cluster_differ() -> None:
-    """The page with a word of the reef comes first."""
     walk, model = Walk(hybrid()), Walk(Hmm(ten_pages()))
     for each in (walk, model):
         each.page("p", "hub hub hub", ["a"])
@@ -141,7 +138,6 @@ def test_best_anchor_of_several_links_counts() -> None:
 
 
 def test_anchors_use_language_of_page() -> None:
-    """Häuser on a German page matches Haus of the training pages; on an English page it is an unknown word."""
     browsing = ten_pages(terms=["hub", "news", "haus"], language="de")
     walk = Walk(Hybrid(browsing, anchors=True, smoothing=0.0))
     walk.page("p", "hub", ["a"], ["Die Häuser"], language="de-AT")
@@ -151,7 +147,6 @@ def test_anchors_use_language_of_page() -> None:
 
 
 def test_hybrid_predecessor_has_best_priority() -> None:
-    """The values of the parent with the better anchor are carried on, though the model prefers the other one."""
     alone = Walk(hybrid(anchors=True))
     alone.page("p", "news", ["a"], ["reef"])
     alone.page("a", "news", ["b"])

@@ -135,6 +135,5 @@ def targets(name: str, seed: int, pages: int = 250) -> int:
 
 @pytest.mark.parametrize("name", ["hmm", "hybrid-anchor", "context-graph"])
 def test_browsing_strategies_find_targets_behind_tunnels(name: str) -> None:
-    """On two islands without browsing record they find targets where best-first by page finds hardly any."""
     seeds = (1, 2)
     assert sum(targets(name, seed) for seed in seeds) >= 10 + sum(targets("best-first-page", seed) for seed in seeds)

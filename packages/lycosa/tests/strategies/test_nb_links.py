@@ -96,7 +96,6 @@ def test_words_of_several_anchors_are_merged() -> None:
 
 
 def test_priority_before_second_class() -> None:
-    """The mean of the best beta and the best alpha."""
     update = Trial()
     links = Links.to("n", anchors=["coral"])
     links.link_relevances = np.array([0.25], np.float32)
@@ -136,7 +135,6 @@ def test_least_prunes() -> None:
 
 
 def test_failures_are_not_counted() -> None:
-    """The words of a failed page are dropped; one that will be retried keeps them."""
     update = taught()
     update.visit(Visit("n", "page", "unreachable", 9, retry_at=1.0))
     assert 1 == update.words("n")
@@ -164,7 +162,6 @@ def test_words_per_link_are_limited() -> None:
 
 
 def test_redirect_inherits_words() -> None:
-    """The target has the priority of its source, and its class is counted for those words."""
     update = taught()
     before = update.priority("n")
     update.visit(Visit("n", "redirect", "redirect", 9, links=Links.to("target")))

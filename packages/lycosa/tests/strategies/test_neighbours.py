@@ -58,7 +58,6 @@ def test_nearness_is_cosine() -> None:
 
 @pytest.mark.paper("batsakis-xmeans-idf")
 def test_idf_of_both_variants() -> None:
-    """K-Means uses the background's idf for known words, X-Means that of the training set; so does German."""
     browsing = ten_pages(terms=["hub", "news", "qwzx"])
     own = [np.log(10 / 3), np.log(10 / 5), np.log(10 / 2)]
     known = Background.load()
@@ -68,7 +67,6 @@ def test_idf_of_both_variants() -> None:
 
 
 def test_word_ids_include_pages_not_learned() -> None:
-    """Probes also assign word ids, though strategies don't see them."""
     browsing, walk = ten_pages(), Walk(None)
     words = ModelWords(browsing.column_of)
     walk.step("a", "hub and spokes")

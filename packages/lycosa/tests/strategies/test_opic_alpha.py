@@ -70,7 +70,6 @@ def test_opic_alpha_nodes_start_with_1() -> None:
 
 
 def test_opic_alpha_failed_visits() -> None:
-    """A retried visit changes nothing; a permanently failed page turns its cash into history."""
     opic, table = OpicAlpha(), Table()
     table.add_seed("a")
     teach(opic, table, "a", b=1.0)
@@ -108,7 +107,6 @@ def visit(opic: OpicOriginal, table: Table, node: str, **link_relevances: float)
 
 @pytest.mark.paper("gouriten-opic-original")
 def test_opic_original_three_visits_by_hand() -> None:
-    """Visit a -> b, c; b -> a, c, d; c -> d. Link relevances are ignored."""
     opic, table = OpicOriginal(), Table()
     table.add_seed("a")
     # H(a) = 1; C(b) = C(c) = 1 + 1/2; G = 1

@@ -37,12 +37,10 @@ def test_crawl_of_relevant_pages_is_breadth_first() -> None:
 
 
 def test_crawl_prunes_links_of_irrelevant_pages() -> None:
-    """Page b is fetched and irrelevant; d is linked from it only, and never fetched."""
     assert "abce" == order({"a": "bc", "b": "d", "c": "e"}, "ac")
 
 
 def test_link_joins_queue_at_first_relevant_parent() -> None:
-    """Link x is found on the irrelevant b first, but is appended after d and e, when the relevant d links to it."""
     assert "abcdex" == order({"a": "bc", "b": "x", "c": "de", "d": "x"}, "acd")
 
 
@@ -56,7 +54,6 @@ def test_levels_follow_irrelevant_pages_in_a_row() -> None:
 
 
 def test_position_in_queue_is_kept() -> None:
-    """With one level x joins through the irrelevant b, before y; a later relevant parent changes nothing."""
     assert "abcxy" == order({"a": "bc", "b": "x", "c": "yx"}, "ac", levels=1)
 
 
@@ -71,7 +68,6 @@ def test_crawl_equals_papers_algorithm() -> None:
 
 
 def test_priority_is_negative_position() -> None:
-    """Pruned outside the queue; a redirect's target has the position of its source."""
     queue, table = Personalised(threshold=0.5), Table()
     scores = []
     for visit in (

@@ -33,7 +33,6 @@ def test_priority_is_sum_of_four_terms() -> None:
 
 @pytest.mark.paper("personalized-url-relevant")
 def test_priority_adds_each_parent() -> None:
-    """The best anchor, the URL once, every parent and its relevance."""
     guide, table = LinkScore(), Table()
     assert 0.125 + 0.25 + 1 + 0.5 == teach(guide, table, "p", 0.5, 0.25, 0.125)
     assert 0.125 + 0.75 + 2 + (0.5 + 0.25) == teach(guide, table, "q", 0.25, 0.75, 0.125)
@@ -78,7 +77,6 @@ def test_url_optimisation_default_threshold() -> None:
 
 @pytest.mark.paper("personalized-irrelevant-links")
 def test_levels_limit_irrelevant_pages_in_a_row() -> None:
-    """A chain: a is relevant, b and c are not. Follow relevant pages only, one irrelevant page, any."""
     links = {"a": "b", "b": "c", "c": "d"}
     assert ["ab", "abc", "abcd"] == [
         order(f"link-score{levels},threshold=.5", links, relevance={"a": 1.0})
@@ -87,11 +85,9 @@ def test_levels_limit_irrelevant_pages_in_a_row() -> None:
 
 
 def test_levels_restart_at_relevant_page() -> None:
-    """One irrelevant page in a row is followed: b; c is relevant, so d and e can be reached, f can't."""
     links = dict(zip("abcdef", "bcdefg", strict=True))
     assert "abcde" == order("link-score,levels=1,threshold=.5", links, relevance={"a": 1.0, "c": 1.0})
 
 
 def test_crawl_prefers_more_parents() -> None:
-    """Link d has two parents, so it comes before c, which was found earlier."""
     assert "abdc" == order("link-score", {"a": "bcd", "b": "d"}, alpha={("a", "b"): 0.5})

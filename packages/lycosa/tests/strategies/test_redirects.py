@@ -48,7 +48,6 @@ def test_edges_end_in_cycle() -> None:
 
 
 def test_edges_drop_links_to_own_page() -> None:
-    """Node a redirects to p, which links to it."""
     assert "bcd" == ends("ap")
 
 

@@ -99,7 +99,6 @@ class Spy(Regression):
 
 
 def test_features_are_taken_before_visit() -> None:
-    """Neither the page's own relevance nor links back from its own links are in its features."""
     made = Spy("sl", smooth=False, literal=True)
     learned(made, ("u", 0.25, "vw"), ("w", 0.5, "uvw"), ("v", 1.0, "wv"))
     expected = [
@@ -143,7 +142,6 @@ def test_regression_equals_batch_solution(lines: int) -> None:
 
 @pytest.mark.parametrize("level", ["fl", "sl"])
 def test_frontier_picks_best_priority(level: str) -> None:
-    """At every pick the row is the best of the open ones by `priority`, and the first of ties."""
     rng = np.random.default_rng(8)
     nodes = [str(number) for number in range(400)]
     links = {node: [nodes[at] for at in rng.integers(0, 400, 5)] for node in nodes}

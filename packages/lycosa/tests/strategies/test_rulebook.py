@@ -84,7 +84,6 @@ def test_chain_merges_several_targets(paper: RuleBook) -> None:
 
 
 def test_members_of_branch() -> None:
-    """A branch as target includes every class below it, but no class that only shares a prefix."""
     book = RuleBook()
     book.add("Science/Physics", "Science")
     book.add("Sciences", "Art")
@@ -116,7 +115,6 @@ def test_probabilities_of_class_sum_to_1(counted: dict[tuple[str, str], int]) ->
 def test_chain_equals_sum_over_all_paths(
     counted: dict[tuple[str, str], int], wanted: set[str], depth: int, paths: str
 ) -> None:
-    """The sum (or maximum) over every acyclic path, enumerated one by one."""
     book = book_of(counted)
     p = {(rule.source, rule.to): rule.probability for rule in book}
     merged = {

@@ -40,7 +40,6 @@ def test_vector_of_path() -> None:
 
 
 def test_vector_averages_pairs_in_same_dimension() -> None:
-    """If two pairs share a dimension, a path with one of them has half its share there."""
     groups = Groups(0.75)
     groups.vector("html a")
     groups._shared[3896] += 1  # as if a later pair had the same dimension
@@ -99,7 +98,6 @@ def test_upper_bounds_by_hand() -> None:
 
 
 def test_choose_draws_any_link_of_best_group() -> None:
-    """Initially the first group; each of its three links is equally likely."""
     table, bandit = taught()
     drawn = Counter(table.nodes[bandit.choose(table.rows(), number, table)] for number in range(900))
     assert {"m1", "m2", "m3"} == set(drawn)
@@ -123,7 +121,6 @@ def test_reward_of_predicted_page_goes_to_parents_group() -> None:
 
 
 def test_failures_copies_and_revisits() -> None:
-    """Failures are requests but not pulls; a copy has no reward; a revisit counts as neither."""
     table, bandit = taught()
     see(bandit, table, Visit("m1", "page", "gone", 1))
     assert (2, 0.0) == (bandit.requests_, bandit.groups_.pulls[0])
@@ -141,7 +138,6 @@ def test_failures_copies_and_revisits() -> None:
 
 
 def test_bigrams_ignore_case() -> None:
-    """`Aaa`: aa twice; characters that are not ASCII become question marks."""
     aa = 65 * 95 + 65  # 'a' is 97 - 32
     assert [aa, aa] == bigrams("Aaa").tolist()
     assert [65 * 95 + 31] == bigrams("aé").tolist()  # '?' is 63 - 32

@@ -177,7 +177,6 @@ def test_fish_search_revisit_uses_position_on_page() -> None:
 
 
 def test_personalised_revisit_uses_current_relevance() -> None:
-    """New links of a page that is no longer relevant are pruned, those of one that became relevant join the queue."""
     crawl = Crawl(Personalised(threshold=0.5), "a", "x")
     crawl.page("a", 0.8, {"b": 0.0})
     crawl.page("x", 0.0, {"y": 0.0})
@@ -187,7 +186,6 @@ def test_personalised_revisit_uses_current_relevance() -> None:
 
 
 def test_pagerank_revisit_shares_by_all_links() -> None:
-    """A page with two links that gets a third passes on a third of its rank, times the damping."""
     crawl = Crawl(PageRank())
     crawl.page("a", 0.0, {"b": 0.0, "c": 0.0})
     rank = float(crawl.estimator.base_ + crawl.estimator.gain_[0])
@@ -239,7 +237,6 @@ def test_opic_revisit_gives_to_all_links() -> None:
 
 
 def test_opic_moved_seed_pays_once() -> None:
-    """The share of the seed is spent: the target, a seed in the table, has the source's income since then."""
     crawl = Crawl(Opic(period=0))
     crawl.page("a", 0.0, {"b": 0.0})
     crawl.page("b", 0.0, {"a": 0.0})
@@ -255,7 +252,6 @@ def test_opic_moved_seed_pays_once() -> None:
 
 
 def test_opic_dead_end_gets_links() -> None:
-    """A failed page paid into the pool; when it is back it has nothing to give, but keeps its income."""
     crawl = Crawl(Opic(period=0), "a", "b")
     crawl.learn(Visit("a", "page", "gone", 1))
     assert 1.0 == crawl.estimator.pool_
@@ -342,7 +338,6 @@ def test_bandit_revisit_is_not_a_pull() -> None:
 
 
 def test_batch_revisit_is_not_counted() -> None:
-    """After a page and a revisit, one page of a batch of two is left; then both links are ranked."""
     batched, table = Batched(Greedy(BreadthFirst()), 2), Table()
     frontier = batched.frontier(table, lambda host_key: (0.0, ""))
     batched.admit(table.add_seed("a"), table, frontier)
@@ -371,7 +366,6 @@ def scent() -> Crawl:
 
 
 def test_scent_revisit_adds_no_outcome() -> None:
-    """Sums over pages, words and places stay; only the new link is read."""
     crawl = scent()
     known = crawl.estimator
     before = known.pages_, known.outcome_sum_, known.relevant_pages_, known.weights_.pages, known.outcomes_.pages
@@ -389,7 +383,6 @@ def test_scent_revisit_adds_no_outcome() -> None:
 
 
 def test_scent_new_link_uses_neighbours() -> None:
-    """Beside a fetched link of outcome b, a new one has the same neighbour term as an old one."""
     crawl = scent()
     links = {"http://a.test/e": 0.0, "http://a.test/b": 0.5, "http://a.test/c": 0.0}
     crawl.page("http://a.test/", 0.5, links, again=True, terms=crawl.words("coral"))
@@ -399,7 +392,6 @@ def test_scent_new_link_uses_neighbours() -> None:
 
 
 def test_scent_page_moved_after_fetch() -> None:
-    """Its outcome is known already: the target is not learned again."""
     crawl = scent()
     crawl.move("http://a.test/b", "http://a.test/now")
     pages = crawl.estimator.pages_
@@ -408,7 +400,6 @@ def test_scent_page_moved_after_fetch() -> None:
 
 
 def test_idf_counts_revisited_page_once() -> None:
-    """New words of later versions are known, though."""
     crawl = Crawl(SsrmStrategy(words="reef", ontology=REEFS))
     crawl.page("a", 0.5, {"b": 0.0}, terms=crawl.words("coral", "reef"))
     crawl.page("a", 0.5, {"b": 0.0, "c": 0.0}, again=True, terms=crawl.words("coral", "sea"))
@@ -417,7 +408,6 @@ def test_idf_counts_revisited_page_once() -> None:
 
 
 def test_nb_links_revisit_is_not_counted() -> None:
-    """Counts stay; a page that moved after it was fetched has the words of its new URL."""
     crawl = Crawl(NaiveBayesLinks(threshold=0.5))
     crawl.page("a", 1.0, {"coral": 0.0, "trains": 0.0})
     crawl.page("coral", 1.0, {})
@@ -445,7 +435,6 @@ def test_apprentice_revisit_is_not_trained() -> None:
 
 
 def test_rules_revisit_is_not_a_case() -> None:
-    """The links of the page have the probability of its current class."""
     book = RuleBook()
     book.add("CH", "PH", 4)
     book.add("DH", "CH", 4)
@@ -469,7 +458,6 @@ def test_oracle_moved_page_inherits_score() -> None:
 
 
 def test_redirects_page_returns_to_old_url() -> None:
-    """Links to a moved page lead to its target, until the page is at its old URL again."""
     crawl = Crawl(Opic())
     redirects: Redirects = crawl.estimator.redirects_
     crawl.page("a", 0.0, {"b": 0.0})

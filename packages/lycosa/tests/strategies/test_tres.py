@@ -80,7 +80,6 @@ def test_leaf_of_five_pages_is_split() -> None:
 
 
 def test_choose_is_uniform_over_leaves_before_start() -> None:
-    """Two leaves with one and nine links: until `start` each leaf is equally likely, and within it each link."""
     table, tres = seeded("s"), Tres(start=10)
     see(tres, table, page("s", 0.0, *"abcdefghij"))
     tres.feature_ += [-1, -1]
@@ -150,7 +149,6 @@ def test_replay_target_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_learn_ignores_copies_failures_and_revisits() -> None:
-    """A copy and an irrelevant page have no reward; failures and revisits are not learned."""
     table, tres = seeded("s"), Tres(threshold=0.5)
     see(tres, table, page("s", 0.0, "a", "b", "c"))
     see(tres, table, Visit("a", "page", "gone", 1))

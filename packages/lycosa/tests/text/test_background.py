@@ -58,7 +58,6 @@ def test_background_load_english() -> None:
 
 
 def test_background_english_ignores_page_footers() -> None:
-    """Every page of the source has 'school' and 'wikipedia' in its footer."""
     words = Background.load()
     assert words.frequency["school"] < words.documents / 2
     assert words.frequency["wikipedia"] < words.documents / 20

@@ -45,7 +45,6 @@ def of(like: WordSimilarity, word: str) -> NDArray[np.float64]:
 
 
 def test_depths_of_the_example() -> None:
-    """Whale and shark are two below the root through sea life, though five through animal."""
     expected = {"thing": 0, "sea life": 1, "animal": 1, "vertebrate": 2, "mammal": 3, "fish": 3}
     expected |= {"whale": 2, "shark": 2, "cow": 4, "milk": 0, "swim": 0}
     assert expected == dict(zip(SEA.names, SEA.depth.tolist(), strict=True))
@@ -273,7 +272,6 @@ def test_wordnet_most_similar_senses(wordnet: Ontology) -> None:
 
 
 def test_wordnet_synonyms_and_parts_of_speech(wordnet: Ontology) -> None:
-    """car and automobile share a synset ten below entity; a noun and an adverb share none; adjectives have no H."""
     assert tanh(0.6 * 10) == pytest.approx(word_similarity(wordnet, "car", "automobile", "li"))
     assert (
         1.0

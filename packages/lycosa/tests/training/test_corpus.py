@@ -41,7 +41,6 @@ def test_bags_contain_terms_only() -> None:
 
 
 def test_groups_of_copies() -> None:
-    """Reordered words and a long page with one changed word are copies."""
     long = [f"word{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(400)]
     other = [f"else{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(400)]
     made = corpus(

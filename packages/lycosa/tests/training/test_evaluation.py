@@ -40,7 +40,6 @@ TRUTH = np.array([0, 0, 2, 2, 1])
 
 
 def test_measure_by_hand() -> None:
-    """Three of five are correct; always predicting Sea or Art gives two of five."""
     found = measure(PROBABILITIES, TRUTH, ["Art", "Rail", "Sea"], [10, 5, 10])
     assert (5, 0.6, 0.4) == (found.pages, found.accuracy, found.majority)
     art, rail, sea = found.classes

@@ -67,7 +67,6 @@ def test_train_without_held_out_pages(tmp_path: Path) -> None:
 
 
 def test_train_keeps_copies_on_one_side(tmp_path: Path) -> None:
-    """Random words, ten copies of each page: a leak would give a perfect score."""
     chance = np.random.default_rng(3)
     words = [f"{a}{b}{c}" for a in "bcdfg" for b in "aeiou" for c in "klmnp"]
     for label in ("a", "b"):

@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 
 from lycosa.web.html import extract
-from lycosa.web.optouts import AiTxt, RobotsSignals, TdmRep, page_opt_outs, respected, site_opt_outs
+from lycosa.web.optouts import RobotsSignals, TdmRep, page_opt_outs, parse_ai_txt, respected, site_opt_outs
 
 
 @dataclass
@@ -93,7 +93,7 @@ def test_opt_outs_of_case(name: str) -> None:
         case.url,
         RobotsSignals(case.robots.encode(), "Lycosa"),
         TdmRep(case.tdmrep.encode()) if case.tdmrep else None,
-        AiTxt(case.ai.encode(), "Lycosa") if case.ai else None,
+        parse_ai_txt(case.ai.encode(), "Lycosa") if case.ai else None,
     )
     document = extract(f"<title>x</title>{case.markup}<p>Text".encode(), case.url, agent="Lycosa")
     directives = document.directives | parse_x_robots_tag(case.header.get("x-robots-tag", ""), "Lycosa")

@@ -74,7 +74,6 @@ def test_claims_hold_on_results_like_the_thesis() -> None:
 
 @pytest.mark.paper("batsakis-experiment-learning")
 def test_claims_fail_on_opposite_results() -> None:
-    """Average similarity still ranks like harvest, as both are the same numbers here."""
     turned = [{name: 50 - mean for name, mean in group.items()} for group in (CLASSIC, SEMANTIC, LEARNING)]
     turned[2]["hmm-xmeans"] = 5.0
     assert ["does not hold"] * 3 + ["holds"] + ["does not hold"] * 5 == verdicts(*map(judged, turned))

@@ -50,9 +50,9 @@ class AcquaintanceSpace(GraphSpace):
 
     In Python acquaintances and traits are dictionaries. From files:
 
-    file: acquaintances, one per line: person, tab, acquaintance. traits: one per line: person, tab, name of the trait,
-    tab, value. Numbers separated by spaces are a place, words
-        separated by commas are several words, everything else is one word.
+    - file: acquaintances, one per line: person, tab, acquaintance.
+    - traits: one per line: person, tab, name of the trait, tab, value. Numbers separated by spaces are a place,
+      words separated by commas are several words, everything else is one word.
 
     >>> import lycosa
     >>> from lycosa.judges.space_judge import SpaceJudge
@@ -96,7 +96,6 @@ class AcquaintanceSpace(GraphSpace):
         self.misjudged, self.seed = misjudged, seed
 
     async def visit(self, task: Task) -> Page:
-        """Return the acquaintances of the message's holder with their estimated nearness."""
         page = await super().visit(task)
         if page.outcome != "ok":
             return page

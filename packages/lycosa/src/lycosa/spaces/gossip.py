@@ -18,10 +18,11 @@ class GossipSpace(GraphSpace):
 
     In Python the overlay is a dictionary of neighbours, and `documents` has those of each peer. From files:
 
-    file: the overlay, one link per line: peer, tab, neighbour. documents: one document per line: peer, tab, text.
-    known: the share of a neighbour's documents that a peer remembers. stale: the share of these that the neighbour no
-    longer has; another peer's document is remembered instead. seed: known and stale documents are drawn from this
-    number, the two peers and the document.
+    - file: the overlay, one link per line: peer, tab, neighbour.
+    - documents: one document per line: peer, tab, text.
+    - known: the share of a neighbour's documents that a peer remembers.
+    - stale: the share of these that the neighbour no longer has; another peer's document is remembered instead.
+    - seed: known and stale documents are drawn from this number, the two peers and the document.
 
     >>> import lycosa
     >>> space = GossipSpace(
@@ -63,7 +64,6 @@ class GossipSpace(GraphSpace):
         self._peers = sorted(self.documents)
 
     async def visit(self, task: Task) -> Page:
-        """Return the peer's documents, and its neighbours with the titles it remembers."""
         page = await super().visit(task)
         if page.outcome != "ok":
             return page
@@ -81,7 +81,6 @@ class GossipSpace(GraphSpace):
         return "; ".join(line.partition("\n")[0] for line in lines)
 
     def _another(self, key: tuple[object, ...]) -> str:
-        """Return a random peer's document in place of a stale one."""
         owner = self._peers[int(draw("owner", *key) * len(self._peers))]
         theirs = self.documents[owner]
         return theirs[int(draw("document", *key) * len(theirs))] if theirs else ""

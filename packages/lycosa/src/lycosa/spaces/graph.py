@@ -25,8 +25,8 @@ class GraphSpace(Space):
     >>> asyncio.run(space.visit(Task("a"))).links.urls
     ['b', 'c']
 
-    file: links, one per line: node, tab, target, and optionally tab, alpha. scores: relevances, one per line: node,
-    tab, beta. Nodes that are not in it have 0.
+    - file: links, one per line: node, tab, target, and optionally tab, alpha.
+    - scores: relevances, one per line: node, tab, beta. Nodes that are not in it have 0.
 
     Empty lines and lines starting with # are skipped in both. A graph is not copied into the crawl's directory: like
     the web, it must still exist when the crawl is resumed.
@@ -58,7 +58,6 @@ class GraphSpace(Space):
         return text if self.read is None or text in self.read or text in self.relevance else None
 
     async def visit(self, task: Task) -> Page:
-        """Return the node's links; a node that is only a target has none."""
         node = task.node
         if self.node(node) is None:
             return Page("gone", note="the file has no such node")

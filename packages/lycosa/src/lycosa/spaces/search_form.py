@@ -65,11 +65,13 @@ class SearchFormSpace(OverWeb):
 
     A record is a link that does not occur on the probe page and does not lead to another search.
 
-    url: the URL of a results page, with {} for the keyword: https://site.example/search?q={}. To find it, search for
-    something on the site and copy the URL. record: only links that match this regular expression are records. pages:
-    number of results pages to follow for a keyword. count: beta counts new records (new), or all of them (all), as in
-    the paper. New ones show a strategy that a keyword only repeats others, which finds more records (see
-    docs/benchmarks.md). most: maximum number of keywords taken from a page, most frequent first.
+    - url: the URL of a results page, with {} for the keyword: https://site.example/search?q={}. To find it, search
+      for something on the site and copy the URL.
+    - record: only links that match this regular expression are records.
+    - pages: number of results pages to follow for a keyword.
+    - count: beta counts new records (new), or all of them (all), as in the paper. New ones show a strategy that a
+      keyword only repeats others, which finds more records (see docs/benchmarks.md).
+    - most: maximum number of keywords taken from a page, most frequent first.
 
     Only GET forms are supported.
 
@@ -234,7 +236,6 @@ class SearchFormSpace(OverWeb):
             page.note = f"sent to {target}, which is not a page of results: a login, or has the form moved?"
 
     def _read(self, task: Task, page: Page) -> None:
-        """Read records, their keywords, and the link to the next page."""
         place = self.place(task.node)
         records, more, kinds = self._sort(task.node, page, place)
         text = self._text(page, kinds, place) if records else ""
@@ -245,7 +246,6 @@ class SearchFormSpace(OverWeb):
         self._found(page, place, records, text, more)
 
     def _sort(self, node: str, page: Page, place: ResultsPage) -> tuple[dict[str, str], str, dict[int, str]]:
-        """Return the records with titles, the next results page, and the type of the link at each position."""
         known = self._template[0] if self._template is not None else frozenset()
         records: dict[str, str] = {}
         kinds: dict[int, str] = {}
@@ -283,7 +283,6 @@ class SearchFormSpace(OverWeb):
         ]
 
     def _found(self, page: Page, place: ResultsPage, records: dict[str, str], text: str, more: str = "") -> None:
-        """Fill the page with its relevance and links."""
         worth = len(records) if self.count == "all" else sum(url not in self.seen for url in records)
         own = set(self.words(place.keyword, page.language))
         counts = Counter(word for word in self.words(text, page.language) if word not in own)
@@ -306,13 +305,11 @@ class SearchFormSpace(OverWeb):
 
 
 def _blank(url: str, keyword: str) -> str:
-    """Return a URL with its keyword replaced."""
     spelt = quote(keyword, safe="")
     return url.replace(spelt, "{}").replace(spelt.replace("%20", "+"), "{}") if keyword else url
 
 
 def _plain(line: str, keyword: str) -> str:
-    """Return a line without the keyword and without numbers."""
     return " ".join(_DIGITS.sub("", line.lower().replace(keyword, "")).split())
 
 
@@ -323,7 +320,6 @@ def _lines(marked: str) -> list[str]:
 
 
 def _around(text: str, at: int, length: int) -> str:
-    """Return the context of a word, cut at word boundaries."""
     start, end = max(0, at - WINDOW), at + length + WINDOW
     before, after = text[start:at], text[at + length : end]
     if start > 0:

@@ -43,7 +43,6 @@ def test_text_drops_near_duplicates(tmp_path: Path) -> None:
 
 
 def test_text_keeps_pages_with_same_fingerprint(tmp_path: Path) -> None:
-    """The same words in another order have the same fingerprint."""
     words = prose(1, 400).split()
     shuffled = Random(1).sample(words, len(words))
     with crawled(tmp_path / "crawl") as crawl:

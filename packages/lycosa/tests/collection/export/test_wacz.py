@@ -147,7 +147,6 @@ def test_surt_equals_surt_package(url: str) -> None:
     ],
 )
 def test_surt_follows_replayweb_page(url: str, key: str) -> None:
-    """The surt package drops a trailing slash; ReplayWeb.page does not."""
     assert key == wacz.surt(url)
 
 

@@ -33,7 +33,6 @@ def read(
 
 
 def test_read_answers_by_marks() -> None:
-    """One of two equally rare words in the title, the other in a heading."""
     reader = EvidenceReader({"qwzzx": 1.0, "xkjqv": 1.0}, (), None)
     answers = read(reader, {"qwzzx": 1, "xkjqv": 1}, marks={"qwzzx": TITLE, "xkjqv": HEADING}).answers
     assert [0.5, 0.5, 0.0] == pytest.approx(answers[[Answer.HEAD, Answer.LEAD, Answer.MEANING]].tolist())
@@ -52,7 +51,6 @@ def test_read_excluded_words(count: int, mark: int, against: float) -> None:
 
 
 def test_read_features_by_kind() -> None:
-    """Stems, words of the address, and links, without one to the page itself."""
     page = read(EvidenceReader({"x": 1.0}, (), None), {"reef": 1}, ("http://b.test/", "http://a.test/coral/x"))
     slots = {kind: page.slots[columns] for kind, (columns, _) in KINDS.items()}
     assert slot_of("reef") in slots["stems"]
@@ -61,7 +59,6 @@ def test_read_features_by_kind() -> None:
 
 
 def test_idf_counts_pages_beside_the_background() -> None:
-    """An unknown stem on one of one page."""
     reader = EvidenceReader({"x": 1.0}, (), None)
     page = read(reader, {"qwzzx": 1})
     before = reader.idf()[slot_of("qwzzx")]

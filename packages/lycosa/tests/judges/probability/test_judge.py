@@ -107,7 +107,6 @@ def test_judge_after_update_from_one_start_page() -> None:
 
 
 def test_judge_by_likeness_without_words() -> None:
-    """A page without the topic's words, but with all else that relevant pages have, beats others."""
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0", "http://a.test/sea/1")
     crawl.visit_mixed()
@@ -116,7 +115,6 @@ def test_judge_by_likeness_without_words() -> None:
 
 
 def test_judge_replayed() -> None:
-    """The same events give the same relevances, also of the next page, bit for bit."""
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0")
     crawl.visit_mixed()
@@ -141,7 +139,6 @@ def test_next_update_changes_nothing() -> None:
 
 
 def test_next_update_at_growing_intervals() -> None:
-    """After ten pages, then each time there are half as many again."""
     crawl = JudgedCrawl(Probability("coral reef"))
     at = []
     for number in range(60):
@@ -187,7 +184,6 @@ def test_labels_decide_on_their_own_pages() -> None:
 
 
 def test_labels_teach_about_other_pages() -> None:
-    """With yes to railways and no to reefs, railways are relevant in spite of the words."""
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.visit_mixed()
     for number in (1, 3, 5, 7):
@@ -201,7 +197,6 @@ def test_labels_teach_about_other_pages() -> None:
 
 @pytest.mark.parametrize("answer", [True, False], ids=["all yes", "all no"])
 def test_labels_all_alike(answer: bool) -> None:
-    """Pages keep their labels, and all relevances are probabilities."""
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.visit_mixed(6, 8)
     for node in list(crawl.relevances()):
@@ -212,7 +207,6 @@ def test_labels_all_alike(answer: bool) -> None:
 
 
 def test_labels_contradict() -> None:
-    """Two equal pages, one yes and one no; the last label of a page counts."""
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.visit_mixed(6, 8)
     crawl.label("http://a.test/sea/1", True)
@@ -224,7 +218,6 @@ def test_labels_contradict() -> None:
 
 
 def test_start_pages_of_three_topics() -> None:
-    """Start pages are trusted by the topic's words."""
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0", "http://a.test/rail/1", "http://a.test/bread/0")
     crawl.visit_mixed()
@@ -254,7 +247,6 @@ def test_refuses_empty_topic() -> None:
 
 
 def test_judge_empty_page() -> None:
-    """Before and after model updates."""
     crawl = JudgedCrawl(Probability("coral"))
     assert crawl.visit(Page("ok", node="http://a.test/empty")).relevance == 0.0
     crawl.visit_mixed(6, 8)
@@ -263,7 +255,6 @@ def test_judge_empty_page() -> None:
 
 
 def test_judge_page_in_another_language() -> None:
-    """Words of page and topic are stemmed by the rules of its language."""
     judge, words = Probability("Riffe"), Vocabulary()
     found = Page("ok", title="Das Riff", marked="Riffe im Meer", main="Riffe im Meer", lead="Riffe im Meer")
     found.language = "de"
@@ -288,7 +279,6 @@ def test_refuses_excluded_words_only() -> None:
 
 
 def test_judge_stuffed_page() -> None:
-    """Repeated words of the topic do not pay, before and after a model update; nothing is learned from such a page."""
     words, judge = Vocabulary(), Probability("coral reef")
     stuffed = "coral reef best coral cheap reef coral reefs top coral reef " * 60
     bad = Page("ok", marked=stuffed, main=stuffed, lead=stuffed[:300], node="http://a.test/bad")
@@ -308,9 +298,6 @@ def test_judge_stuffed_page() -> None:
 
 
 def test_quality_found_by_others() -> None:
-    """A page that the judge did not check for stuffing, but a trap filter did: its reasons add up before and after a
-    model update, and in a replay.
-    """
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0")
     found = page("http://a.test/rail/bad", RAIL, 7)
@@ -341,7 +328,6 @@ def test_examples_without_words() -> None:
 
 
 def test_examples_before_first_update() -> None:
-    """The very first pages are judged by their nearness to the examples, and the explanation shows it."""
     shown = Probability.from_examples([page(f"http://x.test/{number}", SEA, 50 + number) for number in range(4)])
     crawl = JudgedCrawl(Probability(examples=shown))
     sea, rail = (crawl.visit(page(f"http://a.test/{nth}", words, 1)) for nth, words in enumerate((SEA, RAIL)))
@@ -352,7 +338,6 @@ def test_examples_before_first_update() -> None:
 
 
 def test_explain_adds_up() -> None:
-    """To the log odds of the page's relevance."""
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0")
     crawl.visit_mixed()
@@ -417,6 +402,5 @@ def test_refuses_threshold_out_of_range(threshold: float) -> None:
     ],
 )
 def test_parse_topic(topic: str, words: list[str], phrases: tuple[str, ...], against: tuple[str, ...]) -> None:
-    """Words, phrases and excluded words; an unclosed quote is a word."""
     found = parse_topic(topic)
     assert (list(found.words), found.phrases, found.against) == (words, phrases, against)

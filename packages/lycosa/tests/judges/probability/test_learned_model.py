@@ -52,7 +52,6 @@ def test_places_of_training_pages() -> None:
 
 
 def test_odds_of_equals_odds() -> None:
-    """A page that was not learned from has the same log odds alone and among others."""
     table = pages(40)
     model = learned(table, starts=np.array([0, 2]))._replace(rows=np.zeros(0, np.int32), alone=np.zeros(0, np.float32))
     odds = model.odds(table, np.arange(40))

@@ -17,7 +17,6 @@ from lycosa.judges.probability.relevance_line import (
 
 
 def test_prevalence_is_a_fixed_point() -> None:
-    """The mean of the posteriors is the share itself."""
     odds = np.array([3.0, 2.0, -1.0, -2.5, -3.0, -3.0])
     share = prevalence(odds)
     prior = math.log(share / (1 - share))
@@ -25,7 +24,6 @@ def test_prevalence_is_a_fixed_point() -> None:
 
 
 def test_line_for_count_midway() -> None:
-    """Two pages above it: midway between the second and the third."""
     assert line_for_count(np.array([1.0, 5.0, 3.0]), 2.2) == 2.0
     assert line_for_count(np.array([1.0, 5.0]), 0) > 5.0
     assert line_for_count(np.array([1.0, 5.0]), 9) < 1.0
@@ -40,12 +38,10 @@ def test_line_after_one_label() -> None:
 
 
 def test_line_after_labels_on_both_sides() -> None:
-    """A yes above and a no below, equally far away: the line stays."""
     assert line_after_labels(1.0, np.array([3.0, -1.0]), np.array([1.0, 0.0])) == pytest.approx(1.0, abs=1e-9)
 
 
 def test_upper_heap_of_one_heap() -> None:
-    """Nor do few pages, or a handful far below, make two heaps."""
     chance = np.random.default_rng(1)
     assert upper_heap(chance.normal(0, 1, 300)) == 0
     assert upper_heap(np.array([1.0, 2.0])) == 0
@@ -78,7 +74,6 @@ def test_expected_relevant_own_count_fades() -> None:
 
 
 def test_fit_regression_solves_its_equations() -> None:
-    """At the optimum a_i / C = w_i (y_i - p_i), for a kernel of its own and unequal weights."""
     x = np.array([[1.0, 0.2], [0.8, -0.1], [-1.0, 0.3], [-0.5, 0.1], [0.1, 0.9]])
     kernel, is_yes, weights = x @ x.T + 0.5, np.array([1.0, 1, 0, 0, 0]), np.array([1.0, 2, 1, 1, 0.5])
     a, _ = fit_regression(kernel, is_yes, weights, strength=2.0)
@@ -87,7 +82,6 @@ def test_fit_regression_solves_its_equations() -> None:
 
 
 def test_fit_regression_left_out() -> None:
-    """Close to a fit without the page."""
     chance = np.random.default_rng(3)
     x = np.concatenate([chance.normal(1, 1, (20, 3)), chance.normal(-1, 1, (20, 3))])
     is_yes = np.repeat([1.0, 0.0], 20)

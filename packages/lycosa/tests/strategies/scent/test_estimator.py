@@ -83,7 +83,6 @@ def test_neighbours_decay_with_distance() -> None:
 
 
 def test_neighbours_not_of_another_page() -> None:
-    """The last link of one page and the first of the next are side by side among the edges."""
     crawl = Crawl(seeds=(SEED, "http://seed.test/2"))
     crawl.visit(SEED, 0.5, Links.to(SALMON))
     crawl.visit("http://seed.test/2", 0.5, Links.to(TROUT))
@@ -130,7 +129,6 @@ def test_words_of_empty_texts() -> None:
 
 
 def test_new_places_by_hand() -> None:
-    """Two relevant pages; one page of the host and of fish, no page of birds, no page of the other host."""
     crawl = two_pages()
     assert 2 == crawl.scent.relevant_pages_
     curiosity = 1 / (1 + 2 / 3)
@@ -151,7 +149,6 @@ def test_new_places_fall_with_relevant_pages(relevance: float, relevant: int) ->
 
 
 def test_contributions_sum_to_priority() -> None:
-    """Right after learning, of all rows scored again, whichever weights are used."""
     crawl = Crawl(Scent(words="coral reef", vectors=False))
     for number in range(60):
         links = make_links(
@@ -165,7 +162,6 @@ def test_contributions_sum_to_priority() -> None:
 
 
 def test_explain_largest_first() -> None:
-    """By size, and last the term that all links have."""
     crawl = two_pages()
     row = crawl.row(TROUT)
     explained = crawl.scent.explain(row, crawl.table)
@@ -179,7 +175,6 @@ def test_explain_largest_first() -> None:
 
 
 def test_explain_unknown_row() -> None:
-    """Before the first page, and for a row that joined after the last one."""
     crawl = Crawl()
     assert {0.0, ANY_LINK} == set(crawl.scent.explain(0, crawl.table).values())
     crawl.visit(SEED, 0.5, Links.to(SALMON))
@@ -224,7 +219,6 @@ def test_learn_failure_has_no_outcome() -> None:
 
 
 def test_learn_page_fetched_twice() -> None:
-    """The second visit adds links, but no second outcome."""
     crawl = two_pages()
     crawl.visit(SALMON, 0.3, Links.to(OTHER))
     assert [2, 0.8] == pytest.approx([crawl.scent.pages_, crawl.scent.outcome_sum_])
@@ -232,7 +226,6 @@ def test_learn_page_fetched_twice() -> None:
 
 
 def test_redirect_target_inherits_priority_and_words() -> None:
-    """The target has its source's priority; its outcome is credited to the words of the link to the source."""
     crawl = two_pages()
     priority = crawl.priority(TROUT)
     assert crawl.table.row_of.get(OTHER) is None
@@ -307,14 +300,11 @@ def test_learn_scores_open_rows_only() -> None:
     ],
 )
 def test_scent_passes_checks(text: str, known: dict[str, Any]) -> None:
-    """With the stems of examples, without vectors, and beside an exact judge."""
     for check in (other_priorities_stay, crawl_can_be_resumed):
         assert check.__name__ == passed(check, lambda: estimator(text, **known))
 
 
 def test_scent_without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files of vectors that are missing have the effect of `vectors=no`."""
-
     def missing(texts: Sequence[str], language: str = "en") -> Any:
         raise InputError("missing-package", "no vectors here")
 
@@ -331,7 +321,6 @@ def test_scent_without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_anchor_meaning_without_topic_words() -> None:
-    """Neither anchor has a word of the topic, but one is about it."""
     crawl = Crawl(Scent(words="marine biology"))
     crawl.visit(
         SEED, 0.0, make_links((SALMON, "ocean fish", "underwater life"), (TROUT, "parliament", "general election"))
@@ -397,7 +386,6 @@ def odd_stream(seed: int, scent: Scent, pages: int = 60) -> Crawl:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_odd_pages_have_finite_priorities(seed: int) -> None:
-    """Pages without words, odd URLs, links to themselves, copies, redirects to seeds, pages fetched again."""
     made = [
         Scent(words="coral reef", vectors=False),
         Scent(stems={"coral": 1.0, "サンゴ": 0.5}),
@@ -453,7 +441,6 @@ def test_place_by_hand() -> None:
 
 
 def test_place_belongs_to_a_host() -> None:
-    """The same path on another host is another place; a link without a path has none."""
     crawl = Crawl(seeds=(SEED, OTHER))
     crawl.visit(SEED, 0.0, links_at((SALMON, "ul li a")))
     crawl.visit(SALMON, 0.9)

@@ -68,7 +68,6 @@ def numbers(scent: Scent) -> Any:
 
 
 def test_reconsider_as_if_known_from_the_start() -> None:
-    """Learning by other relevances and reconsidering gives the sums of the right ones."""
     before, after = random_relevances(1), random_relevances(2)
     scent, table = learn_web(before, vectors=False)
     known, _ = learn_web(after, vectors=False)
@@ -92,7 +91,6 @@ def test_reconsider_as_if_known_from_the_start() -> None:
 
 
 def test_reconsider_same_relevance() -> None:
-    """Sums made page by page equal those made at once; a topic without words, so outcomes are relevances."""
     plain = Scent(words="", probability=True, threshold=0.5, vectors=False)
     fresh = Table()
     fresh.add_seed(SEED)
@@ -153,7 +151,6 @@ def scent() -> Scent:
 
 @pytest.mark.parametrize("batch", [1, 4])
 def test_model_updates_live_and_replayed(batch: int) -> None:
-    """An engine that replays the log is in the same state to the last bit."""
     log = MemoryLog()
     live, again = (engine(made, steer(scent(), batch=batch)) for made in (log, MemoryLog()))
     log.append(Seed("http://a.test/0"))

@@ -15,7 +15,6 @@ TURNS = dict.fromkeys((8, 9, 10, 11, 20), "x") | dict.fromkeys((12, 13), "y")
 
 
 def test_turn_of_oldest_until_first_relevant_page() -> None:
-    """After four pages, six, and so on it is put first by a small bonus."""
     scent, table = Scent(vectors=False, threshold=0.5), Table()
     for name in "abcdefg":
         table.add_seed(f"http://{name}.test/")
@@ -39,11 +38,6 @@ def test_turn_of_oldest_until_first_relevant_page() -> None:
 
 @pytest.mark.parametrize(("judge", "turns"), [({"probability": True}, TURNS), ({}, {}), ({"exact": True}, {})])
 def test_turn_by_topic_while_relevant_pages_are_doubtful(judge: dict[str, Any], turns: dict[int, str]) -> None:
-    """One relevant page of more than six, three of more than eighteen: the anchor decides alone.
-
-    Every page is on a host with good pages, except two links with the topic's word. These are not fetched, so a turn
-    lasts until it is the other one's, or relevant pages are no longer doubtful.
-    """
     scent, table = Scent(vectors=False, threshold=0.5, **judge), Table()
     table.add_seed("http://good.test/")
     links = Links.to(
@@ -67,7 +61,6 @@ def test_turn_by_topic_while_relevant_pages_are_doubtful(judge: dict[str, Any], 
 
 
 def test_turn_of_oldest_goes_on_if_not_fetched() -> None:
-    """Its host rests, or it is in flight: it keeps its turn until the next one, which is another link's."""
     scent, table = Scent(vectors=False, threshold=0.5), Table()
     for number in range(12):
         table.add_seed(f"http://{number}.test/")

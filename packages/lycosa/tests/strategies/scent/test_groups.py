@@ -17,7 +17,6 @@ def test_add_counts_each_group_once() -> None:
 
 
 def test_add_outcomes_after_clear_sums() -> None:
-    """Sums are made again, numbers of pages stay; a group counts once in each line."""
     groups = OutcomeGroups(10)
     for line in ([2, 3, 2], [3, 0, 4]):
         groups.add(np.array(line), 9.0)

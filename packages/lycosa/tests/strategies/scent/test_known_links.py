@@ -48,7 +48,6 @@ def test_neighbours_end_after_four_places() -> None:
 
 @pytest.mark.parametrize("fetched", [0, 1, 2])
 def test_neighbours_credited_once(fetched: int) -> None:
-    """Also at the beginning and at the end of all edges, with fewer than four links on one side."""
     crawl = Crawl()
     urls = [SALMON, TROUT, HERON]
     crawl.visit(SEED, 0.5, Links.to(*urls))
@@ -60,7 +59,6 @@ def test_neighbours_credited_once(fetched: int) -> None:
 
 
 def test_set_addresses_ignores_query() -> None:
-    """Slashes behind the question mark do not count; a host without a path has a directory of its own."""
     known_links = KnownLinks()
     known_links.fit(5)
     addresses = [

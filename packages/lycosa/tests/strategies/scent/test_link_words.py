@@ -35,7 +35,6 @@ def slots_of(text: str, language: str = "en") -> list[int]:
 
 
 def test_read_slots_of_stems() -> None:
-    """In order, without stop words, each text by itself, also texts without a word."""
     texts = ["Coral reefs, the reef", "", "of the", "bleaching!"]
     assert [slots_of("coral reef reef"), [], [], slots_of("bleaching")] == read(texts)
     assert NO_WORD < min(slot_of(str(number)) for number in range(10_000)) < SLOTS
@@ -50,7 +49,6 @@ def test_read_stems_by_language(language: str, text: str) -> None:
 
 
 def test_read_chinese() -> None:
-    """Read text by text, as the segmentation of one must not depend on its neighbours."""
     assert [slots_of("珊瑚", "zh"), slots_of("coral", "zh")] == read(["珊瑚", "coral"], "zh")
     long = "coral reefs in the warm sea " * 10  # a page that is nearly all English is not searched for them
     assert [slots_of("珊瑚"), slots_of(long)] == read(["珊瑚", long])
@@ -58,7 +56,6 @@ def test_read_chinese() -> None:
 
 
 def test_read_text_with_separator() -> None:
-    """A text with the character that separates texts is still one text."""
     assert [slots_of("coral reef"), slots_of("fish")] == read(["coral\x01reef", "fish"])
     assert [[], slots_of("fish"), []] == read(["\x01", "fish", "\x01\x01"])
 
@@ -99,7 +96,6 @@ def test_read_independent_of_other_texts(texts: list[str], language: str) -> Non
 
 
 def test_on_new_words_called_once() -> None:
-    """With each spelling, and its slot."""
     met: list[tuple[str, int]] = []
     words = LinkWords(lambda found, slots: met.extend(zip(found, slots, strict=True)))
     words.read(["Corals", "the coral corals"])
@@ -108,7 +104,6 @@ def test_on_new_words_called_once() -> None:
 
 
 def test_slots_of_page_words() -> None:
-    """Also of stems that joined the crawl's list since the last page."""
     words, known = LinkWords(), ["coral", "reef"]
     assert [slot_of("reef")] == words.slots(known, np.array([1], np.uint32)).tolist()
     known.append("fish")

@@ -72,7 +72,6 @@ def test_own_reading_by_logarithm_of_counts() -> None:
 
 
 def test_outcome_without_own_reading() -> None:
-    """For a topic without words, a page without words, and while no page had words of the topic."""
     assert 0.4 == OutcomesOfWords().page("coral", 0.4)
     made = OutcomesOfWords({"coral": 1.0})
     assert 0.4 == made.page("", 0.4)
@@ -114,7 +113,6 @@ def expected_outcomes(pages: Sequence[tuple[str, float]]) -> list[float]:
 
 
 def test_feedback_that_agrees() -> None:
-    """Good pages share a word, bad ones another: after some pages good outcomes rise and bad ones fall."""
     pages = [("good", 0.9), ("bad", 0.2), ("bad", 0.1), ("good", 0.8), ("good", 0.7), ("bad", 0.3)] * 3
     made = OutcomesOfWords()
     actual = [made.page(word, relevance) for word, relevance in pages]
@@ -130,7 +128,6 @@ def test_feedback_that_agrees() -> None:
 
 
 def test_feedback_that_disagrees() -> None:
-    """Drift: the word of each good page is on a bad one next, and the other way round."""
     made = OutcomesOfWords()
     for number in range(30):
         for word, relevance in ((f"a{number}", 0.9), (f"b{number}", 0.1), (f"a{number}", 0.1), (f"b{number}", 0.9)):
@@ -166,7 +163,6 @@ def test_feedback_is_capped() -> None:
 
 
 def test_feedback_learns_from_query_part() -> None:
-    """Words are credited with relevances, not with outcomes that feedback has raised."""
     made = OutcomesOfWords()
     for _ in range(10):
         made.page("good", 0.75), made.page("bad", 0.25)
@@ -192,7 +188,6 @@ def test_outcome_never_negative() -> None:
 
 
 def test_outcome_of_stuffed_page() -> None:
-    """The quality of a page's text counts for the outcome, too: our own reading would be deceived."""
     outcomes: list[float] = []
     for data in ({}, {"quality": 0.1}):
         crawl = Crawl(Scent(words="coral", vectors=False))

@@ -45,7 +45,6 @@ def test_weights_cap_outcomes_at_three() -> None:
 
 
 def test_weights_equal_one_regression() -> None:
-    """The regression that numpy solves at once, with terms and outcomes less their running means."""
     chance, fixed = np.random.default_rng(2), np.array([0.4, 0.3, -0.1])
     weights = AdaptiveWeights(fixed)
     lines, rest = [], []
@@ -98,7 +97,6 @@ def test_learned_weights_used_only_while_better() -> None:
 
 
 def test_fixed_weights_used_where_right() -> None:
-    """Outcomes are the fixed weights' predictions with noise, so the learned weights hardly differ."""
     chance = np.random.default_rng(4)
     terms = chance.random((300, 3))
     fixed = np.array([0.5, 0.3, 0.1])
@@ -108,7 +106,6 @@ def test_fixed_weights_used_where_right() -> None:
 
 
 def test_weights_of_constant_terms() -> None:
-    """Nothing varies, so nothing correlates: the fixed weights are used."""
     weights = AdaptiveWeights(np.array([0.5, 0.3]))
     for _ in range(40):
         weights.learn(np.zeros(2), 0.0)
@@ -203,7 +200,6 @@ def risk(crawl: Crawl, node: str) -> float:
 
 
 def test_risk_learns_from_dead_links() -> None:
-    """Links with the words and directory of dead ones are at risk, others hardly."""
     assert (0.0, 0.0) == (risk(gallery(0), PICTURE), risk(gallery(0), ARTICLE))
     risks = [risk(gallery(dead), PICTURE) for dead in range(5)]
     assert risks == sorted(risks)
@@ -216,7 +212,6 @@ def test_risk_learns_from_dead_links() -> None:
 
 
 def test_risk_of_one_dead_link() -> None:
-    """Links with the same words and directory keep most of their priority; five dead links in a row outweigh that."""
     lost = {dead: 1.0 - (1.0 - risk(gallery(dead), PICTURE)) ** 0.5 for dead in (1, 5)}
     assert 0.0 < lost[1] < 0.2
     assert lost[5] > 2 * lost[1]
@@ -242,7 +237,6 @@ def test_risk_of_neighbours_of_dead_links() -> None:
 
 @pytest.mark.parametrize("outcome", ["gone", "broken", "unwanted", "loop", "invalid", "timeout", "unknown-host"])
 def test_risk_counts_requests_without_a_page(outcome: Any) -> None:
-    """Only once there are no more retries."""
     crawl = gallery(0)
     crawl.absorb(Visit(PICTURE, "page", outcome, 1, retry_at=99.0))
     assert not crawl.scent.risk_.failures
@@ -266,7 +260,6 @@ def test_risk_counts_hollow_pages(flag: str) -> None:
 
 
 def test_risk_counts_redirects_to_known_pages() -> None:
-    """One to a new address has an end of its own."""
     crawl = gallery(0)
     crawl.redirect("http://a.test/images/0/fig.png", SEED)
     assert crawl.scent.risk_.failures == 1
@@ -277,7 +270,6 @@ def test_risk_counts_redirects_to_known_pages() -> None:
 
 
 def test_priority_times_root_of_page_probability() -> None:
-    """Contributions still add up to the priority."""
     crawl = gallery()
     terms = crawl.scent.explain(crawl.row(PICTURE), crawl.table)
     promised = sum(value for name, value in terms.items() if name != "no page")

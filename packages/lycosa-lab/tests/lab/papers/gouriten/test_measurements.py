@@ -57,7 +57,6 @@ def as_estimated(index: CorpusIndex, node: int) -> dict[str, float]:
 
 
 def test_neighbourhood_by_hand() -> None:
-    """Node c has the parents a, b and f, and the siblings b, d and a under them."""
     index = CorpusIndex.of(LINKS, BETA, ALPHA)
     relevance, alpha, c = index.score, index.alpha, index.number_of["c"]
     output = {name: float(column[c]) for name, column in neighbourhood(index, relevance, alpha).items()}
