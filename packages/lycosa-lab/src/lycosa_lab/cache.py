@@ -28,7 +28,6 @@ Columns = dict[str, NDArray[Any]]
 
 
 def digest(*decisive: Any) -> str:
-    """Digest plain values, bytes, arrays, and the contents of paths."""
     whole = hashlib.sha256(f"{FORMAT} {__version__}".encode())
     for part in decisive:
         if isinstance(part, np.ndarray):
@@ -48,10 +47,7 @@ def corpus_digest(index: CorpusIndex) -> str:
 
 
 def code_digest(text: str) -> str:
-    """Digest the spec of a strategy or judge, its source code (also of a bandit's arms) and the files it names.
-
-    Files may also be words of an external program's command.
-    """
+    """Digest the spec of a strategy or judge, its source code (also of a bandit's arms) and the files it names."""
     parts: list[Any] = [text]
     modules = {
         f"{known.package}.{known[name].module}"

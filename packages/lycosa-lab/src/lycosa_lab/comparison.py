@@ -32,7 +32,6 @@ Read = Callable[[Trial, ExperimentResults, Sequence[int]], Floats]  # reads a nu
 
 
 def grid(budget: int, points: int = 20) -> list[int]:
-    """Return evenly spaced budgets for a curve."""
     return sorted({max(1, round(budget * step / points)) for step in range(1, points + 1)})
 
 
@@ -102,10 +101,7 @@ class CrawlComparison:
         budgets: Sequence[int],
         measures: Iterable[Measure],
     ) -> CrawlComparison:
-        """Measure the crawls of runs that have the same trials and different crawlers.
-
-        Trials that any crawler could not run are left out for all.
-        """
+        """Measure crawlers in trials that all of them could run; runs have the same trials and different crawlers."""
         crawls: dict[str, dict[Unit, list[tuple[Trial, ExperimentResults]]]] = {}
         for results in runs:
             for one in results.outcomes:

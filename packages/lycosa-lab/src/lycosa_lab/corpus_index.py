@@ -100,7 +100,6 @@ class CorpusIndex:
 
     @property
     def has_text(self) -> bool:
-        """True if nodes are pages with words rather than nodes with scores."""
         return len(self.columns["text_start"]) > 0
 
     @cached_property
@@ -120,7 +119,6 @@ class CorpusIndex:
 
     @cached_property
     def stems(self) -> list[str]:
-        """All words of the corpus, by number."""
         try:
             return list(msgpack.unpackb(self.stems_)) if self.stems_ else []
         except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:

@@ -63,10 +63,7 @@ def _degree(counts: NDArray[Any]) -> dict[str, float]:
 
 
 def _topics(index: CorpusIndex) -> list[dict[str, Any]]:
-    """Return how often pages of each class or branch link to others of it, largest class first.
-
-    `share` is that of its links within the corpus; `base` is the expected share of random links.
-    """
+    """Return how often pages of each class link to others of it (`share`), and the share of random links (`base`)."""
     sizes = index.sizes()
     largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:200]  # each costs a pass over all links
     source = np.repeat(np.arange(len(index), dtype=np.int32), np.diff(index.child_start))

@@ -250,7 +250,6 @@ class TrialRunner:
 def _prepare_subjects(
     runner: TrialRunner, chosen: Sequence[HuntSubject], workers: int, remarks: list[str]
 ) -> dict[str, list[list[int]]]:
-    """Prepare all subjects (of a graph in this process); return the seeds of the usable ones."""
     workers = workers if runner.index.has_text else 1
     seeds_by_subject = {}
     notes = []

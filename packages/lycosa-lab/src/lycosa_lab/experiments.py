@@ -43,10 +43,7 @@ SEEDS = {
     "random": "any nodes with a score, as in Gouriten et al.",
 }
 
-MODES = {
-    INDEPENDENT: "labels, which crawlers do not see",
-    AS_PUBLISHED: "the crawler's own judge, as in some papers",
-}
+MODES = {INDEPENDENT: "labels, which crawlers do not see", AS_PUBLISHED: "the crawler's own judge, as in some papers"}
 
 Expected = Literal["better", "not better", "alike"]
 _EXPECTED: dict[str, Expected] = {" not better than ": "not better", " better than ": "better", " like ": "alike"}
@@ -62,10 +59,7 @@ def setting(
     most: int | None = None,
     choices: Mapping[str, str] | None = None,
 ) -> Any:
-    """Return a dataclass field with its help text; fields with a `flag` become options of `lycosa lab run`.
-
-    `most` bounds settings whose curves or trials are held in memory.
-    """
+    """Return a dataclass field with its help text; fields with a `flag` become options of `lycosa lab run`."""
     if choices:
         help += ": " + "; ".join(f"{key} ({what})" for key, what in choices.items()) + "."
     metadata = {"help": help, "flag": flag, "metavar": metavar, "least": least, "most": most, "choices": choices}
@@ -93,10 +87,7 @@ class Experiment:
         metavar="NAME",
     )
     subjects: list[str] = setting(
-        "Classes or branches of the corpus to crawl for. Default: random ones.",
-        [],
-        flag="--topic",
-        metavar="CLASS",
+        "Classes or branches of the corpus to crawl for. Default: random ones.", [], flag="--topic", metavar="CLASS"
     )
     subject_count: int = setting("Number of random classes, if none is named.", 5, flag="--topics", least=1)
     least: int = setting("Minimum pages of a random class.", 20, least=1)
@@ -109,9 +100,7 @@ class Experiment:
         choices=DESCRIPTIONS,
     )
     examples: int = setting(
-        "Example pages of a class, also the source of its words; at most a quarter of the class.",
-        EXAMPLES,
-        least=1,
+        "Example pages of a class, also the source of its words; at most a quarter of the class.", EXAMPLES, least=1
     )
     judge: str = setting(
         "Judge of pages, a name of 'lycosa list judges'. Default: depends on the description.",
@@ -229,10 +218,7 @@ class Experiment:
 
     @classmethod
     def load(cls, path: str | Path) -> Experiment:
-        """Read a file; raise InputError for a wrong name or type.
-
-        A relative corpus path is looked up beside the file first.
-        """
+        """Read a file; a relative corpus path is looked up beside it first."""
         path = Path(path)
         try:
             given = {"name": path.stem, **tomllib.loads(path.read_bytes().decode("utf-8"))}

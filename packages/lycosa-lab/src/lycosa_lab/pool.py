@@ -29,9 +29,9 @@ def map_parallel(
     progress: ProgressCallback,
     *shared: Any,
 ) -> list[Result]:
-    """Return `work(*shared, item)` for each item in order; `workers` 0 means one per core, 1 runs in this process.
+    """Return `work(*shared, item)` for each item in order; `shared` is sent to each process once.
 
-    `shared` is sent to each process only once.
+    `workers` 0 means one process per core, 1 runs in this process.
     """
     many = min(workers or os.cpu_count() or 1, len(items))
     progress(what, 0, len(items))

@@ -109,10 +109,7 @@ class _Work:
 
 
 def _cached(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set[int]]) -> tuple[Path, list[int]]:
-    """Build something in a temporary directory and move it into place, or reuse an earlier result.
-
-    Return its directory and the pages that were read. Concurrent processes build the same contents.
-    """
+    """Build something in a temporary directory and move it into place, or reuse it; return it and the pages read."""
     subject = work.subject
     known = [subject.name, subject.examples, need, work.random_seed, subject.truth]
     path = Path(out) / "prepared" / f"{need}-{digest(corpus_digest(work.index), *known)}"
@@ -142,8 +139,6 @@ def node_of(url: str) -> int:
 
 @dataclass
 class TrackedPages:
-    """The pages of an index, for trainers; records which pages were read."""
-
     index: CorpusIndex
     allowed: NDArray[np.bool_]
     read_nodes: set[int] = field(default_factory=set)
@@ -192,7 +187,6 @@ def trained_on(
 
 
 def classified(index: CorpusIndex, model: TrainedModel, name: str, nodes: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the probability of a class for the selected nodes; 0 for other nodes and those without known words."""
     words, probabilities = ModelWords(model.column_of), np.zeros(len(index))
     words.follow(index.stems)
     wanted = model.classes.index(name)
@@ -217,7 +211,6 @@ def _model(work: _Work, folder: Path) -> set[int]:
 
 
 def _sampled(work: _Work) -> dict[int, str]:
-    """Return the training pages of a model with their classes: a fifth of each class, examples first."""
     index, subject = work.index, work.subject
     label_of = _class_of_each(work)
     share = min(SAMPLE_SHARE, MAX_SAMPLE / max(1, len(label_of)))

@@ -73,7 +73,6 @@ def _on_topic_seeds(index: CorpusIndex, subject: HuntSubject, order: NDArray[np.
 def _random_seeds(
     index: CorpusIndex, subject: HuntSubject, nodes: NDArray[np.int64], count: int, random_seed: int, number: int
 ) -> list[int]:
-    """Draw random nodes, repeatedly if no other node with a score can be reached from them."""
     for attempt in range(50):
         order = seeded_random(random_seed, subject.name, "random", number, attempt).permutation(nodes)
         drawn: list[int] = order[:count].tolist()

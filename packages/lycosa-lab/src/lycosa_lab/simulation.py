@@ -189,7 +189,6 @@ class IndexedTable(Table):
         return b"%d" % self.node_at.item(row)
 
     def put_aside(self, rows: Rows, names: list[bytes], numbers: NDArray[np.int32]) -> None:
-        """Vacate the rows of spilled nodes and store their numbers."""
         self.row_at[[int(name) for name in names]] = numbers
         self._vacate(rows)
 
@@ -200,8 +199,6 @@ class IndexedTable(Table):
 
 
 class IndexedStep(Step):
-    """A step that maps links to children on demand."""
-
     __slots__ = ("_index", "_node")
 
     def __init__(

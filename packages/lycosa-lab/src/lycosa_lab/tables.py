@@ -44,7 +44,6 @@ def findings(results: ExperimentResults, against: str = "", before: Sequence[Row
 
 
 def compare_strategies(results: ExperimentResults, one: str, other: str, expect: Expected = "better") -> Ruling:
-    """Rule on a claim about two strategies by the area under their harvest curves, trial by trial."""
     measure = harvest_by(results.mode)
     crawls = CrawlComparison.of({one: one, other: other}, [results], grid(results.experiment.budget), [measure])
     return crawls.ahead([(one, other)], [measure], expect=expect)
@@ -53,7 +52,7 @@ def compare_strategies(results: ExperimentResults, one: str, other: str, expect:
 def differences(
     results: ExperimentResults, against: str = "", before: Sequence[Row] | None = None
 ) -> list[tuple[str, int, PairedDifference]]:
-    """Return each strategy's harvest at each budget minus that of one (default: the first), or minus its own `before`.
+    """Return each strategy's harvest less that of `against` (default: the first) or of its own `before`, by budget.
 
     Paired on the same topics and seed sets. p is corrected for the number of strategies (Holm).
     """

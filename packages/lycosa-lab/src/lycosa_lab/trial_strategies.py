@@ -192,7 +192,6 @@ def _parts(text: str) -> list[str]:
 
 
 def _with_files(text: str, subject: HuntSubject) -> str:
-    """Add the training file to the parameters of a strategy or of a bandit's arms."""
     name, parameters = parse_spec(text)
     parts = _parts(text)
     if parts != [text]:

@@ -44,8 +44,6 @@ NOTE = (
 
 
 class BenchmarkSetting(NamedTuple):
-    """Topic description and seeds of an experiment."""
-
     description: str
     seeds: str
 
@@ -132,8 +130,6 @@ def _polite(one: Trial, results: ExperimentResults, budgets: Sequence[int]) -> F
 
 @dataclass
 class BenchmarkRun:
-    """Crawls, figures and remarks of a benchmark, cell by cell."""
-
     available: list[AvailableCorpus]
     size: BenchmarkSize
     entrants: list[str]
@@ -161,7 +157,6 @@ def mean(crawls: CrawlComparison, entrant: str, measure: Measure) -> TableCell:
 def benchmark(
     bench: Bench, available: Sequence[AvailableCorpus], size: BenchmarkSize, entrants: Sequence[str]
 ) -> BenchmarkRun:
-    """Run the missing crawls of every corpus and setting, and collect all results."""
     run = BenchmarkRun(list(available), size, list(entrants))
     for place in available:
         wanted = len(place.topics) if size.subject_count < 0 else size.subject_count or place.usual
@@ -193,10 +188,7 @@ def benchmark(
 
 
 def described_subjects(index: CorpusIndex, topics: Sequence[str], description: str) -> list[HuntSubject]:
-    """Return the subjects of topics, described by words or by examples.
-
-    Examples come without words, because the name of a topic would serve as a query.
-    """
+    """Return subjects described by words, or by examples without words: the name of a topic would serve as a query."""
     if description == "words":
         return subjects_of(index, topics)
     return [replace(subject, words="") for subject in subjects_of(index, topics, examples=EXAMPLES)]

@@ -161,10 +161,7 @@ def is_within(name: str, other: str) -> bool:
 
 
 def topics_of_half(index: CorpusIndex, half: str) -> list[str]:
-    """Return the topics of a half in hash order, none within another one.
-
-    Topics with MIN_TOPIC_PAGES to MAX_TOPIC_PAGES come first, then larger ones that contain none of them.
-    """
+    """Return the topics of a half in hash order, none within another one: fitting sizes first, then larger ones."""
     sizes = {
         name: size
         for name, size in index.sizes().items()
@@ -190,7 +187,6 @@ def checksum(names: Sequence[str]) -> str:
 
 
 def pinned_topics(index: CorpusIndex, half: str, name: str, pinned: str) -> list[str]:
-    """Return the topics of a half; raise InputError if their checksum differs from the pinned one."""
     names = topics_of_half(index, half)
     if not names:
         raise InputError("too-few-pages", f"no class in the {half} half of {name} has {MIN_TOPIC_PAGES} pages or more")

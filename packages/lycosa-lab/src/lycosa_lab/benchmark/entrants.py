@@ -24,7 +24,6 @@ _MODERN = re.compile("201[6-9]|20[2-9][0-9]")  # publication years
 
 
 def kind(text: str) -> str:
-    """Return the kind of an entrant, as printed in tables."""
     name = parse_spec(text)[0]
     if name not in STRATEGIES:
         return "program" if name == PROGRAM else "own"

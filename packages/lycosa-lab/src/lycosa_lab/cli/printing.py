@@ -18,7 +18,6 @@ from lycosa_lab.report import BADGE, format_cell, numeric_columns
 
 
 def printed_parts(found: Findings, *keys: str) -> Iterator[Part]:
-    """Yield the tables with these keys, then remarks, claims and the summary."""
     yield from (_table(part) for part in found.parts if isinstance(part, ReportTable) and part.key in keys)
     yield from (f"- {one_line(remark)}" for remark in found.remarks)
     yield from (f"{claim.verdict}: {claim.text}. {squeezed(claim.evidence)}" for claim in found.claims)

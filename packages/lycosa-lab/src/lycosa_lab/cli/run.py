@@ -49,11 +49,7 @@ def settings(*only: str) -> list[inspect.Parameter]:
 
 @with_more(settings())
 def run(
-    file: Annotated[
-        Path | None,
-        "EXPERIMENT.toml",
-        "Read all settings from a file; options take precedence.",
-    ] = None,
+    file: Annotated[Path | None, "EXPERIMENT.toml", "Read all settings from a file; options take precedence."] = None,
     *,
     against: Annotated[
         str,

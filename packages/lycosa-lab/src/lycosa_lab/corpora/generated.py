@@ -79,10 +79,7 @@ def generate(
 
 
 class _GraphGenerator:
-    """Generator of one graph. Each node has a place; the nodes of a community have adjacent places, most popular first.
-
-    Every random generator is seeded by the random seed, a purpose and a chunk number.
-    """
+    """Generator of one graph. Each node has a place; communities have adjacent places, most popular first."""
 
     def __init__(self, kind: GraphShape, random_seed: int) -> None:
         self.kind, self._seed = kind, random_seed % 2**63
@@ -114,7 +111,6 @@ class _GraphGenerator:
         return np.concatenate([[0], ends[: np.searchsorted(ends, n)], [n]]).astype(np.int64)
 
     def _degrees(self) -> NDArray[np.int64]:
-        """Return the out-degree of each place, heavy-tailed, with the configured total."""
         n, tail = self.kind.nodes, self.kind.tail
         drawn = self._rng(1).random(n) ** (-1 / tail) - 1
         most = min(self.kind.longest, n // 4) * drawn.mean() * n / max(1, self.kind.edges)
@@ -126,7 +122,6 @@ class _GraphGenerator:
         return degree
 
     def _popularity(self, size: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return the places in order of global popularity: the first places of large communities come first."""
         rank = np.arange(self.kind.nodes) - self.start[self.community]
         known = np.log(size[self.community]) - np.log(rank + 2.0)
         known += self._rng(3).standard_normal(self.kind.nodes)
@@ -187,7 +182,7 @@ class _GraphGenerator:
     def _links(
         self, nodes: NDArray[np.int64], degree: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Draw the links of some nodes without duplicates or self-links; return indexes of sources, and targets.
+        """Draw links without duplicates or self-links; return indexes of sources, and targets.
 
         More links are drawn than needed, because popular nodes are drawn repeatedly; those beyond seven sixths of the
         degree lead to random nodes. A page whose draws were nearly all alike may still have too few links.

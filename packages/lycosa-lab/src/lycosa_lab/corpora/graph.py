@@ -102,7 +102,6 @@ def _table(path: Path, ends: int) -> tuple[list[Any], Floats | None]:
 
 
 def _numbered(columns: list[Any]) -> tuple[list[NDArray[np.int32]], list[str]]:
-    """Number the names in first-seen order; return the numbers of each column and the names."""
     import pyarrow as pa
 
     whole = pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string())

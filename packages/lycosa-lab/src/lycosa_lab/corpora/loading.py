@@ -71,10 +71,7 @@ def make_index(
 def open_corpus(
     source: str, keep: Path, progress: ProgressCallback = no_progress, *, labels: str = "", exclude: Sequence[str] = ()
 ) -> CorpusIndex:
-    """Open an index; index any other source of 'lycosa lab index' into `keep` first.
-
-    The index of a file is rebuilt when the file has changed.
-    """
+    """Open an index; index any other source into `keep` first, again when its files have changed."""
     if (Path(source) / FACTS).is_file():
         return CorpusIndex.open(source)
     files = [Path(name) for name in (source, labels) if name and Path(name).is_file()]
@@ -89,10 +86,7 @@ def open_corpus(
 
 
 def read_labels(path: Path, account: Account, column: str = "") -> dict[str, list[str]]:
-    """Return all classes of each canonical URL, in table order. Unusable rows are counted in `account`.
-
-    `column` names the column of the classes by title or number.
-    """
+    """Return all classes of each canonical URL; `column` names the column of the classes by title or number."""
     classes_of: dict[str, list[str]] = {}
     own = Account()
     for url, label in labelled_rows(path, own, column):
@@ -133,7 +127,7 @@ def _kind_of_directory(path: Path) -> str:
 
 
 def url_filter(exclude: Sequence[str], account: Account) -> UrlFilter:
-    """Return a filter that rejects URLs that contain, or with * or ? match, one of the patterns, and counts them."""
+    """Return a filter that rejects and counts URLs that contain, or with * or ? match, one of the patterns."""
     if "" in exclude:
         raise InputError("bad-pattern", "--exclude '' would leave out every page: give a part of an address")
 
@@ -148,7 +142,6 @@ def url_filter(exclude: Sequence[str], account: Account) -> UrlFilter:
 
 
 def _typed(source: str) -> tuple[str, dict[str, str]]:
-    """Parse the name and parameters of a source that is not a file; `seed` is the random seed."""
     kind, _, rest = source.partition(":")
     name, given = parse_spec(rest if kind != "embedded" else f"{kind},{rest}" if rest else kind)
     if "seed" in given:

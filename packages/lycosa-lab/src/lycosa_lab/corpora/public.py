@@ -65,7 +65,6 @@ def pages(name: str, account: Account, progress: ProgressCallback = no_progress)
 
 
 def download(url: str, file: Path, options: Options, progress: ProgressCallback = no_progress) -> Path:
-    """Download a file atomically, unless it exists; return its path."""
     if not file.exists():
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -115,10 +114,7 @@ def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
 
 
 def _wikispeedia(files: list[Path], account: Account) -> Iterator[RecordedPage]:
-    """Yield the pages below wpcd/; articles are identified by their file names.
-
-    The category line of articles is removed and lists of articles are left out: both give away the labels.
-    """
+    """Yield the pages below wpcd/, without the category lines and lists of articles that give away the labels."""
     classes, known = _categories(files[0]), set()
     for name, read in members(files[1]):
         parts = name.parts[name.parts.index("wpcd") + 1 :] if "wpcd" in name.parts else ()

@@ -41,11 +41,7 @@ _KINDS = frozenset({""}) | html.HTML | web_space.TEXT
 def archive(
     paths: Sequence[Path], account: Account, keep: UrlFilter, progress: ProgressCallback = no_progress
 ) -> Iterator[RecordedPage]:
-    """Yield the pages and redirects of WARC files and directories of them, in file order.
-
-    Unreadable records are skipped and counted: damaged or truncated ones, those with other content types or with an
-    error status.
-    """
+    """Yield the pages and redirects of WARC files and directories of them; count records that are no pages."""
     with Recording(
         paths, progress=lambda path, at, _: progress(f"looking through {path.name}", at, path.stat().st_size)
     ) as recording:
@@ -122,10 +118,9 @@ def _count_rest(held: ArchiveFile, account: Account) -> None:
 
 
 def crawl(path: Path, account: Account, keep: UrlFilter, *, labelled: bool = False) -> Iterator[RecordedPage]:
-    """Yield the pages of a crawl's directory in the order of their visits.
+    """Yield the pages of a crawl's directory in the order of their visits, with classes by their last label.
 
-    Pages labelled with `lycosa label` get the class relevant or irrelevant, by their last label. A note reports missing
-    labels unless `labelled` says that a table provides them.
+    A note reports missing labels unless `labelled` says that a table provides them.
     """
     with CrawlDirectory(path) as collection:
         log = collection.log

@@ -110,7 +110,6 @@ def findings(bench: Bench) -> Findings:
 def _trained(
     index: CorpusIndex, subject: HuntSubject, kinds: Sequence[str], out: Path, random_seed: int
 ) -> tuple[HuntSubject, Said]:
-    """Train the classifiers on the same pages; the first one guides."""
     prepared = prepare(index, subject, {"model"}, out, random_seed)
     assert prepared.model is not None
     table, everything = prepared.model.with_name("labels.tsv"), np.ones(len(index), np.bool_)

@@ -114,8 +114,6 @@ def _seeds(subjects: Sequence[HuntSubject], wanted: int, sets: int = 1) -> int:
 
 @dataclass
 class Match:
-    """Both crawlers from the same seeds: a block of table 3."""
-
     topic: str
     seed_set: int
     baseline: float

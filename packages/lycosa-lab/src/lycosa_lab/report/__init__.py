@@ -73,7 +73,6 @@ def write_report(findings: Findings, out: Path, command: str) -> Path:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions of the software, without the name of the machine."""
     known = {"lycosa": __version__, "python": platform.python_version()}
     for package in ("numpy", "scikit-learn"):
         with suppress(PackageNotFoundError):
@@ -82,7 +81,6 @@ def _versions() -> dict[str, str]:
 
 
 def tally(claims: Iterable[Claim]) -> str:
-    """Return the numbers of claims by verdict, in words."""
     count = Counter(claim.verdict for claim in claims)
     several: dict[Verdict, str] = {HOLDS: "hold", FAILS: "do not hold", UNTESTED: UNTESTED}
     return ", ".join(f"{count[one]} {one if count[one] == 1 else many}" for one, many in several.items() if count[one])
@@ -112,10 +110,10 @@ def alt_text(figure: ReportFigure) -> str:
 def format_cell(cell: Any, digits: int = 3) -> str:
     """Format a cell for people.
 
-    >>> format_cell(-0.004, 1)
-    '0.0'
     >>> [format_cell(cell) for cell in (None, True, 1234, 0.5, 0.00004, float("nan"), -0.0001, "0.5 (0.4 to 0.6)")]
     ['–', 'yes', '1,234', '0.500', '4.0e-05', '–', '-1.0e-04', '0.5 (0.4 to 0.6)']
+    >>> format_cell(-0.004, 1)
+    '0.0'
     """
     cell = cell.item() if hasattr(cell, "item") else cell
     if isinstance(cell, bool):

@@ -29,7 +29,7 @@ def publish(
 ) -> dict[str, Findings | str]:
     """Run experiments and write their reports under `out`; return the findings of each, or the message of its error.
 
-    `options` are fields of a Bench. Runs are kept under `out`/PAPER/work, so that a second call resumes.
+    `options` are fields of a Bench; `command` is shown as the way to repeat everything.
     """
     for name in names:
         if name not in EXPERIMENTS:

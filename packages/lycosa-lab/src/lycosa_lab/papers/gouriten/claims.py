@@ -111,10 +111,7 @@ def greedy_wins(altered: CrawlComparison) -> Ruling:
     return untested_if_short(altered, FEW_THOUSAND, altered.ahead([(ORACLE, best)], [SCORE]))
 
 
-@claim_of(
-    f"{PAPER}, 6.1",
-    "From a few thousand steps on, the best altered greedy has the highest q and zeta",
-)
+@claim_of(f"{PAPER}, 6.1", "From a few thousand steps on, the best altered greedy has the highest q and zeta")
 def near_greedy_best(altered: CrawlComparison) -> Ruling:
     *rest, highest = others(altered, ORACLE)
     best = max(rest, key=lambda name: altered.mean(name, SCORE))

@@ -69,7 +69,6 @@ def steps_for(index: CorpusIndex, quick: bool) -> tuple[int, ...]:
 
 
 def keyword(name: str) -> str:
-    """Return a search phrase for a class: the words of its name."""
     empty = {"and", "the", "for", "from", "with", "general", "other", "others", "misc"}
     for part in reversed(name.split("/")):
         words = re.findall(r"[^\W\d_]{3,}", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", part))
@@ -176,10 +175,7 @@ class Crawls:
         return sorted(set.intersection(*every)) if every else []
 
     def global_score(self, group: str, strategy: str, step: int) -> float:
-        """Return the paper's global score: the mean over seed sets, then the geometric mean over the graphs of a group.
-
-        Scores are relative to greedy's; graphs where greedy scores 0 are left out.
-        """
+        """Return the paper's global score: the mean relative to greedy's, then the geometric mean over the group's graphs."""
 
         def score(results: ExperimentResults, text: str) -> float:
             return float(np.mean([float(found(results.gains(one), step)) for one in results.select(text)]))
@@ -195,7 +191,7 @@ class Crawls:
         }
 
     def compared(self, named: Mapping[str, str], least: int = 0, *, ends: bool = False) -> CrawlComparison:
-        """Compare strategies over the graphs with crawls of at least `least` steps, or all graphs if there are none.
+        """Compare strategies over the graphs with at least `least` steps, or all graphs if there are none.
 
         They are compared at their common steps, or with `ends` at the end of each crawl.
         """
@@ -239,10 +235,7 @@ def crawl(
     steps: Sequence[int] = (),
     part: str = "",
 ) -> Crawls:
-    """Crawl each graph with each strategy and the oracle from each of its seed sets; finished crawls are kept.
-
-    `part` is the subdirectory of the tables; the runs of one graph share a directory and their judgements.
-    """
+    """Crawl each graph with each strategy and the oracle from each seed set; `part` is the directory of the tables."""
     crawls = Crawls(mode)
     for graph in graphs:
         subject = graph.subject if mode == AS_PUBLISHED else graph.labels

@@ -34,8 +34,6 @@ BATCHES = {batch: f"{ORACLE},batch={batch},dry=random" for batch in paper.DEGRAD
 
 
 class AlteredGreedy:
-    """Randomised crawls on each graph, and their scores relative to greedy's at some steps."""
-
     def __init__(self, bench: Bench, graphs: Sequence[Dataset], sets: int) -> None:
         qs, zetas = ((0.2, 0.8), (0.0, 0.4, 0.8)) if bench.quick else ((0.2, 0.4, 0.6, 0.8), (0.0, 0.2, 0.4, 0.6, 0.8))
         # Strategies by q and zeta. q = 1 is greedy for any zeta.

@@ -133,18 +133,13 @@ AVERAGE, FIRST = (Measure(name, lambda *_: np.zeros(0)) for name in ("average pr
 
 
 def search_string(subject: HuntSubject) -> str:
-    """Return the first word of the query that is not in the name of the class, else the name.
-
-    Pages may contain the names of their classes (Wikipedia for Schools prints them on every article), which would leak
-    the label.
-    """
+    """Return the first word of the query that is not in the name of the class (pages may contain it), else the name."""
     name = subject.name.rpartition("/")[2].replace("_", " ").lower()
     others = [word for word in subject.words.split() if word.lower().rstrip("s") not in name]
     return others[0] if others else name
 
 
 def measures_of(subject: HuntSubject) -> dict[str, Any]:
-    """Return the paper's measures of relevance, and the vector space of the other papers for comparison."""
     string = search_string(subject)
     return {
         "word frequency": WordFrequencyJudge(string),

@@ -152,10 +152,7 @@ def levels(source: str, *, content: bool = False) -> list[list[object]]:
 
 
 def as_xml(source: str) -> str:
-    """Return the tree of a page as XML, which the paper stores in place of HTML.
-
-    White space between elements is dropped and the texts of an element are joined; `web.tree.to_xml` preserves both.
-    """
+    """Return the tree of a page as XML, which the paper stores in place of HTML, with normalised white space."""
     page = parse_tree(source)
     texts: dict[int, str] = {}
     children: dict[int, list[int]] = {}
@@ -195,8 +192,6 @@ KEPT = (
 
 @dataclass
 class Seen:
-    """One kind of change: the number of changed pages, and on how many of them each detector saw it."""
-
     change: str
     sort: Sort
     pages: int
@@ -220,8 +215,6 @@ def editions(count: int) -> Iterator[tuple[str, str]]:
 
 
 def run_detectors(pages: Sequence[str], pairs: Sequence[tuple[str, str]] = (), random_seed: int = 0) -> list[Seen]:
-    """Apply every change to every page and run every detector; `pairs` are real versions of pages."""
-
     def seen(name: str, sort: Sort, pairs: Sequence[tuple[str, str]]) -> Seen:
         by = {detector: sum(keep(old) != keep(new) for old, new in pairs) for detector, keep in DETECTORS.items()}
         return Seen(name, sort, len(pairs), by)
