@@ -38,11 +38,15 @@ class Knowing:
 
 
 def optimum(index: CorpusIndex, truth: NDArray[np.floating], seeds: list[int], budget: int) -> tuple[float, list[int]]:
-    """Return the best crawl of a tiny graph: its sum of truth, and the nodes in order without the seeds. All sets of
-    nodes that a crawl can have fetched are enumerated, up to 2^n. Deciding if a crawl reaches a given score is
-    NP-complete (Gouriten et al. 2014, proposition 1), so this is for up to 12 nodes. >>> graph = CorpusIndex.of({"a":
-    ["b", "c"], "b": ["d"], "c": ["e"]}, score={"b": .5, "c": .25, "e": 1}) >>> optimum(graph, graph.score, [0], 2)
-    # greedy would take b (1.25, [2, 4])
+    """Return the best crawl of a tiny graph: its sum of truth, and the nodes in order without the seeds.
+
+    Enumerates all sets of nodes that a crawl can fetch, up to 2^n. Deciding whether a crawl reaches a given sum is
+    NP-complete (Gouriten et al. 2014, proposition 1), so this is for up to 12 nodes.
+
+    >>> links, score = {"a": ["b", "c"], "b": ["d"], "c": ["e"]}, {"b": 0.5, "c": 0.25, "e": 1}
+    >>> graph = CorpusIndex.of(links, score=score)
+    >>> optimum(graph, graph.score, [0], 2)  # greedy would take b
+    (1.25, [2, 4])
     """
     n = len(index)
     begun = sum(1 << seed for seed in set(seeds))
