@@ -139,7 +139,7 @@ class OkOnly(BaseJudge):
 
 
 class WithFacets(BaseJudge):
-    """Adds facets where wanted."""
+    """Adds the requested facets."""
 
     facets: tuple[str, ...] = ()
 
@@ -176,8 +176,6 @@ def test_check_judge_passes_with_facets() -> None:
 
 
 class ReefLearner(Learning):
-    """Judge that learns."""
-
     def __init__(self) -> None:
         super().__init__("coral reef")
 

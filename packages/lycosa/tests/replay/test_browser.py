@@ -1,4 +1,4 @@
-"""A real browser walks through a recorded site."""
+"""Recorded sites in a real browser."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from replay_helpers import http_answer, record, serving, write
 
 
 def page(title: str, link: str) -> bytes:
-    """A page with a link, a style and a script of its site."""
+    """Return a page with a link, a style and a script."""
     return http_answer(
         f'<!DOCTYPE html><html><head><title>{title}</title><link rel="icon" href="data:,">'
         f'<link rel="stylesheet" href="/style.css"><script src="/script.js" defer></script></head>'
@@ -48,7 +48,7 @@ def proxy(tmp_path: Path) -> Iterator[ReplayProxy]:
 
 @pytest.fixture
 def browser(proxy: ReplayProxy, tmp_path: Path) -> Iterator[BrowserContext]:
-    """Chromium, with nothing but the proxy between it and the web."""
+    """Chromium that reaches the network through the proxy only."""
     with chromium(proxy, tmp_path / "profile") as context:
         yield context
 

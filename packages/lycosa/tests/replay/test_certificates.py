@@ -13,7 +13,7 @@ from lycosa.replay.certificates import Authority
 
 
 def handshake(authority: Authority, host: str, trusted: Path | None = None, asked: str = "") -> dict[str, object]:
-    """Let a client meet a host; returns the host's certificate as the client sees it."""
+    """Return a host's certificate as a client receives it."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     context = ssl.create_default_context(cafile=str(trusted or authority.path))
     client = context.wrap_bio(to_client, to_server, server_hostname=(asked or host).strip("[]"))

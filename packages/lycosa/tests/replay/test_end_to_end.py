@@ -1,4 +1,4 @@
-"""Crawl a web, replay it, crawl the replay; and the command that serves it."""
+"""Crawls of a replayed web, and the replay command."""
 
 import signal
 from collections.abc import Callable, Iterable
@@ -31,13 +31,12 @@ OPTIONS: dict[str, Any] = {
 
 
 def pages(visits: Iterable[Visit]) -> set[str]:
-    """The pages that a crawl reached."""
     return {visit.node for visit in visits if visit.is_page}
 
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], set[str]]:
-    """A crawl of the embedded web, which is gone now: its directory, its seeds, its pages."""
+    """Directory, seeds and pages of a finished crawl."""
     web = Web(pages=120, hosts=5, traps=())
     out = tmp_path_factory.mktemp("crawled") / "crawl"
     with serve(web):
@@ -51,7 +50,7 @@ def test_crawl_of_replay_reaches_same_pages(crawled: tuple[Path, list[str], set[
     with serving(tmp_path / "home", directory) as proxy:
         visits = list(lycosa.crawl("coral reef", seeds, out=tmp_path / "again", proxy=proxy.address, **OPTIONS))
     assert expected == pages(visits)
-    assert {""} == {visit.address for visit in visits}  # what the proxy dialled, nobody here knows
+    assert {""} == {visit.address for visit in visits}  # unknown behind a proxy
     with Recording([directory]) as first, Recording([tmp_path / "again"]) as second:
         for url in sorted(expected):
             one, two = first.find(url), second.find(url)
@@ -112,13 +111,13 @@ def test_crawl_stops_if_proxy_dies(crawled: tuple[Path, list[str], set[str]], tm
     assert 0 < len(failed) <= 16
     assert all(visit.retry_at for visit in failed)
     now = wall_clock()
-    with serving(tmp_path / "home", directory) as proxy:  # an hour later: nobody waits for a second attempt
+    with serving(tmp_path / "home", directory) as proxy:  # an hour later, past all retry delays
         visits += lycosa.resume(tmp_path / "crawl", proxy=proxy.address, clock=lambda: now() + 3600)
     assert expected == pages(visits)
 
 
 def fetched(address: str, url: str) -> bytes:
-    """A page through the proxy, with Python's own client."""
+    """Fetch a page through the proxy with urllib."""
     with build_opener(ProxyHandler({"http": address, "https": address})).open(url, timeout=60) as answer:
         body: bytes = answer.read()
     return body
@@ -165,7 +164,7 @@ Fails = Callable[..., str]
 
 @pytest.fixture
 def fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Fails:
-    """The one line with which a command fails."""
+    """Run a command that fails; return its one line of output."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("NO_COLOR", "1")
@@ -182,9 +181,9 @@ def fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 def test_replay_command_port_in_use(tmp_path: Path, fails: Fails) -> None:
     path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
     with serving(tmp_path / "home", path) as proxy:
-        told = fails("replay", path, "--port", proxy.port, "--quiet")
-        assert f"lycosa: cannot serve on port {proxy.port}: " in told
-        assert told.endswith("choose another with --port\n")
+        message = fails("replay", path, "--port", proxy.port, "--quiet")
+        assert f"lycosa: cannot serve on port {proxy.port}: " in message
+        assert message.endswith("choose another with --port\n")
     assert "cannot serve on port 99999" in fails("replay", path, "--port", "99999", "--quiet")
 
 
@@ -195,8 +194,10 @@ def test_replay_command_missing_or_invalid_file(tmp_path: Path, fails: Fails) ->
 
 
 def test_crawl_command_fails_without_proxy(tmp_path: Path, fails: Fails) -> None:
-    told = fails("crawl", "coral", "--seed", "http://a.example/", "--proxy", "http://127.0.0.1:1", "-o", tmp_path / "c")
-    assert "lycosa: the proxy http://127.0.0.1:1 does not answer (Connection refused); start it" in told
+    message = fails(
+        "crawl", "coral", "--seed", "http://a.example/", "--proxy", "http://127.0.0.1:1", "-o", tmp_path / "c"
+    )
+    assert "lycosa: the proxy http://127.0.0.1:1 does not answer (Connection refused); start it" in message
     assert not (tmp_path / "c").exists()
 
 

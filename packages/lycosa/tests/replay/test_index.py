@@ -1,4 +1,4 @@
-"""The index of a WARC file, which is kept in the cache."""
+"""Cached indexes of WARC files."""
 
 import os
 from array import array
@@ -55,12 +55,12 @@ def opened(path: Path) -> Index:
 
 
 def known(index: Index) -> list[str]:
-    """Which of the addresses an index knows."""
+    """Return those of URLS that an index contains."""
     return [url for url in URLS if index.rows(identify(url)[0])]
 
 
 def kept(cache: Path) -> Path:
-    """The one index that is in the cache."""
+    """Return the only file in the cache."""
     (found,) = (cache / "index").iterdir()
     return found
 

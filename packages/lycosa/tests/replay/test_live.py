@@ -1,4 +1,4 @@
-"""The proxy that records browsing: what it passes on, what it writes down, and what people can say of it."""
+"""Proxy that records browsing: forwarding, records and labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAGE = {"Accept": "text/html,*/*", "Sec-Fetch-Dest": "document"}
 
 
 class Site(BaseHTTPRequestHandler):
-    """A list of institutes, a department, a page on reefs; a picture, a form, a page without a length."""
+    """Site with an index, a department, a page on reefs, a picture, a form and a page without length."""
 
     protocol_version = "HTTP/1.1"
 
@@ -78,7 +78,7 @@ class Site(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def site() -> Iterator[int]:
-    """Its port."""
+    """Port of the site."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -89,7 +89,7 @@ def site() -> Iterator[int]:
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
-    """The record."""
+    """Read the record."""
     return [json.loads(line) for line in (folder / "record.jsonl").read_text("utf-8").splitlines()]
 
 

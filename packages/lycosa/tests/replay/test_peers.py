@@ -1,4 +1,4 @@
-"""Proxies of one user: clients of other users, from whatever loopback address, and clients without the password."""
+"""Access to proxies: own and other users, and passwords."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as a
 
 
 def answer_to(port: int, address: str, user: int, target: str = A, *, own_port: int = 0) -> bytes:
-    """The answer to a client with this address and user id; 0 is the user of the tests."""
+    """Return the response to a client with this address and user id; 0 is the user of the tests."""
     sent = f"GET {target} HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n"
     command = [sys.executable, "-c", CLIENT, address, str(port), str(own_port), str(user), sent]
     return subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
@@ -57,7 +57,7 @@ def proxy(tmp_path: Path) -> Iterator[ReplayProxy]:
 
 @pytest.fixture
 def unknown_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A system that does not say whose connections are, such as macOS."""
+    """System that does not list owners of connections, such as macOS."""
     monkeypatch.setattr(peers, "TABLES", tmp_path / "nowhere")
 
 
@@ -130,7 +130,7 @@ class Accepted(asyncio.BaseTransport):
 
 @pytest.fixture
 def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
-    """A client, and its connection as a server has accepted it."""
+    """Client and server ends of a connection."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         client = socket.create_connection(server.getsockname())
         accepted, _ = server.accept()

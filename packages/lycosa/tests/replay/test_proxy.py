@@ -1,4 +1,4 @@
-"""The proxy, as clients see it."""
+"""Replay proxy."""
 
 import gzip
 import http.client
@@ -21,7 +21,7 @@ LARGE = random.Random(1).randbytes(3 * AT_ONCE)
 
 @pytest.fixture(scope="module")
 def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplayProxy]:
-    """A proxy for a few recorded pages."""
+    """Proxy of a few recorded pages."""
     home = tmp_path_factory.mktemp("proxy")
     page = http_answer(b"<p>front", more='ETag: "v1"\r\nLast-Modified: Sun, 01 Mar 2026 00:00:00 GMT\r\nX-A: 1\r\n')
     path = write(
@@ -73,7 +73,7 @@ def test_proxy_accepts_request_forms(proxy: ReplayProxy, target: str, host: str,
 
 
 def read_all(client: socket.socket) -> bytes:
-    """Everything until the other side closes."""
+    """Read until the connection is closed."""
     received = b""
     while piece := client.recv(65_536):
         received += piece
@@ -123,7 +123,7 @@ def test_proxy_refuses_invalid_connect(proxy: ReplayProxy, target: str) -> None:
 
 
 def raw(proxy: ReplayProxy, *pieces: bytes) -> bytes:
-    """What the proxy says to some bytes until it closes the connection."""
+    """Send bytes; return everything received until the connection is closed."""
     with socket.create_connection(("127.0.0.1", proxy.port), 10) as client:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for piece in pieces:

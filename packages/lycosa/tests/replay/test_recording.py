@@ -1,4 +1,4 @@
-"""Which capture answers for an address."""
+"""Choice of the capture of a URL."""
 
 import random
 import zipfile
@@ -24,7 +24,7 @@ UNCHANGED = "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-mo
 
 
 def body(recording: Recording, url: str, at: str = "") -> str | None:
-    """The body that answers for an address."""
+    """Return the recorded body of a URL."""
     found = recording.find(url, moment(at) if at else None)
     return None if found is None else found.body.decode()
 
@@ -303,7 +303,7 @@ def test_find_refreshed_crawl_at_any_time(tmp_path: Path) -> None:
     one, two, three = A + "one", A + "two", A + "three"
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(one, "first of one " * 20)
-        crawl.page(two, "first of one " * 20)  # told by reference, as the bytes are known
+        crawl.page(two, "first of one " * 20)  # a revisit record, because the bytes are known
         crawl.page(three, "first of three " * 20)
         crawl.unmodified(two, 1)
         crawl.same(one, "first of one " * 20, 1)

@@ -1,4 +1,4 @@
-"""One record as an answer that can be sent again."""
+"""Parsing of WARC records."""
 
 import gzip
 
@@ -12,7 +12,7 @@ CHUNKS = b"3\r\nabc\r\n4;note=x\r\ndefg\r\n0\r\nTrailer: x\r\n\r\n"
 
 
 def answer(head: bytes, body: bytes = b"") -> tuple[int, list[tuple[bytes, bytes]], bytes]:
-    """Status, headers and body that are read from a response record."""
+    """Parse a response record into status, headers and body."""
     found = read(record("http://a.example/", head + body))
     return found.status, found.headers, found.body
 

@@ -1,4 +1,4 @@
-"""Reading WARC files of many kinds, whole, torn and damaged."""
+"""Scanning of whole, truncated and damaged WARC files."""
 
 import gzip
 import io
@@ -19,20 +19,20 @@ from replay_helpers import http_answer, record, write
 URLS = [f"http://a.example/{number}" for number in range(5)]
 
 
-def silent(reached: int, captures: int) -> None:
-    """Nobody watches."""
+def no_progress(reached: int, captures: int) -> None:
+    pass
 
 
 def walk(path: Path) -> Captures:
     """Scan a whole file."""
     captures = Captures()
     for part in segments(path, path.stat().st_size):
-        scan(path, part, captures, silent)
+        scan(path, part, captures, no_progress)
     return captures
 
 
 def found(path: Path, captures: Captures, before: bytes = b"") -> list[str]:
-    """The addresses that are really recorded where the captures say."""
+    """Return the URLs recorded at the offsets of the captures."""
     data, columns = path.read_bytes(), captures.columns
     places = zip(columns["offset"], columns["length"], strict=True)
     return [read(before + data[offset : offset + length]).url for offset, length in places]
@@ -102,7 +102,7 @@ def test_scan_skips_other_records(tmp_path: Path) -> None:
 
 
 def beside(number: int) -> str:
-    """The header that names the other of a request and its answer."""
+    """Return the header that links a request and its response."""
     return f"WARC-Concurrent-To: <urn:uuid:{number:032x}>\r\n"
 
 

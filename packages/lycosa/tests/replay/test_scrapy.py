@@ -1,4 +1,4 @@
-"""Another crawler, Scrapy, crawls a recorded site through the proxy."""
+"""Scrapy on a recorded site."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The library of the embedded web: hidden records, and the form that finds them."""
+"""Library of the embedded web: hidden records and their search form."""
 
 import re
 from hashlib import sha256
@@ -12,12 +12,11 @@ DIGEST = "ade8cb9c31f253c60a030b1864123972febcc6850e4546ab03cd459f35d43ccc"
 
 
 def body(web: Web, path: str) -> str:
-    """What the library answers, as text."""
     return web.response(f"{LIBRARY}{path}").body.decode()
 
 
 def listed(html: str) -> list[str]:
-    """The records that a page of results lists."""
+    """Return the records listed on a page of results."""
     return re.findall(r'<li><a href="(/record/[^"]+)"', html)
 
 

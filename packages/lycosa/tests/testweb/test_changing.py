@@ -1,4 +1,4 @@
-"""The changing web: what it says of changes is what its bytes show."""
+"""Changes, versions and processes of the changing web."""
 
 import re
 from collections import Counter, defaultdict
@@ -20,24 +20,23 @@ DAY = 86_400.0
 
 
 def grow(pages: int = 600, seed: int = 1, **more: float) -> ChangingWeb:
-    """A web at its beginning."""
+    """Return a changing web at its start time."""
     return ChangingWeb(Web(pages=pages, hosts=22, traps=()), lambda: START, seed=seed, **more)
 
 
 @pytest.fixture(scope="module")
 def web() -> ChangingWeb:
-    """One web for all who only ask."""
     return grow()
 
 
 @pytest.fixture(scope="module")
 def steady() -> ChangingWeb:
-    """A web where nothing vanishes or moves."""
+    """Web without moved or removed pages."""
     return grow(fates=0.0)
 
 
 def text(reply: ServedResponse) -> str:
-    """A page as characters, by the charset that it names."""
+    """Decode a page by its declared charset."""
     found = re.search(rb'<meta charset="([^"]+)"', reply.body)
     assert found is not None
     charset = found[1].decode()
@@ -46,14 +45,14 @@ def text(reply: ServedResponse) -> str:
 
 
 def article(reply: ServedResponse) -> str:
-    """What a reader comes for: the main part without its line of dates and counters, white space made even."""
+    """Return the content of a page: <main> without dates and counters, with normalised white space."""
     main = re.search(r"<main>(.*)</main>", text(reply), re.DOTALL)
     assert main is not None
     return " ".join(re.sub(r'<p class="meta">.*?</p>', "", main[1]).split())
 
 
 def there(web: ChangingWeb, url: str, *times: float) -> bool:
-    """Whether the page is at its address all these times."""
+    """Return whether the page is present at all these times."""
     return all(web.status(url, t) == "there" for t in times)
 
 
@@ -222,10 +221,12 @@ def test_start_is_epoch_of_virtual_time() -> None:
     plain = Web(pages=300, hosts=12, traps=())
     web = ChangingWeb(plain, lambda: START)
     for url in list(web.urls())[::10]:
-        told = plain.response(url).body.decode()
+        original = plain.response(url).body.decode()
         now = text(web.response_at(url, START - 1))
-        assert re.findall("<p>.*?</p>", told.split("</main>")[0]) == re.findall("<p>.*?</p>", now.split("</main>")[0])
-        assert set(re.findall("<li>.*?</li>", told)) <= set(re.findall("<li>.*?</li>", now))
+        assert re.findall("<p>.*?</p>", original.split("</main>")[0]) == re.findall(
+            "<p>.*?</p>", now.split("</main>")[0]
+        )
+        assert set(re.findall("<li>.*?</li>", original)) <= set(re.findall("<li>.*?</li>", now))
 
 
 def test_traps_equal_those_of_plain_web() -> None:

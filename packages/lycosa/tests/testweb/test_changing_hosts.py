@@ -1,4 +1,4 @@
-"""The changing web: what its hosts tell of changes, what becomes of its pages, and the whole of it over HTTP."""
+"""Validators, fates, sitemaps and feeds of the changing web, and its server."""
 
 import asyncio
 import http.client
@@ -23,17 +23,16 @@ END = START + 40 * DAY
 
 @pytest.fixture(scope="module")
 def web() -> ChangingWeb:
-    """A web with many fates."""
+    """Web in which 30 % of the pages move or vanish."""
     return ChangingWeb(Web(pages=900, hosts=33, traps=()), lambda: END, fates=0.3)
 
 
 def host_of(url: str) -> str:
-    """The host's name."""
     return url.split("/")[2].partition(":")[0]
 
 
 def restful(web: ChangingWeb, name: str, gap: float = DAY / 12) -> tuple[str, float]:
-    """A page of a host with such validators, and the time of a real change of it, with rest before and after."""
+    """Return a page of a host with these validators, and the time of an isolated real change."""
     for url in web.urls():
         if web.validators(host_of(url)) == name and not web.process(url).moving and web.fate(url).what == "stays":
             for change in web.changes(url, START + DAY, START + 30 * DAY):
@@ -44,7 +43,7 @@ def restful(web: ChangingWeb, name: str, gap: float = DAY / 12) -> tuple[str, fl
 
 
 def again(web: ChangingWeb, url: str, first: ServedResponse, t: float, version: int = 1) -> ServedResponse:
-    """Ask once more, with what the first answer gave to ask with."""
+    """Repeat a request with the validators of the first response."""
     asked = {}
     if tag := first.header("ETag"):
         asked["If-None-Match"] = tag
@@ -82,8 +81,8 @@ def test_validators_headers(web: ChangingWeb) -> None:
         reply = web.response_at(url, t)
         date, tag = reply.header("Last-Modified"), reply.header("ETag")
         seconds = parsedate_to_datetime(date).timestamp() if date else None
-        told = {"honest": int(t), "now": int(t), "future": int(t + 400 * DAY)}
-        assert seconds == told.get(name) or name == "frozen"
+        modified = {"honest": int(t), "now": int(t), "future": int(t + 400 * DAY)}
+        assert seconds == modified.get(name) or name == "frozen"
         assert name != "frozen" or (seconds is not None and seconds < START)
         assert bool(tag) == (name in ("honest", "weak", "restless", "hourly", "stuck"))
         assert (tag or "").startswith('W/"') == (name == "weak")
@@ -187,7 +186,7 @@ def test_newcomers_appear_with_first_link(web: ChangingWeb) -> None:
 
 
 def entries(web: ChangingWeb, host: str, t: float) -> dict[str, str]:
-    """A host's sitemap."""
+    """Return modification times by URL from a host's sitemap."""
     body = web.response_at(f"http://{host}/sitemap.xml", t).body.decode()
     return dict(re.findall("<loc>(.*?)</loc><lastmod>(.*?)</lastmod>", body))
 
@@ -265,7 +264,6 @@ def test_changing_web_in_simulation() -> None:
 
 
 def fetch(port: int, url: str, **headers: str) -> tuple[int, bytes, http.client.HTTPMessage]:
-    """GET over loopback."""
     name, _, path = url.removeprefix("http://").partition("/")
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:

@@ -1,4 +1,4 @@
-"""The clean part of the embedded web: purity, truth, shape."""
+"""Clean pages of the embedded web."""
 
 import re
 import tracemalloc

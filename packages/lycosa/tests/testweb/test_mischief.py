@@ -21,13 +21,12 @@ BASE = "http://{}/coral-reefs/{}.html"
 CORAL = "marine biology/coral reefs"
 
 
-def follow(web: Web, url: str, most: int = 50) -> tuple[str, ServedResponse]:
-    """Follow redirects, at most so many."""
+def follow(web: Web, url: str, limit: int = 50) -> tuple[str, ServedResponse]:
     response = web.response(url)
-    while most and response.header("Location"):
+    while limit and response.header("Location"):
         url = urljoin(url, response.header("Location") or "")
         response = web.response(url)
-        most -= 1
+        limit -= 1
     return url, response
 
 

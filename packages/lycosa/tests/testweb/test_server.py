@@ -16,13 +16,12 @@ CORAL = "marine biology/coral reefs"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A small served web with all traps."""
     with serve(Web(pages=400, hosts=12, slowness=0.01)) as running:
         yield running
 
 
 def get(server: Server, url: str, method: str = "GET", **headers: str) -> tuple[http.client.HTTPResponse, bytes]:
-    """Fetch a URL of the web on a connection of its own."""
+    """Fetch a URL on a new connection."""
     host, _, path = url.removeprefix("http://").partition("/")
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     try:

@@ -1,4 +1,4 @@
-"""The spam farm of the embedded web: endless, stuffed, and not there unless asked for."""
+"""Spam farm of the embedded web."""
 
 from collections import deque
 from collections.abc import Callable

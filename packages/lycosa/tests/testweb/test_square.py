@@ -1,4 +1,4 @@
-"""The town square of the embedded web: people behind Mastodon's API."""
+"""Town square of the embedded web, with Mastodon's API."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lycosa.testweb.square import STATUSES, Square
 HOST = "http://town-square.localhost"
 
 
-def told(web: Web, path: str) -> Any:
-    """What the square answers."""
+def square_json(web: Web, path: str) -> Any:
+    """Return the parsed JSON response of the square."""
     response = web.response(HOST + path)
     assert (200, "application/json; charset=utf-8") == (response.status, response.header("Content-Type"))
     return json.loads(response.body)
@@ -22,13 +22,13 @@ def told(web: Web, path: str) -> Any:
 def test_document_account_and_statuses() -> None:
     web = Web(seed=3, pages=100, hosts=5, traps=())
     name = web.square.name(6)
-    account = told(web, f"/api/v1/accounts/lookup?acct={name}")
+    account = square_json(web, f"/api/v1/accounts/lookup?acct={name}")
     assert ("7", name) == (account["id"], account["acct"])
     path = "/api/v1/accounts/7/statuses?limit=40"
-    statuses = told(web, path)
+    statuses = square_json(web, path)
     numbers = [int(status["id"]) for status in statuses]
     assert (STATUSES, sorted(numbers, reverse=True)) == (len(statuses), numbers)
-    assert numbers[3:] == [int(status["id"]) for status in told(web, f"{path}&max_id={numbers[2]}")]
+    assert numbers[3:] == [int(status["id"]) for status in square_json(web, f"{path}&max_id={numbers[2]}")]
     assert len(read_answer(json.dumps(statuses).encode(), HOST + path).statuses) == STATUSES
     assert 404 == web.response(f"{HOST}/api/v1/accounts/lookup?acct=nobody").status
     assert 404 == web.response(f"{HOST}/api/v1/accounts/601/statuses").status
@@ -49,12 +49,12 @@ def test_statuses_mention_mostly_same_topic() -> None:
 
 def test_document_hashtags_and_search() -> None:
     web = Web(seed=3, pages=100, hosts=5, traps=())
-    tag = told(web, "/api/v1/accounts/7/statuses")[0]["content"].rpartition("#")[2].removesuffix("</p>")
-    tagged = told(web, f"/api/v1/timelines/tag/{tag}?limit=40")
+    tag = square_json(web, "/api/v1/accounts/7/statuses")[0]["content"].rpartition("#")[2].removesuffix("</p>")
+    tagged = square_json(web, f"/api/v1/timelines/tag/{tag}?limit=40")
     assert 0 < len(tagged) <= 40
     assert all(f"#{tag}" in status["content"] for status in tagged)
-    assert tagged == told(web, f"/api/v2/search?q=%23{tag}")["statuses"]
-    assert [] == told(web, "/api/v2/search?q=")["statuses"]
+    assert tagged == square_json(web, f"/api/v2/search?q=%23{tag}")["statuses"]
+    assert [] == square_json(web, "/api/v2/search?q=")["statuses"]
 
 
 def test_square_depends_on_seed() -> None:

@@ -1,4 +1,4 @@
-"""Each trap of the embedded web does what it says, and nothing when it is off."""
+"""Traps of the embedded web, on and off."""
 
 from collections import Counter
 from collections.abc import Callable
