@@ -1,9 +1,6 @@
 """Rendering of pages that need a browser. All its traffic goes through a proxy of our own.
 
-finding.py    finds an installed Chromium rendering.py  chooses pages to render, by what the log taught; opens a page,
-waits, scrolls, returns the final DOM chromium.py   the browser process; the only file that imports Playwright gate.py
-the proxy for the browser trackers.py   hosts of ads and trackers that are blocked orphans.py    kills browsers whose
-owner has died
+Only `chromium.py` imports Playwright.
 """
 
 from __future__ import annotations

@@ -29,18 +29,12 @@ MAX_MEGABYTES = 1000  # for browser and driver; they take 300 with an empty page
 MAX_NAVIGATIONS = 5  # navigations while one script runs
 # environment variable that disables Chromium's sandbox on systems without one; root never has one
 NO_SANDBOX = "LYCOSA_NO_SANDBOX"
+_DISABLED = (
+    "gpu quic sync background-networking component-update domain-reliability breakpad notifications speech-api "
+    "print-preview remote-playback-api"
+)
 FLAGS = (
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-sync",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-domain-reliability",
-    "--disable-breakpad",
-    "--disable-notifications",
-    "--disable-speech-api",
-    "--disable-print-preview",
-    "--disable-remote-playback-api",
+    *(f"--disable-{name}" for name in _DISABLED.split()),
     "--dns-prefetch-disable",
     "--no-first-run",
     "--no-pings",
@@ -167,13 +161,7 @@ class Chromium:
     """One browser process, started on demand and restarted after a number of pages."""
 
     def __init__(
-        self,
-        program: str,
-        slots: list[Slot],
-        *,
-        pages: int = 200,
-        megabytes: int = MAX_MEGABYTES,
-        images: bool = False,
+        self, program: str, slots: list[Slot], *, pages: int = 200, megabytes: int = MAX_MEGABYTES, images: bool = False
     ) -> None:
         self.program, self.slots, self.images = program, slots, images
         self.max_pages, self.max_megabytes = pages, megabytes
@@ -195,8 +183,8 @@ class Chromium:
         context: BrowserContext | None = None
         showing = False
         try:
-            context = await self._within(START_TIMEOUT, self._context(slot))
-            page = await self._within(START_TIMEOUT, context.new_page())
+            context = await self._in_time(self._context(slot))
+            page = await self._in_time(context.new_page())
             showing = True
             yield page
         except Exception as error:
@@ -241,12 +229,12 @@ class Chromium:
         except Exception:
             self._needs_restart = True
 
-    async def _within(self, seconds: float, awaitable: Awaitable[T]) -> T:
+    async def _in_time(self, awaitable: Awaitable[T]) -> T:
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(START_TIMEOUT):
                 return await awaitable
         except TimeoutError as error:
-            raise BrowserFailed(f"the browser did not answer within {seconds:.0f} s") from error
+            raise BrowserFailed(f"the browser did not answer within {START_TIMEOUT:.0f} s") from error
 
     async def _ensure_started(self) -> None:
         async with self._lock:
@@ -268,9 +256,8 @@ class Chromium:
         sandbox = os.geteuid() != 0 and not os.environ.get(NO_SANDBOX)
         flags = [*FLAGS, *(() if self.images else NO_MEDIA_FLAGS), f"--lycosa-browser={self.directory}"]
         try:
-            self._playwright = await self._within(START_TIMEOUT, async_playwright().start())
-            self._default_context = await self._within(
-                START_TIMEOUT,
+            self._playwright = await self._in_time(async_playwright().start())
+            self._default_context = await self._in_time(
                 self._playwright.chromium.launch_persistent_context(
                     self.directory / "profile",
                     executable_path=self.program,
@@ -286,7 +273,7 @@ class Chromium:
                     args=flags,
                     env={**os.environ, "HOME": str(self.directory)},
                     timeout=1000 * START_TIMEOUT,
-                ),
+                )
             )
             self._browser = self._default_context.browser
             if self._browser is None:
@@ -330,15 +317,12 @@ def watch_page(page: Page, session: PageSession) -> None:
             if request.is_navigation_request():
                 session.frames[request.url.partition("#")[0]] = request.frame.parent_frame is not None
 
-    def dismiss(dialog: Any) -> None:
-        session.tasks.append(asyncio.ensure_future(_quietly(dialog.dismiss())))
-
-    def close(other: Any) -> None:
-        session.tasks.append(asyncio.ensure_future(_quietly(other.close())))
+    def run(awaitable: Awaitable[object]) -> None:
+        session.tasks.append(asyncio.ensure_future(_quietly(awaitable)))
 
     page.on("request", note)
-    page.on("dialog", dismiss)
-    page.on("popup", close)
+    page.on("dialog", lambda dialog: run(dialog.dismiss()))
+    page.on("popup", lambda popup: run(popup.close()))
 
 
 async def _quietly(awaitable: Awaitable[object]) -> None:

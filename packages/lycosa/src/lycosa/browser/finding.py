@@ -26,10 +26,7 @@ def find_chromium(named: str = "") -> str:
         if found is None:
             raise InputError("missing-file", f"--browser {named}: no such program; name a Chromium, or leave it out")
         return found
-    for name in (*NAMES, *_PLACES):
-        if found := shutil.which(name):
-            return found
-    return _of_playwright()
+    return next(filter(None, map(shutil.which, (*NAMES, *_PLACES))), None) or _of_playwright()
 
 
 def _of_playwright() -> str:

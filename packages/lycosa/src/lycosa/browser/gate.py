@@ -20,9 +20,7 @@ from lycosa.web.fetch import Response
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.urls import parse
 
-NEEDED = frozenset(
-    {"document", "iframe", "frame", "script", "style", "empty", "worker", "sharedworker", "xslt", "json"}
-)
+NEEDED = frozenset("document iframe frame script style empty worker sharedworker xslt json".split())
 # needed for display only
 MEDIA = frozenset({"image", "font", "audio", "video", "track", "manifest", "embed", "object"})
 _SHARED = frozenset({"script", "style", "font", "image", "worker"})
@@ -81,13 +79,8 @@ class Cache:
         """Store a response unless its headers forbid it or it is too large."""
         directives = response.fields.get("cache-control", "").lower()
         personal = "set-cookie" in response.fields or "cookie" in response.fields.get("vary", "").lower()
-        if (
-            response.status != 200
-            or personal
-            or any(word in directives for word in ("no-store", "private", "no-cache"))
-        ):
-            return
-        if len(reply.body) > self.max_bytes // 8:
+        is_forbidden = personal or any(word in directives for word in ("no-store", "private", "no-cache"))
+        if response.status != 200 or is_forbidden or len(reply.body) > self.max_bytes // 8:
             return
         self._replies[key] = reply
         self.size += len(reply.body)
@@ -130,7 +123,9 @@ class PageSession:
             self._served += 1
             return to_reply(self.answer)
         if kind == "document" and not await self._is_frame(request, url):
-            self._leave(url)
+            targets = self.rendered.navigations
+            if url != self.url and url not in targets and len(targets) < 10:
+                targets.append(url)
             return Reply(204, [])  # 204 keeps the browser on the page
         if not self._is_wanted(request, url, kind):
             self.rendered.skipped += 1
@@ -145,10 +140,6 @@ class PageSession:
         if "prefetch" in request.headers.get("sec-purpose", "") or not self.policy.takes(kind):
             return False
         return self.policy.trackers or not is_tracker(url)
-
-    def _leave(self, url: str) -> None:
-        if url != self.url and url not in self.rendered.navigations and len(self.rendered.navigations) < 10:
-            self.rendered.navigations.append(url)
 
     async def _is_frame(self, request: Request, url: str) -> bool:
         """Return True for a document in a frame; without fetch metadata, wait 0.4 s for the browser's event."""

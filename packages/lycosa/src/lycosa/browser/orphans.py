@@ -48,15 +48,10 @@ def sweep() -> int:
     ended = 0
     for directory in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
-            if (
-                directory.is_symlink()
-                or not directory.is_dir()
-                or directory.stat().st_uid != os.getuid()
-                or not is_orphan(directory)
-            ):
-                continue
-            clean_up(directory)
-            ended += 1
+            is_ours = directory.is_dir() and not directory.is_symlink() and directory.stat().st_uid == os.getuid()
+            if is_ours and is_orphan(directory):
+                clean_up(directory)
+                ended += 1
     return ended
 
 
@@ -163,17 +158,15 @@ def _table() -> list[tuple[int, int, str]]:
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError, ValueError):
             arguments = Path(f"/proc/{name}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-            state = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
-            if state[0] not in "ZX":
-                table.append((int(name), int(state[2]), arguments))
+            if (fields := _fields(int(name))) and fields[0] not in "ZX":
+                table.append((int(name), int(fields[2]), arguments))
     return table
 
 
 def _start_time(pid: int) -> str:
     """Return the start time of a process, to recognise reused ids; "" if there is no such process."""
-    with contextlib.suppress(OSError):
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return "" if state[0] in "ZX" else state[19]
+    if fields := _fields(pid):
+        return "" if fields[0] in "ZX" else fields[19]
     if Path("/proc/self/stat").exists():
         return ""
     output = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)

@@ -11,18 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lycosa.browser import chromium
-from lycosa.browser.chromium import (
-    MEASURE,
-    SCROLL,
-    SERIALISE,
-    BrowserFailed,
-    BrowserTooLarge,
-    Chromium,
-    IsolatedWorld,
-    PageFailed,
-    brief,
-    watch_page,
-)
+from lycosa.browser.chromium import BrowserFailed, BrowserTooLarge, Chromium, IsolatedWorld, PageFailed, brief
 from lycosa.browser.gate import Cache, PageSession, RequestPolicy, Slot
 from lycosa.core.options import Options
 from lycosa.core.state import State, StateMismatch
@@ -63,7 +52,6 @@ class Rendering:
         )
         self.program = program
         self.cache = Cache()
-        self.at_once = options.render_at_once
         self.browser: Chromium | None = None
         self._slots: list[Slot] = []
         self._free: asyncio.Queue[Slot] | None = None
@@ -108,7 +96,7 @@ class Rendering:
 
     async def _show(self, page: Page, session: PageSession) -> None:
         clock = _Clock(session, self.options.render_time)
-        watch_page(page, session)
+        chromium.watch_page(page, session)
         world = IsolatedWorld(await clock.run(page.context.new_cdp_session(page)))
         # before the commit there is no document
         await clock.run(page.goto(session.node, wait_until="commit", timeout=0))
@@ -116,7 +104,7 @@ class Rendering:
             measure = await self._settle(world, clock)
             for _ in range(20):
                 before = measure
-                await clock.run(world.run(SCROLL))
+                await clock.run(world.run(chromium.SCROLL))
                 measure = await self._settle(world, clock, SETTLE_AFTER_SCROLL)
                 if before == measure:
                     break
@@ -124,7 +112,7 @@ class Rendering:
             session.rendered.failed = str(error)
         clock.extend(2.0)  # seconds to take the DOM as it is
         try:
-            html = await clock.run(world.run(SERIALISE, MAX_DOM_CHARS))
+            html = await clock.run(world.run(chromium.SERIALISE, MAX_DOM_CHARS))
         except PageFailed:
             if session.rendered.failed:  # it was late already, which is not a failure of the browser
                 return
@@ -140,7 +128,7 @@ class Rendering:
             if clock.session.quiet < POLL_SECONDS:
                 since = clock.now
                 continue
-            measure = await clock.run(world.run(MEASURE))
+            measure = await clock.run(world.run(chromium.MEASURE))
             if measure != before:
                 before, since = measure, clock.now
             elif clock.now - since >= settle:
@@ -158,7 +146,7 @@ class Rendering:
         options = self.options
         self._home = tempfile.TemporaryDirectory(prefix="lycosa-gate-")
         authority = Authority(Path(self._home.name))
-        browser_slot, *slots = [Slot(authority) for _ in range(self.at_once + 1)]
+        browser_slot, *slots = [Slot(authority) for _ in range(options.render_at_once + 1)]
         self._slots = [browser_slot, *slots]
         for slot in self._slots:
             await slot.__aenter__()

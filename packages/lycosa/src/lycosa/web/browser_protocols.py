@@ -104,15 +104,12 @@ class Renderer(Protocol):
     @property
     def notes(self) -> list[str]:
         """Messages for the user at the end of the crawl."""
-        ...
 
     def render_reason(self, node: str, look: PageLook) -> str:
         """Return why this page should be rendered, or "" if it should not."""
-        ...
 
     async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
         """Render a page whose HTTP response is known. Failures are returned in the result, not raised."""
-        ...
 
     def learn(self, visit: Visit) -> None: ...
 

@@ -36,12 +36,9 @@ class Cookie:
         name, path = host(url), url[url.index("/", 8) :].partition("?")[0]
         if name != self.domain and not (self.subdomains and name.endswith(f".{self.domain}")):
             return False
-        is_under_path = path == self.path or path.startswith(self.path if self.path.endswith("/") else self.path + "/")
-        return (
-            is_under_path
-            and (not self.secure or url.startswith("https://"))
-            and (not self.expires or now < self.expires)
-        )
+        if (self.secure and not url.startswith("https://")) or (self.expires and now >= self.expires):
+            return False
+        return path == self.path or path.startswith(self.path if self.path.endswith("/") else self.path + "/")
 
 
 class Credentials:
@@ -70,8 +67,7 @@ class Credentials:
 def _parse_header(text: str) -> tuple[str, str, str]:
     match = _HEADER.fullmatch(text.strip())
     if match is None:
-        message = "--header must be 'HOST NAME: VALUE', for example 'example.org Authorization: $TOKEN'"
-        raise InputError("bad-value", message)
+        raise InputError("bad-value", "--header must be 'HOST NAME: VALUE', as in 'example.org X-Key: $TOKEN'")
     host_name, name, value = match[1].lower(), match[2], _VARIABLE.sub(_variable_value, match[3])
     if name.lower() in _OWN_HEADERS or not _FIELD_VALUE.fullmatch(value):
         reason = "Lycosa sets it itself" if name.lower() in _OWN_HEADERS else "its value is not plain ASCII"

@@ -8,42 +8,22 @@ from typing import Any
 
 MAX_VALUE_LENGTH = 200  # characters of a value
 
-# meta elements by lower-case name
-META = {
-    "author": "author",
-    "article:author": "author",
-    "dc.creator": "author",
-    "dcterms.creator": "author",
-    "citation_author": "author",
-    "parsely-author": "author",
-    "article:published_time": "published",
-    "date": "published",
-    "dc.date": "published",
-    "dc.date.issued": "published",
-    "dcterms.issued": "published",
-    "dcterms.created": "published",
-    "citation_publication_date": "published",
-    "datepublished": "published",
-    "pubdate": "published",
-    "parsely-pub-date": "published",
-    "article:modified_time": "modified",
-    "og:updated_time": "modified",
-    "last-modified": "modified",
-    "dcterms.modified": "modified",
-    "og:site_name": "site",
-    "application-name": "site",
-    "dc.rights": "licence",
-    "dcterms.license": "licence",
-    "dcterms.rights": "licence",
+_META_NAMES = {
+    "author": "author article:author dc.creator dcterms.creator citation_author parsely-author",
+    "published": "article:published_time date dc.date dc.date.issued dcterms.issued dcterms.created "
+    "citation_publication_date datepublished pubdate parsely-pub-date",
+    "modified": "article:modified_time og:updated_time last-modified dcterms.modified",
+    "site": "og:site_name application-name",
+    "licence": "dc.rights dcterms.license dcterms.rights",
 }
+META = {name: value for value, names in _META_NAMES.items() for name in names.split()}  # by lower-case name
+# the first key that is present counts
 _LINKED_DATA = {
-    "author": "author",
-    "creator": "author",
-    "datePublished": "published",
-    "dateCreated": "published",
-    "dateModified": "modified",
-    "license": "licence",
-    "publisher": "site",
+    "author": ("author", "creator"),
+    "published": ("datePublished", "dateCreated"),
+    "modified": ("dateModified",),
+    "licence": ("license",),
+    "site": ("publisher",),
 }
 
 
@@ -74,9 +54,9 @@ def read_json_ld(about: dict[str, str], script: str) -> str:
         data = data["@graph"]
     for thing in (data if isinstance(data, list) else [data])[:20]:
         if isinstance(thing, dict):
-            for key, name in _LINKED_DATA.items():
-                if key in thing:
-                    add_value(about, name, _value(thing[key]))
+            for name, keys in _LINKED_DATA.items():
+                for key in keys:
+                    add_value(about, name, _value(thing.get(key)))
             article = article or _value(thing.get("articleBody"))
     return article
 

@@ -94,10 +94,7 @@ class HttpTransport:
         return self._session or self._open()
 
     async def address(self, url: str) -> str:
-        """Return the IP address that will be dialled for a URL; FetchError if the guard allows none.
-
-        Empty with a proxy, which resolves names itself.
-        """
+        """Return the IP address to dial, empty with a proxy; FetchError if the guard allows none."""
         if self.proxy is not None:
             self._check_literal(url)
             return ""
@@ -173,14 +170,9 @@ class HttpTransport:
                 address = _peer(answer) or address
             assert isinstance(answer, LenientResponse)
             repaired = answer.remarks.repaired
-            response = Response(
-                status=answer.status,
-                status_line=repaired.status_line if repaired else line.rstrip().encode("latin-1", "replace"),
-                headers=list(repaired.fields if repaired else answer.raw_headers),
-                body=b"",
-                address=address,
-                fields=fields,
-            )
+            status_line = repaired.status_line if repaired else line.rstrip().encode("latin-1", "replace")
+            received = list(repaired.fields if repaired else answer.raw_headers)
+            response = Response(answer.status, status_line, received, b"", address, fields=fields)
             if wanted and kind and kind not in wanted and 200 <= answer.status < 300:
                 response.truncated = "unwanted"
                 answer.close()  # closing is cheaper than reading the body
@@ -225,7 +217,7 @@ class HttpTransport:
             return await content.readany()
 
     def _open(self) -> aiohttp.ClientSession:
-        limits, proxy = self.limits, self.proxy
+        seconds, proxy = self.limits.connect_seconds, self.proxy
         traces: list[aiohttp.TraceConfig] = []
         if self.politeness.at_once > 1 and self.politeness.delay:
             # The delay between requests counts from the moment a request is sent, not from when it was picked.
@@ -251,9 +243,7 @@ class HttpTransport:
             auto_decompress=False,
             trust_env=False,
             skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding"),
-            timeout=aiohttp.ClientTimeout(
-                total=None, sock_connect=limits.connect_seconds, sock_read=limits.connect_seconds
-            ),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=seconds, sock_read=seconds),
             max_line_size=MAX_LINE_BYTES,
             max_field_size=MAX_LINE_BYTES,
             max_headers=1_000,
@@ -324,9 +314,7 @@ class ProxySettings:
             if authority:
                 self.tls.load_verify_locations(authority)
         except ssl.SSLError as error:
-            raise InputError(
-                "bad-file", f"--proxy-ca {authority}: no certificate in PEM format ({error.reason})"
-            ) from error
+            raise InputError("bad-file", f"--proxy-ca {authority}: not a PEM certificate ({error.reason})") from error
         except OSError as error:
             raise InputError("unreadable-file", f"--proxy-ca {authority}: can't be read: {error.strerror}") from error
 
@@ -397,13 +385,7 @@ class Remarks:
 
 
 def repair_head(head: bytes) -> RepairedHead | None:
-    """Repair the head of an answer, up to its empty line; None if it needs no repair or cannot be repaired.
-
-    >>> repair_head(b"HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\n") is None
-    True
-    >>> repair_head(b"HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n").head
-    b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n'
-    """
+    """Repair the head of an answer, up to its empty line; None if it needs no repair or cannot be repaired."""
     low = head.lower()
     framed = b"\ntransfer-encoding" not in low and _length(low) >= 0
     if (framed or b"\ncontent-length" not in low) and _REGULAR.fullmatch(head):
@@ -423,7 +405,6 @@ def repair_head(head: bytes) -> RepairedHead | None:
 
 
 def _raw_fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
-    """Parse header lines: folded lines are joined, malformed ones dropped."""
     fields: list[tuple[bytes, bytes]] = []
     for line in lines:
         line = line.rstrip(b"\r").replace(b"\r", b" ")
@@ -439,21 +420,18 @@ def _raw_fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
 
 def _framed(fields: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]] | None:
     """Remove contradictory framing: chunked wins over Content-Length. None if lengths contradict each other."""
-    sizes = {size.strip(b" \t") for name, value in fields if _is(name, b"content-length") for size in value.split(b",")}
-    coding = b",".join(value.lower() for name, value in fields if _is(name, b"transfer-encoding"))
+    named = [(name.lower(), value) for name, value in fields]
+    sizes = {size.strip(b" \t") for name, value in named if name == b"content-length" for size in value.split(b",")}
+    coding = b",".join(value.lower() for name, value in named if name == b"transfer-encoding")
     chunked = b"chunked" in [part.strip(b" \t") for part in coding.split(b",")]
     if len(sizes) > 1 and not chunked:
         return None
-    framed = [field for field in fields if not _is(field[0], b"content-length")]
+    framed = [field for field in fields if field[0].lower() != b"content-length"]
     size = sizes.pop() if sizes else b""
     if chunked or not re.fullmatch(rb"[0-9]{1,18}", size):  # no valid length: the body ends with the connection
         return framed
-    framed = [field for field in framed if not _is(field[0], b"transfer-encoding")]
+    framed = [field for field in framed if field[0].lower() != b"transfer-encoding"]
     return [*framed, (b"Content-Length", size)]
-
-
-def _is(name: bytes, wanted: bytes) -> bool:
-    return name.lower() == wanted
 
 
 class LenientHandler(ResponseHandler):

@@ -102,14 +102,10 @@ class AddressRefused(OSError):
 
 
 def is_refusal(error: BaseException | None) -> bool:
-    """Return True if an error, or one that it was raised from, comes from the guard.
-
-    A name with several refused addresses ends in one plain OSError that joins their texts: those count too.
-    """
+    """Return True if an error, or one that it was raised from, comes from the guard."""
     seen = 0
     while error is not None and seen < 16:
-        if isinstance(error, AddressRefused):
-            return True
+        # Several refused addresses of a name end in one plain OSError that joins their texts.
         if isinstance(error, OSError) and error.errno == errno.EACCES and _REFUSED_TEXT in str(error):
             return True
         error, seen = error.__cause__ or error.__context__, seen + 1
@@ -160,7 +156,6 @@ class Guard:
         return connection
 
     def _reason_to_refuse(self, address: str) -> tuple[str, str] | None:
-        """Return why the address is refused and how to allow it; None if it may be dialled."""
         try:
             ip = _parse(address)
         except ValueError:

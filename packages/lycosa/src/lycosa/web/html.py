@@ -121,8 +121,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
             label = _words(_text_of(attributes.get("alt") or attributes.get("title")))
             element.insert_before(Text(OPEN + label + CLOSE))
             hrefs.append(_text_of(attributes.get("href") or attributes.get("src")))
-        rel = attributes.get("rel")
-        rels.append((rel.lower() if isinstance(rel, str) else " ".join(rel).lower()) if rel else "")
+        rels.append(_text_of(attributes.get("rel")).lower())
         elements.append(element)
         paths.append(path_of(element))
 
@@ -143,15 +142,12 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
         marked = marked.replace(OPEN, "").replace(CLOSE, "")
         anchors = _texts(elements, min(left, 2 * len(body)))  # nested links repeat each other's words
         contexts = [""] * len(elements)
+    rows = list(zip(hrefs, anchors, contexts, rels, paths, strict=True))
     if refresh:
-        hrefs.append(refresh)
-        rels.append("refresh")
-        anchors.append("")
-        contexts.append("")
-        paths.append("")
+        rows.append((refresh, "", "", "refresh", ""))
     document.marked = marked
-    addresses = (resolve_routes if routes else resolve)(base, hrefs)
-    _keep(document.links, addresses, rels, anchors, contexts, paths, MAX_URL_CHARS_PER_BYTE * len(body) + 100_000)
+    addresses = (resolve_routes if routes else resolve)(base, [row[0] for row in rows])
+    _keep(document.links, addresses, rows, len(body))
     return document
 
 
@@ -186,16 +182,8 @@ def read_plain_text(body: bytes, charset: str = "", url: str = "") -> ParsedPage
         pieces += [OPEN, text[start:end], CLOSE, text[end:after]]
     document = ParsedPage(marked="".join(pieces))
     anchors, contexts = _cut(document.marked, _spans(document.marked), MAX_TEXT_PER_BYTE * len(body))
-    empty = [""] * len(hrefs)
-    _keep(
-        document.links,
-        resolve(url, hrefs),
-        empty,
-        anchors,
-        contexts,
-        empty,
-        MAX_URL_CHARS_PER_BYTE * len(body) + 100_000,
-    )
+    rows = [(*row, "", "") for row in zip(hrefs, anchors, contexts, strict=True)]
+    _keep(document.links, resolve(url, hrefs), rows, len(body))
     return document
 
 
@@ -329,30 +317,18 @@ def _cut(marked: str, spans: list[tuple[int, int]], left: int) -> tuple[list[str
     return anchors, contexts
 
 
-def _keep(
-    links: Links,
-    urls: list[str | None],
-    rels: list[str],
-    anchors: list[str],
-    contexts: list[str],
-    paths: list[str],
-    left: int,
-) -> None:
-    """Append links that can be followed, up to `left` characters of URLs, without repeated (URL, anchor) pairs."""
+def _keep(links: Links, urls: list[str | None], rows: list[tuple[str, str, str, str, str]], size: int) -> None:
+    """Add links that can be followed, without repeated (URL, anchor) pairs; `size` is that of the page in bytes."""
+    left = MAX_URL_CHARS_PER_BYTE * size + 100_000
     seen: set[tuple[str, str]] = set()
-    for position, url in enumerate(urls):
-        if url is None or (url, anchors[position]) in seen:
+    for position, (url, (_, anchor, context, rel, path)) in enumerate(zip(urls, rows, strict=True)):
+        if url is None or (url, anchor) in seen:
             continue
         left -= len(url)
         if left < 0:
             break
-        seen.add((url, anchors[position]))
-        links.urls.append(url)
-        links.anchors.append(anchors[position])
-        links.contexts.append(contexts[position])
-        links.rels.append(rels[position])
-        links.positions.append(position)
-        links.paths.append(paths[position])
+        seen.add((url, anchor))
+        links.add(url, anchor, context, rel, position, path)
 
 
 def _words(text: str) -> str:
@@ -442,9 +418,6 @@ def _has_more(tag: str, max_words: int) -> bool:
 
 
 # The tag path of a link: the tags from the root down to it, each with its id and classes.
-#
-#     html body div#content ul.nav li a.ref
-#
 # Menus, listings, footers and prose have different paths, which the pages of a site share. Gauquier, Manolescu and
 # Senellart group links by them (the sleeping-bandit crawler).
 #

@@ -275,15 +275,15 @@ def decode(body: bytes, charset: str = "", *, markup: bool = True) -> str:
     """Decode a body; `charset` comes from the Content-Type header, and with `markup` a meta element may declare one."""
     for mark, name in ((BOM_UTF8, "UTF-8"), (BOM_UTF16_LE, "UTF-16LE"), (BOM_UTF16_BE, "UTF-16BE")):
         if body.startswith(mark):
-            return _decoded(body[len(mark) :], name)
+            return body[len(mark) :].decode(f"whatwg-{name}")
     name = encoding_named(charset) or (_declared(body) if markup else "")
     if name and name != "UTF-8":
-        return _decoded(body, name)
+        return body.decode(f"whatwg-{name}")
     try:
         return body.decode()
     except UnicodeDecodeError:
         text = body.decode("utf-8", "replace")
-        return text if _is_utf8(body, text, bool(name)) else _decoded(body, _guess(body))
+        return text if _is_utf8(body, text, bool(name)) else body.decode(f"whatwg-{_guess(body)}")
 
 
 def charset_of(parameters: str) -> str:
@@ -315,10 +315,6 @@ def _python(label: str) -> str:
         return lookup(label).name
     except (LookupError, ValueError):
         return ""
-
-
-def _decoded(body: bytes, name: str) -> str:
-    return body.decode("whatwg-" + name)
 
 
 def _declared(body: bytes) -> str:

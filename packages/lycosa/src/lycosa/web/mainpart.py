@@ -60,14 +60,8 @@ TAGS = {
     "article": ARTICLE,
     "main": MAIN,
 }
-_ROLES = {
-    **dict.fromkeys(
-        "navigation banner contentinfo complementary search menu menubar toolbar dialog alertdialog tablist".split(),
-        BOILERPLATE,
-    ),
-    "main": MAIN,
-    "article": ARTICLE,
-}
+_OTHER_ROLES = "navigation banner contentinfo complementary search menu menubar toolbar dialog alertdialog tablist"
+_ROLES = {**dict.fromkeys(_OTHER_ROLES.split(), BOILERPLATE), "main": MAIN, "article": ARTICLE}
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 _NAMES = (

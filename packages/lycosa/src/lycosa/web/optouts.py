@@ -39,11 +39,7 @@ _NO = frozenset({"no", "n", "0", "?0", "false", "disallow"})
 
 
 def refused_uses(pairs: str) -> set[str]:
-    """Return the refused uses of a list in either syntax.
-
-    >>> sorted(refused_uses("search=yes, ai-train=no")), sorted(refused_uses("train-ai=n;exceptions=(x), ai=y"))
-    (['ai-train'], ['train-ai'])
-    """
+    """Return the refused uses of a list in either syntax."""
     return {name for name, value in _PAIR.findall(pairs.lower()) if value in _NO}
 
 
@@ -131,25 +127,22 @@ class TdmRep:
         return False
 
 
-class AiTxt:
-    def __init__(self, body: bytes, agent: str) -> None:
-        text = body[:MAX_FILE_BYTES]
-        if b"<html" in text[:2_000].lower():  # a "not found" page with status 200
-            text = b""
-        # Without a User-agent line, the rules apply to all agents.
-        if b"user-agent" not in text.lower():
-            text = b"User-agent: *\n" + text
-        self.rules = RobotsRules.parse(text, agent)
-
-    def forbids(self, url: str) -> bool:
-        return not self.rules.allowed(url)
+def parse_ai_txt(body: bytes, agent: str) -> RobotsRules:
+    text = body[:MAX_FILE_BYTES]
+    if b"<html" in text[:2_000].lower():  # a "not found" page with status 200
+        text = b""
+    if b"user-agent" not in text.lower():  # the rules apply to all agents
+        text = b"User-agent: *\n" + text
+    return RobotsRules.parse(text, agent)
 
 
-def site_opt_outs(url: str, robots: RobotsSignals | None, tdmrep: TdmRep | None, ai_txt: AiTxt | None) -> list[str]:
+def site_opt_outs(
+    url: str, robots: RobotsSignals | None, tdmrep: TdmRep | None, ai_txt: RobotsRules | None
+) -> list[str]:
     opt_outs = robots.opt_outs(url) if robots is not None else []
     if tdmrep is not None and tdmrep.reserves(url):
         opt_outs.append(f"tdm:{TDMREP}")
-    if ai_txt is not None and ai_txt.forbids(url):
+    if ai_txt is not None and not ai_txt.allowed(url):
         opt_outs.append(f"ai.txt:{AI_TXT}")
     return opt_outs
 
@@ -205,7 +198,7 @@ class Policies:
         self.respect = respect  # "training", "all" or "" (ignore opt-outs)
         self.agent = agent
         self._files: dict[str, dict[str, bytes]] = {}  # origin -> path -> content
-        self._read: dict[str, tuple[TdmRep, AiTxt]] = {}  # origin -> parsed files
+        self._read: dict[str, tuple[TdmRep, RobotsRules]] = {}  # origin -> parsed files
 
     def prerequisite(
         self, node: str, rules: RobotsRules, signals: RobotsSignals | None
@@ -246,7 +239,7 @@ class Policies:
         if files:
             if base not in self._read:
                 bodies = [files.get(path, b"") for path in FILES]
-                self._read[base] = TdmRep(bodies[0]), AiTxt(bodies[1], self.agent)
+                self._read[base] = TdmRep(bodies[0]), parse_ai_txt(bodies[1], self.agent)
             tdmrep, ai_txt = self._read[base]
         return site_opt_outs(node, signals, tdmrep, ai_txt)
 

@@ -21,7 +21,6 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any, cast
 
 from lycosa.web.apart import JOBS as JOBS
@@ -103,10 +102,7 @@ class WorkerPool:
         self._threads = ThreadPoolExecutor(max_workers, "parser")
 
     def run(self, job: str, *arguments: Any, retry: bool = False) -> Any:
-        """Run a job in a worker; thread-safe. Raises OSError if no worker can be started.
-
-        With `retry`, a job whose worker dies is retried once in another one.
-        """
+        """Run a job in a worker, with `retry` once more if the worker dies; OSError if no worker can be started."""
         try:
             message = self._ask(job, arguments)
         except _WorkerDied:
@@ -119,7 +115,7 @@ class WorkerPool:
 
     async def run_in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function that runs jobs without blocking the event loop."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, partial(work, *arguments))
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
 
     def _ask(self, job: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
         with self._slots:

@@ -39,13 +39,11 @@ class AddressLeases(Protocol):
 
     def ready(self, address: str, at: float) -> float:
         """Return when a request could start, not before `at`; it may still have to wait for its turn."""
-        ...
 
     def turn(self, address: str, at: float, name: str) -> tuple[float, float, float]:
         """Return when a request may be sent (not before `at`), its latest start, and how long the address rests then. A
         latest start before the first means no turn yet: ask again at that time.
         """
-        ...
 
 
 class Politeness:
@@ -174,10 +172,7 @@ class Politeness:
         """Release the hosts of this crawl."""
 
     def _host(self, host: str) -> HostState:
-        state = self._hosts.get(host)
-        if state is None:
-            state = self._hosts[host] = HostState()
-        return state
+        return self._hosts.setdefault(host, HostState())
 
     def _delay(self, known: HostState) -> float:
         delay = max(self.delay, known.delay)
@@ -255,7 +250,6 @@ class PolitenessView(Politeness):
         pass
 
     def ready(self, host: str, address: str = "") -> tuple[float, str]:
-        """Return when this crawl may ask the host next, and why it must wait."""
         now, turns = self.clock(), self.authority.turns
         if any(name == host for name, _ in self.requests):
             return NEVER, "answering"  # the crawl checks again after its own answer

@@ -30,20 +30,11 @@ MAX_BYTES = 500 * 1024  # the minimum that the standard requires
 MAX_WILD = 2_000
 _AGENT, _ALLOW, _DISALLOW, _DELAY, _SITEMAP = range(5)
 _KEYS = {
-    "user-agent": _AGENT,
-    "useragent": _AGENT,
-    "user agent": _AGENT,
+    **dict.fromkeys(("user-agent", "useragent", "user agent"), _AGENT),
     "allow": _ALLOW,
-    "disallow": _DISALLOW,
-    "dissallow": _DISALLOW,
-    "dissalow": _DISALLOW,
-    "disalow": _DISALLOW,
-    "diasllow": _DISALLOW,
-    "disallaw": _DISALLOW,
-    "crawl-delay": _DELAY,
-    "crawldelay": _DELAY,
-    "sitemap": _SITEMAP,
-    "site-map": _SITEMAP,
+    **dict.fromkeys("disallow dissallow dissalow disalow diasllow disallaw".split(), _DISALLOW),
+    **dict.fromkeys(("crawl-delay", "crawldelay"), _DELAY),
+    **dict.fromkeys(("sitemap", "site-map"), _SITEMAP),
 }
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]+")
@@ -87,10 +78,7 @@ class RobotsRules:
     __slots__ = ("_exact", "_lengths", "_prefixes", "_wild", "crawl_delay", "sitemaps")
 
     def __init__(
-        self,
-        rules: Iterable[tuple[bool, str]] = (),
-        crawl_delay: float | None = None,
-        sitemaps: tuple[str, ...] = (),
+        self, rules: Iterable[tuple[bool, str]] = (), crawl_delay: float | None = None, sitemaps: tuple[str, ...] = ()
     ) -> None:
         self.crawl_delay = crawl_delay
         self.sitemaps = sitemaps

@@ -59,7 +59,7 @@ class Identity:
             raise InputError("unsafe-file", f"{path} has a private key that others can read: run 'chmod 600 {path}'")
         try:
             values = json.loads(text)
-            secret = _from_base64(values["d"])
+            secret = base64.urlsafe_b64decode(values["d"] + "=" * (-len(values["d"]) % 4))
             agent = directory_site(values["agent"])
         except (ValueError, KeyError, TypeError) as error:
             raise InputError("bad-file", f"{path} is not an identity file: {NEW_IDENTITY}") from error
@@ -100,7 +100,7 @@ class Signer:
         self._key, self._id, self._agent = identity.key, identity.id, f'"{identity.agent}"'
 
     def headers(self, url: str, now: float, nonce: bytes | None = None) -> tuple[tuple[str, str], ...]:
-        token = _padded(os.urandom(32) if nonce is None else nonce)
+        token = base64.b64encode(os.urandom(32) if nonce is None else nonce).decode()
         parameters = (
             f";created={int(now)};expires={int(now + VALID_SECONDS)};"
             f'keyid="{self._id}";alg="ed25519";nonce="{token}";tag="web-bot-auth"'
@@ -110,7 +110,7 @@ class Signer:
         return (
             ("Signature-Agent", f"{_LABEL}={self._agent}"),
             ("Signature-Input", f"{_LABEL}={described}"),
-            ("Signature", f"{_LABEL}=:{_padded(self._key.sign(base))}:"),
+            ("Signature", f"{_LABEL}=:{base64.b64encode(self._key.sign(base)).decode()}:"),
         )
 
 
@@ -136,13 +136,5 @@ def directory_site(text: object) -> str:
     return url.rstrip("/")
 
 
-def _padded(value: bytes) -> str:
-    return base64.b64encode(value).decode()
-
-
 def _base64(value: bytes) -> str:
     return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
-
-
-def _from_base64(text: str) -> bytes:
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

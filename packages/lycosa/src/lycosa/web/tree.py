@@ -27,24 +27,19 @@ _CLOSE_P = frozenset(
     "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form h1 h2 h3 "
     "h4 h5 h6 header hgroup hr main menu nav ol p pre section summary table ul".split()
 )
-_ROWS = ("tbody", "thead", "tfoot")
-_CELLS = ("td", "th")
+_ROWS, _CELLS, _TERMS = ("tbody", "thead", "tfoot"), ("td", "th"), ("dt", "dd")
 # an end tag inside one of these does not close elements outside
 _SCOPES = frozenset("table td th caption button object template".split())
 _INVISIBLE = frozenset({"script", "style"})
 # start tag -> elements that it closes, and those inside which they must be
 _IMPLIED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "li": (("li",), ("ul", "ol", "menu")),
-    "dt": (("dt", "dd"), ("dl",)),
-    "dd": (("dt", "dd"), ("dl",)),
+    **dict.fromkeys(_TERMS, (_TERMS, ("dl",))),
     "option": (("option",), ("select", "optgroup", "datalist")),
     "optgroup": (("option", "optgroup"), ("select",)),
     "tr": (("tr",), ("table",)),
-    "td": (_CELLS, ("table", "tr")),
-    "th": (_CELLS, ("table", "tr")),
-    "tbody": (_ROWS, ("table",)),
-    "thead": (_ROWS, ("table",)),
-    "tfoot": (_ROWS, ("table",)),
+    **dict.fromkeys(_CELLS, (_CELLS, ("table", "tr"))),
+    **dict.fromkeys(_ROWS, (_ROWS, ("table",))),
 }
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]")

@@ -134,11 +134,7 @@ def _depends_on_folder_only(href: str) -> bool:
 
 
 def check_seed(url: str) -> str | None:
-    """Return the canonical form of a seed as match; a bare host name gets https, one with a port http.
-
-    >>> check_seed("example.org/reefs"), check_seed("localhost:8123")
-    ('https://example.org/reefs', 'http://localhost:8123/')
-    """
+    """Return the canonical form of a seed; a bare host name gets https, a local one or one with a port http."""
     url = url.strip()
     if "://" not in url and (match := _SEED.match(url)):
         is_local = match["port"] or match["name"].rstrip(".").endswith("localhost") or match["name"].isdigit()
@@ -158,12 +154,8 @@ def origin(url: str) -> str:
 
 def host(url: str) -> str:
     """Return the host name of a canonical URL, without the port; an IPv6 address keeps its brackets."""
-    start = url.index("//") + 2
-    end = url.find("/", start)
-    authority = url[start:] if end < 0 else url[start:end]
-    if authority.endswith("]"):
-        return authority
-    return authority.rpartition(":")[0] or authority
+    authority = host_key(url)
+    return authority if authority.endswith("]") else authority.rpartition(":")[0] or authority
 
 
 def host_key(url: str) -> str:

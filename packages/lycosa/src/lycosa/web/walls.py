@@ -16,33 +16,21 @@ from lycosa.web.html import ParsedPage
 Wall = Literal["challenge", "login", "limited", "consent"]
 MAX_WALL_TEXT = 1_500  # characters of text: only shorter pages are judged by their words
 SCANNED_BYTES = 200_000  # bytes of a body
-# DataDome's is on every answer of its customers: it counts for 403 only
-_HEADERS: tuple[tuple[str, re.Pattern[str], Wall], ...] = (
-    ("cf-mitigated", re.compile("challenge"), "challenge"),
-    ("x-amzn-waf-action", re.compile("challenge|captcha"), "challenge"),
-    ("x-datadome", re.compile("protected"), "challenge"),
-)
+# headers of challenges; DataDome's is on every answer of its customers: it counts for 403 only
+_HEADERS = {
+    "cf-mitigated": re.compile("challenge"),
+    "x-amzn-waf-action": re.compile("challenge|captcha"),
+    "x-datadome": re.compile("protected"),
+}
 # in the markup of challenges
-_MARKS: tuple[tuple[bytes, Wall], ...] = (
-    (b"window._cf_chl_opt", "challenge"),
-    (b"/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page", "challenge"),
-    (b"cf-browser-verification", "challenge"),
-    (b"geo.captcha-delivery.com/captcha", "challenge"),
-    (b'id="px-captcha"', "challenge"),
-    (b"sucuri_cloudproxy_js", "challenge"),
-    (b'id="anubis_challenge"', "challenge"),
-    (b"/.within.website/x/cmd/anubis/", "challenge"),
-    (b"sec-if-cpt-container", "challenge"),
-    (b"/_sec/cp_challenge/", "challenge"),
+_MARKS = (
+    b"window._cf_chl_opt /cdn-cgi/challenge-platform/h/b/orchestrate/chl_page cf-browser-verification "
+    b'geo.captcha-delivery.com/captcha id="px-captcha" sucuri_cloudproxy_js id="anubis_challenge" '
+    b"/.within.website/x/cmd/anubis/ sec-if-cpt-container /_sec/cp_challenge/".split()
 )
 # also on ordinary pages of the services' customers: the text must confirm it
 _VENDOR_MARKS = (
-    b"_pxAppId",
-    b"/_Incapsula_Resource?",
-    b"AwsWafIntegration",
-    b"/.well-known/ddos-guard/",
-    b"KPSDK",
-    b".captcha-delivery.com",
+    b"_pxAppId /_Incapsula_Resource? AwsWafIntegration /.well-known/ddos-guard/ KPSDK .captcha-delivery.com".split()
 )
 # also in forms of all kinds, which have other input fields
 _WIDGET = re.compile(rb"""class=["']?[^"'>]{0,200}\b(?:g-recaptcha|h-captcha|cf-turnstile)\b""", re.IGNORECASE)
@@ -135,14 +123,14 @@ _CONSENT_PATH = re.compile(
 _LOGIN_PATH = re.compile(r"https?://[^?#]*/authwall\b", re.ASCII)
 _SUBSCRIBE = re.compile(r"\b(?:subscri(?:be|ption)|abonn\w+|suscr[ií]b\w+)\b", re.IGNORECASE)
 _MEMBERS = re.compile(r"\b(?:log|sign) ?(?:ged )?in\b|\bmembers?\b|\bsubscribers?\b", re.IGNORECASE)
-MAX_WALL_LINKS = 20  # links: walls have has_few_links
+MAX_WALL_LINKS = 20  # walls have few links
 
 
 def detect_wall(url: str, status: int, fields: Mapping[str, str], body: bytes, page: ParsedPage) -> Wall | None:
     """Return the kind of wall that an answer is, by its URL, headers, markup and text; None for an ordinary page."""
-    for name, pattern, wall in _HEADERS:
+    for name, pattern in _HEADERS.items():
         if pattern.search(fields.get(name, "").lower()) and (name != "x-datadome" or status == 403):
-            return wall
+            return "challenge"
     if status in (401, 402):
         return "login"
     if len(page.marked) > 4 * MAX_WALL_TEXT or len(page.text) > MAX_WALL_TEXT:
@@ -156,7 +144,7 @@ def _by_marks(body: bytes, page: ParsedPage) -> Wall | None:
     has_widget = (b"captcha" in body or b"turnstile" in body) and _WIDGET.search(body)
     if has_widget and _CHALLENGE_TEXT.search(page.text) and not _FIELD.search(body):
         return "challenge"
-    return next((wall for mark, wall in _MARKS if mark in body), None)
+    return "challenge" if any(mark in body for mark in _MARKS) else None
 
 
 def _confirms_challenge(text: str) -> bool:

@@ -8,8 +8,6 @@ memory kills the worker.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from lycosa.web.documents.docx import read_docx
 from lycosa.web.documents.epub import read_epub
 from lycosa.web.documents.kinds import TYPES, kind_of
@@ -21,23 +19,11 @@ from lycosa.web.documents.rtf import read_rtf
 from lycosa.web.html import ParsedPage, extract, read_body
 from lycosa.web.inflate import charset_of
 
-READERS: dict[str, Callable[[bytes, str], ParsedPage]] = {
-    "pdf": read_pdf,
-    "docx": read_docx,
-    "odt": read_odt,
-    "epub": read_epub,
-    "rtf": read_rtf,
-}
+READERS = {"pdf": read_pdf, "docx": read_docx, "odt": read_odt, "epub": read_epub, "rtf": read_rtf}
 
 
 def read_any(body: bytes, url: str, content_type: str, agent: str = "") -> ParsedPage:
-    """Parse a decompressed body as a document, HTML page or text; an empty page for other types.
-
-    >>> read_any(b"{\\\\rtf1 On {\\\\b coral} reefs}", "http://a.test/", "text/rtf").text
-    'On coral reefs'
-    >>> read_any(b"PK, but no more", "http://a.test/a.docx", "").error
-    'the DOCX file is damaged: File is not a zip file'
-    """
+    """Parse a decompressed body as a document, HTML page or text; an empty page for other types."""
     kind = kind_of(body, url, content_type)
     if kind:
         try:

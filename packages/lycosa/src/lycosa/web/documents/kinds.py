@@ -33,16 +33,7 @@ REGISTERED = {
     "application/epub+zip": "epub",
     "application/rtf": "rtf",
 }
-EXTENSIONS = {
-    "pdf": "pdf",
-    "docx": "docx",
-    "docm": "docx",
-    "odt": "odt",
-    "epub": "epub",
-    "rtf": "rtf",
-    "md": "markdown",
-    "markdown": "markdown",
-}
+EXTENSIONS = {"docm": "docx", "md": "markdown"} | {kind: kind for kind in TYPES.values()}
 # generic content types: the file name extension decides
 GENERIC_TYPES = frozenset(
     "application/octet-stream binary/octet-stream application/zip application/x-zip-compressed application/msword "
@@ -72,11 +63,7 @@ def types_of(kinds: frozenset[str]) -> frozenset[str]:
 
 
 def kind_by_extension(url: str) -> str:
-    """Return the kind by file name extension, or "".
-
-    >>> kind_by_extension("http://a.test/reports/Reefs.PDF?download=1"), kind_by_extension("http://a.test/reefs")
-    ('pdf', '')
-    """
+    """Return the kind by file name extension, or ""."""
     try:
         path = urlsplit(url).path
     except ValueError:

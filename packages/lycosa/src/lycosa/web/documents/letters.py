@@ -145,7 +145,6 @@ class _Glyph(NamedTuple):
 
 
 def _glyphs(line: str, boxes: list[Box]) -> tuple[list[_Glyph], set[int]]:
-    """Return the visible letters of a line and the numbers of those followed by a space in the file."""
     glyphs: list[_Glyph] = []
     spaced: set[int] = set()
     number = -1

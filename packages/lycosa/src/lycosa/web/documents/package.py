@@ -12,6 +12,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from xml.parsers import expat
 
 
@@ -91,14 +92,11 @@ class Package:
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         elements_left = 3_000_000  # elements of one member
-        names: dict[str, tuple[str, str]] = {}
 
+        @cache
         def parts(name: str) -> tuple[str, str]:
-            known = names.get(name)
-            if known is None:
-                namespace, _, local = name.rpartition(" ")
-                known = names[name] = namespace, local
-            return known
+            namespace, _, local = name.rpartition(" ")
+            return namespace, local
 
         def begin(name: str, attributes: dict[str, str]) -> None:
             nonlocal elements_left

@@ -31,11 +31,7 @@ _NAMED_BY_PROGRAM = re.compile(
     r"(?i)^(microsoft (word|powerpoint) - |untitled|.{0,80}\.(docx?|pdf|tex|dvi|indd|qxd|rtf)$)"
 )
 _WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]")
-_ERRORS = {
-    3: "is not a PDF, or is damaged",
-    4: "is encrypted: it needs a password",
-    5: "is encrypted in an unknown way",
-}
+_ERRORS = {3: "is not a PDF, or is damaged", 4: "is encrypted: it needs a password", 5: "has an unknown encryption"}
 
 
 def read_pdf(body: bytes, url: str) -> ParsedPage:

@@ -248,15 +248,10 @@ class _RtfReader:
             raise StopReading
 
     def describe(self, document: ParsedPage) -> None:
-        metadata = {name: "".join(pieces) for name, pieces in self.info.items()}
+        info = {name: "".join(pieces) for name, pieces in self.info.items()}
         made, changed = (_date(self.dates.get(name, {})) for name in ("creatim", "revtim"))
         describe(
-            document,
-            metadata,
-            author=metadata.get("author"),
-            published=made,
-            modified=changed,
-            pages=metadata.get("nofpages"),
+            document, info, author=info.get("author"), published=made, modified=changed, pages=info.get("nofpages")
         )
 
 

@@ -74,10 +74,7 @@ def one_line(text: str) -> str:
 def describe(
     document: ParsedPage, metadata: Mapping[str, str], *, is_truncated: bool = False, **about: str | None
 ) -> None:
-    """Set title, language and metadata; the title defaults to the first heading or line.
-
-    `is_truncated` means that only the beginning of the file was read.
-    """
+    """Set title, language and metadata; the title defaults to the first heading or line."""
     first = document.headings.partition("\n")[0] or next(filter(None, document.main.split("\n")), "")
     document.title = one_line(metadata.get("title", "")) or one_line(first)
     document.language = one_line(metadata.get("language", "")).lower()[:20]

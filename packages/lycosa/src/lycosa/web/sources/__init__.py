@@ -2,12 +2,6 @@
 
 The content decides the format; names and content types are often wrong. An ordinary web page is not a source. Limits
 apply everywhere, the time is linear, and malformed bodies never raise; `markup` parses the XML.
-
->>> source = read_source(b"<urlset><url><loc>http://a.test/coral-reef</loc></url></urlset>", "http://a.test/sitemap.xml")
->>> source.form, source.links.urls, source.links.anchors
-('sitemap', ['http://a.test/coral-reef'], ['coral reef'])
->>> read_source(b"<!doctype html><title>Reefs</title>", "http://a.test/") is None
-True
 """
 
 from __future__ import annotations
@@ -83,9 +77,7 @@ def _read_json(text: str, url: str) -> Source | None:
         data = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(data, dict):
-        return None
-    if "jsonfeed.org" not in str(data.get("version", ""))[:100]:
+    if not isinstance(data, dict) or "jsonfeed.org" not in str(data.get("version", ""))[:100]:
         return None
     source = Source("feed", url)
     read_json_feed(data, source)

@@ -22,13 +22,13 @@ _MAP_WANTED = frozenset({"loc", "lastmod", *_MAP_TITLES, *_MAP_ABOUT})
 
 
 def read_feed(text: str, source: Source) -> None:
-    """Add the page of each item."""
     base = source.url
     for record in records(text, {"channel", "feed", "item", "entry"}, _WANTED):
         if source.is_full:
             break
         own = attributes(record.rest)
-        here = _join(base, own.get("xml:base", ""))
+        more = own.get("xml:base", "")
+        here = resolve(base or more, [more])[0] or base if more else base
         if record.name in ("channel", "feed"):
             source.title = source.title or brief(record.text("title"))
             # Relative links of a local file are relative to the site that the feed describes.
@@ -54,12 +54,6 @@ def _link(record: MarkupElement, data: Mapping[str, str]) -> str:
 def _about(record: MarkupElement) -> str:
     terms = [text or attributes(rest).get("term", "") for name, rest, text in record.fields if name == "category"]
     return " ".join([*terms[:5], record.text(*_ABOUT)])
-
-
-def _join(base: str, more: str) -> str:
-    if not more:
-        return base
-    return resolve(base or more, [more])[0] or base
 
 
 def read_json_feed(data: Mapping[str, Any], source: Source) -> None:
@@ -116,10 +110,7 @@ def _outline(own: Mapping[str, str], around: str, source: Source) -> str:
 
 
 def read_sitemap(text: str, source: Source) -> None:
-    """Add the entries of a `urlset` as links and those of a `sitemapindex` as nested sources (sitemaps.org).
-
-    Titles come from the news, video and image extensions.
-    """
+    """Add the entries of a `urlset` as links and those of a `sitemapindex` as nested sources (sitemaps.org)."""
     for record in records(text, {"url", "sitemap"}, _MAP_WANTED):
         if source.is_full:
             break

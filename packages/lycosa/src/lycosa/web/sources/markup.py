@@ -32,11 +32,7 @@ def unescape(text: str) -> str:
 
 
 def attributes(rest: str) -> dict[str, str]:
-    """Return the attributes of a tag, with names in lower case.
-
-    >>> attributes(" HREF='/a?b&amp;c' rel=alternate")
-    {'href': '/a?b&c', 'rel': 'alternate'}
-    """
+    """Return the attributes of a tag, with names in lower case."""
     return {name.lower(): unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(rest)}
 
 

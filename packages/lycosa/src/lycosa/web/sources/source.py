@@ -134,11 +134,7 @@ def join_folders(names: list[str]) -> str:
 
 
 def _date(text: str) -> str:
-    """Return an ISO date as it is and an RFC 2822 date in ISO format; "" for other texts.
-
-    >>> _date("Sun, 01 Mar 2026 12:00:00 -0500"), _date(" 2026-03-01T12:00:00Z "), _date("last week")
-    ('2026-03-01T17:00:00Z', '2026-03-01T12:00:00Z', '')
-    """
+    """Return an ISO date as it is and an RFC 2822 date in ISO format; "" for other texts."""
     text = text.strip()
     if not text or len(text) > 60:
         return ""
