@@ -80,7 +80,6 @@ def create_app(
 
 @cache
 def _routes() -> tuple[BaseRoute, ...]:
-    """Return all routes of the API and the pages; independent of settings, so built once per process."""
     api = APIRouter(prefix=PREFIX, responses=ERROR_RESPONSES)
     for router in routers():
         api.include_router(router)

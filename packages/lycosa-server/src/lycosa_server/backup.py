@@ -69,9 +69,7 @@ def restore(file: Path, data: Path, address: str = "") -> tuple[int, int]:
         _extract(file, place)
         with closing(Database(place / DATABASE)) as rows:
             if revision(rows) != newest():
-                raise InputError(
-                    "bad-backup", f"{file} is incomplete or from another version of Lycosa: nothing was restored"
-                )
+                raise InputError("bad-backup", f"{file} is incomplete, or from another version: nothing restored")
             counts = rows.count("person"), rows.count("crawl")
             if address:
                 with closing(Database(address)) as target:
@@ -106,9 +104,7 @@ def _add_crawl(tar: tarfile.TarFile, directory: Path, beside: Path, database: Da
     except (FileNotFoundError, sqlite3.Error, StoreError) as error:
         if database.get("crawl", directory.name) is not None:
             why = str(error).replace(str(copy), str(directory / LOG)).partition(". Restore")[0]
-            raise InputError(
-                "bad-crawl", f"cannot back up the crawl in {directory}: {why}; repair or delete that crawl"
-            ) from error
+            raise InputError("bad-crawl", f"cannot back up {directory}: {why}; repair or delete it") from error
 
 
 def _copy_log(log: Path, copy: Path) -> dict[str, int]:

@@ -99,7 +99,6 @@ def check_installed() -> None:
 
 
 def has_crawls(data: Path) -> bool:
-    """Return True if there are crawls in a data directory: suspicious if the database has no accounts."""
     crawls = data / "crawls"
     return crawls.is_dir() and any(one.is_dir() for one in crawls.iterdir())
 

@@ -65,8 +65,6 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class InterestAccess(Access):
-    """An interest the caller may see; its `mode` is the caller's level of access."""
-
     interest: Row
 
     @property
@@ -94,8 +92,6 @@ def open_to_all() -> Any:
 
 
 def sharer() -> Any:
-    """Require someone who may end the share in the path: the interest's owner, or the person it is shared with."""
-
     def guard(request: Request, interest: str, person: str) -> InterestAccess:
         asker = _with_scope(request, "read")
         access = InterestAccess(asker, permissions.interest_for(asker.site.database, asker.id, interest))
@@ -137,8 +133,6 @@ def crawl_to(mode: Mode, scope: str) -> Any:
 
 
 def model_to(scope: str) -> Any:
-    """Require a scope, and that the model in the path belongs to the caller; other people's models are 404."""
-
     def guard(request: Request, model: str) -> ModelAccess:
         person = _with_scope(request, scope)
         row = person.site.database.find("model", id=model, owner=person.id)
@@ -169,7 +163,6 @@ def identify(request: Request) -> Caller:
 
 
 def is_still_authorized(person: Caller) -> bool:
-    """Return True while the session or token of a long-lived response is still valid."""
     site = person.site
     if person.token:
         return tokens.is_valid(site.database, site.clock(), person.token)
@@ -177,7 +170,6 @@ def is_still_authorized(person: Caller) -> bool:
 
 
 def cookie_name(site: ServerContext) -> str:
-    """Return the cookie's name; browsers enforce https and a single host for the prefix `__Host-`."""
     return "__Host-lycosa" if site.settings.secure else "lycosa"
 
 
@@ -243,7 +235,6 @@ class ServerContext:
     views: ViewCache = field(default_factory=ViewCache)
 
     def views_of(self, interest: str) -> Iterator[CachedView]:
-        """Yield the views of an interest's crawls that have started, newest first."""
         for row in crawls.of_interest(self.database, interest):
             path = self.settings.crawl_directory(row["id"])
             if path.is_dir():

@@ -41,11 +41,7 @@ def cause_name(kind: str, outcome: str, usual: str) -> str:
 
 
 def explain_no_pages(complaint: str) -> str:
-    """Explain why a crawl has no pages, from the engine's last complaint.
-
-    >>> explain_no_pages("https://reef.example/robots.txt: unknown-host no such host: reef.example").split(". ")[:2]
-    ['no page could be read; https://reef.example/: unknown host', 'The name is misspelt or no longer exists']
-    """
+    """Explain why a crawl has no pages, from the engine's last complaint."""
     node, _, failure = complaint.partition(": ")
     outcome = failure.partition(" ")[0]
     name, usual = OUTCOMES.get(outcome, (failure, ""))

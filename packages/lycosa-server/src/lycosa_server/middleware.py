@@ -35,8 +35,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
-
-
 disable_created_metrics()  # type: ignore[no-untyped-call]  # when a counter began says nothing here
 
 
@@ -65,9 +63,7 @@ class Metrics:
 class ServerMiddleware:
     """Check each request, add headers to each response, and log both. Plain ASGI, so that live streams stay streams.
 
-    Requests for another host, cross-site changes, bodies that are too large, and NUL in URLs are rejected. Responses
-    get security headers, the session cookie if it changed, and the id of their log line. `wake` is called after each
-    request that may have changed the crawl process's work.
+    `wake` is called after each request that may have changed the crawl process's work.
     """
 
     def __init__(
@@ -169,7 +165,6 @@ class ServerMiddleware:
             headers.append("Set-Cookie", exchange["cookie"])
 
     def _route(self, scope: Any) -> str:
-        """Return the route template with the API prefix, which FastAPI may leave out."""
         route: str | None = getattr(scope.get("route"), "path", None)
         if not route:
             return "unknown"  # one label for all unknown paths keeps the metrics bounded

@@ -33,10 +33,7 @@ MAX_RULES_BYTES = 10_000_000  # bytes of text, parsed each time an interest is c
 MAX_PAGES = 200_000  # pages of a web directory
 # Topics and pages of a dump, which takes half a minute to read; only some pages of each topic are kept.
 MAX_ENTRIES = 1_000_000
-MAX_TREE_BYTES, NODE_BYTES = (
-    200_000_000,
-    500,
-)  # bytes of a topic tree in memory, and of one of its nodes in addition to its path
+MAX_TREE_BYTES, NODE_BYTES = 200_000_000, 500  # of a topic tree in memory, and of a node in addition to its path
 
 
 def detect_kind(path: Path) -> str:
@@ -53,9 +50,7 @@ def detect_kind(path: Path) -> str:
 def inspect(path: Path, kind: str) -> dict[str, Any]:
     """Validate a model file and return its metadata. Web directories are validated by `convert_directory`."""
     if path.stat().st_size > MAX_FILE_BYTES:
-        raise InputError(
-            "too-large", f"the file is larger than {MAX_FILE_BYTES // 1_000_000} MB, the maximum for models"
-        )
+        raise InputError("too-large", f"the file is larger than {MAX_FILE_BYTES // 1_000_000} MB, the maximum")
     try:
         return {"classifier": _classifier, "rules": _rules, "browsing": _browsing, "directory": _directory}[kind](path)
     except InputError as error:  # the name of our copy means nothing to the uploader
@@ -100,9 +95,7 @@ def _browsing(path: Path) -> dict[str, Any]:
     _check_header(path)
     browsing = Browsing.load(path)
     if len(browsing) > MAX_BROWSING_PAGES:
-        raise InputError(
-            "too-large", f"the browsing model has {len(browsing):,} pages; the maximum is {MAX_BROWSING_PAGES:,}"
-        )
+        raise InputError("too-large", f"the model has {len(browsing):,} pages; the maximum is {MAX_BROWSING_PAGES:,}")
     return {
         "pages": len(browsing.urls),
         "relevant": int(browsing.relevant.sum()),
@@ -120,13 +113,10 @@ def _check_header(path: Path) -> None:
     with open(path, "rb") as file:
         file.readline(100), file.readline(100)
         if len(file.readline(MAX_HEADER_BYTES + 1)) > MAX_HEADER_BYTES:
-            raise InputError(
-                "bad-file", f"the model {path} has a header of more than {MAX_HEADER_BYTES:,} bytes: it is not a model"
-            )
+            raise InputError("bad-file", f"{path} is not a model: its header has more than {MAX_HEADER_BYTES:,} bytes")
 
 
 def convert_directory(source: Path, target: Path) -> str:
-    """Convert a dump of a web directory to a table; return notes on skipped entries."""
     with open(source, "rb") as file:
         if file.read(2) == b"\x1f\x8b":
             raise InputError("bad-file", "the file is compressed: decompress it and upload it again")
@@ -177,7 +167,6 @@ def _check_tree(paths: Iterable[str]) -> None:
 
 
 def pages_of(path: Path, topics: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the URL and topic of each page at or below some topics of a web directory."""
     directory = web_directory(path)
     for mark in topics:
         for topic, urls in directory.below(mark).pages.items():
@@ -208,7 +197,6 @@ def remove(settings: Settings, models: list[str]) -> None:
 
 
 def models_directory(settings: Settings) -> Path:
-    """Return the directory of model files, created if missing and private to the server's account."""
     place = settings.data / "models"
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.chmod(place, 0o700)

@@ -144,7 +144,6 @@ async def handle_http_error(request: Request, error: Exception) -> Response:
 
 
 def error_page(request: Request, status: int) -> Response | None:
-    """Return an error page for a browser that accepts HTML; None for programs."""
     if "text/html" not in request.headers.get("accept", "") or request.url.path.startswith("/api/"):
         return None
     title, text = {
@@ -157,14 +156,12 @@ def error_page(request: Request, status: int) -> Response | None:
 
 
 def caller_or_none(request: Request) -> Caller | None:
-    """Return the person who views a page; None if nobody is signed in or the database is unavailable."""
     with suppress(HTTPException, DatabaseUnavailable):
         return identify(request)
     return None
 
 
 def theme_of(person: Caller | None) -> str:
-    """Return the colour theme to render into the page, which avoids a flash of the wrong colours."""
     chosen = preferences(person.site.database, person.id).get("theme") if person else None
     return chosen if chosen in ("system", "light", "dark") else "system"
 

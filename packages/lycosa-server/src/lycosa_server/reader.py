@@ -33,17 +33,9 @@ KEPT_TAGS = frozenset(
     "h1 h2 h3 h4 h5 h6 p ul ol li blockquote pre table caption thead tbody tfoot tr th td dl dt dd hr "
     "em strong code sub sup br a div".split()
 )
-REPLACED_TAGS = {
-    "b": "strong",
-    "i": "em",
-    "cite": "em",
-    "dfn": "em",
-    "var": "em",
-    "kbd": "code",
-    "samp": "code",
-    "tt": "code",
-}
-REPLACED_TAGS |= {"xmp": "pre", "listing": "pre", "plaintext": "pre", "menu": "ul", "dir": "ul"}
+REPLACED_TAGS = {"b": "strong", "menu": "ul", "dir": "ul"}
+REPLACED_TAGS |= dict.fromkeys(("i", "cite", "dfn", "var"), "em")
+REPLACED_TAGS |= dict.fromkeys(("kbd", "samp", "tt"), "code") | dict.fromkeys(("xmp", "listing", "plaintext"), "pre")
 REPLACED_TAGS |= dict.fromkeys(
     "address article aside center details fieldset figcaption figure footer form header hgroup legend main nav "
     "optgroup option search section summary".split(),
@@ -113,12 +105,10 @@ def render_html(source: str, url: str) -> Readable:
     tree = parse_tree(source[:MAX_SOURCE_CHARACTERS], MAX_TOKENS)
     # Finding the main content of a very long page would take seconds, so all of it is shown.
     long = tree.is_truncated or len(tree) + sum(map(len, tree.texts)) > MAX_MAIN_SIZE
-    if long:
-        inside = bytearray(b"\1") * len(tree)
-    else:
-        inside = main_blocks(
-            tree, extract(source[:MAX_SOURCE_CHARACTERS].encode("utf-8", "replace"), url, "utf-8").main
-        ).inside
+    inside = bytearray(b"\1") * len(tree)
+    if not long:
+        page = extract(source[:MAX_SOURCE_CHARACTERS].encode("utf-8", "replace"), url, "utf-8")
+        inside = main_blocks(tree, page.main).inside
     main, cut = render_nodes(tree, url, inside)
     others = bytearray(len(tree))
     for node in range(len(tree) - 1, 0, -1):

@@ -88,21 +88,17 @@ class Settings:
     )
     random_seed: int = 0
     trusted_proxies: tuple[str, ...] = setting(
-        (),
-        "--trusted-proxy",
-        "ADDRESS",
-        "A reverse proxy whose X-Forwarded-For header is trusted; repeatable.",
+        (), "--trusted-proxy", "ADDRESS", "A reverse proxy whose X-Forwarded-For header is trusted; repeatable."
     )
 
     def check(self) -> None:
-        """Validate all settings, so that mistakes are reported before child processes start."""
         for option, names in {"allow-network": self.allow_network, "trusted-proxy": self.trusted_proxies}.items():
             for name in names:
                 try:
                     ipaddress.ip_network(name, strict=False)  # host names are refused: their addresses can change
                 except ValueError as error:
                     raise InputError(
-                        "bad-value", f"--{option} {name!r} is not a network address; example: 192.168.0.0/16"
+                        "bad-value", f"--{option} {name!r}: give a network such as 192.168.0.0/16"
                     ) from error
         self._check_numbers()
         try:
@@ -113,10 +109,7 @@ class Settings:
         if wrong:
             raise InputError("bad-url", f"--url {self.url} is not a base URL; example: https://lycosa.example.org")
         Options(
-            contact=self.contact,
-            operator=self.operator,
-            respect_opt_outs=self.respect_opt_outs,
-            identity=self.identity,
+            contact=self.contact, operator=self.operator, respect_opt_outs=self.respect_opt_outs, identity=self.identity
         ).check()
         if not self.contact.isprintable():
             raise InputError("bad-value", "--contact contains control characters: remove them")
@@ -132,9 +125,7 @@ class Settings:
     def _check_numbers(self) -> None:
         for name in ("crawls", "crawls_per_person", "max_budget"):
             if getattr(self, name) < 1:
-                raise InputError(
-                    "out-of-range", f"--{name.replace('_', '-')} is {getattr(self, name)}: it must be 1 or more"
-                )
+                raise InputError("out-of-range", f"--{name.replace('_', '-')} must be 1 or more")
         if not (math.isfinite(self.delay) and self.delay >= 0):
             raise InputError("out-of-range", f"--delay is {self.delay}: it must be 0 seconds or more")
 
@@ -146,7 +137,6 @@ class Settings:
 
     @property
     def base(self) -> str:
-        """Base URL for people and links, without a trailing slash."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return (self.url or f"http://{host}:{self.port}").rstrip("/")
 
@@ -166,16 +156,15 @@ class Settings:
         return self.database or str(self.data / "lycosa.sqlite")
 
     def crawl_directory(self, crawl: str) -> Path:
-        """Return the directory of a crawl; reject ids that could lead outside of it."""
-        if not is_id(crawl):
-            raise InputError("bad-id", f"{crawl[:60]!a} is not a crawl id")
-        return self.data / "crawls" / crawl
+        return self._inside("crawls", crawl)
 
     def model_file(self, model: str) -> Path:
-        """Return the file of a model; reject ids that could lead outside the models directory."""
-        if not is_id(model):
-            raise InputError("bad-id", f"{model[:60]!a} is not a model id")
-        return self.data / "models" / model
+        return self._inside("models", model)
+
+    def _inside(self, folder: str, name: str) -> Path:
+        if not is_id(name):  # it could lead outside
+            raise InputError("bad-id", f"{name[:60]!a} is not an id")
+        return self.data / folder / name
 
     def environment(self) -> dict[str, str]:
         return {VARIABLE: json.dumps(asdict(self) | {"data": str(self.data.absolute())})}

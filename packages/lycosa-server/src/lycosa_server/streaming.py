@@ -40,11 +40,7 @@ class Quota:
 
 
 def streamed(write: Callable[[IO[bytes]], object]) -> Iterator[bytes]:
-    """Yield the bytes that `write` writes, piece by piece.
-
-    >>> b"".join(streamed(lambda out: out.write(b"coral") and out.write(b" reefs")))
-    b'coral reefs'
-    """
+    """Yield the bytes that `write` writes, piece by piece."""
     reading, writing = os.pipe()
     failures: list[BaseException] = []
 

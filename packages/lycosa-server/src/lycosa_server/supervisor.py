@@ -39,10 +39,7 @@ class DirectoryLock:
             data.mkdir(0o700, parents=True, exist_ok=True)  # crawls are private
             self.file: IO[str] = open(data / "serving.lock", "a+")  # noqa: SIM115 - open as long as the lock is held
         except OSError as error:
-            raise InputError(
-                "cannot-write",
-                f"cannot write to {data}: {error.strerror}; make it writable, or choose another directory",
-            ) from error
+            raise InputError("cannot-write", f"cannot write to {data}: {error.strerror}; make it writable") from error
         until = time.monotonic() + STOP_SECONDS
         while True:
             try:
@@ -54,9 +51,7 @@ class DirectoryLock:
             if _is_running(int(holder or 0)) or time.monotonic() > until:
                 self.file.close()
                 raise InputError(
-                    "in-use",
-                    f"{data} is in use by another 'lycosa serve' (process {holder or 'unknown'}): stop it first, or "
-                    "choose another directory",
+                    "in-use", f"{data} is in use by another 'lycosa serve' (process {holder or 'unknown'})"
                 )
             time.sleep(0.1)  # its supervisor was killed; its children are about to end
         self.file.truncate(0)
@@ -88,8 +83,7 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(
-            "cannot-listen",
-            f"cannot listen on {host} port {port}: {why}; choose another with --port, or stop the program that uses it",
+            "cannot-listen", f"cannot listen on {host} port {port}: {why}; choose another --port"
         ) from error
 
 
@@ -118,7 +112,7 @@ class Supervisor:
         """Run until SIGTERM, SIGHUP or Ctrl-C; a second signal kills the children."""
         loop = asyncio.get_running_loop()
         for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.add_signal_handler(name, self._told)
+            loop.add_signal_handler(name, self._on_signal)
         reading, writing = os.pipe()  # never written to: children only wait for our end to close
         # Both ends stay open here, so notices sent while the crawl process restarts are kept for it.
         self._notices = dict(zip(("web", "crawler"), socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM), strict=True))
@@ -141,7 +135,7 @@ class Supervisor:
             for end in self._notices.values():
                 end.close()
 
-    def _told(self) -> None:
+    def _on_signal(self) -> None:
         if self._stopping.is_set():
             self._kill()
         self._stopping.set()
@@ -224,7 +218,6 @@ def notify(state: str) -> None:
 
 
 def notice_socket() -> socket.socket | None:
-    """Return this process's end of the notice channel from the web to the crawl process; None if started by hand."""
     number = os.environ.pop(NOTICES, "")
     if not number:
         return None

@@ -41,7 +41,6 @@ class TrainingQueue:
         self._over = False
 
     async def run_queued(self) -> None:
-        """Train queued models until cancelled; wait while the database is unavailable."""
         started = False
         try:
             while True:
@@ -61,7 +60,6 @@ class TrainingQueue:
             self._over = True
 
     def train_next(self, started: bool = True) -> bool:
-        """Train the model that has been queued longest; return False if the queue is empty."""
         if time.monotonic() > self._tidied + SWEEP_SECONDS:
             remove_orphans(self.settings, self.database, time.time())
             self._tidied = time.monotonic()
@@ -83,9 +81,8 @@ class TrainingQueue:
             reason = str(error)
             for crawl in task.get("crawls", ()):
                 reason = reason.replace(crawl["directory"], f"the crawl of {crawl['name']}")
-            reason = re.sub(
-                r" \(--[^)]*\)", "", hide_data_directory(self.settings, reason)
-            )  # options of the command line
+            reason = hide_data_directory(self.settings, reason)
+            reason = re.sub(r" \(--[^)]*\)", "", reason)  # options of the command line
             if not self._over:  # else the next process trains it
                 models.end_training(self.database, time.time(), row["id"], "failed", {}, reason=reason[:500])
         finally:
@@ -99,13 +96,10 @@ class TrainingQueue:
             return False
 
     def training_task(self, row: Row) -> dict[str, Any]:
-        """Return the training task: the crawls of the person's own interests, with labels."""
         settings, database, owner, sources = self.settings, self.database, row["owner"], json.loads(row["sources"])
         crawls = []
         for interest in sources["interests"]:
-            about = database.row(
-                "SELECT * FROM interest WHERE id = :interest AND owner = :owner", interest=interest, owner=owner
-            )
+            about = database.find("interest", id=interest, owner=owner)
             newest = interests.newest_crawl(database, interest) if about else None
             if about is None or newest is None or not (settings.crawl_directory(newest["id"]) / NAME).exists():
                 continue  # deleted since, or nothing was crawled

@@ -65,20 +65,13 @@ def validate_settings(
     scope = Scope(settings.hosts, settings.domains, exclude=map(re.escape, settings.exclude))
     seeds = [*settings.seeds, *catalogue.seeds_of(database, settings.preferences, settings.words)]
     if not any(scope(seed, 0) for seed in seeds):
-        raise InputError(
-            "no-seed", "every seed is outside the hosts and domains, or among the skipped addresses: change one of them"
-        )
+        raise InputError("no-seed", "every seed is outside the hosts and domains, or among the skipped addresses")
     if settings.strategy not in (AUTOMATIC, *UNTRAINED_STRATEGIES, *TRAINED_STRATEGIES):
-        raise InputError(
-            "unknown-name", f"unknown strategy {settings.strategy!r}: choose one of the list, or automatic"
-        )
+        raise InputError("unknown-name", f"unknown strategy {settings.strategy!r}: choose one of the list")
     if settings.judge not in (AUTOMATIC, *JUDGES):
         raise InputError("unknown-name", f"unknown judge {settings.judge!r}: choose {', '.join(JUDGES)}, or automatic")
     if settings.examples and settings.judge != AUTOMATIC and "examples" not in JUDGES[settings.judge].needs:
-        raise InputError(
-            "conflicting-options",
-            f"the judge {settings.judge} uses words only: remove the examples, or choose another judge",
-        )
+        raise InputError("conflicting-options", f"the judge {settings.judge} uses words only: remove the examples")
     _check_models(settings, database, owner, before)
     if settings.detect:
         parse_detectors(settings.detect)
@@ -99,14 +92,9 @@ def _check_models(settings: InterestSettings, database: Database, owner: str, be
             raise InputError(error.code, message) from error
     needed = TRAINED_STRATEGIES.get(settings.strategy, "")
     if needed and not settings.strategy_model:
-        raise InputError(
-            "missing-model", f"the strategy {settings.strategy} needs a {needed} model: choose one of yours"
-        )
+        raise InputError("missing-model", f"the strategy {settings.strategy} needs a {needed} model: choose one")
     if settings.strategy_model and not needed:
-        raise InputError(
-            "conflicting-options",
-            f"the strategy {settings.strategy} takes no model: remove it, or choose another strategy",
-        )
+        raise InputError("conflicting-options", f"the strategy {settings.strategy} takes no model: remove it")
     if needed:
         models.ready(database, owner, settings.strategy_model, (needed,))
     if needed == "rules" and not settings.model:
@@ -138,7 +126,6 @@ def _build(text: str, words: str, targets: Sequence[str] = ()) -> None:
 
 
 def web_address(text: str, what: str = "") -> str:
-    """Return a URL in canonical form; `what` names it in the error message."""
     url = check_seed(text)
     if url is None:
         raise InputError("bad-url", f"{what}{text[:200]!r} is not a web address; example: https://example.org/page")

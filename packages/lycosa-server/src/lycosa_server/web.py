@@ -22,11 +22,7 @@ from lycosa_server.supervisor import SOCKET, notice_socket, stop_with_supervisor
 
 
 class TimedConnection(H11Protocol):
-    """An HTTP connection with timeouts, in seconds, for slow requests and for responses that the client does not read.
-
-    Uvicorn waits for ever in both cases, so a few bytes now and then could exhaust the server's connections. Responses
-    that take long to produce, such as live streams and large exports, are not affected.
-    """
+    """An HTTP connection with timeouts in seconds, where uvicorn waits for ever: slow requests, unread responses."""
 
     head = 30.0  # for the request head, from its first byte, or from the connection for the first request
     pause = 30.0  # between two parts of a body

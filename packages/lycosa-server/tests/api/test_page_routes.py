@@ -179,7 +179,7 @@ def test_pages_refuse_invalid_parameters(world: CrawlOnSite) -> None:
         ({"since": "yesterday"}, "day"),
         ({"since": "2026-02-01", "until": "2026-01-01"}, "swap"),
         ({"host": "a b"}, "host"),
-        ({"host": "x\x7f"}, "shown"),
+        ({"host": "x\x7f"}, "unprintable"),
         ({"order": "best"}, "order"),
         ({"limit": 0}, "limit"),
         ({"limit": 10**30}, "limit"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import islice
 from typing import Annotated, Any, Literal
 
@@ -23,6 +23,7 @@ from lycosa.web.urls import host_key
 from lycosa_server.guards import CrawlAccess, InterestAccess, ServerContext, crawl_to, interest_to, open_to_all, site_of
 from lycosa_server.people import interests, permissions
 from lycosa_server.people import last_seen as visits
+from lycosa_server.people.database import Row
 from lycosa_server.people.permissions import NotFound
 
 router = APIRouter(tags=["changes"])
@@ -90,9 +91,8 @@ def list_changes(
     after = visited if since is None else since
     crawl = interests.newest_crawl(site.database, interest)
     changes: list[ChangeOut] = []
-    directory = site.settings.crawl_directory(crawl["id"]) if crawl is not None else None
-    if directory is not None and (directory / NAME).exists():
-        with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+    with _open_log(site, crawl) as log:
+        if log is not None:
             changes = [_change(log, item) for item in islice(_newest_first(log, after), limit)]
     return ChangeList(crawl=crawl["id"] if crawl else None, since=after, last_visit=visited or None, changes=changes)
 
@@ -133,10 +133,8 @@ def read_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
     interest = permissions.interest_for(database, owner["person"], owner["interest"])
     changes: list[LoggedChange] = []
     identity = f"urn:lycosa:{interest['id']}"
-    crawl = interests.newest_crawl(database, interest["id"])
-    directory = site.settings.crawl_directory(crawl["id"]) if crawl is not None else None
-    if directory is not None and (directory / NAME).exists():
-        with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+    with _open_log(site, interests.newest_crawl(database, interest["id"])) as log:
+        if log is not None:
             changes = list(islice(_newest_first(log), FEED))
             identity = ledger.identity(log).urn  # the feed's permanent id
     page = f"{site.settings.base}/interests/{interest['id']}/changes"
@@ -149,6 +147,16 @@ def read_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
         where=lambda change: f"{page}#{change.seq}",
     )
     return Response(body, media_type=ATOM)
+
+
+@contextmanager
+def _open_log(site: ServerContext, crawl: Row | None) -> Iterator[SqliteLog | None]:
+    path = site.settings.crawl_directory(crawl["id"]) / NAME if crawl else None
+    if path is None or not path.exists():
+        yield None
+        return
+    with closing(SqliteLog(path, readonly=True)) as log:
+        yield log
 
 
 def _newest_first(log: SqliteLog, since: float = -1.0) -> Iterator[LoggedChange]:
@@ -202,7 +210,6 @@ def compare_versions(
 
 
 def _versions_of(collection: CrawlDirectory, url: str) -> list[tuple[int, Visit]]:
-    """Return the versions of a page with their log numbers, oldest first; empty if the crawl has none."""
     for node in spellings(url):
         rows = collection.log.numbered(f"node = ? AND {VERSIONS}", given=(node,))
         if found := [(seq, visit) for seq, visit in rows if isinstance(visit, Visit)]:

@@ -63,14 +63,12 @@ class MorePages(Body):
 
 
 def crawl_out(site: ServerContext, row: Row, now: CurrentPages | None = None) -> CrawlOut:
-    """Convert a crawl's row; with `now`, counts come from its pages."""
     place = crawls.queue_positions(site.database).get(row["id"]) if row["state"] == "queued" else None
     counts = {} if now is None else {"pages": now.pages, "relevant": int(now.relevant.sum())}
     return CrawlOut(**row | counts, place_in_queue=place)
 
 
 def crawl_with_page_counts(site: ServerContext, row: Row) -> CrawlOut:
-    """Convert a crawl's row, with counts from its pages if its view is cached."""
     now, directory = None, site.settings.crawl_directory(row["id"])
     if directory in site.views:
         with suppress(StoreError, OSError):  # routes for its pages report the error
@@ -131,9 +129,7 @@ def refresh_crawl(body: RefreshRequest | None = None, access: CrawlAccess = craw
     given = [clean_line(text, "the piece of an address", 300) for text in body.now] if body else []
     pieces = list(dict.fromkeys(filter(None, given)))
     if len(pieces) > MAX_PIECES:
-        raise InputError(
-            "out-of-range", f"{len(pieces):,} pieces of addresses are too many: the maximum is {MAX_PIECES:,}"
-        )
+        raise InputError("out-of-range", f"{len(pieces):,} pieces of addresses: the maximum is {MAX_PIECES:,}")
     change = partial(crawls.refresh, everything=not pieces, revisit_first=pieces)
     return _change_crawl(access, "crawl refreshed", change, access.site.clock(), access.crawl["id"])
 

@@ -127,11 +127,7 @@ def _folder(name: str, interest: str, number: int) -> str:
 
 
 def _pack(
-    out: IO[bytes],
-    account: dict[str, Any],
-    crawls: Sequence[tuple[str, Path]],
-    now: float,
-    files: Mapping[str, Path],
+    out: IO[bytes], account: dict[str, Any], crawls: Sequence[tuple[str, Path]], now: float, files: Mapping[str, Path]
 ) -> None:
     """Write the zip. A crawl that cannot be read gets a note in its folder; the others are still packed."""
     at = time.gmtime(max(now, 315_532_800.0))[:6]  # zip files have no times before 1980
@@ -169,7 +165,6 @@ def _pack_crawl(folder: str, directory: Path, entry: Callable[..., IO[bytes]]) -
 
 
 def _copy(path: Path, out: IO[bytes], upto: int) -> None:
-    """Copy the first `upto` bytes of a file that may be growing."""
     try:
         with open(path, "rb") as file:
             while upto > 0 and (piece := file.read(min(1 << 20, upto))):

@@ -100,25 +100,13 @@ def put_feedback(body: LabelIn, access: InterestAccess = interest_to("edit", "fe
         fetched = ((cached.view, cached.view.page(url)) for cached in site.views_of(interest))
         view, page = next(((view, page) for view, page in fetched if page is not None), (None, None))
         if view is None or page is None:
-            raise InputError(
-                "unknown-page", f"no crawl of this interest has fetched {url}: only fetched pages can be labelled"
-            )
+            raise InputError("unknown-page", f"no crawl of this interest has fetched {url}: label fetched pages")
         title, relevance_now, threshold = page.title, page.relevance_now, view.threshold
     relevant = None if body.label is None else body.label == "yes"
-    number = feedback.set_label(
-        site.database,
-        site.clock(),
-        interest,
-        access.person.id,
-        url,
-        relevant,
-        title,
-        relevance_now=relevance_now,
-        threshold=threshold,
-    )
-    return LabelOut(
-        label=body.label, number=number, effect=_effect(site, interest, feedback.given(site.database, interest))
-    )
+    label = (access.person.id, url, relevant, title, relevance_now, threshold)
+    number = feedback.set_label(site.database, site.clock(), interest, *label)
+    effect = _effect(site, interest, feedback.given(site.database, interest))
+    return LabelOut(label=body.label, number=number, effect=effect)
 
 
 def _effect(site: ServerContext, interest: str, given: Sequence[Row]) -> LabelEffect:
@@ -179,7 +167,6 @@ def rank_changes(before: Column, after: Column, first: int = 100, limit: int = 1
 
 
 def _ranks(scores: Column) -> NDArray[np.intp]:
-    """Return ranks from 1 for the highest score; ties in input order."""
     ranks = np.empty(len(scores), np.intp)
     ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
     return ranks

@@ -90,7 +90,6 @@ def progress_of(view: CrawlView, relevant: Found, crawl: CrawlOut, now: float) -
 
 
 def _failures(view: CrawlView) -> list[FailureCount]:
-    """Return the failures by displayed cause, most frequent first."""
     found: dict[str, FailureCount] = {}
     for cause in view.tally.causes.values():
         name = messages.cause_name(cause.kind, cause.outcome, cause.name)
@@ -108,7 +107,6 @@ def _failures(view: CrawlView) -> list[FailureCount]:
 
 
 def _hosts(view: CrawlView, relevant: Found, live: LiveState, now: float) -> list[HostStatus]:
-    """Return busy hosts first, then those with waiting links, then those with most relevant pages."""
     ranked = [((-host.relevant, -host.pages), host.name) for host in view.hosts(relevant=relevant) if host.pages]
     busy = {host.host: host for host in live.hosts}
     names = dict.fromkeys([*busy, *(name for _, name in heapq.nsmallest(HOSTS, ranked))])  # there may be thousands
@@ -131,8 +129,6 @@ BATCH = 100  # visits per round, so that other streams get their turn
 
 @dataclass(slots=True)
 class EventFeed:
-    """State of one event stream. Its methods run in threads."""
-
     access: CrawlAccess
     after: int
     visits: bool = True  # send visits and progress; else only states and labels
@@ -175,7 +171,7 @@ class EventFeed:
         crawl.pages, crawl.relevant = now.pages, int(now.relevant.sum())
         visits, more = self._visits(cached, upto) if self.visits else ([], False)
         over = crawl.state in OVER and not more
-        events += visits + self._told(cached, now, crawl, upto, over=over)
+        events += visits + self._progress_and_state(cached, now, crawl, upto, over=over)
         if self.newest not in ("", newest):
             events.append(_event("crawl", {"id": newest}))
         self.newest = newest
@@ -183,10 +179,9 @@ class EventFeed:
             events.append(_end_event(crawl.state))
         return events, more, over and not self.stay
 
-    def _told(
+    def _progress_and_state(
         self, cached: CachedView, now: CurrentPages, crawl: CrawlOut, upto: int, *, over: bool
     ) -> list[ServerSentEvent]:
-        """Return events for changed state, and progress at most every PROGRESS seconds while the crawl runs."""
         events, clock, counts = list[ServerSentEvent](), time.monotonic(), (crawl.pages, crawl.relevant, upto)
         if self.visits and (counts != self.drawn if over else clock - self.progressed >= PROGRESS):
             progress = progress_of(cached.view, now.relevant, crawl, self.site.clock())
@@ -215,7 +210,6 @@ class EventFeed:
         return [] if first and not self.stay else [_event("labels", data)]
 
     def _refused(self) -> str:
-        """Return the reason why the stream must end; empty if it may continue."""
         if not is_still_authorized(self.access.person):
             return "signed out"
         try:
@@ -341,11 +335,7 @@ def count_stream(access: CrawlAccess = READER) -> Iterator[None]:
         yield
 
 
-@router.get(
-    "/crawls/{crawl}/events",
-    response_class=EventSourceResponse,
-    dependencies=[Depends(count_stream)],
-)
+@router.get("/crawls/{crawl}/events", response_class=EventSourceResponse, dependencies=[Depends(count_stream)])
 async def follow_events(
     after: Annotated[int, Query(ge=0, le=2**62)] = 0,
     visits: Annotated[bool, Query(description="False: only `state`, `labels` and `end`.")] = True,
@@ -368,8 +358,7 @@ async def follow_events(
 
 @router.get("/crawls/{crawl}/graph")
 def show_graph(
-    best: Annotated[int, Query(ge=1, le=200)] = 50,
-    access: CrawlAccess = crawl_to("read", "read"),
+    best: Annotated[int, Query(ge=1, le=200)] = 50, access: CrawlAccess = crawl_to("read", "read")
 ) -> CrawlGraphOut:
     """The best pages of a crawl, and the paths from its seeds that led to them."""
     labels, cached = access.labels, access.cached

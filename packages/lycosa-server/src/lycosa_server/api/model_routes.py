@@ -91,9 +91,7 @@ def list_models(person: Caller = needs("read")) -> list[ModelInfo]:
 
 @router.post("/models", status_code=201)
 async def upload_model(
-    file: UploadFile,
-    name: Annotated[str, Form(max_length=200)] = "",
-    person: Caller = needs("write"),
+    file: UploadFile, name: Annotated[str, Form(max_length=200)] = "", person: Caller = needs("write")
 ) -> ModelInfo:
     """Upload a model: a file of `lycosa train`, `train rules` or `train browse`, or a table of pages by topic (one URL,
     a tab and a path such as Science/Physics per line).
@@ -141,15 +139,11 @@ def train_model(body: ModelTraining, person: Caller = needs("run")) -> ModelInfo
     if body.kind != "classifier" and len(body.interests) > 1:
         raise InputError("conflicting-options", f"a {body.kind} model is trained on a single interest: choose one")
     if (body.kind == "rules") != bool(body.model):
-        raise InputError(
-            "conflicting-options", "rules need a classifier, and other kinds take none: set model accordingly"
-        )
+        raise InputError("conflicting-options", "set model for rules, and only for rules")
     if body.model:
         models.ready(site.database, person.id, body.model, models.JUDGING)
     if bool(body.directory) != bool(body.topics) or (body.directory and body.kind != "classifier"):
-        raise InputError(
-            "conflicting-options", "classes by topic need a classifier, a directory, and topics in it: give all"
-        )
+        raise InputError("conflicting-options", "classes by topic need a classifier, a directory and topics")
     if body.directory:
         models.ready(site.database, person.id, body.directory, ("directory",))
         _check_topics(site.settings.model_file(body.directory), body.topics)

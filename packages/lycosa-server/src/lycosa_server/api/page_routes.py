@@ -145,8 +145,7 @@ def list_pages(
 
 @router.get("/crawls/{crawl}/unsure")
 def list_unsure(
-    limit: Annotated[int, Query(ge=1, le=50)] = 10,
-    access: CrawlAccess = crawl_to("read", "read"),
+    limit: Annotated[int, Query(ge=1, le=50)] = 10, access: CrawlAccess = crawl_to("read", "read")
 ) -> list[PageOut]:
     """Unlabelled pages that the judge is least certain about: their labels help most."""
     labels, cached = access.labels, access.cached

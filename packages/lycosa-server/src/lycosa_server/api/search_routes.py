@@ -87,7 +87,6 @@ def search(
 
 
 def _label_filter(cached: CachedView, labels: Mapping[str, bool], labelled: LabelFilter) -> Callable[[int], bool]:
-    """Return a filter by label for the numbers of current versions."""
     with cached.view.lock:
         known = {page.seq: given for node, given in labels.items() if (page := cached.view.page(node)) is not None}
     return lambda seq: label_matches(labelled, known.get(seq))
@@ -97,18 +96,16 @@ def _search_result(
     cached: CachedView, hit: SearchHit, labels: Mapping[str, bool], relevances_now: NDArray[np.float64]
 ) -> SearchResultOut:
     page = cached.view.page(hit.url)
-    relevance = (
-        relevances_now.item(page.number) if page is not None and page.number < len(relevances_now) else hit.relevance
-    )
+    relevance = hit.relevance
+    if page is not None and page.number < len(relevances_now):
+        relevance = relevances_now.item(page.number)
     times = {"fetched": hit.fetched.timestamp(), "changed": hit.changed.timestamp() if hit.changed else None}
     current = {"relevance": round(relevance, 6), "label": label_of(labels, hit.url)}
     return SearchResultOut(**hit.as_dict() | times | current)
 
 
 def _index(cached: CachedView) -> None:
-    with (
-        suppress(LycosaError, OSError),
-        CrawlDirectory(cached.view.path) as collection,
-    ):  # the next search reports the error
+    # the next search reports the error
+    with suppress(LycosaError, OSError), CrawlDirectory(cached.view.path) as collection:
         index_words(collection)
     cached.indexing = False

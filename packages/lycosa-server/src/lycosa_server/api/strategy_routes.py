@@ -54,9 +54,7 @@ def list_detectors(person: Caller = needs("read")) -> list[ChoiceOut]:
 
 
 def _choices(
-    entries: Mapping[str, Any],
-    automatic: Container[str],
-    groups: Mapping[str, str] = MappingProxyType({}),
+    entries: Mapping[str, Any], automatic: Container[str], groups: Mapping[str, str] = MappingProxyType({})
 ) -> list[ChoiceOut]:
     return [
         ChoiceOut(

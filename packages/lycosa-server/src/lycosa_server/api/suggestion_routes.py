@@ -68,14 +68,9 @@ def answer_suggestion(body: SuggestionAnswer, access: InterestAccess = interest_
     site, interest = access.site, access.interest["id"]
     value = clean_line(body.value, "the suggestion", 4_000, 1)
     suggested = get_suggestions(access)
-    offered = {
-        "seed": {idea.url for idea in suggested.seeds},
-        "term": {idea.term for idea in suggested.terms},
-    }
+    offered = {"seed": {idea.url for idea in suggested.seeds}, "term": {idea.term for idea in suggested.terms}}
     if value not in offered[body.kind]:
-        raise InputError(
-            "unknown-suggestion", f"{value[:200]!r} is not a suggested {body.kind} any more: reload the suggestions"
-        )
+        raise InputError("unknown-suggestion", f"{value[:200]!r} is no longer suggested: reload the suggestions")
     with site.database.transaction():
         row = site.database.get("interest", interest, locked=True)
         if row is not None and body.answer == "accepted":
@@ -93,7 +88,6 @@ def answer_suggestion(body: SuggestionAnswer, access: InterestAccess = interest_
 
 
 def _suggest(site: ServerContext, interest: Row, person: str, history: bool) -> Suggestions:
-    """Compute suggestions; `history` permits the use of results that the person opened."""
     cached = next(site.views_of(interest["id"]), None)
     if cached is None:
         return Suggestions(allowed=True, seeds=[], terms=[])
@@ -126,7 +120,6 @@ def _suggest(site: ServerContext, interest: Row, person: str, history: bool) -> 
 
 
 def _links(view: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the links between pages as CSR arrays of list indices; redirects are followed."""
     graph = view.graph.breadth(view.column("kind"))
     place = np.full(len(view) + 1, -1, np.int64)  # one more, for links to unknown pages
     place[[page.number for page in pages]] = np.arange(len(pages))

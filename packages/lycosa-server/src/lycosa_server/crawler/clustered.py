@@ -31,7 +31,7 @@ class RunningClusterCrawl(RunningCrawl):
         by_labels = request is None or request["judging"] == "labels"
         if by_labels and (labels or request) and await crawl.add_labels(labels):
             self._set_judge_result(labels, request)
-        shown = live.LiveState.merged(await crawl.tell(live.of_shard))
+        shown = live.LiveState.merged(await crawl.query(live.of_shard))
         self.in_flight = len(shown.in_flight)
         if not self.stopped_at:
             self._check_free_space()
@@ -51,4 +51,4 @@ class RunningClusterCrawl(RunningCrawl):
 
     def _outcome(self) -> tuple[str, str, Mapping[str, int]]:
         crawl = self._crawl
-        return ("", "", {}) if crawl is None else (crawl.ending, crawl.complaint, crawl.told.get("spent", {}))
+        return ("", "", {}) if crawl is None else (crawl.ending, crawl.complaint, crawl.summary.get("spent", {}))

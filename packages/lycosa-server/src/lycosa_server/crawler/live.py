@@ -32,8 +32,6 @@ class InFlightRequest(BaseModel):
 
 
 class LiveHost(BaseModel):
-    """Links waiting for a host, and when it may be requested again."""
-
     host: str
     ready_at: Time | None = None
     why: str = ""
@@ -58,7 +56,6 @@ class LiveState(BaseModel):
 
     @classmethod
     def of(cls, engine: Engine, now: float, ahead: float = 0.0) -> LiveState:
-        """Return the current state; `ahead` is the wall clock minus the engine's clock."""
         politeness = getattr(engine.space, "politeness", None)
         flying = politeness.requests if isinstance(politeness, PolitenessView) else {}
         since = {request: at for (_, request), at in flying.items()}

@@ -97,10 +97,7 @@ class CrawlProcess:
         try:
             lock = Lock(directory)
         except LockedError as error:
-            raise LockedError(
-                f"{self.settings.data} is crawled by another process already: stop that one first, or serve another "
-                "directory"
-            ) from error
+            raise LockedError(f"{self.settings.data} is in use by another crawl process: stop it first") from error
         log("crawl process started", data=str(self.settings.data))
         beside = {
             asyncio.create_task(_restart_on_failure(self.training.run_queued)),
@@ -315,7 +312,6 @@ class CrawlProcess:
         log("crawl started", crawl=row["id"], task=row["task"])
 
     def _models(self, row: Row) -> dict[str, str]:
-        """Return the files of the models in an interest's settings; a missing path for models of other people."""
         found = dict.fromkeys(COPIED_FILES, "models/gone")
         with suppress(ValueError, TypeError):
             settings = InterestSettings.from_json(row["settings"])
@@ -325,7 +321,6 @@ class CrawlProcess:
         return found
 
     async def _judge(self, rows: list[Row], now: float) -> None:
-        """Judge the pages of one idle crawl again; running ones are handled by `_update_running`."""
         if self.judging:
             return
         for row in rows:
@@ -400,7 +395,6 @@ class CrawlProcess:
         self.database_error = str(error)
 
     def _report(self) -> dict[str, int]:
-        """Return statistics of this process for monitoring; `pages` counts those it has fetched."""
         fetched = self._fetched + sum(each.pages - int(each.row["pages"]) for each in self.running.values())
         flying = self.authority.in_flight + sum(each.in_flight for each in self.running.values())
         report = {"running": len(self.running), "in_flight": flying, "pages": fetched}

@@ -115,20 +115,17 @@ class RunningCrawl:
         return self._task.result()
 
     def cancel(self) -> None:
-        """Abort at once, dropping requests in flight. Later calls have no effect."""
         if self._task is not None and not self._cancelled:
             self._cancelled = True
             self._task.cancel()
 
     async def ended(self, seconds: float) -> None:
-        """Wait until the crawl has ended; abort it after a timeout in seconds."""
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=seconds)
             self.cancel()
             await asyncio.wait({self._task})
 
     async def run(self) -> Ending:
-        """Crawl until it is over or stopped; errors become endings, too."""
         ending = await self._run()
         if self.engine is not None:
             with suppress(LycosaError):
@@ -173,7 +170,6 @@ class RunningCrawl:
         return STOPPED
 
     async def _open(self) -> Crawl | RemoteCrawl | None:
-        """Open the crawl at the end of its log; return None if it was stopped meanwhile."""
         environment, self._reopening = self._environment, False
         # else it never started, or was killed before it wrote its configuration
         begun = (self._directory / CONFIG).exists()
@@ -215,7 +211,6 @@ class RunningCrawl:
             self._set_judge_result(labels, request, failed)
 
     def _set_judge_result(self, labels: list[Label], request: Row | None, failed: str = "") -> None:
-        """Prepare the result for the database; labels and requests that arrived meanwhile stay pending."""
         self.labels = self.labels[len(labels) :]
         self.last_label = int(labels[-1].by) if labels else self.last_label
         self.judge_result = (
@@ -275,7 +270,6 @@ class RunningCrawl:
         return int(self.labels[-1].by) if self.labels else self.last_label
 
     def tick(self, now: float) -> None:
-        """Learn from new labels and write the live state; called every tick."""
         request = self.judge_request
         if request is not None and request["judging"] != "labels":  # a person is waiting
             if self._crawl is not None and now >= self.opened_at + max(LEARNING_PAUSE_SECONDS, self.opening_seconds):
@@ -350,11 +344,9 @@ async def run_uninterrupted(work: Callable[..., object], *given: object) -> None
 def judge_again(
     directory: Path, row: Row, labels: Iterable[Label], now: float, files: Mapping[str, str] = COPIED_FILES
 ) -> int | None:
-    """Judge the pages of a crawl again, fetching none, for new labels and the request in its row. Return the number of
-    relevant pages, or None if nothing was fetched.
+    """Judge pages again, atomically, and return the number of relevant ones; None if nothing was fetched.
 
-    `files` are the owner's models. No other process may write to the directory. The change is atomic: an interrupted
-    call leaves the previous state.
+    No other process may write to the directory. `files` are the owner's models.
     """
     if not (directory / NAME).exists():
         return None
@@ -382,7 +374,6 @@ def judge_again(
 
 
 def record_labels(directory: Path, labels: Iterable[Label]) -> int | None:
-    """Append labels to a log that no other process writes to; return how many were new, None without a log."""
     if not (directory / NAME).exists():
         return None
     with _open_log(directory) as (_, log):
@@ -396,7 +387,6 @@ def _open_log(directory: Path) -> Iterator[tuple[Directory, SqliteLog]]:
 
 
 def count_pages(directory: Path, row: Row) -> tuple[int, int]:
-    """Return the numbers of pages and of relevant pages from a crawl's log, or from its row without a log."""
     if not (directory / NAME).exists():
         return int(row["pages"]), int(row["relevant"])
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:

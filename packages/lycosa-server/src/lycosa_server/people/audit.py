@@ -20,7 +20,6 @@ def record(
     detail: str = "",
     address: str = "",
 ) -> None:
-    """Add an entry. `person_id` is empty if nobody was signed in."""
     database.run("DELETE FROM audit WHERE at < :at", at=now - MAX_AGE_SECONDS)
     fields = {"name": name, "action": action, "subject": subject, "detail": detail, "address": address}
     database.insert(

@@ -59,7 +59,9 @@ def seeds_of(database: Database, chosen: Iterable[str], words: str) -> list[str]
 
 def add(database: Database, now: float, preference: str, url: str, title: str = "", note: str = "") -> Row:
     """Add an entry; `url` must be canonical."""
-    row = _checked({"preference": preference, "url": url, "title": title, "note": note})
+    given = {"preference": preference, "url": url, "title": title, "note": note}
+    limits = {"preference": (100, 1), "url": (2_000, 1), "title": (300, 0), "note": (1_000, 0)}
+    row = {key: clean_line(value, f"the {key}", *limits[key]) for key, value in given.items()}
     count = database.count("catalogue")
     if count >= MAX_ENTRIES:
         raise InputError("limit-reached", f"the catalogue has {count:,} entries, the maximum: delete some first")
@@ -67,8 +69,3 @@ def add(database: Database, now: float, preference: str, url: str, title: str = 
         return database.insert("catalogue", row, id=new_id(), created=now)
     except Conflict as error:
         raise Conflict(f"{url} is already a seed of {row['preference']}") from error
-
-
-def _checked(given: dict[str, str]) -> Row:
-    limits = {"preference": (100, 1), "url": (2_000, 1), "title": (300, 0), "note": (1_000, 0)}
-    return {key: clean_line(value, f"the {key}", *limits[key]) for key, value in given.items()}

@@ -44,16 +44,13 @@ class Ending:
 
 
 def create(database: Database, now: float, interest: str, budget: int) -> Row:
-    """Queue a new crawl of an interest; raise `Conflict` if one is under way."""
     with database.transaction():
         _check_only_one(database, interest)
         last = database.row(
             "SELECT MAX(number) AS number, COUNT(*) AS kept FROM crawl WHERE interest = :interest", interest=interest
         )
         if last and last["kept"] >= MAX_CRAWLS:
-            raise Conflict(
-                f"this interest has {MAX_CRAWLS} crawls, the maximum: delete an old one first, or continue the last one"
-            )
+            raise Conflict(f"this interest has {MAX_CRAWLS} crawls, the maximum: delete an old one first")
         number = ((last and last["number"]) or 0) + 1
         state: Row = {"task": "crawl", "wanted": "run", "state": "queued", "created": now, "queued": now}
         row = database.insert("crawl", state, id=new_id(), interest=interest, number=number, budget=budget)
@@ -92,10 +89,7 @@ def add_pages(database: Database, now: float, crawl: str, pages: int, max_pages:
             raise Conflict("this crawl is revisiting its pages: wait until it is done, or stop it first")
         budget = row["budget"] + pages
         if budget > max_pages:
-            raise InputError(
-                "out-of-range",
-                f"{budget:,} pages are too many: the maximum is {max_pages:,}, this crawl has {row['budget']:,}",
-            )
+            raise InputError("out-of-range", f"{budget:,} pages in total: the maximum is {max_pages:,}")
         if row["state"] in OVER:
             return _queue(database, now, row, task="crawl", budget=budget)
         wanted = "run" if row["wanted"] == "stop" else row["wanted"]  # a stop that has not happened yet is withdrawn
@@ -156,12 +150,8 @@ def _locked(database: Database, crawl: str) -> Iterator[Row]:
 def _check_only_one(database: Database, interest: str, crawl: str = "") -> None:
     """Raise `Conflict` if another crawl of the interest is under way. Locks the interest against concurrent starts."""
     found(database.get("interest", interest, locked=True), "interest")
-    other = database.row(
-        "SELECT state FROM crawl WHERE interest = :interest AND id <> :crawl "
-        "AND state IN ('queued', 'running', 'paused')",
-        interest=interest,
-        crawl=crawl,
-    )
+    statement = "SELECT state FROM crawl WHERE interest = :interest AND id <> :crawl AND state IN :states"
+    other = database.row(statement, interest=interest, crawl=crawl, states=UNDER_WAY)
     if other is not None:
         raise Conflict(f"a crawl of this interest is {other['state']}: stop it first, or continue it")
 
@@ -175,7 +165,6 @@ def of_interest(database: Database, interest: str) -> list[Row]:
 
 
 def queue_positions(database: Database) -> dict[str, int]:
-    """Return the position of each queued crawl, from 1, in the order in which they would start."""
     rows = under_way(database)
     return {crawl: place for place, crawl in enumerate(crawls_to_start(rows, len(rows), len(rows)), 1)}
 
@@ -226,7 +215,6 @@ def to_judge(database: Database) -> list[Row]:
 def record_judged(
     database: Database, crawl: str, request: int, relevant: int | None = None, last_label: int = 0, failed: str = ""
 ) -> None:
-    """Record that pages were judged for this request, with the relevant pages and the last label of the log."""
     with database.transaction():
         if lock_crawl(database, crawl) is None:
             return
@@ -245,12 +233,9 @@ def record_judged(
 
 
 def take(database: Database, now: float, crawl: str) -> bool:
-    return 1 == database.run(
-        "UPDATE crawl SET state = 'running', started = COALESCE(started, :now) "
-        "WHERE id = :crawl AND state = 'queued' AND wanted = 'run'",
-        now=now,
-        crawl=crawl,
-    )
+    changes = "state = 'running', started = COALESCE(started, :now)"
+    chosen = "id = :crawl AND state = 'queued' AND wanted = 'run'"
+    return database.run(f"UPDATE crawl SET {changes} WHERE {chosen}", now=now, crawl=crawl) == 1
 
 
 def requeue(database: Database, crawl: str) -> None:
@@ -263,21 +248,14 @@ def update_counts(database: Database, crawl: str, pages: int, relevant: int) -> 
 
 
 def end(database: Database, now: float, crawl: str, ending: Ending) -> str:
-    """Record the end of a run and return the new state; empty if the crawl was deleted or is not running."""
     with database.transaction():
         row = lock_crawl(database, crawl)
         if row is None or row["state"] != "running":
             return ""
         state, reason = _state_after(row, ending)
-        changes = {
-            "state": state,
-            "reason": reason,
-            "pages": ending.pages,
-            "relevant": ending.relevant,
-            "ended": now if state in OVER else None,
-            "wanted": "run" if state == "queued" else row["wanted"],
-        }
-        database.update("crawl", crawl, changes)
+        counts = {"pages": ending.pages, "relevant": ending.relevant}
+        wanted, ended = "run" if state == "queued" else row["wanted"], now if state in OVER else None
+        _set(database, row, state=state, reason=reason, wanted=wanted, ended=ended, **counts)
     return state
 
 

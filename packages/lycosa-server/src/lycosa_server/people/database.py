@@ -49,16 +49,13 @@ class Database:
         try:
             self._engine = create_engine(url, isolation_level="AUTOCOMMIT", max_overflow=-1, **how)
         except ImportError as error:
-            raise InputError(
-                "missing-package", "PostgreSQL needs psycopg: install it with pip install 'lycosa-server[postgres]'"
-            ) from error
+            raise InputError("missing-package", "psycopg is missing: pip install 'lycosa-server[postgres]'") from error
         event.listen(self._engine, "connect", _prepare_postgres if self.is_postgres else _prepare_sqlite)
         event.listen(self._engine, "handle_error", self._translate_error)
         with self._engine.connect():
             pass
 
     def close(self) -> None:
-        """Close idle connections; one in use by another thread is closed when that thread is done."""
         self._engine.dispose()
 
     @property
@@ -77,7 +74,6 @@ class Database:
         return self._execute(statement, given)[1]
 
     def get(self, table: str, key: str, *, locked: bool = False) -> Row | None:
-        """Return the row with an id; `locked` locks it until the transaction ends."""
         return self.row(f"SELECT * FROM {table} WHERE id = :key{self.lock if locked else ''}", key=key)
 
     def find(self, table: str, **where: Value) -> Row | None:
@@ -87,23 +83,19 @@ class Database:
         return int(self.rows(f"SELECT COUNT(*) AS n FROM {table} WHERE {where}", **given)[0]["n"])
 
     def update(self, table: str, key: str, changes: Row) -> int:
-        """Change columns of the row with an id; return the number of changed rows, 0 or 1."""
         columns = ", ".join(f"{name} = :{name}" for name in changes)
         return self._execute(f"UPDATE {table} SET {columns} WHERE id = :_key", {**changes, "_key": key})[1]
 
     def insert(self, table: str, row: Row | None = None, /, **values: Value) -> Row:
-        """Insert a row and return it; raise `Conflict` if its key exists."""
         row = {**(row or {}), **values}
         self._execute(_insertion(table, row), row)
         return row
 
     def delete(self, table: str, key: str | None = None, /, **where: Value) -> int:
-        """Delete the row with an id, or the rows with these values; return their number."""
         where = where if key is None else {"id": key}
         return self.run(f"DELETE FROM {table} WHERE {_equal(where)}", **where)
 
     def upsert(self, table: str, row: Row, key: Sequence[str], changing: Sequence[str]) -> None:
-        """Insert a row, or change some columns of the row with the same key."""
         changes = ", ".join(f"{name} = excluded.{name}" for name in changing)
         self._execute(f"{_insertion(table, row)} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}", row)
 
@@ -177,9 +169,7 @@ class Database:
         if isinstance(kind, exc.OperationalError | exc.InterfaceError):
             if self.is_postgres:
                 why = next(iter(str(error).splitlines()), repr(error))
-                return DatabaseUnavailable(
-                    f"cannot reach the database {self._place} ({why}): check that PostgreSQL is running, then try again"
-                )
+                return DatabaseUnavailable(f"cannot reach {self._place} ({why}): check that PostgreSQL is running")
             if "locked" in str(error) or "busy" in str(error):
                 return DatabaseUnavailable(f"{self._place} is in use by another process: try again in a moment")
             return StoreError(f"{self._place}: {error}")
@@ -231,14 +221,12 @@ def _url(address: str) -> URL:
     if not separator:
         return URL.create("sqlite", database=address)
     if kind not in ("postgresql", "postgres"):  # the rest may contain a password
-        raise InputError(
-            "bad-database", f"unknown database type {kind}://: give a postgresql:// address, or a file for SQLite"
-        )
+        raise InputError("bad-database", f"unknown database {kind}://: give a postgresql:// address or a file")
     try:
         return make_url(f"postgresql+psycopg://{rest}")
     except (exc.ArgumentError, ValueError):  # its message may repeat the password
         raise InputError(
-            "bad-database", "cannot parse the database address: write postgresql://user:password@host:port/name"
+            "bad-database", "write the database address as postgresql://user:password@host:port/name"
         ) from None
 
 

@@ -36,7 +36,6 @@ def erase_person(database: Database, person: str) -> list[str]:
 
 
 def erase_interest(database: Database, interest: str) -> list[str]:
-    """Erase an interest; return its crawls, whose directories are to be removed."""
     with database.transaction():
         crawls = _mark_for_removal(database, "id", interest)
         database.delete("interest", interest)
@@ -61,7 +60,6 @@ def erase_crawl(database: Database, crawl: str) -> None:
 
 
 def deleted_crawls(database: Database) -> list[str]:
-    """Return the ids of deleted crawls whose directories still exist, oldest first."""
     rows = database.rows("SELECT crawl FROM deleted_crawl ORDER BY at, crawl")
     return [row["crawl"] for row in rows if is_id(row["crawl"])]
 

@@ -16,20 +16,15 @@ def labels_of(database: Database, interest: str) -> dict[str, bool]:
 
 
 def after(database: Database, interest: str, number: int) -> list[Label]:
-    rows = database.rows(
-        "SELECT url, relevant, at, number FROM feedback WHERE interest = :interest AND number > :number "
-        "ORDER BY number",
-        interest=interest,
-        number=number,
-    )
+    chosen = "interest = :interest AND number > :number ORDER BY number"
+    statement = f"SELECT url, relevant, at, number FROM feedback WHERE {chosen}"
     return [
         Label(row["url"], None if row["relevant"] is None else bool(row["relevant"]), row["at"], str(row["number"]))
-        for row in rows
+        for row in database.rows(statement, interest=interest, number=number)
     ]
 
 
 def given(database: Database, interest: str) -> list[Row]:
-    """Return the labels, newest first; `by` is empty once the account is gone."""
     return database.rows(
         "SELECT f.url, f.title, f.relevant, f.at, COALESCE(p.name, '') AS by, f.relevance_now, f.threshold "
         "FROM feedback f LEFT JOIN person p ON p.id = f.person WHERE f.interest = :interest AND f.relevant IS NOT NULL "
@@ -51,7 +46,6 @@ def set_label(
     url: str,
     relevant: bool | None,
     title: str = "",
-    *,
     relevance_now: float | None = None,
     threshold: float | None = None,
 ) -> int:
@@ -65,14 +59,12 @@ def set_label(
         }  # fmt: skip
         if relevant is not None:
             database.upsert("feedback", row, ("interest", "url"), ("number", "relevant", "title", "person", "at"))
-        elif not database.run(
-            "UPDATE feedback SET number = :number, relevant = NULL, title = '', person = NULL, at = :at "
-            "WHERE interest = :interest AND url = :url AND relevant IS NOT NULL",
-            number=number,
-            at=now,
-            interest=interest,
-            url=url,
-        ):
-            return number - 1
+        else:
+            statement = (
+                "UPDATE feedback SET number = :number, relevant = NULL, title = '', person = NULL, at = :at "
+                "WHERE interest = :interest AND url = :url AND relevant IS NOT NULL"
+            )
+            if not database.run(statement, number=number, at=now, interest=interest, url=url):
+                return number - 1
         crawls.request_judging(database, interest, "labels")
     return number

@@ -58,6 +58,10 @@ def _number(default: float, maximum: float, description: str | None = None, mini
     return Field(default, ge=minimum, le=maximum, strict=True, allow_inf_nan=False, description=description)
 
 
+def _text(max_length: int, description: str) -> Any:
+    return Field(default="", max_length=max_length, description=description)
+
+
 @dataclass(config=ConfigDict(extra="forbid"))
 class InterestSettings:
     """Settings of an interest; they need words, examples or a model, and seeds or preferences."""
@@ -84,47 +88,32 @@ class InterestSettings:
     frequent: Line = Field(default="1d", max_length=40, description="Such as 6h or 1d; ten minutes or more.")
     infrequent: Line = Field(default="30d", max_length=40)
     detect: Lines = _lines("Change detectors, from GET /detectors; empty: the defaults.")
-    respect_opt_outs: Line = Field(
-        default="",
-        max_length=20,
-        description="Pages to skip if opted out: training (of AI training or mining), all; empty: the server's.",
+    respect_opt_outs: Line = _text(
+        20, "Pages to skip if opted out: training (of AI training or mining), all; empty: the server's."
     )
-    model: Line = Field(
-        default="", max_length=64, description="Id of the owner's classifier, replacing words and examples."
-    )
+    model: Line = _text(64, "Id of the owner's classifier, replacing words and examples.")
     targets: Lines = _lines("Relevant classes of the model, or branches of them.")
-    strategy_model: Line = Field(
-        default="",
-        max_length=64,
-        description="Id of the owner's rules or browsing model, for strategies that need one.",
-    )
+    strategy_model: Line = _text(64, "Id of the owner's rules or browsing model, for strategies that need one.")
 
     def check(self, most_pages: int = 10_000) -> None:
         """Validate combinations of settings, and replace empty texts by defaults."""
         if self.budget > most_pages:
-            raise InputError(
-                "out-of-range", f"the budget is {self.budget}: it must be a number from 1 to {most_pages:,}"
-            )
+            raise InputError("out-of-range", f"the budget is {self.budget}: it must be from 1 to {most_pages:,}")
         self.frequent = revisit_interval(self.frequent, "the interval for frequent revisits") or "1d"
         self.infrequent = revisit_interval(self.infrequent, "the interval for infrequent revisits") or "30d"
         self.languages = [code.lower() for code in self.languages]
         if self.model and (self.words or self.examples or self.judge != AUTOMATIC):
             raise InputError(
-                "conflicting-options", "a model replaces words, examples and judge: remove these, or the model"
+                "conflicting-options", "a model replaces words, examples and judge: remove one or the other"
             )
         if self.targets and not self.model:
             raise InputError("missing-model", "classes belong to a model: choose the model as well")
         if not self.words and not self.examples and not self.model:
-            raise InputError(
-                "missing-topic",
-                "nothing to look for: describe it in a few words, or give the address of an example page",
-            )
+            raise InputError("missing-topic", "no topic: describe it in a few words, or give an example page")
         if not self.seeds and not self.preferences:
             raise InputError("no-seed", "no seed: give the address of a page, or choose a subject from the catalogue")
         if self.respect_opt_outs not in OPT_OUT_LEVELS:
-            raise InputError(
-                "bad-value", f"respect_opt_outs is {self.respect_opt_outs!r}: choose training or all, or leave it empty"
-            )
+            raise InputError("bad-value", f"respect_opt_outs is {self.respect_opt_outs!r}: choose training or all")
         for code in self.languages:
             if not re.fullmatch("[a-z]{2,3}", code):
                 raise InputError("bad-language", f"{code!r} is not a language code; examples: en, de")
@@ -170,10 +159,6 @@ def crawl_options(
     `seeds` are the catalogue's seeds for the preferences; `budget` replaces the one in the settings; `files` are the
     paths of its models, by `model` (for the judge) and `strategy`. `operator_options` apply to everyone: delay,
     concurrency, allow_network, contact ...
-
-    >>> settings = InterestSettings("reefs", seeds=["https://example.org/"], exclude=["/tag?"])
-    >>> crawl_options(settings, delay=2.0)["exclude"]
-    ['/tag\\\\?']
     """
     strategy = STRATEGY if settings.strategy == AUTOMATIC else settings.strategy
     if settings.strategy_model:
@@ -195,9 +180,6 @@ def crawl_options(
         **operator_options,
     }
     if not options["seeds"]:
-        raise InputError(
-            "no-seed",
-            "no seed: the chosen subjects no longer have seeds; give the address of a page, or choose another subject",
-        )
+        raise InputError("no-seed", "the chosen subjects no longer have seeds: give the address of a page")
     Options.from_mapping(options, "the interest's settings").check()
     return options

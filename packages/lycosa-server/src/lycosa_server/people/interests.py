@@ -36,7 +36,6 @@ def check_limit(database: Database, table: str, owner: str, max_count: int) -> N
 
 
 def of_person(database: Database, person: str, interest: str = "") -> list[Row]:
-    """Return the interests that a person may see, or one of them, with access mode, label counts and last visit."""
     return database.rows(
         "SELECT v.*, (SELECT COUNT(*) FROM share s WHERE s.interest = v.id) AS shares, "
         "(SELECT COUNT(*) FROM feedback f WHERE f.interest = v.id AND f.relevant = 1) AS yes, "

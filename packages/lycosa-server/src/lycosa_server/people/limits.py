@@ -57,7 +57,6 @@ class Attempt(NamedTuple):
 
 
 def record_sign_in(database: Database, now: float, folded: str, address: str) -> Attempt:
-    """Record an attempt to sign in; raise `TooManyAttempts` above a limit."""
     place = network(address)
     pair, known = _source("pair", folded, place), _source("known", folded, place)
     against = [(PAIR, pair)]
@@ -112,12 +111,8 @@ def _record(database: Database, now: float, against: list[tuple[Limit, str]]) ->
 
 
 def _seconds_to_wait(database: Database, now: float, limit: Limit, source: str) -> float:
-    rows = database.rows(
-        "SELECT at FROM attempt WHERE source = :source AND at > :at ORDER BY at DESC LIMIT :limit",
-        source=source,
-        at=now - limit.seconds,
-        limit=limit.max_attempts + 1,
-    )
+    statement = "SELECT at FROM attempt WHERE source = :source AND at > :at ORDER BY at DESC LIMIT :limit"
+    rows = database.rows(statement, source=source, at=now - limit.seconds, limit=limit.max_attempts + 1)
     return 0.0 if len(rows) <= limit.max_attempts else float(rows[-1]["at"] + limit.seconds - now)
 
 

@@ -36,8 +36,7 @@ def migrate(database: Database, config: Config | None = None) -> None:
         except CommandError as error:
             raise InputError(
                 "newer-database",
-                f"the database has schema {revision(database)}, but this Lycosa only knows {newest(config)}: install "
-                "the newer version that wrote it, or restore a backup",
+                f"the database has schema {revision(database)}: install the newer Lycosa that wrote it",
             ) from error
 
 

@@ -44,18 +44,13 @@ def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) ->
     if row is None:
         raise InputError("unknown-model", "this model does not exist, or is not yours: choose another one")
     if row["kind"] not in kinds:
-        raise InputError(
-            "wrong-kind", f"the model {row['name']} is a {row['kind']} model: choose a {' or '.join(kinds)}"
-        )
+        raise InputError("wrong-kind", f"{row['name']} is a {row['kind']} model: choose a {' or '.join(kinds)}")
     if row["state"] != "ready":
-        raise InputError(
-            "not-ready", f"the model {row['name']} is {row['state']}: wait until it is ready, or choose another one"
-        )
+        raise InputError("not-ready", f"the model {row['name']} is {row['state']}: wait until it is ready")
     return row
 
 
 def remove(database: Database, owner: str, model: str) -> None:
-    """Delete the row of a model; raise `Conflict` if an interest uses it. The caller removes the file."""
     with database.transaction():
         database.get("person", owner, locked=True)
         for row in database.rows("SELECT * FROM interest WHERE owner = :owner ORDER BY id", owner=owner):
@@ -66,7 +61,6 @@ def remove(database: Database, owner: str, model: str) -> None:
 
 
 def take_queued(database: Database) -> Row | None:
-    """Mark the model queued longest as `training` and return it; None if the queue is empty."""
     row = database.row("SELECT id FROM model WHERE state = 'queued' ORDER BY created, id LIMIT 1")
     start = "UPDATE model SET state = 'training' WHERE id = :id AND state = 'queued'"
     if row is None or not database.run(start, id=row["id"]):
@@ -87,7 +81,5 @@ def model_ids(database: Database) -> set[str]:
 def _text(data: dict[str, Any], max_characters: int) -> str:
     text = json.dumps(data, ensure_ascii=False)
     if len(text) > max_characters:
-        raise InputError(
-            "too-large", "the names of classes or topics are too long in total: use shorter or fewer names"
-        )
+        raise InputError("too-large", "the names of classes or topics are too long in total: shorten them")
     return text

@@ -25,11 +25,8 @@ def notify(database: Database, now: float, person: str, kind: str, text: str, in
 
 def of_person(database: Database, person: str, *, unread: bool = False, limit: int = 100) -> list[Row]:
     only = " AND read IS NULL" if unread else ""
-    return database.rows(
-        f"SELECT * FROM notice WHERE person = :person{only} ORDER BY at DESC, id LIMIT :limit",
-        person=person,
-        limit=limit,
-    )
+    statement = f"SELECT * FROM notice WHERE person = :person{only} ORDER BY at DESC, id LIMIT :limit"
+    return database.rows(statement, person=person, limit=limit)
 
 
 def unread(database: Database, person: str) -> int:

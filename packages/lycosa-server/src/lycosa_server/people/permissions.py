@@ -59,7 +59,6 @@ def found(row: Row | None, what: str) -> Row:
 
 
 def interest_for(database: Database, person: str, interest: str, mode: Mode = "read") -> Row:
-    """Return an interest that a person has this access to, with `mode` and `owner_name`."""
     row = found(database.row(f"{VISIBLE} AND i.id = :interest", person=person, interest=interest), "interest")
     if RANK[row["mode"]] < RANK[mode]:
         shared = "read only" if row["mode"] == "read" else "edit, but no more"
@@ -68,7 +67,6 @@ def interest_for(database: Database, person: str, interest: str, mode: Mode = "r
 
 
 def crawl_for(database: Database, person: str, crawl: str, mode: Mode = "read") -> tuple[Row, Row]:
-    """Return a crawl whose interest a person has this access to, and that interest."""
     row = found(database.get("crawl", crawl), "crawl")
     try:
         return row, interest_for(database, person, row["interest"], mode)

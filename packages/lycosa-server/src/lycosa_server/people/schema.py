@@ -92,7 +92,6 @@ _table(
     Index("audit_at", "at"),
 )
 
-# Seeds by preference, maintained by admins.
 _table(
     "catalogue",
     *_texts("preference", "url"),
@@ -112,7 +111,6 @@ _table(
     Index("interest_owner", "owner"),
 )
 
-# `mode`: read, edit.
 _table(
     "share",
     _of("interest"),
@@ -226,7 +224,6 @@ _table(
 # Directories to remove after their rows were deleted.
 _table("deleted_crawl", *_texts("crawl"), *_times("at"), key=("crawl",))
 
-# Heartbeats of the processes.
 _table(
     "process",
     *_texts("name"),

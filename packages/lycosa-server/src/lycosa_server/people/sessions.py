@@ -60,7 +60,6 @@ def csrf_of(value: str) -> str:
 
 
 def is_valid(database: Database, now: float, session: str) -> bool:
-    """Return True while a session is valid, by its id: for streams that outlast a cookie's value."""
     row = database.get("session", session)
     return row is not None and _is_current(row, now) and active(database, row["person"]) is not None
 

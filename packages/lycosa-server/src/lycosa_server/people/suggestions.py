@@ -45,8 +45,6 @@ class SuggestedSeed:
 
 
 class ScoredTerm(NamedTuple):
-    """A term that is more frequent on liked pages: its id, z-score, and the reason."""
-
     term: int
     weight: float
     why: str
@@ -108,9 +106,6 @@ def suggest_terms(here: Column, pages_here: int, there: Column, pages_there: int
     The log odds of both sides, each with PRIOR average pages added, are compared by their standard error, the root of 1
     / n1 + 1 / m1 + 1 / n2 + 1 / m2 for n pages with the term and m without. A term has to occur on two liked pages and
     on 30 % of them. There must be three liked pages.
-
-    >>> suggest_terms(np.array([4., 4., 0.]), 4, np.array([2., 90., 90.]), 100)[0].why
-    'on 4 of 4 pages you liked, on 2 of 100 others'
     """
     if pages_here < 3 or pages_there < 1:
         return []
@@ -133,11 +128,7 @@ def suggest_terms(here: Column, pages_here: int, there: Column, pages_there: int
 
 
 def spellings(texts: Iterable[tuple[str, str]], wanted: Collection[str]) -> dict[str, str]:
-    """Return the most frequent spelling of each stem in some (text, language code) pairs.
-
-    >>> spellings([("Polyps build reefs; a polyp, polyps", "en")], {"polyp", "reef"})
-    {'polyp': 'polyps', 'reef': 'reefs'}
-    """
+    """Return the most frequent spelling of each stem in some (text, language code) pairs."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for text, language in texts:
         raw = Counter("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())
@@ -162,20 +153,13 @@ def record_answer(
 
 
 def opened_by(database: Database, interest: str, person: str) -> Mapping[str, int]:
-    rows = database.rows(
-        "SELECT url, times FROM opened WHERE interest = :interest AND person = :person",
-        interest=interest,
-        person=person,
-    )
-    return {row["url"]: row["times"] for row in rows}
+    statement = "SELECT url, times FROM opened WHERE interest = :interest AND person = :person"
+    return {row["url"]: row["times"] for row in database.rows(statement, interest=interest, person=person)}
 
 
 def record_opened(database: Database, now: float, interest: str, person: str, url: str) -> None:
-    database.run(
+    statement = (
         "INSERT INTO opened (interest, person, url, times, at) VALUES (:interest, :person, :url, 1, :at) "
-        "ON CONFLICT (interest, person, url) DO UPDATE SET times = opened.times + 1, at = excluded.at",
-        interest=interest,
-        person=person,
-        url=url,
-        at=now,
+        "ON CONFLICT (interest, person, url) DO UPDATE SET times = opened.times + 1, at = excluded.at"
     )
+    database.run(statement, interest=interest, person=person, url=url, at=now)

@@ -7,16 +7,10 @@ from lycosa.drawing.formats import many
 
 
 def clean_line(text: str, what: str, max_length: int, min_length: int = 0) -> str:
-    """Strip and validate one line of text; `what` names it in error messages.
-
-    >>> clean_line("  coral reefs ", "the name", 80)
-    'coral reefs'
-    """
+    """Strip and validate one line of text; `what` names it in error messages."""
     stripped = text.strip()
     if not all(letter.isprintable() for letter in stripped):  # lone surrogates and NUL are not printable
-        raise InputError(
-            "bad-text", f"{what} contains a character that cannot be shown: use letters, digits and signs on one line"
-        )
+        raise InputError("bad-text", f"{what} contains an unprintable character: remove it")
     if len(stripped) > max_length:
         raise InputError("too-long", f"{what} has {len(stripped):,} characters: the maximum is {max_length:,}")
     if len(stripped) < min_length:

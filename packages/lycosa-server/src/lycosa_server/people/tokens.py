@@ -17,15 +17,12 @@ DAY = 86400.0
 def create(
     database: Database, now: float, person: str, name: str, scopes: frozenset[str], days: float | None
 ) -> tuple[Row, str]:
-    """Create a token. Return its row and the token itself, which is not stored."""
     title = clean_line(name, "the token's name", 100, 1)
     secret, expires = PREFIX + new_secret(), None if days is None else now + days * DAY
     with database.transaction():
         database.get("person", person, locked=True)  # serialises the count
         if len([one for one in of_person(database, person) if _is_current(one, now)]) >= MAX_TOKENS:
-            raise InputError(
-                "limit-reached", f"you have {MAX_TOKENS} tokens, the maximum: revoke one that you do not need"
-            )
+            raise InputError("limit-reached", f"you have {MAX_TOKENS} tokens, the maximum: revoke one first")
         row = database.insert(
             "token", id=new_id(), digest=digest(secret), person=person, name=title, scopes=" ".join(sorted(scopes)),
             created=now, expires=expires, used=None, revoked=None,
@@ -34,7 +31,6 @@ def create(
 
 
 def find(database: Database, now: float, secret: str) -> Row | None:
-    """Return a valid token, with its enabled person under `owner`; None otherwise."""
     if not secret.startswith(PREFIX) or len(secret) > 100:
         return None
     row = database.find("token", digest=digest(secret))
