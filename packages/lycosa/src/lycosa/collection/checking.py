@@ -100,10 +100,9 @@ def _copy(path: Path, new: Path, result: CrawlCheck, progress: ProgressCallback)
         db.execute("PRAGMA writable_schema=ON")  # otherwise SQLite reads nothing from a truncated file
         db.text_factory = lambda raw: raw.decode("utf-8", "replace")
         relevances_now: dict[int, float] = {}
+        query = "SELECT seq, relevance_now FROM relevance_now WHERE typeof(relevance_now) = 'real'"
         with suppress(sqlite3.DatabaseError):  # `lycosa judge` can rebuild them
-            relevances_now = dict(
-                db.execute("SELECT seq, relevance_now FROM relevance_now WHERE typeof(relevance_now) = 'real'")
-            )
+            relevances_now = dict(db.execute(query))
         lost: list[str] = []
         rebuilt = wordless = 0
         words_lost = False

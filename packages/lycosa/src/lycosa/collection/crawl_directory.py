@@ -52,9 +52,7 @@ class CrawlDirectory:
         self.options = Directory.read_options(path)
         self.whole_text = whole_text or self.options.whole_text  # extract all text instead of the main part
         if not (path / NAME).exists():
-            raise InputError(
-                "nothing-crawled", f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'"
-            )
+            raise InputError("nothing-crawled", f"nothing has been crawled in {path} yet: run 'lycosa resume {path}'")
         self.log = SqliteLog(path / NAME, readonly=True)
         self.versions = Versions(self.log, path / "archive")
         self.threshold = float(self.log.setting("threshold", 0.0)) if threshold is None else threshold

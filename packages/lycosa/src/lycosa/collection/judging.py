@@ -230,9 +230,8 @@ class _Rejudging:
         name = fingerprint(options, topic)
         self.probability = bool(getattr(topic, "probability", False))
         labelled, learner = self._with_labels(topic)
-        reader = (
-            _ArchiveJudge(self.collection, learner) if isinstance(labelled, LabelledJudge) and has_changed else None
-        )
+        reads_pages = isinstance(labelled, LabelledJudge) and has_changed
+        reader = _ArchiveJudge(self.collection, learner) if reads_pages else None
         try:
             last_seq = 0 if has_changed else self._restore(learner, name)
         except StateMismatch:

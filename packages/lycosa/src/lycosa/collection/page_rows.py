@@ -149,16 +149,8 @@ class PageFate:
         elif state != was.state:
             since = visit.started
         target = visit.links.urls[0] if state == "moved" and visit.links.urls else ""
-        return cls(
-            state,
-            since,
-            was.versions + visit.is_version,
-            was.revisits + 1,
-            visit.started,
-            changed,
-            target,
-            version_time,
-        )
+        versions, revisits = was.versions + visit.is_version, was.revisits + 1
+        return cls(state, since, versions, revisits, visit.started, changed, target, version_time)
 
 
 # Conclusive outcomes; after others the visit is retried.

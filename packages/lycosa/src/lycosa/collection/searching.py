@@ -305,9 +305,8 @@ class Search:
         # is indexed twice; the later one replaces the earlier.
         for start in range(after, end, EVENTS_PER_QUERY):
             last = min(end, start + EVENTS_PER_QUERY)
-            versions = self.collection.log.rows(
-                "MAX(seq)", f"{VERSIONS} AND seq > ? AND seq <= ? GROUP BY node", "1", (start, last)
-            )
+            newest = f"{VERSIONS} AND seq > ? AND seq <= ? GROUP BY node"
+            versions = self.collection.log.rows("MAX(seq)", newest, "1", (start, last))
             for seq, visit in self.collection.visits([seq for (seq,) in versions]):
                 if visit.status != 304:  # revisited, unchanged
                     yield self._indexed_page(seq, visit)
@@ -346,9 +345,6 @@ Weights = NDArray[np.float64]
 
 
 class RankedPage(NamedTuple):
-    """Page number in the index, sequence number in the log, weight."""
-
-    page: int
     seq: int
     weight: float
 
@@ -460,7 +456,7 @@ class IndexRanking:
         pages = self.pages[mask[self.pages["id"]]]
         page_weights = weights[pages["id"]]
         order = np.lexsort((pages["id"], -pages["relevance"], -page_weights))[:limit]
-        return [RankedPage(pages["id"].item(at), pages["seq"].item(at), page_weights.item(at)) for at in order]
+        return [RankedPage(pages["seq"].item(at), page_weights.item(at)) for at in order]
 
 
 # Indexes of a crawl: the view (shelf.py) and the search index. Readers update them on demand, which takes minutes for a

@@ -49,9 +49,8 @@ def snippet(text: str, marks: Sequence[Highlight], width: int = 240) -> Snippet:
     # Marks of little weight do not count, such as `the` in a query for `the reef`.
     min_weight = 0.05 * max((mark.weight for mark in marks), default=0.0)
     significant = [mark for mark in marks if mark.weight >= min_weight]
-    begin, stop = _best_window(
-        _find_matches(text, significant, width), significant, 3 * width // 4
-    )  # leaves a quarter for context
+    matches = _find_matches(text, significant, width)
+    begin, stop = _best_window(matches, significant, 3 * width // 4)  # leaves a quarter for context
     start, end = _widen(text, begin, stop, width)
     passage = " ".join(text[start:end].split())
     passage = ("… " if text[:start].strip() else "") + passage + (" …" if text[end:].strip() else "")

@@ -168,7 +168,6 @@ def _count(collection: CrawlDirectory, summary: Summary) -> None:
 
 
 MIN_TOPIC_WORDS = 3  # words of the topic that a page must contain, if the topic has more
-_WORD_COUNTS = {1: "the word", 2: "both words"}
 _UNWANTED = re.compile(r"(?<!\S)-\S+")
 
 
@@ -205,9 +204,8 @@ def describe_weakness(matching: int, pages: int, words: int) -> str:
     >>> describe_weakness(50, 300, 4)
     ''
     """
-    the_words = _WORD_COUNTS.get(
-        words, "all words" if words <= MIN_TOPIC_WORDS else f"{MIN_TOPIC_WORDS} of the {words} words"
-    )
+    many_words = "all words" if words <= MIN_TOPIC_WORDS else f"{MIN_TOPIC_WORDS} of the {words} words"
+    the_words = {1: "the word", 2: "both words"}.get(words, many_words)
     of = f"{matching:,} of {pages:,} pages {'has' if matching == 1 else 'have'} {the_words}"
     if matching <= max(2, 0.03 * pages):
         of = f"none of {pages:,} pages has {the_words}" if not matching else f"only {of}"

@@ -456,9 +456,8 @@ class CrawlView:
 
     def estimate(self, threshold: float | None = None) -> Estimate:
         relevances_now, counted, pages = self.first_versions()
-        return estimate(
-            relevances_now[counted], self.threshold if threshold is None else threshold, pages, self.probability
-        )
+        threshold = self.threshold if threshold is None else threshold
+        return estimate(relevances_now[counted], threshold, pages, self.probability)
 
     def hosts(self, threshold: float | None = None, relevant: NDArray[np.bool_] | None = None) -> list[HostTally]:
         """Return the hosts in first-seen order, with counts of relevant pages (or of those in the mask `relevant`)."""
@@ -626,13 +625,8 @@ def _link(log: SqliteLog, seq: int, node: str) -> Origin:
     at = best_link(visit, node)
     link_relevance = float(visit.links.link_relevances[at]) if len(visit.links.link_relevances) else 0.0
     kind = "redirect" if visit.outcome == "redirect" else "sitemap" if visit.kind == "sitemap" else "link"
-    return Origin(
-        kind,
-        visit.node,
-        clean(visit.title)[:MAX_TEXT_LENGTH],
-        clean(visit.links.anchors[at])[:MAX_TEXT_LENGTH],
-        link_relevance,
-    )
+    title, anchor = (clean(text)[:MAX_TEXT_LENGTH] for text in (visit.title, visit.links.anchors[at]))
+    return Origin(kind, visit.node, title, anchor, link_relevance)
 
 
 def log_signature(path: Path) -> Signature | None:

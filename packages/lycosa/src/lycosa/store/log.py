@@ -158,26 +158,21 @@ class SqliteLog:
 
     def append(self, event: Event) -> int:
         """Append and commit an event, and return its sequence number. A committed event survives kill -9."""
-        with self._translating_errors():
-            seq = self._insert(_row_of(event))
+        body = codec.encode_visit(event) if isinstance(event, Visit) else codec.encode_other(event)
+        seq = self.put(None, event, body)
         if isinstance(event, Visit) and self._versions is not None and event.is_version:
             self._versions.append(seq)
         if not os.path.exists(self._name):
             raise StoreError(f"{self.path} was deleted while the crawl ran: restore it, or start a new crawl")
         return seq
 
-    def put(self, seq: int, event: Event, body: bytes, relevance_now: float | None) -> None:
-        """Insert an encoded event copied from another log under its sequence number."""
+    def put(self, seq: int | None, event: Event, body: bytes, relevance_now: float | None = None) -> int:
+        """Insert an encoded event under a sequence number, by default the next one; return the number."""
         with self._translating_errors():
             row = (seq, *row_columns(event), body)
-            self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * 10)})", row)
+            done = self._db.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
             if relevance_now is not None:
                 self._db.execute("INSERT INTO relevance_now VALUES (?, ?)", (seq, relevance_now))
-
-    def _insert(self, row: tuple[object, ...]) -> int:
-        done = self._db.execute(
-            f"INSERT INTO event ({', '.join(_COLUMNS[1:])}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row
-        )
         return done.lastrowid or 0
 
     def store_relevances(self, relevances_now: NDArray[Any]) -> None:
@@ -187,18 +182,14 @@ class SqliteLog:
         seqs = self._versions
         if len(seqs) != len(relevances_now):
             raise StoreError(f"{self.path}: relevance given for {len(relevances_now)} pages, the log has {len(seqs)}")
-        with self.batch():
-            self._db.executemany(
-                "INSERT OR REPLACE INTO relevance_now VALUES (?, ?)", zip(seqs, relevances_now.tolist(), strict=True)
-            )
+        self.settle(zip(seqs, relevances_now.tolist(), strict=True))
 
     def forget_places(self, seqs: Sequence[int]) -> None:
+        rows = [(seq,) for seq in seqs]
         with self.batch():
-            self._db.executemany(
-                "UPDATE event SET file = '', start = 0, length = 0 WHERE seq = ?", [(seq,) for seq in seqs]
-            )
+            self._db.executemany("UPDATE event SET file = '', start = 0, length = 0 WHERE seq = ?", rows)
 
-    def settle(self, relevances_now: Sequence[tuple[int, float]]) -> None:
+    def settle(self, relevances_now: Iterable[tuple[int, float]]) -> None:
         """Store the current relevance of some pages, given as pairs of sequence number and relevance."""
         with self.batch():
             self._db.executemany("INSERT OR REPLACE INTO relevance_now VALUES (?, ?)", relevances_now)
@@ -430,11 +421,6 @@ def _column_defect(kind: bytes, node: bytes, outcome: bytes, same: bytes, file: 
 def is_valid_place(place: ArchivePlace) -> bool:
     fits = 0 <= place.offset <= 2**53 and 0 <= place.length <= 2**53
     return fits and (not place.file or PLACE.fullmatch(place.file) is not None)
-
-
-def _row_of(event: Event) -> tuple[object, ...]:
-    body = codec.encode_visit(event) if isinstance(event, Visit) else codec.encode_other(event)
-    return (*row_columns(event), body)
 
 
 def row_columns(event: Event) -> tuple[object, ...]:

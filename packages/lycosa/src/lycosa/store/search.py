@@ -66,10 +66,8 @@ def index_lock(
     try:
         file = open(directory / "search.lock", "a")  # noqa: SIM115 - held open for as long as the lock is held
     except OSError as error:
-        raise StoreError(
-            f"cannot write the search index in {directory}: {error.strerror}; free some space or give access, "
-            "or search a copy of the directory"
-        ) from error
+        message = f"cannot write the search index in {directory}: {error.strerror}"
+        raise StoreError(f"{message}; free some space or give access, or search a copy") from error
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -94,9 +94,8 @@ class Snapshots:
     def write(self, about: About, state: State) -> None:
         """Write a state and its description; raise OSError for a full disk, StateMismatch if it cannot be stored."""
         leaves: dict[str, Any] = {}
-        plain = msgpack.packb(
-            _extract_arrays(state, "", leaves), default=_number, unicode_errors="surrogatepass", strict_types=False
-        )
+        rest = _extract_arrays(state, "", leaves)
+        plain = msgpack.packb(rest, default=_number, unicode_errors="surrogatepass", strict_types=False)
         if self.path.is_symlink():
             raise StateMismatch(f"{self.path} is a symbolic link")
         self.path.mkdir(exist_ok=True)

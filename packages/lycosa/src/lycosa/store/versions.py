@@ -55,9 +55,8 @@ class Versions:
         try:
             exchange, refers_to = read_exchange(path, visit.place)
         except (KeyError, ValueError) as error:  # it decompresses, but is not a WARC record
-            raise DamagedError(
-                f"{path}: no record of {visit.node} at byte {visit.place.offset}; restore it from a backup"
-            ) from error
+            message = f"{path}: no record of {visit.node} at byte {visit.place.offset}; restore it from a backup"
+            raise DamagedError(message) from error
         if not refers_to and len(exchange.body) < visit.size and "render" not in visit.data:
             raise DamagedError(f"{path}: the record of {visit.node} is cut short; restore it from a backup")
         return exchange, refers_to

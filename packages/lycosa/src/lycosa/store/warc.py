@@ -97,10 +97,8 @@ class WarcArchive:
             for name, end in archived.items():
                 size = on_disk[name].stat().st_size if name in on_disk else 0
                 if size < end:
-                    raise DamagedError(
-                        f"{self.directory / name} has {size} bytes, but the log recorded {end}: restore the file "
-                        "from a backup, or restore a log of the same age"
-                    )
+                    message = f"{self.directory / name} has {size} bytes, but the log recorded {end}"
+                    raise DamagedError(f"{message}: restore the file from a backup, or a log of the same age")
             for name, path in on_disk.items():
                 end = archived.get(name, 0)
                 if path.stat().st_size == 0:
@@ -241,10 +239,8 @@ class WarcArchive:
 
     def _write(self, data: bytes) -> None:
         if not os.fstat(self._file).st_nlink:
-            raise StoreError(
-                f"{self.directory / self._name} was deleted while the crawl ran, and its records are lost; "
-                "restore it, or start a new crawl"
-            )
+            file = self.directory / self._name
+            raise StoreError(f"{file} was deleted while the crawl ran: restore it, or start a new crawl")
         try:
             written = 0
             while written < len(data):
@@ -394,9 +390,8 @@ def _member(
 
 
 def _is_compressed(exchange: Exchange) -> bool:
-    return any(
-        key.lower() == b"content-encoding" and value.strip().lower() in _COMPRESSED for key, value in exchange.headers
-    )
+    encodings = (value for key, value in exchange.headers if key.lower() == b"content-encoding")
+    return any(value.strip().lower() in _COMPRESSED for value in encodings)
 
 
 def http_head(exchange: Exchange) -> bytes:

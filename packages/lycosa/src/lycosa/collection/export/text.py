@@ -50,14 +50,8 @@ def markdown(visit: Visit, document: ParsedPage, text: str) -> str:
     """Format a page as Markdown: title, URL, and main text with headings.
 
     >>> page = ParsedPage("Reefs", main="Where\\n- in the sea", headings="Where")
-    >>> print(markdown(Visit("http://a.test/", "page", "ok", 1), page, page.main), end="")
-    # Reefs
-    <BLANKLINE>
-    <http://a.test/>
-    <BLANKLINE>
-    ## Where
-    <BLANKLINE>
-    \\- in the sea
+    >>> markdown(Visit("http://a.test/", "page", "ok", 1), page, page.main)
+    '# Reefs\\n\\n<http://a.test/>\\n\\n## Where\\n\\n\\\\- in the sea\\n'
     """
     title = one_line(document.title or visit.title)
     headings = set(clean(document.headings).split("\n"))

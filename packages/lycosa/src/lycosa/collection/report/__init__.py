@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
+from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
 from heapq import nsmallest
@@ -97,9 +98,7 @@ def gather(collection: CrawlDirectory) -> ReportFigures:
     report.seconds = sum((end - start for start, end in tally.crawls), 0.0)
     report.curve = figures.harvest_chart(relevant[pages], relevant[order])
     report.relevance_chart = figures.relevance_histogram(relevances_now, copies, report.threshold)
-    report.time_chart = figures.pages_over_time(
-        view.column("ended")[pages], relevant[pages], [(start, end) for start, end in tally.crawls]
-    )
+    report.time_chart = figures.pages_over_time(view.column("ended")[pages], relevant[pages], tally.crawls)
     best = _best(collection, view, bool(report.relevant))
     report.best = [cards.card(vertex, excerpt=place < MAX_PATHS) for place, vertex in enumerate(best)]
     report.freshness = _freshness(collection)
@@ -115,7 +114,7 @@ def gather(collection: CrawlDirectory) -> ReportFigures:
     )
     _add_totals(report, collection, cards)
     report.options = _options(options)
-    report.steps = _steps(report)
+    report.steps = list(_steps(report))
     return report
 
 
@@ -195,9 +194,8 @@ def _options(options: Options) -> list[tuple[str, str, str]]:
     for item in fields(options):
         value = getattr(options, item.name)
         if value != (DEFAULT_STRATEGY if item.name == "strategy" else default_of(item)):
-            differing.append(
-                (flag_of(item.name) if item.name != "topic" else "TOPIC", _format_value(value), item.metadata["help"])
-            )
+            name = "TOPIC" if item.name == "topic" else flag_of(item.name)
+            differing.append((name, _format_value(value), item.metadata["help"]))
     return differing
 
 
@@ -207,31 +205,20 @@ def _format_value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _steps(report: ReportFigures) -> list[tuple[str, str]]:
+def _steps(report: ReportFigures) -> Iterator[tuple[str, str]]:
+    """Yield commands to go on with, and what they do."""
     name = report.quoted_directory
-    steps = []
     if report.running:
-        steps.append(
-            (
-                f"lycosa show {name}",
-                "The crawl is still running: see how far it is. This report does not update itself.",
-            )
-        )
+        yield f"lycosa show {name}", "The crawl is still running: see how far it is. This report stays as it is."
     elif report.ending == REFRESHED:
-        steps.append((f"lycosa refresh {name}", "Revisit the pages that are due."))
+        yield f"lycosa refresh {name}", "Revisit the pages that are due."
     elif report.ending != EXHAUSTED:
-        steps.append((f"lycosa resume {name}{report.budget_option}", "Continue where it stopped."))
+        yield f"lycosa resume {name}{report.budget_option}", "Continue where it stopped."
     if report.archived and report.pages:
-        steps.append((f"lycosa search {name} WORDS", "Search the text of the pages."))
+        yield f"lycosa search {name} WORDS", "Search the text of the pages."
     if report.relevant:
-        steps.append(
-            (
-                f"lycosa export {name} --out pages.csv",
-                "Export all relevant pages as a table, a corpus or a web archive.",
-            )
-        )
+        yield f"lycosa export {name} --out pages.csv", "Export all relevant pages as a table, corpus or web archive."
     if report.freshness is not None:
-        steps.append((f"lycosa changes {name}", "List what has changed, and how."))
+        yield f"lycosa changes {name}", "List what has changed, and how."
     if report.pages:
-        steps.append((f"lycosa page {name} URL", "Show one page: its text, its links, and why it was fetched."))
-    return steps
+        yield f"lycosa page {name} URL", "Show one page: its text, its links, and why it was fetched."

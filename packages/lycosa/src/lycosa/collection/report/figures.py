@@ -275,7 +275,7 @@ def relevance_histogram(
 
 
 def pages_over_time(
-    at: NDArray[np.float64], relevant: NDArray[np.bool_], runs: list[tuple[float, float]]
+    at: NDArray[np.float64], relevant: NDArray[np.bool_], runs: Sequence[Sequence[float]]
 ) -> Histogram | None:
     """Return pages by time, without gaps between runs; None if no times are recorded."""
     length = sum(end - start for start, end in runs)
