@@ -202,8 +202,6 @@ class _Clock:
                 if not waited:
                     self.left -= self.now - began
             return task.result()
-        except RenderTimeout:
-            raise
         except Exception as error:
             if type(error).__module__.startswith("playwright."):
                 raise PageFailed(brief(error)) from error
@@ -339,7 +337,7 @@ class RenderingNeeds:
 
     def restore(self, state: State) -> None:
         if "rendered" not in state:
-            raise StateMismatch("there was no browser then")
+            raise StateMismatch("no browser was installed then")
         self.rendered, self.since = Counter(state["rendered"]), Counter(state["since"])
         self.useless_in_row = Counter(state["useless_in_row"])
         self.useful, self.pages = dict(state["useful"]), state["pages"]

@@ -62,7 +62,6 @@ def read_json_ld(about: dict[str, str], script: str) -> str:
 
 
 def _value(value: Any) -> str:
-    """Return a JSON-LD value as text: a string, the name or URL of an object, or up to five of them joined."""
     if isinstance(value, list):
         return ", ".join(filter(None, (_value(each) for each in value[:5] if not isinstance(each, list))))
     if isinstance(value, dict):

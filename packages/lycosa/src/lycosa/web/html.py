@@ -40,8 +40,6 @@ _HEAD = (
     "script[type='application/ld+json'],template"
 )
 _REFRESH_URL = re.compile(r"^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
-
-
 _TWO_LETTERS = dict(
     pair.split("=")
     for pair in """

@@ -79,7 +79,7 @@ _NAMES = (
 _PREFIX = r"(?!has|with|without|no|is|js|elementor|wp|can|hide|show)[a-z0-9]+[-_]{1,2}"
 _BOILERPLATE_NAME = re.compile(rf"(?:^|\s)(?:(?:{_NAMES})(?:[-_]\S*)?|{_PREFIX}(?:{_NAMES}))(?=\s|$)")
 _COMMENTS_NAME = re.compile(
-    r"(?:^|\s)(?:[a-z0-9]+[-_])?(?:comments?(?:-?(?:list|area|section|form|wrap\w*|thread|respond|container))?|"
+    r"(?i)(?:^|\s)(?:[a-z0-9]+[-_])?(?:comments?(?:-?(?:list|area|section|form|wrap\w*|thread|respond|container))?|"
     r"commentlist|commentary-list|disqus\w*|respond|reply-?form|discussion|livefyre\w*|fb-comments)(?=\s|$)"
 )
 _BODY_NAME = re.compile(
@@ -98,8 +98,7 @@ _CHATTER = re.compile(
     r"sponsored|(?:read|show|see|view|load) (?:more|less|all)|continue reading|subscribe(?: now)?|sign (?:in|up)|"
     r"log ?(?:in|out)|follow(?: us\b.*)?|skip to\b.*|back to top|loading|\d* ?comments?|"
     r"(?:leave|post|add) a (?:comment|reply)|reply|"
-    r"all rights reserved|(?:copyright|©).*|close|menu|search|next|previous|home|top|permalink|edit|advertise\w*)\W*",
-    re.IGNORECASE,
+    r"all rights reserved|(?:copyright|©).*|close|menu|search|next|previous|home|top|permalink|edit|advertise\w*)\W*"
 )
 
 

@@ -109,7 +109,6 @@ class _TreeBuilder:
         return node
 
     def position(self, name: str) -> int:
-        """Return the stack position of the innermost open element with this name, or -1."""
         places = self._places.get(name)
         return places[-1] if places else -1
 

@@ -71,26 +71,23 @@ _TITLES = tuple((re.compile(rf"^\W*(?:{words})\W*(?:$|\||[-–—:]\s)", re.IGNO
 
 # titles of challenges, and of many other pages: the text must confirm it
 _VAGUE_TITLE = re.compile(
-    r"^\W*(?:just a moment|one more step|please wait.*|captcha|einen moment,? bitte|un instant|un momento|"
-    r"access denied|blocked|error|[\w.-]+\.[a-z]{2,12}|https?://.*|)\W*(?:$|\||[-–—:]\s)",
-    re.IGNORECASE,
+    r"(?i)^\W*(?:just a moment|one more step|please wait.*|captcha|einen moment,? bitte|un instant|un momento|"
+    r"access denied|blocked|error|[\w.-]+\.[a-z]{2,12}|https?://.*|)\W*(?:$|\||[-–—:]\s)"
 )
 _LOGIN_SUFFIX = re.compile(
-    r"[-–—:|»›]\s*(?:log ?in|sign ?in|login|anmelden|anmeldung|connexion|se connecter|iniciar sesi[oó]n)\W*$",
-    re.IGNORECASE,
+    r"(?i)[-–—:|»›]\s*(?:log ?in|sign ?in|login|anmelden|anmeldung|connexion|se connecter|iniciar sesi[oó]n)\W*$"
 )
 
 _PASSWORD = re.compile(rb"<input[^>]{1,500}type\s*=\s*[\"']?password", re.IGNORECASE)
 _NAME = re.compile(rb"<input[^>]{1,500}type\s*=\s*[\"']?email", re.IGNORECASE)
 _ROBOT = re.compile(
-    r"verify (?:that )?you are (?:a )?human|not a (?:ro)?bot|"
+    r"(?i)verify (?:that )?you are (?:a )?human|not a (?:ro)?bot|"
     r"complete the (?:captcha|security check)|"
-    r"please (?:enable|turn on) (?:js|javascript|cookies)|\bray id\b|\b(?:ro)?bots?\b|\bautomated\b",
-    re.IGNORECASE,
+    r"please (?:enable|turn on) (?:js|javascript|cookies)|\bray id\b|\b(?:ro)?bots?\b|\bautomated\b"
 )
 # only challenges say this
 _CHALLENGE_TEXT = re.compile(
-    r"unusual traffic from your (?:computer|network)|enable javascript and cookies to continue|"
+    r"(?i)unusual traffic from your (?:computer|network)|enable javascript and cookies to continue|"
     r"checking your browser before|incapsula incident id|"
     r"verif(?:y|ying) (?:that )?you(?:'re|’re| are) (?:a )?(?:human|not a (?:ro)?bot)|"
     r"make sure (?:that )?you(?:'re|’re| are) not a robot|"
@@ -100,25 +97,21 @@ _CHALLENGE_TEXT = re.compile(
     r"violates? our automated access|reference #[0-9a-f.]{8,}|the requested url was rejected|sucuri website firewall|"
     r"browser wird (?:ge|über)prüft|dass sie (?:kein|nicht ein) (?:ro)?bot(?:er)? sind|"
     r"vérification de votre navigateur|"
-    r"vérifi\w+ que vous êtes (?:bien )?(?:un )?humain|comprobando (?:su|tu) navegador|verificando que eres humano",
-    re.IGNORECASE,
+    r"vérifi\w+ que vous êtes (?:bien )?(?:un )?humain|comprobando (?:su|tu) navegador|verificando que eres humano"
 )
 _LIMITED = re.compile(
-    r"you have exceeded (?:a|the|your|our) (?:secondary )?rate limit|you are being rate.limited|"
-    r"your ip (?:address )?has (?:sent|made) too many requests",
-    re.IGNORECASE,
+    r"(?i)you have exceeded (?:a|the|your|our) (?:secondary )?rate limit|you are being rate.limited|"
+    r"your ip (?:address )?has (?:sent|made) too many requests"
 )
 _CONSENT = re.compile(r"\b(?:cookies?|consent|privacy|datenschutz|données|einwilligung)\b", re.IGNORECASE)
 _CHOICE = re.compile(
-    r"\b(?:accept|agree|reject|decline|allow all|akzeptieren|zustimmen|ablehnen|accepter|refuser|aceptar|rechazar)",
-    re.IGNORECASE,
+    r"(?i)\b(?:accept|agree|reject|decline|allow all|akzeptieren|zustimmen|ablehnen|accepter|refuser|aceptar|rechazar)"
 )
 _BEFORE_TITLE = re.compile(r"\W*(?:before|bevor|avant)\b", re.IGNORECASE)  # not in titles of pages on privacy
 _CONSENT_HOST = re.compile(r"https?://(?:consent|guce|cookiewall|privacywall)\.", re.ASCII)
 _CONSENT_PATH = re.compile(
-    r"https?://[^?#]*/(?:zustimmung|consent|collectconsent|cookie-?wall|privacy-?(?:gate|wall))/?\?"
-    r"(?:[^#]*&)?(?:url|continue|redirect\w*|return\w*|next|target|dest)=",
-    re.IGNORECASE,
+    r"(?i)https?://[^?#]*/(?:zustimmung|consent|collectconsent|cookie-?wall|privacy-?(?:gate|wall))/?\?"
+    r"(?:[^#]*&)?(?:url|continue|redirect\w*|return\w*|next|target|dest)="
 )
 _LOGIN_PATH = re.compile(r"https?://[^?#]*/authwall\b", re.ASCII)
 _SUBSCRIBE = re.compile(r"\b(?:subscri(?:be|ption)|abonn\w+|suscr[ií]b\w+)\b", re.IGNORECASE)

@@ -97,7 +97,6 @@ def read_opml(text: str, source: Source) -> None:
 
 
 def _outline(own: Mapping[str, str], around: str, source: Source) -> str:
-    """Add the feed or page of an outline; return its label if it is a folder."""
     label = own.get("text") or own.get("title") or ""
     feed, page = own.get("xmlurl", ""), own.get("htmlurl", "")
     if own.get("type", "").lower() == "include":

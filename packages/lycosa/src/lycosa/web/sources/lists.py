@@ -28,10 +28,7 @@ def starts_with_link(line: str) -> bool:
 
 
 def read_list(text: str, source: Source, *, markdown: bool) -> bool:
-    """Add every link; False if the text is not a list: fewer than half of its lines begin with a link.
-
-    With `markdown`, a single link anywhere suffices.
-    """
+    """Add every link; False if fewer than half of the lines begin with one, or with `markdown` if there is none."""
     lines = starting = 0
     heading = ""
     for line in text.split("\n", MAX_LINES)[:MAX_LINES]:

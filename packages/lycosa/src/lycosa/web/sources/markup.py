@@ -105,8 +105,7 @@ class MarkupElement:
 
 
 def records(text: str, names: Set[str], wanted: Set[str]) -> Iterator[MarkupElement]:
-    """Yield elements with one of `names`, with those children (`link`) and grandchildren (`:news/title`) that are
-    wanted.
+    """Yield elements with one of `names` and their wanted children (`link`) and grandchildren (`:news/title`).
 
     A child whose prefix differs from the record's has a colon before its name. A record ends at its end tag or where
     another one begins, a child at its end tag or with its record, so missing end tags do no harm.

@@ -36,9 +36,7 @@ def read_seeds(body: bytes, path: Path | str) -> Source:
 
 
 def read_lines(path: Path, check: Callable[[str], object | None], notes: list[str]) -> list[str]:
-    """Read a plain list of seeds that are not URLs; `#` begins a comment. Lines that `check` maps to None are skipped
-    and quoted in the notes.
-    """
+    """Read a plain list of seeds that are not URLs; lines that `check` maps to None are skipped and noted."""
     lines, _, remark = _read_plain(path, _read_file(path), check)
     if remark:
         notes.append(f"{path}: {remark}, skipped")
@@ -62,9 +60,7 @@ def _read(path: Path | str, body: bytes) -> Source:
     if head in ("<", "{") or "<?xml" in text[:1_000]:
         source = read_source(body, "") or (_saved_page(body) if head == "<" else None)
         if source is None:
-            raise InputError(
-                "bad-file", f"{path} is not a list of seeds: write one URL per line, or export bookmarks or OPML"
-            )
+            raise InputError("bad-file", f"{path} is not a list of seeds: write one URL per line, or export OPML")
     elif any(starts_with_link(line) for line in text.split("\n")):
         source = Source("list")
         read_list(text, source, markdown=True)
