@@ -237,7 +237,7 @@ class CorpusIndex:
                 expected = len(self.columns[alike]) if alike else len(self)
                 fits = not len(column) or len(column) == expected or not (alike or name in ("score", "simhash"))
             if not fits:
-                raise ValueError(f"{name} does not fit the rest of it")
+                raise ValueError(f"{name} has another length than the other columns")
 
     @classmethod
     def of(
@@ -294,7 +294,7 @@ class NodeNames(Sequence[str]):
             return [self[one] for one in range(*node.indices(self._count))]
         if not 0 <= node < self._count:
             if not -self._count <= node < 0:
-                raise IndexError(f"there is no node {node}: the corpus has {self._count:,}")
+                raise IndexError(f"node {node} does not exist: the corpus has {self._count:,}")
             node += self._count
         if not len(self._start):
             return str(node)

@@ -47,7 +47,7 @@ def evaluate(
     nodes = [crawl.number_of[url] for url in urls if url in crawl.number_of]
     some, missing = relevant if isinstance(relevant, CorpusIndex) else nodes, len(urls) - len(nodes)
     if not len(some):
-        raise InputError("unknown-page", f"none of {missing} relevant pages was crawled: name other pages")
+        raise InputError("unknown-page", f"none of {missing} relevant pages was crawled: choose other pages")
     return evaluation_findings(max_similarities_in(crawl, some, background, progress), len(some), threshold, missing)
 
 
@@ -120,8 +120,9 @@ def max_similarities_in(
     else:
         wanted = pages.take(np.asarray(relevant, np.intp))
     if not len(wanted.columns):
-        raise InputError("no-text", "none of the relevant pages has words: name other pages")
-    return max_similarities(pages, wanted, idf_of(stems, background), progress)
+        raise InputError("no-text", "none of the relevant pages has words: choose other pages")
+    known = background or Background.load()
+    return max_similarities(pages, wanted, np.array([known.idf(stem) for stem in stems], np.float32), progress)
 
 
 def _bags(index: CorpusIndex) -> Bags:
@@ -129,11 +130,6 @@ def _bags(index: CorpusIndex) -> Bags:
         raise InputError("no-text", "the index is a graph without text: similarity needs words")
     starts, terms = (np.asarray(index.columns[name], np.intp) for name in ("term_start", "term"))
     return Bags(starts, terms, np.asarray(index.columns["count"], np.float64))
-
-
-def idf_of(stems: Sequence[str], background: Background | None = None) -> NDArray[np.float32]:
-    known = background or Background.load()
-    return np.array([known.idf(stem) for stem in stems], np.float32)
 
 
 def _unit(bags: Bags, idf: NDArray[np.floating]) -> Floats:

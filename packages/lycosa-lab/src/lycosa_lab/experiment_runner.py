@@ -121,7 +121,7 @@ def _adjusted(
     """
     remarks: list[str] = []
     if len({one.name for one in subjects}) < len(subjects):
-        raise InputError("duplicate", "two subjects have the same name: name each of them once")
+        raise InputError("duplicate", "two subjects have the same name: give each subject its own name")
     if experiment.mode == AS_PUBLISHED and experiment.judge and (reason := learning_reason(experiment.judge)):
         raise InputError("learning-judge", f"{reason}, so it can't be the truth in mode as-published")
     texts = list(experiment.strategies)
@@ -129,7 +129,8 @@ def _adjusted(
     other = LOOK_AHEAD if not any(map(look_ahead_links, texts)) else ORACLE
     if yardsticks and other == LOOK_AHEAD and len(index.child) > LARGEST:
         remarks.append(
-            f"{LEFT_OUT}: {LOOK_AHEAD}: with {len(index.child):,} links it would take long; name it to have it."
+            f"{LEFT_OUT}: {LOOK_AHEAD}: with {len(index.child):,} links it would take long; add it to the strategies "
+            "to run it."
         )
     elif yardsticks and other not in texts:
         texts.insert(yardsticks[-1] + 1, other)
@@ -202,9 +203,8 @@ class TrialRunner:
     def _guide_of(self, strategy: str, subject: HuntSubject) -> Judgements | LearningJudgements:
         guide = self.guide(subject, judge_as_for(strategy, self.experiment.description))
         if isinstance(guide, LearningJudgements) and is_foresighted(strategy):
-            return replace(
-                Judgements.given(self.index), relevance=guide.relevance
-            )  # its final judgements, after all pages
+            # its final judgements, after all pages
+            return replace(Judgements.given(self.index), relevance=guide.relevance)
         if isinstance(guide, LearningJudgements) and not uses_judge(strategy):
             return Judgements.given(self.index)  # the strategy ignores judgements, so none are computed
         return guide
@@ -291,13 +291,8 @@ def _run_all(runner: TrialRunner, trials: Sequence[Trial], workers: int) -> dict
     """Run the missing trials ordered by subject, so that few judgements are in memory; return reasons of failures."""
     names = list(runner.subjects)
     missing = sorted((one for one in trials if not _is_done(runner, one)), key=lambda one: names.index(one.subject))
-    ended = dict(
-        zip(
-            missing,
-            map_parallel(TrialRunner.run, missing, workers, "running trials", runner.progress, runner),
-            strict=True,
-        )
-    )
+    done = map_parallel(TrialRunner.run, missing, workers, "running trials", runner.progress, runner)
+    ended = dict(zip(missing, done, strict=True))
     return {trial: ended[trial] for trial in trials if ended.get(trial, ("", ""))[0]}
 
 

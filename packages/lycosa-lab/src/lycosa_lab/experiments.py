@@ -165,7 +165,7 @@ class Experiment:
     def check(self) -> None:
         """Raise InputError for invalid settings. Those that depend on the corpus are checked by the run."""
         if not self.budgets or self.budgets[0] < 1:
-            raise InputError("out-of-range", f"budgets are {self.budgets}: name at least one, each of 1 page or more")
+            raise InputError("out-of-range", f"budgets are {self.budgets}: give at least one, each of 1 page or more")
         for item in fields(self):
             value, about = getattr(self, item.name), item.metadata
             value = value[-1] if item.name == "budgets" else value
@@ -186,7 +186,7 @@ class Experiment:
                 raise InputError("bad-value", f"{what} contains an empty name: remove it")
         if not self.strategies:
             raise InputError(
-                "missing-option", "no strategy to compare: name some of 'lycosa list strategies' with --strategy"
+                "missing-option", "no strategy given: choose one of 'lycosa list strategies' with --strategy"
             )
         from lycosa_lab.trial_strategies import check
 
@@ -198,7 +198,7 @@ class Experiment:
 
         path, command = Path(self.corpus), "lycosa lab index"
         if not self.corpus:
-            raise InputError("missing-option", f"no corpus given: make one with '{command} SOURCE --out my.index'")
+            raise InputError("missing-option", f"no corpus given: create one with '{command} SOURCE --out my.index'")
         if not (path / FACTS).is_file():
             source, out = "SOURCE", shlex.quote(self.corpus)
             if path.exists():

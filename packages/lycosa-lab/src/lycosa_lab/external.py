@@ -64,7 +64,7 @@ class ExternalStrategy:
         except ValueError as error:
             raise InputError("bad-value", f"cannot parse the command {command!r}: {error}") from error
         if not self.command or shutil.which(self.command[0]) is None:
-            raise InputError("missing-program", f"there is no executable program {command!r}: name its interpreter too")
+            raise InputError("missing-program", f"{command!r} is not an executable program: give its interpreter too")
         self.words, self.examples, self.budget, self.seed = words, example_pages, budget, seed
         self.ending = ""  # how its trial ended, if the program ended it
         self.seconds = 0.0  # CPU time, known after close()
@@ -128,7 +128,7 @@ class ExternalStrategy:
             raise ForfeitError(f"it speaks protocol {quoted(answer.get('protocol'))}, not {PROTOCOL}")
         wants = answer.get("wants", [])
         if not isinstance(wants, list) or any(want not in WANTS for want in wants):
-            raise ForfeitError(f"it wants {quoted(wants)}: there is {' and '.join(WANTS)}")
+            raise ForfeitError(f"it wants {quoted(wants)}: choose from {' and '.join(WANTS)}")
         self._wanted = set(wants)
         if isinstance(table, IndexedTable):
             for url in self.examples:
@@ -153,7 +153,7 @@ class ExternalStrategy:
 
     def _picked_row(self, answer: dict[str, Any], table: Table) -> int:
         if "pick" not in answer:
-            raise ForfeitError(f"it answered {quoted(answer)} to a pick")
+            raise ForfeitError(f"it returned {quoted(answer)} for a pick")
         url, row = answer["pick"], -1
         if url is None:
             self.ending = GAVE_UP

@@ -33,12 +33,8 @@ class WatchedSequence:
     """Picks and times of several estimators at each step of a crawl, without the seeds."""
 
     best: Floats  # highest true score in the frontier: the pick of an oracle
-    picked: dict[str, Floats]
-    """True score of each estimator's pick; nan without a pick."""
-    seconds: dict[str, Floats]
-    """Time of each estimator per step: learning from the previous page, ranking and picking. The shared table is
-    excluded.
-    """
+    picked: dict[str, Floats]  # true score of each estimator's pick; nan without a pick
+    seconds: dict[str, Floats]  # per step: learning from the previous page, ranking and picking
 
     def distance(self, name: str, window: int = 1000) -> Floats:
         return precision_distance(self.picked[name], self.best, window)

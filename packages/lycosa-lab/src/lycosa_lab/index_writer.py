@@ -51,7 +51,7 @@ def unfinished_index(out: Path) -> Iterator[Path]:
         yield beside
     except OSError as error:  # reading errors were already converted by the sources, so this is a failed write
         raise StoreError(
-            f"cannot write the index {out}: {error.strerror or error}; free some space, or name another --out"
+            f"cannot write the index {out}: {error.strerror or error}; free some space, or choose another --out"
         ) from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)  # unless it was moved to `out`
@@ -162,15 +162,11 @@ def _read(
         read.classes.append([*recorded.classes, *given])
         progress("reading pages", len(read.names), 0)
     if not read.names:
-        raise InputError(
-            "nothing-to-do", f"the corpus has no pages: {account.why() or 'no source has a URL and HTML or text'}"
-        )
+        raise InputError("nothing-to-do", f"the corpus has no pages: {account.why() or 'the sources are empty'}")
     if len(labels) > known:
         account.left_out["labels of addresses that are no pages of the corpus"] += len(labels) - known
         if not known:
-            raise InputError(
-                "unknown-page", f"none of the {len(labels):,} labels is of a page of the corpus: check the addresses"
-            )
+            raise InputError("unknown-page", f"none of {len(labels):,} labels belongs to a page: check their URLs")
     return read
 
 

@@ -195,9 +195,7 @@ def judgements_for(
             raise InputError("no-scores", "the corpus has no scores: set description to words, examples or model")
         return Judgements.given(index)
     if not index.has_text:
-        raise InputError(
-            "no-text", f"the corpus has no text to judge by {description}: use its scores (description = score)"
-        )
+        raise InputError("no-text", "the corpus has no text to judge: use its scores (description = score)")
     judge = judge or JUDGES[description]
     if reason := learning_reason(judge):
         raise InputError("learning-judge", f"{reason}, so its judgements can't be precomputed")
@@ -220,9 +218,7 @@ def judge_maker(index: CorpusIndex, subject: HuntSubject, description: str, judg
     learned: dict[str, Any] = {}
     if description == "words":
         if not subject.words:
-            raise InputError(
-                "missing-topic", f"subject {subject.name!r} has no words: set description to examples or model"
-            )
+            raise InputError("missing-topic", f"{subject.name!r} has no words: set description to examples or model")
         options = Options(topic=subject.words, judge=judge)
     elif description == "model":
         if subject.model is None:

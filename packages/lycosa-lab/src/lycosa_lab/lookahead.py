@@ -76,8 +76,7 @@ class _Crawl:
         self.hidden = np.ones(len(index), np.bool_)
         self.mean, self.size = self.gains.copy(), np.where(self.free, 0.0, 1.0)
         self.heap: list[tuple[float, int, int]] = []
-        self.discovery: dict[int, int] = {}
-        """Discovery number of each frontier node, for ties."""
+        self.discovery: dict[int, int] = {}  # discovery number of each frontier node, for ties
         self.found = 0
 
     def open(self, node: int) -> None:

@@ -58,7 +58,8 @@ def map_parallel(
             child.join(10)
         if isinstance(error, BrokenProcessPool):
             raise LycosaError(
-                "a worker process has died, perhaps for want of memory: what is done is kept; continue with fewer "
+                "a worker process has died, perhaps because memory ran out; finished crawls are kept. Continue with "
+                "fewer "
                 "workers (--workers 1). In a script of your own, call run() behind 'if __name__ == \"__main__\":'"
             ) from error
         raise

@@ -203,10 +203,8 @@ def _model(work: _Work, folder: Path) -> set[int]:
     table = table_of(labels, folder / "labels.tsv")
     trained = trained_on(work.index, table, folder / "model", work.random_seed, progress=work.progress)
     if work.subject.name not in trained.model.classes:
-        raise InputError(
-            "too-few-pages",
-            f"{work.subject.name!r} has fewer than {MIN_CLASS_PAGES} training pages: choose a larger subject",
-        )
+        few = f"{work.subject.name!r} has fewer than {MIN_CLASS_PAGES} training pages: choose a larger subject"
+        raise InputError("too-few-pages", few)
     return set(labels)
 
 
@@ -293,9 +291,7 @@ def _browsing(work: _Work, folder: Path) -> set[int]:
             lines.append(json.dumps({"url": view.url, "referrer": view.referrer, "relevant": relevance}))
         work.progress("browsing", done, SESSIONS)
     if not done:
-        raise InputError(
-            "unreachable", f"no short path of links leads to pages of {subject.name!r}: choose a larger subject"
-        )
+        raise InputError("unreachable", f"no short path leads to pages of {subject.name!r}: choose a larger subject")
     record = folder / "record.jsonl"
     record.write_text("\n".join(lines) + "\n", encoding="utf-8")
     pages = TrackedPages(index, allowed)

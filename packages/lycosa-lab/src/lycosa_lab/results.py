@@ -32,27 +32,11 @@ from lycosa_lab.simulation import Trace
 from lycosa_lab.subjects import HuntSubject
 from lycosa_lab.trial_strategies import ORACLE, input_group, label, look_ahead_links, wants
 
-# Columns of results.csv: a row for each trial and budget.
-COLUMNS: dict[str, str] = {
-    "corpus": "fingerprint of the corpus",
-    "mode": "judge of the fetched pages: independent, or the crawler's own (as-published)",
-    "subject": "topic of the crawl",
-    "strategy": "with its parameters",
-    "given": "input of the strategy: nothing, query, examples ...; compare only equal ones",
-    "seed_set": "from 1 on",
-    "start": "digest of the seeds",
-    "repetition": "from 1 on",
-    "budget": "pages after the seeds, at most",
-    "fetched": "pages fetched: fewer if no links were left",
-    "found": "relevant pages among them, by the judge of the mode",
-    "score": "sum of their relevance; for classes the same as found",
-    "harvest": "score over fetched: mean relevance, for classes the share of relevant pages",
-    "recall": "score as a share of the total",
-    "relative": "score as a share of the greedy oracle's; empty without one",
-    "ahead": "score as a share of the look-ahead oracle's, a lower bound of the optimum; empty without one",
-    "sites": "hosts with a relevant page, except those of relevant seeds; empty for a single host",
-    "area": "area under the harvest curve up to the budget, as a share of the whole",
-}
+# Columns of results.csv, a row for each trial and budget: see docs/howto/lab.md.
+COLUMNS = (
+    "corpus", "mode", "subject", "strategy", "given", "seed_set", "start", "repetition", "budget", "fetched", "found",
+    "score", "harvest", "recall", "relative", "ahead", "sites", "area",
+)  # fmt: skip
 
 Start = tuple[str, int, int]  # topic, seed set and repetition: shared by trials of several strategies
 Unit = tuple[str, int]  # topic and seed set: intervals are drawn over these, repetitions are averaged before
@@ -87,8 +71,7 @@ class ExperimentResults:
     index: CorpusIndex
     subjects: dict[str, HuntSubject]
     outcomes: list[Trial] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-    """Exclusions and failures with their reasons, and strategies that beat the oracle."""
+    remarks: list[str] = field(default_factory=list)  # exclusions, failures, strategies that beat the oracle
     failed: list[str] = field(default_factory=list)  # trials with an error in a strategy
     kept: Path | None = None  # directory of cached judgements
     _guides: dict[str, Judgements] = field(default_factory=dict, init=False, repr=False)
@@ -273,7 +256,7 @@ class ExperimentResults:
 
     def write_tables(self, out: Path) -> None:
         text = io.StringIO()
-        writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows({name: plain(row[name]) for name in COLUMNS} for row in self.rows)
         with atomic_write(out / "results.csv") as file:
@@ -298,7 +281,7 @@ def read_rows(directory: Path, corpus: str) -> list[Row]:
     except (ValueError, KeyError, TypeError, csv.Error) as error:
         raise InputError("bad-file", f"{path} is damaged ({error}): run the experiment again") from error
     if {row["corpus"] for row in rows} != {corpus}:
-        raise InputError("wrong-corpus", f"{directory} is of another corpus: run its experiment.toml on this one")
+        raise InputError("wrong-corpus", f"{directory} belongs to another corpus: run its experiment.toml on this one")
     return rows
 
 

@@ -40,9 +40,7 @@ def seed_sets(
     chosen: list[list[int]] = []
     for number in range(sets):
         if not len(nodes):
-            raise InputError(
-                "too-few-pages", f"too few nodes for {number + 1} disjoint sets of {kind} seeds: use fewer"
-            )
+            raise InputError("too-few-pages", f"too few nodes for {number + 1} disjoint sets of {kind} seeds")
         if kind == "random":
             seeds = _random_seeds(index, subject, nodes, most, random_seed, number)
         else:
@@ -78,10 +76,7 @@ def _random_seeds(
         drawn: list[int] = order[:count].tolist()
         if leads_to_relevant(index, drawn, subject.truth > 0):
             return drawn
-    raise InputError(
-        "unreachable",
-        f"random seeds lead to no other node with a score (50 sets of {count} tried): change their number",
-    )
+    raise InputError("unreachable", f"50 sets of {count} random seeds lead to no other node with a score: use more")
 
 
 def _candidates(index: CorpusIndex, subject: HuntSubject, kind: str, hops: int) -> NDArray[np.int64]:

@@ -57,10 +57,13 @@ def simulate(
     Nodes marked `seen` (in training) are fetched without using the budget. `memory_rows` limits the rows in memory; the
     others are spilled as in a crawl (core/spilled_rows.py); 0: no limit.
     """
-    distinct = _distinct(guide.index, seeds)
+    for node in seeds:
+        if not 0 <= node < len(guide.index):
+            raise InputError("out-of-range", f"seed {node} is not a node from 0 to {len(guide.index) - 1}")
+    distinct = len(set(seeds))
     table, judge = IndexedTable(guide.index), guide.begin(seeds, strategy.wants)
     table.stems = judge.words
-    frontier = strategy.frontier(table, always_ready, 0, 300.0, 0.0)
+    frontier = strategy.frontier(table, lambda host_key: (0.0, ""), 0, 300.0, 0.0)
     trap_filter = TrapFilter()
     estimator = spillable_estimator(strategy, frontier, trap_filter) if memory_rows else None
     spilled = SpilledRows(memory_rows, table, frontier, estimator, trap_filter) if estimator is not None else None
@@ -102,17 +105,6 @@ def _apply_update(
         reconsider(table.row_at[fetched].astype(np.int32), relevances_now, table, frontier)
 
 
-def _distinct(index: CorpusIndex, seeds: Sequence[int]) -> int:
-    for node in seeds:
-        if not 0 <= node < len(index):
-            raise InputError("out-of-range", f"seed {node} is not a node: the corpus has nodes 0 to {len(index) - 1}")
-    return len(set(seeds))
-
-
-def always_ready(host_key: str) -> tuple[float, str]:
-    return 0.0, ""
-
-
 _NONE = np.array(0)  # numpy compares with an array twice as fast as with a plain number
 
 
@@ -122,10 +114,8 @@ class IndexedTable(Table):
     def __init__(self, index: CorpusIndex) -> None:
         super().__init__()
         self.index = index
-        self.row_at: NDArray[np.intp] = np.full(len(index), -1, np.intp)
-        """Row of each node of the index, or -1."""
-        self.node_at: NDArray[np.int32] = np.zeros(1024, np.int32)
-        """Node of each row."""
+        self.row_at: NDArray[np.intp] = np.full(len(index), -1, np.intp)  # row of each node of the index, or -1
+        self.node_at: NDArray[np.int32] = np.zeros(1024, np.int32)  # node of each row
         self._start, self._child = index.columns["child_start"], index.columns["child"]
         self.size = 0
         self.nodes = IndexedNodes(self)  # type: ignore[assignment]

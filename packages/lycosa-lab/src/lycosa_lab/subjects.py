@@ -44,8 +44,7 @@ class HuntSubject:
     truth: NDArray[np.float32]  # relevance of each node; for classes 1 or 0
     words: str = ""  # a query
     examples: tuple[int, ...] = ()  # nodes of example pages
-    seen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
-    """Nodes used for training; an empty mask stands for none."""
+    seen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))  # used for training; may be empty
     truth_by: str = "labels"  # labels, scores of the graph, or the name of an independent model
     model: Path | None = None  # classifier of the corpus' classes (`lycosa train`), trained on seen pages only
     targets: tuple[str, ...] = ()  # relevant classes of the model
@@ -153,10 +152,7 @@ def _random_classes(index: CorpusIndex, count: int, least: int, most: int, rando
         fitting = [name for name, size in wanted.items() if least <= size < len(index)]
     if not fitting:
         largest = ", ".join(f"{name} ({size:,})" for name, size in Counter(sizes).most_common(MAX_LISTED))
-        raise InputError(
-            "too-few-pages",
-            f"no class of the corpus has {least:,} to {highest:,} pages: it has {largest}; name subjects",
-        )
+        raise InputError("too-few-pages", f"no class has {least:,} to {highest:,} pages: choose one of {largest}")
     if count and count < len(fitting):
         order = seeded_random(random_seed, "subjects").permutation(len(fitting))[:count]
         fitting = [fitting[place] for place in order.tolist()]

@@ -56,9 +56,8 @@ def differences(
 
     Paired on the same topics and seed sets. p is corrected for the number of strategies (Holm).
     """
-    strategies = [
-        text for text in results.strategies if not look_ahead_links(text)
-    ]  # a yardstick, which must not cost the other tests significance
+    # look-ahead is a yardstick, which must not cost the other tests significance
+    strategies = [text for text in results.strategies if not look_ahead_links(text)]
     rows = results.rows_of if before is None else grouped(before)
     if before is None:
         against = against or next(iter(strategies), "")

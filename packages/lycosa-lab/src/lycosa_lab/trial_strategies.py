@@ -44,9 +44,7 @@ def make_trial_strategy(
 ) -> Strategy:
     """Build a strategy as a crawl would, with words, threshold, targets, files and random seed."""
     if kind(text) == TAXONOMY and not guide.data:
-        raise InputError(
-            "conflicting-options", f"{text} needs the classes of pages: set description to model, not {description}"
-        )
+        raise InputError("conflicting-options", f"{text} needs the classes of pages: set description to model")
     facts: dict[str, Any] = {
         "seed": random_seed,
         "budget": budget,
@@ -72,11 +70,9 @@ def strategy_class(name: str) -> Any:
 
 def make(text: str, **facts: Any) -> Strategy:
     name, parameters = parse_spec(text)
-    return (
-        make_with(strategy_class(name), parameters, name, **facts)
-        if name == PROGRAM
-        else strategy_by_name(text, **facts)
-    )
+    if name == PROGRAM:
+        return make_with(ExternalStrategy, parameters, name, **facts)
+    return strategy_by_name(text, **facts)
 
 
 def check(text: str, budget: int = 1) -> None:
@@ -117,7 +113,7 @@ def look_ahead_links(text: str) -> int:
     if name != ORACLE or set(parameters) != {"ahead"}:
         return 0
     if not parameters["ahead"].isdecimal() or not 1 <= int(parameters["ahead"]) <= MAX_LOOK_AHEAD:
-        raise InputError("bad-value", f"{text}: ahead must be a number of links, 1 to {MAX_LOOK_AHEAD}")
+        raise InputError("bad-value", f"{text}: 'ahead' must be 1 to {MAX_LOOK_AHEAD} links")
     return int(parameters["ahead"])
 
 
@@ -201,9 +197,7 @@ def _with_files(text: str, subject: HuntSubject) -> str:
     file = {TAXONOMY: subject.rules, BROWSING: subject.browsing}.get(kind(text))
     if kind(text) in _PREPARED and "file" not in parameters:
         if file is None:
-            raise InputError(
-                "untrained",
-                f"{name} needs training: prepare {subject.name!r} (needs {' and '.join(sorted(needs(text)))})",
-            )
+            data = " and ".join(sorted(needs(text)))
+            raise InputError("untrained", f"{name} needs training: prepare {subject.name!r} (needs {data})")
         parameters["file"] = str(file)
     return format_spec(name, parameters)

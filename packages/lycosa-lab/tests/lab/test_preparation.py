@@ -169,5 +169,5 @@ def test_prepare_browsing_without_incoming_links_is_lacking(tmp_path: Path) -> N
     index = write_index(pages, tmp_path / "index", source="test")
     (subject,) = subjects_of(index, ["x"])
     lacking = prepare(index, subject, ["browsing"], tmp_path / "out").lacking
-    assert "no short path of links" in lacking["browsing"]
+    assert "no short path leads" in lacking["browsing"]
     assert [] == list((tmp_path / "out" / "prepared").iterdir())

@@ -111,21 +111,21 @@ def _column(column: str, title: str = "", digits: int = 1, most: float = math.in
     )  # fmt: skip
 
 
-# Entrants are compared by their share of the look-ahead oracle: the greedy oracle may find only 1 or 2 pages, and a few
-# such trials would dominate the mean.
-SHARE, GREEDY = _column("ahead", "share", 3, 1.0), _column("relative", "of the greedy oracle's", 3)
-POLITE = Measure("polite s", lambda one, results, budgets: _polite(one, results, budgets), 1, math.inf)
-COLUMNS = (GREEDY, _column("area", digits=3), *map(_column, ("found", "fetched", "sites")), POLITE)
-CPU = Measure("cpu", lambda one, results, budgets: np.full(len(budgets), _milliseconds(one)), most=math.inf)
-
-
-def _milliseconds(one: Trial) -> float:
-    return 1000.0 * one.trace.seconds / max(1, len(one.trace.nodes))
+def _milliseconds(one: Trial, results: ExperimentResults, budgets: Sequence[int]) -> Floats:
+    return np.full(len(budgets), 1000.0 * one.trace.seconds / max(1, len(one.trace.nodes)))
 
 
 def _polite(one: Trial, results: ExperimentResults, budgets: Sequence[int]) -> Floats:
     times, last = polite(results.index.hosts[one.trace.nodes]), len(one.trace.nodes)
     return np.array([times[min(last, one.trace.seeds + budget) - 1] for budget in budgets])
+
+
+# Entrants are compared by their share of the look-ahead oracle: the greedy oracle may find only 1 or 2 pages, and a few
+# such trials would dominate the mean.
+SHARE, GREEDY = _column("ahead", "share", 3, 1.0), _column("relative", "of the greedy oracle's", 3)
+POLITE = Measure("polite s", _polite, 1, math.inf)
+COLUMNS = (GREEDY, _column("area", digits=3), *map(_column, ("found", "fetched", "sites")), POLITE)
+CPU = Measure("cpu", _milliseconds, most=math.inf)
 
 
 @dataclass

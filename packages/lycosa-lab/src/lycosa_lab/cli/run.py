@@ -37,12 +37,8 @@ def settings(*only: str) -> list[inspect.Parameter]:
             text = about["help"] + (" Repeatable." if isinstance(default, list) else "")
             if default not in ("", []) and not only:
                 text += f" [default: {', '.join(map(str, default)) if isinstance(default, list) else default}]"
-            texts = [
-                about["flag"],
-                about["metavar"],
-                *([REGISTRIES[item.name]] if item.name in REGISTRIES else []),
-                text,
-            ]
+            registry = [REGISTRIES[item.name]] if item.name in REGISTRIES else []
+            texts = [about["flag"], about["metavar"], *registry, text]
             parameters.append(optional(item.name, Annotated[kinds[item.name] | None, *texts]))
     return parameters
 

@@ -55,7 +55,7 @@ def write_graph(
             alone = columns["score"] != 0
             alone[source_of] = alone[target] = False
             if alone.any():
-                notes.append(f"{int(alone.sum()):,} nodes with a score are in no link: no crawl gets there")
+                notes.append(f"{int(alone.sum()):,} nodes with a score are in no link: no crawl can reach them")
         facts = {
             "source": source, "pages": len(names), "links": len(keep), "dead": 0,
             "to_itself": int(np.count_nonzero(to_itself)),
@@ -95,7 +95,7 @@ def _table(path: Path, ends: int) -> tuple[list[Any], Floats | None]:
         if table.num_columns > ends:
             value = table.column(ends).cast(pa.float32()).to_numpy()
             if not np.isfinite(value).all():
-                raise ValueError("a number of its last column is infinite, or none")
+                raise ValueError("its last column has a value that is infinite or not a number")
     except (OSError, EOFError, zlib.error, ValueError, pa.ArrowException) as error:
         raise InputError("bad-file", f"cannot read {path} as rows of {_WANTED[ends]}: {error}") from error
     return nodes, value

@@ -55,9 +55,9 @@ def make_index(
             return make_with(generate, given, sources[0], out=out, like=like, progress=progress)
         return write_graph(Path(sources[0]), scores, out, title, progress)
     if scores is not None:
-        raise InputError("conflicting-options", "--scores needs a graph: name a table of links (.tsv) as the source")
+        raise InputError("conflicting-options", "--scores needs a graph: give a table of links (.tsv) as the source")
     if column and labels is None:
-        raise InputError("missing-option", "--column names a column of --labels: give both")
+        raise InputError("missing-option", "--column is a column of --labels: give both")
     account = Account()
     known = read_labels(labels, account, column) if labels is not None else None
     keep = url_filter(exclude, account)
@@ -108,9 +108,9 @@ def kind_of(source: str) -> str:
             return "graph"
         if path.name.endswith((*ENDINGS, ".gz")):
             return "archive"
-        raise InputError("unknown-format", f"cannot tell the kind of {path} from its name: name {KINDS}")
+        raise InputError("unknown-format", f"unknown kind of file {path}: give {KINDS}")
     if prefix not in MADE:
-        raise InputError("missing-file", f"no such source: {source or repr(source)}; name {KINDS}")
+        raise InputError("missing-file", f"no such source: {source or repr(source)}; give {KINDS}")
     return prefix
 
 
@@ -129,7 +129,7 @@ def _kind_of_directory(path: Path) -> str:
 def url_filter(exclude: Sequence[str], account: Account) -> UrlFilter:
     """Return a filter that rejects and counts URLs that contain, or with * or ? match, one of the patterns."""
     if "" in exclude:
-        raise InputError("bad-pattern", "--exclude '' would leave out every page: give a part of an address")
+        raise InputError("bad-pattern", "--exclude '' would leave out every page: give a part of a URL")
 
     def keep(url: str) -> bool:
         for pattern in exclude:

@@ -41,7 +41,6 @@ _SUBJECTS = re.compile(rb'<h3 id="siteSub">.*?</h3>', re.DOTALL)
 
 @dataclass(frozen=True)
 class PublicCorpus:
-    name: str
     about: str
     urls: tuple[str, ...]
     read: Callable[[list[Path], Account], Iterator[RecordedPage]]
@@ -49,7 +48,7 @@ class PublicCorpus:
 
 def corpus(name: str) -> PublicCorpus:
     if name not in CORPORA:
-        about = "; ".join(f"{one.name} ({one.about})" for one in CORPORA.values())
+        about = "; ".join(f"{name} ({one.about})" for name, one in CORPORA.items())
         raise InputError("unknown-name", f"unknown public corpus {name!r}: choose one of {about}")
     return CORPORA[name]
 
@@ -178,25 +177,17 @@ def _without_headers(content: bytes) -> bytes:
     return body if blank and lines and like else content
 
 
-_SNAP = "https://snap.stanford.edu/data/"
+_SNAP = "https://snap.stanford.edu/data/wikispeedia/"
 
 CORPORA = {
-    one.name: one
-    for one in (
-        PublicCorpus(
-            "wikispeedia",
-            "Wikipedia for Schools, 2007: 4,604 articles with categories (West and Leskovec 2012; text under the GFDL)",
-            (
-                f"{_SNAP}wikispeedia/wikispeedia_paths-and-graph.tar.gz",
-                f"{_SNAP}wikispeedia/wikispeedia_articles_html.tar.gz",
-            ),
-            _wikispeedia,
-        ),
-        PublicCorpus(
-            "webkb",
-            "Computer science departments, 1997: 8,000 pages in seven classes (CMU World Wide Knowledge Base)",
-            ("http://www.cs.cmu.edu/afs/cs.cmu.edu/project/theo-20/www/data/webkb-data.gtar.gz",),
-            _webkb,
-        ),
-    )
+    "wikispeedia": PublicCorpus(
+        "Wikipedia for Schools, 2007: 4,604 articles with categories (West and Leskovec 2012; text under the GFDL)",
+        (f"{_SNAP}wikispeedia_paths-and-graph.tar.gz", f"{_SNAP}wikispeedia_articles_html.tar.gz"),
+        _wikispeedia,
+    ),
+    "webkb": PublicCorpus(
+        "Computer science departments, 1997: 8,000 pages in seven classes (CMU World Wide Knowledge Base)",
+        ("http://www.cs.cmu.edu/afs/cs.cmu.edu/project/theo-20/www/data/webkb-data.gtar.gz",),
+        _webkb,
+    ),
 }

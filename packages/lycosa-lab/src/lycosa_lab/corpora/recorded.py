@@ -13,7 +13,7 @@ import numpy as np
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.types import Page, Visit
+from lycosa.core.types import Visit
 from lycosa.judges.taxonomy import path_of
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.recording import ArchiveFile, Recording, Spot
@@ -114,7 +114,7 @@ def _count_rest(held: ArchiveFile, account: Account) -> None:
                 account.left_out[DAMAGED] += 1
     if size > whole:
         account.left_out[TORN] += 1
-        account.notes.append(f"{held.path.name}: its last {size - whole:,} bytes are no whole record")
+        account.notes.append(f"{held.path.name}: its last {size - whole:,} bytes are an incomplete record")
 
 
 def crawl(path: Path, account: Account, keep: UrlFilter, *, labelled: bool = False) -> Iterator[RecordedPage]:
@@ -177,7 +177,8 @@ def tree(root: Path, account: Account, keep: UrlFilter) -> Iterator[RecordedPage
             account.left_out["files that can't be read"] += 1
             continue
         label = path_of("/".join(directory.relative_to(root).parts))
-        yield RecordedPage(_file_url(url), _with_file_urls(page), classes=(label,) if label else ())
+        page.links.urls = [_file_url(link) for link in page.links.urls]
+        yield RecordedPage(_file_url(url), page, classes=(label,) if label else ())
         if file.stem.lower() == "index" and suffix in HTML:
             yield RecordedPage(_file_url(url[: url.rindex("/") + 1]), target=_file_url(url))
     if not has_pages:
@@ -186,11 +187,6 @@ def tree(root: Path, account: Account, keep: UrlFilter) -> Iterator[RecordedPage
 
 def _file_url(url: str) -> str:
     return "file:///" + url.removeprefix(BASE) if url.startswith(BASE) else url
-
-
-def _with_file_urls(page: Page) -> Page:
-    page.links.urls = [_file_url(url) for url in page.links.urls]
-    return page
 
 
 def embedded(

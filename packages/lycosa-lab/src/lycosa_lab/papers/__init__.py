@@ -34,7 +34,6 @@ NO_CORPUS = frozenset(OURS)
 BY_TOPICS = ("otie", "batsakis", "personalized")  # experiments with any number of topics
 
 PICTURE = "The paper gives this figure as a picture only, its text has no numbers to hold ours against."
-# Shown on every page of a quick run.
 QUICK = "A quick run: small budgets, few topics and seeds. Too small for a verdict that counts: leave out --quick."
 
 
@@ -48,8 +47,7 @@ class Bench:
     random_seed: int = 0
     workers: int = 0  # processes; 0: one per core
     progress: ProgressCallback = no_progress
-    large: bool = False
-    """Gouriten: add crawls of 100,000 steps by the cheap estimators on generated graphs of 2.2 million nodes."""
+    large: bool = False  # gouriten: add crawls of 100,000 steps on graphs of 2.2 million nodes
     topics: int = 0  # for papers that compare by topic (BY_TOPICS); 0: 10, or 6 if quick
 
     def plan(self, name: str, strategies: Iterable[str], **options: Any) -> Experiment:

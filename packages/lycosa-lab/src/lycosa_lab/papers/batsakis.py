@@ -50,7 +50,6 @@ SEMANTIC = {
     SSRM: "Semantic, SSRM",
     SYNSETS: "Semantic, synset expansion",
 }
-# Names as in the thesis.
 LEARNING = {
     "hmm": "HMM, K-Means",
     "hmm-xmeans": "HMM, X-Means",
@@ -146,7 +145,6 @@ def _ahead(*pairs: tuple[str, str], expect: Expected = "better") -> Callable[[Cr
 
 
 SOURCE = "Batsakis 2007"
-# Of classic, semantic and learning crawlers.
 CLAIMS: list[list[Callable[[CrawlComparison, Evaluator], Claim]]] = [
     [
         claim_of(

@@ -195,7 +195,7 @@ def _family(of: Mapping[str, ExperimentResults]) -> ReportTable:
             row: list[Cell] = [label, where]
             for by in HARVESTS.values():
                 row += interval([by.of(one, results, [budget])[-1] for one in runs], groups=topics)[:3]
-            rows.append([*row, _exhausted_count(results, name), len(runs)])
+            rows.append([*row, sum(len(results.gains(one)) < budget for one in runs), len(runs)])
     return ReportTable(
         "rules-family", f"Soft focus, rules and hard focus after {budget:,} pages",
         (
@@ -206,10 +206,6 @@ def _family(of: Mapping[str, ExperimentResults]) -> ReportTable:
         note="Budget left over by an exhausted crawl counts as irrelevant pages. Seeds off the topic are at least two "
         "links from all pages on it.",
     )  # fmt: skip
-
-
-def _exhausted_count(results: ExperimentResults, name: str) -> int:
-    return sum(len(results.gains(one)) < results.experiment.budget for one in results.select(name))
 
 
 # Criteria of the claims were fixed after a first look at the embedded web, before any run on a real corpus.
@@ -334,6 +330,6 @@ def restrictive(dry: Sequence[bool], topics: Sequence[str]) -> Ruling:
         [0.5] * len(dry),
         f"Hard focus ran out of links in {sum(dry)} of {len(dry)} crawls from seeds on the topic.",
     )
-    names = ("a half", "crawls that run dry")
+    names = ("a half", "crawls that run out of links")
     verdict, evidence = compare(share, dry, topics, expect="not better", names=names, what="share")
     return Ruling(verdict, f"{evidence}\n{numbers}")

@@ -66,7 +66,7 @@ def test_write_graph_gzip_is_equal(tmp_path: Path) -> None:
 
 def test_write_graph_notes_scored_nodes_without_links(tmp_path: Path) -> None:
     index = build(tmp_path, "a\tb\n", "b\t1\nzz\t2\nB\t0\n")
-    assert ["1 nodes with a score are in no link: no crawl gets there"] == index.facts["notes"]
+    assert ["1 nodes with a score are in no link: no crawl can reach them"] == index.facts["notes"]
 
 
 @pytest.mark.parametrize(

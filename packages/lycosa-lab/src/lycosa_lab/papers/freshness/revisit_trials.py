@@ -137,7 +137,7 @@ def _watch(trial: RevisitTrial, out: Path) -> Upkeep:
 
     ending = run_virtual(run(), start=crawled.ended)
     if "time" not in ending:
-        raise LycosaError(f"the watch {trial.key} ended before its time: {ending}")
+        raise LycosaError(f"the watch {trial.key} ended early: {ending}")
     start = EPOCH + crawled.ended
     end = start + world.days * DAY
     pages = [timeline(web, url, weight, at, start, end) for url, (at, weight) in crawled.pages.items()]

@@ -103,9 +103,7 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         subject = replace(labels, truth=np.asarray(guide.relevance, np.float32), truth_by="keyword")
         yield Dataset(words.upper(), CORPUS, index, guide, subject, labels, "words", "keyword", steps)
     if not used:
-        raise InputError(
-            "no-keyword", "no class name is on .5 % to 60 % of the pages: use other classes, or a graph with scores"
-        )
+        raise InputError("no-keyword", "no class name is on .5 % to 60 % of the pages: use a corpus of other classes")
 
 
 def generated(bench: Bench, *, large: bool = False) -> Iterable[Dataset]:
@@ -175,7 +173,7 @@ class Crawls:
         return sorted(set.intersection(*every)) if every else []
 
     def global_score(self, group: str, strategy: str, step: int) -> float:
-        """Return the paper's global score: the mean relative to greedy's, then the geometric mean over the group's graphs."""
+        """Return the paper's global score: mean over seed sets relative to greedy's, geometric mean over graphs."""
 
         def score(results: ExperimentResults, text: str) -> float:
             return float(np.mean([float(found(results.gains(one), step)) for one in results.select(text)]))

@@ -158,17 +158,13 @@ def table_7_large(crawls: Crawls) -> ReportTable:
 
 def table_beyond(crawls: Crawls) -> ReportTable:
     """Return the table of strategies that the paper only mentions: the original OPIC and the second level."""
-    ours = {group: crawls.global_scores(group, beyond(group)) for group in crawls.groups}
+    ours = {group: crawls.global_scores(group, BEYOND if group == CORPUS else ORIGINAL) for group in crawls.groups}
     return ReportTable(
         "gouriten-section-8-2", "Section 8.2: global score of what the paper tried besides",
         *_by_step("estimator", ours), crawls.mode,
         note="The paper has no numbers: the original OPIC was no improvement, the second level no better than the "
         "first. On generated graphs the second level, which is slow, is left out.",
     )  # fmt: skip
-
-
-def beyond(group: str) -> dict[str, str]:
-    return BEYOND if group == CORPUS else ORIGINAL
 
 
 def figures_3(crawls: Crawls) -> list[ReportFigure]:
