@@ -1,9 +1,9 @@
-"""What a crawl loses by being spread over shards: the same hunts with 1, 2, 4 ... shards, in virtual time.
+"""Relevant pages lost by splitting a crawl into shards: the same crawls with 1, 2, 4 ... shards, in virtual time.
 
-Pages of a recorded corpus are spread over invented domains by a hash of their address, so that shards have something to
-share out. All crawls have as many requests under way at once; messages take 20 ms. What is counted is relevant pages by
-the labels, as a share of what an oracle finds within the same budget; compared pair by pair with one shard. Beside it
-the same without the coordinator's choice.
+Pages of a recorded corpus are assigned to invented domains by a hash of their URL, so that there is something to
+distribute. All crawls have the same number of requests in flight; messages take 20 ms. The relevant pages found, by the
+labels, are divided by the number that an oracle finds within the same budget, and compared in pairs with one shard,
+with and without grants from the coordinator.
 
     python benchmarks/cluster.py corpora/wikispeedia-blind.warc.gz --labels corpora/wikispeedia.labels.tsv
     python benchmarks/cluster.py corpora/webkb.warc.gz --labels corpora/webkb.labels.tsv --index /tmp/webkb --domains 0
@@ -58,7 +58,7 @@ DOMAINS = 200
 
 
 class Spread(Space):
-    """A corpus on invented domains; on its own ones, if those are 0."""
+    """A corpus on invented domains, or on its own with `domains=0`."""
 
     def __init__(self, index: CorpusIndex, domains: int = DOMAINS) -> None:
         self.index = index
@@ -72,7 +72,6 @@ class Spread(Space):
         self.at = index.number_of
 
     async def visit(self, task: Task) -> Page:
-        """The page, after a while."""
         began = clock()
         await asyncio.sleep(0.05 + 0.45 * roll(1, "latency", task.node))
         page = self.index.page(self.number_of[task.node])
@@ -81,14 +80,12 @@ class Spread(Space):
         return page
 
     def host_key(self, node: str) -> str:
-        """The invented domain."""
         return host_key(node)
 
 
 def shard_of(
     number: int, owners: Owners, space: Spread, subject: HuntSubject, seeds: Sequence[str], budget: int
 ) -> Shard:
-    """A shard that has its seeds."""
     topic = Probability(subject.words)
     guide = strategy(
         "scent", seed=1, budget=budget, threshold=topic.threshold, probability=True, words=subject.words, exact=False
@@ -109,7 +106,7 @@ def shard_of(
 def hunt(
     space: Spread, subject: HuntSubject, seeds: Sequence[str], budget: int, shards: int, **how: bool
 ) -> dict[str, Any]:
-    """One crawl: relevant pages by the number of pages, and what it took."""
+    """Run one crawl; return relevant pages by number of pages, and its costs."""
     found: list[bool] = []
     took: dict[str, Any] = {}
 
@@ -136,7 +133,6 @@ def hunt(
 
 
 def results(path: str) -> list[dict[str, Any]]:
-    """What was measured so far."""
     return [json.loads(line) for line in open(path)] if Path(path).exists() else []
 
 
@@ -145,7 +141,7 @@ def _way(told: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def shares(told: Sequence[dict[str, Any]], mark: str) -> dict[tuple[Any, ...], dict[tuple[Any, ...], float]]:
-    """By way, and by crawl: relevant pages as a share of what the oracle finds."""
+    """Return relevant pages as a share of the oracle's, by configuration and crawl."""
     found: dict[tuple[Any, ...], dict[tuple[Any, ...], float]] = {}
     for one in told:
         if mark in one["found"] and one["oracle"].get(mark):
@@ -155,7 +151,7 @@ def shares(told: Sequence[dict[str, Any]], mark: str) -> dict[tuple[Any, ...], d
 
 
 def show(told: Sequence[dict[str, Any]]) -> None:
-    """Print what is lost at each number of shards."""
+    """Print the loss for each number of shards."""
     print(
         "| shards | pages | crawls | one shard | so many | difference | 95 % interval |\n|---|---|---|---|---|---|---|"
     )
@@ -175,7 +171,6 @@ def show(told: Sequence[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    """All hunts, each written down as it ends."""
     asked = argparse.ArgumentParser()
     asked.add_argument("corpus", nargs="?", default="")
     asked.add_argument("--labels")

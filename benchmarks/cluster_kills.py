@@ -1,16 +1,16 @@
-"""A crawl on four shards that is killed again and again: nothing is lost, and nothing is recorded twice.
+"""Kill a crawl on four shards again and again, and check that no page is lost or recorded twice.
 
     python benchmarks/cluster_kills.py DIR [--pages 100000] [--shards 4] [--kills 10] [--seconds 0]
 
-A web is served from this process; `lycosa crawl --cluster local:4` runs over it. At random moments a shard, the
-coordinator, or all of it is killed with SIGKILL: of a shard or the coordinator Ray starts another one, and where all of
-it died `lycosa resume` goes on. With `--seconds` it is stopped after so long, and what is there by then is looked at.
+This process serves a web, and `lycosa crawl --cluster local:4` crawls it. At random moments a shard, the coordinator,
+or everything is killed with SIGKILL. Ray restarts a shard or the coordinator; after everything was killed, `lycosa
+resume` continues. With `--seconds` the crawl is stopped after that time and checked as it is.
 
-With `--kills 0` it says how many pages a second there were, and what CPU each kind of process took, after the first
-fifth of the pages: Ray and its processes have started by then.
+With `--kills 0` it measures pages per second and the CPU time of each kind of process, after the first fifth of the
+pages, when Ray and its processes have started.
 
-What is checked: each page stands once in the shards' logs, and the common log has just those; each page lies in the
-archive; of what was answered with a page, what is not recorded, or was fetched twice, was in flight at a kill.
+Checks: each page is recorded once in the shards' logs, and the common log has the same pages; each page is in the
+archive; pages that were served but not recorded, or fetched twice, were in flight at a kill.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LYCOSA = str(Path(sys.executable).with_name("lycosa"))
 
 
 def start(out: Path, web: Web, given: argparse.Namespace) -> subprocess.Popen[bytes]:
-    """The crawl, or what is left of it."""
+    """Start the crawl, or resume it."""
     cluster = ["--cluster", f"local:{given.shards}"]
     if (out / "crawl.toml").exists():
         words = [LYCOSA, "resume", str(out), *cluster]
@@ -57,7 +57,7 @@ def start(out: Path, web: Web, given: argparse.Namespace) -> subprocess.Popen[by
 
 
 def kill(crawl: subprocess.Popen[bytes], what: str) -> bool:
-    """Kill a shard, the coordinator or everything that the crawl has started; whether there was something to kill."""
+    """Kill a shard, the coordinator or all processes of the crawl; return False if there is no such process."""
     family = [psutil.Process(crawl.pid), *psutil.Process(crawl.pid).children(recursive=True)]
     if what == "everything":
         chosen = family
@@ -71,7 +71,7 @@ def kill(crawl: subprocess.Popen[bytes], what: str) -> bool:
 
 
 class Spent:
-    """CPU of a crawl's processes, by kind, from some page on."""
+    """CPU time of a crawl's processes by kind, after its first `begin` pages."""
 
     def __init__(self, crawl: subprocess.Popen[bytes], begin: int) -> None:
         self.crawl, self.begin = crawl, begin
@@ -80,7 +80,7 @@ class Spent:
         self._last = 0.0, 0
 
     def look(self, pages: int) -> None:
-        """Every now and then, as processes that are gone can't be asked."""
+        """Sample CPU times; call it often, because processes that have ended cannot be queried."""
         with contextlib.suppress(psutil.Error):
             own = psutil.Process(self.crawl.pid)
             for one in (own, *own.children(recursive=True)):
@@ -99,7 +99,7 @@ class Spent:
         return found
 
     def told(self) -> dict[str, Any]:
-        """Pages a second, and milliseconds of CPU a page."""
+        """Return pages per second, and milliseconds of CPU per page."""
         assert self._first is not None
         at, pages, before = self._first
         pages = max(1, self._last[1] - pages)
@@ -115,7 +115,7 @@ def _pages(server: Server) -> int:
 
 
 def check(out: Path, shards: int, server: Server) -> dict[str, Any]:
-    """What the logs, the archive and the server say."""
+    """Compare the logs, the archive and the server's log."""
     own: Counter[str] = Counter()
     for number in range(shards):
         log = SqliteLog(shard_path(out, number) / NAME, readonly=True)
@@ -140,12 +140,10 @@ def check(out: Path, shards: int, server: Server) -> dict[str, Any]:
 
 
 def _without_port(node: str) -> str:
-    """As the server names it."""
     return re.sub(r"^(http://[^/:]+):\d+", r"\1", node)
 
 
 def main() -> None:
-    """Crawl, kill, look."""
     asked = argparse.ArgumentParser()
     asked.add_argument("out", type=Path)
     asked.add_argument("--pages", type=int, default=100_000)

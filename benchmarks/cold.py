@@ -1,10 +1,10 @@
-"""What is lost when most of a frontier is on disk: the same crawls with all rows in memory, and with a tenth of them.
+"""Relevant pages lost with most of the frontier on disk: the same crawls with all rows in memory, and with a tenth.
 
     python benchmarks/cold.py INDEX ... [--topics 5] [--sets 2] [--budget 500] [--judge vector,idf=none] [--out DIR]
 
-An index is one of `lycosa lab index`, of a corpus with labels. Each crawl is run with all rows, to see how many wait at
-most, then again with a tenth of that as `memory_rows`. Told are the relevant pages of both and the interval of the difference
-in pairs, in parts of what was found with all rows: of each corpus, and of all together.
+INDEX is made by `lycosa lab index` from a corpus with labels. Each crawl runs with all rows in memory, to see how many
+links wait at most, then again with a tenth of that as `memory_rows`. Printed are the relevant pages of both, and the
+paired difference with its interval, relative to all rows in memory: for each corpus, and for all of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ SHARE = 10
 
 
 def main() -> None:
-    """Say where, and go."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("index", type=Path, nargs="+")
     parser.add_argument("--topics", type=int, default=5)
@@ -45,7 +44,7 @@ def main() -> None:
 
 
 def compare(index: CorpusIndex, given: argparse.Namespace) -> list[tuple[str, float, float]]:
-    """All crawls of a corpus, in pairs: the topic, what was found with all rows, and with a tenth."""
+    """Return the topic and the relevant pages of each pair of crawls: with all rows in memory, and with a tenth."""
     pairs = []
     for subject in subjects_of(index, count=given.topics):
         guide = judgements_for(index, subject, "words", given.judge, out=given.out)
@@ -62,7 +61,7 @@ def compare(index: CorpusIndex, given: argparse.Namespace) -> list[tuple[str, fl
 
 
 def progress(name: str, pairs: list[tuple[str, float, float]]) -> None:
-    """The mean difference and its interval, over topics and crawls."""
+    """Print the mean difference and its interval."""
     topics, found, left = zip(*pairs, strict=True)
     difference, mean = paired(np.array(left), np.array(found), groups=topics), float(np.mean(found))
     change, low, high = (number / mean for number in difference[:3])
@@ -70,7 +69,7 @@ def progress(name: str, pairs: list[tuple[str, float, float]]) -> None:
 
 
 def crawl(index, subject, guide, seeds, given, memory_rows):  # type: ignore[no-untyped-def]
-    """The nodes that were fetched, and how many rows waited at most."""
+    """Return the fetched nodes, and the maximum number of waiting rows."""
     hunts = make_trial_strategy(given.strategy, index, subject, guide, budget=given.budget, random_seed=0)
     trace = simulate(guide, hunts, seeds, given.budget, memory_rows=memory_rows)
     seen, waiting, most = set(seeds), len(seeds), 0

@@ -1,11 +1,11 @@
-"""The dashboard of a large crawl: how long the server works on each answer, and how much memory it takes.
+"""Cost of the dashboard of a large crawl: the server's CPU time for each request, and its memory.
 
     python benchmarks/dashboard.py DIR
 
-Starts `lycosa serve` with an account and an interest, and gives it the crawl DIR (of `large.py`, or any other; its
-files are linked, not copied) in place of the interest's own. Then everything is asked for that the pages of an interest
-ask for, each twice: CPU seconds of the server's processes and of the clock until the whole answer was there, and the
-memory of the process that answers.
+Starts `lycosa serve` with an account and an interest, and replaces the interest's crawl by the one in DIR (made by
+`large.py`, for example; its files are linked, not copied). Then every request of the interest's pages is sent twice.
+Printed are the CPU seconds of the server's processes, the seconds until the whole response was received, and the memory
+of the process that responds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OPTIONS = ("--allow-network", "127.0.0.0/8", "--delay", "0", "--quiet")
 
 
 def processes(root: int) -> Iterator[int]:
-    """A process and all below it."""
+    """Yield the pid of a process and of all its descendants."""
     yield root
     for task in Path(f"/proc/{root}/task").iterdir():
         for child in (task / "children").read_text().split():
@@ -42,7 +42,7 @@ def processes(root: int) -> Iterator[int]:
 
 
 def cpu(root: int) -> float:
-    """CPU seconds of all of them so far."""
+    """Return the CPU seconds of a process and its descendants so far."""
     ticks = 0
     for pid in processes(root):
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -51,13 +51,13 @@ def cpu(root: int) -> float:
 
 
 def memory(root: int) -> int:
-    """MiB of the largest of them, at most so far."""
+    """Return the peak memory of the largest process, in MiB."""
     peaks = (Path(f"/proc/{pid}/status").read_text().partition("VmHWM:")[2].split()[0] for pid in processes(root))
     return max(map(int, peaks)) // 1024
 
 
 def prepare(data: Path, crawl: Path) -> tuple[str, str, dict[str, str]]:
-    """A server's directory with an interest that has this crawl; the names of both, and what to send with requests."""
+    """Fill a data directory with an interest that has this crawl. Return their ids and the request headers."""
     web = Web(pages=300, hosts=6, traps=())
     with serve(web, record=False), Served(data, "", *OPTIONS) as server:
         server.become_admin()
@@ -69,7 +69,7 @@ def prepare(data: Path, crawl: Path) -> tuple[str, str, dict[str, str]]:
     (own,) = (path.parent for path in data.rglob(f"*{made}*/{NAME}"))
     shutil.rmtree(own)
     shutil.copytree(crawl, own, copy_function=os.link)
-    for name in (NAME, "snapshot", "view"):  # what is written to is the server's own
+    for name in (NAME, "snapshot", "view"):  # files that the server writes to must not be shared
         if (own / name).is_file():
             (own / name).unlink()
             shutil.copy2(crawl / name, own / name)
@@ -77,7 +77,7 @@ def prepare(data: Path, crawl: Path) -> tuple[str, str, dict[str, str]]:
 
 
 def questions(directory: Path, interest: str, crawl: str) -> dict[str, str]:
-    """What is asked, by name."""
+    """Return the paths to request, by name."""
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         (visit,) = log.visits("kind = 'page' AND outcome = 'ok'", "seq LIMIT 1")
     url = urllib.parse.quote(visit.node, safe="")
@@ -100,7 +100,6 @@ def questions(directory: Path, interest: str, crawl: str) -> dict[str, str]:
 
 
 def main() -> None:
-    """Prepare, ask, print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
     directory = parser.parse_args().directory

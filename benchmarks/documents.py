@@ -1,10 +1,10 @@
-"""Documents as we read them beside another tool: the share of its words that are ours, and CPU time a page.
+"""Text extraction from documents compared with other tools: shared words, and CPU time per page.
 
     python benchmarks/documents.py FILES...
 
-Needs `pdftotext` (poppler-utils) for PDF and `pandoc` for the others. A word is a run of letters and digits, or one
-Chinese or Japanese character; words count as often as they occur. Both shares are told: of the other tool's words those
-that we have (found), and of ours those that it has (shared). Reading is timed in this process, the second of two times.
+Needs `pdftotext` (poppler-utils) for PDF and `pandoc` for other formats. A word is a run of letters and digits, or one
+Chinese or Japanese character; words count as often as they occur. Printed are the share of the other tool's words that
+we have (found), and the share of our words that it has (shared). Reading is timed in this process, on the second run.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from lycosa.web.documents.kinds import kind_by_extension
 WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\\W_]+")
 RIGHT = "\u0590-\u065f\u066a-\u06ef\u06fa-\u08ff"
 UNIT = 2_000
-"""Letters that count as a page where a file tells of none."""
+"""Letters that count as one page in formats without pages."""
 
 
 EDGE = re.compile(f"(?<=[{RIGHT}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{RIGHT}])")
-"""Where the direction changes: there pdftotext has marks of its own, with or without a space."""
+"""Changes of direction, where pdftotext adds marks of its own, with or without a space."""
 
 SILENT = re.compile("[\u200b-\u200f\u0640\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]")
-"""Joiners, and vowels of Arabic and Hebrew: no letters."""
+"""Joiners, and vowel signs of Arabic and Hebrew."""
 
 
 LAM_ALEF = re.compile("[\u0644\u0627\u0622\u0623\u0625]{2,}")
-"""Letters that are often drawn as one; pdftotext then has them the wrong way round."""
+"""Letters often drawn as ligatures, which pdftotext returns in reverse order."""
 
 
 def words(text: str) -> Counter[str]:
-    """The words of a text, whatever their case and the form of their letters."""
+    """Count the words of a text, after case folding and compatibility normalisation."""
     text = EDGE.sub(" ", SILENT.sub("", unicodedata.normalize("NFKC", text)))
     return Counter(WORD.findall(LAM_ALEF.sub(lambda match: "".join(sorted(match[0])), text).casefold()))
 
 
 def other(file: Path, kind: str) -> str:
-    """The text as the other tool has it; empty if it can't read the file."""
+    """Return the other tool's text; empty if it cannot read the file."""
     formats = {"markdown": "gfm", "rtf": "rtf"}
     command = ["pdftotext", "-enc", "UTF-8", str(file), "-"]
     if kind != "pdf":
@@ -57,7 +57,7 @@ def other(file: Path, kind: str) -> str:
 
 
 def main() -> None:
-    """Compare, and print a line for each file and for each kind."""
+    """Print a line for each file and for each kind."""
     sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0] * 6)
     for name in sys.argv[1:]:
         file = Path(name)

@@ -1,14 +1,15 @@
-"""How well the judge `embedding` ranks pages, beside `vector`, and what its threshold lets through.
+"""Ranking quality of the judge `embedding` compared with `vector`, and the precision and recall of its threshold.
 
     python benchmarks/embedding.py PAGES.warc.gz LABELS.tsv [--exclude /wp/index/] [--blind TEXT] [--most 600]
-    python benchmarks/embedding.py --web                  # the embedded web, its own queries in place of words
-    python benchmarks/embedding.py --cost DIRECTORY       # CPU time a page, of HTML files
+    python benchmarks/embedding.py --web                  # the embedded web, with its own queries as words
+    python benchmarks/embedding.py --cost DIRECTORY       # CPU time per page, for HTML files
 
-The protocol is that of judges.py: all pages are ranked for each class, given as its name with the four words that stand
-out most in ten of its pages, and as those ten pages, which are then left out. `embedding` has learned its mean page
-from 300 pages, as a crawl would, a half or a fifth of them of the class; or it has learned nothing yet. `vector` has
-log tf, and idf from all pages. `--blind` leaves out the lines with a text, where a corpus prints its labels on the
-page (it counts for both judges). `embedding + w vector` adds their scores. Told are means over the classes.
+The protocol is that of judges.py: all pages are ranked for each class. The topic is given as the class name with the
+four most characteristic words of ten of its pages, or as those ten pages, which are then excluded. `embedding` has
+learned its mean page from 300 pages, as in a crawl, of which a half or a fifth belong to the class; or it has learned
+nothing yet. `vector` has log tf, and idf from all pages. `--blind` removes lines with a text, for corpora that print
+their labels on the page (for both judges). `embedding + w vector` adds their scores. All figures are means over the
+classes.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ Column = NDArray[Any]
 
 
 class Texts(Pages):
-    """Pages of judges.py that keep their texts."""
+    """Pages of judges.py with their texts."""
 
     def __init__(self, pages: Iterator[tuple[str, str, str]]) -> None:
         self.words, self.urls, self.bags, self.texts = Vocabulary(), [], [], []
@@ -62,7 +63,7 @@ class Texts(Pages):
         self.first = np.searchsorted(self.term, np.arange(len(self.words.terms) + 1))
 
     def spelt(self, pages: list[int], terms: list[int]) -> list[str]:
-        """Stems as they are written most often on some pages."""
+        """Return the most frequent spelling of each stem on some pages."""
         wanted = {self.words.terms[term] for term in terms}
         seen: dict[str, Counter[str]] = defaultdict(Counter)
         for page in pages:
@@ -74,7 +75,7 @@ class Texts(Pages):
 
 
 def archived(path: Path, exclude: str, blind: str) -> Iterator[tuple[str, str, str]]:
-    """Address, title and text of each page of an archive."""
+    """Yield the URL, title and text of each page of an archive."""
     from lycosa.replay.captures import RESPONSE
     from lycosa.replay.records import ArchiveIterator
 
@@ -88,7 +89,7 @@ def archived(path: Path, exclude: str, blind: str) -> Iterator[tuple[str, str, s
 
 
 def embedded() -> tuple[Texts, dict[str, set[int]], Callable[[str], str]]:
-    """The embedded web, its topics, and what a user would type for each."""
+    """Return the embedded web, its topics, and a query for each."""
     from lycosa.testweb import Web
 
     web = Web(traps=())
@@ -100,7 +101,7 @@ def embedded() -> tuple[Texts, dict[str, set[int]], Callable[[str], str]]:
 
 
 def rank(pages: Texts, topics: dict[str, list[int]], query_of: Callable[[str], str] | None) -> None:
-    """Print how the judges rank."""
+    """Print the ranking quality of the judges."""
     everywhere = pages.idf(list(range(len(pages.bags))))
     rows = np.array([vectors([f"{title} {marked}"])[0] for title, marked in pages.texts])
     ranked: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
@@ -182,7 +183,7 @@ def rank(pages: Texts, topics: dict[str, list[int]], query_of: Callable[[str], s
 
 
 def crawl(members: list[int], relevant: Column, share: float, chance: random.Random) -> list[int]:
-    """The pages that a crawl has met, in chance order."""
+    """Return the pages that a crawl has fetched, in random order."""
     met = chance.sample(members, min(len(members), int(SAMPLE * share)))
     met += chance.sample(np.flatnonzero(~relevant).tolist(), SAMPLE - len(met))
     chance.shuffle(met)
@@ -190,7 +191,7 @@ def crawl(members: list[int], relevant: Column, share: float, chance: random.Ran
 
 
 def judged(topic: EmbeddingJudge, pages: Texts, rows: Column, met: list[int]) -> Column:
-    """Beta of each page, after the judge has learned from those met; the same as judging them one by one."""
+    """Return the relevance of each page after the judge has learned from the fetched ones."""
     from lycosa.judges.embedding import pack_vector
 
     for page in met:
@@ -203,7 +204,7 @@ def judged(topic: EmbeddingJudge, pages: Texts, rows: Column, met: list[int]) ->
 
 
 def cost(directory: Path, most: int) -> None:
-    """Print what a page costs, for pages of any size and for those of about 3,500 words."""
+    """Print the cost per page, for pages of any size and for those of about 3,500 words."""
     files = sorted(file for file in directory.rglob("*.htm*") if file.suffix in (".htm", ".html"))
     files = files[:: max(1, len(files) // most)][:most]
     pages = []

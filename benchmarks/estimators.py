@@ -1,12 +1,12 @@
-"""What a step costs with each strategy, at frontiers of a thousand to a million rows: made-up pages, no whole crawl.
+"""Cost of a step with each strategy, for frontiers of a thousand to a million rows of generated pages.
 
-Each strategy crawls pages of 40 links, half of them new. For each page the time is taken for what the strategy has to
-do: learn from it, rank what changed, and pick what is fetched next. Beside it stands what a straightforward version
-would do after each page: score the whole frontier again, and look for the maximum.
+Each strategy crawls pages of 40 links, half of them new. For each page, the time is measured that the strategy takes to
+learn from it, to update priorities, and to pick the next one. For comparison: the time to score the whole frontier
+again and find the maximum.
 
     python benchmarks/estimators.py [--sizes 1000,10000,100000,1000000] [--steps 300] [--only fl_n,lr_fl]
 
-CPU time of one core, in milliseconds: the median over the steps, and the 99th percentile.
+CPU time of one core in milliseconds: the median over the steps, and the 99th percentile.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from lycosa.strategies.rulebook import RuleBook
 
 LINKS = 40
 WARM = 50
-"""Steps before the clock is looked at."""
+"""Steps before timing starts."""
 WORDS = "coral reef bleaching ocean heat fish algae tourism weather train timetable ticket contact imprint".split()
 CLASSES = ("Science/Biology", "Science/Climate", "Travel", "Law")
 
 
 class Stream:
-    """Pages as they might come in, always the same."""
+    """A reproducible stream of generated pages."""
 
     def __init__(self) -> None:
         self.chance = random.Random(3)
@@ -44,7 +44,7 @@ class Stream:
         self.picks = 0
 
     def page(self, node: str, links: int, new: float, promise: float) -> Visit:
-        """A page with so many links, a share of them to addresses nobody has seen."""
+        """Return a page with `links` links, of which the share `new` lead to unknown URLs."""
         chance = self.chance
         names, anchors = [], []
         for _ in range(links):
@@ -61,7 +61,7 @@ class Stream:
         found.link_relevances = (relevant * np.array([chance.random() for _ in names])).astype(np.float32)
         found.facets = {"context": found.link_relevances * 0.5, "url": found.link_relevances * 0.25}
         self.picks += 1
-        # Relevant pages are linked to by relevant pages, with promising links.
+        # Relevant pages are linked from relevant pages, with promising links.
         likely = 0.1 + 0.5 * promise
         relevance = 0.5 * chance.random() + 0.5 * promise if chance.random() < likely else 0.0
         classes = [[chance.choice(CLASSES), 0.8]]
@@ -71,7 +71,7 @@ class Stream:
         )  # fmt: skip
 
     def words(self) -> Terms:
-        """The words of a page: 400 of 20,000 stems, the first of them the most frequent."""
+        """Return the words of a page: 400 of 20,000 stems with a skewed distribution."""
         ids = np.unique((20_000 * self.draws.random(600) ** 3).astype(np.uint32))[:400]
         new = [f"stem{number}" for number in range(20_000)] if self.picks == 1 else []
         return Terms(ids, (1 + self.draws.geometric(0.5, len(ids))).astype(np.uint16), new)
@@ -87,7 +87,7 @@ class Contestant:
         self.naive: list[float] = []
 
     def step(self, step: Step, number: int) -> int:
-        """Learn, rank, pick: the row that it would fetch next."""
+        """Learn, update priorities, and return the next row to fetch."""
         begun = time.process_time_ns()
         self.strategy.learn(step, self.table, self.frontier)
         if number > 1:
@@ -97,14 +97,14 @@ class Contestant:
         return picked.row
 
     def rescan(self) -> None:
-        """The straightforward way: all open rows scored again."""
-        made: Any = self.strategy  # a bandit has several, a batch one inside
+        """Score all open rows again."""
+        made: Any = self.strategy  # a bandit has several strategies, a batch strategy wraps one
         arms = getattr(made, "greedy_", None) or [getattr(made, "greedy", made)]
         scorers = [arm.estimator for arm in arms]
         begun = time.process_time_ns()
         rows = self.table.rows()
         for scorer in scorers:
-            # Scent's score is what a row had last: its terms have to be worked out again.
+            # Scent's score is the last one of a row: its terms have to be computed again.
             np.argmax(
                 sum(scorer.contributions(rows, self.table).values())
                 if hasattr(scorer, "contributions")
@@ -114,7 +114,6 @@ class Contestant:
 
 
 def main() -> None:
-    """Run it, and print a table for each size."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="1000,10000,100000,1000000")
     parser.add_argument("--steps", type=int, default=300)
@@ -126,7 +125,7 @@ def main() -> None:
 
 
 def measure(size: int, steps: int, names: list[str]) -> None:
-    """One frontier size; each strategy has a table of its own, so that none finds the others' numbers in the cache."""
+    """Measure each strategy on a table of its own, so that none finds another's numbers in the cache."""
     print(f"\n{size:,} rows in the frontier or some more, {steps} steps of {LINKS} links: ms a step")
     print(f"{'':22}{'median':>9}{'p99':>9}{'rescan':>10}{'ratio':>9}", flush=True)
     for name in names:
@@ -137,7 +136,7 @@ def measure(size: int, steps: int, names: list[str]) -> None:
 
 
 def watch(name: str, size: int, steps: int) -> Contestant:
-    """Fill a frontier, then take the time of some steps."""
+    """Fill a frontier, then time some steps."""
     table, stream = Table(), Stream()
     table.add_seed("seed")
     one = Contestant(name, _make(name), table)
@@ -150,7 +149,7 @@ def watch(name: str, size: int, steps: int) -> Contestant:
     gc.collect()
     gc.freeze()
     for number in range(WARM + steps):
-        new = 0.5 if size > 50_000 else 1 / LINKS  # small ones stay small
+        new = 0.5 if size > 50_000 else 1 / LINKS  # small frontiers stay small
         step = table.absorb(stream.page(node, LINKS, new, promise(table, node)))
         assert step is not None
         node = table.nodes[one.step(step, number + 1)]
@@ -162,13 +161,13 @@ def watch(name: str, size: int, steps: int) -> Contestant:
 
 
 def promise(table: Table, node: str) -> float:
-    """What was known of a page before: half by its links, half by the pages they are on."""
+    """Return the expected relevance of a page: half from its links, half from the pages that link to it."""
     row = table.row_of[node]
     return float(0.5 * table.link_relevance_max[row] + 0.5 * table.relevance_max[row])
 
 
 def _make(name: str) -> Strategy:
-    """A strategy by name, with the files that some of them need."""
+    """Return a strategy by name, with the files that some of them need."""
     if name == "rules":
         book = RuleBook()
         for source in CLASSES:

@@ -1,10 +1,10 @@
-"""Many known addresses in a frontier: what each takes in memory, hot and cold, and what a pick costs.
+"""Memory per known URL in a frontier, in memory and spilled to disk, and the cost of a pick.
 
     python benchmarks/frontier.py [--known 20000000] [--hot 500000] [--strategy scent] [--picks 2000]
 
-Addresses and scores are generated; table, estimator, frontier, and cold rows in a temporary file are a crawl's. First a
-frontier of `--hot` addresses, all of them in memory, then all. Then pages are picked and learned from, one by one: each
-has five links that are new, and fifteen to any addresses, nearly all of them cold.
+URLs and scores are generated; table, estimator, frontier and spilled rows in a temporary file are those of a crawl.
+First a frontier of `--hot` URLs is held in memory, then all are added. Then pages are picked and learned from, one by
+one: each has five new links, and fifteen to random URLs, most of them spilled.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lycosa.core.types import Links, Visit
 from lycosa.strategies import strategy as strategy_by_name
 
 PAGE = 1000
-"""Addresses that are added at once."""
+"""URLs added at once."""
 
 HOSTS = 20_000
 WORDS = [
@@ -36,7 +36,7 @@ _ = lycosa.cli
 
 
 def resident() -> float:
-    """Bytes of memory that the process takes."""
+    """Return the resident memory of this process in bytes."""
     gc.collect()
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096.0
@@ -59,12 +59,12 @@ class Frontier:
         self.strategy.admit(row, self.table, self.frontier)
 
     def node(self, number: int) -> str:
-        """An address of usual length, in words of which there are not many."""
+        """Return a URL of typical length, made of few distinct words."""
         words = (WORDS[number % 300], WORDS[number // 300 % 300], WORDS[number // 90_000])
         return f"http://www.host-{number * 7919 % HOSTS}.test/articles/{number % 89}/{'-'.join(words)}.html"
 
     def learn(self, node: str, urls: list[str]) -> None:
-        """A page has come, with these links."""
+        """Learn from a page with these links."""
         links = Links.to(*urls, anchors=[url.rpartition("/")[2].replace("-", " ") for url in urls])
         links.link_relevances = self.chance.random(len(urls)).astype(np.float32)
         self.pages += 1
@@ -76,12 +76,12 @@ class Frontier:
         self.spilled.settle()
 
     def crawl(self, known: int) -> None:
-        """As many addresses as that, found on pages."""
+        """Add URLs by fetching generated pages, up to `known`."""
         while self.table.discovered < known:
             self.pick(links=100, old=0)
 
     def fill(self, known: int) -> None:
-        """As many addresses as that. No page has them, and nobody reads their texts: a score is drawn for each."""
+        """Add URLs with random scores, without pages, up to `known`."""
         while self.table.discovered < known:
             numbers = range(self.number, self.number + PAGE)
             self.number += PAGE
@@ -90,7 +90,7 @@ class Frontier:
             self.spilled.settle()
 
     def pick(self, links: int = 5, old: int = 15) -> tuple[float, float]:
-        """CPU seconds for a pick, and for learning from its page."""
+        """Return the CPU seconds of a pick, and of learning from its page."""
         begin = time.process_time()
         row = self.frontier.take(0.0)
         picked = time.process_time()
@@ -104,7 +104,6 @@ class Frontier:
 
 
 def main() -> None:
-    """Say how many, and go."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--known", type=int, default=20_000_000)
     parser.add_argument("--hot", type=int, default=500_000)
@@ -112,7 +111,7 @@ def main() -> None:
     parser.add_argument("--picks", type=int, default=2000)
     given = parser.parse_args()
     made = Frontier(given.memory_rows, given.strategy)
-    made.crawl(20_000)  # what is loaded once is loaded
+    made.crawl(20_000)  # load everything that is loaded on first use
     before, first = resident(), made.table.discovered
     made.crawl(given.memory_rows - 100)
     memory_rows, known = resident(), made.table.discovered

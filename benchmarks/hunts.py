@@ -1,14 +1,14 @@
-"""Hunts on the embedded web: what each judge and strategy finds at a budget, against breadth-first.
+"""Relevant pages found on the embedded web by each judge and strategy, compared with breadth-first.
 
     python benchmarks/hunts.py [--pages 100 300] [--webs 5] [--traps] [--tunnels] [NAME ...]
 
-Each of five webs is grown from another seed, and hunted for another topic, once by each name; chance has no other part
-in it. What counts is the truth that the web knows: different pages on the topic, under whatever address. The interval
-is that of the mean difference to breadth-first over the webs (95 %, t distribution). *Islands* are pages on the topic
-to which only off-topic pages lead.
+Each of five webs has another random seed and another topic, and is crawled once with each name; nothing else is random.
+Counted are distinct pages on the topic, by the web's own labels, under any URL. The interval is that of the mean
+difference to breadth-first over the webs (95 %, t distribution). *Islands* are pages on the topic that only off-topic
+pages link to.
 
-NAME is a strategy (`ehrig`, `best-first,merge=sum`), or `judge:NAME` for best-first with that judge. What learns from
-browsing is trained on a web of its own, grown from a seed that is not hunted, for the same topic (testing/browsing.py).
+NAME is a strategy (`ehrig`, `best-first,merge=sum`), or `judge:NAME` for best-first with that judge. Strategies that
+learn from browsing are trained on a separate web with another seed and the same topic.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ NAMES = (
     "judge:corley-mihalcea", "judge:embedding", "hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph",
 )  # fmt: skip
 ELSEWHERE = 1000
-"""Added to the seed of a web that is hunted: the web that is browsed for training."""
+"""Offset of the seed of the web used for training."""
 _T = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
 
 
 def hunt(web: Web, topic: str, name: str, pages: int) -> list[Visit]:
-    """One crawl over a simulated transport, as the command line would put it together."""
+    """Run one crawl over a simulated transport, with the options of the command line."""
     judge, _, named = name.rpartition(":")
     options = {"judge": named} if judge else {"strategy": trained(named, web, topic)}
 
@@ -71,19 +71,19 @@ def hunt(web: Web, topic: str, name: str, pages: int) -> list[Visit]:
 
 
 def found(web: Web, topic: str, visits: list[Visit], pages: int) -> int:
-    """Different pages on the topic among the first so many that were fetched."""
+    """Return the number of distinct pages on the topic among the first `pages` fetched."""
     fetched_pages = [visit.node for visit in visits if visit.is_page]
     return len({web.canonical(node) for node in fetched_pages[:pages]} & set(web.relevant(topic)))
 
 
 def on_islands(web: Web, topic: str, visits: list[Visit]) -> int:
-    """Pages on the topic to which only off-topic pages lead."""
+    """Return the number of fetched pages on the topic that only off-topic pages link to."""
     pages = {web.canonical(visit.node) for visit in visits if visit.is_page}
     return len(pages & set(web.relevant(topic)) & set(web.islands(topic)))
 
 
 def trained(name: str, web: Web, topic: str) -> str:
-    """The strategy, with the file that it learns from if it needs one."""
+    """Return the strategy spec, with its trained file if it needs one."""
     entry = STRATEGIES.get(name.partition(",")[0])
     return (
         f"{name},file={browsing(web.seed, topic, web.tunnels)}"
@@ -94,7 +94,7 @@ def trained(name: str, web: Web, topic: str) -> str:
 
 @cache
 def browsing(seed: int, topic: str, tunnels: bool) -> Path:
-    """A trained file, of simulated browsing on another web."""
+    """Return a file trained by simulated browsing on another web."""
     folder = Path(tempfile.mkdtemp())
     path = folder / "record.jsonl"
     path.write_text("\n".join(browse(Web(seed + ELSEWHERE, traps=(), tunnels=tunnels), topic)) + "\n")
@@ -103,13 +103,12 @@ def browsing(seed: int, topic: str, tunnels: bool) -> Path:
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Mean and half the width of its 95 % interval."""
+    """Return the mean, and half the width of its 95 % interval."""
     spread = np.std(values, ddof=1) / math.sqrt(len(values)) if len(values) > 1 else math.inf
     return float(np.mean(values)), float(_T.get(len(values), 2.0) * spread)
 
 
 def main() -> None:
-    """Hunt, and print the table."""
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
     arguments.add_argument("--pages", type=int, nargs="+", default=[100, 300])

@@ -1,18 +1,16 @@
-"""How well the judge tells which pages are relevant, on recorded pages with labels.
+"""Quality of the judge's relevance decisions on recorded pages with labels.
 
     python benchmarks/judges.py --cache DIR CORPUS.warc.gz LABELS.tsv ... [--half report] [--crawls 8]
 
-Topics are the classes with 20 to 400 pages, told by their names; a class of a taxonomy with those below it. They are
-dealt into halves by a checksum of their names: the judge was developed on one (`development`), what is reported comes
-from the other (`report`). Three ways to tell a topic: its name; its name and three start pages; its name and ten
-examples. All pages of the corpus are then judged at once, by a judge that has seen them all, and the pages it was
-shown don't count. `--crawls` also makes crawls of 500 pages from three start pages, as `lycosa crawl` would, for so
-many topics, and looks at what was said of the pages that they fetched; with `--sets 3` each from three sets of start
-pages in turn.
+Topics are the classes with 20 to 400 pages; a class of a taxonomy includes those below it. They are divided into halves
+by a checksum of their names: the judge was developed on one (`development`), and the other is reported (`report`). A
+topic is described in three ways: by its name; by its name and three start pages; by its name and ten examples. Then all
+pages of the corpus are judged by a judge that has seen all of them; the pages it was given do not count. `--crawls`
+also runs crawls of 500 pages from three start pages, as `lycosa crawl` does, for so many topics, and evaluates the
+judgements of the pages they fetched; with `--sets 3`, from three sets of start pages each.
 
-precision, recall, F1     at .5
-AP                        average precision
-error                     calibration error: ten bins of probability, their mean distance from the share of relevant
+precision, recall, F1     at .5 AP                        average precision error                     calibration error:
+ten bins of probability, their mean distance from the share of relevant
                           pages in them, weighted by their pages; over all topics together
 1.5, 3                    share of topics whose count of relevant pages is right within this factor
 
@@ -60,7 +58,6 @@ class Recorded(Space):
     moved: dict[str, str]
 
     async def visit(self, task: Task) -> Page:
-        """As it was recorded."""
         if task.node in self.moved:
             return Page("redirect", kind="redirect", status=301, links=Links.to(self.moved[task.node]))
         page = self.pages.get(task.node)
@@ -71,7 +68,7 @@ class Recorded(Space):
 
 
 def read(path: Path, cache: Path | None) -> tuple[dict[str, Page], dict[str, str]]:
-    """The pages of a WARC file, and where others have moved to."""
+    """Read the pages of a WARC file, and its redirects."""
     kept = cache / f"{path.name}.pages" if cache is not None else None
     if kept is not None and kept.exists():
         found: tuple[dict[str, Page], dict[str, str]] = pickle.loads(kept.read_bytes())
@@ -99,7 +96,7 @@ def read(path: Path, cache: Path | None) -> tuple[dict[str, Page], dict[str, str
 
 
 class Corpus:
-    """Recorded pages with labels, read once."""
+    """Recorded pages with labels."""
 
     def __init__(self, path: Path, labels: Path, cache: Path | None, most: int) -> None:
         self.name = path.name.split(".")[0]
@@ -121,7 +118,7 @@ class Corpus:
 
 
 def topics(path: Path, pages: dict[str, Page], most: int) -> dict[str, set[str]]:
-    """The pages of each class and branch."""
+    """Return the pages of each class, including its subclasses."""
     found: dict[str, set[str]] = defaultdict(set)
     for row in path.read_bytes().decode().split("\n")[1:]:
         url, *label = row.split("\t")[:2]
@@ -133,22 +130,23 @@ def topics(path: Path, pages: dict[str, Page], most: int) -> dict[str, set[str]]
     return {
         name: found[name]
         for name, size in sizes.items()
-        if LEAST <= size <= most and name != "other" and stems(named(name))  # a name of common words says nothing
+        # a name of stop words only describes nothing
+        if LEAST <= size <= most and name != "other" and stems(named(name))
     }
 
 
 def half_of(name: str) -> str:
-    """As the topics of scent's experiments were dealt."""
+    """Return the half of a topic, as in the experiments for the strategy scent."""
     return "report" if zlib.crc32(name.encode()) % 2 else "development"
 
 
 def named(topic: str) -> str:
-    """The name as a person would type it."""
+    """Return a topic's name as a user would type it."""
     return topic.split("/")[-1].replace("_", " ")
 
 
 def remembered(judge: Probability, kept: dict[str, Any]) -> None:
-    """Features of pages are the same for all topics, if the pages come in the same order: they are found once."""
+    """Cache page features, which are the same for all topics if the pages come in the same order."""
     fresh = judge._reader._features
 
     def features(found: Any, terms: Any, node: str, *rest: Any) -> Any:
@@ -162,7 +160,7 @@ def remembered(judge: Probability, kept: dict[str, Any]) -> None:
 def taught(
     corpus: Corpus, topic: str, nodes: Iterable[str], starts: list[str], examples: list[str], kept: dict[str, Any]
 ) -> Probability:
-    """A judge that has seen these pages, and has learned."""
+    """Return a judge that has seen these pages and has learned from them."""
     shown = Probability.from_examples([corpus.pages[url] for url in examples]) if examples else None
     judge = Probability(named(topic), examples=shown)
     judge._reader.add_stems(corpus.stems)
@@ -172,7 +170,7 @@ def taught(
     for url in nodes:
         visit = replace(corpus.visits[url], terms=replace(corpus.visits[url].terms, new=[]))
         judge.learn(visit)
-    for _ in range(2):  # the second time it knows which pages are off the topic
+    for _ in range(2):  # in the second round it knows which pages are off the topic
         update = judge.next_update(0.0, force=True)
         if update is not None:
             judge.adopt(update)
@@ -181,7 +179,7 @@ def taught(
 
 @dataclass
 class Result:
-    """What was said of the pages of one topic, and what is true."""
+    """Judgements of the pages of one topic, and their labels."""
 
     told: str
     topic: str
@@ -190,7 +188,7 @@ class Result:
 
 
 def f1(said: Column, truth: Column) -> tuple[float, float, float]:
-    """Precision, recall, F1."""
+    """Return precision, recall and F1."""
     right = float((said & truth).sum())
     precision, recall = right / max(said.sum(), 1), right / max(truth.sum(), 1)
     return precision, recall, 2 * right / max(said.sum() + truth.sum(), 1)
@@ -202,7 +200,7 @@ def average_precision(worth: Column, truth: Column) -> float:
 
 
 def error(results: list[Result]) -> float:
-    """Calibration error."""
+    """Return the calibration error."""
     worth, truth = np.concatenate([r.worth for r in results]), np.concatenate([r.truth for r in results])
     bins = np.minimum((worth * 10).astype(int), 9)
     return float(
@@ -211,7 +209,7 @@ def error(results: list[Result]) -> float:
 
 
 def show(corpus: str, results: list[Result], line: float = 0.5) -> None:
-    """One line of the table for each way of telling."""
+    """Print a row of the table for each description of the topic."""
     for told in dict.fromkeys(r.told for r in results):
         some = [r for r in results if r.told == told]
         rates = np.array([f1(r.worth >= line, r.truth) for r in some]).mean(axis=0)
@@ -227,7 +225,7 @@ def show(corpus: str, results: list[Result], line: float = 0.5) -> None:
 
 
 def cosine(corpus: Corpus, topic: str) -> Column:
-    """What the judge `vector` says of all pages, its idf learned from them."""
+    """Return the judge `vector`'s scores of all pages, with idf learned from them."""
     vocabulary, query = Vocabulary(), VectorJudge(named(topic))
     vocabulary.follow(corpus.stems)
     for visit in corpus.visits.values():
@@ -245,7 +243,7 @@ def cosine(corpus: Corpus, topic: str) -> Column:
 
 
 def pools(corpus: Corpus, chosen: list[str], plain: bool) -> list[Result]:
-    """All pages of the corpus, for each topic and way of telling."""
+    """Judge all pages of the corpus, for each topic and description."""
     nodes, results, kept_features = list(corpus.pages), [], {}  # type: ignore[var-annotated]
     for topic in chosen:
         members = sorted(corpus.topics[topic])
@@ -267,7 +265,7 @@ def pools(corpus: Corpus, chosen: list[str], plain: bool) -> list[Result]:
 
 
 async def crawled(corpus: Corpus, topic: str, starts: list[str]) -> list[Visit]:
-    """What a crawl fetches, as anyone would make it."""
+    """Return the visits of a crawl with default options."""
     made = lycosa.crawl(named(topic), starts, space=Recorded(corpus.pages, corpus.moved), budget=BUDGET)
     visits = [visit async for visit in made if visit.is_page]
     assert made.engine is not None
@@ -277,7 +275,7 @@ async def crawled(corpus: Corpus, topic: str, starts: list[str]) -> list[Visit]:
 
 
 def crawls(corpus: Corpus, chosen: list[str], sets: int = 1) -> list[Result]:
-    """The pages that crawls fetch."""
+    """Evaluate the pages that crawls fetch."""
     results = []
     for topic, place in itertools.product(chosen, range(sets)):
         chance = np.random.default_rng(zlib.crc32(topic.encode()))
@@ -293,7 +291,7 @@ def crawls(corpus: Corpus, chosen: list[str], sets: int = 1) -> list[Result]:
 
 
 def draw(path: Path, results: list[Result]) -> None:
-    """The share of relevant pages for each tenth of probability: on the diagonal the judge means what it says."""
+    """Draw the share of relevant pages for each tenth of probability; a calibrated judge is on the diagonal."""
     from lycosa.drawing.figure import Curve, Figure
     from lycosa.drawing.svg import svg
 

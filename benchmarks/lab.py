@@ -1,16 +1,14 @@
-"""Simulated steps a second for each estimator, beside a version as one would write it at first.
+"""Simulated steps per second of each estimator, compared with a straightforward implementation.
 
     python benchmarks/lab.py [--corpus wikispeedia.index] [--graph france.index] [--steps 100000] [--only fl_e,lr_fl]
 
-Each graph has a process of its own: the corpus where one is given (an index of pages, made by `lycosa lab index`), and
-a generated graph of 2.2 million nodes and 35.6 million links (`--graph`: one that was made before as
-`generated:france`; else it is made now, --nodes for a smaller one). Batch size 1, fifty seeds with a score, CPU time of
-one core.
+Each graph runs in a process of its own: the corpus, if given (an index made by `lycosa lab index`), and a generated
+graph of 2.2 million nodes and 35.6 million links (`--graph`: an index of `generated:france`; otherwise it is made now,
+smaller with --nodes). Batch size 1, fifty seeds with a score, CPU time of one core.
 
-The version beside keeps dictionaries, and looks for the best of the frontier after every page by scoring all of it; for
-breadth-first it is a queue, for best-first a plain heap. It stops after --patience seconds. Its figure is for the steps
-it made until then, ours over the same steps stands beside it, and the last column says for how many of its first steps
-both fetched the same nodes, where both mean the same.
+The straightforward implementation keeps dictionaries, and scores the whole frontier after every page; breadth-first is
+a queue, best-first a heap. It stops after --patience seconds. The table shows its speed for the steps until then, ours
+over the same steps, and the number of first steps in which both fetched the same nodes, where both define them alike.
 """
 
 from __future__ import annotations
@@ -49,7 +47,7 @@ ALIKE = 300
 
 
 class Plain:
-    """A crawl with dictionaries: all that the estimators below look at."""
+    """A crawl with dictionaries, with the features of the estimators below."""
 
     def __init__(self, guide: Judgements, seeds: list[int]) -> None:
         self.guide, self.index = guide, guide.index
@@ -64,7 +62,7 @@ class Plain:
         self.examples: list[tuple[list[float], float]] = []
 
     def fetch(self, node: int, features: Callable[[int], list[float]] | None = None) -> dict[int, float]:
-        """Fetch a node: its links and their alphas."""
+        """Fetch a node; return its links with their relevances."""
         self.frontier.pop(node, None)
         relevance = float(self.guide.relevance[node])
         if features is not None:
@@ -85,11 +83,11 @@ class Plain:
         return links
 
     def first_level(self, node: int) -> list[float]:
-        """The four fl_ features."""
+        """Return the four fl_ features."""
         return [math.log1p(value) for value in self.sums.get(node, (0.0, 0.0, 0.0, 0.0))]
 
     def second_level(self, node: int) -> list[float]:
-        """The three sl_ features, added up anew."""
+        """Return the three sl_ features, summed from scratch."""
         n = e = ne = 0.0
         for parent in self.parents.get(node, ()):
             for sibling, alpha in self.links[parent].items():
@@ -100,11 +98,11 @@ class Plain:
         return [math.log1p(n), math.log1p(e), math.log1p(ne)]
 
     def both_levels(self, node: int) -> list[float]:
-        """All seven."""
+        """Return all seven features."""
         return self.first_level(node) + self.second_level(node)
 
     def weights(self) -> np.ndarray:
-        """Least squares over all examples, with a little ridge."""
+        """Return the ridge regression weights over all examples."""
         if not self.examples:
             return np.zeros(8)
         x = np.array([[*features, 1.0] for features, _ in self.examples])
@@ -112,12 +110,12 @@ class Plain:
         return np.linalg.solve(x.T @ x + 1e-3 * np.eye(x.shape[1]), x.T @ y)
 
     def best(self, score: Callable[[int], float]) -> int:
-        """Score the whole frontier and take the best, of equals the first."""
+        """Score the whole frontier and return the best row; the first one in a tie."""
         return max(self.frontier, key=lambda node: (score(node), -self.frontier[node]))
 
 
 def plainly(name: str, guide: Judgements, seeds: list[int], steps: int, patience: float) -> tuple[list[int], float]:
-    """A crawl in the straightforward way: the nodes after the seeds, and CPU seconds for them."""
+    """Run the straightforward crawl; return its nodes without the seeds, and its CPU seconds."""
     crawl = Plain(guide, seeds)
     turn = _turn(name, crawl)
     for seed in seeds:
@@ -129,7 +127,7 @@ def plainly(name: str, guide: Judgements, seeds: list[int], steps: int, patience
 
 
 def _turn(name: str, crawl: Plain) -> Callable[[int | None], None]:
-    """One step of a crawl: of a seed, or of what the estimator thinks best."""
+    """Return a function that runs one step: for a seed, or for the best node by the estimator."""
     if name == "breadth-first":
         queue: deque[int] = deque()
 
@@ -165,7 +163,8 @@ def _turn(name: str, crawl: Plain) -> Callable[[int | None], None]:
         node = seed
         if node is None:
             node = crawl.best(_scorer(name, crawl))
-        crawl.fetch(node, features if name.startswith("lr_") and seed is None else None)  # seeds teach nothing
+        # seeds are no training examples
+        crawl.fetch(node, features if name.startswith("lr_") and seed is None else None)
 
     return rescored
 
@@ -183,7 +182,7 @@ def _scorer(name: str, crawl: Plain) -> Callable[[int], float]:
 
 
 def _cash(crawl: Plain, *, by_alpha: bool) -> Callable[[int | None], None]:
-    """Cash that nodes hand on: in equal shares, or by the links' promise and with a history (Gouriten's)."""
+    """Cash passed along links: in equal shares, or by link relevance and with a history (Gouriten et al. 2014)."""
     cash: dict[int, float] = {}
 
     def turn(seed: int | None) -> None:
@@ -201,7 +200,7 @@ def _cash(crawl: Plain, *, by_alpha: bool) -> Callable[[int | None], None]:
 
 
 def _bandit(crawl: Plain) -> Callable[[int | None], None]:
-    """Five arms, one in ten pulls of any of them."""
+    """An epsilon-greedy bandit with five arms and epsilon 0.1."""
     arms, chance = ("fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl"), random.Random(1)
     pulls, rewards = [0] * 5, [0.0] * 5
 
@@ -221,7 +220,7 @@ def _bandit(crawl: Plain) -> Callable[[int | None], None]:
 
 
 def measure(index: CorpusIndex, steps: int, names: list[str], patience: float, repeat: int) -> None:
-    """One graph: a line for each estimator, and the memory that all of ours took."""
+    """Print a line for each estimator of one graph, and our peak memory."""
     if index.has_text:
         from lycosa.judges.factory import make_judge
 
@@ -252,7 +251,7 @@ def measure(index: CorpusIndex, steps: int, names: list[str], patience: float, r
         gc.collect()
         plain, took = plainly(name, guide, seeds, min(steps, len(nodes)), patience)
         slow = len(plain) / took
-        then = min(len(marks) - 1, math.ceil(len(plain) / 1024))  # where ours was after as many, to a thousand
+        then = min(len(marks) - 1, math.ceil(len(plain) / 1024))  # our time after as many steps, to a thousand
         beside = then * 1024 / marks[then] if then else rate
         told = ""
         if not name.startswith("mab_") and name not in ("opic", "opic-alpha"):

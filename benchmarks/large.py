@@ -1,15 +1,14 @@
-"""A large crawl on one machine: memory, CPU, log and archive as it grows, and how soon it goes on after a kill.
+"""A large crawl on one machine: memory, CPU, log and archive as it grows, and the time to resume after a kill.
 
     python benchmarks/large.py DIR [--pages 300000] [--web 10000000] [--every 5000] [--topic coral] [--strategy scent]
     python benchmarks/large.py DIR --picture NAME
 
-The crawl is as it comes (strategy, judge, main part, traps, archive, log, snapshots), over an embedded web that answers
-from memory: no network, and no pauses. A line each `--every` pages, printed and added to DIR.csv: CPU milliseconds a
-page without what the web took to make its answers up, and what that took (work that is the same for every page: where
-it grows, the machine has become slower), memory (MiB: now, and at most since the line before), rows in
-memory, megabytes of log and archive. Run it again to go on, also after `kill -9`: the first line then says what it took
-in CPU seconds until the first request. `--pages` of what is there already measures that alone. `--picture` draws
-NAME-cpu.svg and NAME-memory.svg from DIR.csv.
+The crawl uses the default options (strategy, judge, main part, traps, archive, log, snapshots), over an embedded web
+that answers from memory without delays. Each `--every` pages a row is printed and added to DIR.csv: CPU milliseconds
+per page without the generation of the pages; the time of that generation (constant work per page: if it rises, the
+machine has become slower); memory in MiB, current and peak since the previous row; rows in memory; megabytes of log and
+archive. Run it again to resume, also after `kill -9`: it then prints the CPU seconds until the first request, and with
+`--pages` at the current number it measures only that. `--picture` draws NAME-cpu.svg and NAME-memory.svg from DIR.csv.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ PAGES_A_HOST = 1000
 
 
 class InMemory:
-    """A transport that makes its answers up, and knows what that took."""
+    """A transport that generates its responses, and measures the CPU time for it."""
 
     def __init__(self, web: Web) -> None:
         self.web = web
         self.spent = 0.0
         self.first = 0.0
-        """CPU seconds of the process when the first page was asked for."""
+        """CPU seconds of the process at the first request."""
 
     async def address(self, url: str) -> str:
         return "127.0.0.1"
@@ -52,16 +51,16 @@ class InMemory:
         return Response(reply.status, b"HTTP/1.1 %d X" % reply.status, raw, reply.body, "127.0.0.1", fields=fields)
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        pass
 
 
 def megabytes(directory: Path, *patterns: str) -> float:
-    """What some files of a crawl take."""
+    """Return the total size of some files of a crawl."""
     return sum(file.stat().st_size for pattern in patterns for file in directory.glob(pattern)) / 1e6
 
 
 def memory() -> tuple[int, int]:
-    """MiB of this process: now, and at most since it was last asked."""
+    """Return the memory of this process in MiB: current, and peak since the last call."""
     status = Path("/proc/self/status").read_text()
     now, most = (int(status.partition(f"{name}:")[2].split()[0]) // 1024 for name in ("VmRSS", "VmHWM"))
     Path("/proc/self/clear_refs").write_text("5")
@@ -69,7 +68,6 @@ def memory() -> tuple[int, int]:
 
 
 def csv_of(directory: Path) -> Path:
-    """Where the lines are."""
     return directory.with_name(f"{directory.name}.csv")
 
 
@@ -77,7 +75,7 @@ COLUMNS = ("pages", "CPU ms a page", "of the web", "MiB now", "MiB at most", "ro
 
 
 def draw(directory: Path, name: str) -> None:
-    """CPU and memory against pages."""
+    """Draw CPU time and memory over pages."""
     from lycosa.drawing.figure import Curve, Figure
     from lycosa.drawing.svg import svg
 
@@ -92,7 +90,7 @@ def draw(directory: Path, name: str) -> None:
 
 
 async def crawl(given: argparse.Namespace) -> None:
-    """Go on with the crawl, or begin it."""
+    """Start the crawl, or resume it."""
     from lycosa.spaces.web_space import WebSpace
     from lycosa.web.politeness import Politeness
 
@@ -130,7 +128,6 @@ async def crawl(given: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Say how large, and go."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--pages", type=int, default=300_000)

@@ -1,14 +1,15 @@
-"""How well the main part of a page is found, and what it costs, beside trafilatura, resiliparse and the whole text.
+"""Quality and cost of main content extraction, compared with trafilatura, resiliparse and the whole text.
 
     python benchmarks/mainpart.py CORPORA [--errors]
 
-100 pages of ten kinds. Those of `mainpart.tsv` are in the corpora (WARC files in the directory CORPORA): their main
-part is the text from one phrase until another one, by hand; without the corpora they are left out. The others are made
-here, of our own words, in the ways that pages are written: semantic elements, nested div elements with telling classes
-or without, layout by tables, capitals of the nineties. What is in their main part is known exactly.
+100 pages of ten kinds. The pages in `mainpart.tsv` are in the corpora (WARC files in the directory CORPORA): their main
+content was marked by hand, from one phrase to another; without the corpora they are skipped. The others are generated
+in common page styles, so that their main content is known exactly: semantic elements, nested div elements with or
+without meaningful classes, table layout, upper-case tags of the nineties.
 
-Told are precision, recall and F1 of the words, as means over the pages of a kind, and milliseconds of CPU a page. The
-others are taken as they come, without comments, if they are installed (`pip install trafilatura resiliparse`).
+Printed are precision, recall and F1 of the words, as means over the pages of a kind, and milliseconds of CPU per page.
+The other tools run with their defaults, without comments, if they are installed (`pip install trafilatura
+resiliparse`).
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ MENU = "Home News Sport Weather Culture Travel Shop Contact About Jobs Archive H
 
 @dataclass
 class Sample:
-    """A page, and what is in its main part."""
+    """A page and its main content."""
 
     kind: str
     name: str
@@ -58,57 +59,53 @@ class Sample:
 
 @dataclass
 class Writer:
-    """Writes pages of one kind; what belongs to the main part is remembered."""
+    """Generator of pages of one kind, which records their main content."""
 
     chance: random.Random
     said: list[str] = field(default_factory=list)
 
     def words(self, count: int) -> str:
-        """A sentence of so many words."""
+        """Return a sentence of `count` words."""
         pools = (NOUNS, VERBS, REST)
         text = " ".join(self.chance.choice(pools[(at + self.chance.randrange(2)) % 3]) for at in range(count))
         return text.capitalize()
 
     def prose(self, sentences: int) -> str:
-        """A paragraph, perhaps with a link in it."""
+        """Return a paragraph, sometimes with a link."""
         parts = [self.words(self.chance.randint(6, 18)) + "." for _ in range(sentences)]
         return " ".join(parts)
 
     def keep(self, text: str) -> str:
-        """Some text of the main part."""
+        """Add a text to the main content."""
         self.said.append(text)
         return text
 
     def linked(self, text: str) -> str:
-        """The text with a link around one of its words."""
+        """Return the text with a link around one of its words."""
         words = text.split(" ")
         at = self.chance.randrange(len(words))
         words[at] = f'<a href="/{at}">{words[at]}</a>'
         return " ".join(words)
 
     def menu(self, count: int, item: str = "li") -> str:
-        """Short links."""
         chosen = self.chance.sample(MENU, count)
         return "".join(f'<{item}><a href="/{word.lower()}">{word}</a></{item}>\n' for word in chosen)
 
     def teasers(self, count: int, tag: str = "div") -> str:
-        """Links to other pages, with a line of text each."""
+        """Return links to other pages with a line of text each."""
         return "".join(
             f'<{tag}><a href="/t{n}">{self.words(self.chance.randint(4, 9))}</a> <span>{self.words(8)}</span></{tag}>\n'
             for n in range(count)
         )
 
     def paragraphs(self, count: int, tag: str = "p") -> str:
-        """Paragraphs of the main part."""
+        """Return paragraphs of the main content."""
         texts = [self.keep(self.prose(self.chance.randint(2, 5))) for _ in range(count)]
         return "".join(f"<{tag}>{self.linked(text) if n % 2 else text}</{tag}>\n" for n, text in enumerate(texts))
 
 
-# -- ways to write a page --------------------------------------------------------------------------------------
-
-
 def semantic(write: Writer, title: str, main: str, after: str = "") -> str:
-    """With the elements of HTML 5."""
+    """Page with HTML 5 elements."""
     return f"""<!DOCTYPE html><html lang=en><head><title>{title}</title></head><body>
 <header><a href=/>The Daily {write.words(1)}</a><nav><ul>{write.menu(8)}</ul></nav></header>
 <main><article><h1>{title}</h1>{main}</article>{after}</main>
@@ -117,7 +114,7 @@ def semantic(write: Writer, title: str, main: str, after: str = "") -> str:
 
 
 def telling(write: Writer, title: str, main: str, after: str = "") -> str:
-    """Of div elements with classes that tell."""
+    """Page of div elements with meaningful classes."""
     return f"""<html><head><title>{title} | Site</title><style>p {{ margin: 0 }}</style></head><body>
 <div id="cookie-notice"><p>We use cookies to {write.prose(1).lower()} <button>Accept all</button></p></div>
 <div id="header"><div class="logo">Site</div><ul class="main-menu">{write.menu(9)}</ul></div>
@@ -130,7 +127,7 @@ def telling(write: Writer, title: str, main: str, after: str = "") -> str:
 
 
 def nameless(write: Writer, title: str, main: str, after: str = "") -> str:
-    """Of div elements whose classes say nothing, as programs make them."""
+    """Page of div elements with generated class names."""
     return f"""<html><head><title>{title}</title></head><body><div class="c1"><div class="c2 x9">
 <div class="c3">{write.menu(7, "div")}</div></div><div class="c4"><div class="c5"><div class="c6"><h1>{title}</h1></div>
 <div class="c7">{main}</div></div>{after}<div class="c8"><div>{write.teasers(5)}</div></div></div>
@@ -138,7 +135,7 @@ def nameless(write: Writer, title: str, main: str, after: str = "") -> str:
 
 
 def tabled(write: Writer, title: str, main: str, after: str = "") -> str:
-    """Laid out with tables."""
+    """Page with a table layout."""
     return f"""<html><head><title>{title}</title></head><body bgcolor="#ffffff"><table width="100%"><tr><td colspan=3>
 <font size=5>Welcome to {write.words(2)}</font></td></tr><tr><td width=120 valign=top>{write.menu(9, "font")}</td>
 <td valign=top><h2>{title}</h2>{main}{after}</td><td width=100><b>Links</b><br>{write.menu(6, "font")}</td></tr>
@@ -147,7 +144,7 @@ def tabled(write: Writer, title: str, main: str, after: str = "") -> str:
 
 
 def nineties(write: Writer, title: str, main: str, after: str = "") -> str:
-    """In capitals, with a rule before and after."""
+    """Page with upper-case tags and a rule before and after the content."""
     return f"""<HTML><HEAD><TITLE>{title}</TITLE></HEAD><BODY BGCOLOR=#C0C0C0>
 <CENTER>[ {" | ".join(f'<A HREF="{word}.html">{word}</A>' for word in write.chance.sample(MENU, 6))} ]</CENTER><HR>
 <H1>{title}</H1>{main}{after}<HR><CENTER>[ <A HREF=index.html>Home</A> | <A HREF=up.html>Up</A> ]</CENTER>
@@ -157,11 +154,8 @@ def nineties(write: Writer, title: str, main: str, after: str = "") -> str:
 WAYS: list[Callable[..., str]] = [semantic, telling, nameless, tabled, nineties]
 
 
-# -- kinds of pages --------------------------------------------------------------------------------------------
-
-
 def news(write: Writer) -> tuple[str, str]:
-    """A story with a lead, a picture, a teaser in between and comments below."""
+    """News story with a lead, a picture, teasers and comments."""
     lead = f"<p><b>{write.keep(write.prose(2))}</b></p>"
     caption = write.keep(write.words(9))
     figure = f'<figure><img src=a.jpg alt="{write.words(4)}"><figcaption>{caption}</figcaption></figure>'
@@ -174,7 +168,7 @@ def news(write: Writer) -> tuple[str, str]:
 
 
 def forum(write: Writer) -> tuple[str, str]:
-    """A question and answers, with names and buttons around each."""
+    """Question and answers, with names and buttons around each."""
     posts = []
     for number in range(write.chance.randint(4, 8)):
         text = write.paragraphs(write.chance.randint(1, 2))
@@ -187,7 +181,7 @@ def forum(write: Writer) -> tuple[str, str]:
 
 
 def shop(write: Writer) -> tuple[str, str]:
-    """A product: a description, properties, and others that people bought."""
+    """Product with a description, properties and recommendations."""
     price = f"<div class=price><span>{write.keep(f'{write.chance.randint(5, 99)},90 EUR')}</span></div>"
     facts = "".join(
         f"<li>{write.keep(write.words(write.chance.randint(3, 7)))}</li>" for _ in range(write.chance.randint(4, 7))
@@ -200,7 +194,7 @@ def shop(write: Writer) -> tuple[str, str]:
 
 
 def blog(write: Writer) -> tuple[str, str]:
-    """A personal text with a list, a quotation and some code."""
+    """Personal text with a list, a quotation and code."""
     items = "".join(f"<li>{write.keep(write.words(8))}</li>" for _ in range(4))
     quoted = f"<blockquote>{write.paragraphs(1)}</blockquote>"
     code = write.keep("for reef in reefs:\n    print(reef.name)")
@@ -210,7 +204,7 @@ def blog(write: Writer) -> tuple[str, str]:
 
 
 def table(write: Writer) -> tuple[str, str]:
-    """A short text and a long table."""
+    """Short text and a long table."""
     head = "".join(f"<th>{write.keep(word)}</th>" for word in ("Place", "Year", "Visitors", "Remark"))
     rows = "".join(
         f"<tr><td>{write.keep(write.words(2))}</td><td>{write.keep(str(1900 + n))}</td>"
@@ -221,7 +215,7 @@ def table(write: Writer) -> tuple[str, str]:
 
 
 def listing(write: Writer) -> tuple[str, str]:
-    """Links with a line of text each: a category, a result list."""
+    """Links with a line of text each, as in a category or a list of results."""
     entries = "".join(
         f"<li><a href=/e{n}>{write.keep(write.words(2 + n % 5))}</a> {write.keep(write.words(9))}</li>\n"
         for n in range(write.chance.randint(12, 30))
@@ -230,7 +224,7 @@ def listing(write: Writer) -> tuple[str, str]:
 
 
 def government(write: Writer) -> tuple[str, str]:
-    """Guidance: sections with headings, steps, addresses and offices."""
+    """Guidance with headings, steps, addresses and offices."""
     sections = "".join(
         f"<h2>{write.keep(write.words(4))}</h2>{write.paragraphs(1)}<ul>"
         + "".join(f"<li>{write.keep(write.words(7))}</li>" for _ in range(3))
@@ -253,7 +247,7 @@ MADE: dict[str, tuple[Callable[[Writer], tuple[str, str]], int]] = {
 
 
 def made() -> Iterator[Sample]:
-    """The pages that are made here."""
+    """Yield the generated pages."""
     for kind, (fill, count) in MADE.items():
         for number in range(count):
             write = Writer(random.Random(f"{kind} {number}"))
@@ -265,7 +259,7 @@ def made() -> Iterator[Sample]:
 
 
 def annotated(corpora: Path) -> Iterator[Sample]:
-    """The pages of the corpora."""
+    """Yield the annotated pages of the corpora."""
     with open(ANNOTATED, encoding="utf-8", newline="") as file:
         rows = {row["url"]: row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
     for path in sorted(corpora.glob("*.warc.gz")):
@@ -283,9 +277,6 @@ def annotated(corpora: Path) -> Iterator[Sample]:
                 yield Sample(row["kind"], url, body, text[start:end])
 
 
-# -- what is compared ------------------------------------------------------------------------------------------
-
-
 def _ours(body: bytes) -> str:
     return extract(body, "http://example.invalid/").main
 
@@ -295,7 +286,7 @@ def _whole(body: bytes) -> str:
 
 
 def contestants() -> dict[str, Callable[[bytes], str]]:
-    """Those that are installed."""
+    """Return the extractors that are installed."""
     found: dict[str, Callable[[bytes], str]] = {"Lycosa": _ours, "whole text": _whole}
     try:
         import trafilatura
@@ -330,7 +321,6 @@ def marks(truth: str, got: str) -> tuple[float, float, float]:
 
 
 def main() -> None:
-    """Measure all of them, and tell."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, nargs="?", help="a directory with WARC files")
     parser.add_argument("--errors", action="store_true", help="pages whose F1 is below .9")

@@ -1,12 +1,12 @@
-"""What a page costs with the judges that go by meaning, beside `vector` and beside a version without memory.
+"""Cost per page of the judges that use word meaning, compared with `vector` and with an implementation without caches.
 
     python benchmarks/meaning.py PAGES.warc.gz [--pages 600] [--words 3500] [--links 40] [--ontology DIR]
 
-The pages are those of a WARC file, in order, made alike: texts are joined until they have so many words, and then cut;
-of the links the first so many are kept. The time is the CPU's for `judge` alone: the page is read and its words are
-numbered by then, as `vector` needs that, too. *First 50* is the beginning of a crawl, when every word is new; *after*
-are all other pages. *Naive* looks every word of the page up again: likenesses by `word_similarity`, no memory, no arrays; it is
-timed on a few pages only. Each judge runs in a process of its own, where garbage is collected as in a hunt.
+The pages come from a WARC file, in order, and are made equally long: texts are joined up to the number of words and
+cut, and the first links are kept. CPU time of `judge` alone: pages are already parsed and their words numbered, which
+`vector` needs as well. *First 50* is the beginning of a crawl, when every word is new; *after* are all other pages.
+*Naive* looks every word up again with `word_similarity`, without caches or arrays, and is timed on a few pages only.
+Each judge runs in a process of its own, with garbage collection as in a crawl.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ COMPARED = ("vector", "ehrig", "ssrm", "corley-mihalcea", "synset-expansion")
 NAIVE: dict[str, Measure] = {"ehrig": "ehrig", "ssrm": "li"}
 FIRST, FEW = 50, 3
 MOST = 5.0
-"""Milliseconds that a page may cost."""
+"""Maximum milliseconds per page."""
 
 
 def pages(path: Path, most: int, words: int, links: int) -> list[Page]:
-    """Pages of so many words and links."""
+    """Return pages with this number of words and links."""
     found: list[Page] = []
     text, anchors = "", []
     with open(path, "rb") as file:
@@ -60,7 +60,7 @@ def pages(path: Path, most: int, words: int, links: int) -> list[Page]:
 
 
 def cost(name: str, place: str, given: list[Page]) -> list[float]:
-    """Milliseconds of each page."""
+    """Return the milliseconds for each page."""
     known = load_ontology(place)
     topic = JUDGES.maker(name)(TOPIC) if name == "vector" else JUDGES.maker(name)(TOPIC, ontology=known)
     gc.freeze()
@@ -76,7 +76,7 @@ def cost(name: str, place: str, given: list[Page]) -> list[float]:
 
 
 def naive(measure: Measure, known: Ontology, given: list[Page]) -> float:
-    """Milliseconds a page without memory: each word of page and anchors against each of the topic."""
+    """Return milliseconds per page without caches: each word of page and anchors against each of the topic."""
     begun = time.process_time()
     for page in given:
         tokens = fold(" ".join([page.text, *page.links.anchors])).split()
@@ -86,12 +86,15 @@ def naive(measure: Measure, known: Ontology, given: list[Page]) -> float:
                 word = token.decode("utf-8", "ignore")
                 counts[word] = counts.get(word, 0) + 1
         known._known.clear()
-        sum(count * word_similarity(known, word, other, measure) for word, count in counts.items() for other in TOPIC.split())
+        sum(
+            count * word_similarity(known, word, other, measure)
+            for word, count in counts.items()
+            for other in TOPIC.split()
+        )
     return 1000 * (time.process_time() - begun) / len(given)
 
 
 def main() -> None:
-    """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--pages", type=int, default=600)

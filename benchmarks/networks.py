@@ -1,12 +1,12 @@
-"""Gossip and messages on networks made by chance: how many are asked until it is found, with and without estimates.
+"""Gossip and message routing on random networks: nodes contacted until the target is found, with and without estimates.
 
-Gossip: 1,000 peers on a ring by their interest, each linked to its six nearest, a tenth of the links to anyone (Watts,
-Strogatz 1998). One peer asks for coral reefs; a tenth of the peers may be asked. Which share of the peers that have
-something on it is found?
+Gossip: 1,000 peers on a ring ordered by interest, each linked to its six nearest, with a tenth of the links rewired at
+random (Watts, Strogatz 1998). One peer searches for coral reefs, and a tenth of the peers may be contacted. Measured is
+the share of the peers with matching documents that are found.
 
-Messages: 2,500 people on a grid. Each knows the four next to it and one far away, the farther the less likely (one in
-the distance squared; Kleinberg 2000). One sends a message to another. How many have to hold it until it arrives, and
-how many hands does it pass?
+Messages: 2,500 people on a grid. Each knows the four neighbours and one distant person, with probability proportional
+to the inverse squared distance (Kleinberg 2000). One sends a message to another. Measured are the people who hold the
+message until it arrives, and the length of its path.
 
     python benchmarks/networks.py [--seeds 1,2,3,4,5]
 """
@@ -29,7 +29,7 @@ SIDE = 50
 
 
 def ring(peers: int, near: int, far: float, chance: Random) -> dict[str, list[str]]:
-    """A small world: everyone is linked to the nearest on both sides of a ring, but some links lead anywhere."""
+    """Return a small-world network: a ring lattice with some links rewired at random."""
     links: dict[int, set[int]] = {peer: set() for peer in range(peers)}
     for peer in range(peers):
         for step in range(1, near + 1):
@@ -41,7 +41,7 @@ def ring(peers: int, near: int, far: float, chance: Random) -> dict[str, list[st
 
 
 def gossip(seed: int, strategy: str, known: float, stale: float, peers: int = PEERS) -> float:
-    """The share of the peers with documents on the topic that are found while a tenth of all are asked."""
+    """Return the share of the peers with matching documents found after contacting a tenth of all."""
     chance = Random(seed)
     overlay = ring(peers, NEAR, FAR, chance)
     topics = [peer * len(TOPICS) // peers for peer in range(peers)]  # neighbours share an interest
@@ -64,10 +64,10 @@ def gossip(seed: int, strategy: str, known: float, stale: float, peers: int = PE
 
 
 def grid(side: int, chance: Random) -> dict[str, list[str]]:
-    """A grid on which everyone knows the next ones, and one far away with a probability of one in the distance squared.
+    """Return a grid with one distant link each, at a probability of one in the squared distance.
 
-    There are four times the distance of places at a distance: so the distance is drawn with one in the distance, then
-    the place; again, if it is off the grid.
+    There are four times d places at distance d: so the distance is drawn with probability 1/d, then the place, and
+    again if it is off the grid.
     """
     distances = range(1, 2 * side - 1)
     links = {}
@@ -86,7 +86,7 @@ def grid(side: int, chance: Random) -> dict[str, list[str]]:
 
 
 def message(seed: int, strategy: str, misjudged: float, side: int = SIDE) -> tuple[int, int]:
-    """How many people hold a message until its receiver does, and how many hands it passes on its way."""
+    """Return the number of people who hold a message until it arrives, and the length of its path."""
     chance = Random(seed)
     links = grid(side, chance)
     sender, receiver = chance.sample(sorted(links), 2)

@@ -1,10 +1,10 @@
-"""What scent finds with the default judge, beside what it finds with the judge `vector`, on recorded pages with labels.
+"""Relevant pages found by scent with the default judge and with the judge `vector`, on recorded pages with labels.
 
     python benchmarks/outcomes.py --cache DIR CORPUS.warc.gz LABELS.tsv [--told examples] [--topics 10] [--budget 500]
 
-Crawls as `lycosa crawl` makes them, from three pages of the topic (on) and from three others (off), told the topic's
-name or twenty of its pages. Topics, their halves and the corpora are those of benchmarks/judges.py. The difference
-is paired, its interval 95 % by bootstrap over crawls.
+Crawls with the options of `lycosa crawl`, from three pages of the topic (on) and from three others (off), given the
+topic's name or twenty of its pages. Topics, their halves and the corpora are those of benchmarks/judges.py. The
+difference is paired, its interval is 95 % by bootstrap over crawls.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ JUDGES = ("vector", "probability")
 
 
 def crawl(corpus: Corpus, topic: str, judge: str, seeds: list[str], examples: list[str], budget: int) -> Any:
-    """A crawl that is about to begin."""
+    """Return a crawl that is ready to run."""
     space = Recorded(corpus.pages, corpus.moved)
     if not examples:
         return lycosa.crawl(named(topic), seeds, space=space, budget=budget, judge=judge)
@@ -45,7 +45,7 @@ def crawl(corpus: Corpus, topic: str, judge: str, seeds: list[str], examples: li
 
 
 async def found(made: Any, wanted: set[str], ats: list[int]) -> list[int]:
-    """How many wanted pages it has after so many."""
+    """Return the numbers of wanted pages after each of these numbers of pages."""
     hits = np.cumsum([visit.node in wanted async for visit in made if visit.is_page])
     return [int(hits[min(at, len(hits)) - 1]) for at in ats]
 

@@ -1,19 +1,18 @@
-"""What a page costs, part by part, in a crawl as it comes; pages are in memory, so that fetching is not in the table.
+"""Cost of a page in a default crawl, by component; pages are in memory, so fetching is not included.
 
     python benchmarks/page_cost.py [DIRECTORY] [--pages 1000] [--rounds 3] [--most 5.0] [--whole]
 
-DIRECTORY holds HTML files at any depth, a site as it is served; without one it is the embedded web. Each round is a
-process of its own, as words that are met for the first time cost most, and later rounds would find them known. It runs
-`lycosa.crawl` with the default strategy and judge, main part, traps, archive and log, and a stopwatch of the CPU around
-each part; a part has only what no part inside it has. Beside it, in the same process and on the pages that were
-crawled, a bare loop: inflate, parse, text, links, stems, tf-idf, a heap; neither main part, archive nor log. Its ratios
-hold on other machines, milliseconds do not. With `--most` the script fails if all parts together cost more than so many
-bare loops.
+DIRECTORY contains HTML files at any depth, as a site is served; the default is the embedded web. Each round is a
+process of its own, because words seen for the first time cost most. It runs `lycosa.crawl` with the default strategy
+and judge, main part, traps, archive and log, and measures the CPU time of each component without the components inside
+it. For comparison, the same process runs a bare loop on the crawled pages: inflate, parse, text, links, stems, tf-idf,
+a heap; without main part, archive or log. The ratios hold on other machines, the milliseconds do not. With `--most` the
+script fails if all components together cost more than that many bare loops.
 
-`--whole` then serves the directory over HTTP from another process (benchmarks/serve_pages.py) and lets `lycosa crawl`
-and the focused Scrapy spider in benchmarks/scrapy_focused.py do the same job (fetch, parse, tf-idf, score every link,
-best first), Lycosa with its WARC files and its log, Scrapy with neither; CPU of each crawler's process alone, start-up
-included. Scrapy comes with `make install`.
+`--whole` then serves the directory over HTTP from another process (benchmarks/serve_pages.py), and runs `lycosa crawl`
+and the focused Scrapy spider in benchmarks/scrapy_focused.py on the same job (fetch, parse, tf-idf, score every link,
+best first): Lycosa with its WARC files and its log, Scrapy without either. CPU time of the crawler's process alone,
+start-up included. Scrapy is installed by `make install`.
 """
 
 from __future__ import annotations
@@ -48,14 +47,14 @@ PACKED = [(b"Content-Type", b"text/html; charset=utf-8"), (b"Content-Encoding", 
 FIELDS = {"content-type": "text/html; charset=utf-8", "content-encoding": "gzip"}
 
 Web = dict[str, bytes | Path]
-"""Addresses, and what is there: bytes, or a file."""
+"""Contents by URL: bytes, or a file."""
 
 SERVED = "what the server does"
-"""No part of a crawl, and left out."""
+"""Component that is not part of a crawl and is left out."""
 
 
 class Stopwatch:
-    """CPU time by part: whoever runs inside a part has the time for itself."""
+    """CPU time by component; time inside a nested component counts for that one only."""
 
     def __init__(self) -> None:
         self.spent: dict[str, float] = defaultdict(float)
@@ -68,7 +67,7 @@ class Stopwatch:
         self.at = now
 
     def around(self, owner: Any, name: str, part: str) -> None:
-        """From now on, what the function of that name takes is the part's."""
+        """Attribute the time of a function to a component."""
         function = getattr(owner, name)
 
         def timed(*given: Any, **named: Any) -> Any:
@@ -84,7 +83,7 @@ class Stopwatch:
 
 
 def watch_parts(watch: Stopwatch) -> None:
-    """The functions that make up a page's way through a crawl."""
+    """Wrap the functions that process a page."""
     from lycosa.core import assessor, composite, table
     from lycosa.core.picker import Picker
     from lycosa.judges import probability
@@ -123,7 +122,7 @@ def watch_parts(watch: Stopwatch) -> None:
 
 
 class InMemory:
-    """A transport that has all pages; `first` says what the CPU had spent when the first was asked for."""
+    """A transport that has all pages; `first` is the CPU time when the first one was requested."""
 
     def __init__(self, web: Web) -> None:
         self.web = web
@@ -142,10 +141,10 @@ class InMemory:
         return Response(status, b"HTTP/1.1 %d -" % status, PACKED, body or gzip.compress(b""), "127.0.0.1", "", FIELDS)
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        pass
 
     def packed(self, url: str) -> bytes | None:
-        """What is at an address, as a server sends it."""
+        """Return the compressed content at a URL, as a server would send it."""
         found = self.web.get(url)
         if isinstance(found, Path):
             found = self.web[url] = gzip.compress(found.read_bytes(), 6)
@@ -153,7 +152,7 @@ class InMemory:
 
 
 def read_web(directory: Path | None, pages: int) -> Web:
-    """The pages of a directory on one host, or those of the embedded web."""
+    """Return the pages of a directory on one host, or those of the embedded web."""
     if directory is None:
         from lycosa.testweb import Web as Embedded
 
@@ -166,7 +165,7 @@ def read_web(directory: Path | None, pages: int) -> Web:
 
 
 def one_round(given: argparse.Namespace) -> dict[str, Any]:
-    """CPU milliseconds a page of each part, of the start, and of the bare loop, in this process."""
+    """Return the CPU milliseconds per page of each component, of the start, and of the bare loop, in this process."""
     from lycosa.crawling import crawl
     from lycosa.spaces.web_space import WebSpace
     from lycosa.web.politeness import Politeness
@@ -207,7 +206,7 @@ def one_round(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def bare_loop(crawled: list[tuple[str, bytes]], topic: str) -> None:
-    """The least that makes a focused crawler of these pages, without fetching, archive, log or main part."""
+    """Run the minimum of a focused crawler on these pages, without fetching, archive, log or main part."""
     import Stemmer
     import turbohtml
 
@@ -252,7 +251,7 @@ def bare_loop(crawled: list[tuple[str, bytes]], topic: str) -> None:
 
 
 def table(given: argparse.Namespace) -> float:
-    """Print the parts, the median of some rounds; what all together cost, in bare loops."""
+    """Print the components as medians over the rounds; return the total cost in bare loops."""
     rounds = []
     for _ in range(given.rounds):
         command = [sys.executable, __file__, "--one-round", *sys.argv[1:]]
@@ -280,7 +279,7 @@ def _median(values: list[float]) -> float:
 
 
 def whole(root: Path, pages: int, runs: int) -> dict[str, list[float]]:
-    """CPU milliseconds a page of the whole job: Lycosa, then Scrapy, over HTTP from another process."""
+    """Return CPU milliseconds per page of the whole job over HTTP: Lycosa, then Scrapy."""
     server = subprocess.Popen(
         [sys.executable, HERE / "serve_pages.py", root, str(HOSTS)], stdout=subprocess.PIPE, text=True
     )

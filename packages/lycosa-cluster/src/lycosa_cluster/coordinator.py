@@ -22,12 +22,12 @@ from lycosa.core.budget import (
 from lycosa.version import SOFTWARE
 from lycosa_cluster.messages import Grant, ShardReport
 
-SECONDS = 10.0  # length of a lease: a shard without contact for so long stops fetching
-SMALL = 2_000  # pages up to which batches are not delayed and no budget is granted ahead: each choice counts
-# Beyond SMALL, one more page per 100 may be granted ahead, up to 3 times the slots: shards of a large crawl need not
+LEASE_SECONDS = 10.0  # length of a lease: a shard without contact for so long stops fetching
+SMALL_CRAWL_PAGES = 2_000  # up to here batches are not delayed and no budget is granted ahead
+# Beyond that, one more page per 100 may be granted ahead, up to 3 times the slots: shards of a large crawl need not
 # report at each page.
 AHEAD = 100, 3
-FRESH = 3.0  # seconds for which a shard's claims count against others: one without contact for longer may be dead
+FRESH_SECONDS = 3.0  # seconds for which a shard's claims count; one without contact for longer may be dead
 SUPERSEDED = "another process has taken over"
 
 
@@ -82,20 +82,20 @@ class Coordinator:
             sorted(report.promises, reverse=True),
         )  # fmt: skip
         self.over = self.over or self._ended(report.shard, now)
-        if not self.over and (len(self.known) == self.shards or now > self._began + 2 * SECONDS):
+        if not self.over and (len(self.known) == self.shards or now > self._began + 2 * LEASE_SECONDS):
             self._grant(known, now)
-        return Grant(known.pages, known.requests, SECONDS, self.over, self.pages)
+        return Grant(known.pages, known.requests, LEASE_SECONDS, self.over, self.pages)
 
     def _grant(self, known: _Known, now: float) -> None:
         """Grant a shard free budget for as many of its rows as are among the best of all shards."""
-        everyone = self.known.values()
-        under_way = sum(one.pages - one.report.pages for one in everyone if now < one.at + SECONDS)
-        free = self.slots + min(max(0, self.pages - SMALL) // AHEAD[0], AHEAD[1] * self.slots) - under_way
+        known_shards = self.known.values()
+        in_flight = sum(one.pages - one.report.pages for one in known_shards if now < one.at + LEASE_SECONDS)
+        free = self.slots + min(max(0, self.pages - SMALL_CRAWL_PAGES) // AHEAD[0], AHEAD[1] * self.slots) - in_flight
         if self.budget.pages:
-            free = min(free, self.budget.pages - sum(one.pages for one in everyone))
+            free = min(free, self.budget.pages - sum(one.pages for one in known_shards))
         wanted = known.claims[: max(0, free)]
         if self.grants and wanted:
-            best = sorted((claim for one in self._heard(now) for claim in one.claims), reverse=True)[:free]
+            best = sorted((claim for one in self._recent(now) for claim in one.claims), reverse=True)[:free]
             bar = max(best[-1], self._bar(now))
             wanted = [claim for claim in wanted if claim >= bar]
         known.pages += len(wanted)
@@ -105,22 +105,21 @@ class Coordinator:
     def _bar(self, now: float) -> float:
         """Return the minimum promise of a row in a choosy crawl, below which waiting for the best row is better.
 
-        The margin follows from the best row's own priority (`Frontier._min_priority`), from which its shard has subtracted a
-        level.
+        The margin follows from the best row's own priority (`Frontier._min_priority`), before its level was subtracted.
         """
         if not self.choosy:
             return -math.inf
-        scores = [
-            (score, one.report.level)
-            for one in self._heard(now)
-            for score in (one.report.soon, *one.claims[:1])
-            if one.report.proportional and math.isfinite(score)
+        priorities = [
+            (priority, one.report.level)
+            for one in self._recent(now)
+            for priority in (one.report.soon, *one.claims[:1])
+            if one.report.proportional and math.isfinite(priority)
         ]
-        best, level = max(scores, default=(-math.inf, 0.0))
-        return best - (1.0 - self.choosy) * abs(best + level) if scores else best
+        best, level = max(priorities, default=(-math.inf, 0.0))
+        return best - (1.0 - self.choosy) * abs(best + level) if priorities else best
 
-    def _heard(self, now: float) -> list[_Known]:
-        return [one for one in self.known.values() if now < one.at + FRESH]
+    def _recent(self, now: float) -> list[_Known]:
+        return [one for one in self.known.values() if now < one.at + FRESH_SECONDS]
 
     def _requests(self, known: _Known) -> int:
         """Return the total requests of a shard: those sent, plus room for its pages, prerequisites and failures."""

@@ -94,7 +94,7 @@ def read_warc(paths: str | Path | Sequence[str | Path], *, text: bool = True) ->
         found = sorted(glob.glob(name)) if glob.has_magic(name) and not Path(name).exists() else [name]
         files += archives([Path(one).absolute() for one in found])
     if not files:
-        raise InputError("missing-file", f"there is no WARC file {', '.join(map(str, named))}")
+        raise InputError("missing-file", f"no such WARC file: {', '.join(map(str, named))}")
     rows = [{"path": str(file)} for file in dict.fromkeys(files)]
     return data.from_items(rows, override_num_blocks=len(rows)).flat_map(_Answers(text))
 

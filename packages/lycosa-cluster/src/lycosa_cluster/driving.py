@@ -10,18 +10,19 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from typing import Any
 
 from lycosa.core.types import Visit
-from lycosa_cluster.coordinator import SMALL, SUPERSEDED
-from lycosa_cluster.leasing import ANSWER, Term
+from lycosa_cluster.coordinator import SMALL_CRAWL_PAGES, SUPERSEDED
+from lycosa_cluster.leasing import ANSWER_TIMEOUT_SECONDS, LeaseTerm
 from lycosa_cluster.messages import Grant
 from lycosa_cluster.shard import Shard
 
-TICK, LONGEST_TICK = 0.1, 0.5  # seconds between two reports of a shard, at first and in a large crawl
-SEND_EVERY, LONGEST_SENDING = 0.05, 1.0  # seconds between two batches for one receiver in a large crawl
+TICK_SECONDS, MAX_TICK_SECONDS = 0.1, 0.5  # seconds between two reports of a shard, at first and in a large crawl
+MIN_SEND_SECONDS, MAX_SEND_SECONDS = 0.05, 1.0  # seconds between two batches for one receiver in a large crawl
 RECEIVERS = 16  # maximum number of batches per second that a shard of a large crawl sends
-# Pages beyond SMALL for each second that reports and links may wait. A call costs more than its content. Early pages
-# matter most: with batches every .05 to .1 s, crawls of 500 pages on eight shards found .04 less of the relevant pages.
-PAGES = 5_000
-AGAIN = 1.0  # seconds to the next attempt
+# Pages beyond SMALL_CRAWL_PAGES for each second that reports and links may wait: a call costs more than its content.
+# Early pages matter most: with batches every .05 to .1 s, crawls of 500 pages on eight shards found .04 less of the
+# relevant pages.
+PAGES_PER_SECOND_OF_WAITING = 5_000
+RETRY_SECONDS = 1.0  # seconds to the next attempt
 
 
 COORDINATOR = -1  # in place of a shard's number
@@ -42,8 +43,8 @@ async def drive(shard: Shard, visits: AsyncIterator[Visit], call: Call) -> Async
     wait = shard.free_from - shard.engine.clock()
     if wait > 0:  # the previous process of this shard may still be fetching
         await asyncio.sleep(wait)
-    chores = [
-        asyncio.ensure_future(_chore(shard, work))
+    tasks = [
+        asyncio.ensure_future(_run_task(shard, work))
         for work in (
             _reporting(shard, call),
             *(_sending(shard, receiver, call) for receiver in shard.outbox.queues),
@@ -54,15 +55,15 @@ async def drive(shard: Shard, visits: AsyncIterator[Visit], call: Call) -> Async
         async for visit in visits:
             yield visit
     finally:
-        for chore in chores:
-            chore.cancel()
-        ended = await asyncio.gather(*chores, return_exceptions=True)
+        for task in tasks:
+            task.cancel()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
     for error in ended:
         if isinstance(error, Exception):
             raise error
 
 
-async def _chore(shard: Shard, work: Coroutine[Any, Any, None]) -> None:
+async def _run_task(shard: Shard, work: Coroutine[Any, Any, None]) -> None:
     """Run a background task; stop the crawl if it fails."""
     try:
         await work
@@ -77,16 +78,16 @@ async def _reporting(shard: Shard, call: Call) -> None:
         try:
             await _report(shard, call)
         except Unreachable:
-            await asyncio.sleep(AGAIN)
+            await asyncio.sleep(RETRY_SECONDS)
         else:
             await _rest(shard)
 
 
 async def _rest(shard: Shard) -> None:
     waits, granted = 0.0, shard.unused > 0
-    while waits < min(LONGEST_TICK, max(TICK, _patience(shard))) and not shard.allowance.over:
-        await asyncio.sleep(TICK)
-        waits += TICK
+    while waits < min(MAX_TICK_SECONDS, max(TICK_SECONDS, _max_delay(shard))) and not shard.allowance.over:
+        await asyncio.sleep(TICK_SECONDS)
+        waits += TICK_SECONDS
         if granted and not shard.unused:
             return
 
@@ -101,39 +102,39 @@ async def _report(shard: Shard, call: Call) -> None:
 
 async def _sending(shard: Shard, receiver: int, call: Call) -> None:
     outbox, queue = shard.outbox, shard.outbox.queues[receiver]
-    longest = LONGEST_SENDING * max(1.0, len(outbox.queues) / RECEIVERS)
+    max_seconds = MAX_SEND_SECONDS * max(1.0, len(outbox.queues) / RECEIVERS)
     while True:
         await queue.filled.wait()
-        last, parcel = outbox.parcel(receiver)
-        if not parcel:
+        last, batch = outbox.next_batch(receiver)
+        if not batch:
             queue.filled.clear()
             continue
         try:
-            confirmed: int = await call(receiver, "receive", parcel)
+            confirmed: int = await call(receiver, "receive", batch)
         except Unreachable:
-            await asyncio.sleep(AGAIN)
+            await asyncio.sleep(RETRY_SECONDS)
             continue
         outbox.confirm(receiver, min(confirmed, last))
-        if not queue.parcels and (patience := _patience(shard)):
-            await asyncio.sleep(min(longest, max(SEND_EVERY, patience)))
+        if not queue.batches and (delay := _max_delay(shard)):
+            await asyncio.sleep(min(max_seconds, max(MIN_SEND_SECONDS, delay)))
 
 
-def _patience(shard: Shard) -> float:
+def _max_delay(shard: Shard) -> float:
     """Return the seconds that reports and links may wait."""
-    return max(0, shard.total - SMALL) / PAGES
+    return max(0, shard.total - SMALL_CRAWL_PAGES) / PAGES_PER_SECOND_OF_WAITING
 
 
 async def _leasing(shard: Shard, owner: int, call: Call) -> None:
     leases = shard.leases
     while True:
         await leases.wanted[owner].wait()
-        wants, asked = leases.wants(owner), shard.engine.clock()
+        requests, asked = leases.take_requests(owner), shard.engine.clock()
         try:
-            async with asyncio.timeout(ANSWER):  # covers the restart of the called process
-                terms: list[Term] = await call(owner, "lease", shard.number, wants)
+            async with asyncio.timeout(ANSWER_TIMEOUT_SECONDS):  # covers the restart of the called process
+                terms: list[LeaseTerm] = await call(owner, "lease", shard.number, requests)
         except (Unreachable, TimeoutError):
-            leases.failed(owner, wants)
-            await asyncio.sleep(AGAIN)
+            leases.handle_failure(owner, requests)
+            await asyncio.sleep(RETRY_SECONDS)
         else:
-            if not leases.heard(owner, wants, terms, asked):
-                await asyncio.sleep(AGAIN)
+            if not leases.handle_answer(owner, requests, terms, asked):
+                await asyncio.sleep(RETRY_SECONDS)

@@ -30,7 +30,7 @@ from lycosa.web.politeness import SharedPoliteness
 from lycosa.web.urls import Scope
 from lycosa_cluster.coordinator import Coordinator
 from lycosa_cluster.driving import Superseded, Unreachable, drive
-from lycosa_cluster.leasing import Ledger, Term, Want
+from lycosa_cluster.leasing import LeaseRequest, LeaseTerm, Ledger
 from lycosa_cluster.messages import Grant, ShardReport
 from lycosa_cluster.owning import Owners
 from lycosa_cluster.shard import Shard, add_new_labels, follow_update
@@ -70,15 +70,15 @@ class Start:
 class ShardHost:
     """Host of the shards of one number.
 
-    `most` is the number of concurrent requests over all crawls, which share politeness; None: it hosts one crawl only.
+    `max_in_flight` limits the requests of all crawls, which share politeness; with None it hosts one crawl only.
     """
 
-    def __init__(self, number: int, hosts: Any, most: int | None = None) -> None:
+    def __init__(self, number: int, hosts: Any, max_in_flight: int | None = None) -> None:
         self.number, self.hosts = number, hosts
         self.clock = wall_clock()
         self.authority = self.ledger = None
-        if most is not None:
-            self.authority = SharedPoliteness(self.clock, started_at=self.clock(), max_in_flight=most)
+        if max_in_flight is not None:
+            self.authority = SharedPoliteness(self.clock, started_at=self.clock(), max_in_flight=max_in_flight)
             self.ledger = Ledger(made=self.clock())
         self._shards: dict[str, Shard] = {}
         self._tasks: dict[str, asyncio.Task[dict[str, Any]]] = {}
@@ -154,22 +154,22 @@ class ShardHost:
 
     def _shard(self, session: str) -> Shard:
         if session not in self._shards:
-            raise Unreachable(f"shard {self.number} does not run")
+            raise Unreachable(f"shard {self.number} is not running")
         return self._shards[session]
 
-    async def receive(self, session: str, parcel: bytes) -> int:
+    async def receive(self, session: str, packed: bytes) -> int:
         """Record links from another shard; return the number of the last page."""
-        return self._shard(session).receive(parcel)
+        return self._shard(session).receive(packed)
 
-    async def lease(self, session: str, shard: int, wants: list[Want]) -> list[Term]:
-        return self._shard(session).leases.lease(shard, wants)
+    async def lease(self, session: str, shard: int, requests: list[LeaseRequest]) -> list[LeaseTerm]:
+        return self._shard(session).leases.lease(shard, requests)
 
     async def add_labels(self, session: str, labels: list[Label]) -> None:
         """Record labels of pages; known ones are skipped."""
         add_new_labels(self._shard(session).engine, labels)
 
-    async def ask(self, session: str, tell: Callable[[Engine], Any]) -> Any:
-        return tell(self._shard(session).engine)
+    async def ask(self, session: str, query: Callable[[Engine], Any]) -> Any:
+        return query(self._shard(session).engine)
 
 
 class CoordinatorHost:
@@ -181,7 +181,7 @@ class CoordinatorHost:
     async def ready(self) -> int:
         return os.getpid()
 
-    async def look(
+    async def progress(
         self, session: str, shards: int, slots: int, choosy: float, budget: Budget, stop: bool
     ) -> dict[str, Any]:
         """Return the progress of a crawl over all shards.
@@ -195,12 +195,12 @@ class CoordinatorHost:
         if stop:
             coordinator.stop()
         reports = [known.report for known in coordinator.known.values()]
-        told = {name: sum(getattr(one, name) for one in reports) for name in ("pages", "requests", "relevant")}
-        return {**told, "over": coordinator.over, "heard": len(reports)}
+        totals = {name: sum(getattr(one, name) for one in reports) for name in ("pages", "requests", "relevant")}
+        return {**totals, "over": coordinator.over, "reports": len(reports)}
 
     async def report(self, session: str, report: ShardReport) -> Grant:
         if session not in self._held:
-            raise Unreachable("there is no coordinator yet")
+            raise Unreachable("the coordinator is not running yet")
         return self._held[session].report(report)
 
     async def end(self, session: str) -> None:

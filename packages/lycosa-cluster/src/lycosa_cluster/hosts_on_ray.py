@@ -17,8 +17,8 @@ from lycosa.core.errors import LycosaError, StoreError
 from lycosa.crawling.request import CrawlRequest
 from lycosa_cluster.driving import COORDINATOR, Unreachable
 from lycosa_cluster.hosting import CoordinatorHost, ShardHost
-from lycosa_cluster.ray_process import START, await_all, cores, dead_processes, join_ray, keep_signals, load
-from lycosa_cluster.reaching import MAX_SHARDS, Where
+from lycosa_cluster.ray_process import START_SECONDS, await_all, cores, dead_processes, join_ray, keep_signals, load
+from lycosa_cluster.reaching import MAX_SHARDS, ClusterTarget
 from lycosa_cluster.running import ClusterCrawl
 
 
@@ -36,7 +36,7 @@ class Actors:
         """Call a method of an actor; raise `Unreachable` for any failure."""
         ray = load()
         if not ray.is_initialized():  # Ray would start a cluster by itself
-            raise Unreachable("the cluster was left")
+            raise Unreachable("the connection to the cluster was closed")
         try:
             if number not in self._handles:
                 self._handles[number] = await asyncio.to_thread(ray.get_actor, self.name(number))
@@ -49,11 +49,13 @@ class Actors:
 class RayHosts:
     """Hosts for one crawl, or for all crawls of a server.
 
-    `most`: concurrent requests of each host over several crawls; `note` is called with messages for the operator.
+    `max_in_flight` limits the requests of each host over all crawls; `note` receives messages for the operator.
     """
 
-    def __init__(self, where: Where, most: int | None = None, note: Callable[[str], None] = lambda text: None) -> None:
-        self.where, self.most, self.note = where, most, note
+    def __init__(
+        self, target: ClusterTarget, max_in_flight: int | None = None, note: Callable[[str], None] = lambda text: None
+    ) -> None:
+        self.target, self.max_in_flight, self.note = target, max_in_flight, note
         self.count = 0
         self._actors: list[Any] = []
         self._reached: Actors | None = None
@@ -68,15 +70,15 @@ class RayHosts:
             await self._shut()
             try:
                 await self._join()
-                await self._start(self.where.shards or min(MAX_SHARDS, cores(load())), go_on)
+                await self._start(self.target.shards or min(MAX_SHARDS, cores(load())), go_on)
             except BaseException:
                 await self._shut()
                 raise
 
     async def _join(self) -> None:
         notes: list[str] = []
-        cpus = self.where.shards or os.cpu_count() or 1
-        joining = asyncio.ensure_future(asyncio.to_thread(join_ray, self.where.address, cpus, notes))
+        cpus = self.target.shards or os.cpu_count() or 1
+        joining = asyncio.ensure_future(asyncio.to_thread(join_ray, self.target.address, cpus, notes))
         try:
             await asyncio.shield(joining)
         finally:  # also after a cancellation: the thread continues, and the next call would start Ray again
@@ -95,13 +97,13 @@ class RayHosts:
             *(
                 ray.remote(ShardHost)
                 .options(name=actors.name(number), num_cpus=1, scheduling_strategy="SPREAD", **lasting)
-                .remote(number, Actors(actors.cluster), self.most)
+                .remote(number, Actors(actors.cluster), self.max_in_flight)
                 for number in range(count)
             ),
         ]
         ready = [actor.ready.remote() for actor in self._actors]
         if dead := await asyncio.to_thread(await_all, ray, ready, count, go_on):
-            raise StoreError(f"the cluster is gone: {dead}")
+            raise StoreError(f"the Ray cluster failed: {dead}")
         self.count = count
 
     async def _answer(self) -> bool:
@@ -111,7 +113,7 @@ class RayHosts:
             return False
         ready = [actor.ready.remote() for actor in self._actors]
         with suppress(ray.exceptions.RayError):
-            done, _ = await asyncio.to_thread(ray.wait, ready, num_returns=1, timeout=START)
+            done, _ = await asyncio.to_thread(ray.wait, ready, num_returns=1, timeout=START_SECONDS)
             await asyncio.to_thread(ray.get, done)
             return bool(done)
         return False
@@ -122,7 +124,7 @@ class RayHosts:
 
     async def call(self, number: int, method: str, *given: Any) -> Any:
         if self._reached is None:
-            raise Unreachable("there is no cluster yet")
+            raise Unreachable("the cluster is not started yet")
         return await self._reached.call(number, method, *given)
 
     def crawl(self, request: CrawlRequest) -> ClusterCrawl:

@@ -16,16 +16,16 @@ import asyncio
 from dataclasses import dataclass, field
 
 from lycosa.core.protocols import NEVER, Clock
-from lycosa_cluster.coordinator import SECONDS
+from lycosa_cluster.coordinator import LEASE_SECONDS
 from lycosa_cluster.owning import Owners
 
-Want = tuple[str, int, float]  # address, turns wanted, round-trip seconds
-Term = tuple[float, float]  # seconds until a lease begins, and its length; 0: no lease now
-LATELY = 30.0  # seconds for which a shard that asked for an address counts as interested
+LeaseRequest = tuple[str, int, float]  # address, turns wanted, round-trip seconds
+LeaseTerm = tuple[float, float]  # seconds until a lease begins, and its length; 0: no lease now
+INTEREST_SECONDS = 30.0  # seconds for which a shard that asked for an address counts as interested
 # seconds until a waiting request checks again, and until a host whose address others wait for does
-LOOK, LATER = 0.05, 0.25
-AGAIN = 1.0  # seconds until an owner is asked again that did not answer, or had nothing to lease
-ANSWER = 2.0  # timeout for an owner's answer
+RECHECK_SECONDS, BUSY_RECHECK_SECONDS = 0.05, 0.25
+RETRY_SECONDS = 1.0  # seconds until an owner is asked again that did not answer, or had nothing to lease
+ANSWER_TIMEOUT_SECONDS = 2.0  # timeout for an owner's answer
 MAX_ADDRESSES = 100_000  # addresses remembered beyond those leased now
 
 
@@ -58,18 +58,18 @@ class Ledger:
     def open(self, pause: float, free_from: float) -> None:
         """Register a crawl whose previous process had a lease until `free_from`; the longest delay applies."""
         self.pause = max(self.pause, pause)
-        self.since = max(self.since, min(free_from, self.made + SECONDS) + self.pause)
+        self.since = max(self.since, min(free_from, self.made + LEASE_SECONDS) + self.pause)
 
-    def lease(self, shard: int, want: Want, now: float, until: float) -> Term:
+    def lease(self, shard: int, request: LeaseRequest, now: float, until: float) -> LeaseTerm:
         """Lease an address to a shard, at most until `until`."""
-        address, turns, slack = want
+        address, turns, slack = request
         if len(self._known) > MAX_ADDRESSES:
             self._known = {name: one for name, one in self._known.items() if one.end > now}
         known = self._known.setdefault(address, _Address())
-        others = any(other != shard and at > now - LATELY for other, at in known.asked.items())
-        alone = not others and known.asked.get(shard, -NEVER) > now - LATELY
+        others = any(other != shard and at > now - INTEREST_SECONDS for other, at in known.asked.items())
+        alone = not others and known.asked.get(shard, -NEVER) > now - INTEREST_SECONDS
         known.asked[shard] = now
-        if known.next not in (-1, shard) and known.asked[known.next] > now - ANSWER - 2 * AGAIN:
+        if known.next not in (-1, shard) and known.asked[known.next] > now - ANSWER_TIMEOUT_SECONDS - 2 * RETRY_SECONDS:
             return 0.0, 0.0
         # A holder that asks again has used up its lease.
         begin = max(now, self.since, known.begin if known.holder == shard else known.end)
@@ -93,7 +93,7 @@ class _Lease:
 
 
 class Leases:
-    """The leases that a shard holds, and those it wants."""
+    """The leases that a shard holds, and those it requests."""
 
     def __init__(self, number: int, owners: Owners, clock: Clock, ledger: Ledger | None = None) -> None:
         self.number, self.owners, self.clock = number, owners, clock
@@ -101,7 +101,7 @@ class Leases:
         self.until = 0.0  # end of this shard's own lease: no request is sent later
         self.over = False  # no more picks, and the lease is not renewed
         self.wanted = {owner: asyncio.Event() for owner in range(owners.shards) if owner != number}
-        self._wants: dict[int, dict[str, set[str]]] = {owner: {} for owner in self.wanted}
+        self._requests: dict[int, dict[str, set[str]]] = {owner: {} for owner in self.wanted}
         self._held: dict[str, _Lease] = {}
         self._waiting: dict[str, dict[str, float]] = {}  # by address: waiting requests, and when each last checked
         self._slack: dict[int, float] = {}  # by owner: round-trip time
@@ -118,7 +118,8 @@ class Leases:
         if held is not None and (begin := max(at, now, held.begin)) <= held.last:
             return begin
         waiting = self._waiting.get(address, {})
-        return at if sum(looked > now - AGAIN for looked in waiting.values()) < 2 else now + LATER
+        is_busy = sum(checked > now - RETRY_SECONDS for checked in waiting.values()) >= 2
+        return now + BUSY_RECHECK_SECONDS if is_busy else at
 
     def turn(self, address: str, at: float, name: str) -> tuple[float, float, float]:
         """Return when a request may be sent, until when it may be late, and how long the address rests afterwards.
@@ -129,7 +130,7 @@ class Leases:
         if held is None or max(at, held.begin) > held.last:
             held = self._ask(address, name)
             if held is None or max(at, held.begin) > held.last:
-                return self._wait(address, name) + LOOK, -NEVER, 0.0
+                return self._wait(address, name) + RECHECK_SECONDS, -NEVER, 0.0
         if (waiting := self._waiting.get(address)) is not None:
             waiting.pop(name, None)
             if not waiting:
@@ -139,7 +140,7 @@ class Leases:
     def _wait(self, address: str, name: str) -> float:
         """Register a waiting request and return the time; requests that have stopped checking are dropped."""
         now = self.clock()
-        waiting = {other: at for other, at in self._waiting.get(address, {}).items() if at > now - AGAIN}
+        waiting = {other: at for other, at in self._waiting.get(address, {}).items() if at > now - RETRY_SECONDS}
         self._waiting[address] = {**waiting, name: now}
         return now
 
@@ -147,14 +148,14 @@ class Leases:
         """Take a lease of our own address; request others from their owner."""
         owner = self.owners.of(address)
         if owner != self.number:
-            self._wants[owner].setdefault(address, set()).add(name)
+            self._requests[owner].setdefault(address, set()).add(name)
             self.wanted[owner].set()
             return None
         now = self.clock()
-        term = self.ledger.lease(self.number, (address, 1, LOOK), now, self._until(now))
+        term = self.ledger.lease(self.number, (address, 1, RECHECK_SECONDS), now, self._until(now))
         return self._hold(address, now, now, term)
 
-    def _hold(self, address: str, asked: float, now: float, term: Term) -> _Lease | None:
+    def _hold(self, address: str, asked: float, now: float, term: LeaseTerm) -> _Lease | None:
         """Store a granted lease.
 
         It begins when the answer arrived and ends as if it had begun with our request, so it is always within the
@@ -170,45 +171,45 @@ class Leases:
         return self._held[address]
 
     def _until(self, now: float) -> float:
-        return now + SECONDS if self.over else self.until
+        return now + LEASE_SECONDS if self.over else self.until
 
-    def lease(self, shard: int, wants: list[Want]) -> list[Term]:
+    def lease(self, shard: int, requests: list[LeaseRequest]) -> list[LeaseTerm]:
         """Grant leases of our addresses to another shard; none while we have no lease of our own."""
         now = self.clock()
         until = self._until(now)
-        return [self.ledger.lease(shard, want, now, until) for want in wants] if now < until else []
+        return [self.ledger.lease(shard, request, now, until) for request in requests] if now < until else []
 
-    def wants(self, owner: int) -> list[Want]:
+    def take_requests(self, owner: int) -> list[LeaseRequest]:
         """Return the leases to request from an owner."""
         self.wanted[owner].clear()
-        wants, self._wants[owner] = self._wants[owner], {}
+        requests, self._requests[owner] = self._requests[owner], {}
         self.asked += 1
-        slack = self._slack.get(owner, LOOK)
-        return [(address, len(names), slack) for address, names in wants.items()]
+        slack = self._slack.get(owner, RECHECK_SECONDS)
+        return [(address, len(names), slack) for address, names in requests.items()]
 
-    def heard(self, owner: int, wants: list[Want], terms: list[Term], asked: float) -> bool:
-        """Process an owner's answer to a request sent at `asked`; return whether all wishes were granted."""
+    def handle_answer(self, owner: int, requests: list[LeaseRequest], terms: list[LeaseTerm], asked: float) -> bool:
+        """Process an owner's answer to a request sent at `asked`; return whether all were granted."""
         now = self.clock()
-        self._slack[owner] = min(ANSWER, 2.0 * (now - asked) + LOOK)
+        self._slack[owner] = min(ANSWER_TIMEOUT_SECONDS, 2.0 * (now - asked) + RECHECK_SECONDS)
         if not terms:
-            self.failed(owner, wants)
+            self.handle_failure(owner, requests)
             return False
         self._silent.pop(owner, None)
-        for (address, _, _), term in zip(wants, terms, strict=True):
+        for (address, _, _), term in zip(requests, terms, strict=True):
             self._hold(address, asked, now, term)
-            self._wants[owner].pop(address, None)  # waiting requests check the leases, and ask again
-        if not self._wants[owner]:
+            self._requests[owner].pop(address, None)  # waiting requests check the leases, and ask again
+        if not self._requests[owner]:
             self.wanted[owner].clear()
         return all(seconds > 0.0 for _, seconds in terms)
 
-    def failed(self, owner: int, wants: list[Want]) -> None:
+    def handle_failure(self, owner: int, requests: list[LeaseRequest]) -> None:
         """Process an owner's failure to grant leases.
 
         Its earlier leases may still be in use; after they have expired, use our share of the pace until it is asked
         again.
         """
         now = self.clock()
-        if now < self._silent.setdefault(owner, now) + SECONDS + self.pause:
+        if now < self._silent.setdefault(owner, now) + LEASE_SECONDS + self.pause:
             return
-        for address, _, _ in wants:
-            self._held[address] = _Lease(now, now + AGAIN, now + AGAIN, self.pause * self.owners.shards)
+        for address, _, _ in requests:
+            self._held[address] = _Lease(now, now + RETRY_SECONDS, now + RETRY_SECONDS, self.pause * self.owners.shards)

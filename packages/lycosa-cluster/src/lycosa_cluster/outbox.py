@@ -32,7 +32,7 @@ Scope = Callable[[str, int], bool]
 class Queue:
     """Unconfirmed pages for one receiver."""
 
-    parcels: deque[tuple[int, int, bytes]] = field(default_factory=deque)  # encoded: number of the last page, pages
+    batches: deque[tuple[int, int, bytes]] = field(default_factory=deque)  # encoded: number of the last page, pages
     pages: list[InboundLinks] = field(default_factory=list)  # pages not yet in a batch; and their links
     links: int = 0
     count: int = 0  # of all pages
@@ -49,7 +49,7 @@ class Queue:
     def pack(self) -> None:
         """Encode the pending pages as a batch."""
         packed = encode_other(LinkBatch(self.pages))
-        self.parcels.append((self.pages[-1].number, len(self.pages), packed))
+        self.batches.append((self.pages[-1].number, len(self.pages), packed))
         self.pages, self.links = [], 0
 
 
@@ -61,8 +61,8 @@ class Outbox:
         self.queues = {number: Queue() for number in range(owners.shards) if number != shard}
         self.cursors: dict[int, int] = dict.fromkeys(self.queues, 0)
         self._known = 0  # the last visit of the log that was read
-        self._behind: dict[int, int] = {}  # the first page that did not fit in a receiver's queue
-        self._noted: dict[int, int] = {}
+        self._waiting_in_log: dict[int, int] = {}  # the first page that did not fit in a receiver's queue
+        self._recorded_cursors: dict[int, int] = {}
         self.bytes = self.sent = 0
 
     def catch_up(self) -> None:
@@ -71,7 +71,7 @@ class Outbox:
         for receiver, number in cursors.items() if isinstance(cursors, dict) else ():
             if int(receiver) in self.cursors:
                 self.cursors[int(receiver)] = int(number)
-        self._noted = dict(self.cursors)
+        self._recorded_cursors = dict(self.cursors)
         self._read(min(self.cursors.values(), default=0), self.queues)
 
     def add(self, visit: Visit, number: int) -> None:
@@ -96,10 +96,10 @@ class Outbox:
     def _put(self, visit: Visit, number: int, receivers: Iterable[int]) -> None:
         for receiver, message in self._messages(visit, number).items():
             queue = self.queues[receiver]
-            if receiver not in receivers or number <= self.cursors[receiver] or receiver in self._behind:
+            if receiver not in receivers or number <= self.cursors[receiver] or receiver in self._waiting_in_log:
                 continue
             if queue.count >= MAX_QUEUED_PAGES:
-                self._behind[receiver] = number
+                self._waiting_in_log[receiver] = number
             else:
                 queue.add(message)
 
@@ -117,37 +117,37 @@ class Outbox:
 
     @property
     def pending(self) -> int:
-        return sum(queue.count for queue in self.queues.values()) + len(self._behind)
+        return sum(queue.count for queue in self.queues.values()) + len(self._waiting_in_log)
 
-    def parcel(self, receiver: int) -> tuple[int, bytes]:
+    def next_batch(self, receiver: int) -> tuple[int, bytes]:
         """Return the next batch and the number of its last page; empty if all is confirmed."""
         queue = self.queues[receiver]
-        if not queue.count and receiver in self._behind:
-            self._read(self._behind.pop(receiver) - 1, (receiver,))
-        if not queue.parcels and queue.pages:
+        if not queue.count and receiver in self._waiting_in_log:
+            self._read(self._waiting_in_log.pop(receiver) - 1, (receiver,))
+        if not queue.batches and queue.pages:
             queue.pack()
-        if not queue.parcels:
+        if not queue.batches:
             return 0, b""
-        last, _, packed = queue.parcels[0]
+        last, _, packed = queue.batches[0]
         return last, packed
 
     def confirm(self, receiver: int, number: int) -> None:
         """Mark all pages up to a number as recorded by the receiver."""
         queue = self.queues[receiver]
-        while queue.parcels and queue.parcels[0][0] <= number:
-            _, pages, packed = queue.parcels.popleft()
+        while queue.batches and queue.batches[0][0] <= number:
+            _, pages, packed = queue.batches.popleft()
             queue.count -= pages
             self.bytes += len(packed)
             self.sent += pages
-        if not queue.count and receiver not in self._behind:
+        if not queue.count and receiver not in self._waiting_in_log:
             queue.filled.clear()
         self.cursors[receiver] = max(self.cursors[receiver], number)
 
-    def news(self) -> dict[str, int] | None:
+    def changed_cursors(self) -> dict[str, int] | None:
         """Return the cursors if they differ from those in the log."""
-        if self.cursors == self._noted:
+        if self.cursors == self._recorded_cursors:
             return None
-        self._noted = dict(self.cursors)
+        self._recorded_cursors = dict(self.cursors)
         return {str(receiver): number for receiver, number in self.cursors.items()}
 
 
@@ -182,8 +182,9 @@ def messages(
     for owner in sorted({*chosen, *sources}):
         page = Visit(
             visit.node, visit.kind, visit.outcome, visit.pick, visit.arm, retry_at=visit.retry_at, hops=visit.hops,
-            started=visit.started, ended=visit.ended, language=visit.language, flags=visit.flags, relevance=visit.relevance,
-            same_as=visit.same_as, data={"sources": sources[owner]} if owner in sources else {},
+            started=visit.started, ended=visit.ended, language=visit.language, flags=visit.flags,
+            relevance=visit.relevance, same_as=visit.same_as,
+            data={"sources": sources[owner]} if owner in sources else {},
             terms=_WORDLESS, links=_some(visit.links, chosen.get(owner, [])), place=_NOWHERE,
         )  # fmt: skip
         made[owner] = InboundLinks(shard, number, page, depth, visit.hops, seed, sums)

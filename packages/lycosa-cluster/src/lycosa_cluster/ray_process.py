@@ -18,7 +18,7 @@ from typing import Any
 from lycosa.core.errors import InputError, StoreError
 from lycosa_cluster.reaching import MISSING
 
-START, SLOW = 120.0, 600.0  # seconds until all shards have started: with fewer cores than shards, and with enough
+START_SECONDS, SLOW_START_SECONDS = 120.0, 600.0  # to start all shards: with too few cores, and with enough
 
 
 def load(address: str = "") -> Any:
@@ -49,7 +49,7 @@ def join_ray(address: str, cpus: int, notes: list[str]) -> bool:
             return True
         except (ConnectionError, ValueError, RuntimeError) as error:
             if address != "auto":
-                raise InputError("no-cluster", f"there is no cluster at {address}: {short(error)}") from None
+                raise InputError("no-cluster", f"no cluster answers at {address}: {short(error)}") from None
             notes.append("no cluster is running here: the crawl runs on this machine alone")
     _close(ray)
     for left in reversed(range(3)):
@@ -83,7 +83,9 @@ def await_all(ray: Any, ready: list[Any], shards: int, go_on: Callable[[], bool]
     Raises if there is not enough room for all actors, or if `go_on` returns false.
     """
     begun, late = time.monotonic(), ready
-    while late and go_on() and time.monotonic() - begun < (START if cores(ray) < shards else SLOW):
+    while late and go_on():
+        if time.monotonic() - begun >= (START_SECONDS if cores(ray) < shards else SLOW_START_SECONDS):
+            break
         _, late = ray.wait(ready, num_returns=len(ready), timeout=1.0)
         if late and (dead := dead_processes(ray)):
             return dead
@@ -91,7 +93,7 @@ def await_all(ray: Any, ready: list[Any], shards: int, go_on: Callable[[], bool]
         raise StoreError("stopped before all shards were started")
     if late:
         raise StoreError(
-            f"the cluster has room for {max(0, shards - len(late))} of {shards} shards: name fewer (shards=N), or "
+            f"the cluster has room for {max(0, shards - len(late))} of {shards} shards: use fewer (shards=N), or "
             "add machines"
         )
     return ""

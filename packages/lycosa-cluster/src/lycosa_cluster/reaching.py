@@ -16,18 +16,18 @@ MISSING = "a cluster needs Ray, which is not installed: pip install lycosa-clust
 
 
 @dataclass(frozen=True)
-class Where:
-    """Where a crawl runs: `local:4`, `auto`, or a cluster's address; and the number of shards (0: as many as cores)."""
+class ClusterTarget:
+    """Target of a crawl: `local`, `auto` or a cluster's address, and the number of shards (0: one per core)."""
 
     address: str
     shards: int = 0
 
     @classmethod
-    def read(cls, text: str) -> Where:
+    def parse(cls, text: str) -> ClusterTarget:
         """Parse the value of --cluster.
 
-        >>> Where.read("local:4"), Where.read("ray://head:10001,shards=8")
-        (Where(address='local', shards=4), Where(address='ray://head:10001', shards=8))
+        >>> ClusterTarget.parse("local:4"), ClusterTarget.parse("ray://head:10001,shards=8")
+        (ClusterTarget(address='local', shards=4), ClusterTarget(address='ray://head:10001', shards=8))
         """
         name, given = parse_spec(text)
         shards = given.pop("shards", "")
@@ -42,23 +42,23 @@ class Where:
         ):
             raise InputError(
                 "bad-cluster",
-                f"--cluster {text} is not known: say local:4 for four shards on this machine, auto for the cluster "
-                f"that this machine belongs to, or an address; and ,shards=N for how many, 1 to {MAX_SHARDS}",
+                f"unknown cluster {text!r}: write local:4 for four shards on this machine, auto for this machine's "
+                f"cluster, or an address; add ,shards=N for 1 to {MAX_SHARDS} shards",
             )
         return cls(name, int(shards or 0))
 
 
-def check_cluster(where: Where) -> None:
+def check_cluster(target: ClusterTarget) -> None:
     """Raise for a cluster that is misspelt or unreachable, or if Ray is missing."""
-    address = where.address
+    address = target.address
     if find_spec("ray") is None:
         raise InputError("missing-package", MISSING)
     if address in ("local", "auto"):
         return
     named = re.fullmatch(r"(?:ray://)?\[?([^/\[\]]+)\]?:(\d{1,5})", address)
     if named is None or int(named[2]) > 65_535:
-        raise InputError("bad-cluster", f"--cluster {address} is not an address: write it as in 10.0.0.5:6379")
+        raise InputError("bad-cluster", f"--cluster {address} is not a network address: write it like 10.0.0.5:6379")
     try:
         socket.create_connection((named[1], int(named[2])), 5.0).close()
     except OSError as error:
-        raise InputError("no-cluster", f"there is no cluster at {address}: {error.strerror or error}") from None
+        raise InputError("no-cluster", f"no cluster answers at {address}: {error.strerror or error}") from None

@@ -8,29 +8,29 @@ from pathlib import Path
 
 from lycosa.crawling.request import CrawlRequest
 from lycosa_cluster.hosts_on_ray import RayHosts
-from lycosa_cluster.reaching import Where, check_cluster
+from lycosa_cluster.reaching import ClusterTarget, check_cluster
 from lycosa_cluster.running import ClusterCrawl
-from lycosa_cluster.splitting import join, merge_shards, shards_before
+from lycosa_cluster.splitting import join, merge_shards, previous_shard_count
 
 
 class RayRunner:
     """A `lycosa.crawling.runners.Runner`."""
 
-    def __init__(self, where: str) -> None:
-        self.where = Where.read(where)
+    def __init__(self, address: str) -> None:
+        self.target = ClusterTarget.parse(address)
 
     def check(self) -> None:
         """Raise if the cluster is unreachable or Ray is missing."""
-        check_cluster(self.where)
+        check_cluster(self.target)
 
-    def hosts(self, most: int, note: Callable[[str], None]) -> RayHosts:
+    def hosts(self, max_in_flight: int, note: Callable[[str], None]) -> RayHosts:
         """Return hosts for all crawls of a server."""
-        return RayHosts(self.where, most, note)
+        return RayHosts(self.target, max_in_flight, note)
 
     def crawl(self, request: CrawlRequest) -> ClusterCrawl:
         """Return the crawl; the default number of shards is that of the previous run."""
-        shards = self.where.shards or (shards_before(request.path) if request.path else 0)
-        own = RayHosts(replace(self.where, shards=shards), note=request.notes.append)
+        shards = self.target.shards or (previous_shard_count(request.path) if request.path else 0)
+        own = RayHosts(replace(self.target, shards=shards), note=request.notes.append)
         return ClusterCrawl(request, own, own.gone)
 
     def merge_shards(self, directory: Path) -> None:

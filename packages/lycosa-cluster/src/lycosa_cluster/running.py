@@ -26,11 +26,11 @@ from lycosa.web.urls import Scope
 from lycosa_cluster.asking import Answers, ask
 from lycosa_cluster.driving import COORDINATOR, Unreachable
 from lycosa_cluster.hosting import Hosts, Start
-from lycosa_cluster.splitting import Merger, finish_replacing, make_shards, shards_in, split
+from lycosa_cluster.splitting import Merger, finish_replacing, make_shards, shard_count, split
 
 T = TypeVar("T")
-EVERY = 1.0  # seconds between two polls
-PATIENCE = 5.0  # timeout of a host
+POLL_SECONDS = 1.0  # seconds between two polls
+HOST_TIMEOUT_SECONDS = 5.0  # timeout of a host
 
 
 class ClusterCrawl:
@@ -44,7 +44,7 @@ class ClusterCrawl:
         if parse_spec(options.space)[0] != "web":
             raise InputError("conflicting-options", "a cluster crawls the web only: leave out --cluster, or --space")
         if request.path is None:
-            raise InputError("missing-option", "a cluster needs a directory: name one with --out DIR")
+            raise InputError("missing-option", "a cluster needs a directory: give one with --out DIR")
         self.request, self.hosts, self.path, self._gone = request, hosts, request.path, gone
         if request.resuming:
             finish_replacing(self.path)
@@ -52,7 +52,7 @@ class ClusterCrawl:
         self.notes: list[str] = request.notes
         self.ending = self.complaint = ""
         self.progress: dict[str, Any] = {"pages": 0, "requests": 0, "relevant": 0}
-        self.told: dict[str, Any] = {}  # result of the run, as in the log
+        self.summary: dict[str, Any] = {}  # result of the run, as in the log
         self.budget = request.budget  # may grow while the crawl runs
         self.shards = 0  # 0 until they are started
         self._slots = 0  # concurrent requests of all shards together
@@ -61,8 +61,8 @@ class ClusterCrawl:
         self._stopping = False
         self._failed: list[str] = []
         self._merger: Merger | None = None
-        self._said: list[Label] = []  # labels from users during this run
-        self._heard: dict[int, int] = {}  # by shard: the number of these it has received
+        self._new_labels: list[Label] = []  # labels from users during this run
+        self._labels_sent: dict[int, int] = {}  # by shard: the number of these it has received
 
     def stop(self) -> None:
         self._stopping = True
@@ -80,7 +80,7 @@ class ClusterCrawl:
             log = await self._on_files(directory.log)
             count = self.hosts.count
             options = self.request.options if self.request.resuming else directory.options
-            merger = await self._on_files(self._share_out, log, count, options)
+            merger = await self._on_files(self._distribute, log, count, options)
             if self.request.resuming:
                 answers = await ask(self.request, await self._on_files(Answers.recorded, log))
             await self._on_files(answers.record, log)
@@ -95,12 +95,12 @@ class ClusterCrawl:
             async with aclosing(self._watch(merger)) as turns:
                 async for progress in turns:
                     yield progress
-            self.told = await self._on_files(merger.finish, self.ending, wall_clock()())
+            self.summary = await self._on_files(merger.finish, self.ending, wall_clock()())
             self.progress |= await self._on_files(merger.counts)
         finally:
             self._merger = None
-            await self._leave()
-            if merger is not None and not self.told:  # interrupted: merge all recorded visits
+            await self._end_shards()
+            if merger is not None and not self.summary:  # interrupted: merge all recorded visits
                 with suppress(LycosaError):
                     self.progress |= await self._on_files(merger.counts)
             if log is not None:
@@ -132,13 +132,13 @@ class ClusterCrawl:
         path = self.path.absolute()
         return with_resolved_files(options, path)
 
-    def _share_out(self, log: SqliteLog, count: int, options: Options) -> Merger:
+    def _distribute(self, log: SqliteLog, count: int, options: Options) -> Merger:
         """Create the shards, or redistribute existing ones to the requested number."""
-        there = shards_in(self.path)
+        there = shard_count(self.path)
         if there == count:
             return Merger(self.path, log, count, options.traps)
         if there:
-            Merger(self.path, log, there, options.traps).bring_over()
+            Merger(self.path, log, there, options.traps).merge_new()
         if log.end() == 0:  # nothing is recorded, in the common log or in shards
             shutil.rmtree(self.path / SHARDS, ignore_errors=True)
             make_shards(self.path, count)
@@ -159,60 +159,60 @@ class ClusterCrawl:
     async def _start(self, start: Start) -> None:
         self.shards = start.shards
         self._slots = start.options["concurrency"] * start.shards
-        self._heard = dict.fromkeys(range(start.shards), 0)
-        await self._look()
+        self._labels_sent = dict.fromkeys(range(start.shards), 0)
+        await self._poll()
         self._running = [
             asyncio.ensure_future(self.hosts.call(number, "run", self.session, start)) for number in range(start.shards)
         ]
 
     async def _watch(self, merger: Merger) -> AsyncGenerator[dict[str, Any], None]:
         while self._running:
-            for told in await self._ended():
-                if "error" in told:
-                    self._failed.append(told["error"])
-                self.notes += [note for note in told.get("notes", []) if note not in self.notes]
-                self.ending = self.ending or told.get("ending", "")
-                self.complaint = self.complaint or told.get("complaint", "")
-            told = await self._look()
-            await self._on_files(merger.keep_up)
-            if told:
-                told["relevant"] = max(0, told["relevant"] - await self._on_files(merger.counted_twice))
-            self.progress |= told
+            for summary in await self._ended():
+                if "error" in summary:
+                    self._failed.append(summary["error"])
+                self.notes += [note for note in summary.get("notes", []) if note not in self.notes]
+                self.ending = self.ending or summary.get("ending", "")
+                self.complaint = self.complaint or summary.get("complaint", "")
+            summary = await self._poll()
+            await self._on_files(merger.merge_live)
+            if summary:
+                summary["relevant"] = max(0, summary["relevant"] - await self._on_files(merger.counted_twice))
+            self.progress |= summary
             yield self.progress
-            await self._teach(merger)
+            await self._send_labels(merger)
         if self._failed:
             raise StoreError(f"the crawl was stopped: {self._failed[0]}")
 
     async def _ended(self) -> list[dict[str, Any]]:
         """Return the results of shards that have ended; after a poll interval, none."""
-        done, left = await asyncio.wait(self._running, timeout=EVERY)
+        done, left = await asyncio.wait(self._running, timeout=POLL_SECONDS)
         self._running = list(left)
         if gone := "" if done else self._gone():
             for run in left:
                 run.cancel()
             self._running = []
-            return [{"error": f"the cluster is gone: {gone}"}]
-        told: list[dict[str, Any]] = []
+            return [{"error": f"the Ray cluster failed: {gone}"}]
+        summary: list[dict[str, Any]] = []
         for run in done:
             try:
-                told.append(run.result())
+                summary.append(run.result())
             except Unreachable as error:
-                told.append({"error": f"the cluster is gone: {' '.join(str(error).split())[:200]}"})
-        return told
+                summary.append({"error": f"the Ray cluster failed: {' '.join(str(error).split())[:200]}"})
+        return summary
 
-    async def _look(self) -> dict[str, Any]:
+    async def _poll(self) -> dict[str, Any]:
         """Return the crawl's progress; empty if the coordinator does not answer."""
         stop, choosy = self._stopping or bool(self._failed), self.request.options.choosy
         given = self.session, self.shards, self._slots, choosy, self.budget, stop
-        return dict(await self._ask(COORDINATOR, "look", *given) or {}) if not self._gone() else {}
+        return dict(await self._ask(COORDINATOR, "progress", *given) or {}) if not self._gone() else {}
 
     async def _ask(self, number: int, method: str, *given: Any) -> Any:
         """Call a method of a host; return None if it cannot be reached now."""
         with suppress(Unreachable, TimeoutError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(HOST_TIMEOUT_SECONDS):
                 return await self.hosts.call(number, method, *given)
 
-    async def _each(self, method: str, *given: Any) -> list[Any]:
+    async def _ask_all(self, method: str, *given: Any) -> list[Any]:
         return await asyncio.gather(*(self._ask(n, method, self.session, *given) for n in range(self.shards)))
 
     async def add_labels(self, labels: Sequence[Label]) -> bool:
@@ -222,29 +222,30 @@ class ClusterCrawl:
         """
         if self._merger is None:
             return False
-        self._said += await self._on_files(append_labels, self._merger.log, labels)
+        self._new_labels += await self._on_files(append_labels, self._merger.log, labels)
         return True
 
-    async def _teach(self, merger: Merger) -> None:
+    async def _send_labels(self, merger: Merger) -> None:
         """Send new labels to the shards; merge their relevances once all have received them."""
-        behind = [number for number, heard in self._heard.items() if heard < len(self._said)]
+        behind = [number for number, sent in self._labels_sent.items() if sent < len(self._new_labels)]
         for number in behind:
             with suppress(Unreachable, TimeoutError):
-                async with asyncio.timeout(PATIENCE):
-                    upto = len(self._said)
-                    await self.hosts.call(number, "add_labels", self.session, self._said[self._heard[number] :])
-                    self._heard[number] = upto
-        if behind and all(heard == len(self._said) for heard in self._heard.values()):
+                async with asyncio.timeout(HOST_TIMEOUT_SECONDS):
+                    upto = len(self._new_labels)
+                    labels = self._new_labels[self._labels_sent[number] :]
+                    await self.hosts.call(number, "add_labels", self.session, labels)
+                    self._labels_sent[number] = upto
+        if behind and all(sent == len(self._new_labels) for sent in self._labels_sent.values()):
             await self._on_files(merger.settle)
 
-    async def tell(self, tell: Callable[[Engine], T]) -> list[T]:
-        return [told for told in await self._each("ask", tell) if told is not None]
+    async def query(self, query: Callable[[Engine], T]) -> list[T]:
+        return [summary for summary in await self._ask_all("ask", query) if summary is not None]
 
-    async def _leave(self) -> None:
+    async def _end_shards(self) -> None:
         """End all shards in any state: no process writes in the directory afterwards."""
         while self._running:
-            await self._each("end")
-            done, left = await asyncio.wait(self._running, timeout=PATIENCE)
+            await self._ask_all("end")
+            done, left = await asyncio.wait(self._running, timeout=HOST_TIMEOUT_SECONDS)
             self._running = list(left)
             for run in done:
                 run.exception()  # retrieve the exception, or asyncio warns

@@ -24,8 +24,8 @@ PROMISES = 32  # rows that a shard offers at once
 
 def add_new_labels(engine: Engine, labels: Iterable[Label]) -> int:
     """Record labels that are missing in the log at the start of a run; return their number."""
-    heard = {(label.node, label.at) for label in _labels(engine)}
-    new = [label for label in labels if (label.node, label.at) not in heard]
+    recorded = {(label.node, label.at) for label in _labels(engine)}
+    new = [label for label in labels if (label.node, label.at) not in recorded]
     if new:
         engine.add_labels(new)
     return len(new)
@@ -33,16 +33,16 @@ def add_new_labels(engine: Engine, labels: Iterable[Label]) -> int:
 
 def _labels(engine: Engine) -> list[Label]:
     log = engine.log
-    said = log.events("kind = 'label'") if isinstance(log, SqliteLog) else log
-    return [label for label in said if isinstance(label, Label)]
+    events = log.events("kind = 'label'") if isinstance(log, SqliteLog) else log
+    return [label for label in events if isinstance(label, Label)]
 
 
 def follow_update(engine: Engine, update: ModelUpdate | None) -> None:
     """Apply another judge's model update at the start of a run, unless the log has it."""
     log = engine.log
-    said = log.events("kind = 'model_update'") if isinstance(log, SqliteLog) else log
+    events = log.events("kind = 'model_update'") if isinstance(log, SqliteLog) else log
     name = None if update is None else (update.judge, update.at)
-    if update is None or any(isinstance(known, ModelUpdate) and (known.judge, known.at) == name for known in said):
+    if update is None or any(isinstance(known, ModelUpdate) and (known.judge, known.at) == name for known in events):
         return
     engine.model_updates.record_update(update)
 
@@ -77,9 +77,9 @@ class Shard:
             politeness.leases = self.leases
         self._until = 0.0  # the lease as recorded in the log
 
-    def receive(self, parcel: bytes) -> int:
+    def receive(self, packed: bytes) -> int:
         """Record links from another shard; return the number of the last page."""
-        pages = decode_other("link_batch", parcel)
+        pages = decode_other("link_batch", packed)
         assert isinstance(pages, LinkBatch)
         self.engine.add_events_from_shards([pages])
         return pages.number
@@ -121,7 +121,7 @@ class Shard:
             self._until = until
             events.append(Setting(LEASE, {"epoch": self.epoch, "until": until}, now))
         # renewed with the lease: cursors lag behind, and a crash causes some links to be sent again
-        if (renewed or grant.over) and (cursors := self.outbox.news()) is not None:
+        if (renewed or grant.over) and (cursors := self.outbox.changed_cursors()) is not None:
             events.append(Setting(CURSORS, cursors, now))
         if events:
             self.engine.add_events_from_shards(events)

@@ -37,7 +37,7 @@ from lycosa_cluster.outbox import CURSORS, Scope, is_linking, messages
 from lycosa_cluster.owning import Owners
 
 NEW, OLD = f"{SHARDS}.new", f"{SHARDS}.old"
-BEFORE = "before"  # in SPLIT: number of shards before they were joined
+PREVIOUS_SHARDS = "before"  # in SPLIT: number of shards before they were joined
 Make = Callable[[Path], SqliteLog]  # opens a shard's log in its directory
 
 
@@ -55,20 +55,20 @@ def split(directory: Path, log: SqliteLog, shards: int, scope: Scope, make: Make
             for part in parts:
                 files.callback(part.log.close)
                 files.enter_context(part.log.batch())
-            sharing = _Sharing(parts, scope)
+            sharing = _Splitter(parts, scope)
             for event in log if parts else ():
-                sharing.hand_out(event)
+                sharing.distribute(event)
             sharing.finish()
         ends = {str(part.number): part.end for part in parts}
-        about = {"split": uuid.uuid4().hex, **ends} if parts else {BEFORE: shards_in(directory)}
+        about = {"split": uuid.uuid4().hex, **ends} if parts else {PREVIOUS_SHARDS: shard_count(directory)}
         (directory / NEW / SPLIT).write_text(json.dumps(about), "utf-8")
-        _gather(directory)
+        _collect_archives(directory)
         if (directory / SHARDS).exists():
             (directory / SHARDS).rename(directory / OLD)
         (directory / NEW).rename(directory / SHARDS)
         finish_replacing(directory)
     except OSError as error:
-        raise StoreError(f"cannot share {directory} out among {shards} shards: {error.strerror}") from error
+        raise StoreError(f"cannot split {directory} into {shards} shards: {error.strerror}") from error
 
 
 def finish_replacing(directory: Path) -> None:
@@ -82,12 +82,12 @@ def finish_replacing(directory: Path) -> None:
 def join(directory: Path) -> None:
     """Convert a crawl with shards to a plain one; everything recorded must have been merged."""
     finish_replacing(directory)
-    if not (there := shards_in(directory)):
+    if not (there := shard_count(directory)):
         return
     held = Directory.open(directory)
     try:
         with closing(held.log()) as log:
-            Merger(directory, log, there, held.options.traps).bring_over()
+            Merger(directory, log, there, held.options.traps).merge_new()
             split(directory, log, 0, lambda node, depth: True, SqliteLog)
     finally:
         held.close()
@@ -96,17 +96,17 @@ def join(directory: Path) -> None:
 def merge_shards(directory: Path) -> None:
     """Merge the shards of a crawl that is not running, for instance after it was killed."""
     finish_replacing(directory)
-    if there := shards_in(directory):
+    if there := shard_count(directory):
         with closing(Directory.open(directory)) as held, closing(held.log()) as log:
-            Merger(directory, log, there, held.options.traps).bring_over()
+            Merger(directory, log, there, held.options.traps).merge_new()
 
 
-def shards_before(directory: Path) -> int:
+def previous_shard_count(directory: Path) -> int:
     """Return the number of shards, or the one before they were joined; 0 if there never were any."""
     file = directory / SHARDS / SPLIT
-    if there := shards_in(directory):
+    if there := shard_count(directory):
         return there
-    return int(json.loads(file.read_text("utf-8")).get(BEFORE, 0)) if file.exists() else 0
+    return int(json.loads(file.read_text("utf-8")).get(PREVIOUS_SHARDS, 0)) if file.exists() else 0
 
 
 class _NewShard:
@@ -135,7 +135,7 @@ class _NewShard:
         return self.last
 
 
-class _Sharing:
+class _Splitter:
     """Distributes the events of the common log in order."""
 
     def __init__(self, parts: list[_NewShard], scope: Scope) -> None:
@@ -144,13 +144,13 @@ class _Sharing:
         self._depths: dict[str, int] = {}
         self._seeds: set[str] = set()
 
-    def hand_out(self, event: Event) -> None:
+    def distribute(self, event: Event) -> None:
         """Append an event to the shards that need it."""
         if isinstance(event, Seed):
             self._depths[event.node] = 0
             self._seeds.add(event.node)
             self.parts[self.owners.of(event.node)].log.append(event)
-        elif isinstance(event, Setting) and event.key in ONCE:
+        elif isinstance(event, Setting) and event.key in SHARED_SETTINGS:
             for part in self.parts:
                 part.log.append(event)
         elif isinstance(event, Visit):
@@ -180,7 +180,7 @@ class _Sharing:
             part.end = part.log.end()
 
 
-def _gather(directory: Path) -> None:
+def _collect_archives(directory: Path) -> None:
     """Move the shards' archive files to the crawl's archive, by hard links in place of symbolic ones."""
     for file in (directory / SHARDS).glob("*/archive/*"):
         if not file.is_file():
@@ -205,15 +205,15 @@ def _gather(directory: Path) -> None:
 
 MERGED = "merged"  # setting: merged part of each shard's log
 SPLIT = "split.json"  # positions in the shards' logs after splitting
-AT_ONCE = 500  # pages per query
-ONCE = ("learned", "threshold", "probability")  # settings that are the same for all shards
+PAGES_PER_QUERY = 500  # pages per query
+SHARED_SETTINGS = ("learned", "threshold", "probability")  # settings that are the same for all shards
 
 
 def shard_path(directory: Path, number: int) -> Path:
     return directory / SHARDS / f"{number:03d}"
 
 
-def shards_in(directory: Path) -> int:
+def shard_count(directory: Path) -> int:
     """Return the number of shards of a directory; 0 for a plain crawl."""
     return len(shard_directories(directory))
 
@@ -247,7 +247,7 @@ class Merger:
         self._lost: list[str] = []  # numbered words missing in this log: added to the next visit
         self._picks = 0
         self._linked: set[str] = set()
-        self._settings: dict[str, Any] = {key: log.setting(key, None) for key in ONCE}
+        self._settings: dict[str, Any] = {key: log.setting(key, None) for key in SHARED_SETTINGS}
         self._copies = DuplicateIndex() if traps else None
         self._same: dict[str, str] = {}  # pages that repeat one of any shard
         self._twice: list[str] = []  # those that their own shard considers originals
@@ -257,8 +257,8 @@ class Merger:
                 self._number.setdefault(stem, len(self._number))
             if self._copies is not None:
                 self._copies.learn(visit)
-                self._note(visit)
-        self._settle_at = self._later()
+                self._remember_duplicate(visit)
+        self._settle_at = self._next_settle()
         for shard in range(shards):
             self._words[shard] = []
             if self.cursors[shard]:
@@ -277,15 +277,16 @@ class Merger:
     def _open(self, shard: int) -> SqliteLog:
         return SqliteLog(shard_path(self.directory, shard) / NAME, readonly=True)
 
-    def bring_over(self) -> int:
+    def merge_new(self) -> int:
         """Merge new events; return their number."""
         logs = {n: self._open(n) for n in range(self.shards) if (shard_path(self.directory, n) / NAME).exists()}
         try:
             ends = {shard: log.end() for shard, log in logs.items()}
             count = 0
             with self.log.batch():
-                for _, shard, event in merge(*(self._news(n, log, ends[n]) for n, log in logs.items()), key=_order):
-                    count += self._put(shard, event)
+                news = (self._new_events(n, log, ends[n]) for n, log in logs.items())
+                for _, shard, event in merge(*news, key=_order):
+                    count += self._merge_event(shard, event)
                 if any(ends[shard] > self.cursors[shard] for shard in ends):
                     self.cursors |= ends
                     self.log.append(Setting(MERGED, self._cursors()))
@@ -294,17 +295,17 @@ class Merger:
             for log in logs.values():
                 log.close()
 
-    def keep_up(self) -> None:
+    def merge_live(self) -> None:
         """Merge new events during a run; after each growth by a tenth also the current relevances of pages."""
-        self.bring_over()
+        self.merge_new()
         if self._picks >= self._settle_at:
-            self._settle_at = self._later()
+            self._settle_at = self._next_settle()
             self.settle()
 
-    def _later(self) -> int:
+    def _next_settle(self) -> int:
         return max(self._picks + 20, math.ceil(1.1 * self._picks))
 
-    def _news(self, shard: int, log: SqliteLog, end: int) -> Iterator[tuple[float, int, Event]]:
+    def _new_events(self, shard: int, log: SqliteLog, end: int) -> Iterator[tuple[float, int, Event]]:
         """Yield the new events of a shard with increasing times."""
         last = -math.inf
         wanted = f"seq > ? AND seq <= ? AND (kind IN ('seed', 'setting') OR {VISITS})"  # labels originate here
@@ -312,16 +313,16 @@ class Merger:
             last = max(last, event.ended if isinstance(event, Visit) else getattr(event, "at", last))
             yield last, shard, event
 
-    def _put(self, shard: int, event: Event) -> bool:
+    def _merge_event(self, shard: int, event: Event) -> bool:
         if isinstance(event, Visit):
             relevance_now = event.updated_relevance
-            event = self._compared(self._renumbered(shard, event))
+            event = self._mark_duplicate(self._renumbered(shard, event))
             number = self.log.append(event)
             if relevance_now is not None:
                 self.log.settle([(number, relevance_now)])
         elif isinstance(event, Seed):
             self.log.append(event)
-        elif isinstance(event, Setting) and event.key in ONCE and self._settings[event.key] != event.value:
+        elif isinstance(event, Setting) and event.key in SHARED_SETTINGS and self._settings[event.key] != event.value:
             self._settings[event.key] = event.value
             self.log.append(event)
         else:
@@ -348,7 +349,7 @@ class Merger:
             place=ArchivePlace(place.file, place.offset, place.length),
         )  # fmt: skip
 
-    def _compared(self, visit: Visit) -> Visit:
+    def _mark_duplicate(self, visit: Visit) -> Visit:
         """Mark a visit that repeats a page of another shard: shards know their own pages only."""
         if self._copies is not None:
             if visit.same_as:  # of a page that may itself repeat one of another shard
@@ -358,10 +359,10 @@ class Merger:
                 if visit.same_as and visit.is_page:
                     self._twice.append(visit.node)
             self._copies.learn(visit)
-            self._note(visit)
+            self._remember_duplicate(visit)
         return visit
 
-    def _note(self, visit: Visit) -> None:
+    def _remember_duplicate(self, visit: Visit) -> None:
         if visit.same_as:
             self._same[visit.node] = visit.same_as
         elif visit.is_version:  # its content has changed
@@ -410,7 +411,7 @@ class Merger:
 
     def settle(self) -> None:
         """Merge the current relevances of all pages."""
-        self.bring_over()
+        self.merge_new()
         page_of = dict(self.log.rows("node, seq", VERSIONS))
         with self.log.batch():
             for shard in range(self.shards):
@@ -428,19 +429,19 @@ class Merger:
 
     def counts(self) -> dict[str, int]:
         """Return the number of pages, and of relevant pages without copies across shards."""
-        self.bring_over()
-        told = {"pages": int(next(self.log.rows("COUNT(*)", PAGES))[0])}
+        self.merge_new()
+        end = {"pages": int(next(self.log.rows("COUNT(*)", PAGES))[0])}
         if (threshold := self._settings["threshold"]) is not None:
-            told["relevant"] = int(
+            end["relevant"] = int(
                 next(self.log.rows("COUNT(*)", f"{UNIQUE_PAGES} AND {RELEVANCE_NOW} >= ?", given=(threshold,)))[0]
             )
-        return told
+        return end
 
     def counted_twice(self) -> int:
         """Return the number of relevant pages that repeat one of another shard: shards count both."""
         threshold, count = self._settings["threshold"], 0
-        for begin in range(0, len(self._twice) if threshold is not None else 0, AT_ONCE):
-            some = self._twice[begin : begin + AT_ONCE]
+        for begin in range(0, len(self._twice) if threshold is not None else 0, PAGES_PER_QUERY):
+            some = self._twice[begin : begin + PAGES_PER_QUERY]
             where = f"{PAGES} AND node IN ({', '.join('?' * len(some))}) AND {RELEVANCE_NOW} >= ?"
             count += int(next(self.log.rows("COUNT(*)", where, given=(*some, threshold)))[0])
         return count
@@ -453,22 +454,22 @@ class Merger:
             for shard in range(self.shards):
                 with closing(self._open(shard)) as own:
                     ends.append(own.setting("end", {}))
-            told = _added_up(ends, ending)
-            self.log.append(Setting("end", told, now))
-        return told
+            end = _summed_ends(ends, ending)
+            self.log.append(Setting("end", end, now))
+        return end
 
 
 def _order(news: tuple[float, int, Event]) -> tuple[float, int]:
     return news[:2]
 
 
-def _added_up(ends: list[dict[str, Any]], ending: str) -> dict[str, Any]:
-    told: dict[str, Any] = {"reason": ending}
+def _summed_ends(ends: list[dict[str, Any]], ending: str) -> dict[str, Any]:
+    end: dict[str, Any] = {"reason": ending}
     for key in ("pages", "requests", "bytes", "pruned", "held"):
         if any(key in end for end in ends):
-            told[key] = sum(int(end.get(key, 0)) for end in ends)
+            end[key] = sum(int(end.get(key, 0)) for end in ends)
     spent: Counter[str] = Counter()
     for end in ends:
         spent.update(end.get("spent", {}))
     groups = [group for end in ends for group in end.get("groups", [])]
-    return told | {"spent": dict(spent), "groups": sorted(groups, key=lambda group: -int(group["addresses"]))[:100]}
+    return end | {"spent": dict(spent), "groups": sorted(groups, key=lambda group: -int(group["addresses"]))[:100]}

@@ -1,24 +1,18 @@
-"""Shards of several crawls in one process: what one leaves behind the others would suffer from."""
+"""Shards of several crawls in one process."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
-
-import pytest
 
 from hosts_here import HostsHere
 from lycosa.core.options import Options
 from lycosa.core.types import Setting
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import Directory
-from lycosa_cluster.driving import COORDINATOR, Unreachable
+from lycosa_cluster.driving import Unreachable
 from lycosa_cluster.hosting import ENDED, Start
-from lycosa_cluster.hosts_on_ray import Actors, RayHosts
-from lycosa_cluster.reaching import Where
 from lycosa_cluster.shard import LEASE
 from lycosa_cluster.splitting import shard_path
 
@@ -35,28 +29,17 @@ def test_a_shard_that_is_ended_before_its_first_page_lets_go_of_its_files(tmp_pa
     async def work() -> None:
         hosts, start = HostsHere(1), Start(str(tmp_path), 1, vars(options), [], {}, {})
         run = asyncio.ensure_future(hosts.call(0, "run", "one", start))
-        told = None
-        while told is None:
+        settings = None
+        while settings is None:
             await asyncio.sleep(0)
             with suppress(Unreachable):
-                told = await hosts.call(0, "ask", "one", lambda engine: engine.tally.settings)
-        assert LEASE in told
+                settings = await hosts.call(0, "ask", "one", lambda engine: engine.tally.settings)
+        assert LEASE in settings
         before = asyncio.all_tasks()
         await asyncio.gather(*(hosts.call(0, "end", "one") for _ in range(2)))
         assert {"error": ENDED} == await run == await hosts.call(0, "run", "one", start)
         assert asyncio.all_tasks() < before
         again = Directory.open(path)  # which nobody holds
         again.close()
-
-    asyncio.run(work())
-
-
-def test_without_a_cluster_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False))
-
-    async def work() -> None:
-        for who in (RayHosts(Where("local", 1)), Actors("none")):
-            with pytest.raises(Unreachable):
-                await who.call(COORDINATOR, "end", "one")
 
     asyncio.run(work())

@@ -135,7 +135,7 @@ def _unpacked(code: int, packed: bytes) -> Any:
     try:
         return _MAKERS[code](msgpack.unpackb(packed, ext_hook=_unpacked, strict_map_key=False))
     except (KeyError, TypeError, ValueError, InvalidOperation) as error:
-        raise Unkept(f"a value can't be made again: {error}") from error
+        raise Unkept(f"a value cannot be restored: {error}") from error
 
 
 def _class(name: str, kind: type) -> Any:

@@ -95,7 +95,7 @@ class Scheduler(BaseScheduler):
         if Relevance not in named:
             raise InputError(
                 "bad-settings",
-                'the scheduler has to hear of pages: add "lycosa_scrapy.relevance.Relevance": 20 to SPIDER_MIDDLEWARES',
+                'the scheduler needs the relevance of pages: add "lycosa_scrapy.relevance.Relevance": 20 to SPIDER_MIDDLEWARES',
             )
         scheduler = _SCHEDULERS[crawler] = cls(crawler)
         crawler.signals.connect(scheduler._reached, signals.request_reached_downloader)
@@ -160,7 +160,8 @@ class Scheduler(BaseScheduler):
             asked["budget"] = pages
         if asked["archive"]:
             raise InputError(
-                "bad-settings", "LYCOSA_OPTIONS: responses stay Scrapy's, no archive is kept of them; leave archive out"
+                "bad-settings",
+                "LYCOSA_OPTIONS: responses are not archived, because Scrapy stores them: leave out 'archive'",
             )
         options = Options.from_mapping(asked, "LYCOSA_OPTIONS")
         if not options.judge and not any(getattr(options, name) for name in TOPIC_OPTIONS):
@@ -327,7 +328,7 @@ class Scheduler(BaseScheduler):
             return request
         try:
             if not waiting.form.packed:
-                raise Unkept("the run that made it had to keep it in memory")
+                raise Unkept("it could not be stored, and was kept in memory by an earlier run")
             return self.forms.make(waiting.form.packed, waiting.url or task.node)
         except (Unkept, TypeError, ValueError) as error:
             logger.warning("the request for %s is lost: %s", task.node, error)

@@ -79,7 +79,7 @@ class ScrapySpace(Space):
             for node, url, number in zip(request_data["nodes"], request_data["urls"], request_data["of"], strict=True):
                 self.waiting[str(node)] = Waiting(forms[number], str(url))
         except (TypeError, ValueError, KeyError, IndexError) as error:
-            raise DamagedError(f"requests that the log keeps for Scrapy can't be read: {error}") from error
+            raise DamagedError(f"the Scrapy requests stored in the log can't be read: {error}") from error
 
     def _kept(self, form: Form) -> Form:
         if len(self._forms) >= 10_000:

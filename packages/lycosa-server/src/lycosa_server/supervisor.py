@@ -76,7 +76,7 @@ def _is_running(pid: int) -> bool:
 def listen(host: str, port: int) -> socket.socket:
     try:
         if not 0 <= port <= 65535:
-            raise OverflowError("there is no such port")
+            raise OverflowError("the port number is out of range")
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         both = found[0] == socket.AF_INET6 and socket.has_dualstack_ipv6()
         return socket.create_server(found[4], family=found[0], backlog=512, dualstack_ipv6=both)

@@ -65,7 +65,7 @@ def validate_settings(
     scope = Scope(settings.hosts, settings.domains, exclude=map(re.escape, settings.exclude))
     seeds = [*settings.seeds, *catalogue.seeds_of(database, settings.preferences, settings.words)]
     if not any(scope(seed, 0) for seed in seeds):
-        raise InputError("no-seed", "every seed is outside the hosts and domains, or among the skipped addresses")
+        raise InputError("no-seed", "every seed is outside the hosts and domains, or among the skipped URLs")
     if settings.strategy not in (AUTOMATIC, *UNTRAINED_STRATEGIES, *TRAINED_STRATEGIES):
         raise InputError("unknown-name", f"unknown strategy {settings.strategy!r}: choose one of the list")
     if settings.judge not in (AUTOMATIC, *JUDGES):
@@ -128,5 +128,5 @@ def _build(text: str, words: str, targets: Sequence[str] = ()) -> None:
 def web_address(text: str, what: str = "") -> str:
     url = check_seed(text)
     if url is None:
-        raise InputError("bad-url", f"{what}{text[:200]!r} is not a web address; example: https://example.org/page")
+        raise InputError("bad-url", f"{what}{text[:200]!r} is not a URL; example: https://example.org/page")
     return url

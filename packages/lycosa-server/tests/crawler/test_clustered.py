@@ -19,7 +19,7 @@ from lycosa.core.types import Label, ModelUpdate, Setting, Visit
 from lycosa.judges.base import RELEVANCES
 from lycosa.store.log import NAME, VISITS, SqliteLog
 from lycosa.testweb.server import gaps, most_at_once
-from lycosa_cluster.splitting import shard_path, shards_in
+from lycosa_cluster.splitting import shard_count, shard_path
 from lycosa_server.crawler import process as process_module
 from lycosa_server.crawler.running import count_pages
 from lycosa_server.people import crawls, erasing, feedback
@@ -30,7 +30,7 @@ SHARDS = 2
 @pytest.fixture(autouse=True)
 def on_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give every crawl process a cluster with short poll intervals."""
-    monkeypatch.setattr("lycosa_cluster.running.EVERY", 0.05)
+    monkeypatch.setattr("lycosa_cluster.running.POLL_SECONDS", 0.05)
     monkeypatch.setattr(process_module, "_hosts", lambda settings: HostsHere(SHARDS, 8))
 
 
@@ -92,10 +92,10 @@ def test_cluster_crawl_behaves_like_a_local_one(tmp_path: Path) -> None:
             assert gaps(bench.server.log)[host] >= DELAY
             assert 1 == most_at_once(bench.server.log)[host]
 
-        assert SHARDS == shards_in(directory)
+        assert SHARDS == shard_count(directory)
         looks = [visit async for visit in lycosa.refresh(directory, everything=True, requests=6) if visit.follows]
         assert looks
-        assert 0 == shards_in(directory)
+        assert 0 == shard_count(directory)
         bench.start()
         assert bench.process is not None
         bench.process.environment.hosts = None  # crawls also continue without a cluster
@@ -139,7 +139,7 @@ def test_cluster_shards_learn_a_new_topic_once(tmp_path: Path, monkeypatch: pyte
 
 
 def test_cluster_crawl_cancelled_keeps_the_pages_of_its_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lycosa_cluster.running.EVERY", 10_000.0)
+    monkeypatch.setattr("lycosa_cluster.running.POLL_SECONDS", 10_000.0)
 
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann")

@@ -67,7 +67,7 @@ def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--example", "nowhere.html", *SEED], "cannot read the example"),
         (["reefs", *SEED, "--allow-network", "localhost"], "--allow-network"),
         (["reefs", *SEED, "--include", "["], "not a regular expression"),
-        (["reefs", *SEED, "--host", "b.test"], "every seed lies outside the scope"),
+        (["reefs", *SEED, "--host", "b.test"], "every seed is out of scope"),
         (["reefs", *SEED, "--config", "nowhere.toml"], "cannot read nowhere.toml"),
         (["reefs", *SEED, "--config", "bad.toml"], "unknown option 'budgte'"),
         (["reefs", *SEED, "--user-agent", "Lycosa\nX: y"], "one line of plain ASCII"),
@@ -258,4 +258,8 @@ def test_demo_serve_invalid_port(port: int, command: Command, monkeypatch: pytes
 
     monkeypatch.setattr(time, "sleep", interrupt)  # otherwise a served web would never end
     said = command("demo", "--serve", "--pages", 20, "--hosts", 2, "--port", port)
-    assert said == (2, "", f"lycosa: cannot serve on port {port}: there is no such port; choose another with --port\n")
+    assert said == (
+        2,
+        "",
+        f"lycosa: cannot serve on port {port}: the port number is out of range; choose another with --port\n",
+    )

@@ -53,7 +53,7 @@ def test_export_binary_formats_need_a_file(reefs: Path, export: Command) -> None
     for form in ("parquet", "warc", "wacz"):
         code, out, err = export(reefs, "--format", form)
         assert (2, "") == (code, out)
-        assert f"lycosa: {form} needs a file to go to: --out FILE.{form}" in err
+        assert f"lycosa: {form} needs an output file: --out FILE.{form}" in err
 
 
 def test_export_summary_line(reefs: Path, export: Command, tmp_path: Path) -> None:

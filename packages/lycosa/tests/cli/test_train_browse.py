@@ -137,7 +137,7 @@ def but(place: str, value: str) -> tuple[str, ...]:
     ("words", "told"),
     [
         (but("record.jsonl", "nowhere"), "there is no file or directory nowhere: name a browsing record"),
-        (but("record.jsonl", "empty"), "empty is not a crawl: name a browsing record"),
+        (but("record.jsonl", "empty"), "empty is not a crawl: give a browsing record"),
         (but("record.jsonl", "pipe"), "the record pipe is a pipe or a device: save it as a file first"),
         (but("record.jsonl", "broken.jsonl"), "broken.jsonl has no visits (all of its 2 lines are broken"),
         (but("crawl", "nowhere"), "there is no nowhere"),

@@ -201,7 +201,7 @@ def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
     ("words", "told"),
     [
         (but("pages.tsv", "nowhere.tsv"), "there is no file or directory nowhere.tsv: name a table"),
-        (but("pages.tsv", "empty"), "empty is not a crawl: name a crawl, or a table"),
+        (but("pages.tsv", "empty"), "empty is not a crawl: give a crawl, or a table"),
         (but("pages.tsv", "strange.tsv"), "no rule could be learned from strange.tsv: no page has both links and a class"),
         (but("pages.tsv", "lost.tsv"), "no page has both links and a class of the model (1 not in crawl)"),
         (but("pages.tsv", "topics.model"), "has no URL with a class"),
@@ -211,7 +211,7 @@ def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
         (but("topics.model", "rules.tsv"), "rules.tsv is not a model of Lycosa"),
         (but("topics.model", "torn.model"), "torn.model is damaged or cut short"),
         (but("new.tsv", "nowhere/new.tsv"), "there is no directory nowhere: make it"),
-        (but("new.tsv", "empty"), "--out empty is a directory: name a file"),
+        (but("new.tsv", "empty"), "--out empty is a directory: give a file"),
         (but("new.tsv", "pages.tsv"), "pages.tsv exists and contains no rules: choose another"),
         (but("new.tsv", "topics.model"), "topics.model exists and contains no rules"),
         ((*TRAIN, "--links", "-1"), "--links is -1: it must be 0 or more"),

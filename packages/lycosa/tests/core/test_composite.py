@@ -204,7 +204,7 @@ def test_batched_changed_rows_are_stored_once() -> None:
 
 
 def test_batched_dry_random_refuses_regression() -> None:
-    with pytest.raises(ValueError, match="dry=random does not work with a regression"):
+    with pytest.raises(ValueError, match="dry=random cannot be used with a regression"):
         steer(Regression(), batch=5, dry="random")
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from lycosa.checks.failing import passed
 from lycosa.checks.strategy_checks import (
-    strategy_can_be_resumed,
     failures_and_redirects,
-    revisited_pages,
     pick_is_pure,
+    revisited_pages,
+    strategy_can_be_resumed,
 )
 from lycosa.core.budget import Budget
 from lycosa.core.composite import Greedy, Spread

@@ -56,7 +56,7 @@ def test_parse_name_and_parameters(text: str, expected: tuple[str, dict[str, str
 
 @pytest.mark.parametrize("text", ["a,b", "a,", "a,=3", "a,b=1,,c=2"])
 def test_parse_refuses_malformed_pairs(text: str) -> None:
-    with pytest.raises(InputError, match=r"cannot read .* write a name, then key=value"):
+    with pytest.raises(InputError, match=r"cannot read .* write it as name,key=value"):
         parse_spec(text)
 
 

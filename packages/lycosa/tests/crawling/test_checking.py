@@ -88,7 +88,7 @@ def test_check_reads_shards(crawl: Path, capsys: pytest.CaptureFixture[str]) -> 
         lambda: list(lycosa.resume(shards[0])),
         lambda: keep_labels(shards[0], []),
     ):
-        with pytest.raises(InputError, match=f"{shards[0]} is a shard of the crawl in {crawl}: name that directory"):
+        with pytest.raises(InputError, match=f"{shards[0]} is a shard of the crawl in {crawl}: give that directory"):
             write()
     assert (shards[0] / NAME).read_bytes() == before
 

@@ -323,7 +323,7 @@ def test_overriding_class_needs_its_own_state() -> None:
             return super().learn(step, table)
 
     assert set(state_of(BestFirst())) == {"merge", "value_", "count_"}
-    with pytest.raises(StateMismatch, match="no state"):
+    with pytest.raises(StateMismatch, match="inherits state"):
         state_of(Own())
     with pytest.raises(StateMismatch, match="no state"):
         state_of(object())

@@ -91,7 +91,7 @@ def test_saved_query_needs_no_words(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"search": ["find.test/?q={}"], "regex": "coral", "topic": ""}, "needs words to ask for"),
-    ({"search": ["ftp://find.test/?q={}"]}, "is not a web address: write that of a query"),
+    ({"search": ["ftp://find.test/?q={}"]}, "is not a web address: write {}"),
     ({"search": [f"{ENGINE}/nowhere?q={{}}"]}, "cannot fetch the search http://find.test/nowhere.*404"),
     ({"search": [f"{ENGINE}/empty?q={{}}"]}, "gave no results: try other words"),
     ({"search": [f"{ENGINE}/?q={{}}"], "search_results": 0}, "search_results is 0"),

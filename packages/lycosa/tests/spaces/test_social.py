@@ -102,8 +102,6 @@ def visited(server: MastodonServer, visits: list[Visit]) -> list[str]:
     return [server.network.accounts[visit.node.split("/")[6]].acct for visit in visits if visit.is_page]
 
 
-
-
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
@@ -166,8 +164,6 @@ def test_crawl_invalid_seed() -> None:
         assert node is None or "%EF%BF%BD" in node
     with pytest.raises(InputError, match=r"it must be an account .*, #tag or search:WORDS"):
         lycosa.crawl("jazz", ["two words"], space="social,server=social.example")
-
-
 
 
 def test_visit_account(network: Network, server: MastodonServer) -> None:
@@ -266,8 +262,6 @@ def test_unrequested_boosts_are_dropped(network: Network, server: MastodonServer
     assert "" == someone(space(server)).text
 
 
-
-
 def test_hashtag_is_a_source(network: Network, server: MastodonServer) -> None:
     alice, bob, shy = network.join("alice"), network.join("bob"), network.join("shy", noindex=True)
     network.write(alice, "one #jazz")
@@ -294,8 +288,6 @@ def test_search_is_a_source(network: Network, server: MastodonServer) -> None:
     page = look(made, made.node("search:jazz") or "")
     assert ("ok", "sitemap", "search: jazz") == (page.outcome, page.kind, page.title)
     assert (["alice", "jazzman"], ["modal jazz", "Jazzman I play"]) == (page.data["people"], page.links.anchors)
-
-
 
 
 def test_older_statuses_are_nodes(network: Network, server: MastodonServer, tmp_path: Path) -> None:
@@ -362,8 +354,6 @@ def test_cyclic_pagination(network: Network, server: MastodonServer) -> None:
     assert 2 == sum(visit.is_page for visit in visits)
 
 
-
-
 def _iso(moment: float) -> str:
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -383,7 +373,9 @@ def _iso(moment: float) -> str:
         ("", "iso", 0.0),
     ],
 )
-def test_exhausted_rate_limit_rests_until_reset(network: Network, server: MastodonServer, remaining: str, reset: str, rest: float) -> None:
+def test_exhausted_rate_limit_rests_until_reset(
+    network: Network, server: MastodonServer, remaining: str, reset: str, rest: float
+) -> None:
     clock = Time()
     moment = {"iso": _iso(clock.now + 120), "epoch": f"{math.ceil(clock.now + 120)}", "past": _iso(clock.now - 60)}
     headers = {"X-RateLimit-Remaining": remaining, "X-RateLimit-Reset": moment.get(reset, reset)}
@@ -448,8 +440,6 @@ def test_crawl_keeps_rate_limit(server: MastodonServer, network: Network) -> Non
     assert 2 == sum("rest" in visit.data for visit in visits)
 
 
-
-
 @pytest.mark.parametrize(
     ("status", "note"),
     [
@@ -486,7 +476,7 @@ def test_opted_out_account_is_not_read(network: Network, server: MastodonServer,
     alice, bob = network.join("alice", noindex=True), network.join("bob")
     network.write(alice, "very private jazz", bob)
     page = someone(space(server))
-    assert ("denied", "the account asks not to be indexed") == (page.outcome, page.note)
+    assert ("denied", "the account has opted out of indexing") == (page.outcome, page.note)
     assert ("", "", [], None) == (page.title, page.text, page.links.urls, page.exchange)
     assert {} == page.data
     server.requests.clear()
@@ -549,7 +539,6 @@ def test_robots_txt_applies_to_api(network: Network, server: MastodonServer) -> 
     assert [] == server.asked()
 
 
-
 STATUS = {"account": {"id": "1", "acct": "a"}, "visibility": "public", "content": "jazz"}
 
 
@@ -571,7 +560,9 @@ STATUS = {"account": {"id": "1", "acct": "a"}, "visibility": "public", "content"
         (b"[]", {"Content-Encoding": "br"}, "invalid", "brotli body could not be decoded"),
     ],
 )
-def test_invalid_responses(server: MastodonServer, body: bytes, headers: dict[str, str], outcome: str, note: str) -> None:
+def test_invalid_responses(
+    server: MastodonServer, body: bytes, headers: dict[str, str], outcome: str, note: str
+) -> None:
     server.answers["/api/v1/accounts/1/statuses"] = (200, body, headers)
     page = someone(space(server))
     assert outcome == page.outcome
@@ -625,7 +616,7 @@ def test_response_limits(server: MastodonServer) -> None:
 def test_lookup_with_invalid_account(server: MastodonServer) -> None:
     server.answers["/api/v1/accounts/lookup"] = (200, b'{"id": "../../etc"}', {})
     page = look(space(server), space(server).node("x") or "")
-    assert ("invalid", "JSON, but no account") == (page.outcome, page.note)
+    assert ("invalid", "JSON without an account") == (page.outcome, page.note)
 
 
 def test_crawl_of_hostile_server_ends(network: Network, server: MastodonServer) -> None:
@@ -638,7 +629,6 @@ def test_crawl_of_hostile_server_ends(network: Network, server: MastodonServer) 
     outcomes = [visit.outcome for visit in crawl(server, ["alice"])]
     assert "crashed" not in outcomes
     assert 3 == outcomes.count("invalid")
-
 
 
 SECRET = "s3cr3t-t0k3n-of-mine"
@@ -697,8 +687,6 @@ def _archived(directory: Path) -> list[str]:
         with suppress(EOFError), gzip.open(path) as file:
             found.append(file.read().decode("latin-1"))
     return found
-
-
 
 
 def test_social_space_passes_checks(network: Network, server: MastodonServer) -> None:

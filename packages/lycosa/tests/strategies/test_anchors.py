@@ -1,4 +1,4 @@
-"""Strategies that rank links by the meaning of their anchors: ehrig, ssrm, synset-expansion."""
+"""Tests of the strategies that rank links by the meaning of their anchors: ehrig, ssrm, synset-expansion."""
 
 from math import exp, hypot, log, sqrt, tanh
 from typing import Any
@@ -22,7 +22,9 @@ def ehrig(words: Any = "reef", **options: Any) -> EhrigStrategy:
 
 @pytest.mark.paper("batsakis-eq8")
 def test_ehrig_equation_8() -> None:
-    """Topic 'reef island': 'atoll atoll' = 2 (.5^2 + .5^4), 'land' = .5 + .5, 'home' = 0; the page is ignored."""
+    """By equation 8, 'atoll atoll' has 2 (.5^2 + .5^4) for 'reef island', 'land' .5 + .5, 'home' 0; the page is
+    ignored.
+    """
     scores = teach(
         ehrig("reef island"), Table(), "p", ("a", "atoll, atoll"), ("b", "Land"), ("c", "Home"), relevance=0.9
     )
@@ -30,14 +32,14 @@ def test_ehrig_equation_8() -> None:
 
 
 def test_ehrig_best_anchor_of_page_counts() -> None:
-    """Three links of one page to the same URL: the largest of .25, 1 and 0."""
+    """Of several links of a page to one URL the best counts, here the largest of .25, 1 and 0."""
     links = [("a", "atoll"), ("a", "reefs"), ("b", "island"), ("a", "")]
     scores = teach(ehrig(), Table(), "p", *links)
     assert (1.0, 0.25) == (scores["a"], scores["b"])
 
 
 def test_ehrig_merges_parents() -> None:
-    """Three pages link to it as 'atoll' (.25), 'reef' (1) and 'land' (.5)."""
+    """Three pages link to it with the anchors 'atoll' (.25), 'reef' (1) and 'land' (.5)."""
     for merge, expected in (("max", 1.0), ("mean", 1.75 / 3)):
         strategy, table = ehrig(merge=merge), Table()
         for node, anchor in (("p", "atoll"), ("q", "reef"), ("r", "land")):
@@ -46,7 +48,7 @@ def test_ehrig_merges_parents() -> None:
 
 
 def test_ehrig_floor_is_inclusive() -> None:
-    """With .5, terms one link apart are the farthest that count."""
+    """A floor of .5 includes terms one link apart."""
     scores = teach(ehrig(floor=0.5), Table(), "p", ("a", "atoll"), ("b", "coral reef"), ("c", "reef"))
     assert [0.0, 0.5, 1.0] == [scores[node] for node in "abc"]
 
@@ -82,14 +84,18 @@ def ssrm(words: Any = "reef", **options: Any) -> SsrmStrategy:
 
 @pytest.mark.paper("batsakis-eq9")
 def test_ssrm_equation_9() -> None:
-    """Anchor 'atoll atoll sea', topic 'reef bleaching', no idf: 2 * .36 / (sqrt(2^2 + 1^2) sqrt(1^2 + 1^2))."""
+    """By equation 9 without idf, 'atoll atoll sea' has 2 * .36 / (sqrt(2^2 + 1^2) sqrt(1^2 + 1^2)) for 'reef
+    bleaching'.
+    """
     scores = teach(ssrm("reef bleaching", idf="none"), Table(), "p", ("a", "atoll, atoll, sea"), ("b", "home"))
     assert pytest.approx(2 * ATOLL_REEF / (sqrt(5) * sqrt(2))) == scores["a"]
     assert 0.0 == scores["b"]
 
 
 def test_ssrm_learns_idf_from_pages() -> None:
-    """Two pages have 'sea': N = 2, idf log(3 / 2.5) + 1; 'reef' is on no page, log(3 / 1.5) + 1."""
+    """The idf is log((N + 1) / (df + .5)) + 1: log(3 / 2.5) + 1 for 'sea' on both pages, log(3 / 1.5) + 1 for 'reef' on
+    none.
+    """
     strategy, table, words = ssrm(), Table(), Vocabulary()
     for number in range(2):
         terms = words.read(Page("ok", marked="sea")).terms
@@ -99,7 +105,7 @@ def test_ssrm_learns_idf_from_pages() -> None:
 
 
 def test_ssrm_word_ids_include_probes() -> None:
-    """A probe has 5,000 words; 'sea' is on both pages after it, and its idf is still log(3 / 2.5) + 1."""
+    """Words of probes (here 5,000) get ids, but probes are not documents: idf of 'sea' stays log(3 / 2.5) + 1."""
     strategy, table, words = ssrm(), Table(), Vocabulary()
     probe = words.read(Page("ok", marked=" ".join(f"w{number}" for number in range(5000)))).terms
     table.absorb(Visit("host/nonsense", "probe", "ok", 1, terms=Terms(new=probe.new)))
@@ -125,7 +131,7 @@ def test_synset_expansion_equation_10() -> None:
 def test_synset_expansion_literal_weights() -> None:
     """Literal weights are w = f / max f idf.
 
-    Page: whitening 3 / 3, sea 1 / 3. Anchor, expanded: sea 2 / 2, bleaching and whitening 1 / 2. Without idf: (1 /
+    Page: whitening 3 / 3, sea 1 / 3. Expanded anchor: sea 2 / 2, bleaching and whitening 1 / 2. Without idf: (1 /
     (sqrt(2) sqrt(1 + 1/9)) + 1 / (sqrt(2) sqrt(1 + 1/4 + 1/4))) / 2 = (.6708 + .5774) / 2 = .6241.
     """
     terms = Vocabulary().read(Page("ok", marked="whitening sea whitening whitening")).terms

@@ -1,4 +1,4 @@
-"""Bandits: choice of arms, rewards and epochs."""
+"""Tests of bandits: choice of arms, rewards and epochs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make_bandit(policy: Policy, **given: Any) -> Bandit:
 
 
 def play(bandit: Bandit, *stream: tuple[int, float]) -> list[tuple[bool, int]]:
-    """Feed a sequence of rewards; return for each whether its pull explored, and the best arm after it."""
+    """Feed a sequence of rewards; return for each whether the pull explored, and the best arm after it."""
     results = []
     for number, (arm, reward) in enumerate(stream, 1):
         explored = bandit.explores(number)
@@ -45,12 +45,12 @@ def play(bandit: Bandit, *stream: tuple[int, float]) -> list[tuple[bool, int]]:
 
 @pytest.mark.paper("gouriten-mab-first")
 def test_first_explores_once() -> None:
-    """The first floor(.29 * 100) = 29 pulls explore, then the best mean wins, which keeps changing."""
+    """The first floor(.29 * 100) = 29 pulls explore; after that the arm with the best mean is pulled."""
     bandit = make_bandit("first", epsilon=0.29, budget=100)
     results = play(bandit, *[(n % 2, n % 2 / 2) for n in range(29)], (1, 0.0), *[(1, 0.0)] * 3, (0, 1.0))
     assert 29 == sum(explored for explored, _ in results)
     assert [True, False] == [explored for explored, _ in results[28:30]]
-    # arm 0: fifteen pulls of 0; arm 1: fourteen of .5, then four of 0: 7/18. The last pull gives arm 0 1/16.
+    # Arm 0 has fifteen pulls of 0 and a last one of 1, mean 1/16; arm 1 has fourteen of .5 and four of 0, mean 7/18.
     assert [Fraction(1, 16), Fraction(7, 18)] == [bandit.mean(0), bandit.mean(1)]
 
 
@@ -65,18 +65,18 @@ def test_first_without_budget_assumes_10000_pulls() -> None:
 
 @pytest.mark.paper("gouriten-reset")
 def test_reset_clears_means_after_each_epoch() -> None:
-    """Epochs of 4, half of each explores."""
+    """Half of each epoch of 4 pulls explores."""
     bandit = make_bandit("reset", epsilon=0.5, reset=4)
     results = play(bandit, (0, 0.1), (1, 0.9), (1, 0.9), (1, 0.9), (0, 0.2), (1, 0.1), (0, 0.2), (0, 0.2))
     assert [True, True, False, False] * 2 == [explored for explored, _ in results]
-    # after the fourth all means are 0 again, and the first arm is the best
+    # After the fourth pull all means are reset to 0, so the first arm is the best.
     assert [0, 1, 1, 0, 0, 0, 0, 0] == [best for _, best in results]
     assert 0 == bandit.mean(0) == bandit.mean(1)
 
 
 @pytest.mark.paper("gouriten-last-epoch")
 def test_last_epoch_is_cut_to_budget() -> None:
-    """A budget of 10 and epochs of 4: 4, 4 and 2, of which 2, 2 and 1 explore."""
+    """A budget of 10 is divided into epochs of 4, 4 and 2 pulls, of which 2, 2 and 1 explore."""
     bandit = make_bandit("reset", epsilon=0.5, reset=4, budget=10)
     results = play(bandit, *[(0, 0.5)] * 10)
     assert [2, 2, 1] == [sum(explored for explored, _ in results[a:b]) for a, b in ((0, 4), (4, 8), (8, 10))]
@@ -85,26 +85,29 @@ def test_last_epoch_is_cut_to_budget() -> None:
 
 @pytest.mark.paper("gouriten-mab-var")
 def test_var_grows_while_same_arm_wins() -> None:
-    """Lengths r(p+1) with r = 2: 2 and 2 (no repeated winner yet), then 4, 6; another winner, and 2 again."""
+    """Epochs have r (p + 1) pulls with r = 2, where p counts how often the winner was repeated: 2, 2, 4, 6, then 2
+    again.
+    """
     bandit = make_bandit("var", epsilon=0.5, reset=2)
     lengths = []
     for winner in (1, 1, 1, 0, 0, 0):
         lengths.append(bandit.length())
         play(bandit, *[(winner, 0.5)] * bandit.length())
-    # p before each epoch: 0, 0 (first winner), 1, 2, 0 (arm 0 is new), 1
+    # p before each epoch: 0, 0 (first winner), 1, 2, 0 (arm 0 is a new winner), 1
     assert [2, 2, 4, 6, 2, 4] == lengths
 
 
 def test_var_winner_is_best_after_exploration() -> None:
     bandit = make_bandit("var", epsilon=0.5, reset=4)
-    results = play(bandit, (1, 0.5), (0, 0.0), (1, 0.0), (0, 1.0))  # after two pulls 0 and .5; at the end .5 and .25
+    # means 0 and .5 after two pulls, .5 and .25 at the end
+    results = play(bandit, (1, 0.5), (0, 0.0), (1, 0.0), (0, 1.0))
     assert 1 == results[1][1]
     assert (1, 0) == (bandit.winner_, bandit.repeats_)
 
 
 @pytest.mark.paper("gouriten-window-reset")
 def test_window_uses_last_rewards_only() -> None:
-    """The means of the last three rewards (0: .6), (1: .5), (1: .3) are .6 and .4; the first two are dropped."""
+    """Means use the last three rewards (0: .6), (1: .5), (1: .3), so they are .6 and .4; earlier rewards are dropped."""
     bandit = make_bandit("window", window=3)
     play(bandit, (1, 1.0), (1, 1.0), (0, 0.6), (1, 0.5), (1, 0.3))
     assert [Fraction(0.6), (Fraction(0.5) + Fraction(0.3)) / 2] == [bandit.mean(0), bandit.mean(1)]
@@ -117,7 +120,9 @@ def test_window_uses_last_rewards_only() -> None:
 @pytest.mark.parametrize(("literal", "share"), [(False, 0.1), (True, 0.9)])
 @pytest.mark.parametrize("policy", ["epsilon", "window"])
 def test_epsilon_is_share_of_exploration(policy: Policy, literal: bool, share: float) -> None:
-    """One pick in ten explores; nine in ten with the paper's wording. 10,000 draws: within .01 (3 sigma)."""
+    """One pick in ten explores, or nine in ten if epsilon is taken literally; the tolerance for 10,000 picks is 3
+    sigma.
+    """
     bandit = make_bandit(policy, literal=literal)
     assert abs(share - sum(bandit.explores(n) for n in range(10_000)) / 10_000) < 0.01
 
@@ -128,7 +133,7 @@ def test_explores_depends_on_seed_and_number() -> None:
 
 
 def expected_pulls(policy: str, epsilon: Fraction, reset: int, budget: int, stream: list[tuple[int, int]]) -> list[Any]:
-    """Return "any" for each pull that explores, otherwise the arm to pull, by the definitions."""
+    """Return the arm that each pull must choose by definition, or "any" if it explores."""
     results: list[Any] = []
     winners: list[int] = []
     position = 0
@@ -217,9 +222,7 @@ def learn(bandit: Bandit, table: Table, frontier: Frontiers, visit: Visit) -> No
     ],
 )
 def test_reward_of_visits(visit: Visit, pulls: int, mean: float) -> None:
-    """Pages are rewarded with beta, copies and failures with 0; redirects, retries, seeds and visits of other
-    strategies are not pulls.
-    """
+    """Pages are rewarded with beta, copies and failures with 0; other visits are not pulls."""
     bandit = make_bandit("epsilon")
     table, frontier = start(bandit)
     assert [0, 0] == bandit.pulls_, "the seed is not an arm's merit"
@@ -234,7 +237,7 @@ def test_pick_returns_top_row_of_arm() -> None:
     for number, node in enumerate("pq", 2):
         table.add_seed(node)
         learn(bandit, table, frontier, Visit(node, "page", "ok", number, links=Links.to("many")))
-    # fl_deg ranks many (2 parents) first; a and b have one parent, of beta 1, so fl_n ranks a first
+    # fl_deg ranks 'many' (2 parents) first; fl_n ranks a first, as a and b have one parent with beta 1.
     pick = bandit.pick(4, frontier, 0.0)
     assert ("many", "fl_deg") == (table.nodes[pick.row], pick.arm)
     frontier.untake(pick.row)
@@ -244,14 +247,14 @@ def test_pick_returns_top_row_of_arm() -> None:
 
 
 class Prunes(BestFirst):
-    """Prunes every row."""
+    """Estimator that prunes every row."""
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
         return np.full(len(rows), PRUNED)
 
 
 class Wants(BestFirst):
-    """Requests additional facets."""
+    """Estimator that requests additional facets."""
 
     wants = ("context", "url")
 
@@ -278,7 +281,7 @@ def test_bandit_rejects_invalid_arms(arms: Any) -> None:
 
 @pytest.mark.paper("gouriten-bandit-parameters", "gouriten-arms")
 def test_defaults_of_policies() -> None:
-    """The paper's arms; epsilon .1, .2 for var; resets after 1,000, 200 for var."""
+    """Bandits have the paper's arms, epsilon .1 (.2 for var), and resets after 1,000 pulls (200 for var)."""
     assert list(PAPERS_ARMS) == [arm.name for arm in Bandit().greedy_]
     assert [0.1, 0.1, 0.1, 0.2, 0.1] == [make_bandit(policy)._epsilon for policy in POLICIES]
     assert [1000, 200] == [make_bandit("reset").length(), make_bandit("var").length()]

@@ -1,4 +1,4 @@
-"""The discounted bandit: discounted sums, drawn values, and changes of the best arm."""
+"""Tests of the discounted bandit: discounted sums, sampled values, and changes of the best arm."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def make_bandit(**given: Any) -> Bandit:
 
 
 def test_discounted_sums_by_hand() -> None:
-    """Rewards (0: 1), (1: .5), (0: .25): with a discount of .5 each counts half as much after one more pull."""
+    """With a discount of .5, each reward counts half as much after one more pull: (0: 1), (1: .5), (0: .25)."""
     bandit = make_bandit(discount=0.5)
     for arm, reward in ((0, 1.0), (1, 0.5), (0, 0.25)):
         bandit.reward(arm, reward)
-    # arm 0: 1 two pulls ago (weight .25) and .25 just now (1); arm 1: .5 one pull ago (.5); arm 2: never pulled
+    # Arm 0: reward 1 with weight .25, and .25 with weight 1; arm 1: reward .5 with weight .5; arm 2: never pulled.
     assert [0.25 + 1, 0.5, 0] == bandit.discounted_.pulls_
     assert [0.25 * 1 + 0.25, 0.5 * 0.5, 0] == bandit.discounted_.rewards_
     assert [0.5 / 1.25, 0.25 / 0.5, 0] == [float(bandit.mean(arm)) for arm in range(3)]
@@ -39,7 +39,7 @@ def test_discounted_sums_by_hand() -> None:
 
 
 def test_values_without_spread() -> None:
-    """Values are (S / m + 1) / (N + 1), with m the discounted mean of all rewards; an arm never pulled has 1."""
+    """Values are (S / m + 1) / (N + 1), where m is the discounted mean of all rewards; 1 for an arm never pulled."""
     lately = DiscountedRewards(arms=3, discount=0.5, width=0.0)
     for arm, reward in ((0, 1.0), (1, 0.5), (0, 0.25)):
         lately.reward(arm, reward)
@@ -48,7 +48,7 @@ def test_values_without_spread() -> None:
 
 
 def test_values_spread_shrinks_with_pulls() -> None:
-    """Over 4,000 numbers the spread is width / sqrt(N + 1): 1 without pulls, .5 after three recent ones."""
+    """The standard deviation over 4,000 draws is width / sqrt(N + 1): 1 without pulls, .5 after three recent ones."""
     lately = DiscountedRewards(arms=2, discount=1.0, width=1.0)
     for _ in range(3):
         lately.reward(1, 0.5)
@@ -109,7 +109,7 @@ def test_discounted_sums_equal_definition(discount: float, stream: list[tuple[in
 
 
 def played(bandit: Bandit, pulls: int) -> list[int]:
-    """Return the arms pulled in a game where arm 0 pays .9 on average and, from pull 200 on, .1; arm 1 always .5."""
+    """Return the arms pulled if arm 0 pays .9 on average, and .1 from pull 200 on, and arm 1 always pays .5."""
     noise, pulls_of_arms = random.Random(3), []
     for number in range(pulls):
         arm = next(bandit.order(number))
@@ -122,7 +122,7 @@ def played(bandit: Bandit, pulls: int) -> list[int]:
 @pytest.mark.paper("gouriten-more-bandits")
 @pytest.mark.parametrize("seed", range(2))
 def test_discounted_bandit_follows_change_of_best_arm(seed: int) -> None:
-    """After the change mab_epsilon stays with the old arm, which keeps a high mean; the discounted bandit changes
+    """After the change mab_epsilon stays with the old arm, whose mean remains high; the discounted bandit switches
     within 30 pulls.
     """
     two = ("best-first", "fl_n")
@@ -130,7 +130,7 @@ def test_discounted_bandit_follows_change_of_best_arm(seed: int) -> None:
     assert ours[100:200].count(0) > 80
     assert ours[230:].count(1) > 0.85 * 120
     theirs = played(Bandit(two, "epsilon", seed=seed), 350)
-    assert theirs[230:].count(1) < 0.15 * 120  # .9 over 200 pulls stays above .5 for 200 pulls of .1
+    assert theirs[230:].count(1) < 0.15 * 120  # a mean of .9 over 200 pulls stays above .5 for 200 pulls of .1
 
 
 def test_discount_1_does_not_follow_change() -> None:

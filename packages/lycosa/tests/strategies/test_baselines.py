@@ -1,4 +1,4 @@
-"""Baselines: breadth-first, random, backlink count, out-link count, URL depth."""
+"""Tests of the baselines: breadth-first, random, backlink count, out-link count, URL depth."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def test_breadth_first_orders_by_depth_then_discovery() -> None:
 
 @pytest.mark.paper("gouriten-bfs")
 def test_breadth_first_ranks_like_estimator_bfs() -> None:
-    """The paper's 1 / (l + 1) for distances 2, 0, 1, 1 is 1/3, 1, 1/2, 1/2: the same order, the same ties."""
+    """The paper's 1 / (l + 1) gives 1/3, 1, 1/2, 1/2 for distances 2, 0, 1, 1: the same order with the same ties."""
     table = Table()
     distances = (2, 0, 1, 1)
     rows = np.array([table.add(f"node {number}", depth) for number, depth in enumerate(distances)], np.int32)
@@ -28,7 +28,9 @@ def test_breadth_first_ranks_like_estimator_bfs() -> None:
 
 
 def test_breadth_first_keeps_depth_after_fetched_page() -> None:
-    """The chain s -> a -> b -> c is fetched before t (a seed) links to b: c stays at 3, not at 2, and d is at 1."""
+    """Depth is not reduced by links found later: with s -> a -> b -> c fetched before t -> b, c stays at 3 and d is at
+    1.
+    """
     table, breadth = seeded("s", "t"), BreadthFirst()
     for node, links in (("s", "a"), ("a", "b"), ("b", "c"), ("t", "bd")):
         see(breadth, table, Visit(node, "page", "ok", 1, links=Links.to(*links)))
@@ -39,7 +41,7 @@ ROWS = np.arange(20_000, dtype=np.int32)
 
 
 def test_random_is_uniform() -> None:
-    """Each tenth of [0, 1) gets about a tenth of the rows; neighbouring rows are independent."""
+    """Each tenth of [0, 1) gets about a tenth of the rows, and neighbouring rows are uncorrelated."""
     for seed in (0, 1, 2, 12345, -1, 2**40, 2**64):
         scores = Random(seed).priority(ROWS, Table())
         assert ((scores >= 0) & (scores < 1)).all()
@@ -68,7 +70,9 @@ def test_backlink_counts_linking_pages() -> None:
 
 @pytest.mark.paper("batsakis-out-links")
 def test_out_links_takes_largest_count() -> None:
-    """Node x is on pages with 3, 1 and 2 links: 3. A duplicate link counts once, and a has no parents."""
+    """Priority is the largest number of distinct links on a parent: 3 for x, on pages with 3, 1 and 2; 0 for a, which
+    has no parents.
+    """
     table, out_links = Table(), OutLinks()
     assert ["x", "y", "z"] == teach(out_links, table, "a", 0.0, *"xyzya")
     teach(out_links, table, "b", 0.0, "x")
@@ -138,10 +142,10 @@ def test_url_depth_reads_learned_rows_once(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("source", "target", "expected"),
     [
-        ("http://a.org/b/c", "http://a.org/x/y/z/", -2.0),  # new
-        ("http://a.org/b/c", "http://a.org/x", -2.0),  # new
-        ("http://a.org/b/c", "http://a.org/b", -1.0),  # known, with fewer slashes
-        ("http://a.org/b", "http://a.org/b/c", -1.0),  # known, with more
+        ("http://a.org/b/c", "http://a.org/x/y/z/", -2.0),  # new node
+        ("http://a.org/b/c", "http://a.org/x", -2.0),  # new node
+        ("http://a.org/b/c", "http://a.org/b", -1.0),  # known node with fewer slashes
+        ("http://a.org/b", "http://a.org/b/c", -1.0),  # known node with more slashes
     ],
 )
 def test_url_depth_redirect_inherits(source: str, target: str, expected: float) -> None:

@@ -1,4 +1,4 @@
-"""Best-first and n-best-first: equation 7 and the four merges, by hand."""
+"""Tests of best-first and n-best-first: equation 7 and the four merges, compared with values computed by hand."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from teaching import redirect, score, teach
     [(0.5, 0.5, (0.8 + 0.4) / 2), (1.0, 0.0, 0.8), (0.0, 1.0, 0.4), (0.25, 0.75, 0.25 * 0.8 + 0.75 * 0.4)],
 )
 def test_best_first_equation_7(page: float, anchor: float, expected: float) -> None:
-    """Compare with page * beta + anchor * alpha, for beta .8 and alpha .4."""
+    """Priority is page * beta + anchor * alpha, for beta .8 and alpha .4."""
     best, table = BestFirst(page, anchor), Table()
     assert ["c"] == teach(best, table, "p", 0.8, c=0.4)
     assert [pytest.approx(expected)] == score(best, table, "c")
@@ -30,7 +30,7 @@ def test_best_first_equation_7(page: float, anchor: float, expected: float) -> N
     ("merge", "expected"), [("max", 0.6), ("sum", 0.6 + 0.3 + 0.5), ("mean", 1.4 / 3), ("last", 0.5)]
 )
 def test_best_first_merges_parents(merge: Any, expected: float) -> None:
-    """Three parents: .6 = (.8 + .4)/2, .3 = (.2 + .4)/2 and .5 = (.9 + .1)/2."""
+    """Three parents give .6 = (.8 + .4) / 2, .3 = (.2 + .4) / 2 and .5 = (.9 + .1) / 2."""
     best, table = BestFirst(merge=merge), Table()
     teach(best, table, "p", 0.8, c=0.4)
     teach(best, table, "q", 0.2, c=0.4)
@@ -51,7 +51,7 @@ def test_best_first_redirect_inherits(merge: Any) -> None:
 
 
 def test_best_first_redirect_to_known_node_merges() -> None:
-    """The mean over the values of source (.6, .3) and target (.9): 1.8 / 3."""
+    """The mean is over all values of the source (.6, .3) and of the target (.9): 1.8 / 3."""
     best, table = BestFirst(merge="mean"), Table()
     teach(best, table, "p", 0.8, c=0.4)
     teach(best, table, "q", 0.2, c=0.4)
@@ -70,7 +70,6 @@ SAYINGS = st.lists(
     st.tuples(st.floats(0, 1, width=32), st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 1, width=32))),
     max_size=12,
 )
-"""Pages: their beta, and the alpha of each link."""
 
 
 @settings(max_examples=60)
@@ -94,7 +93,7 @@ def test_best_first_merges_equal_definition(
 
 
 def test_n_best_first_priorities_equal_best_first() -> None:
-    """The expected priority is page * beta + anchor * alpha = .25 * .8 + .75 * .4 = .5."""
+    """Priority is page * beta + anchor * alpha = .25 * .8 + .75 * .4 = .5."""
     many, table = NBestFirst(page=0.25, anchor=0.75), Table()
     table.add_seed("a")
     links = Links.to("b")

@@ -1,4 +1,4 @@
-"""Cash flow of OPIC and OTIE: cash is conserved in every sequence of visits."""
+"""Tests of the cash flow of OPIC and OTIE: cash is conserved in every sequence of visits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lycosa.strategies.otie import Otie
 
 
 class Crawl:
-    """A table and a cash flow over it, fed by hand."""
+    """Table and cash flow, with helpers that feed visits."""
 
     def __init__(
         self, flow: CashFlow, *seeds: str, scope: Callable[[str, int], bool] = lambda node, depth: True
@@ -43,7 +43,9 @@ class Crawl:
         return [pytest.approx(value) for value in self.flow.priority(rows, self.table).tolist()]
 
     def balance(self) -> None:
-        """Assert that rows and pool hold the seeds' cash plus the revisions, and none is negative."""
+        """Assert that rows and pool together hold the cash of the seeds plus the revisions, and that no cash is
+        negative.
+        """
         flow, size = self.flow, len(self.table)
         held = float(flow.cash_.sum()) + flow.pool_
         assert pytest.approx(held, rel=1e-9, abs=1e-9 * flow.created_) == flow.created_ + flow.revised_
@@ -55,7 +57,7 @@ class Crawl:
 
 @pytest.mark.paper("otie-seed-cash")
 def test_seeds_have_equal_shares_in_any_order() -> None:
-    """Each of three seeds has 1 of 3, including one added after the others have given theirs away."""
+    """Each of three seeds has 1 / 3 of all cash, including one added after the others gave theirs away."""
     crawl = Crawl(Opic(), "a", "b")
     rows = np.array([0, 1], np.int32)
     assert [0.5, 0.5] == crawl.flow.share(rows, crawl.table).tolist()
@@ -64,7 +66,8 @@ def test_seeds_have_equal_shares_in_any_order() -> None:
     crawl.visit("c", "y")
     assert [1.0, 1.0, 1.0] == crawl.cash("a", "x", "y")
     everything = np.arange(len(crawl.table), dtype=np.int32)
-    assert pytest.approx([1 / 3, 0, 1 / 3, 0, 1 / 3]) == crawl.flow.share(everything, crawl.table).tolist()  # a b x c y
+    # in the order a, b, x, c, y
+    assert pytest.approx([1 / 3, 0, 1 / 3, 0, 1 / 3]) == crawl.flow.share(everything, crawl.table).tolist()
 
 
 def test_known_page_becomes_seed() -> None:
@@ -157,10 +160,10 @@ def test_redirect_cycle_pays_into_pool() -> None:
 
 @pytest.mark.paper("otie-recrawl")
 def test_second_giving_pays_pool_and_richest_page() -> None:
-    """At step 4, a period, the pool (1/2) is divided among the seeds a and b, and the richest page gives again.
+    """At step 4 the period ends: the pool is divided among the seeds, and the richest page gives its cash again.
 
-    Step 1: a gives x, y 1/2 each. Step 2: b gives a 1. Step 3: y gives b 1/2. Step 4: x fails, its 1/2 is pooled and
-    divided: a has 1 + 1/4, b has 1/2 + 1/4. The richest is a: x is dead, so 5/8 is pooled again, and y gets 5/8.
+    Step 1: a gives x, y 1/2 each. Step 2: b gives a 1. Step 3: y gives b 1/2. Step 4: x fails, so its 1/2 is pooled and
+    divided: a has 1 + 1/4, b has 1/2 + 1/4. The richest is a: its 5/8 for x is pooled, as x is dead, and y gets 5/8.
     """
     crawl = Crawl(Opic(period=4), "a", "b")
     crawl.visit("a", "x", "y")
@@ -264,7 +267,7 @@ def test_cash_is_conserved_in_any_sequence(flow: CashFlow, seeds: list[str], eve
 
 
 def crawl_is_sound(crawl: Crawl) -> None:
-    """Assert that cash is conserved, and no seed has had more than its share."""
+    """Assert that cash is conserved, and that no seed received more than its share."""
     if len(crawl.flow.cash_):
         crawl.balance()
     seeds = np.count_nonzero(crawl.table.is_seed[: len(crawl.table)])
@@ -290,24 +293,24 @@ def endless(flow: CashFlow, steps: int, relevance: Callable[[random.Random], flo
 
 
 def test_cash_does_not_drift() -> None:
-    """After 4,000 steps OPIC's cash of three seeds is still 3; OTIE's cash is conserved with good and bad pages."""
+    """OPIC's cash of three seeds is still 3 after 4,000 steps; OTIE's is conserved with good and bad pages."""
     crawl = endless(Opic(), 4_000, lambda chance: chance.random())
     assert pytest.approx(3.0, rel=1e-9) == crawl.flow.total(crawl.table)
     endless(Otie(scale="none"), 4_000, lambda chance: chance.random()).balance()
 
 
 def test_growing_cash_is_rescaled() -> None:
-    """A chain of perfect pages multiplies cash by 1.85 each time: it is rescaled and stays finite."""
+    """A chain of pages with relevance 1 multiplies cash by 1.85 per page, so it is rescaled to stay finite."""
     crawl = Crawl(Otie(scale="none", period=0), "n0")
     for n in range(2000):
         crawl.visit(f"n{n}", f"n{n + 1}", relevance=1.0)
         assert 0 < crawl.flow.cash_[n + 1] <= 2 * UNIT
-    assert 4 == crawl.flow.rescaled_  # 1.85^2000 = 2^1775, in units of 2^400
+    assert 4 == crawl.flow.rescaled_  # 1.85^2000 = 2^1775, and each rescaling divides by 2^400
     crawl.balance()
 
 
 def test_vanishing_cash_reaches_0() -> None:
-    """A chain of irrelevant pages keeps .15 of the cash each time: after 1,000 of them it is 0, not negative."""
+    """A chain of irrelevant pages keeps .15 of the cash per page: 0 after 1,000 pages, never negative."""
     crawl = Crawl(Otie(scale="none", period=3), "n0")
     for n in range(1000):
         crawl.visit(f"n{n}", f"n{n + 1}", relevance=0.0)

@@ -1,4 +1,4 @@
-"""The context graph: order of layers, low confidence, and layers with few pages."""
+"""Tests of the context graph: order of layers, low confidence, and layers with few pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WORDS = ["reef", "island", "travel", "weather", "ocean"]
 
 
 def layered(*counts: int) -> Browsing:
-    """Return this many pages in each state, each with the word of its state twice and a common word."""
+    """Return as many pages per state as given; each has the word of its state twice, and a common word."""
     state = np.repeat(np.arange(len(counts)), counts)
     return Browsing(
         WORDS,
@@ -45,7 +45,8 @@ def test_crawl_order_is_layer_by_layer() -> None:
     nodes = ["of reef", "of island", "of travel", "of weather", "of nothing"]
     priority = walk.priorities(*nodes)
     assert sorted(priority, reverse=True) == priority
-    assert [3, 2, 1, 0, 0] == [int(score) for score in priority]  # 2 + 1 - layer, and the rest
+    # the integer part is 2 + 1 - layer, or 0 for other pages
+    assert [3, 2, 1, 0, 0] == [int(score) for score in priority]
     assert 0.0 == priority[-1]
 
 
@@ -102,7 +103,7 @@ def test_small_layer_joins_next_one_out() -> None:
     assert [0, 0] == [int(score) for score in walk.priorities("of travel", "of weather")]
     assert [0, 1, 2, OTHER] == ContextGraph(layered(6, 6, 2, 6), fewest=2).layer_
     assert [0, 2, OTHER] == ContextGraph(layered(6, 2, 6, 6)).layer_
-    assert [0, 2, OTHER] == ContextGraph(layered(1, 2, 2, 6)).layer_  # relevant pages keep their layer
+    assert [0, 2, OTHER] == ContextGraph(layered(1, 2, 2, 6)).layer_  # the layer of relevant pages is never merged
 
 
 def test_two_states_are_one_layer() -> None:
@@ -114,7 +115,7 @@ def test_two_states_are_one_layer() -> None:
 
 def test_relevant_pages_alone_add_note() -> None:
     graph = ContextGraph(layered(6, 0, 0, 0))
-    assert ["all pages of the browsing model are in one layer, so all links have the same priority"] == graph.notes
+    assert ["all pages of the browsing model are in one layer, so all links get the same priority"] == graph.notes
     walk = walked(graph)
     assert walk.priorities("of reef") == walk.priorities("of doubt")
 

@@ -1,4 +1,4 @@
-"""Best-first of crawl4ai: words in the URL, depth as tie-break, batches of ten."""
+"""Tests of crawl4ai's best-first: words in the URL, depth as tie-break, batches of ten."""
 
 import pytest
 
@@ -12,7 +12,9 @@ from teaching import redirect, score, see, teach
 
 
 def test_priority_is_share_of_words_in_url() -> None:
-    """Words coral, reef and sea: 2 of 3 in /coral_Reefs (any case), 1 of 3 in /searching, 3 of 3 decoded."""
+    """Priority is the share of the words coral, reef, sea in the decoded URL, in any case: 2/3 in /coral_Reefs, 1/3 in
+    /searching.
+    """
     strategy, table = Crawl4Ai(words="coral reef sea"), Table()
     addresses = ("http://x.test/coral_Reefs", "http://x.test/searching", "http://x.test/%53ea%20Coral/reef")
     teach(strategy, table, "p", 0.9, *addresses)
@@ -25,15 +27,14 @@ def test_priority_ignores_page_and_anchor() -> None:
     assert [-NEARER] == score(strategy, table, "x")
 
 
-def test_case_sensitive() -> None:
+def test_case_sensitive_matches_exact_case() -> None:
     strategy, table = Crawl4Ai(words="coral", case_sensitive=True), Table()
     teach(strategy, table, "p", 0.0, "/Coral", "/coral")
     assert [-NEARER, 1 - NEARER] == score(strategy, table, "/Coral", "/coral")
 
 
 def test_ties_prefer_links_near_seed() -> None:
-    """Node c is two links from the seed and d one: both have the word, and d comes first; depth does not outweigh a
-    word.
+    """Depth breaks ties but does not outweigh a word: d (one link from the seed) comes before c (two), both before e.
 
     Priorities: c 1 - 2e-9, d 1 - 1e-9, e (no word, one link) 0 - 1e-9.
     """
@@ -45,8 +46,8 @@ def test_ties_prefer_links_near_seed() -> None:
     assert d > c > e
 
 
-def test_max_depth_prunes() -> None:
-    """With max_depth=0 the links of seeds are pruned, with max_depth=1 they are followed."""
+def test_max_depth_prunes_deeper_links() -> None:
+    """With max_depth=0 the links of seeds are pruned; with max_depth=1 they are followed."""
     for depth, expected in ((0, PRUNED), (1, -NEARER)):
         strategy, table = Crawl4Ai(max_depth=depth), Table()
         teach(strategy, table, "p", 0.0, "x")
@@ -68,7 +69,7 @@ def test_batch_default_is_10() -> None:
 
 
 def test_keywords_exclude_words_to_avoid() -> None:
-    """So do weights below 0; without words all URLs tie."""
+    """Words with negative weights are excluded, too; without words all URLs tie."""
     assert ["coral", "reef"] == keywords({"coral": 2.0, "reef": 0.5, "fish": -1.0})
     assert [] == keywords("-fish")
     strategy, table = Crawl4Ai(), Table()

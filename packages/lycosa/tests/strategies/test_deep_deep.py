@@ -1,4 +1,6 @@
-"""Q-learning over links: features, gradient steps, next values, and drawn links, by hand."""
+"""Tests of Q-learning over links: features, gradient steps, next values, and sampled links, compared with values
+computed by hand.
+"""
 
 import math
 from collections import Counter
@@ -28,7 +30,7 @@ def test_grams_are_distinct_per_text() -> None:
 
 
 def test_features_of_link() -> None:
-    """The anchor `reef` has 3 grams of value 1 / sqrt(3), the URL `coral` 3 (cora, oral, coral); same host: 1."""
+    """Values are 1 / sqrt(n) for the n grams of a text: three in anchor `reef`, three in URL `coral`; same host is 1."""
     table, q = seeded("s"), DeepDeep()
     see(q, table, page("s", 0.0, coral="reef"))
     row = table.row_of["coral"]
@@ -40,10 +42,9 @@ def test_features_of_link() -> None:
 
 
 def test_gradient_step_by_hand() -> None:
-    """One page with reward 1 and no links: y = 1, Q = 0, so all weights move by .1 * 1 * x; then the penalty of .1 *
-    1e-4.
+    """A gradient step adds rate * (y - Q) * x, then the penalty: here y = 1 and Q = 0, so .1 * x, less .1 * 1e-4.
 
-    x is 1 / sqrt(3) for the grams of anchor and URL, 1 for the host: .1 / 1.7321 - 1e-5 = .057725, .1 - 1e-5; the
+    x is 1 / sqrt(3) for the grams of anchor and URL, and 1 for the host: .1 / 1.7321 - 1e-5 = .057725, .1 - 1e-5; the
     intercept moves by .01 * .1.
     """
     table, q = seeded("s"), DeepDeep(threshold=0.5)
@@ -63,7 +64,7 @@ def test_next_link_is_chosen_by_online_and_valued_by_target() -> None:
     see(q, table, page("s", 0.0, hub="list"))
     see(q, table, page("hub", 0.0, b="rail", c="reef"))
     rows = [table.row_of[node] for node in "bc"]
-    slots = [q.slots_[q.start_[row] : q.start_[row] + q.count_[row, 0]] for row in rows]  # slots of the anchors
+    slots = [q.slots_[q.start_[row] : q.start_[row] + q.count_[row, 0]] for row in rows]  # slots of the anchor grams
     q.online_[:], q.target_[:], q.intercept_[:] = 0.0, 0.0, 0.0
     q.online_[slots[0]], q.online_[slots[1]] = 0.1, 0.2
     share = 1 / math.sqrt(len(slots[1]))
@@ -72,14 +73,15 @@ def test_next_link_is_chosen_by_online_and_valued_by_target() -> None:
     assert pytest.approx([0.3]) == q._next_values(hub, table).tolist()
     q.reward_[hub] = 0.2 / 0.4
     q._replay(table)
-    # the only example: `hub` with anchor `list` and its host, all weights 0 before; the anchor's move is .1 * y * x
+    # The only example is `hub` with the anchor `list` and its host. All weights were 0, so those of the anchor become
+    # .1 * y * x.
     start = int(q.start_[hub[0]])
     x = 1 / math.sqrt(q.count_[hub[0], 0])
     assert pytest.approx(0.1 * 0.65 * x - 1e-5) == q.online_[q.slots_[start]]
 
 
 def test_priorities_change_at_switch() -> None:
-    """Until the online Q is copied, every link has .05; then the value of the copy, including new links."""
+    """Until the online Q is copied, every link has .05; after that it has the value of the copy, as do new links."""
     table, q = seeded("s"), DeepDeep(switch=2, threshold=0.5)
     see(q, table, page("s", 0.0, one="reef", two="rail", three="coral reef", four="rail"))
     see(q, table, page("one", 0.5))
@@ -92,7 +94,7 @@ def test_priorities_change_at_switch() -> None:
 
 
 def test_experiences_exclude_seeds_failures_and_revisits() -> None:
-    """Pages and pages of an unwanted type (reward 0) count."""
+    """Experiences are pages, including those of an unwanted type, which have reward 0."""
     table, q = seeded("s"), DeepDeep(threshold=0.5)
     see(q, table, page("s", 1.0, a="", b="", c=""))
     see(q, table, Visit("a", "page", "gone", 2))
@@ -115,10 +117,12 @@ def test_redirect_inherits_features() -> None:
 
 
 def test_choose_draws_host_and_link() -> None:
-    """Hosts x and y with best priorities .3 and .1: at temperature .1 x is exp(2) = 7.4 times as likely, 88 % of 5/6.
+    """A host is drawn by softmax of its best priority, then its best link; 1/6 of the picks are uniform over hosts and
+    links.
 
-    Of x the best link is taken, of y its only one; 1/6 of the picks are of any host and any link: 1/12 for each host,
-    and 1/24 for each link of x. So 77.6 % x's best, 4.2 % its other, 18.3 % y's.
+    Hosts x and y have .3 and .1: at temperature .1 x is exp(2) = 7.4 times as likely, 88 % of 5/6. A uniform pick has
+    1/12 per host, so 1/24 for each of x's two links. In total: 77.6 % x's best link, 4.2 % its other one, 18.3 % y's
+    only one.
     """
     table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in ("x1", "x2", "y1")])

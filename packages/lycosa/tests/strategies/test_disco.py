@@ -1,4 +1,4 @@
-"""DISCO: the bandit, its operators and rewards on a graph, and the ranking, by hand."""
+"""Tests of DISCO: the bandit, operators and rewards on a graph, and the ranking, compared with values computed by hand."""
 
 import math
 
@@ -24,17 +24,17 @@ def page(node: str, relevance: float, *links: str, **words: int) -> Visit:
 
 
 def test_ucb1_values_by_hand() -> None:
-    """After 4 and 12 pulls of .5 and .25: .5 + sqrt(2 ln 16 / 4) and .25 + sqrt(2 ln 16 / 12)."""
+    """UCB1 is mean + sqrt(2 ln N / n): .5 + sqrt(2 ln 16 / 4) after 4 pulls, .25 + sqrt(2 ln 16 / 12) after 12."""
     bandit = Ucb1(3)
     bandit.reward(0, 0.5, 4)
     bandit.reward(1, 0.25, 12)
     first, second = 0.5 + math.sqrt(2 * 4 * LN2 / 4), 0.25 + math.sqrt(2 * 4 * LN2 / 12)
     assert [pytest.approx(first), pytest.approx(second), math.inf] == bandit.values()
-    assert [2, 0, 1] == bandit.order()  # 1.677 before .930; an arm never pulled comes first
+    assert [2, 0, 1] == bandit.order()  # 1.677 before .930; an arm that was never pulled comes first
 
 
 def test_ucb1_reward_updates_mean() -> None:
-    """Three pulls of .5 and one of .1: (3 * .5 + .1) / 4 = .4."""
+    """The mean after three pulls of .5 and one of .1 is (3 * .5 + .1) / 4 = .4."""
     bandit = Ucb1(1)
     bandit.reward(0, 0.5, 3)
     bandit.reward(0, 0.1, 1)
@@ -43,11 +43,12 @@ def test_ucb1_reward_updates_mean() -> None:
 
 
 def test_first_rounds_by_hand() -> None:
-    """Seed s links to a, b, c and d. Two links of a page are taken: a and b, with priorities 1 and 1 - 1/2.
+    """The reward of an operator is the mean of 1 - rank / pages over its new pages; an unused operator is tried first.
 
-    Then a (.2) and b (.9) are fetched. Ranks by relevance, as no page reaches the threshold of 1: b, s (.5), a. The
-    reward of forward is (1 - 0/3 + 1 - 2/3) / 2 = 2/3 for 2 pulls. Backward was never pulled: from b, the best, it goes
-    to s, which links to it, and takes c and d.
+    Seed s links to a, b, c and d. Forward takes two links per page: a and b, with priorities 1 and 1 - 1/2. Then a (.2)
+    and b (.9) are fetched. Ranked by relevance, as no page reaches the threshold of 1: b, s (.5), a. So the reward is
+    (1 - 0/3 + 1 - 2/3) / 2 = 2/3 for 2 pulls. Backward goes from b, the best, to s, which links to it, and takes c and
+    d.
     """
     strategy, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
     assert ["a", "b", "c", "d"] == see(strategy, table, page("s", 0.5, *"abcd"))
@@ -63,10 +64,11 @@ def test_first_rounds_by_hand() -> None:
 
 
 def test_backward_reward_and_next_round() -> None:
-    """The same crawl continues: c (.1) and d (.8) have e and f. Ranks: b, d, s, a, c; (1 - 1/5 + 1 - 4/5) / 2 = .5.
+    """Backward is rewarded and forward is next: 2/3 + sqrt(2 ln 4 / 2) = 1.844 against .5 + the same.
 
-    Forward: 2/3 + sqrt(2 ln 4 / 2) = 1.844; backward: .5 + the same. Forward starts from b, which has no links, then
-    from d, the next best, and takes f.
+    The previous crawl continues: c (.1) and d (.8) link to e and f. Ranks are b, d, s, a, c: the reward of backward is
+    (1 - 1/5 + 1 - 4/5) / 2 = .5. Forward starts from b, which has no links left, then from d, the next best, and takes
+    f.
     """
     strategy, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
     for visit in (page("s", 0.5, *"abcd"), page("a", 0.2), page("b", 0.9), page("c", 0.1, "e"), page("d", 0.8, "f")):
@@ -79,7 +81,7 @@ def test_backward_reward_and_next_round() -> None:
 
 
 def test_rounds_start_after_all_seeds() -> None:
-    """The seed that ranks first (.9 before .5) gives its links first."""
+    """The links of the seed that ranks first (.9 against .5) are taken first."""
     strategy, table = Disco(threshold=1.0), seeded("s", "t")
     see(strategy, table, page("s", 0.5, "a"))
     assert [0.0] == score(strategy, table, "a")
@@ -96,50 +98,50 @@ def test_redirects_and_failures_count_in_round() -> None:
     assert [0.0] == score(strategy, table, "c")
     see(strategy, table, page("new", 0.9))
     assert [1, 0] == strategy.bandit_.pulls
-    assert 1.0 == strategy.bandit_.means[0]  # ranks: new, s; (1 - 0/2) / 1
+    assert 1.0 == strategy.bandit_.means[0]  # ranks: new, s; reward (1 - 0/2) / 1
 
 
 def test_untaken_links_are_fetched_when_operators_run_out() -> None:
     strategy, table = Disco(links=1, k=1, threshold=1.0), seeded("s")
     see(strategy, table, page("s", 0.5, *"abc"))
-    see(strategy, table, page("a", 0.9))  # forward: a has no links; backward: from a to s, b
-    see(strategy, table, page("b", 0.8))  # backward: from b to s, c
+    see(strategy, table, page("a", 0.9))  # forward: a has no links; backward: from a to s, takes b
+    see(strategy, table, page("b", 0.8))  # backward: from b to s, takes c
     assert [1.0] == score(strategy, table, "c")
     see(strategy, table, page("c", 0.7, "d"))
     assert [1.0] == score(strategy, table, "d")
 
 
 def like() -> ExampleSimilarity:
-    """Return two examples, a:1 b:1 and a:1 b:3; a page with a:3 c:1; a counterexample with c:2 d:1."""
+    """Return a similarity with examples a:1 b:1 and a:1 b:3, a page a:3 c:1, and a counterexample c:2 d:1."""
     made = ExampleSimilarity()
     made.add(terms(a=1, b=1), relevant=True)
     made.add(terms(a=1, b=3), relevant=True)
     made.add(terms(a=3, c=1), relevant=True)
-    made.positive_.pop()  # not an example: as if the examples had been full
+    made.positive_.pop()  # keep it as a page only, as if the examples had been full
     made.add(terms(c=2, d=1), relevant=False)
     return made
 
 
 def test_jaccard_by_hand() -> None:
-    """The third page has {a, c}: 1 of 3 words in common with {a, b}, twice; the last one has none."""
+    """Jaccard of {a, c} with {a, b} is 1/3 for both examples; the last page shares no word."""
     assert pytest.approx([1.0, 1.0, 1 / 3, 0.0]) == like().parts()["Jaccard"].tolist()
 
 
 def test_cosine_by_hand() -> None:
-    """Both examples have a and b. (1, 1)/sqrt 2 and (1, 3)/sqrt 10 have the cosine 4/sqrt 20 = 2/sqrt 5.
+    """The examples (1, 1)/sqrt 2 and (1, 3)/sqrt 10 have the cosine 4/sqrt 20 = 2/sqrt 5.
 
-    The third page is (1, 0): 1/sqrt 2 and 1/sqrt 10. c does not count, so its length is 1.
+    The third page is (1, 0), as c is in no example: 1/sqrt 2 and 1/sqrt 10.
     """
     expected = [(1 + 2 / math.sqrt(5)) / 2] * 2 + [(1 / math.sqrt(2) + 1 / math.sqrt(10)) / 2, 0.0]
     assert pytest.approx(expected) == like().parts()["cosine"].tolist()
 
 
 def test_bayesian_sets_by_hand() -> None:
-    """Frequencies of a and b: (1/2, 1/2), (1/4, 3/4), (1, 0), (0, 0); their means are 7/16 and 5/16.
+    """The score is constant + sum of q, where q = ln a'/a - ln b'/b.
 
-    a = 2 * mean = (7/8, 5/8), b = 2 - a = (9/8, 11/8); the examples add up to (3/4, 5/4). So a' = (13/8, 15/8) and
-    b' = b + 2 - (3/4, 5/4) = (19/8, 17/8). q = ln a'/a - ln b'/b = (ln 13/7 - ln 19/9, ln 3 - ln 17/11), the constant
-    is 2 ln(2/4) + ln 19/9 + ln 17/11.
+    Relative frequencies of a and b: (1/2, 1/2), (1/4, 3/4), (1, 0), (0, 0); their means are 7/16 and 5/16. a = 2 * mean
+    = (7/8, 5/8), b = 2 - a = (9/8, 11/8); the examples sum to (3/4, 5/4). So a' = (13/8, 15/8) and b' = b + 2 - (3/4,
+    5/4) = (19/8, 17/8). q = (ln 13/7 - ln 19/9, ln 3 - ln 17/11), the constant is 2 ln(2/4) + ln 19/9 + ln 17/11.
     """
     q_a, q_b = math.log(13 / 7) - math.log(19 / 9), math.log(3) - math.log(17 / 11)
     constant = -2 * LN2 + math.log(19 / 9) + math.log(17 / 11)
@@ -148,10 +150,10 @@ def test_bayesian_sets_by_hand() -> None:
 
 
 def test_classifier_by_hand() -> None:
-    """One example with a, one counterexample with b, words that one of the two has: x = (1, 0) and (0, 1).
+    """Logistic regression on an example with a and a counterexample with b: x = (1, 0) and (0, 1), w_a = -w_b = w, c =
+    0.
 
-    idf is the same for both and cancels in the length. f = w x + c with w_a = -w_b = w, c = 0: the loss w^2 + 2 ln(1 +
-    e^-w) is least where w = 1 / (1 + e^w) = .4011.
+    The idf is equal for both words and cancels. The loss w^2 + 2 ln(1 + e^-w) is smallest at w = 1 / (1 + e^w) = .4011.
     """
     made = ExampleSimilarity()
     made.add(terms(a=2), relevant=True)
@@ -190,7 +192,7 @@ def test_ranking_uses_similarity_once_there_is_an_example() -> None:
 
 
 def test_add_keeps_most_frequent_words() -> None:
-    """The most frequent of more than 2,000 words are kept, regardless of their ids: here the 1,500 with 2."""
+    """The 2,000 most frequent words are kept, regardless of their ids: here all 1,500 with frequency 2."""
     made = ExampleSimilarity()
     counts = np.repeat([1, 2], [1000, 1500]).astype(np.uint16)
     made.add(Terms(np.arange(2500, dtype=np.uint32), counts), relevant=True)

@@ -1,4 +1,4 @@
-"""Sums over parents: fl_deg, fl_n, fl_e, fl_ne. See test_first_level_siblings.py for a 6-node graph."""
+"""Tests of sums over parents: fl_deg, fl_n, fl_e, fl_ne. See test_first_level_siblings.py for a graph of six nodes."""
 
 from typing import Any
 
@@ -17,11 +17,11 @@ PAGES = st.lists(
     st.tuples(st.integers(0, 64), st.dictionaries(st.sampled_from("uvwxyz"), st.integers(0, 64), max_size=6)),
     max_size=12,
 )
-"""Pages: a beta, and links with their alphas, all in sixty-fourths."""
+"""Pages as (beta, alphas of links), in sixty-fourths."""
 
 
 def crawled(pages: list[tuple[int, dict[str, int]]]) -> Table:
-    """Return a table that has seen these pages."""
+    """Return a table after visits of these pages."""
     table = Table()
     for number, (beta, link_relevances) in enumerate(pages):
         links = Links.to(*link_relevances)
@@ -32,7 +32,6 @@ def crawled(pages: list[tuple[int, dict[str, int]]]) -> Table:
 
 
 def rows(table: Table) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """Return all rows."""
     return np.arange(len(table), dtype=np.int32)
 
 

@@ -1,4 +1,4 @@
-"""Sums over siblings, sl_n, sl_e, sl_ne: by hand on six nodes and against the definition on random graphs."""
+"""Tests of sums over siblings: sl_n, sl_e, sl_ne by hand on six nodes, and against the definition on random graphs."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from teaching import see, teach
 
 
 def sums(siblings: Siblings, table: Table, node: str) -> tuple[float, float, float]:
-    """Return n, e and ne of a node."""
+    """Return sl_n, sl_e and sl_ne of a node."""
     row = table.row_of[node]
     return float(siblings.n[row]), float(siblings.e[row]), float(siblings.ne[row])
 
@@ -46,11 +46,11 @@ def test_siblings_six_nodes_by_hand() -> None:
     # e: parent b
     assert [1, 1 / 4, 1, 1 / 4 * 1] == first(table, "e")
 
-    # c: beside a and b on s; on a there is only d, not crawled
+    # c: siblings a and b by s; the other child of a, d, is not crawled
     assert (3 / 4 + 1 / 4, 1 / 2 + 1 / 4, 3 / 4 * 1 / 2 + 1 / 4 * 1 / 4) == sums(siblings, table, "c")
-    # d: beside a on b
+    # d: sibling a by b
     assert (3 / 4, 1 / 2, 3 / 4 * 1 / 2) == sums(siblings, table, "d")
-    # e: beside a on b
+    # e: sibling a by b
     assert (3 / 4, 1 / 2, 3 / 4 * 1 / 2) == sums(siblings, table, "e")
 
     assert {"c", "e", "s"} == set(teach(siblings, table, "d", 1 / 2, e=1 / 4, s=1 / 2))
@@ -58,13 +58,13 @@ def test_siblings_six_nodes_by_hand() -> None:
     assert [2, 1.25, 1.25, 0.75] == first(table, "c")
     # e: parents b and d
     assert [2, 1 / 4 + 1 / 2, 1 + 1 / 4, 1 / 4 * 1 + 1 / 2 * 1 / 4] == first(table, "e")
-    # c: as before, and beside d on a
+    # c: as before, plus sibling d by a
     assert (1 + 1 / 2, 3 / 4 + 1 / 8, 7 / 16 + 1 / 2 * 1 / 8) == sums(siblings, table, "c")
-    # e: beside a and d on b, and beside s on d
+    # e: siblings a and d by b, and s by d
     assert (3 / 4 + 1 / 2 + 1 / 2, 1 / 2 + 1 / 4 + 1 / 2, 3 / 8 + 1 / 2 * 1 / 4 + 1 / 2 * 1 / 2) == sums(
         siblings, table, "e"
     )
-    # d is visited: its own sums stay
+    # d has been visited, so its sums are unchanged.
     assert (3 / 4, 1 / 2, 3 / 8) == sums(siblings, table, "d")
 
 
@@ -125,7 +125,7 @@ VISITS = st.lists(
 
 
 def literally(node: str, links: dict[str, dict[str, float]], beta: dict[str, float]) -> Rows:
-    """Return n, e and ne as in the paper, over all parents and all their crawled children."""
+    """Return sl_n, sl_e and sl_ne as defined in the paper, over all parents and their crawled children."""
     beside = [
         (beta[other], alpha)
         for parent in links
@@ -169,7 +169,7 @@ def test_siblings_equal_definition(visits: list[tuple[str, Any, int, dict[str, i
 
 
 def test_second_level_priority() -> None:
-    """With smoothing it is log(1 + sum); 0 for a row without parents."""
+    """Priority is log(1 + sum) with smoothing, and 0 for a row without parents."""
     table, estimator = Table(), SecondLevel("ne")
     teach(estimator.siblings_, table, "p", 0, v=0.5, w=0.25)
     teach(estimator.siblings_, table, "w", 0.5)

@@ -1,4 +1,4 @@
-"""Fish-search: potentials, depths and whole crawls, by hand."""
+"""Tests of fish-search: potentials, depths and whole crawls, compared with values computed by hand."""
 
 import pytest
 
@@ -24,23 +24,23 @@ def teach(
 @pytest.mark.parametrize(
     ("width", "factor", "relevance", "expected"),
     [
-        (2, 1.5, 0.5, [1.0, 1.0, 1.0, 0.0, 0.0]),  # relevant: 1.5 * 2 = 3 likely links
-        (2, 1.5, 0.4, [0.5, 0.5, 0.0, 0.0, 0.0]),  # not relevant: 2
-        (1, 1.5, 0.5, [1.0, 0.0, 0.0, 0.0, 0.0]),  # 1.5, rounded down
+        (2, 1.5, 0.5, [1.0, 1.0, 1.0, 0.0, 0.0]),  # relevant: 1.5 * 2 = 3 preferred links
+        (2, 1.5, 0.4, [0.5, 0.5, 0.0, 0.0, 0.0]),  # not relevant: 2 preferred links
+        (1, 1.5, 0.5, [1.0, 0.0, 0.0, 0.0, 0.0]),  # relevant: 1.5 is rounded down
         (3, 1.0, 0.9, [1.0, 1.0, 1.0, 0.0, 0.0]),
         (0, 1.5, 0.9, [0.0, 0.0, 0.0, 0.0, 0.0]),
         (9, 1.5, 0.0, [0.5, 0.5, 0.5, 0.5, 0.5]),
     ],
 )
 def test_fish_search_potentials(width: int, factor: float, relevance: float, expected: list[float]) -> None:
-    """The first factor * width links of a relevant page get 1, the first width of another 1/2, the others 0."""
+    """The first factor * width links of a relevant page get 1, the first `width` of another page 1/2, all others 0."""
     fish = FishSearch(width=width, factor=factor, threshold=0.5)
     assert expected == teach(fish, seeded("a"), "a", "bcdef", relevance)
 
 
 def test_fish_search_larger_potential_is_kept() -> None:
-    """Link x gets 0 as the second link of an irrelevant page, 1 from a relevant one, and keeps it when it is found
-    again.
+    """The largest potential counts: x has 0 as second link of an irrelevant page, then 1 from a relevant page, and
+    keeps it.
     """
     fish, table = FishSearch(width=1, threshold=0.5), seeded("a", "b", "c")
     assert [0.5, 0.0] == teach(fish, table, "a", "wx")
@@ -49,14 +49,14 @@ def test_fish_search_larger_potential_is_kept() -> None:
 
 
 def test_fish_search_depth_is_used_up() -> None:
-    """Depth 1 without relevant pages: the seed has 1, b has 0 and is still fetched, c would have -1."""
+    """With depth 1 and no relevant page, the seed has depth 1, b has 0 and is fetched, and c would have -1."""
     fish, table = FishSearch(depth=1, threshold=0.5), seeded("a")
     assert [0.5] == teach(fish, table, "a", "b")
     assert [PRUNED] == teach(fish, table, "b", "c")
 
 
 def test_fish_search_relevant_page_resets_depth() -> None:
-    """Depth 1: b has 0 but is relevant, so c has 1, d has 0, and e would have -1."""
+    """A relevant page resets the depth: b has 0 but is relevant, so c has 1, d has 0, and e would have -1."""
     fish, table = FishSearch(depth=1, threshold=0.5), seeded("a")
     steps = [
         teach(fish, table, node, child, relevance)
@@ -79,10 +79,11 @@ def test_fish_search_sitemaps_and_redirects() -> None:
 
 
 def test_fish_search_crawl_order() -> None:
-    """With width 1 there is one preferred link per page.
+    """Links are fetched by potential, then in order of discovery: c, d and f have 0.
 
-    Seed a is irrelevant: b 1/2, c and d 0. Page b is relevant: e 1, f 0. Page e is irrelevant: g 1/2. The rest has 0
-    and is fetched in order of discovery: c, d, f.
+    With width 1 a page has one preferred link. Seed a is irrelevant: b has 1/2, c and d 0. Page b is relevant: e has 1,
+    f
+    0. Page e is irrelevant: g has 1/2.
     """
     links = {"a": "bcd", "b": "ef", "e": "g"}
     assert "abegcdf" == order("fish-search,width=1,threshold=.5", links, relevant="b")

@@ -1,4 +1,6 @@
-"""Shark-search: its equations by hand, decay of inherited relevance, and a whole crawl."""
+"""Tests of shark-search: equations, decay of inherited relevance, and a whole crawl, compared with values computed by
+hand.
+"""
 
 import numpy as np
 import pytest
@@ -32,21 +34,21 @@ def teach(
 @pytest.mark.parametrize(
     ("anchor", "context", "neighbourhood"),
     [
-        (0.5, 0.25, 0.8 * 0.5 + 0.2 * 1.0),  # an anchor with positive relevance: its context counts as 1
+        (0.5, 0.25, 0.8 * 0.5 + 0.2 * 1.0),  # the anchor has positive relevance, so its context counts as 1
         (0.0, 0.25, 0.8 * 0.0 + 0.2 * 0.25),
         (0.0, 0.0, 0.0),
         (1.0, 0.0, 1.0),
     ],
 )
 def test_shark_search_potential(anchor: float, context: float, neighbourhood: float) -> None:
-    """The page's sim is .6: gamma * (delta * sim) + (1 - gamma) * neighbourhood = .5 * .3 + .5 * neighbourhood."""
+    """Potential is gamma * (delta * sim) + (1 - gamma) * neighbourhood = .5 * (.5 * .6) + .5 * neighbourhood."""
     shark = SharkSearch(delta=0.5, beta=0.8, gamma=0.5)
     expected = 0.5 * (0.5 * 0.6) + 0.5 * neighbourhood
     assert [pytest.approx(expected)] == teach(shark, seeded("a"), "a", "b", 0.6, (anchor,), (context,))
 
 
 def test_shark_search_potential_in_double_precision() -> None:
-    """Contexts are single precision; the rest is double: half of (1 - .8) * float32(.1), to 16 digits."""
+    """Only contexts have single precision: the result is half of (1 - .8) * float32(.1), to 16 digits."""
     shark, table = SharkSearch(), seeded("a")
     teach(shark, table, "a", "b", 0.0, (0.0,), (0.1,))
     expected = 0.5 * ((1 - 0.8) * float(np.float32(0.1)))
@@ -56,13 +58,15 @@ def test_shark_search_potential_in_double_precision() -> None:
 
 
 def test_shark_search_other_weights() -> None:
-    """With delta .25, beta .4, gamma .1: .1 * (.25 * .8) + .9 * (.4 * .5 + .6 * 1) = .02 + .72."""
+    """With delta .25, beta .4, gamma .1 the potential is .1 * (.25 * .8) + .9 * (.4 * .5 + .6 * 1) = .02 + .72."""
     shark = SharkSearch(delta=0.25, beta=0.4, gamma=0.1)
     assert [pytest.approx(0.74)] == teach(shark, seeded("a"), "a", "b", 0.8, (0.5,))
 
 
 def test_shark_search_inherited_relevance_decays() -> None:
-    """After sim .8 and then 0, .5 * .8 = .4, .2, .1, .05 are inherited, each times gamma .5; then depth 3 ends."""
+    """Inherited relevance is halved per page, .4, .2, .1, .05 after sim .8, and counts half (gamma); depth 3 ends the
+    path.
+    """
     shark, table = SharkSearch(depth=3), seeded("a")
     scores = [
         teach(shark, table, node, link, 0.8 if node == "a" else 0.0)
@@ -72,7 +76,7 @@ def test_shark_search_inherited_relevance_decays() -> None:
 
 
 def test_shark_search_any_similarity_resets_depth() -> None:
-    """A page with sim .1 passes on .5 * .1, though it has inherited more; it counts as relevant for the depth."""
+    """A page with sim .1 passes on .5 * .1, although it inherited more, and resets the depth."""
     shark, table = SharkSearch(depth=1), seeded("a")
     assert [0.2] == teach(shark, table, "a", "b", 0.8)
     assert [0.025] == teach(shark, table, "b", "c", 0.1)  # .5 * (.5 * .1)
@@ -81,7 +85,9 @@ def test_shark_search_any_similarity_resets_depth() -> None:
 
 
 def test_shark_search_larger_potential_is_kept() -> None:
-    """Link x has .5 * (.5 * .4) = .1 from a, .2 from b, and then passes on b's .4 as .2: .5 * .2 = .1."""
+    """Larger values are kept: x has .5 * (.5 * .4) = .1 from a and .2 from b, and passes on .5 * .4: its link has .5 *
+    .2.
+    """
     shark, table = SharkSearch(), seeded("a", "b", "c")
     assert [0.1] == teach(shark, table, "a", "x", 0.4)
     assert [0.2] == teach(shark, table, "b", "x", 0.8)
@@ -90,12 +96,12 @@ def test_shark_search_larger_potential_is_kept() -> None:
 
 
 def test_shark_search_seed_inherits_0() -> None:
-    """The links of a seed with sim 0 have the relevance of their context: .5 * .2 * .5."""
+    """A seed with sim 0 passes on nothing: its links have the relevance of their context, .5 * .2 * .5."""
     assert [0.0, 0.05] == teach(SharkSearch(), seeded("a"), "a", "bc", contexts=(0.0, 0.5))
 
 
 def test_shark_search_redirect_passes_on() -> None:
-    """Page b has .2 and redirects to c: c has .2, and its links inherit like those of b: .5 * (.5 * .4)."""
+    """A redirect target inherits: b has .2 and redirects to c, so c has .2, and its links have .5 * (.5 * .4)."""
     shark, table = SharkSearch(), seeded("a")
     assert [0.2] == teach(shark, table, "a", "b", 0.8)
     step = table.absorb(Visit("b", "redirect", "redirect", 1, links=Links.to("c")))
@@ -106,9 +112,9 @@ def test_shark_search_redirect_passes_on() -> None:
 
 @pytest.mark.paper("rules-fish-search")
 def test_shark_search_crawl_order() -> None:
-    """Seeds b (sim .2) and c (.8): c's irrelevant path d, e comes before b's link g; f is beyond the depth of 1.
+    """Irrelevant pages near a very relevant one come before links of a less relevant one; f is beyond the depth of 1.
 
-    d has .5 * (.5 * .8) = .2, e .5 * (.25 * .8) = .1, g .5 * (.5 * .2) = .05.
+    Seeds are b (sim .2) and c (.8). d has .5 * (.5 * .8) = .2, e .5 * (.25 * .8) = .1, g .5 * (.5 * .2) = .05.
     """
     links = {"b": "g", "c": "d", "d": "e", "e": "f"}
     assert "bcdeg" == order("shark-search,depth=1", links, seeds="bc", relevance={"b": 0.2, "c": 0.8})

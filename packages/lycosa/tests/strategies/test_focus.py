@@ -1,4 +1,4 @@
-"""Hard and soft focus, with and without hub distiller and apprentice."""
+"""Tests of hard and soft focus, with and without hub distiller and apprentice."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def teach_hard(
 
 @pytest.mark.paper("rules-hard-threshold")
 def test_hard_focus_limit_is_inclusive() -> None:
-    """Links of a page with beta .5 have priority .5; those of one below are pruned."""
+    """Links of a page with beta .5 have priority .5; those of a page with less are pruned."""
     focus, table = HardFocus(), Table()
     teach_hard(focus, table, "on", 0.5, "x")
     teach_hard(focus, table, "off", 0.49, "y")
@@ -45,7 +45,7 @@ def test_hard_focus_limit_is_inclusive() -> None:
 
 @pytest.mark.paper("rules-hard-focus")
 def test_hard_focus_requires_wanted_best_class() -> None:
-    """All wanted classes together may have .6 and the best class still be another: pruned."""
+    """Links are pruned if the best class is unwanted, even if the wanted classes sum to .6."""
     focus, table = HardFocus(), Table()
     teach_hard(focus, table, "on", 0.6, "x", target=True)
     teach_hard(focus, table, "off", 0.6, "y", target=False)
@@ -65,7 +65,7 @@ def test_hard_focus_relevant_page_unprunes_link() -> None:
 @pytest.mark.parametrize(
     ("typed", "threshold", "data", "limit"),
     [
-        (None, 0.12, {}, 0.12),  # no classes: the judge's threshold
+        (None, 0.12, {}, 0.12),  # no classes: the judge's threshold applies
         (None, 0.12, {"target": True}, 0.5),
         (None, None, {}, 0.5),
         (0.3, 0.12, {}, 0.3),
@@ -75,7 +75,7 @@ def test_hard_focus_relevant_page_unprunes_link() -> None:
 def test_hard_focus_default_limits(
     typed: float | None, threshold: float | None, data: dict[str, Any], limit: float
 ) -> None:
-    """The given limit; otherwise .5 for pages with a class and the judge's threshold for others."""
+    """The limit is the given one, otherwise .5 for pages with a class, and the judge's threshold for others."""
     focus, table = HardFocus(typed, threshold=threshold), Table()
     teach_hard(focus, table, "on", limit, "x", **data)
     teach_hard(focus, table, "off", limit - 0.01, "y", **data)
@@ -125,7 +125,7 @@ def teach_soft(focus: SoftFocus, table: Table, node: str, beta: float, *links: s
 
 @pytest.mark.paper("rules-soft-focus")
 def test_soft_focus_merges_relevance_of_parents() -> None:
-    """Three pages, .3, .8 and .1, link to x; one of .3 to y."""
+    """Parents with relevance .3, .8 and .1 link to x, one with .3 to y."""
     for merge, expected in (("max", 0.8), ("mean", 0.4)):
         focus, table = SoftFocus(merge), Table()  # type: ignore[arg-type]
         teach_soft(focus, table, "a", 0.3, "x", "y")
@@ -176,9 +176,11 @@ def test_soft_focus_boosts_nothing_without_hubs() -> None:
 
 
 def test_soft_focus_averages_with_apprentice() -> None:
-    """`coral` links led to pages of .9, `train` links to .1: the priority is the mean of beta and the estimate."""
+    """Priority is the mean of beta and the estimate; links with `coral` led to pages of .9, links with `train` to pages
+    of .1.
+    """
     focus, table = SoftFocus(apprentice=True), Table()
-    focus.apprentice_ = Apprentice(least=2.5)  # three coral pages, and three train pages
+    focus.apprentice_ = Apprentice(least=2.5)  # estimates start after three coral pages and three train pages
     for n in range(3):
         links = f"coral {n}a", f"train {n}a"
         teach_soft(focus, table, f"p{n}", 0.5, *links)

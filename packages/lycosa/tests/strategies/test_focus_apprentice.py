@@ -1,4 +1,4 @@
-"""The apprentice: training, stored features and their release."""
+"""Tests of the apprentice: training, and storage of features."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lycosa.strategies.focus import CHUNK, FAR, MAX_FEATURES, NEAR, Apprentice
 
 
 class Trial:
-    """An apprentice, a table, and pages to train with."""
+    """Apprentice and table, with helpers that feed training pages."""
 
     def __init__(self, **parameters: Any) -> None:
         self.apprentice, self.table = Apprentice(**parameters), Table()
         self.table.add_seed("0")
 
     def page(self, node: str, beta: float, links: dict[str, str] | None = None, **more: Any) -> list[str]:
-        """Feed a page: links by name, with their context, in which the anchor is marked by brackets."""
+        """Feed a page with links given by name and context, in which brackets mark the anchor."""
         links = links or {}
         anchors = [text.partition("[")[2].partition("]")[0] for text in links.values()]
         column = Links.to(*links, anchors=anchors)
@@ -47,10 +47,10 @@ class Trial:
 
 @pytest.mark.paper("batsakis-two-classifiers")
 def test_probability_by_hand() -> None:
-    """One feature: trained with .9 (coral) and .1 (train), strength 2. p = 1 / 2, so the prior's log odds are 0.
+    """Odds of a link are the product of the ratios of its words; the prior's log odds are 0, as p = 1/2.
 
-    coral: (.9 + 2 * .5) / (.1 + 2 * .5) = 1.9 / 1.1; train: 1.1 / 1.9. A link with both: 1. Node names are digits,
-    which are not words, so URLs have no features.
+    Trained with .9 (coral) and .1 (train), strength 2: coral (.9 + 2 * .5) / (.1 + 2 * .5) = 1.9 / 1.1, train 1.1 /
+    1.9, a link with both 1. Node names are digits, which are not words, so URLs have no features.
     """
     trial = Trial(least=1)
     trial.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
@@ -76,7 +76,7 @@ def stream(trial: Trial, pages: int, chance: random.Random) -> None:
             anchor = " ".join(chance.choices(words, k=2)) + (" bleaching" if n % 3 == 0 else "")
             links[str(number + n)] = f"{around} [{anchor}] {around}"
         trial.page(hub, 0.3, links)
-        for n in range(9):  # the tenth is the next hub
+        for n in range(9):  # the tenth page is the next hub
             trial.page(str(number + n), chance.uniform(0.6, 0.9) if n % 3 == 0 else chance.uniform(0, 0.2))
         hub = str(number + 9)
         number += 10
@@ -135,7 +135,7 @@ def test_words_beyond_far_are_ignored() -> None:
     far = " ".join(f"word{n}x" for n in range(FAR))
     trial.page("0", 0.0, {"1": f"coral {far} [boat] {far} coral", "2": "[boat]"})
     row, plain = (trial.apprentice.features_[trial.apprentice.slot_[n]] for n in (1, 2))
-    # of the same words on both sides the first two and the last two are near once, and all are far once
+    # The words are the same on both sides: the first two and last two are near, and all are far; each counts once.
     assert 1 + 2 * NEAR + FAR == np.count_nonzero(row)
     assert 1 == np.count_nonzero(plain)
 
@@ -183,7 +183,7 @@ def test_open_rows_are_updated_when_pages_double() -> None:
     trial = Trial(least=1)
     trial.page("0", 0.0, {str(n): "[coral]" if n % 2 else "[train]" for n in range(1, 21)})
     returned = [len(trial.page(str(n), float(n % 2))) for n in range(1, 17)]
-    # one good and one bad page: at 2, then at 4, 8 and 16, all rows that are still open
+    # All open rows are updated at page 2, with one good and one bad page, then at pages 4, 8 and 16.
     assert {2: 18, 4: 16, 8: 12, 16: 4} == {n: rows for n, rows in enumerate(returned, 1) if rows}
     good, bad = trial.evidence("17", "18")
     assert good > bad
@@ -195,7 +195,7 @@ def test_features_are_released_after_visit() -> None:
     assert 4 == trial.kept
     trial.page("1", 0.5)
     trial.page("2", 0.0, outcome="gone")
-    trial.page("3", 0.0, outcome="busy", retry_at=1.0)  # will be retried
+    trial.page("3", 0.0, outcome="busy", retry_at=1.0)  # keeps its features, as it will be retried
     assert 2 == trial.kept
     trial.page("4", 0.0, {"target": "[]"}, kind="redirect", outcome="redirect")
     assert 2 == trial.kept

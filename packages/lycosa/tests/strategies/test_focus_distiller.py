@@ -1,4 +1,4 @@
-"""Hub and authority scores by hand."""
+"""Tests of the distiller: hub and authority scores, compared with values computed by hand."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def teach(distiller: Distiller, table: Table, node: str, beta: float, *links: st
 
 
 def see(distiller: Distiller, table: Table, visit: Visit) -> bool:
-    """Feed any visit."""
+    """Feed a visit; return whether the scores were recomputed."""
     step = table.absorb(visit)
     assert step is not None
     return distiller.learn(step, table)
@@ -60,7 +60,7 @@ def test_distil_two_hubs_and_two_authorities(iterations: int, y: float, q: float
 
 
 def test_distil_ignores_authorities_below_least() -> None:
-    """Page q links to a page below `least`, so its hub score is 0; one at the limit counts."""
+    """Pages below `least` are no authorities, so q, which links to one, has hub score 0; the limit is inclusive."""
     distiller, table = Distiller(period=4, least=0.3), Table()
     teach(distiller, table, "q", 1.0, "below")
     teach(distiller, table, "p", 1.0, "limit")
@@ -81,7 +81,7 @@ def test_distil_ignores_uncrawled_pages() -> None:
     [("auto", [0.0, 1.0]), ("drop", [0.0, 1.0]), ("keep", [1.0, 1.0])],
 )
 def test_distil_links_within_host(same_host: Any, expected: list[float]) -> None:
-    """The link of a/1 stays on its host, that of b/1 does not; only with `keep` does the first count."""
+    """Only with `keep` do links within a host count: a/1 links to its own host, b/1 to another."""
     distiller, table = Distiller(period=3, same_host=same_host), Table(host_key=lambda node: node[0])
     teach(distiller, table, "a/1", 1.0, "a/2")
     teach(distiller, table, "b/1", 1.0, "a/2")

@@ -85,7 +85,7 @@ def test_train_browse_states_are_distances(tmp_path: Path) -> None:
     assert {"a": 3, "b": 2, "c": 1, "d": 0, "x": 3, "e": 0} == states(done)
     assert ["ab", "bc", "cd", "ax", "de"] == steps(done)
     assert [[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]] == done.transitions.tolist()
-    assert "1 pages lead to no relevant page: they get the last state" in done.notes
+    assert "1 pages lead to no relevant page and get the last state" in done.notes
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_train_browse_keeps_distant_pages(tmp_path: Path) -> None:
     assert {"a": 1, "b": 1, "c": 1, "d": 0, "x": 1, "e": 0} == states(done)
     assert ["ab", "bc", "cd", "ax", "de"] == steps(done)
     assert {} == dict(done.left_out)
-    assert "1 pages lead to no relevant page: they get the last state" in done.notes
+    assert "1 pages lead to no relevant page and get the last state" in done.notes
 
 
 def test_trail_of_cycles_and_self_references(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_trail_of_unknown_referrer(tmp_path: Path) -> None:
     done = trained(tmp_path, *PATH, entry("f", True, "elsewhere", REEF))
     assert 0 == states(done)["f"]
     assert 5 == len(done.browsing.steps)
-    assert "1 visits have a referrer that is not in the record: they start a path" in done.notes
+    assert "1 visits have a referrer that is not in the record: these visits start a path" in done.notes
 
 
 def test_trail_of_visits_without_referrers() -> None:
@@ -147,7 +147,7 @@ def test_trail_of_contradictory_labels() -> None:
     visits = [BrowsingVisit("a", True), BrowsingVisit("a", False), BrowsingVisit("b", True), BrowsingVisit("b")]
     trail = trail_of(BrowsingRecord(visits=visits), gap=30)
     assert [0, 1] == trail.labels.tolist()
-    assert "1 pages have contradictory labels: the last one counts" in trail.notes
+    assert "1 pages have contradictory labels: the last label is used" in trail.notes
 
 
 def many(relevant: int = 8, others: int = 8) -> list[dict[str, Any]]:

@@ -226,7 +226,7 @@ def _places(versions: list[tuple[int, Visit]], old: int | None, new: int | None)
     except ValueError:
         raise InputError("unknown-version", "this page has no such version: see its versions") from None
     if earlier == later:
-        raise InputError("nothing-to-do", "there is nothing to compare: give two different versions")
+        raise InputError("nothing-to-do", "both versions are the same: give two different versions")
     return earlier, later
 
 

@@ -232,7 +232,7 @@ def read_file(file: UploadFile, person: Caller = needs("write")) -> ImportOut:
     if source.nested:
         notes.append(f"{len(source.nested)} further files that it names (feeds, sitemaps) are not read")
     if len(found) > MAX_URLS:
-        notes.append(f"the first {MAX_URLS:,} of {len(found):,} addresses are taken")
+        notes.append(f"the first {MAX_URLS:,} of {len(found):,} URLs are used")
         skipped += len(found) - MAX_URLS
     urls = [ImportedSeed(url=url, title=title[:300]) for url, title in list(found.items())[:MAX_URLS]]
     form = {"sitemap index": "sitemap", "html page": "page"}.get(source.form, source.form)

@@ -1,4 +1,4 @@
-"""Labels: yes and no to pages of an interest. Each page has one label; the last one counts."""
+"""Labels: yes and no to pages of an interest. Each page has one label; the last label is used."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class InterestSettings:
         if not self.words and not self.examples and not self.model:
             raise InputError("missing-topic", "no topic: describe it in a few words, or give an example page")
         if not self.seeds and not self.preferences:
-            raise InputError("no-seed", "no seed: give the address of a page, or choose a subject from the catalogue")
+            raise InputError("no-seed", "no seed: give the URL of a page, or choose a subject from the catalogue")
         if self.respect_opt_outs not in OPT_OUT_LEVELS:
             raise InputError("bad-value", f"respect_opt_outs is {self.respect_opt_outs!r}: choose training or all")
         for code in self.languages:
@@ -180,6 +180,6 @@ def crawl_options(
         **operator_options,
     }
     if not options["seeds"]:
-        raise InputError("no-seed", "the chosen subjects no longer have seeds: give the address of a page")
+        raise InputError("no-seed", "the chosen subjects no longer have seeds: give the URL of a page")
     Options.from_mapping(options, "the interest's settings").check()
     return options

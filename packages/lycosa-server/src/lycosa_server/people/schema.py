@@ -145,7 +145,8 @@ _table(
     Index("crawl_state", "state"),
 )
 
-# Labels, one per page: the last one counts. The crawl process appends them to the logs of an interest's crawls in order
+# Labels, one per page: the last label is used. The crawl process appends them to the logs of an interest's crawls in
+# order
 # of `number`, and records the last one in `crawl.last_label`: labels wait here while that process is down, and enter
 # each log once. Logs contain no names.
 _table(

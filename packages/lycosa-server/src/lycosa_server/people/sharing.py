@@ -15,7 +15,7 @@ def share(database: Database, now: float, interest: Row, by: str, name: str, mod
     """Share an interest with the person of this name, or change the mode, and notify them; `by` is the owner's name."""
     person = by_name(database, clean_line(name, "the name", 100, 1))
     if person is None or person["disabled"]:
-        raise InputError("unknown-person", f"there is no account called {name.strip()[:60]!r}: check the spelling")
+        raise InputError("unknown-person", f"no account has the name {name.strip()[:60]!r}: check the spelling")
     if person["id"] == interest["owner"]:
         raise InputError("bad-value", "this interest is your own: choose someone else to share it with")
     pair = {"interest": interest["id"], "person": person["id"]}

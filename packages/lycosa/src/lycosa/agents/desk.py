@@ -110,7 +110,9 @@ class Desk:
         """Start revisiting the pages of a collection to detect changes; return at once."""
         path = self._path(handle)
         if self._runs(handle):
-            raise InputError("busy", f"{handle} is busy: check its status, and try again when it is done")
+            raise InputError(
+                "busy", f"{handle} has another operation in progress: check its status, and try again when it is done"
+            )
         self._room(new=False)
         again = crawling.refresh(
             path, everything=True, requests=self.limits.pages, authority=self._authority, max_time=self.limits.seconds
@@ -152,7 +154,7 @@ class Desk:
         """Return the best pages for a query."""
         path = self._path(handle)
         if not 1 <= limit <= MAX_RESULTS or not 0 <= offset <= 10_000:
-            raise InputError("out-of-range", f"limit is 1 to {MAX_RESULTS}, offset 0 to 10000")
+            raise InputError("out-of-range", f"'limit' must be 1 to {MAX_RESULTS}, and 'offset' 0 to 10000")
         results = await self._read(
             handle, lambda: Collection(path).search(query[:MAX_TOPIC_LENGTH], limit=limit, offset=offset, width=300)
         )
@@ -173,7 +175,7 @@ class Desk:
         """Return the main part of a page as Markdown, from character `offset` on."""
         path = self._path(handle)
         if not 0 <= offset <= 10_000_000:
-            raise InputError("out-of-range", "offset must be 0 or more: use the number from the previous answer")
+            raise InputError("out-of-range", "'offset' must be 0 or more: use the number from the previous result")
         text = await self._read(handle, lambda: Collection(path).read(_address(url)))
         return passage(text, _address(url), offset)
 
@@ -224,11 +226,11 @@ class Desk:
         """Return the operator's options combined with the agent's validated request."""
         topic, limits = " ".join(visible(topic).split()), self.limits
         if not topic or len(topic) > MAX_TOPIC_LENGTH:
-            raise InputError("bad-topic", f"the topic is a few words, {MAX_TOPIC_LENGTH} characters at most")
+            raise InputError("bad-topic", f"the topic must have 1 to {MAX_TOPIC_LENGTH} characters")
         if not 1 <= budget <= limits.pages:
-            raise InputError("out-of-range", f"the budget is 1 to {limits.pages} pages: the operator's limit")
+            raise InputError("out-of-range", f"the budget must be 1 to {limits.pages} pages, the operator's limit")
         if not 1 <= len(seeds) <= MAX_SEEDS:
-            raise InputError("bad-seeds", f"name 1 to {MAX_SEEDS} pages to start from, as https://... addresses")
+            raise InputError("bad-seeds", f"give 1 to {MAX_SEEDS} seed URLs (https://...)")
         addresses = [_seed(text) for text in seeds]
         await self._check_hosts({host(address) for address in addresses})
         times = [limits.seconds, *([self.base.max_time] if self.base.max_time else [])]
@@ -253,12 +255,10 @@ class Desk:
             try:
                 found = await self._names.resolve(name)
             except FetchError:
-                raise InputError(
-                    "unknown-host", f"the host {short(name)} is not known: is the address right?"
-                ) from None
+                raise InputError("unknown-host", f"the host {short(name)} is unknown: check the URL") from None
             if not any(map(self.guard.allows, found)):
                 raise InputError(
-                    "private-network", f"{short(name)} is in a network that must not be crawled: public addresses only"
+                    "private-network", f"{short(name)} is in a private network: only public addresses may be crawled"
                 )
 
     def _room(self, new: bool = True) -> None:
@@ -271,7 +271,7 @@ class Desk:
         if new and len(self._handles()) >= self.limits.collections:
             raise InputError(
                 "limit-reached",
-                f"there are {self.limits.collections} collections, which is the limit: ask the operator",
+                f"the limit of {self.limits.collections} collections is reached: ask the operator",
             )
 
     def _free_handle(self, topic: str) -> str:
@@ -304,7 +304,7 @@ class Desk:
             if known and not path.is_symlink():
                 return path
         raise InputError(
-            "unknown-name", f"there is no collection {short(handle, 60)!r}: status without a handle lists them"
+            "unknown-name", f"unknown collection {short(handle, 60)!r}: status without a handle lists them"
         )
 
     def _handles(self) -> list[str]:
@@ -368,9 +368,7 @@ class Desk:
 def _seed(text: str) -> str:
     address = check_seed(text) if len(text) <= MAX_URL_LENGTH else None
     if address is None:
-        raise InputError(
-            "bad-url", f"{short(text, 100)!r} is not a web address: write it like https://example.org/page"
-        )
+        raise InputError("bad-url", f"{short(text, 100)!r} is not a URL: write it like https://example.org/page")
     return address
 
 
@@ -390,7 +388,7 @@ def _since(text: str) -> float:
     try:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
     except (ValueError, OverflowError):
-        raise InputError("bad-time", f"since is a day like 2026-03-01, not {short(text, 40)!r}") from None
+        raise InputError("bad-time", f"'since' must be a date such as 2026-03-01, not {short(text, 40)!r}") from None
 
 
 def _changes(path: Path, since: float) -> tuple[bool, list[ledger.LoggedChange]]:

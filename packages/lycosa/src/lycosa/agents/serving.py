@@ -21,7 +21,7 @@ try:
     from mcp_types import ToolAnnotations
     from pydantic import Field
 except ImportError as error:
-    raise InputError("missing-package", "agents are served by the package mcp: pip install 'lycosa[mcp]'") from error
+    raise InputError("missing-package", "serving agents needs the package mcp: pip install 'lycosa[mcp]'") from error
 
 P = ParamSpec("P")
 

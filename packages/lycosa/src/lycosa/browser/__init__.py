@@ -64,7 +64,7 @@ class MissingBrowser:
 
     def restore(self, state: State) -> None:
         if "missed" not in state:
-            raise StateMismatch("there was a browser then")
+            raise StateMismatch("a browser was installed then")
         self.missed = Counter(state["missed"])
 
     async def close(self) -> None:

@@ -24,7 +24,9 @@ def find_chromium(named: str = "") -> str:
     if named:
         found = shutil.which(named)
         if found is None:
-            raise InputError("missing-file", f"--browser {named}: no such program; name a Chromium, or leave it out")
+            raise InputError(
+                "missing-file", f"--browser {named}: no such program; give the path of Chromium, or leave it out"
+            )
         return found
     return next(filter(None, map(shutil.which, (*NAMES, *_PLACES))), None) or _of_playwright()
 

@@ -44,7 +44,7 @@ def _judged(judge: Judge, page: Page, case: str, reading: PageWords | None = Non
     relevance, link_relevances = judgement.relevance, judgement.link_relevances
     want(
         isinstance(relevance, float | int) and math.isfinite(relevance),
-        f"relevance is {relevance!r} ({type(relevance).__name__}) for {case}: make it a finite Python float",
+        f"'relevance' is {relevance!r} ({type(relevance).__name__}) for {case}: make it a finite Python float",
     )
     want(
         isinstance(link_relevances, np.ndarray) and link_relevances.shape == (len(page.links),),
@@ -93,7 +93,7 @@ def threshold_is_a_number(make: MakeJudge) -> None:
     value = getattr(make(), "threshold", None)
     want(
         isinstance(value, float | int) and math.isfinite(value),
-        f"threshold is {value!r}: give the judge an attribute `threshold`, the lowest relevance of a relevant page",
+        f"'threshold' is {value!r}: give the judge an attribute `threshold`, the lowest relevance of a relevant page",
     )
 
 
@@ -240,9 +240,7 @@ def model_updates_are_exact(make: MakeJudge) -> None:
     try:
         stored = codec.decode_other("model_update", codec.encode_other(update))
     except (TypeError, ValueError, OverflowError) as error:
-        raise CheckFailed(
-            f"the log cannot store the update ({error}): use plain values, bytes and arrays"
-        ) from error
+        raise CheckFailed(f"the log cannot store the update ({error}): use plain values, bytes and arrays") from error
     assert isinstance(stored, ModelUpdate)
     judge.adopt(update)
     again.adopt(stored)

@@ -42,9 +42,9 @@ def attributes_are_valid(make: MakeStrategy) -> None:
     wants, proportional = getattr(strategy, "wants", None), getattr(strategy, "proportional", None)
     want(
         isinstance(wants, tuple) and all(isinstance(facet, str) for facet in wants),
-        f"wants is {wants!r}: make it a tuple of names, () for none",
+        f"'wants' is {wants!r}: make it a tuple of names, () for none",
     )
-    want(isinstance(proportional, bool), f"proportional is {proportional!r}: set it to True or False")
+    want(isinstance(proportional, bool), f"'proportional' is {proportional!r}: set it to True or False")
 
 
 def empty_frontier(make: MakeStrategy) -> None:

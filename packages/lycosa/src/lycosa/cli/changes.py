@@ -83,7 +83,7 @@ def changes(
     if listing if url else comparing:
         raise InputError(
             "conflicting-options",
-            "some options list changes, others are for one page, a URL: see 'lycosa changes --help'",
+            "options that list changes cannot be used with a URL, or the other way round: see 'lycosa changes --help'",
         )
     if url:
         from lycosa.cli.comparing import compare

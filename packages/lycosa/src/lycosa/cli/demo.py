@@ -135,7 +135,7 @@ def _serve(
     except KeyboardInterrupt:
         print()
     except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or "there is no such port"
+        why = getattr(error, "strerror", None) or "the port number is out of range"
         raise InputError(
             "port-unavailable", f"cannot serve on port {port}: {why}; choose another with --port"
         ) from error

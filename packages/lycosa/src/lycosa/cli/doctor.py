@@ -101,7 +101,7 @@ def examine() -> Iterator[CheckResult]:
         except Exception as error:
             told = f"{type(error).__name__}: {error}"[:300]
             remedy = f"report this line as a bug of Lycosa, unless {tempfile.gettempdir()} cannot be written"
-            yield CheckResult(name, told, f"{name} could not be examined", remedy, essential=True)
+            yield CheckResult(name, told, f"{name} could not be checked", remedy, essential=True)
 
 
 def _packages() -> Iterator[CheckResult]:
@@ -237,7 +237,7 @@ def _trial() -> Iterator[CheckResult]:
         yield CheckResult("trial", told)
     else:
         remedy = f"check the disk that holds {tempfile.gettempdir()}"
-        yield CheckResult("trial", told, "what is crawled can't be read again", remedy, essential=True)
+        yield CheckResult("trial", told, "archived pages cannot be read", remedy, essential=True)
 
 
 CHECKS = (_packages, _extras, _chromium, _wordnet, _sqlite, _disk, _files, _trial)

@@ -14,7 +14,7 @@ def identity(
 ) -> None:
     """Sign requests, so that sites can verify them (Web Bot Auth).
 
-    With --new, a key is created; then 'lycosa identity FILE' prints the key directory: the public key, for your site.
+    --new creates a key. 'lycosa identity FILE' then prints the key directory (the public key) to publish on your site.
     """
     from lycosa.web.signing import MEDIA_TYPE, WELL_KNOWN, Identity
 

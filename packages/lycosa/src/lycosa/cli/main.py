@@ -81,7 +81,7 @@ class RootCommands(Commands):
             return as_command(name, known)
         except Exception as error:  # plugin code may raise anything
             raise InputError(
-                "bad-plugin", f"{plugin.value} of the package {plugin.package} is no command: {error}"
+                "bad-plugin", f"{plugin.value} of the package {plugin.package} cannot be loaded as a command: {error}"
             ) from error
 
 

@@ -84,7 +84,7 @@ def versions_of(visits: Sequence[Visit]) -> list[Visit]:
     if versions := [visit for visit in visits if visit.is_version]:
         return versions
     raise InputError(
-        "no-version", f"there is no version of {visits[0].node}: its visit brought none ({visits[-1].outcome})"
+        "no-version", f"{visits[0].node} has no stored version: its visit returned none ({visits[-1].outcome})"
     )
 
 
@@ -100,12 +100,14 @@ def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -
         number = int(typed)
         if not 1 <= abs(number) <= len(versions):
             count = f"there are {len(versions)}" if len(versions) > 1 else "there is one"
-            raise InputError("no-version", f"there is no version {number}: {count}; 'lycosa page' lists them")
+            raise InputError("no-version", f"version {number} does not exist: {count}; 'lycosa page' lists them")
         return number - 1 if number > 0 else len(versions) + number
     then = parse_end_time(typed, now, option)
     before = [place for place, visit in enumerate(versions) if visit.started <= then]
     if not before:
-        raise InputError("no-version", f"no version is as old as {typed}: the first is of {when(versions[0].started)}")
+        raise InputError(
+            "no-version", f"no version is as old as {typed}: the first dates from {when(versions[0].started)}"
+        )
     return before[-1]
 
 
@@ -143,7 +145,7 @@ def _body(collection: CrawlDirectory, visit: Visit) -> bytes:
     exchange = collection.exchange(visit)
     if exchange is None:
         why = f"the visit brought none ({visit.outcome})" if collection.options.archive else _UNKEPT
-        raise InputError("no-body", f"there is no body of {visit.node}: {why}")
+        raise InputError("no-body", f"{visit.node} has no stored body: {why}")
     if not exchange.body and visit.size:
         raise StoreError(_lost(visit))
     try:
@@ -151,7 +153,7 @@ def _body(collection: CrawlDirectory, visit: Visit) -> bytes:
     except BadEncoding as error:
         raise StoreError(f"the body of {visit.node} can't be read: {error}") from error
     if not whole:
-        print(f"note: the body goes on, or breaks off, after {len(body):,} bytes", file=sys.stderr)
+        print(f"note: only the first {len(body):,} bytes of the body are stored", file=sys.stderr)
     return body
 
 

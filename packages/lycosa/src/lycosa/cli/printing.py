@@ -103,7 +103,7 @@ def _as_data(value: Any) -> Any:
         return asdict(value)
     if isinstance(value, Path):
         return str(value)
-    raise TypeError(f"JSON has no word for a {type(value).__name__}")
+    raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
 
 
 def print_notes(notes: Iterable[str]) -> None:

@@ -47,7 +47,7 @@ def replay(
     """Replay recorded pages through an HTTP proxy, or record your browsing."""
     allow_many_files()  # one per WARC file, and browsers open many connections
     if bool(files) == bool(record):
-        raise InputError("missing-option", "name WARC files to replay, or a file to record to, with --record")
+        raise InputError("missing-option", "give WARC files to replay, or a file to record to with --record")
     if record is not None:
         guard, clock = guard_of(network_options(allow_network=allow_network)), wall_clock()
         # A person's own pace needs no delays.

@@ -39,7 +39,7 @@ class TrainCommands(Commands):
         self.commands[self.usual].hidden = True
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Treat a word that is not a command as a source, also a directory with the name of the default command."""
+        """Treat the first argument as a source of pages unless it is a command; the default command needs no name."""
         if args and (args[0] == self.usual or args[0] not in self.commands) and args[0] not in ("-h", "--help"):
             args = [self.usual, *args]
         found: list[str] = super().parse_args(ctx, args)

@@ -113,7 +113,7 @@ def _show(file: Path, targets: list[str], depth: int, *, matrix: bool, level: in
         _show_matrix(book, file, level, json=json)
     elif targets:
         if not 1 <= depth <= MAX_LINKS:
-            raise InputError("out-of-range", f"--depth is {depth}: a path has 1 to {MAX_LINKS} links")
+            raise InputError("out-of-range", f"--depth is {depth}: it must be 1 to {MAX_LINKS}")
         chances = sorted(book.chain(book.wanted(targets), depth).items(), key=lambda item: (-item[1], item[0]))
         within = "1 link" if depth == 1 else f"{depth} links or fewer"
         title = f"How likely pages lead to {', '.join(targets)} in {within}:"
@@ -150,7 +150,8 @@ def _show_matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
     if len(names) > MAX_SHOWN and not json:
         raise InputError(
             "too-large",
-            f"{file} has {len(names):,} classes at this level, and a matrix {MAX_SHOWN} at most: take fewer levels "
+            f"{file} has {len(names):,} classes at this level, and a matrix shows at most {MAX_SHOWN}: choose fewer "
+            "levels "
             "(--level 1), --target CLASS, or --json",
         )
     columns = [

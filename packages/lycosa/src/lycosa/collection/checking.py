@@ -49,8 +49,8 @@ def check(directory: Path, progress: ProgressCallback = no_progress) -> CrawlChe
             _check_log(path, result, progress)
         except sqlite3.Error as error:
             if "locked" in str(error):
-                raise LockedError(f"{path} is held by another program: close that one first") from error
-            raise DamagedError(f"{path} cannot be read at all ({error}): restore it from a backup") from error
+                raise LockedError(f"{path} is locked by another program: close that program first") from error
+            raise DamagedError(f"{path} cannot be read ({error}): restore it from a backup") from error
         _check_archive(directory, result, progress)
         if result.faults:  # both belong to the old log
             Snapshots(directory).remove()

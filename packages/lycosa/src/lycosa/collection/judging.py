@@ -319,7 +319,7 @@ class _Rejudging:
                 return page_of(self.collection, visit)
         if "//" in name and not Path(name).exists():
             message = f"{name} is not among the pages of {self.collection.path}, and judging fetches nothing"
-            raise InputError("unknown-page", f"{message}: name a page that the crawl has, or a file")
+            raise InputError("unknown-page", f"{message}: give a page of the crawl, or a file")
         return read_example_page(name)
 
     def _compared(self) -> JudgingResult:

@@ -83,7 +83,7 @@ class Addresses:
     def restore(self, state: State) -> None:
         self._hashes, self._numbers, self._unsorted = state["hashes"], state["numbers"], {}
         if len(self._hashes) != len(self._numbers):
-            raise StateMismatch("addresses and their numbers differ")
+            raise StateMismatch("URLs and their numbers differ in count")
 
     def _sort(self) -> None:
         count = len(self._unsorted)
@@ -125,7 +125,7 @@ class CrawlGraph:
     def restore(self, state: State) -> None:
         self.addresses.restore(state["addresses"])
         if any(len(state[name]) != len(self.addresses) for name in _COLUMNS):
-            raise StateMismatch("what is known of addresses is cut short")
+            raise StateMismatch("the table of URLs is truncated")
         for name in _COLUMNS:
             setattr(self, f"_{name}", state[name])
         self.seeds = dict.fromkeys(state["seeds"].tolist())

@@ -143,7 +143,7 @@ class CrawlView:
     def dump(self) -> State:
         """Return the state of the view, with page contents apart."""
         if not self.content:
-            raise StateMismatch("it does not know what pages say")
+            raise StateMismatch("it has no column for judgements")
         lean = {
             **{name: getattr(self, name) for name in (*_CACHED, "topic")},
             "columns": {name: self.column(name) for name in COLUMNS},

@@ -146,11 +146,8 @@ def _column(what: str, numbers: Any, visit: Visit) -> NDArray[np.float32]:
     """Return a judge's numbers for the links of a visit as float32; NaN and infinities become finite."""
     column = np.asarray(numbers, np.float32)
     if len(column) != len(visit.links):
-        raise InputError(
-            "bad-judge",
-            f"the judge returned {len(column)} {what} for {len(visit.links)} links of {visit.node}: "
-            "see lycosa.checks.check_judge",
-        )
+        counts = f"{len(column)} {what} for {len(visit.links)} links of {visit.node}"
+        raise InputError("bad-judge", f"the judge returned {counts}: see lycosa.checks.check_judge")
     return column if np.isfinite(column).all() else np.nan_to_num(column)
 
 
@@ -176,8 +173,7 @@ class ModelUpdates:
         self.tally, self.log, self.clock, self._on_relevance_update = tally, log, clock, on_relevance_update
         self._record_visits = record_visits  # records the visits that an update was learned from
         self._rows = array("i")  # row of each page version
-        # 1 for each page version that counts as relevant if its relevance reaches the threshold
-        self._counts = bytearray()
+        self._counts = bytearray()  # 1 for each page version that may count as relevant
         self._relevances_now: NDArray[np.floating[Any]] = np.zeros(0)  # as of the last count
         self._logged_relevances = array("d")  # relevance of page versions according to the log, until the first update
         self._is_rescored = False  # true if this judge has rescored any of them in the log
@@ -195,9 +191,7 @@ class ModelUpdates:
             self._counts.append(visit.is_page and not visit.same_as)
             if self.learner is not None and not self.adopted:
                 self._logged_relevances.append(visit.relevance_now)
-                self._is_rescored = self._is_rescored or (
-                    visit.updated_relevance is not None and visit.judge == self.judge_name
-                )
+                self._is_rescored |= visit.updated_relevance is not None and visit.judge == self.judge_name
 
     def add_label(self, label: Label) -> None:
         """Show the learner a label; it takes effect with the next update."""
@@ -261,15 +255,13 @@ class ModelUpdates:
             self.log.store_relevances(self._relevances_now)
 
     def catch_up(self) -> None:
-        """At the start of a run, learn from new labels, and make an update that was due when the last run was killed."""
+        """At the start of a run, learn from new labels, and make an update that was due when the last run died."""
         if not self.update_model(force=self._has_new_labels and not is_waiting(self.judge)) and self._has_new_labels:
             self._recount()
             self.log.store_relevances(self._relevances_now)
 
     def catch_up_for_refresh(self) -> None:
-        """At the start of a run that only revisits pages, use the relevances in the log. Merged shards have no common
-        update, only these; they stay valid until a page was revisited, which makes an update due.
-        """
+        """At the start of a run that only revisits pages, use the relevances in the log until an update is due."""
         if self.adopted or self._has_new_labels or not self._is_rescored:
             self.catch_up()
             return

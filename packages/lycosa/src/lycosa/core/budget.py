@@ -1,7 +1,6 @@
 """Budgets of a crawl: limits, the purposes of requests, and counters of pages and bytes.
 
-Users limit pages. Dead links, redirects and empty archives cost requests without giving pages, so requests have a limit
-of their own, by default in proportion to the page budget.
+Dead links, redirects and empty archives cost requests without giving pages, so requests have a limit of their own.
 """
 
 from __future__ import annotations
@@ -220,9 +219,8 @@ class SpentBudget:
 
     def state(self) -> State:
         state = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: dict(value) if isinstance(value, dict) else value for name, value in state.items()} | {
-            "picks": self.recorded
-        }
+        state = {name: dict(value) if isinstance(value, dict) else value for name, value in state.items()}
+        return {**state, "picks": self.recorded}
 
     def restore(self, state: State) -> None:
         if state.keys() != self.state().keys():

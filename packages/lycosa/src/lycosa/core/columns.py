@@ -62,10 +62,7 @@ def runs(starts: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) ->
 
 
 def learned(make: Callable[[], Any] | None = None) -> Any:
-    """Return a dataclass field that is learned: not an init parameter, not shown in repr and not compared.
-
-    Without `make`, `__post_init__` has to set it.
-    """
+    """Return a dataclass field that is no init parameter, not in repr and not compared; `__post_init__` may set it."""
     if make is None:
         return field(init=False, repr=False, compare=False)
     return field(default_factory=make, init=False, repr=False, compare=False)
@@ -196,7 +193,7 @@ class Scratch:
         while view:
             got = os.preadv(self._file, [view], place)
             if not got:
-                raise OSError(5, "a temporary file is shorter than what was written to it")
+                raise OSError(5, "a temporary file was truncated")
             view, place = view[got:], place + got
 
 
@@ -211,4 +208,4 @@ class FileArray:
 
 def _write_error(error: OSError) -> StoreError:
     why = f"cannot write a temporary file in {tempfile.gettempdir()} ({error.strerror})"
-    return StoreError(f"{why}: free some space, then continue")
+    return StoreError(f"{why}: free some disk space, then continue")

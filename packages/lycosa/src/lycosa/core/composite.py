@@ -1,4 +1,4 @@
-"""Strategies: rules that pick a row from the priorities of an estimator; `steer` makes the right one from parameters."""
+"""Strategies: rules that pick a row from the priorities of an estimator; `steer` makes one from parameters."""
 
 from __future__ import annotations
 
@@ -276,33 +276,29 @@ def steer(
     """Return the strategy for an estimator and some parameters; `batch` defaults to the estimator's own."""
     size = int(getattr(estimator, "batch", 1)) if batch is None else batch
     if size < 1:
-        raise ValueError(f"batch is {size}: it must be 1 (rank after every page) or more")
+        raise ValueError(f"'batch' is {size}: it must be 1 (rank after every page) or more")
     if not 0 <= q <= 1:
-        raise ValueError(f"q is {q}: it must be from 0 to 1, the probability of the best row")
+        raise ValueError(f"'q' is {q}: it must be from 0 to 1, the probability of the best row")
     if not 0 <= zeta <= 1:
-        raise ValueError(f"zeta is {zeta}: it must be from 0 to 1, a share of the best score")
+        raise ValueError(f"'zeta' is {zeta}: it must be from 0 to 1, a share of the best score")
     if ties not in ("first", "random"):
-        raise ValueError(f"ties is {ties!r}: it must be first or random")
+        raise ValueError(f"'ties' is {ties!r}: it must be first or random")
     if not 0 <= spread <= MAX_SPREAD:
-        raise ValueError(f"spread is {spread}: it must be from 0 (pages wherever they are) to {MAX_SPREAD:g}")
+        raise ValueError(f"'spread' is {spread}: it must be from 0 (off) to {MAX_SPREAD:g}")
     if spread and is_linear(estimator):
-        raise ValueError(
-            "spread does not work with a regression: its priorities are not stored and cannot be discounted"
-        )
+        raise ValueError("'spread' cannot be used with a regression: its priorities are not stored")
     greedy = _greedy(estimator, name, seed, ties, q, zeta, spread)
     if dry not in ("rank", "random"):
-        raise ValueError(f"dry is {dry!r}: it must be rank or random")
+        raise ValueError(f"'dry' is {dry!r}: it must be rank or random")
     if dry == "random" and is_linear(estimator):
-        raise ValueError(
-            "dry=random does not work with a regression: its priorities are not stored and cannot be drawn"
-        )
+        raise ValueError("dry=random cannot be used with a regression: its priorities are not stored")
     return Batched(greedy, size, dry) if size > 1 else greedy
 
 
 def _greedy(estimator: Estimator, name: str, seed: int, ties: Ties, q: float, zeta: float, spread: float) -> Greedy:
     if isinstance(estimator, Chooser):
         if q < 1 or spread:
-            raise ValueError("q and spread do not work with a strategy that draws its rows")
+            raise ValueError("'q' and 'spread' cannot be used with a strategy that picks at random itself")
         return Drawn(estimator, name, seed, ties)
     if spread:
         estimator = Spread(estimator, spread)

@@ -25,10 +25,7 @@ def parse_duration(value: float | str, name: str = "the duration") -> float:
     """
     total = float(value) if isinstance(value, int | float) else _parse(value)
     if not 0 < total <= 100 * 366 * 86_400.0:  # false for NaN
-        raise InputError(
-            "invalid-duration",
-            f"{name} is {value!r}: it must be a time of up to a hundred years, such as 90m, 12h, 1d or 2 weeks",
-        )
+        raise InputError("invalid-duration", f"'{name}' is {value!r}: write a time such as 90m or 1d, up to 100 years")
     return total
 
 
@@ -50,7 +47,6 @@ def format_duration(duration: float) -> str:
     >>> format_duration(5400), format_duration(86_400), format_duration(1_209_600), format_duration(12)
     ('1.5h', '1d', '2w', '12s')
     """
-    unit, size = next(
-        ((u, s) for u, s in (("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60)) if duration >= s), ("s", 1)
-    )
+    sizes = (("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60))
+    unit, size = next(((unit, size) for unit, size in sizes if duration >= size), ("s", 1))
     return f"{duration / size:.3g}{unit}"

@@ -73,8 +73,6 @@ class StepTracer:
 
 
 NO_TRACER = StepTracer()
-
-
 MAX_SOURCES = 100  # maximum sitemaps, feeds and lists read in one crawl, nested ones included
 RECALL = "recall"  # setting: rows were reloaded from disk because nothing in memory was left to fetch
 
@@ -112,9 +110,8 @@ class Engine:
         self.log, self.archive, self.reader, self.clock = log, archive, reader, clock
         self.trap_filter, self.mark, self.steps = trap_filter or TrapFilter(), mark or CrashMarker(), steps
         self.table, self.tally = Table(space.host_key, scope), SpentBudget()
-        self.frontier = strategy.frontier(
-            self.table, space.ready, host_budget, patience, choosy if strategy.proportional else 0.0
-        )
+        choosy = choosy if strategy.proportional else 0.0
+        self.frontier = strategy.frontier(self.table, space.ready, host_budget, patience, choosy)
         self.picker = Picker(
             strategy, self.frontier, self.table, self.tally,
             budget=budget, scheduler=scheduler, pace=pace, meter=getattr(space, "meter", None),
@@ -182,10 +179,7 @@ class Engine:
             await self._cancel_visits()
 
     def _recall(self) -> bool:
-        """Reload spilled rows if nothing in memory can be fetched; return whether any came back.
-
-        This does not follow from a visit, so it is recorded in the log.
-        """
+        """Reload spilled rows if nothing in memory can be fetched, and record that; return whether any came back."""
         spilled = self.spilled
         if spilled is None or self.ending not in (EXHAUSTED, HOSTS_SPENT, LEFT_ALONE) or not spilled.wanting():
             return False
@@ -328,10 +322,7 @@ class Engine:
         self._wake.set()
 
     def add_events_from_shards(self, events: Iterable[Event]) -> None:
-        """Record and fold events from other shards; may be called between two visits of a run.
-
-        The events are durable when this returns. Duplicates are skipped.
-        """
+        """Record and fold events from other shards, between two visits of a run; duplicates are skipped."""
         self._is_inconsistent = True
         with self.log.batch():
             for event in events:
@@ -387,7 +378,7 @@ class Engine:
             if name not in without:
                 restore(part, {each: value for each, value in summary.items() if f"{name} {each}" not in without})
         if unknown := state.keys() - {"inbox"}:
-            raise StateMismatch(f"there is no part {min(unknown)}")
+            raise StateMismatch(f"unknown part {min(unknown)}")
 
     def _parts(self) -> dict[str, object]:
         parts = {

@@ -39,8 +39,6 @@ Entry = tuple[int, float, int]  # level, negative priority and order of a row: t
 # Tie order of rows with equal priority; the lower 32 bits are the row.
 Order = Callable[[Rows], NDArray[np.int64]]
 _ROW = (1 << 32) - 1
-
-
 SPENT = "host budget"
 # Initial heap size of a queue; at most twice as many entries, or 1/16 of the queue's rows. An entry takes 124 bytes, a
 # row outside the heap 4.
@@ -243,9 +241,7 @@ class Frontier:
     def _fill(self) -> None:
         n, table = len(self.table), self.table
         priority, level = self.priority[:n], self.level[:n]
-        rows = np.flatnonzero(
-            (table.state[:n] == OPEN) & (level != SHUT) & (priority > PRUNED) & (priority > -math.inf)
-        )
+        rows = np.flatnonzero((table.state[:n] == OPEN) & (level != SHUT) & (priority > PRUNED))
         places = rows if self.order is None else self.order(rows)
         keys = [-priority[rows], table.host[rows]]
         keys = keys if self.order is None else [places, *keys]
@@ -371,36 +367,28 @@ class Frontier:
         n = len(self.table)
         self._fit()
         priority = self.priority[:n]
-        rows = np.flatnonzero(
-            (priority >= min_priority)
-            & (priority > PRUNED)
-            & (self.level[:n] == level)
-            & (self.table.state[:n] == OPEN)
-        ).astype(np.int32)
+        fits = (priority >= min_priority) & (priority > PRUNED) & (self.level[:n] == level)
+        rows = np.flatnonzero(fits & (self.table.state[:n] == OPEN)).astype(np.int32)
         return rows[~np.isin(rows, list(self.taken))] if self.taken else rows
 
     def left(self) -> bool:
         """Return whether any free, ranked row is left that may ever be taken, including those in flight.
 
-        It depends on learned state only, not on time or rows in flight. One such row is cached, so that all rows are
-        scanned only when that one is gone.
+        It depends on learned state only. One such row is cached; all rows are scanned only when that one is gone.
         """
         if self._known_left < 0 or not self._is_left(np.array([self._known_left])).any():
             rows = np.arange(len(self.table))
             rows = rows[self._is_left(rows)]
-            self._known_left = (
-                int(rows[self.priority[rows].argmin()]) if len(rows) else -1
-            )  # the worst one stays longest
+            # the worst one stays longest
+            self._known_left = int(rows[self.priority[rows].argmin()]) if len(rows) else -1
         return self._known_left >= 0
 
     def _is_left(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
         self._fit()
-        left: NDArray[np.bool_] = (
-            (self.table.state[rows] == OPEN) & (self.level[rows] == FREE) & (self.priority[rows] > PRUNED)
-        )
+        left: NDArray[np.bool_] = (self.table.state[rows] == OPEN) & (self.level[rows] == FREE)
+        left &= self.priority[rows] > PRUNED
         if self.host_budget and left.any():
-            pages = np.array([self.queue(number).pages for number in range(len(self.table.hosts))])
-            left &= pages[self.table.host[rows]] < self.host_budget
+            left &= self.pages()[self.table.host[rows]] < self.host_budget
         return left
 
     def pruned(self) -> int:
@@ -451,7 +439,7 @@ class Frontier:
         self._wait(self.queues[self.table.host[row]], until, why)
 
     def next_ready(self) -> float:
-        """Return when a waiting queue becomes ready or a busy one is not worth waiting for any more; infinity if never."""
+        """Return when a waiting queue becomes ready or a busy one is not worth waiting for; infinity if never."""
         return min(self._again, self._next_waiting())
 
     def _next_waiting(self) -> float:
@@ -551,7 +539,7 @@ class Frontier:
         return nsmallest(n + 1, true)[1:]
 
     def best_soon(self, now: float) -> float:
-        """Return the best priority of rows available soon but not now; -inf if there is none or the crawl isn't choosy."""
+        """Return the best priority of rows available soon but not now; -inf if none, or if not choosy."""
         return self._best_resting(now) if self.choosy else -math.inf
 
     def head(self, n: int) -> list[str]:

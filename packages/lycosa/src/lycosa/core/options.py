@@ -16,10 +16,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.spec import format_spec, parse_spec
 
 FILES = ("file", "scores", "documents", "traits")  # parameters of a strategy or a space that name a file
-
-
 DEFAULT_MEMORY_ROWS = 500_000  # known addresses kept in memory
-
 
 # Title of each group, by its first option
 GROUPS = {
@@ -51,7 +48,10 @@ MAX_KEY_PARTS = 16  # maximum parts of a dotted key in a configuration file; our
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|#[^\n]*")
 
 # Options with a fixed set of values
-CHOICES = {"render": ("auto", "never", "always"), "render_resources": ("none", "needed", "all")}
+CHOICES = {
+    "render": ("auto", "never", "always"), "render_resources": ("none", "needed", "all"),
+    "respect_opt_outs": ("", "training", "all"),
+}  # fmt: skip
 
 
 @dataclass
@@ -79,11 +79,7 @@ class Options:
         common=True,
     )
     targets: list[str] = option(
-        [],
-        "The relevant class, or branch of the taxonomy; repeatable.",
-        flag="--target",
-        metavar="CLASS",
-        common=True,
+        [], "The relevant class, or branch of the taxonomy; repeatable.", flag="--target", metavar="CLASS", common=True
     )
     judge: str = option(
         "",
@@ -202,11 +198,7 @@ class Options:
         common=True,
     )
     domains: list[str] = option(
-        [],
-        "Stay in this domain and its subdomains; repeatable.",
-        flag="--domain",
-        metavar="DOMAIN",
-        common=True,
+        [], "Stay in this domain and its subdomains; repeatable.", flag="--domain", metavar="DOMAIN", common=True
     )
     include: list[str] = option(
         [], "Only URLs that match this regular expression; repeatable.", metavar="PATTERN", common=True
@@ -234,9 +226,7 @@ class Options:
         typed=False,
     )
     patience: float = option(
-        300.0,
-        "End the run when every remaining host would have to wait longer than this many seconds.",
-        typed=False,
+        300.0, "End the run when every remaining host would have to wait longer than this many seconds.", typed=False
     )
     attempts: int = option(3, "Number of attempts for a page whose host is busy or does not respond.", typed=False)
     follow_nofollow: bool = option(False, "Also follow links marked nofollow.")
@@ -256,9 +246,7 @@ class Options:
         metavar="WHICH",
     )
     allow_network: list[str] = option(
-        [],
-        "A private network that may be crawled, such as 127.0.0.0/8; repeatable.",
-        metavar="CIDR",
+        [], "A private network that may be crawled, such as 127.0.0.0/8; repeatable.", metavar="CIDR"
     )
     accept: list[str] = option(
         [], "Also archive this content type, even if its text can't be read; repeatable.", metavar="TYPE"
@@ -370,9 +358,7 @@ class Options:
         metavar="NAME",
     )
     frequently: list[str] = option(
-        [],
-        "Revisit matching addresses as often as they change, and at least once a day.",
-        metavar="PATTERN",
+        [], "Revisit matching addresses as often as they change, and at least once a day.", metavar="PATTERN"
     )
     infrequently: list[str] = option(
         [],
@@ -399,10 +385,7 @@ class Options:
         metavar="KIND",
     )
     tell_at_least: float = option(
-        0.0,
-        "Announce only changes of at least this magnitude, from 0 to 1.",
-        metavar="SHARE",
-        typed=False,
+        0.0, "Announce only changes of at least this magnitude, from 0 to 1.", metavar="SHARE", typed=False
     )
 
     @property
@@ -437,11 +420,9 @@ class Options:
         """Raise InputError for invalid values."""
         minimum: dict[str, float] = {
             "budget": 1, "max_requests": 0, "max_bytes": 0, "max_disk": 0, "max_time": 0, "host_budget": 0,
-            "max_depth": 0,
-            "concurrency": 1, "delay": 0, "per_host": 1, "address_delay": 0, "patience": 0, "attempts": 1,
-            "timeout": 0.1, "min_rate": 0, "max_body": 1, "max_page": 0, "rotate": 1, "threshold": 0, "choosy": 0,
-            "spread": 0,
-            "per_hour": 1e-3, "explore": 0, "tell_at_least": 0, "search_results": 1,
+            "max_depth": 0, "concurrency": 1, "delay": 0, "per_host": 1, "address_delay": 0, "patience": 0,
+            "attempts": 1, "timeout": 0.1, "min_rate": 0, "max_body": 1, "max_page": 0, "rotate": 1, "threshold": 0,
+            "choosy": 0, "spread": 0, "per_hour": 1e-3, "explore": 0, "tell_at_least": 0, "search_results": 1,
             "readers": 0, "memory_rows": 0,
             "render_time": 0.1, "render_requests": 0, "render_bytes": 0, "render_at_once": 1,
             "browser_pages": 1, "max_page_assets": 1, "max_asset_bytes": 0,
@@ -450,17 +431,11 @@ class Options:
             value = getattr(self, name)
             if not lower <= value < float("inf"):
                 raise InputError("out-of-range", f"{flag_of(name)} is {value}: it must be {lower} or more")
-        if self.respect_opt_outs not in ("", "training", "all"):
-            raise InputError("bad-value", f"--respect-opt-outs is {self.respect_opt_outs!r}: choose training or all")
-        if self.choosy > 1:
-            raise InputError("out-of-range", f"choosy is {self.choosy}: it is a share, from 0 to 1")
-        if self.explore > 1:
-            raise InputError("out-of-range", f"--explore is {self.explore}: it is a share, from 0 to 1")
+        for name in ("choosy", "explore"):
+            if getattr(self, name) > 1:
+                raise InputError("out-of-range", f"{flag_of(name)} is {getattr(self, name)}: write a share from 0 to 1")
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,59}", self.warc_prefix, re.ASCII):
-            raise InputError(
-                "bad-value",
-                f"--warc-prefix is {self.warc_prefix!r}: up to 60 letters, digits, dots, hyphens and underscores",
-            )
+            raise InputError("bad-value", f"--warc-prefix is {self.warc_prefix!r}: use up to 60 letters, digits, ._-")
         if not self.operator.isprintable():
             raise InputError("bad-value", f"--operator is {self.operator!r}: it must be one line of text")
         self._check_choices()
@@ -469,10 +444,10 @@ class Options:
 
     def _check_choices(self) -> None:
         for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise InputError(
-                    "bad-value", f"{flag_of(name)} is {getattr(self, name)!r}: it must be {', '.join(choices)}"
-                )
+            value = getattr(self, name)
+            if value not in choices:
+                wanted = " or ".join(filter(None, choices))
+                raise InputError("bad-value", f"{flag_of(name)} is {value!r}: choose {wanted}")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], source: str) -> Options:
@@ -493,9 +468,7 @@ class Options:
             with open(path, "rb") as file:
                 text = file.read(MAX_FILE_BYTES + 1)
             if len(text) > MAX_FILE_BYTES:
-                raise InputError(
-                    "too-large", f"{path} has more than {MAX_FILE_BYTES:,} bytes: it is not a file of options"
-                )
+                raise InputError("too-large", f"{path} has more than {MAX_FILE_BYTES:,} bytes: is it a crawl.toml?")
             table = tomllib.loads(_flat(text.decode()))
         except OSError as error:
             raise InputError("unreadable-file", f"cannot read {path}: {error.strerror}") from error

@@ -137,7 +137,7 @@ class Picker:
             self.frontier.untake(row)
 
     def postpone(self, task: Task, until: float, why: str) -> None:
-        """Return a task that has to wait until its host is ready."""
+        """Put a task back until its host is ready."""
         if task.due:
             self.scheduler.give_back(task, until)
         if (row := self._row(task)) >= 0:

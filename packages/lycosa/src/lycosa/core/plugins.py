@@ -7,8 +7,7 @@ lycosa.spaces      a class or factory of spaces, for `--space`
 lycosa.exporters   a `lycosa.collection.export.Format`
 lycosa.runners     a `lycosa.crawling.runners.Runner`, for `--cluster`
 
-Reading the metadata of all installed packages takes tens of milliseconds, so entry points are only looked up for names
-that are not built in, and for listings.
+Reading all metadata takes tens of milliseconds, so it is only done for names that are not built in, and for listings.
 """
 
 from __future__ import annotations
@@ -59,10 +58,8 @@ class Plugin:
             return self.entry.load()
         except (Exception, SystemExit) as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise InputError(
-                "plugin-load-failed",
-                f"cannot load {self.name} ({self.value}) of the package {self.package}: {reason}",
-            ) from error
+            plugin = f"{self.name} ({self.value}) of the package {self.package}"
+            raise InputError("plugin-load-failed", f"cannot load {plugin}: {reason}") from error
 
 
 @cache
@@ -95,10 +92,7 @@ def named(group: str) -> dict[str, Plugin]:
 
 
 def missing(group: str, name: str, feature: str = "") -> InputError | None:
-    """Return an error that says which package of this project to install; None if the name is not reserved.
-
-    `feature` is the subject of the message, the plugin's name by default.
-    """
+    """Return an error that says which package has a reserved name or `feature`; None if the name is not reserved."""
     package = RESERVED.get(group, {}).get(name)
     if not package:
         return None

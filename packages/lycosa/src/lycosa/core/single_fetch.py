@@ -16,8 +16,7 @@ async def fetch_page(
 ) -> tuple[str, Page, list[Visit]]:
     """Fetch a page and return its final node, the page, and the visits of all requests.
 
-    Raise InputError if it can't be fetched, or its host must be left alone for more than `patience` seconds; `name` is
-    the page's name in the message.
+    Raise InputError, with the page's `name`, if it can't be fetched or needs more than `patience` seconds of waiting.
     """
     visits: list[Visit] = []
     for _ in range(MAX_REQUESTS):
@@ -29,7 +28,7 @@ async def fetch_page(
             wait, why = ready[0] - clock(), ready[1]
             if wait > patience:
                 reason = f" ({why})" if why else ""
-                raise InputError("host-not-ready", f"cannot fetch {name}: its host can't be asked now{reason}")
+                raise InputError("host-not-ready", f"cannot fetch {name}: its host is not available now{reason}")
             await asyncio.sleep(wait)
         page = await space.visit(task)
         visit = Visit(

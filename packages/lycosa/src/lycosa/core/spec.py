@@ -39,9 +39,7 @@ def parse_spec(text: str) -> tuple[str, dict[str, str]]:
         key, equals, value = (part.strip() for part in pair.partition("="))
         key = key.replace("-", "_")
         if not equals or not key:
-            raise InputError(
-                "bad-value", f"cannot read {pair!r} in {text!r}: write a name, then key=value, with commas in between"
-            )
+            raise InputError("bad-value", f"cannot read {pair!r} in {text!r}: write it as name,key=value,key=value")
         if key in given:
             raise InputError("duplicate", f"{key} is given twice in {text!r}")
         given[key] = value
@@ -101,9 +99,8 @@ def make_with(maker: Callable[..., Made], given: Mapping[str, str], what: str, *
             accepted_names = f"it takes {', '.join(takes)}" if takes else "it takes none"
             raise InputError("unknown-option", f"{what} has no parameter {name!r}: {accepted_names}")
         arguments[name] = _typed(text, takes[name][0], f"{name} of {what}")
-    missing = [
-        name for name, (_, default) in takes.items() if default is inspect.Parameter.empty and name not in arguments
-    ]
+    required = [name for name, (_, default) in takes.items() if default is inspect.Parameter.empty]
+    missing = [name for name in required if name not in arguments]
     if missing:
         raise InputError("missing-option", f"{what} needs {' and '.join(missing)}: write {what},{missing[0]}=...")
     try:
@@ -118,20 +115,15 @@ def import_object(name: str, what: str) -> Any:
     try:
         return getattr(import_module(module), attribute)
     except (Exception, SystemExit) as error:  # importing user code may raise anything
-        raise InputError(
-            "bad-plugin", f"cannot load {what} {name!r}: {error}; write module:Class, on PYTHONPATH"
-        ) from error
+        raise InputError("bad-plugin", f"cannot load {what} {name!r} as module:Class: {error}") from error
 
 
 def check_parts(made: Any, needs: Sequence[str], name: str) -> None:
     """Raise InputError if a user's own class lacks required methods."""
     missing = [part for part in needs if not hasattr(made, part)]
     if missing:
-        raise InputError(
-            "bad-plugin",
-            f"{name} makes {type(made).__name__!r}, which has no {' and no '.join(missing)}: see lycosa.core.protocols "
-            "for what it takes",
-        )
+        lacking = f"{type(made).__name__!r}, which has no {' and no '.join(missing)}"
+        raise InputError("bad-plugin", f"{name} makes {lacking}: see lycosa.core.protocols")
 
 
 def describe_type(kind: Any) -> str:
@@ -192,8 +184,7 @@ class RegistryEntry:
     attribute: str
     summary: str
     paper: str = ""
-    needs: str = ""
-    """Inputs that it requires: words, examples, training, a taxonomy, ..."""
+    needs: str = ""  # inputs that it requires: words, examples, training, a taxonomy, ...
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -208,15 +199,14 @@ class Registry(dict[str, E]):
     >>> clocks = Registry("clock", "lycosa", {"wall": RegistryEntry("spaces.making", "wall_clock", "the time of day")})
     >>> clocks.maker("walls")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    lycosa.core.errors.InputError: there is no clock 'walls': did you mean wall? choose one of wall; ...
+    lycosa.core.errors.InputError: there is no clock 'walls': did you mean wall? choose one of wall, ...
     """
 
     def __init__(self, what: str, package: str, entries: Mapping[str, E], command: str = "", group: str = "") -> None:
         super().__init__(entries)
         self.what, self.package = what, package
         self.group = group  # entry point group of plugins; empty if packages cannot add any
-        self.command = command
-        """Command that lists the names; empty: error messages list them."""
+        self.command = command  # lists the names; empty: error messages list them
 
     def maker(self, name: str) -> Any:
         """Return the class or function of a name; raise InputError if there is none."""
@@ -232,9 +222,7 @@ class Registry(dict[str, E]):
         near = difflib.get_close_matches(name, names, 4, 0.4)
         choice = f"'{self.command}' lists all" if self.command else f"choose one of {', '.join(names)}"
         hint = f"did you mean {' or '.join(near)}? " if near else ""
-        raise InputError(
-            "unknown-name", f"there is no {self.what} {name!r}: {hint}{choice}; or your own as module:Class"
-        )
+        raise InputError("unknown-name", f"there is no {self.what} {name!r}: {hint}{choice}, or write module:Class")
 
     def added(self) -> dict[str, plugins.Plugin]:
         """Return the plugins of installed packages, without those hidden by built-in names."""
@@ -242,9 +230,7 @@ class Registry(dict[str, E]):
         return {name: plugin for name, plugin in found.items() if name not in self}
 
     def entries(self, on_error: Callable[[str], None]) -> dict[str, RegistryEntry]:
-        """Return all entries including plugins; `on_error` is called with the message of each plugin that fails to
-        load.
-        """
+        """Return all entries including plugins; `on_error` gets the message of each plugin that fails to load."""
         entries: dict[str, RegistryEntry] = {**self}
         for name, plugin in self.added().items():
             try:
@@ -266,9 +252,8 @@ class Registry(dict[str, E]):
         except LycosaError:
             raise
         except Exception as error:  # from the user's own code
-            raise InputError(
-                "bad-plugin", f"cannot load the {self.what} {name!r}: {type(error).__name__}: {error}"
-            ) from error
+            reason = f"{type(error).__name__}: {error}"
+            raise InputError("bad-plugin", f"cannot load the {self.what} {name!r}: {reason}") from error
 
     def parameters(self, name: str, hidden: Container[str] = ()) -> dict[str, tuple[Any, Any]]:
         """Return type and default of each parameter that can be typed after a name."""

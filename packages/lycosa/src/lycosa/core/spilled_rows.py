@@ -101,8 +101,7 @@ class SpilledRows:
             "frontier": frontier,
             "trap_filter": trap_filter,
         }
-        self._columns: dict[str, list[str]] = {}
-        """Column names of each part."""
+        self._columns: dict[str, list[str]] = {}  # column names of each part
         self._kind = np.zeros(1024, np.uint8)
         self._score = np.zeros(1024, np.float32)
         self._age = np.zeros(1024, np.int32)
@@ -112,17 +111,13 @@ class SpilledRows:
         self._pinned: list[NDArray[np.bool_]] = []
         """Places used by the last two snapshots; the last one may not have been written."""
         self._end = 0
-        self._back: dict[int, float] = {}
-        """Rows that came back since the last event, and their priorities."""
+        self._back: dict[int, float] = {}  # rows that came back since the last event, and their priorities
         self._renews = estimator if isinstance(estimator, Rescorable) else None
         self._visits = 0  # since the last sweep
         self._turn = 0  # age of the next spilled row to get a new priority
-        self.count = 0
-        """Number of spilled rows."""
-        self.returned = 0
-        """Rows that came back in the last sweep."""
-        self.sweeps = 0
-        """Number of sweeps; until the first one nothing is spilled."""
+        self.count = 0  # number of spilled rows
+        self.returned = 0  # rows that came back in the last sweep
+        self.sweeps = 0  # number of sweeps; until the first one nothing is spilled
         table.spilled = self
         self.listen(True)
 
@@ -447,13 +442,10 @@ class SpillFile:
     def __init__(self, path: Path | None, readonly: bool) -> None:
         self.path, self.readonly = path, readonly
         self.kind: np.dtype[Any] | None = None
-        self.token = ""
-        """Random token that identifies the file."""
-        self._given: int | None = None
-        """The file of a crawl opened for reading."""
+        self.token = ""  # random token that identifies the file
+        self._given: int | None = None  # the file of a crawl opened for reading
         self._own: int | None = None
-        self._written = np.zeros(0, np.bool_)
-        """Places written to the temporary file."""
+        self._written = np.zeros(0, np.bool_)  # places written to the temporary file
 
     def places(self, count: int) -> int:
         """Return the number of places for so many bytes."""

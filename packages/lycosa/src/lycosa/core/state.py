@@ -37,10 +37,7 @@ class StateMismatch(Exception):
 
 @dataclass(frozen=True)
 class AppendOnly:
-    """An append-only collection, converted to an array by `encode`.
-
-    It is restored as an array, or if `filed` and large, in a file (`Filed`).
-    """
+    """An append-only collection, encoded and restored as an array, or if `filed` and large, in a file (`Filed`)."""
 
     items: Collection[Any]
     encode: Callable[[Sequence[Any]], NDArray[Any]]
@@ -59,7 +56,7 @@ class TextLines:
         lines = items if self.key is None else [self.key(item) for item in items]
         joined = "\n".join(lines)
         if joined.count("\n") != max(0, len(lines) - 1):
-            raise StateMismatch("a text has more than one line")
+            raise StateMismatch("the text has more than one line")
         return joined.encode("utf-8", "surrogatepass") + b"\n" if lines else b""
 
 
@@ -129,12 +126,7 @@ def restore_attributes(part: object, state: State) -> None:
 Made = TypeVar("Made")
 MAX_BYTES, MAX_HEADER_BYTES = 2_000_000_000, 50_000_000
 
-_TYPES: dict[str, np.dtype[Any]] = {
-    "f4": np.dtype("<f4"),
-    "f8": np.dtype("<f8"),
-    "i4": np.dtype("<i4"),
-    "u1": np.dtype("|u1"),
-}
+_TYPES: dict[str, np.dtype[Any]] = {kind: np.dtype(f"<{kind}") for kind in ("f4", "f8", "i4", "u1")}
 
 
 @dataclass(frozen=True)
@@ -173,20 +165,13 @@ class FileFormat:
                 for part in contents:
                     file.write(part)
         except OSError as error:
-            raise InputError(
-                "unwritable-file", f"cannot write the {self.noun} {path}: {error.strerror}; choose another --out"
-            ) from error
+            reason = f"{error.strerror}; choose another --out"
+            raise InputError("unwritable-file", f"cannot write the {self.noun} {path}: {reason}") from error
 
     def read(
-        self,
-        path: Path,
-        make: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Made],
-        most: int = MAX_BYTES,
+        self, path: Path, make: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Made], most: int = MAX_BYTES
     ) -> Made:
-        """Return `make(header, arrays)` for a file; raise InputError if it can't be read or `make` finds it invalid.
-
-        `make` checks its arguments and raises ValueError or similar.
-        """
+        """Return `make(header, arrays)` for a file; raise InputError if unreadable or `make` raises ValueError."""
         contents = self._contents(path, most)
         remedy = f"copy it again from where it came from, or make a new one with '{self.command}'"
         if contents is None:
@@ -207,9 +192,8 @@ class FileFormat:
             if about.st_size > most:
                 raise InputError("too-large", f"{path} has {about.st_size:,} bytes: no {self.noun} is that large")
             if not stat.S_ISREG(about.st_mode) and not path.is_dir():  # reading a pipe might block forever
-                raise InputError(
-                    "not-a-file", f"cannot read the {self.noun} {path}: it is a pipe or a device, not a file"
-                )
+                reason = "it is a pipe or a device, not a file"
+                raise InputError("not-a-file", f"cannot read the {self.noun} {path}: {reason}")
             with open(path, "rb") as file:
                 self._check_first_line(path, file.readline(100))
                 expected_digest, contents = file.readline(100).rstrip(b"\n"), file.read(most)
@@ -221,16 +205,13 @@ class FileFormat:
 
     def _check_first_line(self, path: Path, first: bytes) -> None:
         if not first.startswith(self.mark):
-            raise InputError(
-                "wrong-file", f"{path} is not a {self.noun} of Lycosa: name a file that '{self.command}' made"
-            )
+            hint = f"name a file that '{self.command}' made"
+            raise InputError("wrong-file", f"{path} is not a {self.noun} of Lycosa: {hint}")
         version = first[len(self.mark) :].rstrip(b"\n")
         if version != str(self.version).encode():
-            raise InputError(
-                "bad-version",
-                f"{path} is a {self.noun} of format {version[:20].decode('ascii', 'replace')}, this Lycosa reads "
-                f"{self.version}: use the version of Lycosa that made it, or make it again with '{self.command}'",
-            )
+            found = f"{path} is a {self.noun} of format {version[:20].decode('ascii', 'replace')}"
+            hint = f"make it again with '{self.command}'"
+            raise InputError("bad-version", f"{found}, this Lycosa reads {self.version}: {hint}")
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> list[bytes]:
@@ -275,9 +256,9 @@ def _arrays(descriptions: Sequence[Any], data: memoryview) -> dict[str, NDArray[
     offset = 0
     for name, kind, shape in descriptions:
         if not all(type(size) is int and 0 <= size <= MAX_BYTES for size in shape):
-            raise ValueError(f"{name} is of shape {shape}")
+            raise ValueError(f"{name} has an invalid shape: {shape}")
         if len(shape) > 2:
-            raise ValueError(f"{name} has {len(shape)} dimensions")
+            raise ValueError(f"{name} has {len(shape)} dimensions: expected 1 or 2")
         size = math.prod(shape) * _TYPES[kind].itemsize
         if offset + size > len(data):
             raise ValueError(f"{name} is truncated")

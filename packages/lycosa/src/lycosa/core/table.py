@@ -34,29 +34,12 @@ _COLUMNS: dict[str, type] = {
     "host": np.int32,
     "parent": np.int32,
     "in_degree": np.int32,
-    "link_relevance_sum": np.float64,
-    "relevance_sum": np.float64,
-    "product_sum": np.float64,
-    "link_relevance_max": np.float64,
-    "relevance_max": np.float64,
-    "product_max": np.float64,
 }
-
 # sums and maxima over a row's parents, in one matrix for faster access
-_SUMS = [name for name, dtype in _COLUMNS.items() if dtype is np.float64]
-# columns that a redirect passes on to its target
-_INHERITED = (
-    "in_degree",
-    "link_relevance_sum",
-    "relevance_sum",
-    "product_sum",
-    "link_relevance_max",
-    "relevance_max",
-    "product_max",
-)
+_SUMS = ("link_relevance_sum", "relevance_sum", "product_sum", "link_relevance_max", "relevance_max", "product_max")
+_INHERITED = ("in_degree", *_SUMS)  # columns that a redirect passes on to its target
 # the six values of a row as one item, which numpy copies faster than a row of numbers
 _LINE = np.dtype((np.void, 8 * len(_SUMS)))
-
 # columns of a spilled row; seeds and sources are never spilled
 _LEAVING = ("attempts", "hops", "depth", "host", "parent", "in_degree")
 
@@ -114,8 +97,7 @@ class Table:
         self.stems: list[str] = []
         self._capacity = 1024
         for name, dtype in _COLUMNS.items():
-            if name not in _SUMS:
-                setattr(self, name, np.zeros(self._capacity, dtype))
+            setattr(self, name, np.zeros(self._capacity, dtype))
         self._set_sums(np.zeros((self._capacity, len(_SUMS))))
 
     def __len__(self) -> int:
@@ -157,10 +139,7 @@ class Table:
         return row
 
     def add_seed(self, node: str, source: bool = False, parent: int = -1) -> int:
-        """Add a seed with depth 0 and top priority; known pages stay as they are.
-
-        A source is a list of addresses, such as a sitemap or a feed; those named by another source have a parent.
-        """
+        """Add a seed with depth 0 and top priority; sources (sitemaps, feeds) named by another source have a parent."""
         row = self.add(node, 0, parent, source=source)
         if row >= 0 and self.state[row] == OPEN:
             self.is_seed[row] = True
@@ -171,8 +150,7 @@ class Table:
     def absorb(self, visit: Visit) -> Step | None:
         """Fold a visit: close its row, or keep it open for a retry, and add its links.
 
-        Return None for visits without a row (robots.txt and the like). A revisit only adds new links; None if there are
-        none.
+        Return None for visits without a row (robots.txt and the like), and for revisits without new links.
         """
         self.stems += visit.terms.new
         if visit.kind not in ("page", "redirect", "sitemap", "revisit"):
@@ -241,9 +219,8 @@ class Table:
         else:
             indices = np.arange(len(children))
         step = Step(visit, row, children, _NO_ALPHAS, of_link, indices)
-        step.link_relevances = step.strongest(
-            links.link_relevances if len(links.link_relevances) else np.zeros(len(links), np.float32)
-        )
+        alpha = links.link_relevances if len(links.link_relevances) else np.zeros(len(links), np.float32)
+        step.link_relevances = step.strongest(alpha)
         if len(children):
             self._update_sums(row, children, step.link_relevances, visit.relevance)
         return step
@@ -304,10 +281,8 @@ class Table:
         """Vacate rows; return their columns."""
         if self._age is None:
             self._age = np.arange(self._capacity, dtype=np.int32)
-        known = {name: getattr(self, name)[rows] for name in _LEAVING} | {
-            "sums": self._sums[rows],
-            "age": self._age[rows],
-        }
+        known = {name: getattr(self, name)[rows] for name in _LEAVING}
+        known |= {"sums": self._sums[rows], "age": self._age[rows]}
         for name in _LEAVING:
             getattr(self, name)[rows] = 0
         self._sums[rows] = 0.0
@@ -345,13 +320,10 @@ class Table:
             if len(self) == self._capacity:
                 self._grow()
             rows.append(len(self))
-            self._append_row()
+            self.nodes.append("")
         found = np.array(rows, np.int32)
         self.state[found] = OPEN
         return found
-
-    def _append_row(self) -> None:
-        self.nodes.append("")
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
         assert self._age is not None
@@ -360,21 +332,17 @@ class Table:
         self._sums[rows], self._age[rows] = known["sums"], known["age"]
 
     def as_state(self) -> State:
-        columns = {name: getattr(self, name) for name in _COLUMNS if name not in _SUMS}
         spilled = {} if self._age is None else {"age": self._age}
+        spilled |= {"vacant": np.array(self._vacant, np.int32), "renewed": np.array(self.renewed, np.int32)}
         return {
             "discovered": self.discovered,
-            "spilled": {
-                **spilled,
-                "vacant": np.array(self._vacant, np.int32),
-                "renewed": np.array(self.renewed, np.int32),
-            },
+            "spilled": spilled,
             "nodes": self.nodes.state(),
             "known": self.row_of.state(),
             "hosts": TextLines(self.hosts),
             "stems": TextLines(self.stems),
             "closed": np.array(self.closed, np.int32),
-            "columns": columns,
+            "columns": {name: getattr(self, name) for name in _COLUMNS},
             "sums": self._sums,
             "edges": self.edges.state(),
         }
@@ -393,12 +361,11 @@ class Table:
         self._age = spilled.get("age")
         if self._age is not None and len(self._age) != self._capacity:
             raise StateMismatch("the order of discovery does not fit")
-        for name in _COLUMNS:
-            if name not in _SUMS:
-                column = state["columns"][name]
-                if column.dtype != _COLUMNS[name] or len(column) != self._capacity:
-                    raise StateMismatch(f"the column {name} does not fit")
-                setattr(self, name, column)
+        for name, dtype in _COLUMNS.items():
+            column = state["columns"][name]
+            if column.dtype != dtype or len(column) != self._capacity:
+                raise StateMismatch(f"the column {name} does not fit")
+            setattr(self, name, column)
         self._set_sums(state["sums"])
         self.edges.restore(state["edges"])
 
@@ -407,8 +374,7 @@ class Table:
         if self._age is not None:
             self._age = fit(self._age, self._capacity)
         for name in _COLUMNS:
-            if name not in _SUMS:
-                setattr(self, name, fit(getattr(self, name), self._capacity))
+            setattr(self, name, fit(getattr(self, name), self._capacity))
         self._set_sums(fit(self._sums, self._capacity))
 
     def _set_sums(self, sums: NDArray[np.float64]) -> None:
@@ -458,9 +424,7 @@ class LinkEdges:
         return self._alpha[: self._size]
 
     def add(self, parent: int, children: Rows, link_relevances: NDArray[np.float32], rows: int = 0) -> None:
-        """Add the edges of a page; of a revisited one only the new. `rows` is the number of rows in the table, if
-        known.
-        """
+        """Add the edges of a page; of a revisited one only the new. `rows` is the size of the table, if known."""
         count = len(children)
         if not count:
             return

@@ -461,7 +461,7 @@ class Step:
     is_inbound: bool = False  # fetched by another shard; only its links are new
 
     def facet(self, name: str) -> NDArray[np.float32]:
-        """Return the maximum of a facet over the links to each child; link relevances if the judge has no such facet."""
+        """Return the maximum of a facet over the links to each child; link relevances if there is no such facet."""
         column = self.visit.links.facets.get(name)
         return self.link_relevances if column is None or not len(self.of_link) else self.strongest(column)
 

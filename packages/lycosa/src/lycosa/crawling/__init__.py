@@ -18,14 +18,7 @@ from lycosa.core.types import Visit
 from lycosa.crawling.assembly import assemble
 from lycosa.crawling.crawl_files import BackgroundIndexer, CrawlFiles, DiskGuard, SnapshotWriter
 from lycosa.crawling.crawl_log import NONE, CrawlLog
-from lycosa.crawling.functions import (
-    EstimatorFunction,
-    JudgeFunction,
-    SpaceFunction,
-    as_judge,
-    as_space,
-    as_strategy,
-)
+from lycosa.crawling.functions import EstimatorFunction, JudgeFunction, SpaceFunction, as_judge, as_space, as_strategy
 from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.runners import join_shards
 from lycosa.revisit.revisit_scheduler import RevisitPlan
@@ -147,10 +140,8 @@ def _again(out: str | Path, called: str, changes: Mapping[str, Any], clock: Cloc
     if "keeping" in asked:
         join_shards(path)
     clock = clock or wall_clock()
-    asked |= {
-        "own_judge": as_judge(asked.pop("topic", None), options.threshold),
-        "space": as_space(asked.get("space"), clock),
-    }
+    asked["own_judge"] = as_judge(asked.pop("topic", None), options.threshold)
+    asked["space"] = as_space(asked.get("space"), clock)
     asked["strategy"] = as_strategy(asked.get("strategy"))
     return Crawl(CrawlRequest(options, path, clock=clock, resuming=True, **asked))
 
@@ -200,9 +191,8 @@ class Crawl:
             self._work(True)
             assembly = await assemble(request, files)
             if driven := getattr(assembly.engine.space, "driven", ""):
-                raise InputError(
-                    "driven-crawl", f"{request.path or 'this crawl'} is driven by {driven}: continue with it there"
-                )
+                crawl = request.path or "this crawl"
+                raise InputError("driven-crawl", f"{crawl} is driven by {driven}: continue with it there")
             self.engine = assembly.engine
             if request.keeping is not None:
                 self._notifier = self._make_notifier()
@@ -279,9 +269,7 @@ class Crawl:
     def __iter__(self) -> Iterator[Visit]:
         """Run the crawl without asyncio. Nothing is fetched while the loop's body runs, so keep it short."""
         if asyncio._get_running_loop() is not None:
-            raise InputError(
-                "event-loop-running", "an event loop is already running (a notebook?): use 'async for' instead of 'for'"
-            )
+            raise InputError("event-loop-running", "an event loop is running (a notebook?): use 'async for' instead")
         with asyncio.Runner() as runner:
             visits = aiter(self)
             turn = list[Visit]()

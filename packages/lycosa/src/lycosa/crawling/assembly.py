@@ -90,12 +90,9 @@ def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -
     if request.owns is not None:
         engine.owns = request.owns
     large = "this strategy keeps all known addresses in memory, about 500 bytes each"
-    if (
-        options.memory_rows
-        and engine.spilled is None
-        and (options.memory_rows != DEFAULT_MEMORY_ROWS or not 0 < options.budget <= 100_000)
-    ):
-        request.notes += [large] if large not in request.notes else []
+    is_small = options.memory_rows == DEFAULT_MEMORY_ROWS and 0 < options.budget <= 100_000
+    if options.memory_rows and engine.spilled is None and not is_small and large not in request.notes:
+        request.notes.append(large)
     return engine, probability
 
 
@@ -225,9 +222,8 @@ async def _known_terms(request: CrawlRequest, files: CrawlFiles, space: Space) -
     if known := files.log.setting("learned", {}):
         return known, []
     if files.readonly:
-        raise InputError(
-            "no-pages", f"nothing has been crawled in {request.path} yet: start with 'lycosa resume {request.path}'"
-        )
+        hint = f"start with 'lycosa resume {request.path}'"
+        raise InputError("no-pages", f"nothing has been crawled in {request.path} yet: {hint}")
     return await learn_terms(request, space)
 
 
@@ -280,7 +276,7 @@ def _refresher(request: CrawlRequest, files: CrawlFiles, space: Space, threshold
 
 
 async def learn_terms(request: CrawlRequest, space: Space) -> tuple[dict[str, Any], list[Event]]:
-    """Return the terms of a file or of example pages, and the events to record, so that a resumed crawl needs neither."""
+    """Return the terms of a file or of example pages, and the events to record: a resumed crawl needs neither."""
     options, news = request.options, list[Event]()
     if not options.terms and not options.examples:
         return {}, []
@@ -305,7 +301,6 @@ async def _example(request: CrawlRequest, space: Space, name: str) -> tuple[Page
     node = check_seed(name)
     if node is None:
         raise InputError("bad-url", f"cannot use the example {name}: it is not a web address")
-    _, page, visits = await fetch_page(
-        space, node, "example", f"the example {name}", clock=request.clock, patience=request.options.patience
-    )
+    clock, patience = request.clock, request.options.patience
+    _, page, visits = await fetch_page(space, node, "example", f"the example {name}", clock=clock, patience=patience)
     return page, list(visits)

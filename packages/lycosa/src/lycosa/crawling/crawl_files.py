@@ -62,11 +62,8 @@ class CrawlFiles:
         if request.path is None:
             return
         if request.resuming and shard_directories(request.path):
-            raise InputError(
-                "shard-directory",
-                f"{request.path} was crawled on a cluster: continue with 'lycosa resume', 'lycosa refresh' or 'lycosa "
-                f"watch {request.path}' on the command line",
-            )
+            hint = "continue with 'lycosa resume', 'lycosa refresh' or 'lycosa watch' on the command line"
+            raise InputError("shard-directory", f"{request.path} was crawled on a cluster: {hint}")
         if request.resuming:
             directory = Directory.open(request.path, shard=request.owns is not None)
         else:
@@ -154,10 +151,8 @@ class DiskGuard:
             left = f"the disk of {self.directory} is nearly full, {free / 1e6:,.0f} MB are left"
             return f"{left}: free some space, then continue"
         if self.most and taken >= self.most:
-            return (
-                f"{self.directory} takes {taken / 1e6:,.1f} MB, and --max-disk allows {self.most / 1e6:,.1f} MB: "
-                "continue with a larger one"
-            )
+            limit = f"--max-disk allows {self.most / 1e6:,.1f} MB"
+            return f"{self.directory} takes {taken / 1e6:,.1f} MB, and {limit}: continue with a larger one"
         return ""
 
 
@@ -175,7 +170,6 @@ def size_of(directory: Path) -> int:
 # A snapshot holds the learned state up to some event of the log, so that resuming folds only later events. It is bound
 # to the log up to that event, to the options that affect learning, and to the code; if any of these differs, the log is
 # folded from its beginning.
-#
 # While a crawl runs, snapshots take at most 2 % of the process's CPU time. At the end one is written if folding the
 # events since the last one would take longer than writing it.
 
@@ -185,13 +179,12 @@ FOLDING, CHEAP = 0.002, 0.2  # approximate CPU seconds to fold a visit; minimum 
 # Options that don't affect the state learned from a log
 UNRELATED_OPTIONS = frozenset(
     """
-    documents render render_resources render_time render_requests render_bytes render_at_once
-    render_trackers browser browser_pages headers cookies warc_prefix
-    operator log_file
-    readers seeds seed_files search search_results budget max_requests max_bytes max_time concurrency delay per_host
-    address_delay patience attempts contact timeout min_rate max_body proxy proxy_ca rotate per_hour explore schedule
-    detect frequently infrequently always frequent infrequent watch_all notify notify_every
-    max_disk index feeds feed_url tell_kinds tell_at_least choosy identity respect_opt_outs
+    documents render render_resources render_time render_requests render_bytes render_at_once render_trackers browser
+    browser_pages headers cookies warc_prefix operator log_file readers seeds seed_files search search_results budget
+    max_requests max_bytes max_time concurrency delay per_host address_delay patience attempts contact timeout min_rate
+    max_body proxy proxy_ca rotate per_hour explore schedule detect frequently infrequently always frequent infrequent
+    watch_all notify notify_every max_disk index feeds feed_url tell_kinds tell_at_least choosy identity
+    respect_opt_outs
     """.split()
 )
 
@@ -208,11 +201,8 @@ def snapshot_key(request: CrawlRequest, engine: Engine) -> About:
     about = (sorted(options.items()), engine.model_updates.judge_name, engine.judge.threshold, named, own, vectors)
     strategy = repr(guide) if request.strategy is not None else ""
     crawl = xxhash.xxh3_128_hexdigest(f"{about!r} {strategy}".encode("utf-8", "replace"))
-    return {
-        "code": code_digest(),
-        "judge": learning_key(request.options, engine.model_updates.judge_name),
-        "crawl": crawl,
-    }
+    judge_key = learning_key(request.options, engine.model_updates.judge_name)
+    return {"code": code_digest(), "judge": judge_key, "crawl": crawl}
 
 
 def _renderer(engine: Engine) -> str:
@@ -312,24 +302,15 @@ class SnapshotWriter:
             seq = log.end()
             state = {"engine": self.engine.state(), "files": self.files.state()}
             spilled = getattr(self.engine, "spilled", None)
-            about = [] if spilled is None else spilled.about()
-            snapshots.write(
-                {
-                    **self._bound,
-                    "seq": seq,
-                    "log": log.chain(seq),
-                    "spilled": about,
-                    "renderer": _renderer(self.engine),
-                },
-                state,
-            )
+            about = {**self._bound, "seq": seq, "log": log.chain(seq), "renderer": _renderer(self.engine)}
+            snapshots.write(about | {"spilled": [] if spilled is None else spilled.about()}, state)
         except (StateMismatch, MemoryError, OverflowError):  # the log is folded instead
             self.files.snapshots = None
             return False
         except OSError:
             self.files.snapshots = None
-            with suppress(OSError):
-                snapshots.remove()  # free the space for the crawl
+            with suppress(OSError):  # free the space for the crawl
+                snapshots.remove()
             return False
         self._cost = self._cpu() - before
         SnapshotWriter.spent += self._cost
@@ -355,7 +336,7 @@ CHECK_PAGES = 5_000  # pages between two checks that it still runs
 class BackgroundIndexer:
     """Low-priority process that keeps index and caches of a large, running crawl up to date.
 
-    It only reads the crawl's files, ends when everything is indexed after the crawl, and is restarted if it dies.
+    It ends when everything is indexed after the crawl, and is restarted if it dies.
     """
 
     def __init__(self, directory: Path, pages: int) -> None:

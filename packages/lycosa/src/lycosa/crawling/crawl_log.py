@@ -15,9 +15,7 @@
 12. annotations                  event:123,page,ok; 2t for the second attempt; flags
 
 It is derived from the crawl's own log (log.sqlite), and each line names its event. A resumed crawl writes the lines
-that a killed run has not written, and cuts off a torn one. A file with other content is first renamed to
-crawl.log.00001 (00002,
-...).
+that a killed run has not written, and cuts off a torn one. A file with other content is renamed to crawl.log.00001.
 """
 
 from __future__ import annotations
@@ -70,9 +68,7 @@ class CrawlLog:
             self._open()
             known = self._reconcile()
         except OSError as error:
-            raise InputError(
-                "unwritable-file", f"cannot write --log-file {self.path}: {error.strerror}; choose another file"
-            ) from error
+            raise InputError("unwritable-file", f"cannot write --log-file {self.path}: {error.strerror}") from error
         end = self.log.end()
         for seq, visit in self.log.numbered(f"seq > ? AND {VISITS}", given=(known,)):
             if isinstance(visit, Visit):
@@ -93,9 +89,8 @@ class CrawlLog:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             self.close()
-            raise InputError(
-                "conflicting-options", f"another crawl writes --log-file {self.path}: each crawl needs one of its own"
-            ) from error
+            hint = "each crawl needs one of its own"
+            raise InputError("conflicting-options", f"another crawl writes --log-file {self.path}: {hint}") from error
         self._size = os.fstat(self._file).st_size
 
     def _reconcile(self) -> int:
@@ -226,9 +221,9 @@ def _annotations(seq: int, visit: Visit) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return (
-        text if text.isprintable() and " " not in text else quote(text, safe="!#$%&'()*+,/:;=?@[]~", errors="replace")
-    )
+    if text.isprintable() and " " not in text:
+        return text
+    return quote(text, safe="!#$%&'()*+,/:;=?@[]~", errors="replace")
 
 
 def _iso(at: float) -> str:

@@ -159,9 +159,8 @@ def as_number(said: Any, function: Callable[..., Any]) -> float:
     except (TypeError, ValueError):
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(
-            "bad-value", f"{function_name(function)}() returned {said!r}: return a number, or True or False"
-        )
+        name = function_name(function)
+        raise InputError("bad-value", f"{name}() returned {said!r}: return a number, or True or False")
     return value
 
 

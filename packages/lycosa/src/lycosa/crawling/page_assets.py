@@ -62,7 +62,9 @@ class PageAssets(protocols.VisitScheduler):
         owns: Callable[[str], bool] | None = None,
     ) -> None:
         if not options.archive:
-            raise InputError("conflicting-options", "--page-assets needs the archive: drop it, or --no-archive")
+            raise InputError(
+                "conflicting-options", "--page-assets needs the archive: leave out --page-assets or --no-archive"
+            )
         if not getattr(space, "has_versions", False):
             raise InputError("conflicting-options", "--page-assets only works for crawls of the web")
         self.inner = inner or protocols.VisitScheduler()
@@ -154,10 +156,10 @@ class PageAssets(protocols.VisitScheduler):
         if visit.outcome != "ok":
             return None
         if visit.kind == KIND:
-            return (
-                style_sheet_urls(source_of(exchange, MAX_SOURCE_CHARS), visit.node, self.most) if kind == CSS else None
-            )
-        return page_urls(source_of(exchange, MAX_SOURCE_CHARS), visit.node, self.most) if kind in HTML else None
+            read = style_sheet_urls if kind == CSS else None
+        else:
+            read = page_urls if kind in HTML else None
+        return None if read is None else read(source_of(exchange, MAX_SOURCE_CHARS), visit.node, self.most)
 
     def learn(self, visit: Visit, table: Table) -> None:
         self.inner.learn(visit, table)

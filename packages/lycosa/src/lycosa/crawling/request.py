@@ -89,23 +89,19 @@ class CrawlRequest:
         options = self.options
         seeds = read_seeds(options, self.space, self.notes)
         if seeds.outside and not seeds.nodes and not options.search:
-            raise InputError(
-                "out-of-scope", "every seed lies outside the scope: check --host, --domain, --include and --exclude"
-            )
+            hint = "check --host, --domain, --include and --exclude"
+            raise InputError("out-of-scope", f"every seed is out of scope: {hint}")
         driven = getattr(self.space, "driven", "")
         if not seeds.nodes and not seeds.sources and not options.search and not driven:
-            raise InputError(
-                "no-seeds",
-                "no seed: give a page to start from with --seed URL, a file of seeds with --seeds FILE, or a search "
-                "engine with --search URL",
-            )
+            hint = "a file of seeds with --seeds FILE, or a search engine with --search URL"
+            raise InputError("no-seeds", f"no seeds: give a page to start from with --seed URL, {hint}")
         return seeds
 
     def _check_own(self) -> None:
         decides = "pick" if hasattr(self.strategy, "pick") else "priority"  # a strategy, or an estimator
         for part, needs in ((self.own_judge, "judge"), (self.strategy, decides), (self.space, "visit")):
             if part is not None and not hasattr(part, needs):
-                raise InputError("bad-plugin", f"{part!r} has no {needs}(): see lycosa.core.protocols")
+                raise InputError("bad-plugin", f"{part!r} has no method {needs}(): see lycosa.core.protocols")
 
     def _check_judge(self) -> None:
         """Make the judge, or check that it can be made, and note its name in the options."""
@@ -137,11 +133,9 @@ class CrawlRequest:
         bandit = guide in STRATEGIES and STRATEGIES[guide].module == "bandit"
         names = [parse_spec(arm)[0] for arm in given.get("arms", "").split("+") if arm] if bandit else [guide]
         if not any(map(takes_ontology, [JUDGES.maker(judge), *map(STRATEGIES.maker, names)])):
-            raise InputError(
-                "conflicting-options",
-                f"neither the judge {judge} nor the strategy {guide} uses --ontology: "
-                "choose one that does, such as --judge ehrig or --strategy ehrig, or drop it",
-            )
+            hint = "choose one that does, such as --judge ehrig, or drop it"
+            message = f"neither the judge {judge} nor the strategy {guide} uses --ontology: {hint}"
+            raise InputError("conflicting-options", message)
 
     @property
     def command(self) -> str:
@@ -155,11 +149,9 @@ class CrawlRequest:
     @property
     def with_resolved_files(self) -> Options:
         """Options with absolute paths; files of a crawl are named relative to its directory."""
-        return (
-            with_resolved_files(self.options, self.path)
-            if self.path is not None and self.in_directory
-            else self.options
-        )
+        if self.path is None or not self.in_directory:
+            return self.options
+        return with_resolved_files(self.options, self.path)
 
     @property
     def budget(self) -> Budget:
@@ -202,22 +194,15 @@ class CrawlRequest:
         if self.strategy is not None:
             own = self.strategy
             if isinstance(own, Estimator):
-                return make_with(
-                    steer, {"spread": str(options.spread)}, "--spread", estimator=own, name=options.strategy
-                )
+                given = {"spread": str(options.spread)}
+                return make_with(steer, given, "--spread", estimator=own, name=options.strategy)
             if options.spread:
-                raise InputError(
-                    "conflicting-options",
-                    f"--spread is for strategies that rank by one estimator: {own!r} picks by itself",
-                )
+                raise InputError("conflicting-options", f"--spread needs an estimator, but {own!r} picks by itself")
             return own
         entry = STRATEGIES.get(parse_spec(options.strategy)[0])
         if entry is not None and entry.needs == TAXONOMY and not options.model and self.own_judge is None:
-            raise InputError(
-                "missing-model",
-                f"the strategy {options.strategy} needs to know the classes of pages: give it --model FILE, "
-                "as 'lycosa train' makes it",
-            )
+            hint = "give it --model FILE, as 'lycosa train' makes it"
+            raise InputError("missing-model", f"{options.strategy} needs to know the classes of pages: {hint}")
         name, given = parse_spec(options.strategy)
         if options.spread:
             given.setdefault("spread", f"{options.spread:g}")

@@ -24,17 +24,12 @@ class RemoteCrawl(Protocol):
 
     path: Path
     notes: list[str]
-    progress: dict[str, Any]
-    """Number of pages, relevant pages and requests so far."""
-    budget: Budget
-    """May grow while the crawl runs."""
-    told: dict[str, Any]
-    """Summary of the run's end, as in the log."""
-    shards: int
-    """Number of parts running in parallel; 0 until they have started."""
+    progress: dict[str, Any]  # number of pages, relevant pages and requests so far
+    budget: Budget  # may grow while the crawl runs
+    summary: dict[str, Any]  # summary of the run's end, as in the log
+    shards: int  # number of parts running in parallel; 0 until they have started
     ending: str
-    complaint: str
-    """Most recent reason for failed requests."""
+    complaint: str  # most recent reason for failed requests
 
     def stop(self) -> None:
         pass
@@ -44,7 +39,7 @@ class RemoteCrawl(Protocol):
     async def add_labels(self, labels: Sequence[Label]) -> bool:
         """Pass labels to all parts; return false if a part could not take them."""
 
-    async def tell(self, look: Callable[[Any], T]) -> list[T]:
+    async def query(self, look: Callable[[Any], T]) -> list[T]:
         """Call a function with the engine of each part and return the results."""
 
     async def close(self) -> None:
@@ -54,8 +49,7 @@ class RemoteCrawl(Protocol):
 class RemoteHosts(Protocol):
     """Processes that execute parts of many crawls, for a server."""
 
-    count: int
-    """Number of processes; 0 until open."""
+    count: int  # number of processes; 0 until open
 
     async def open(self) -> None:
         """Start the processes unless running; raise InputError if that fails."""
@@ -76,7 +70,7 @@ class Runner(Protocol):
         """Raise InputError if the runner can't be used."""
 
     def hosts(self, most: int, note: Callable[[str], None]) -> RemoteHosts:
-        """Return processes for many crawls, up to `most` requests in flight each; `note` gets messages for operators."""
+        """Return processes for many crawls of up to `most` requests in flight; `note` gets messages for operators."""
 
     def crawl(self, request: CrawlRequest) -> RemoteCrawl:
         """Return a crawl, new or resumed, on its own processes; raise InputError if it can't run there."""
@@ -93,7 +87,7 @@ def runner(where: str, what: str = "--cluster") -> Runner:
     added, first = named("runners"), re.split(r"\W", where)[0]
     name = first if first in added else RAY
     if name not in added:
-        raise missing("runners", RAY, what) or InputError("missing-package", f"there is no runner {RAY}")
+        raise missing("runners", RAY, what) or InputError("missing-package", f"the runner {RAY} is not installed")
     made: Runner = added[name].load()(where)
     return made
 

@@ -44,9 +44,8 @@ def node_of(space: Space | None, text: str) -> str | None:
     except InputError:
         raise
     except Exception as error:  # from the user's own code
-        raise InputError(
-            "bad-plugin", f"{type(space).__name__}.node({text!r}) failed: {type(error).__name__}: {error}"
-        ) from error
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError("bad-plugin", f"{type(space).__name__}.node({text!r}) failed: {reason}") from error
 
 
 def read_seeds(options: Options, space: Space | None, notes: list[str], *, files: bool = True) -> Seeds:
@@ -78,9 +77,8 @@ def _addresses(options: Options, notes: list[str], files: bool) -> Seeds:
     for text, kind in named:
         url = check_seed(text)
         if url is None:
-            raise InputError(
-                "bad-url", f"the seed {text!r} is not a web address: write it like https://example.org/page"
-            )
+            hint = "write it like https://example.org/page"
+            raise InputError("bad-url", f"the seed {text!r} is not a web address: {hint}")
         if scope(url, 0):
             seeds.nodes.setdefault(url, kind)
         else:
@@ -110,21 +108,18 @@ SETTING = "searched"  # setting: results of each search engine
 def check_search(options: Options, space: Space | None) -> None:
     """Raise InputError if a search engine can't be queried."""
     if options.search and space is not None and not getattr(space, "has_addresses", False):
-        raise InputError("conflicting-options", "--search finds web pages: drop it, or --space")
+        raise InputError("conflicting-options", "--search finds web pages only: leave out --search or --space")
     for engine in options.search:
         if "{}" in engine and not options.topic:
-            raise InputError("missing-topic", f"--search {engine} needs words to ask for: give a topic in words")
+            raise InputError("missing-topic", f"--search {engine} needs a query: give a topic in words")
         _address(engine, engine.replace("{}", "words"))
 
 
 def _address(engine: str, text: str) -> str:
     url = check_seed(text)
     if url is None:
-        raise InputError(
-            "bad-url",
-            f"--search {engine} is not a web address: write that of a query with {{}} where the words go, as in "
-            "https://site.example/search?q={}",
-        )
+        hint = "write {} where the words go, as in https://site.example/search?q={}"
+        raise InputError("bad-url", f"--search {engine} is not a web address: {hint}")
     return url
 
 
@@ -157,9 +152,8 @@ async def ask_engines(
         asked.events += conversation.visits
         answers_of[engine] = within
         asked.seeds += within
-        asked.notes.append(
-            f"{len(within)} seeds from {engine}" + (f", {outside} results out of scope" if outside else "")
-        )
+        skipped = f", {outside} results out of scope" if outside else ""
+        asked.notes.append(f"{len(within)} seeds from {engine}{skipped}")
     if asked.events:
         asked.events.append(Setting(SETTING, answers_of, clock()))
     return asked
@@ -192,17 +186,15 @@ class _Conversation:
         return _address(self.engine, self.engine.replace("{}", quote_plus(words)))
 
     def _none(self) -> list[str]:
-        raise InputError(
-            "no-results", f"--search {self.engine} gave no results: try other words, or name a page with --seed"
-        )
+        hint = "try other words, or name a page with --seed"
+        raise InputError("no-results", f"--search {self.engine} gave no results: {hint}")
 
     async def _get(self, url: str, may_fail: bool = False) -> tuple[str, bytes, str]:
         """Return final URL, body and content type."""
         what = f"the search {url}"
         try:
-            node, page, visits = await fetch_page(
-                self.space, url, "search", what, clock=self.clock, patience=self.options.patience
-            )
+            patience = self.options.patience
+            node, page, visits = await fetch_page(self.space, url, "search", what, clock=self.clock, patience=patience)
         except InputError:
             if may_fail:  # some engines return 404 without results
                 return url, b"", ""

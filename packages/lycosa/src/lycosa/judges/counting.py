@@ -34,7 +34,7 @@ class Phrases:
             if phrase := " ".join(text.casefold().split()):
                 self.weights[phrase] = self.weights.get(phrase, 0.0) + float(weight)
         if not any(self.weights.values()):
-            raise InputError("empty-topic", "the topic has no words to look for: give it at least one")
+            raise InputError("empty-topic", "the topic has no words to search for: give at least one")
         self._patterns = [
             (phrase.split()[0], _pattern(phrase, match), weight) for phrase, weight in self.weights.items()
         ]
@@ -118,7 +118,7 @@ class KeywordJudge(StatelessJudge):
         self, words: str | Mapping[str, float], threshold: float = 0.69, *, window: int = 100, match: Match = "words"
     ) -> None:
         if window < 1:
-            raise ValueError(f"window is {window}: it must be 1 or more characters")
+            raise ValueError(f"'window' is {window}: it must be 1 or more characters")
         self.threshold = threshold
         self.window, self.match = window, match
         self.phrases = Phrases(dict.fromkeys(words.split(), 1.0) if isinstance(words, str) else words, match)

@@ -98,7 +98,7 @@ class EmbeddingJudge(StatelessJudge):
         rows = [vectors([_text(page)], code_of(page.language, ENGLISH))[0] for page in pages]
         rows = [vector for vector in rows if vector.any()]
         if not rows:
-            raise InputError("empty-file", "no example page has any text: name pages with words on them")
+            raise InputError("empty-file", "no example page has any text: give pages with text")
         return {"vector": [round(float(x), 4) for x in np.mean(rows, axis=0)], "vectors": digest()}
 
     def judge(self, page: Page, reading: Any) -> Judgement:
@@ -159,7 +159,7 @@ def _words_vector(weights: Mapping[str, float]) -> Vector:
     if not vector.any():
         raise InputError(
             "empty-topic",
-            f"the topic {' '.join(weights)!r} has no words to look for: give it nouns, not only short or common words",
+            f"the topic {' '.join(weights)!r} has no words to search for: use nouns, not only short or common words",
         )
     return vector
 

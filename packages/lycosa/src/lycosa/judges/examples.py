@@ -35,7 +35,7 @@ def centroid(pages: Iterable[Page], terms: int = TERMS) -> dict[str, float]:
         for number, value in zip(bag.ids.tolist(), vector.tolist(), strict=True):
             total[words.terms[number]] += value
     if not read:
-        raise InputError("empty-file", "no example page has any text: name pages with words on them")
+        raise InputError("empty-file", "no example page has any text: give pages with text")
     return {term: round(value / read, 3) for term, value in total.most_common(terms)}
 
 

@@ -60,7 +60,7 @@ def check_request(options: Options) -> None:
     if options.targets and not options.model:
         raise InputError("missing-option", "--target needs a model: add --model FILE")
     if options.model and not Path(options.model).is_file():
-        raise InputError("missing-file", f"there is no model {options.model}: make one with 'lycosa train'")
+        raise InputError("missing-file", f"{options.model} does not exist: create a model with 'lycosa train'")
     if name in JUDGES:
         _check_sources(name, [*given, *(["file"] if name == BROWSING and _training_file(options) else [])])
         if reserved := [key for key in settings if key in OPTION_PARAMETERS]:

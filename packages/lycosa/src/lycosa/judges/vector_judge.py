@@ -86,7 +86,7 @@ class VectorJudge(StatelessJudge):
         if not self.weights or not any(self.weights.values()):
             raise InputError(
                 "empty-topic",
-                f"the topic {words!r} has no words to look for: give it nouns, not only short or common words",
+                f"the topic {words!r} has no words to search for: use nouns, not only short or common words",
             )
 
     @property
@@ -357,7 +357,7 @@ class WeightedContentJudge(VectorJudge):
         body: float = 1.0,
     ) -> None:
         if title < 0 or body < 0 or not title + body > 0:
-            raise ValueError(f"title is {title:g} and body {body:g}: they must not be negative, and not both 0")
+            raise ValueError(f"'title' is {title:g} and 'body' {body:g}: they must not be negative, and not both 0")
         super().__init__(words, threshold, tf="raw", idf="none")
         self.title, self.body = title, body
 

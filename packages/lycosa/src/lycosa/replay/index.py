@@ -75,7 +75,7 @@ class Index:
         try:
             return [(str(name), str(start)) for name, start in msgpack.unpackb(packed)]
         except (ValueError, TypeError, msgpack.UnpackException) as error:
-            raise StoreError(f"the index {self._hosts[0]!s} is damaged: delete it; it will be rebuilt") from error
+            raise StoreError(f"the index {self._hosts[0]!s} is damaged: delete it, and it will be rebuilt") from error
 
     def pages(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
         """Return key and host of each distinct page."""

@@ -61,7 +61,7 @@ class Recorder:
             broken_off = _broken_off(path)
             number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         except OSError as error:
-            raise InputError("unwritable-file", f"cannot write the record {path}: {error.strerror}") from error
+            raise InputError("unwritable-file", f"cannot write the recording {path}: {error.strerror}") from error
         self._file: TextIO = os.fdopen(number, "a", encoding="utf-8")
         self._file.write("\n" if broken_off else "")
 
@@ -91,14 +91,14 @@ def _broken_off(path: Path) -> bool:
     if not path.exists():
         return False
     if not path.is_file():
-        raise InputError("bad-file", f"the record {path} is not a file: name one")
+        raise InputError("bad-file", f"the recording {path} is not a file")
     with open(path, "rb") as file:
         if not file.peek(1):
             return False
         if not file.read(20).lstrip().startswith(b"{"):
             raise InputError(
                 "bad-file",
-                f"{path} exists and is not a record of browsing: it is left as it is; choose another --record",
+                f"{path} exists and is not a recording of browsing: choose another file with --record",
             )
         file.seek(-1, os.SEEK_END)
         return file.read(1) != b"\n"
@@ -183,7 +183,7 @@ class _Live(Connection):
     async def _body(self, length: int) -> bytes:
         while len(self.buffer) < length:
             if self.transport is None:
-                raise ConnectionResetError("the client hung up")
+                raise ConnectionResetError("the client closed the connection")
             self.arrived.clear()
             await self.arrived.wait()
         body = bytes(self.buffer[:length])

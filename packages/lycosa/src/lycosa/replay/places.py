@@ -31,7 +31,7 @@ def archives(named: Iterable[Path]) -> list[Path]:
     files: dict[Path, None] = {}
     for path in named:
         if not path.exists():
-            raise InputError("missing-file", f"there is no {path}: name WARC files, or directories of them")
+            raise InputError("missing-file", f"{path} does not exist: give WARC files, or directories of them")
         if not path.is_dir():
             files[path] = None
             continue

@@ -188,9 +188,7 @@ class Recording:
                 return original
             revisit.body = original.body
             return revisit
-        raise Damaged(
-            f"{revisit.url} was recorded as the same as an earlier answer, and that one is not in these files"
-        )
+        raise Damaged(f"{revisit.url} was recorded as unchanged since an earlier response, which is not in these files")
 
     def _originals(self, revisit: RecordedAnswer) -> Iterable[RecordedAnswer]:
         """Yield records with the body: the referenced one, or any with the same digest."""

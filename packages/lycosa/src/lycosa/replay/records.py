@@ -55,7 +55,7 @@ def read(data: bytes) -> RecordedAnswer:
     try:
         record = next(iter(ArchiveIterator(io.BytesIO(data), parse_http=False)), None)
         if record is None:
-            raise Damaged("no record begins there")
+            raise Damaged("no WARC record begins there")
         headers = record.headers
         answer = RecordedAnswer(
             (headers.get("WARC-Target-URI") or "").strip("<> "),
@@ -68,7 +68,7 @@ def read(data: bytes) -> RecordedAnswer:
         )
         length = int(headers.get("Content-Length") or 0)
         if length > 200_000_000:
-            raise Damaged(f"it says to have {length:,} bytes")
+            raise Damaged(f"its Content-Length of {length:,} bytes is too large")
         block = record.reader.read()
     except (OSError, ValueError) as error:
         raise Damaged(str(error)) from error

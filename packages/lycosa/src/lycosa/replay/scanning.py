@@ -42,7 +42,9 @@ def segments(path: Path, size: int) -> list[tuple[int, int]]:
                     continue
                 if entry.compress_type != zipfile.ZIP_STORED:
                     raise InputError(
-                        "bad-file", f"{path}: {entry.filename} is compressed by the zip: unpack it, and name that"
+                        "bad-file",
+                        f"{path}: {entry.filename} is compressed within the zip file: unpack it, and give the "
+                        "unpacked file",
                     )
                 file.seek(entry.header_offset + 26)  # lengths of the two variable fields of the header
                 name, extra = struct.unpack("<HH", file.read(4))
@@ -124,7 +126,7 @@ class _Walk:
         if self.magic != PLAIN and self.part.read(place, len(self.magic)) != self.magic:
             raise InputError(
                 "bad-file",
-                f"{self.path} is compressed in one piece, so that no record can be read by itself: "
+                f"{self.path} is compressed as one block, so single records cannot be read: "
                 "unpack it, and name the .warc",
             )
 

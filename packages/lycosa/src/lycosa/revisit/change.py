@@ -58,10 +58,6 @@ class Change:
 
 
 def change_of(visit: Visit) -> Change | None:
-    """Return the recorded change of a visit, or None.
-
-    >>> change_of(Visit("a", "revisit", "unchanged", 1)) is None
-    True
-    """
+    """Return the recorded change of a visit, or None."""
     data = visit.data.get("change")
     return Change(**data) if data else None

@@ -68,13 +68,9 @@ DEFAULT = ("main-text", "tree", "links", "relevance")
 
 
 def detector(name: str) -> Compare:
-    """Return the detector of a name.
-
-    >>> detector("digest")(Snapshot("a", b"x"), Snapshot("a", b"y")).changed
-    True
-    """
+    """Return the detector of a name."""
     if name not in DETECTORS:  # user-defined detectors are not supported
-        raise InputError("unknown-name", f"there is no detector {name!r}: choose from {', '.join(DETECTORS)}")
+        raise InputError("unknown-name", f"unknown detector {name!r}: choose from {', '.join(DETECTORS)}")
     compare: Compare = DETECTORS.maker(name)
     return compare
 
@@ -94,10 +90,10 @@ def parse_detectors(text: str | Sequence[str]) -> tuple[str, ...]:
             names.append(name)
         else:
             raise InputError(
-                "unknown-name", f"there is no detector {name!r}: choose from {', '.join(DETECTORS)}, or 'default'"
+                "unknown-name", f"unknown detector {name!r}: choose from {', '.join(DETECTORS)}, or 'default'"
             )
     if not names:
-        raise InputError("missing-option", f"no detector is named: choose from {', '.join(DETECTORS)}, or 'default'")
+        raise InputError("missing-option", f"no detector given: choose from {', '.join(DETECTORS)}, or 'default'")
     return tuple(dict.fromkeys(names))
 
 
@@ -108,12 +104,6 @@ def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAUL
     detectors of that kind. A `blind` detector (digest, paper, simhash) counts as cosmetic if a detector that reads the
     text (main-text, tree) saw no other change. Different bodies without any detected change are cosmetic with magnitude
     0. Different bodies that no detector can read (neither text nor HTML) are a change of text.
-
-    >>> old = Snapshot.of("http://a.test/", b"<p>Coral reefs<footer>3 May</footer>", "text/html")
-    >>> new = Snapshot.of("http://a.test/", b"<p>Coral reefs<footer>4 May</footer>", "text/html")
-    >>> change = judge_change(old, new)
-    >>> change.kind, change.by, change.says
-    ('cosmetic', ['tree'], ['level 3: text, none of it in the main part'])
     """
     if old.body and old.body == new.body:
         return None
@@ -183,13 +173,7 @@ def paper(old: Snapshot, new: Snapshot) -> Verdict | None:
 
 
 def checksum(text: str) -> Fraction:
-    """Return the checksum of a page's source.
-
-    >>> checksum("abba"), checksum("")  # (97 + 98 + 98 + 97) / 2
-    (Fraction(195, 1), Fraction(0, 1))
-    >>> checksum("not all reefs live") == checksum("all reefs live not")
-    True
-    """
+    """Return the checksum of a page's source."""
     counts = Counter(text)
     return Fraction(sum(ord(letter) * n for letter, n in counts.items()), len(counts) or 1)
 
@@ -200,9 +184,6 @@ def simhash(old: Snapshot, new: Snapshot) -> Verdict | None:
     Up to NEAR bits are the effect of a new date or sentence; more is a changed text. The log stores the fingerprints,
     so no archive is needed; small changes go undetected. Unrelated texts differ in 32 bits on average, so the magnitude
     is min(1, distance / 32).
-
-    >>> simhash(Snapshot("a", simhash=0b1111), Snapshot("a", simhash=0b11110000))
-    Verdict(changed=True, kind='text', magnitude=0.25, says='8 of 64 bits of the fingerprint')
     """
     if old.simhash and new.simhash:
         before, after = old.simhash, new.simhash
@@ -221,11 +202,7 @@ def simhash(old: Snapshot, new: Snapshot) -> Verdict | None:
 
 
 def relevance(old: Snapshot, new: Snapshot) -> Verdict | None:
-    """Report that the page's relevance crossed the threshold. Magnitude: the absolute difference, at most 1.
-
-    >>> relevance(Snapshot("a", relevance=0.75, threshold=0.5), Snapshot("a", relevance=0.25, threshold=0.5))
-    Verdict(changed=True, kind='topic', magnitude=0.5, says='left the topic: 0.75, now 0.25')
-    """
+    """Report that the page's relevance crossed the threshold. Magnitude: the absolute difference, at most 1."""
     was, now = old.relevance >= old.threshold, new.relevance >= new.threshold
     if was == now:
         return Verdict(False)
@@ -239,12 +216,6 @@ def main_text(old: Snapshot, new: Snapshot) -> Verdict | None:
     Bodies that differ only in those are a cosmetic change. Blocks that only changed places are a change of structure;
     words that occur only in links are a change of links. The magnitude is the share of words that differ: see
     `difference`.
-
-    >>> def page(text): return Snapshot.of("http://a.test/", text.encode(), "text/html")
-    >>> main_text(page("<p>Ten reefs died.<p>3 views"), page("<p>Ten reefs died.<p>4 views")).changed
-    False
-    >>> main_text(page("<p>Ten reefs died.<p>3 views"), page("<p>Two reefs died.<p>4 views"))
-    Verdict(changed=True, kind='text', magnitude=0.3333333333333333, says='1 word removed, 1 added, of 3')
     """
     if not old.is_read or not new.is_read:
         return None
@@ -265,9 +236,6 @@ def links(old: Snapshot, new: Snapshot) -> Verdict | None:
     The magnitude is (added + removed) / (all links of both versions), over the links of the main part if any of these
     changed, else over all. A link that the other version has anywhere on the page was neither added nor removed.
     Session ids and tracking parameters are not part of a URL (web/urls.py).
-
-    >>> links(Snapshot("a", links=["b", "c"]), Snapshot("a", links=["c", "d"]))
-    Verdict(changed=True, kind='link', magnitude=0.6666666666666666, says='1 link added, 1 removed')
     """
     known = [(snapshot.body or snapshot.links or snapshot.text) for snapshot in (old, new)]
     if not all(known):
@@ -317,9 +285,6 @@ def difference(old: MainBlocks, new: MainBlocks) -> Difference:
     share = (max(lost, gained) - common) / max(words of old, words of new), over the words of blocks that only one has;
     where these have the same words, the share of adjacent word pairs that differ. A block that is furniture in the
     other version is not lost: only its surroundings were classified differently.
-
-    >>> difference(MainBlocks(["one two", "three four"]), MainBlocks(["one two", "three five"]))
-    Difference(lost=1, gained=1, moved=False, share=0.25, reordered=False, linked=False)
     """
     before, after = old.words, new.words
     if before == after:
@@ -342,7 +307,6 @@ def difference(old: MainBlocks, new: MainBlocks) -> Difference:
 
 
 def _only(blocks: list[str], other: MainBlocks) -> list[str]:
-    """Return the blocks missing from the other version, its furniture included."""
     elsewhere = set(other.furniture)
     have = Counter(other.blocks)
     only: list[str] = []
@@ -359,9 +323,6 @@ def share_of_others(old: list[str], new: list[str]) -> float:
     pairs.
 
     0 only for equal sequences; linear time.
-
-    >>> share_of_others(list("aab"), list("abcd")), share_of_others(list("abcd"), list("dabc"))
-    (0.5, 0.6)
     """
     if old == new:
         return 0.0
@@ -385,10 +346,6 @@ def tree(old: Snapshot, new: Snapshot) -> Verdict | None:
     Paper: Trivedi et al. 2014, II, Change Detection, 2. Our addition is the kind: where the main part (snapshot.py) has
     the same elements and words, the change is cosmetic; where only links were added or removed, it is a change of
     links.
-
-    >>> def page(text): return Snapshot.of("http://a.test/", text.encode(), "text/html")
-    >>> tree(page("<p>Coral<p>Reefs"), page("<p>Coral<ul><li>Reefs</ul>"))
-    Verdict(changed=True, kind='structure', magnitude=0.4, says='levels 3-4: structure and text')
     """
     if not old.is_html or not new.is_html:
         return None
@@ -432,11 +389,7 @@ def levels_apart(old: list[DomLevel], new: list[DomLevel]) -> tuple[float, float
 
 
 def _named(ways: dict[int, str], most: int = 6) -> str:
-    """Describe changed levels; consecutive levels of one kind are joined.
-
-    >>> _named({4: "structure", 5: "text", 6: "text"})
-    'level 4: structure; levels 5-6: text'
-    """
+    """Describe changed levels; consecutive levels of one kind are joined."""
     runs: list[tuple[int, int, str]] = []
     for level, way in ways.items():
         if runs and runs[-1][1] == level - 1 and runs[-1][2] == way:

@@ -55,14 +55,10 @@ def atom(
 
     `address` is the feed's URL, `at` its time if it is empty, `where` a function to the URL that shows a change, if not
     the page itself.
-
-    >>> feed = atom([], crawl="urn:uuid:00000000-0000-5000-8000-000000000000", title="coral <reefs>")
-    >>> print(feed.decode().splitlines()[1][:71])
-    <feed xmlns="http://www.w3.org/2005/Atom"><id>urn:uuid:00000000-0000-50
     """
     feed = Tree.Element("feed", xmlns=NAMESPACE)
     _add(feed, "id", crawl)
-    _add(feed, "title", _title(title))
+    _add(feed, "title", f"Changes: {plain_line(title)}" if title else "Changes")
     _add(feed, "updated", rfc3339(max((item.at for item in changes), default=at)))
     _add(_add(feed, "author"), "name", "Lycosa")
     _add(feed, "generator", "Lycosa", version=__version__)
@@ -86,8 +82,9 @@ def _entry(feed: Tree.Element, item: LoggedChange, says: str, shown: str) -> Non
         _add(entry, "link", rel="via" if shown else "alternate", href=plain_line(item.url, 10_000))
     if item.change.what == "moved" and is_http(item.change.target):
         _add(entry, "link", rel="related", href=plain_line(item.change.target, 10_000))
-    for term in _terms(item):
-        _add(entry, "category", term=term)
+    _add(entry, "category", term=item.change.what)
+    if item.change.what == "changed":
+        _add(entry, "category", term=item.change.kind)
     # an entry without a link must have content (RFC 4287)
     _add(entry, "summary" if is_http(item.url) or shown else "content", says, type="text")
 
@@ -97,14 +94,6 @@ def _add(parent: Tree.Element, tag: str, text: str = "", **attributes: str) -> T
     if text:
         child.text = text
     return child
-
-
-def _title(title: str) -> str:
-    return f"Changes: {plain_line(title)}" if title else "Changes"
-
-
-def _terms(item: LoggedChange) -> list[str]:
-    return [item.change.what, item.change.kind] if item.change.what == "changed" else [item.change.what]
 
 
 class Feeds:

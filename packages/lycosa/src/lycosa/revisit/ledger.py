@@ -57,11 +57,6 @@ class ChangeFilter:
     """Filter for changes.
 
     Kinds and magnitudes apply to changed pages only; vanished, moved, returned and new ones have neither.
-
-    >>> text = Change("changed", "text", 0.25)
-    >>> logged = LoggedChange(7, "urn:uuid:7", "http://www.reef.example/a", 0.0, "", 0.4, text)
-    >>> ChangeFilter(at_least=0.2).takes(logged), ChangeFilter(at_least=0.3).takes(logged), ChangeFilter(host="reef.example").takes(logged)
-    (True, False, True)
     """
 
     what: tuple[str, ...] = ()  # empty: all
@@ -78,7 +73,7 @@ class ChangeFilter:
                 if word not in known:
                     raise InputError("unknown-name", f"--{name} {word!r} is unknown: choose from {', '.join(known)}")
         if not 0 <= self.at_least <= 1:
-            raise InputError("out-of-range", f"a magnitude is from 0 to 1, not {self.at_least:g}")
+            raise InputError("out-of-range", f"a magnitude must be from 0 to 1, not {self.at_least:g}")
         _ = self._search, self._name  # validate now instead of at the first change
 
     @cached_property
@@ -115,10 +110,7 @@ def changes(
     wanted: ChangeFilter = IMPORTANT_CHANGES,
     newest_first: bool = False,
 ) -> Iterator[LoggedChange]:
-    """Yield changes after event number `after` up to `upto`, detected from `since` and before `until`.
-
-    In the order of the log, that is, in which the visits ended.
-    """
+    """Yield changes in the order of the log, after event `after` up to `upto`, from `since` and before `until`."""
     crawl = identity(log)
     first = max(after, beginning(log, since) - 1, refreshed_from(log))
     where = f"{VISITS_WITH_CHANGES} AND outcome != 'unchanged' AND seq > ? AND seq <= ?"
@@ -142,22 +134,13 @@ def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -
         was = before.relevance_now
         if change.what in ("vanished", "moved") or not title:
             title = before.title
-    return LoggedChange(
-        seq=seq,
-        # Includes the change itself, because copies of a crawl that continue separately must have distinct ids.
-        id=uuid5(crawl, f"{seq} {visit.started!r} {visit.node!a}").urn,
-        url=visit.node,
-        at=visit.started,
-        title=title,
-        relevance=visit.relevance_now,
-        change=change,
-        was=was,
-        follows=visit.follows,
-    )
+    # Includes the change itself, because copies of a crawl that continue separately must have distinct ids.
+    urn = uuid5(crawl, f"{seq} {visit.started!r} {visit.node!a}").urn
+    return LoggedChange(seq, urn, visit.node, visit.started, title, visit.relevance_now, change, was, visit.follows)
 
 
 def identity(log: SqliteLog) -> UUID:
-    """Return an id of the crawl that survives moving its directory: a hash of its first event, which contains a time."""
+    """Return an id of the crawl that survives moving its directory: a hash of its first event, which has a time."""
     first = next(log.rows("kind, node, body", order="seq LIMIT 1"), ("", "", b""))
     digest = hashlib.sha256(repr(first).encode("utf-8", "backslashreplace")).digest()
     return UUID(bytes=digest[:16], version=5)
@@ -211,7 +194,6 @@ def quiet_looks(log: SqliteLog, *, after: int = 0, upto: int | None = None, sinc
 
 
 def last_look(log: SqliteLog) -> tuple[float, bool]:
-    """Return the time of the last visit, and whether it was a revisit."""
     again = next(log.events("kind = 'revisit'", "seq DESC LIMIT 1"), None)
     last = next(log.events(VISITS_WITH_CHANGES, "seq DESC LIMIT 1"), None)
     return (last.started if isinstance(last, Visit) else 0.0), again is not None
@@ -240,11 +222,7 @@ def name(item: LoggedChange) -> str:
 
 
 def describe_change(change: Change) -> str:
-    """Describe a change in two or three words.
-
-    >>> describe_change(Change("changed", "text", 0.25)), describe_change(Change("vanished"))
-    ('text changed, 25 %', 'vanished')
-    """
+    """Describe a change in two or three words."""
     if change.what != "changed":
         return change.what
     return f"{change.kind} changed, {format_share(change.magnitude)}"
@@ -297,20 +275,12 @@ def format_counts(tally: Mapping[str, int]) -> str:
 
 
 def day_and_time(at: float) -> str:
-    """Format a time for people, in UTC.
-
-    >>> day_and_time(1_700_000_000)
-    '2023-11-14 22:13 UTC'
-    """
+    """Format a time for people, in UTC."""
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def rfc3339(at: float) -> str:
-    """Format a time as in RFC 3339.
-
-    >>> rfc3339(1_700_000_000.7)
-    '2023-11-14T22:13:20Z'
-    """
+    """Format a time as in RFC 3339."""
     return f"{datetime.fromtimestamp(int(at), UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 

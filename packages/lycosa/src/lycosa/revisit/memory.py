@@ -101,7 +101,6 @@ class Memory:
         return page
 
     def _arrived(self, place: Destination, visit: Visit, table: Table) -> None:
-        """Handle the visit of a moved page's target: retry it or follow a further redirect."""
         if visit.retry_at:
             place.attempt, place.until = visit.attempt + 1, visit.retry_at
             self.targets[visit.node] = place
@@ -117,7 +116,6 @@ class Memory:
             self.targets[target] = Destination(row, kind, int(table.hops[row]), int(table.attempts[row]) + 1)
 
     def _watch(self, visit: Visit, table: Table) -> None:
-        """Start watching a page or source after its first visit if it qualifies."""
         row = table.row_of.get(visit.node, -1)
         if row < 0 or visit.node in self.watched:
             return
@@ -230,15 +228,6 @@ class Hints:
     recover.
 
     All of it is a fold over visits in order: sources that were read (`heard`) and pages that were visited (`learn`).
-
-    >>> hints = Hints()
-    >>> hints.learn("a.test", "page", at=86_400.0, changed=False)
-    >>> hints.heard("a.test", "page", "1970-01-05", now=5 * 86_400.0)  # the fifth day: after our visit
-    True
-    >>> hints.believed("a.test", "page")
-    0.5
-    >>> hints.learn("a.test", "page", at=6 * 86_400.0, changed=True); round(hints.precision("a.test"), 3)
-    0.667
     """
 
     def __init__(self) -> None:
@@ -285,9 +274,7 @@ class Hints:
         return self._hosts[host].precision if host in self._hosts else 0.5
 
     def believed(self, host: Hashable, node: Hashable) -> float:
-        """Return the probability by its host's hint that the page has changed: 0 without a hint or for an unreliable
-        host.
-        """
+        """Return the probability by its host's hint that the page has changed; 0 if the host is unreliable."""
         if node not in self._open:
             return 0.0
         said = self._hosts[host]
@@ -297,9 +284,7 @@ class Hints:
     def due(
         self, host: Hashable, node: Hashable, due: float, *, weight: float, rate: float, price: float, last: float
     ) -> float:
-        """Return the time at which a page is due: that of its hint if it is believed and worthwhile, else the scheduled
-        one.
-        """
+        """Return the due time of a page: that of its hint if believed and worthwhile, else the scheduled one."""
         chance = self.believed(host, node)
         if chance <= 0 or chance * weight <= price * rate:
             return due

@@ -51,19 +51,14 @@ class Channel:
 
             address = Template(address).substitute(os.environ)
         except ImportError as error:
-            raise InputError(
-                "missing-package", "--notify needs apprise: install it with pip install 'lycosa[notify]'"
-            ) from error
+            raise InputError("missing-package", "--notify needs apprise: pip install 'lycosa[notify]'") from error
         except (KeyError, ValueError) as error:
-            raise InputError(
-                "missing-variable", f"--notify: the environment variable {error} is not set; write $$ for a dollar"
-            ) from error
+            message = f"--notify: the environment variable {error} is not set; write $$ for a dollar"
+            raise InputError("missing-variable", message) from error
         logging.getLogger("apprise").addHandler(logging.NullHandler())
         self._apprise = Apprise()
         if not self._apprise.add(address):  # not repeated in the message: it may contain a password
-            raise InputError(
-                "bad-notify", "--notify: apprise does not know this kind of address; write it like mailto://..."
-            )
+            raise InputError("bad-notify", "--notify: unknown kind of address; write it like mailto://...")
         plugin: Any = self._apprise[0]
         if "overflow=" not in address:
             plugin.overflow_mode = OverflowMode.TRUNCATE  # one message of any length
@@ -83,7 +78,6 @@ class Channel:
 
 
 def channels_of(addresses: Iterable[str]) -> list[Channel]:
-    """Return a channel for each address; raise for one that apprise does not know."""
     return [Channel(address) for address in dict.fromkeys(addresses)]
 
 
@@ -151,7 +145,7 @@ class Notifier:
                     tally[item.change.what] += 1
                     items += [item] if len(items) < 50 else []  # further changes are only counted
                 if items and (failure := await channel.send(*self.message(items, tally))):
-                    self.say(f"{channel.name}: {failure}; tried again with the next changes")
+                    self.say(f"{channel.name}: {failure}; retried with the next changes")
                     continue
                 self._notified[channel.key] = last
                 self._save()

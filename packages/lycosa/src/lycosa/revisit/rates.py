@@ -57,10 +57,7 @@ _CLASSES = 4
 
 
 class Posterior(NamedTuple):
-    """Approximate Gamma posterior of each page's rate: mean (per second) and shape.
-
-    The standard deviation is rate/sqrt(shape).
-    """
+    """Gamma posterior of each page's rate: mean (per second) and shape; the deviation is rate/sqrt(shape)."""
 
     rate: Floats
     shape: Floats
@@ -77,11 +74,6 @@ def estimate(
 
     where B is b plus all time without a change. It falls and is convex, so Newton steps from the left never overshoot;
     h(x) >= 1 - x/2 gives a start left of the root. `start` may be a better one.
-
-    >>> day = 86_400.0
-    >>> rate, _ = estimate(np.full((1, 4), day), np.array([[np.inf, -1.0, np.inf, -1.0]]))
-    >>> round(float(rate[0] * day), 6), round(float(np.log(4.5 / 2.5)), 6)
-    (0.587787, 0.587787)
     """
     n = len(span)
     changed = since == np.inf
@@ -112,7 +104,7 @@ def estimate(
 
 @dataclass(slots=True)
 class Prior:
-    """Shape, overall mean, and factors by host and by relevance class."""
+    """Gamma prior of the change rates: shape, overall mean, and factors by host and by relevance class."""
 
     shape: float = SHAPE
     mean: float = USUAL
@@ -177,11 +169,7 @@ def credible(y: Floats, group: NDArray[np.integer], shape: float) -> Floats:
 
 
 def digamma(x: Floats) -> Floats:
-    """Return the derivative of log Gamma for x > 0, accurate to about 1e-8.
-
-    >>> round(float(digamma(np.array([1.0]))[0]), 7)  # minus Euler's constant
-    -0.5772157
-    """
+    """Return the derivative of log Gamma for x > 0, accurate to about 1e-8."""
     y = x + 5.0
     series = np.log(y) - 1 / (2 * y) - 1 / (12 * y**2) + 1 / (120 * y**4) - 1 / (252 * y**6)
     result: Floats = series - sum(1 / (x + step) for step in range(5))
@@ -241,12 +229,6 @@ class Histories:
 
     One row per page in columns that grow by doubling, like those of core/table.py; a fold over the log. The last 16
     visits of a page are kept, in slot `number % 16`: older ones say little about its current behaviour.
-
-    >>> histories = Histories()
-    >>> page = histories.add(0.0, host=3, weight=0.5)
-    >>> histories.look(page, 60.0, changed=False); histories.look(page, 90.0, changed=True, modified=80.0)
-    >>> histories.span[page, :2].tolist(), histories.since[page, :2].tolist()
-    ([60.0, 30.0], [-1.0, 10.0])
     """
 
     host: NDArray[np.int32]
@@ -319,7 +301,6 @@ class Histories:
         self.now = max(self.now, at)
 
     def rows(self, which: Rows | int | None = None) -> Rows:
-        """Return the requested rows as an array; all by default."""
         return np.arange(self._length) if which is None else np.atleast_1d(np.asarray(which, np.intp))
 
 
@@ -371,10 +352,6 @@ def waiting(
     """Return the time until the claims of pages reach the price, at most `longest`; `start` are guesses.
 
     Newton steps in (log u, log gain), where the curve is nearly straight, within a bracket.
-
-    >>> one = np.ones(1); tau = waiting(0.2, one, one, 2 * one, 100 * one)
-    >>> claim(tau, one, one, 2 * one).round(12).tolist()
-    [0.2]
     """
     tau = longest.copy()
     theta = shape / np.maximum(rate, 1e-300)

@@ -55,11 +55,7 @@ class RevisitScheduler(protocols.VisitScheduler):
         # Set for timed runs: exploring must not use the unspent share of refreshing.
         self.pace: Pace | None = None
         self.memory = Memory(
-            self.host_key,
-            self.behaviours,
-            threshold,
-            irrelevant=options.watch_all,
-            attempts=options.attempts,
+            self.host_key, self.behaviours, threshold, irrelevant=options.watch_all, attempts=options.attempts
         )
         self.witness = ChangeComparer(self.memory, versions, detectors)
         self.histories, self.watched = self.memory.histories, self.memory.watched
@@ -150,10 +146,8 @@ class RevisitScheduler(protocols.VisitScheduler):
         if NEVER in waits:  # a response will wake the loop; check again after a second in any case
             soonest = min(soonest, now + 1.0)
         soonest = min(soonest, self._agenda.next)
-        if self.once:
-            return (
-                max(now, soonest) if soonest <= now + 600.0 else NEVER
-            )  # seconds that a refresh waits for a host or a retry
+        if self.once:  # a refresh waits at most 600 seconds for a host or a retry
+            return max(now, soonest) if soonest <= now + 600.0 else NEVER
         if self.explore and self.pace is not None and self.pace.next(now) > now:
             soonest = min(soonest, self.pace.next(now))
         return max(now, min(soonest, self._again))
@@ -207,7 +201,6 @@ class RevisitScheduler(protocols.VisitScheduler):
         self._agenda.plan(due, claims, now, now + STALE)
 
     def _times(self, which: int | None) -> Times:
-        """Return the due times of one or all pages: by the schedule, the user's behaviours, and hints."""
         rows, tried = self.histories.rows(which), self.histories.tried
         due = self.schedule.due(self.histories, which)
         due = self.behaviours.due(self.memory.behaviour[rows], due, tried[rows], self.began)
@@ -296,9 +289,7 @@ class Agenda:
         self._later: list[tuple[float, int]] = []
 
     def plan(self, due: NDArray[np.float64], claims: NDArray[np.float64], now: float, horizon: float) -> None:
-        """Replace the plan by the due times of all pages and the claims of visiting them; pages due beyond `horizon`
-        are left out.
-        """
+        """Replace the plan; pages due beyond `horizon` are left out."""
         self._queues, self._later = {}, []
         ready = np.flatnonzero(due <= now)
         # Urgent pages get infinite claims. A sorted list is a heap.
@@ -333,7 +324,6 @@ class Agenda:
         return list(self._queues)
 
     def take(self, now: float, ready: Callable[[str], float]) -> int:
-        """Return the page with the largest claim among ready hosts, or -1."""
         best: tuple[float, int] | None = None
         for host_key in self.host_keys(now):
             top = self._queues[host_key][0]
@@ -442,7 +432,6 @@ class ChangeComparer:
             visit.links, visit.relevance, visit.terms = Links(), 0.0, Terms(new=visit.terms.new)
 
     def _is_same(self, before: Visit, visit: Visit, page: Page) -> bool:
-        """Return whether the content is identical: equal inflated bytes with the same interpretation."""
         if page.exchange is None or not before.digest or _directives(before) != _directives(visit):
             return False
         kept = self.versions.exchange(before)
@@ -475,7 +464,6 @@ class ChangeComparer:
         return difference(self._kept(before).main, self._come(visit, page).main).share
 
     def _kept(self, before: Visit) -> Snapshot:
-        """Return the archived version, or one made of the log's data."""
         version = self._version(before, self.versions.exchange(before), before.title, "", before.links.urls)
         if version.body:
             document = reparse_page(version.body, before.node, version.content_type, in_worker="apart" in before.data)

@@ -34,7 +34,9 @@ ENTRIES = {
         "schedules", "Automatic", "learns how often each page changes and revisits where that keeps most pages fresh",
         "Cho, Garcia-Molina 2003",
     ),
-    "fixed": RegistryEntry("schedules", "Fixed", "revisits all pages at the same interval, or as often as the budget allows"),
+    "fixed": RegistryEntry(
+        "schedules", "Fixed", "revisits all pages at the same interval, or as often as the budget allows",
+    ),
 }  # fmt: skip
 SCHEDULES = Registry("schedule", "lycosa.revisit", ENTRIES)
 
@@ -68,10 +70,8 @@ class Schedule(ABC):
         self.least = parse_duration(least, "least")
         self.most = parse_duration(most, "most")
         if self.least > self.most:
-            raise InputError(
-                "conflicting-options",
-                f"least ({format_duration(self.least)}) is longer than most ({format_duration(self.most)})",
-            )
+            least_text, most_text = format_duration(self.least), format_duration(self.most)
+            raise InputError("conflicting-options", f"'least' ({least_text}) is longer than 'most' ({most_text})")
 
     @abstractmethod
     def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
@@ -171,12 +171,6 @@ class Automatic(Schedule):
 
     Paper: Cho, Garcia-Molina 2003, "Effective page refresh policies for web crawlers"; learning rates on the way and
     weighting by relevance are ours.
-
-    >>> histories = Histories()
-    >>> for weight in (0.1, 0.9): page = histories.add(0.0, weight=weight); histories.look(page, 86_400.0, changed=True)
-    >>> less, more = Automatic(per_second=1 / 86_400).due(histories)
-    >>> bool(more < less)
-    True
     """
 
     def __init__(
@@ -188,7 +182,7 @@ class Automatic(Schedule):
     ) -> None:
         super().__init__(per_second, least, most)
         if not 0 <= rest <= 1:
-            raise ValueError(f"rest is {rest}: it must be from 0 to 1, a share of the budget")
+            raise ValueError(f"'rest' is {rest}: it must be from 0 to 1, a share of the budget")
         self.rest = rest
         self.price = 0.0
         self._rates = Rates()
@@ -226,7 +220,6 @@ class Automatic(Schedule):
         return np.maximum(waiting(price, weight, *known, longest, start), self.least)
 
     def _find_price(self, histories: Histories, rows: Rows, weight: Floats, known: Posterior) -> None:
-        """Find the price at which the visits of all pages match the budget."""
         chosen = np.flatnonzero(~histories.dropped[rows] & (weight > 0))
         watched = len(chosen)
         if watched > _SAMPLE:  # sampled by a hash of the number, so that patterns in it do not matter
@@ -278,10 +271,6 @@ class Behaviours:
 
     Paper: Trivedi et al. 2014, section II, freshness tuning: "Re-crawl URL patterns" (now), "Always force re-crawl",
     "Crawl frequently", "Crawl infrequently". It specifies neither the precedence nor the intervals.
-
-    >>> behaviours = Behaviours(frequently=["/news/"], infrequently=["archive"], infrequent="2 weeks")
-    >>> behaviours.of("http://a.test/news/archive"), behaviours.of("http://a.test/")
-    ('frequently', 'automatic')
     """
 
     def __init__(
@@ -306,20 +295,10 @@ class Behaviours:
     def of(self, url: str) -> Behaviour:
         return BEHAVIOURS[self.number(url)]
 
-    def due(
-        self,
-        numbers: NDArray[np.integer],
-        due: NDArray[np.float64],
-        tried: NDArray[np.float64],
-        started: float,
-    ) -> NDArray[np.float64]:
+    def due(self, numbers: NDArray[np.integer], due: Floats, tried: Floats, started: float) -> Floats:
         """Return the due times of pages from the scheduled ones, their last requests and the start of the run.
 
         -inf: before everything else. A page requested in this run, even in vain, is not due again at once.
-
-        >>> behaviours, kinds = Behaviours(), np.arange(5)  # one of each; all last seen at 0, the run starts at noon
-        >>> (behaviours.due(kinds, np.full(5, 40 * 86_400.0), np.zeros(5), 43_200.0) / 86_400).tolist()
-        [-inf, 0.5, 1.0, 30.0, 40.0]
         """
         waiting = tried < started
         often = np.minimum(due, tried + self.frequent)

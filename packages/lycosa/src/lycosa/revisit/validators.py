@@ -46,7 +46,6 @@ class Validators:
     modified: str = ""
 
     def conditions(self, honesty: Honesty) -> tuple[tuple[str, str], ...]:
-        """Return the conditional headers of the next request; none for unreliable hosts."""
         if not honesty.trusted:
             return ()
         asked = []
@@ -92,7 +91,6 @@ def _strong(etag: str) -> str:
 
 
 def _same(before: Validators, visit: Visit) -> bool:
-    """Return whether the strongest validator of both responses is equal."""
     if before.etag and visit.etag:
         return _strong(before.etag) == _strong(visit.etag)
     return bool(before.modified) and before.modified == visit.modified and not (before.etag or visit.etag)

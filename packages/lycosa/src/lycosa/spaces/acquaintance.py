@@ -83,15 +83,15 @@ class AcquaintanceSpace(GraphSpace):
     ) -> None:
         if not traits or not receiver:
             raise ValueError(
-                "it needs people's traits, one per line (person, tab, trait, tab, value), and whom to reach: write "
+                "it needs the traits of people, one per line (person, tab, trait, tab, value), and a receiver: write "
                 "acquaintance,file=...,traits=...,receiver=NAME"
             )
         super().__init__(acquaintances, relevance={receiver: 1.0}, file=file)
         traits = read_traits(traits) if isinstance(traits, str) else traits
         if not 0.0 <= misjudged < math.inf:
-            raise ValueError(f"misjudged is {misjudged}: it must be 0 or more")
+            raise ValueError(f"'misjudged' is {misjudged}: it must be 0 or more")
         if not traits.get(receiver):
-            raise ValueError(f"nothing is known of the receiver {receiver!r}: give it traits to be found by")
+            raise ValueError(f"the receiver {receiver!r} has no traits: add some to the file")
         self.traits, self.receiver = traits, receiver
         self.misjudged, self.seed = misjudged, seed
 

@@ -49,11 +49,11 @@ class GossipSpace(GraphSpace):
     ) -> None:
         if not documents:
             raise ValueError(
-                "it needs what peers have, one per line: peer, tab, text. Write gossip,file=...,documents=..."
+                "it needs the documents of peers, one per line (peer, tab, text): write gossip,file=...,documents=..."
             )
         super().__init__(overlay, file=file)
         if not 0.0 <= known <= 1.0 or not 0.0 <= stale <= 1.0:
-            raise ValueError(f"known is {known} and stale is {stale}: both are shares, from 0 to 1")
+            raise ValueError(f"'known' is {known} and 'stale' is {stale}: both must be from 0 to 1")
         if isinstance(documents, str):
             read: dict[str, list[str]] = {}
             for _, (peer, text) in read_rows(documents, "a peer, a tab, and the text of a document", 2, 2):

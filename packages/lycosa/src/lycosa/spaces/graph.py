@@ -43,9 +43,7 @@ class GraphSpace(Space):
         scores: str = "",
     ) -> None:
         if links is None and not file:
-            raise ValueError(
-                "it needs a file of links, one per line, with a tab between two nodes: write graph,file=..."
-            )
+            raise ValueError("it needs a file of links, one per line (node, tab, target): write graph,file=...")
         self.read: GraphFile | None = None
         if file:
             self.read = links = GraphFile(file)
@@ -66,11 +64,8 @@ class GraphSpace(Space):
             link_relevances = self.read.link_relevances(node)
         else:
             link_relevances = [float(self.alpha.get((node, target), 0.0)) for target in targets]
-        return Page(
-            "ok",
-            links=Links.to(*targets),
-            data={"beta": float(self.relevance.get(node, 0.0)), "alpha": link_relevances},
-        )
+        data = {"beta": float(self.relevance.get(node, 0.0)), "alpha": link_relevances}
+        return Page("ok", links=Links.to(*targets), data=data)
 
 
 class GraphFile(Mapping[str, Sequence[str]]):
@@ -85,10 +80,7 @@ class GraphFile(Mapping[str, Sequence[str]]):
             targets.append(self._of(target))
             link_relevances.append(_number(rest[0], "alpha", file, line) if rest else 0.0)
         if not sources:
-            raise InputError(
-                "bad-file",
-                f"{file} has no links: write a node, a tab, and the node that it links to, one link per line",
-            )
+            raise InputError("bad-file", f"{file} has no links: write one per line: a node, a tab, and its target")
         origin = np.frombuffer(sources, np.int32)
         order = np.argsort(origin, kind="stable")
         self._targets = np.frombuffer(targets, np.int32)[order]
@@ -96,11 +88,10 @@ class GraphFile(Mapping[str, Sequence[str]]):
         self._starts = np.searchsorted(origin[order], np.arange(len(self.names) + 1))
 
     def _of(self, name: str) -> int:
-        number = self.number.get(name)
-        if number is None:
-            number = self.number[name] = len(self.names)
+        if name not in self.number:
+            self.number[name] = len(self.names)
             self.names.append(name)
-        return number
+        return self.number[name]
 
     def _span(self, node: str) -> slice:
         number = self.number[node]
@@ -136,7 +127,7 @@ def read_scores(file: str) -> dict[str, float]:
     scores: dict[str, float] = {}
     for line, (node, score) in read_rows(file, "a node, a tab, and its score", 2, 2):
         if node in scores:
-            raise InputError("bad-file", f"{file}, line {line}: {node!r} has a score already; keep one of them")
+            raise InputError("bad-file", f"{file}, line {line}: {node!r} has two relevances; keep one of them")
         scores[node] = _number(score, "the score", file, line)
     return scores
 
@@ -158,7 +149,7 @@ def _lines(file: str) -> Iterator[str]:
         mode = os.stat(file).st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # reading it may block or never end
             raise InputError(
-                "unreadable-file", f"cannot read the graph in {file}: it is a pipe or a device; save it as a file first"
+                "unreadable-file", f"cannot read the graph in {file}: it is a pipe or a device, not a file"
             )
         with open(file, encoding="utf-8-sig") as text:
             yield from text

@@ -34,12 +34,12 @@ def make_space(
     authority: SharedPoliteness | None = None,
     **known: Any,
 ) -> Space:
-    """Make the space named in the options; `lost` is called when the proxy is gone, `known` holds optional arguments."""
+    """Make the space named in the options; `lost` is called when the proxy is gone, `known` has optional arguments."""
     name, given = parse_spec(options.space)
     if name == "web":
         if given:
             raise InputError(
-                "unknown-option", f"web has no parameter {next(iter(given))!r}: it takes the options of the crawl"
+                "unknown-option", f"the web space has no parameter {next(iter(given))!r}: use the options of the crawl"
             )
         return web_space(options, clock, lost, authority=authority)
     accept = SPACES[name].accept if name in SPACES else ()
@@ -120,19 +120,16 @@ def wall_clock() -> Clock:
 
 
 def user_agent(options: Options) -> str:
-    """Return the user agent: Lycosa's name, with the contact if there is one."""
     agent = options.user_agent or f"{SOFTWARE} (focused crawler; obeys robots.txt)"
     if options.contact:
         agent = f"{agent} (+{options.contact})"
     if not re.fullmatch(r"[\x20-\x7e]+", agent) or not product(agent):
-        raise InputError(
-            "bad-user-agent", f"the user agent {agent!r} must be one line of plain ASCII that begins with a name"
-        )
+        message = f"the user agent {agent!r} must be one line of plain ASCII that begins with a name"
+        raise InputError("bad-user-agent", message)
     return agent
 
 
 def signer_of(options: Options) -> Signer | None:
-    """Return the signer of requests if an identity is configured."""
     return Signer(Identity.load(Path(options.identity))) if options.identity else None
 
 

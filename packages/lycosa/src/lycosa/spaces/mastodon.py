@@ -40,14 +40,7 @@ class BadAnswer(ValueError):
 
 @dataclass(slots=True, frozen=True)
 class Api:
-    """URLs of one server's API.
-
-    >>> api = Api("https://social.example")
-    >>> api.node("@alice"), api.node("#jazz")
-    ('https://social.example/api/v1/accounts/lookup?acct=alice', 'https://social.example/api/v1/timelines/tag/jazz?limit=40')
-    >>> api.node("https://social.example/@bob@other.example")
-    'https://social.example/api/v1/accounts/lookup?acct=bob%40other.example'
-    """
+    """URLs of one server's API."""
 
     server: str  # scheme, host and port
     boosts: bool = False
@@ -89,7 +82,6 @@ class Api:
         return f"{node.partition('?')[0]}?limit={AT_ONCE}&max_id={before}" if kind == "tag" else ""
 
     def _address(self, text: str) -> str | None:
-        """Return the node for the URL of a profile or hashtag, on this or another server; or the URL of a node itself."""
         url = canonical(text)
         if url is None:
             return None
@@ -115,9 +107,6 @@ class Api:
 def place(node: str) -> tuple[str, str]:
     """Return the type of a node and its subject: `account` with its id, `lookup`, `tag` with its name, `search`; empty
     for others.
-
-    >>> place("https://social.example/api/v1/accounts/7/statuses?limit=40")
-    ('account', '7')
     """
     match = _PATHS.fullmatch(urlsplit(node).path) if is_http(node) and "/api/" in node else None
     if match is None:
@@ -175,7 +164,6 @@ class MastodonAnswer:
 
     @property
     def language(self) -> str:
-        """The language that most statuses declare, or an empty string."""
         spoken = Counter(status.language for status in self.statuses if status.language)
         return max(spoken, key=lambda code: spoken[code], default="")
 
@@ -184,18 +172,12 @@ def read_answer(body: bytes, node: str) -> MastodonAnswer:
     """Parse an inflated body according to its node.
 
     Only public statuses are kept whose authors have not opted out of indexing.
-
-    >>> alice = {"id": "7", "acct": "alice", "display_name": "Alice"}
-    >>> told = [{"account": alice, "visibility": "public", "content": "<p>All that <b>jazz</b></p>"}]
-    >>> answer = read_answer(json.dumps(told).encode(), "https://social.example/api/v1/accounts/7/statuses?limit=40")
-    >>> answer.author.title, answer.text
-    ('Alice (@alice)', 'All that jazz')
     """
     answer, kind = _load(body), place(node)[0]
     if kind == "lookup":
         author = _person(answer)
         if author is None:
-            raise BadAnswer("JSON, but no account")
+            raise BadAnswer("JSON without an account")
         return MastodonAnswer(author=author)
     people: list[Person] = []
     if kind == "search" and isinstance(answer, dict):
@@ -204,7 +186,7 @@ def read_answer(body: bytes, node: str) -> MastodonAnswer:
             person.note = _plain(person.note, node)
         answer = answer.get("statuses")
     if not isinstance(answer, list):
-        raise BadAnswer("JSON, but no list of statuses")
+        raise BadAnswer("JSON without a list of statuses")
     boosts = kind != "account" or "exclude_reblogs=true" not in node
     statuses, author = list(_statuses(answer, node, boosts)), None
     if kind == "account":
@@ -241,9 +223,6 @@ def resets_in(reset: str, date: str, now: float) -> float | None:
     """Return the seconds until a rate limit is reset, by X-RateLimit-Reset and the server's Date; None if unknown.
 
     Mastodon sends an ISO 8601 time; others send seconds since the epoch, or seconds from now.
-
-    >>> resets_in("1970-01-01T00:02:00.000Z", "", 90.0), resets_in("soon", "", 90.0)
-    (30.0, None)
     """
     reset = reset.strip()
     try:
@@ -268,7 +247,7 @@ def _load(body: bytes) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise BadAnswer(f"no JSON: {str(error)[:100]}") from error
+        raise BadAnswer(f"not JSON: {str(error)[:100]}") from error
 
 
 def _statuses(statuses: list[Any], node: str, boosts: bool) -> Iterator[Status]:
@@ -295,7 +274,6 @@ def _statuses(statuses: list[Any], node: str, boosts: bool) -> Iterator[Status]:
 
 
 def _text(status: Any, node: str) -> str:
-    """Return the content warning of a status, if any, and its text without markup."""
     warning, written = _line(_part(status, "spoiler_text"), 1000), _part(status, "content")
     # characters of one status, with its markup
     said = _plain(_scalar(written[:100_000]), node) if isinstance(written, str) else ""
@@ -346,7 +324,6 @@ def _several(value: Any) -> list[Any]:
 
 
 def _line(value: Any, most: int) -> str:
-    """Return a string as one printable line; empty for other types."""
     if not isinstance(value, str):
         return ""
     return " ".join(printable(_scalar(value[: 2 * most]), " ").split())[:most]

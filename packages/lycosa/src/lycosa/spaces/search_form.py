@@ -98,13 +98,13 @@ class SearchFormSpace(OverWeb):
             )
         form = canonical(url.replace("{}", _HERE))
         if form is None or form.count(_HERE) != 1:
-            raise ValueError(f"url is {url!r}: it must be a web address, as in https://site.example/search?q={{}}")
+            raise ValueError(f"'url' is {url!r}: it must be a web URL, as in https://site.example/search?q={{}}")
         if pages < 1 or most < 1:
-            raise ValueError("pages and most must be 1 or more")
+            raise ValueError("'pages' and 'most' must be 1 or more")
         try:
             self.record = re.compile(record)
         except re.error as error:
-            raise ValueError(f"record is {record!r}, which is not a regular expression: {error}") from error
+            raise ValueError(f"'record' is {record!r}, which is not a regular expression: {error}") from error
         super().__init__(web)
         self.url, self.pages, self.count, self.most, self.words = url, pages, count, most, words
         self.seen: dict[str, str] = {}  # records so far, with their titles

@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from lycosa.core.types import Links, Outcome, Page, Task, Visit
-from lycosa.spaces.mastodon import (
-    MAX_BYTES,
-    WINDOW,
-    Api,
-    BadAnswer,
-    MastodonAnswer,
-    Person,
-    complaint,
-    place,
-    read_answer,
-    resets_in,
-)
+from lycosa.spaces import mastodon
+from lycosa.spaces.mastodon import Api, BadAnswer, MastodonAnswer, Person, complaint, place
 from lycosa.spaces.over_web import OverWeb
 from lycosa.spaces.web_space import WebSpace
 from lycosa.web.dates import MAX_RETRY_AFTER
@@ -57,12 +47,9 @@ class SocialSpace(OverWeb):
         if url is None or url != origin(url) + "/":
             raise ValueError(f"server={server} is not the address of a server: write it like https://social.example")
         if pages < 1:
-            raise ValueError(f"pages={pages}: at least one page of statuses is read of each person")
+            raise ValueError(f"pages={pages}: it must be 1 or more")
         super().__init__(web)
-        self.server = server
-        self.boosts = boosts
-        self.replies = replies
-        self.pages = pages
+        self.server, self.boosts, self.replies, self.pages = server, boosts, replies, pages
         self.api = Api(origin(url), boosts, replies)
         # Page numbers of nodes that are a person's second, third, ... page of statuses.
         self._number: dict[str, int] = {}
@@ -97,16 +84,15 @@ class SocialSpace(OverWeb):
         super().learn(visit)
 
     def _keep_to_limit(self, page: Page) -> None:
-        """Pause until the server's rate limit is reset if it is exhausted."""
         if page.exchange is None:
             return
         header = page.exchange.header
         spent, busy = header("x-ratelimit-remaining").strip() == "0", page.status == 429
         if not spent and not busy:
             return
-        wait = resets_in(header("x-ratelimit-reset"), header("date"), page.ended)
+        wait = mastodon.resets_in(header("x-ratelimit-reset"), header("date"), page.ended)
         if wait is None:
-            wait = WINDOW if spent and not busy else 0.0
+            wait = mastodon.WINDOW if spent and not busy else 0.0
         until = page.ended + min(wait, MAX_RETRY_AFTER)
         if busy:
             until = max(until, page.data.get("rest", 0.0))
@@ -115,10 +101,9 @@ class SocialSpace(OverWeb):
             page.data["rest"] = until
 
     def _stay_here(self, page: Page) -> None:
-        """Reject redirects that leave the API."""
         target = page.links.urls[0]
         if origin(target) != self.api.server or not place(target)[0]:
-            _fail(page, "invalid", f"sends us to {target[:200]}, which is not the API of {self.api.server}")
+            _fail(page, "invalid", f"redirects to {target[:200]}, which is not the API of {self.api.server}")
 
     def _explain(self, page: Page) -> None:
         said = complaint(self._body(page) or b"")
@@ -129,7 +114,7 @@ class SocialSpace(OverWeb):
     def _body(self, page: Page) -> bytes | None:
         """Return the inflated body; None, with the reason in the page, if that fails."""
         assert page.exchange is not None
-        cap = min(self.web.inflated, MAX_BYTES)
+        cap = min(self.web.inflated, mastodon.MAX_BYTES)
         try:
             body, whole = inflate(page.exchange.body, page.exchange.header("content-encoding"), cap)
         except BadEncoding as error:
@@ -144,14 +129,14 @@ class SocialSpace(OverWeb):
         if page.exchange is None:
             return
         if page.exchange.header("content-type").partition(";")[0].strip().lower() in HTML:
-            _fail(page, "unwanted", "HTML in place of JSON: is this a server with Mastodon's API?")
+            _fail(page, "unwanted", "HTML instead of JSON: does this server have Mastodon's API?")
             page.exchange = None
             return
         body = self._body(page)
         if body is None:
             return
         try:
-            answer = read_answer(body, task.node)
+            answer = mastodon.read_answer(body, task.node)
         except BadAnswer as error:
             _fail(page, "invalid", complaint(body) or str(error))
             return
@@ -175,9 +160,8 @@ class SocialSpace(OverWeb):
         self._older(task.node, link, answer, page)
 
     def _turned_away(self, author: Person, asked: str, page: Page) -> bool:
-        """Return whether this account must be skipped: it has moved, is suspended, or has opted out."""
         if author.opted_out:
-            _fail(page, "denied", "the account asks not to be indexed")
+            _fail(page, "denied", "the account has opted out of indexing")
             page.exchange = None
         elif author.suspended:
             _fail(page, "gone", "the account is suspended")
@@ -190,7 +174,7 @@ class SocialSpace(OverWeb):
         return True
 
     def _account(self, account: str, answer: MastodonAnswer, page: Page) -> None:
-        """Fill the page with a person's statuses and one link per person mentioned, with all texts that mention them."""
+        """Fill the page with a person's statuses and a link per person mentioned, with all texts that mention them."""
         said: dict[str, list[str]] = {}
         people: dict[str, Person] = {}
         for status in answer.statuses:
@@ -226,9 +210,7 @@ class SocialSpace(OverWeb):
         page.data["form"] = "hashtag" if kind == "tag" else "search"
 
     def _links(self, page: Page, people: list[Person], said: list[list[str]]) -> None:
-        """Add a link to each person, with all texts about them as anchor; the page text has no link marks, because
-        these texts overlap.
-        """
+        """Add a link to each person, with all texts about them as anchor; these overlap, so the page has no marks."""
         texts = ["\n".join(each)[:MAX_ANCHOR_LENGTH] for each in said]
         page.links = Links.to(*(self.api.statuses(person.id) for person in people), anchors=texts)
         page.links.contexts = list(texts)
@@ -236,7 +218,6 @@ class SocialSpace(OverWeb):
         page.data["people"] = [person.acct for person in people]
 
     def _older(self, node: str, link: str, answer: MastodonAnswer, page: Page) -> None:
-        """Add a link to older statuses, as promising as the current page."""
         number = self._number.get(node, 1)
         older = self.api.older(node, link) if number < self.pages and answer.statuses else ""
         if not older:

@@ -13,19 +13,8 @@ from typing import TYPE_CHECKING, Any, get_args
 from lycosa.core.errors import FetchError
 from lycosa.core.protocols import Clock
 from lycosa.core.types import Exchange, Links, Outcome, Page, Resource, Task, Visit
-from lycosa.web.browser_protocols import (
-    AMPLE_WORDS,
-    FEW_LINKS,
-    LOADS_LATER,
-    MAX_LOGGED_REQUESTS,
-    SHELL_WORDS,
-    Fetch,
-    LoggedRequest,
-    PageLook,
-    RenderedPage,
-    Renderer,
-    classify_scripts,
-)
+from lycosa.web import browser_protocols
+from lycosa.web.browser_protocols import Fetch, LoggedRequest, PageLook, RenderedPage, Renderer, classify_scripts
 from lycosa.web.dates import parse_retry_after
 from lycosa.web.fetch import Response
 from lycosa.web.html import DOM, HTML
@@ -102,7 +91,6 @@ class Stage:
         return self._stirred + BROWSERS_TURN
 
     async def _show(self, task: Task, page: Page, received: Response, rendered: RenderedPage, look: PageLook) -> None:
-        """Replace the received document by the final DOM."""
         assert page.exchange is not None
         kept: dict[str, str] = {
             name: received.fields[name]
@@ -134,7 +122,6 @@ class Stage:
 
 
 def _look(page: Page) -> PageLook | None:
-    """Return the features that decide about rendering; None for other content."""
     exchange = page.exchange
     if exchange is None or (page.outcome != "ok" and (page.outcome, page.status) != ("gone", 404)):
         return None
@@ -143,11 +130,12 @@ def _look(page: Page) -> PageLook | None:
         return None
     if page.outcome == "ok":
         links = len(page.links)
-        words = len(page.marked.split(None, AMPLE_WORDS if links <= FEW_LINKS else SHELL_WORDS))
-        if words >= SHELL_WORDS or not page.scripts:
-            return PageLook(
-                words, links, page.scripts, loads_later=lambda: classify_scripts(page.source()) == LOADS_LATER
-            )
+        has_few_links = links <= browser_protocols.FEW_LINKS
+        shell_words = browser_protocols.SHELL_WORDS
+        words = len(page.marked.split(None, browser_protocols.AMPLE_WORDS if has_few_links else shell_words))
+        if words >= shell_words or not page.scripts:
+            later = browser_protocols.LOADS_LATER
+            return PageLook(words, links, page.scripts, loads_later=lambda: classify_scripts(page.source()) == later)
         source = page.source()
         return PageLook.of(source, words, links, classify_scripts(source))
     source = source_of(exchange, LARGE_BODY)
@@ -156,7 +144,6 @@ def _look(page: Page) -> PageLook | None:
 
 
 def _leave_out(page: Page, shown: Page) -> None:
-    """Discard a page whose rendering shows a wall or an opt-out."""
     page.outcome, page.note, page.title, page.retry_at = shown.outcome, shown.note, shown.title, shown.retry_at
     page.exchange, page.source, page.links = None, str, Links()
     page.marked = page.main = page.headings = page.lead = ""
@@ -199,12 +186,10 @@ class Resources:
         self._asking: dict[str, asyncio.Lock] = {}
 
     async def fetch(self, url: str, headers: dict[str, str], told: RenderedPage) -> tuple[Response, Resource]:
-        """Fetch a resource by GET; return the response and its archive record. Raise FetchError if it is refused or
-        fails.
-        """
+        """Fetch a resource by GET; FetchError if it is refused or fails."""
         address = parse(url)
         if address is None or len(address) > 8_000 or "@" in address[: address.find("/", 8)]:
-            raise FetchError("invalid", "not an address of the web")
+            raise FetchError("invalid", "not a web URL")
         address = address.partition("#")[0]
         started = self.space.clock()
         fields = {**self.space.headers, **headers}
@@ -227,11 +212,10 @@ class Resources:
         return response, kept
 
     def _tell(self, told: RenderedPage, asked: LoggedRequest) -> None:
-        if len(told.request_log) < MAX_LOGGED_REQUESTS:
+        if len(told.request_log) < browser_protocols.MAX_LOGGED_REQUESTS:
             told.request_log.append(list(asked))
 
     def _kept(self, url: str, started: float, fields: dict[str, str], response: Response) -> Resource:
-        """Return the archive record, without private headers."""
         sent = "".join(f"{name}: {value}\r\n" for name, value in fields.items() if name.lower() not in _PRIVATE)
         request = f"GET {url[len(origin(url)) :]} HTTP/1.1\r\nHost: {host_key(url)}\r\n{sent}\r\n"
         private = bool(self.space.credentials.fields(url)) or any(name.lower() in _PRIVATE for name in fields)
@@ -243,7 +227,6 @@ class Resources:
         return Resource(url, started, response.address, exchange)
 
     async def _send(self, url: str, fields: dict[str, str]) -> Response:
-        """Send one request when the host is ready."""
         space, name = self.space, host_key(url)
         where = await space.transport.address(url)
         name_of_request = f"{url} of a page"
@@ -271,7 +254,7 @@ class Resources:
             if until <= now:
                 return
             if now >= latest or (until > latest and until != math.inf):
-                raise FetchError("busy", f"{name} is to be left alone: {why}")
+                raise FetchError("busy", f"{name} must not be requested now: {why}")
             await asyncio.sleep(AGAIN if until == math.inf else min(until - now, 1.0))
 
     async def _check_rules(self, url: str, told: RenderedPage) -> None:
@@ -313,7 +296,7 @@ class Resources:
         latest = self.space.clock() + MAX_WAIT_SECONDS
         while self.space.is_asking(name):
             if self.space.clock() > latest:
-                raise FetchError("busy", f"the robots.txt of {name} does not come")
+                raise FetchError("busy", f"the robots.txt of {name} could not be fetched")
             await asyncio.sleep(AGAIN)
 
 
@@ -331,13 +314,12 @@ def _asked(kept: Resource, response: Response, now: float) -> LoggedRequest:
 
 def _as_data(prerequisite: Task, page: Page) -> dict[str, Any]:
     return {
-        "node": prerequisite.node, "origin": prerequisite.origin, "outcome": page.outcome, "attempt": prerequisite.attempt,
-        "hops": prerequisite.hops, "ended": page.ended, "retry_at": page.retry_at,
+        "node": prerequisite.node, "origin": prerequisite.origin, "outcome": page.outcome,
+        "attempt": prerequisite.attempt, "hops": prerequisite.hops, "ended": page.ended, "retry_at": page.retry_at,
         "started": page.started, "status": page.status, "size": page.size, "address": page.address,
         "data": {key: value for key, value in page.data.items() if key in ("body", "next", "hops")},
     }  # fmt: skip
 
 
 def as_visit(rule: dict[str, Any]) -> Visit:
-    """Return a rule as a visit, for learning."""
     return Visit(kind="robots", pick=0, **rule)

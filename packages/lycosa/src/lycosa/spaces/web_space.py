@@ -28,17 +28,7 @@ from lycosa.spaces.stage import BUSY, REDIRECTS, Resources, Stage, as_visit
 from lycosa.web.browser_protocols import Renderer
 from lycosa.web.credentials import Credentials
 from lycosa.web.dates import parse_retry_after
-from lycosa.web.documents.kinds import (
-    GENERIC_TYPES,
-    NONE,
-    REGISTERED,
-    SCANNED,
-    TEXTLESS,
-    kind_by_extension,
-    kind_of,
-    parse_kinds,
-    types_of,
-)
+from lycosa.web.documents import kinds
 from lycosa.web.fetch import Response, Transport
 from lycosa.web.guard import DnsCache
 from lycosa.web.html import HTML, ParsedPage, detect_language_code, read_body
@@ -106,7 +96,7 @@ class WebSpace(Space):
         sitemaps: bool = False,
         whole_text: bool = False,
         readers: int = 0,
-        documents: str = NONE,
+        documents: str = kinds.NONE,
         signer: Signer | None = None,
         respect: str = "",
         credentials: Credentials | None = None,
@@ -121,8 +111,8 @@ class WebSpace(Space):
         self.mark = CrashMarker()
         self.agent = product(user_agent)
         self.policies = Policies(respect, self.agent)  # publishers' rules for the use of their pages
-        self.documents = parse_kinds(documents)  # kinds of documents that are fetched and parsed
-        self.wanted = HTML | TEXT | types_of(self.documents) | frozenset(accept)
+        self.documents = kinds.parse_kinds(documents)  # kinds of documents that are fetched and parsed
+        self.wanted = HTML | TEXT | kinds.types_of(self.documents) | frozenset(accept)
         self.languages = frozenset(code.lower().split("-")[0] for code in languages)
         self.inflated = inflated
         self.largest = largest  # maximum bytes of a recorded page; 0: no limit
@@ -130,7 +120,7 @@ class WebSpace(Space):
         self.follow_nofollow = follow_nofollow
         self.whole_text = whole_text  # treat the whole text of pages as their main part
         self.probe_after = probe_after  # pages of an origin before it is probed with a URL that cannot exist; 0: never
-        documents_asked = [f"{name};q=0.7" for name, kind in REGISTERED.items() if kind in self.documents]
+        documents_asked = [f"{name};q=0.7" for name, kind in kinds.REGISTERED.items() if kind in self.documents]
         self.headers = {
             "User-Agent": user_agent,
             "Accept": ",".join(["text/html,application/xhtml+xml", *documents_asked, "text/plain;q=0.8,*/*;q=0.1"]),
@@ -208,20 +198,17 @@ class WebSpace(Space):
         return None if known is None else known.signals
 
     def rules(self, base: str) -> RobotsRules | None:
-        """Return the rules of an origin if its robots.txt was read recently."""
         known = self._robots.get(base)
         if known is not None and known.rules is not None and self.clock() < known.until:
             return known.rules
         return self.ahead.get(base)
 
     def closed(self, base: str) -> str:
-        """Return why an origin is closed for now; empty if it is not."""
         known = self._robots.get(base)
         shut = known is not None and known.rules is None and not known.next_hop and self.clock() < known.until
         return f"{base}/robots.txt can't be read" if shut else ""
 
     def hold(self, now: float) -> float:
-        """Return until when picks are suspended for a page in the browser."""
         return self.stage.hold()
 
     def is_asking(self, host_key: str) -> bool:
@@ -263,8 +250,8 @@ class WebSpace(Space):
         host_key, started, ended = self.host_key(task.node), self.clock(), 0.0
         of_any_type = task.kind in ("robots", "sitemap", "search", "policy", "asset")
         wanted = frozenset[str]() if of_any_type else self.wanted
-        if wanted and kind_by_extension(task.node) in self.documents:  # servers declare such files inconsistently
-            wanted = wanted | GENERIC_TYPES
+        if wanted and kinds.kind_by_extension(task.node) in self.documents:  # servers declare such files inconsistently
+            wanted = wanted | kinds.GENERIC_TYPES
         try:
             await self.politeness.wait_for_address(await self.transport.address(task.node), task.node)
             started = self.clock()
@@ -322,7 +309,6 @@ class WebSpace(Space):
             first.set_result(None)
 
     async def _page(self, task: Task, response: Response) -> Page:
-        """Turn a response into a page; every branch keeps the exchange for the archive."""
         fields = response.fields
         page = Page(
             "ok",
@@ -409,7 +395,6 @@ class WebSpace(Space):
             page.retry_at = until
 
     def _give_up(self, host_key: str, page: Page) -> None:
-        """Count a failure; a host that keeps failing is paused for hours."""
         beyond = self._failures[host_key] + 1 - GIVE_UP
         if beyond >= 0:
             until = self.clock() + _step(GIVEN_UP, beyond + 1)
@@ -491,9 +476,7 @@ class WebSpace(Space):
         return result
 
     async def _by_pool(self, task: Task, response: Response, most: int, *more: str) -> tuple[Any, bool] | None:
-        """Parse in a process of the pool; return the result and whether it is complete. None without a pool, or for
-        large bodies.
-        """
+        """Parse in a process of the pool; None without a pool, or for large bodies."""
         if self.pool is None or len(response.body) > LARGE_BODY:
             return None
         encoding, kind = (response.fields.get(name, "") for name in ("content-encoding", "content-type"))
@@ -508,7 +491,6 @@ class WebSpace(Space):
         return None if answer.document is None else (answer.document, answer.whole)
 
     async def _by_itself(self, task: Task, response: Response, job: str, most: int, *more: str) -> tuple[Any, bool]:
-        """Parse a body; large or suspect ones in a separate process."""
         fields, suspect = response.fields, self.mark.is_suspect(task.node)
         with self.mark.on(task.node):
             body, whole = inflate(response.body, fields.get("content-encoding", ""), most)
@@ -516,7 +498,7 @@ class WebSpace(Space):
                 self._check_size(len(body), whole and not response.truncated)
             kind = fields.get("content-type", "")
             given = (body, task.node, kind, *more)
-            apart = suspect or (job == "page" and bool(kind_of(body, task.node, kind)))
+            apart = suspect or (job == "page" and bool(kinds.kind_of(body, task.node, kind)))
             if not apart and len(body) <= LARGE_BODY:
                 return JOBS[job].read(*given), whole
         self._step_aside(task)
@@ -547,14 +529,8 @@ class WebSpace(Space):
         if self.credentials.fields(task.node):  # cookies set for a logged-in user are as secret as the ones sent
             headers = [field for field in headers if field[0].lower() != b"set-cookie"]
         request = f"GET {path} HTTP/1.1\r\nHost: {self.host_key(task.node)}\r\n{asked}{self._request_tail}"
-        return Exchange(
-            request.encode("utf-8", "replace"),
-            response.status_line,
-            headers,
-            response.body,
-            hashlib.sha256(response.body).digest(),
-            response.truncated,
-        )
+        sent, digest = request.encode("utf-8", "replace"), hashlib.sha256(response.body).digest()
+        return Exchange(sent, response.status_line, headers, response.body, digest, response.truncated)
 
     def _finish_robots(self, task: Task, page: Page) -> None:
         """Record the meaning of a robots.txt response in the page, where `learn` reads it."""
@@ -620,7 +596,6 @@ class WebSpace(Space):
             self._hold(host_key, visit.data["rest"], why)
 
     def _learn_rendered(self, visit: Visit) -> None:
-        """Fold the rules, pauses and failures of a rendered page's requests."""
         for rule in visit.data.get("robots", ()):
             self._learn_robots(as_visit(rule))
             self.ahead.pop(origin(rule["origin"]), None)
@@ -693,7 +668,7 @@ class WebSpace(Space):
             self._hold(host_key, until, why)
         if self.renderer is not None:
             if state["renderer"] is None:
-                raise StateMismatch("which pages need a browser is not in it")
+                raise StateMismatch("it lacks the pages that need a browser")
             self.renderer.restore(state["renderer"])
 
     def resumed(self) -> None:
@@ -712,7 +687,6 @@ class WebSpace(Space):
 
 
 def source_page(source: Source, now: float) -> Page:
-    """Return a source read from a file as a page."""
     page = Page("ok", kind="sitemap", started=now, ended=now)
     _fill(page, source)
     return page
@@ -728,18 +702,16 @@ def _fill(page: Page, source: Source) -> None:
 
 
 def _remark(document: ParsedPage) -> str:
-    """Return a remark on a document without text."""
     pages = document.about.get("pages", "")
     of = f" of {pages} page{'s' if pages != '1' else ''}" if pages else ""
-    if SCANNED in document.flags:
+    if kinds.SCANNED in document.flags:
         return f"a scan{of}: pictures without text"
-    if TEXTLESS in document.flags:
+    if kinds.TEXTLESS in document.flags:
         return f"a document{of} without text"
     return ""
 
 
 def _validator(value: str) -> str:
-    """Return an ETag or date for conditional requests; empty if it is malformed or too long."""
     return value if len(value) <= 200 and value.isprintable() else ""
 
 

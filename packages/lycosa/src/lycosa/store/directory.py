@@ -82,13 +82,13 @@ class Directory:
         """Lock and open a crawl's directory; raise InputError for a shard's directory unless `shard` is set."""
         options = cls.read_options(path)
         if not shard and (crawl := crawl_of_shard(path)) is not None:
-            raise InputError("shard-directory", f"{path} is a shard of the crawl in {crawl}: name that directory")
+            raise InputError("shard-directory", f"{path} is a shard of the crawl in {crawl}: give that directory")
         return cls(path, options, Lock(path))
 
     @staticmethod
     def read_options(path: Path) -> Options:
         if not (path / CONFIG).is_file():
-            raise InputError("not-a-crawl", f"{path} contains no crawl: name a directory that 'lycosa crawl' made")
+            raise InputError("not-a-crawl", f"{path} contains no crawl: give a directory created by 'lycosa crawl'")
         options = Options.load(path / CONFIG)
         options.strategy = options.strategy or DEFAULT_STRATEGY  # an empty strategy means the default
         return options
@@ -100,7 +100,10 @@ class Directory:
             if place.exists():
                 if Path(name).is_file() and filecmp.cmp(name, place, shallow=False):
                     continue  # the copy itself, or left by a killed start
-                raise InputError("file-exists", f"{place} is in the way of {name}: move it, or choose another --out")
+                raise InputError(
+                    "file-exists",
+                    f"{place} already exists, so {name} cannot be created: move it, or choose another --out",
+                )
             self._copy(name, place)
             self._copied.append(place)
         self.options = self.options.with_files({option: COPIED_FILES[option] for option in self.options.files()})

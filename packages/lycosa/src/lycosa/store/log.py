@@ -74,7 +74,7 @@ class Lock:
             self._file.close()
             raise LockedError(
                 f"{directory} is in use by a running crawl (process {holder or 'unknown'}); "
-                f"stop that one first, or watch it with: lycosa show {directory}"
+                f"stop it first, or watch it with: lycosa show {directory}"
             )
         if peek:
             return
@@ -255,7 +255,7 @@ class SqliteLog:
                 visit.updated_relevance = relevance_now
                 recorded = [visit.node, visit.outcome, visit.relevance, visit.same_as]
                 if kind != visit.kind or not is_valid_place(place):
-                    raise ValueError("its kind or archive place differs from its columns")
+                    raise ValueError("its kind or archive position differs from its columns")
             if recorded != columns:
                 raise ValueError("its columns differ from its body")
         except codec.DECODE_ERRORS as error:

@@ -199,7 +199,7 @@ class Snapshots:
             yield
         except Exception as error:
             why = str(error) if isinstance(error, StateMismatch) else f"{type(error).__name__}: {error}"
-            raise StateMismatch(f"the snapshot in {self.path} does not fit ({why})") from error
+            raise StateMismatch(f"the snapshot in {self.path} does not match the crawl ({why})") from error
 
     def about(self) -> About | None:
         """Return the description of the checkpoint; None if it is missing or damaged."""

@@ -98,7 +98,7 @@ class WarcArchive:
                 size = on_disk[name].stat().st_size if name in on_disk else 0
                 if size < end:
                     message = f"{self.directory / name} has {size} bytes, but the log recorded {end}"
-                    raise DamagedError(f"{message}: restore the file from a backup, or a log of the same age")
+                    raise DamagedError(f"{message}: restore the file from a backup, or restore a log of the same date")
             for name, path in on_disk.items():
                 end = archived.get(name, 0)
                 if path.stat().st_size == 0:

@@ -29,7 +29,6 @@ RULES = "Altingovde, Ulusoy 2004"
 PERSONALISED = "Trivedi et al. 2014"
 PEZZUTI = "Pezzuti, MacAvaney, Tonellotto 2025"
 
-
 TOPIC, MODEL, TAXONOMY, TRUTH = "topic", "topic, best a model", "taxonomy and rules", "true scores"
 KEYWORDS = "topic in words"
 WORDS, BROWSING = "topic in words, WordNet", "a browsing record"
@@ -277,9 +276,7 @@ GROUPS = {
         "link-score", "url-optimisation", "qfirst", "qmin", "crawl4ai", "personalised",
     ),
     "Learning during the crawl": ("nb-links", "lr_fl", "lr_sl", "disco", "sb-classifier", "deep-deep", "tres"),
-    "Several strategies combined": (
-        "mab_discounted", "mab_epsilon", "mab_first", "mab_reset", "mab_var", "mab_window",
-    ),
+    "Several strategies combined": ("mab_discounted", "mab_epsilon", "mab_first", "mab_reset", "mab_var", "mab_window"),
     "Meaning of words": ("ehrig", "ssrm", "synset-expansion"),
     "Trained before the crawl": (
         "soft-focus", "hard-focus", "rules", "hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph",
@@ -323,10 +320,8 @@ def strategy(text: str, **known: Any) -> Strategy:
     guide = _make(name, settings, known)
     if hasattr(guide, "pick"):
         if steering:
-            raise InputError(
-                "unknown-option",
-                f"{name} has no parameter {next(iter(steering))!r}: a bandit picks by its own policy; set it on an arm",
-            )
+            hint = "a bandit picks by its own policy; set it on an arm"
+            raise InputError("unknown-option", f"{name} has no parameter {next(iter(steering))!r}: {hint}")
         bandit: Strategy = guide
         return bandit
     shown = format_spec(name, {key: value for key, value in {**settings, **steering}.items() if key not in FILES})

@@ -74,9 +74,9 @@ class DiscountedRewards:
 
     def __post_init__(self) -> None:
         if not 0 < self.discount <= 1:
-            raise ValueError(f"discount is {self.discount}: it must be above 0 and at most 1, for example .95")
+            raise ValueError(f"'discount' is {self.discount}: it must be above 0 and at most 1, for example .95")
         if not 0 <= self.width < math.inf:
-            raise ValueError(f"width is {self.width}: it scales the spread of drawn values and must be 0 or more")
+            raise ValueError(f"'width' is {self.width}: it must be 0 or more")
         self.pulls_ = [0.0] * self.arms
         self.rewards_ = [0.0] * self.arms
 
@@ -87,11 +87,9 @@ class DiscountedRewards:
         self.rewards_[arm] += reward
 
     def mean(self, arm: int) -> float:
-        """Return the discounted mean reward of an arm, 0 without pulls."""
         return self.rewards_[arm] / self.pulls_[arm] if self.pulls_[arm] else 0.0
 
     def values(self, number: int) -> list[float]:
-        """Draw the value of each arm for the pick with this number."""
         pulls = sum(self.pulls_)
         m = sum(self.rewards_) / pulls if pulls else 0.0
         chance = random.Random(f"arm {self.seed} {number}")
@@ -102,11 +100,7 @@ class DiscountedRewards:
 
 
 def settings(policy: Policy) -> dict[str, Any]:
-    """Return the parameters that a policy uses, with their defaults.
-
-    >>> settings("var")
-    {'arms': ('fl_deg', 'fl_n', 'fl_e', 'fl_ne', 'lr_fl'), 'epsilon': 0.2, 'reset': 200}
-    """
+    """Return the parameters that a policy uses, with their defaults."""
     every = {
         "arms": STRONG_ARMS if policy == "discounted" else PAPERS_ARMS,
         "epsilon": EPSILON.get(policy, 0.1),
@@ -194,7 +188,6 @@ class Bandit:
         return Frontiers([arm.frontier(table, ready, host_budget, patience, choosy) for arm in self.greedy_])
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
-        """Pass the visit to all arms and reward the arm that picked it."""
         assert isinstance(frontier, Frontiers)
         for arm, ranking in zip(self.greedy_, frontier.arms, strict=True):
             arm.learn(step, table, ranking)
@@ -301,23 +294,21 @@ class Bandit:
                 others = " and ".join(f"mab_{policy}" for policy in policies)
                 raise ValueError(f"mab_{self.policy} does not use {name}: leave it out, or use {others}")
         if not 0 <= self._epsilon <= 1:
-            raise ValueError(f"epsilon is {self.epsilon}: it must be a share of the pulls, from 0 to 1")
+            raise ValueError(f"'epsilon' is {self.epsilon}: it must be a share of the pulls from 0 to 1")
         for name, value in (("reset", self.reset), ("window", self.window)):
             if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}: it must be 1 pull or more")
+                raise ValueError(f"'{name}' is {value}: it must be 1 pull or more")
 
 
 def _is_settled(visit: Visit) -> bool:
-    """Return whether the visit is the final result of a pull, neither a redirect nor to be retried."""
     return visit.kind == "page" and not visit.retry_at
 
 
 def _arms(arms: Sequence[str | Estimator], **known: object) -> list[Greedy]:
-    """Return a greedy strategy for each arm, under distinct names."""
     if not arms:
         raise ValueError(f"a bandit needs arms, for example arms={'+'.join(PAPERS_ARMS)}")
     if isinstance(arms, str):
-        raise ValueError(f"arms is the string {arms!r}: pass a tuple of names")
+        raise ValueError(f"'arms' is the string {arms!r}: pass a tuple of names")
     by_name: dict[str, Greedy] = {}
     notes = []
     for arm in arms:

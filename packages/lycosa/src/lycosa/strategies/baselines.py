@@ -62,7 +62,7 @@ class BreadthFirst(SpillableEstimator):
 
 @dataclass
 class Random(TableEstimator):
-    """A random priority per row, hashed from (seed, row), so that the same seed reproduces a crawl even after a resume.
+    """A random priority per row, hashed from (seed, row), so that the same seed gives the same crawl after a resume.
 
     >>> Random(seed=1).priority(np.array([0, 1]), Table()).round(3).tolist()
     [0.823, 0.687]
@@ -85,14 +85,6 @@ class Backlink(SpillableEstimator):
     Ranks like fl_deg.
 
     Paper: Cho, Garcia-Molina, Page 1998; Batsakis 2007, section 2.2.
-
-    >>> from lycosa.core.types import Links, Visit
-    >>> table, backlink = Table(), Backlink()
-    >>> for node in ("a", "b"):
-    ...     _ = table.add_seed(node)
-    ...     rows = backlink.learn(table.absorb(Visit(node, "page", "ok", pick=1, links=Links.to("c"))), table)
-    >>> backlink.priority(rows, table).tolist()
-    [2.0]
     """
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
@@ -108,13 +100,6 @@ class OutLinks(PriorityFromParents):
     within the scope of the crawl.
 
     Paper: Batsakis 2007, section 2.2; Cho, Garcia-Molina, Page 1998.
-
-    >>> from lycosa.core.types import Links, Visit
-    >>> table, out_links = Table(), OutLinks()
-    >>> _ = table.add_seed("a")
-    >>> visit = Visit("a", "page", "ok", pick=1, links=Links.to("b", "c", "c"))
-    >>> out_links.priority(out_links.learn(table.absorb(visit), table), table).tolist()
-    [2.0, 2.0]
     """
 
     proportional: ClassVar[bool] = False
@@ -148,9 +133,8 @@ class UrlDepth:
         slashes_before = self.slashes_[step.children]
         if step.visit.outcome == "redirect":
             source = self._counted(np.array([step.row], np.int32), table)
-            self.slashes_[step.children] = np.where(
-                slashes_before == _UNKNOWN, source, np.minimum(slashes_before, source)
-            )
+            fewest = np.minimum(slashes_before, source)
+            self.slashes_[step.children] = np.where(slashes_before == _UNKNOWN, source, fewest)
         else:
             self.slashes_[step.children] = self._counted(step.children, table)
         return step.children

@@ -41,7 +41,10 @@ class BestFirst(PriorityFromParents):
 
     def __post_init__(self) -> None:
         if min(self.page, self.anchor) < 0 or self.page + self.anchor <= 0:
-            raise ValueError(f"page={self.page:g}, anchor={self.anchor:g}: both must be 0 or more, and one above 0")
+            raise ValueError(
+                f"'page' is {self.page:g} and 'anchor' {self.anchor:g}: both must be 0 or more, and at least one "
+                "above 0"
+            )
         self.priority_ = MergedPriorities(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
@@ -76,9 +79,6 @@ class NBestFirst(BestFirst):
     redirect the whole crawl.
 
     Paper: Batsakis 2007, section 2.3, which leaves n open; the default of 8 is ours.
-
-    >>> NBestFirst(n=32).batch
-    32
     """
 
     n: int = 8
@@ -86,7 +86,7 @@ class NBestFirst(BestFirst):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.n < 1:
-            raise ValueError(f"n={self.n} pages at a time: it must be 1 or more")
+            raise ValueError(f"'n' is {self.n} pages at a time: it must be 1 or more")
 
     @property
     def batch(self) -> int:

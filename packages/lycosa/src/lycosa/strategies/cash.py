@@ -54,7 +54,7 @@ class CashFlow:
 
     def __post_init__(self) -> None:
         if self.period < 0:
-            raise ValueError(f"period is {self.period}: it must be a number of steps, or 0 for none")
+            raise ValueError(f"'period' is {self.period}: it must be a number of steps, or 0 to disable")
 
     def note(self, step: Step, table: Table) -> None:
         """Observe a visit before any cash moves."""
@@ -72,7 +72,6 @@ class CashFlow:
         return None
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Distribute the cash of the visited page and, every `period` steps, of the richest one."""
         size = len(table)
         self.cash_, self.giver_, self.paid_ = fit(self.cash_, size), fit(self.giver_, size), fit(self.paid_, size)
         self.block_max_ = fit(self.block_max_, size // BLOCK + 1)
@@ -153,7 +152,6 @@ class CashFlow:
         return after
 
     def _give(self, cash: float, rows: Rows, table: Table, step: Step | None) -> Rows:
-        """Divide cash among rows; return the rows whose cash may have changed."""
         if not len(rows):
             self.pool_ += cash
             return rows
@@ -165,7 +163,6 @@ class CashFlow:
         return self._receive(ends, np.full(len(rows), cash / len(rows)), table)
 
     def _receive(self, ends: Rows, gains: NDArray[np.float64], table: Table) -> Rows:
-        """Add gains to rows; gains of dead ends go into the pool."""
         rows = ends
         fetched = table.state[rows] == DONE
         if np.count_nonzero(fetched):  # only fetched rows can be dead ends or give again

@@ -71,15 +71,14 @@ class ContextGraph(PriorityFromParents):
 
     def __post_init__(self) -> None:
         if not 0 <= self.least <= 1:
-            raise ValueError(f"least is {self.least:g}: it is a probability, from 0 to 1")
+            raise ValueError(f"'least' is {self.least:g}: it must be a probability from 0 to 1")
         if self.layers < 0 or self.fewest < 1:
-            raise ValueError("layers must be 0 (all of the model) or more, and fewest 1 or more")
+            raise ValueError("'layers' must be 0 (all of the model) or more, and 'fewest' 1 or more")
         browsing = Browsing.of(self.file)
         self.last_ = min(self.layers or browsing.states, browsing.states - 2)
         if self.layers > self.last_:
-            self.notes.append(
-                f"the browsing model has {self.last_ + 1} layers, not {self.layers + 1}: train one with more states"
-            )
+            found = f"{self.last_ + 1} layers, not {self.layers + 1}"
+            self.notes.append(f"the browsing model has {found}: train one with more states")
         nonempty = np.flatnonzero(np.diff(browsing.pages.starts))
         layer = np.minimum(browsing.state[nonempty], self.last_ + 1)
         for near in range(1, self.last_ + 1):
@@ -88,11 +87,10 @@ class ContextGraph(PriorityFromParents):
         layers, labels = np.unique(layer, return_inverse=True)
         self.layer_ = [int(number) if number <= self.last_ else OTHER for number in layers]
         if len(layers) == 1:
-            self.notes.append("all pages of the browsing model are in one layer, so all links have the same priority")
+            self.notes.append("all pages of the browsing model are in one layer, so all links get the same priority")
         self.words_ = ModelWords(browsing.column_of)
-        self.model_ = NaiveBayes.fit(
-            browsing.pages.take(nonempty), labels.astype(np.intp), len(layers), len(browsing.terms)
-        )
+        pages = browsing.pages.take(nonempty)
+        self.model_ = NaiveBayes.fit(pages, labels.astype(np.intp), len(layers), len(browsing.terms))
         self.priority_ = MergedPriorities(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
@@ -109,9 +107,8 @@ class ContextGraph(PriorityFromParents):
         best = int(np.argmax(probabilities))
         if self.layer_[best] != OTHER and probabilities[best] >= self.least:
             return self.layer_[best], float(probabilities[best])
-        return OTHER, max(
-            float(chance) for chance, layer in zip(probabilities, self.layer_, strict=True) if layer != OTHER
-        )
+        known = zip(probabilities.tolist(), self.layer_, strict=True)
+        return OTHER, max(chance for chance, layer in known if layer != OTHER)
 
     def _link_priority(self, visit: Visit) -> float:
         layer, confidence = self.layer(visit)

@@ -49,7 +49,7 @@ class Crawl4Ai:
 
     def __post_init__(self) -> None:
         if self.max_depth is not None and self.max_depth < 0:
-            raise ValueError(f"max_depth={self.max_depth} links from a seed: take 0 or more, or leave it out")
+            raise ValueError(f"'max_depth' is {self.max_depth}: it must be 0 links or more; leave it out for no limit")
         self._keywords = [self._cased(word) for word in keywords(self.words)]
 
     def learn(self, step: Step, table: Table) -> Rows:
@@ -84,10 +84,6 @@ class Crawl4Ai:
 
 
 def keywords(words: str | Mapping[str, float]) -> list[str]:
-    """Return the distinct words of a topic as typed, without quotation marks and without words to avoid.
-
-    >>> keywords('coral "great barrier" reefs -fish coral')
-    ['coral', 'great', 'barrier', 'reefs']
-    """
+    """Return the distinct words of a topic as typed, without quotation marks and without words to avoid."""
     given = words.split() if isinstance(words, str) else [word for word, weight in words.items() if weight > 0]
     return list(dict.fromkeys(word for text in given if not text.startswith("-") and (word := text.strip('"'))))

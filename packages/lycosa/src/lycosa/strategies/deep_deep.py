@@ -64,10 +64,6 @@ class DeepDeep:
     replay are not shuffled, and the L1 penalty is applied at their end; only the first 256 links of a page are next
     links. Failed pages are not learned from; pages of an unwanted type have a reward of 0. Memory: about 600 bytes per
     link.
-
-    >>> q = DeepDeep(); table = Table()
-    >>> q.choose(np.array([table.add("a", 0), table.add("b", 0)]), number=1, table=table)
-    0
     """
 
     gamma: float = 0.4
@@ -98,16 +94,15 @@ class DeepDeep:
 
     def __post_init__(self) -> None:
         if not 0 <= self.gamma < 1:
-            raise ValueError(f"gamma={self.gamma:g} is a discount: it must be at least 0 and below 1")
+            raise ValueError(f"'gamma' is {self.gamma:g}: it must be at least 0 and below 1")
         if not 0 <= self.eps <= 1:
-            raise ValueError(f"eps={self.eps:g} is a probability: take a number from 0 to 1")
+            raise ValueError(f"'eps' is {self.eps:g}: it must be a probability from 0 to 1")
         if not self.temperature > 0:
-            raise ValueError(f"temperature={self.temperature:g}: it must be above 0")
+            raise ValueError(f"'temperature' is {self.temperature:g}: it must be above 0")
         if self.switch < 1 or self.sample < 1:
-            raise ValueError(f"switch={self.switch} and sample={self.sample} must both be 1 or more")
+            raise ValueError(f"'switch' is {self.switch} and 'sample' {self.sample}: both must be 1 or more")
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Read new links, store the experience of the link that led here, and replay."""
         self._fit(len(table))
         self._read(step, table)
         visit, row = step.visit, step.row
@@ -135,7 +130,6 @@ class DeepDeep:
         return fit(self.priority_, len(table), INITIAL)[rows]
 
     def choose(self, rows: Rows, number: int, table: Table) -> int:
-        """Return the best row of a randomly drawn host, or a random row of a random host."""
         explore, row_draw, host_draw = np.random.default_rng((self.seed % 2**64, number)).random(3).tolist()
         host_key = table.host[rows]
         hosts = np.unique(host_key)
@@ -179,7 +173,6 @@ class DeepDeep:
         self.count_ = fit(self.count_, rows)
 
     def _read(self, step: Step, table: Table) -> None:
-        """Compute features and priorities of new links."""
         row, links = step.row, step.visit.links
         if step.visit.outcome == "redirect":
             new = step.children[~self.count_[step.children].any(axis=1)]
@@ -196,11 +189,8 @@ class DeepDeep:
         rows = np.fromiter(first, np.int64, len(first))
         anchors = [" ".join(links.anchors[number].lower().split()) for number in first.values()]
         same = np.flatnonzero(table.host[rows] == table.host[row])
-        features = (
-            _grams(anchors, ANCHOR_GRAMS),
-            _grams([table.nodes[at] for at in rows.tolist()], ADDRESS_GRAMS),
-            (same, np.zeros(len(same), np.int64)),
-        )
+        addresses = _grams([table.nodes[at] for at in rows.tolist()], ADDRESS_GRAMS)
+        features = _grams(anchors, ANCHOR_GRAMS), addresses, (same, np.zeros(len(same), np.int64))
         for kind, (owners, _) in enumerate(features):
             self.count_[rows, kind] = np.bincount(owners, minlength=len(rows))
         owners = np.concatenate([owners for owners, _ in features])

@@ -36,12 +36,9 @@ class Ucb1:
         self.means = [0.0] * arms
 
     def values(self) -> list[float]:
-        """Return the upper confidence bound of each arm, infinite for one that was never pulled."""
         log = 2.0 * math.log(max(1, sum(self.pulls)))
-        return [
-            mean + math.sqrt(log / pulls) if pulls else math.inf
-            for mean, pulls in zip(self.means, self.pulls, strict=True)
-        ]
+        arms = zip(self.means, self.pulls, strict=True)
+        return [mean + math.sqrt(log / pulls) if pulls else math.inf for mean, pulls in arms]
 
     def order(self) -> list[int]:
         values = self.values()
@@ -95,7 +92,9 @@ class Disco:
 
     def __post_init__(self) -> None:
         if min(self.k, self.links, self.examples) < 1:
-            raise ValueError(f"k={self.k}, links={self.links}, examples={self.examples}: take 1 or more of each")
+            raise ValueError(
+                f"'k' is {self.k}, 'links' {self.links}, 'examples' {self.examples}: each must be 1 or more"
+            )
         self.similarity_ = ExampleSimilarity(self.examples)
 
     def learn(self, step: Step, table: Table) -> Rows:
@@ -184,12 +183,9 @@ class Disco:
         return {}
 
     def _new_links(self, page: int, table: Table, taken: dict[int, int]) -> Iterator[int]:
-        unused = (
-            row
-            for row in table.edges.children(page).tolist()
-            if table.state[row] == OPEN and not self.value_[row] and row not in taken and not table.is_seed[row]
-        )
-        return islice(unused, self.links)
+        rows = table.edges.children(page)
+        unused = rows[(table.state[rows] == OPEN) & (self.value_[rows] == 0) & ~table.is_seed[rows]].tolist()
+        return islice((row for row in unused if row not in taken), self.links)
 
 
 def _seeds_to_come(table: Table) -> bool:
@@ -216,14 +212,6 @@ class ExampleSimilarity:
     Paper: Pham, Santos, Freire 2019, and the authors' code (kienpt/site_discovery_public, `stacking`). Departures: the
     examples are pages that the judge finds relevant; the counterexamples are other pages of the crawl, theirs 200 of a
     web directory; words are stems, theirs words and pairs of words.
-
-    >>> like = ExampleSimilarity()
-    >>> pages = ({1: 2, 2: 1}, {1: 1, 2: 2}, {1: 1, 2: 1}, {3: 4})
-    >>> for page in pages:
-    ...     terms = Terms(np.array(list(page), np.uint32), np.array(list(page.values()), np.uint16))
-    ...     _ = like.add(terms, relevant=3 not in page)
-    >>> like.parts()["Jaccard"].round(3).tolist(), like.order().tolist()[-1]
-    ([1.0, 1.0, 1.0, 0.0], 3)
     """
 
     max_examples: int = 20
@@ -235,7 +223,6 @@ class ExampleSimilarity:
     counts_: NDArray[np.uint16] = column(np.uint16)
 
     def add(self, terms: Terms, relevant: bool) -> int:
-        """Add a page and return its number."""
         ids, counts = terms.ids, terms.counts
         if len(ids) > MAX_WORDS:  # words of equal count are kept or dropped together, so that word ids don't matter
             frequent = counts > np.partition(counts, -MAX_WORDS - 1)[-MAX_WORDS - 1]
@@ -270,9 +257,8 @@ class ExampleSimilarity:
         parts = {"Bayesian Sets": bayesian_sets(entries, positive)}
         if negative:
             both = [*positive, *negative]
-            parts["classifier"] = _classifier(
-                _WordCounts.of(self, self._words_of(both, len(positive))), positive, negative
-            )
+            counts = _WordCounts.of(self, self._words_of(both, len(positive)))
+            parts["classifier"] = _classifier(counts, positive, negative)
         parts["cosine"] = entries.by_length() @ entries.by_length().mean(positive)
         parts["Jaccard"] = self._jaccard(positive)
         return parts
@@ -298,8 +284,6 @@ class ExampleSimilarity:
 
 @dataclass
 class _WordCounts:
-    """A sparse matrix of pages and words."""
-
     page: NDArray[np.intp]
     word: NDArray[np.intp]
     value: Priorities
@@ -318,9 +302,8 @@ class _WordCounts:
     def scaled(self, of_page: Priorities, of_word: Priorities | None = None) -> _WordCounts:
         """Divide each page by a number unless that is 0, and multiply each word by one."""
         value = self.value / np.where(of_page > 0, of_page, 1.0)[self.page]
-        return _WordCounts(
-            self.page, self.word, value if of_word is None else value * of_word[self.word], self.pages, self.words
-        )
+        value = value if of_word is None else value * of_word[self.word]
+        return _WordCounts(self.page, self.word, value, self.pages, self.words)
 
     def by_sum(self) -> _WordCounts:
         return self.scaled(_sum_by(self.page, self.value, self.pages))
@@ -371,10 +354,10 @@ def _classifier(entries: _WordCounts, positive: list[int], negative: list[int]) 
 
 
 def logistic(x: Priorities, relevant: NDArray[np.bool_]) -> tuple[Priorities, float]:
-    """Return the weights and intercept that minimise |w|^2 / 2 + the sum of -log p over the lines of x, by Newton's
-    method.
+    """Return the weights and intercept that minimise |w|^2 / 2 + the sum of -log p over the lines of x.
 
-    With few lines and many columns it is faster to solve for alpha, where w = x^T alpha and the sum of alpha is 0.
+    Newton's method. With few lines and many columns it is faster to solve for alpha, where w = x^T alpha and the sum of
+    alpha is 0.
 
     >>> w, b = logistic(np.array([[1.0], [-1.0]]), np.array([True, False]))
     >>> round(float(w[0]), 6) == round(float(2 / (1 + np.exp(w[0]))), 6), round(b, 9) == 0     # 0 = w - 2 (1 - p)

@@ -48,7 +48,7 @@ class FirstLevel(TableEstimator):
 
     def __post_init__(self) -> None:
         if self.kind not in _COLUMN:
-            raise ValueError(f"kind is {self.kind!r}: it must be {', '.join(_COLUMN)}")
+            raise ValueError(f"'kind' is {self.kind!r}: it must be {', '.join(_COLUMN)}")
 
     @property
     def proportional(self) -> bool:
@@ -76,15 +76,6 @@ class Siblings:
     crawled. The target of a redirect adds the sums of its source to its own. A revisited page is not counted again; its
     new links and its old ones become siblings. A visit costs in-degree times out-degree: .1 ms on a random graph of
     100,000 nodes with 30 links on each page; a page with 10,000 parents of 30 links takes 50 ms.
-
-    >>> from lycosa.core.types import Links, Visit
-    >>> table, siblings = Table(), Siblings()
-    >>> for node, relevance, links in (("u", 0, ("v", "w")), ("w", .5, ())):
-    ...     _ = table.add_seed(node)
-    ...     visit = Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))
-    ...     changed = siblings.learn(table.absorb(visit), table)
-    >>> [table.nodes[row] for row in changed], siblings.n[changed].tolist()
-    (['v'], [0.5])
     """
 
     n: NDArray[np.float64] = column()
@@ -94,7 +85,6 @@ class Siblings:
     crawled_: NDArray[np.bool_] = column(np.bool_)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Update the sums; return the unique rows whose sums may have changed."""
         size = len(table)
         self.n, self.e, self.ne = fit(self.n, size), fit(self.e, size), fit(self.ne, size)
         self.beta_, self.crawled_ = fit(self.beta_, size), fit(self.crawled_, size)
@@ -182,7 +172,7 @@ class SecondLevel:
 
     def __post_init__(self) -> None:
         if self.kind not in ("n", "e", "ne"):
-            raise ValueError(f"kind is {self.kind!r}: it must be n, e or ne")
+            raise ValueError(f"'kind' is {self.kind!r}: it must be n, e or ne")
 
     def learn(self, step: Step, table: Table) -> Rows:
         return self.siblings_.learn(step, table)

@@ -45,9 +45,9 @@ class FishSearch:
 
     def __post_init__(self) -> None:
         if self.width < 0 or self.depth < 0:
-            raise ValueError(f"width={self.width} and depth={self.depth}: neither can be below 0")
+            raise ValueError(f"'width' is {self.width} and 'depth' {self.depth}: both must be 0 or more")
         if self.factor < 0:
-            raise ValueError(f"factor={self.factor:g} multiplies the width: it can't be below 0")
+            raise ValueError(f"'factor' is {self.factor:g}: it must be 0 or more")
 
     def learn(self, step: Step, table: Table) -> Rows:
         relevant = step.visit.relevance >= self.threshold and step.visit.is_version
@@ -105,9 +105,9 @@ class SharkSearch:
     def __post_init__(self) -> None:
         for name in ("delta", "beta", "gamma"):
             if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name):g} is a share: take a number from 0 to 1")
+                raise ValueError(f"'{name}' is {getattr(self, name):g}: it must be from 0 to 1")
         if self.depth < 0:
-            raise ValueError(f"depth={self.depth} irrelevant pages in a row: it can't be below 0")
+            raise ValueError(f"'depth' is {self.depth}: it must be 0 irrelevant pages in a row or more")
 
     def learn(self, step: Step, table: Table) -> Rows:
         sim = step.visit.relevance

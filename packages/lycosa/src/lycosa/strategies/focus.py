@@ -33,14 +33,6 @@ class HardFocus(PriorityFromParents):
                      from a directory's listing of the topic; users may start at a portal, which is on no topic
 
     Paper: Altingovde, Ulusoy 2004 (baseline crawler); Chakrabarti, van den Berg, Dom 1999.
-
-    >>> table, focus = Table(), HardFocus(trust_seeds=False)
-    >>> for node, relevance in (("on", .7), ("off", .3)):
-    ...     _ = table.add_seed(node)
-    ...     links = Links.to(f"only {node}", "both")
-    ...     rows = focus.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=links)), table)
-    >>> dict(zip([table.nodes[row] for row in rows], (focus.priority(rows, table) > PRUNED).tolist()))
-    {'only off': False, 'both': True}
     """
 
     least: float | None = None
@@ -76,14 +68,6 @@ class Distiller:
     seen a second host. Scores are recomputed every `period` visits; in between `hub` stays as it is (0 for new pages).
 
     Paper: Chakrabarti, van den Berg, Dom 1999 (distillation); `iterations` and `least` are our choice.
-
-    >>> table, distiller = Table(), Distiller(period=1)
-    >>> for node, relevance, links in (("list", .5, ("page",)), ("page", 1., ())):
-    ...     _ = table.add_seed(node)
-    ...     visit = Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))
-    ...     recomputed = distiller.learn(table.absorb(visit), table)
-    >>> recomputed, distiller.hub[:2].tolist()
-    (True, [1.0, 0.0])
     """
 
     period: int = 100
@@ -99,10 +83,9 @@ class Distiller:
     def __post_init__(self) -> None:
         check_iterations(self.iterations, self.period)
         if self.same_host not in ("auto", "keep", "drop"):
-            raise ValueError(f"same_host is {self.same_host!r}: it must be auto, keep or drop")
+            raise ValueError(f"'same_host' is {self.same_host!r}: it must be auto, keep or drop")
 
     def learn(self, step: Step, table: Table) -> bool:
-        """Record a visit; return whether the hub scores were recomputed."""
         size = len(table)
         self.hub, self.authority = fit(self.hub, size), fit(self.authority, size)
         self.beta_ = fit(self.beta_, size)
@@ -173,23 +156,10 @@ class Apprentice:
 
     It has no effect until y and n - y are at least `least`. From then on links are estimated when they are found, and
     all open rows whenever the number of training pages has doubled, so the cost per page does not grow with the
-    frontier: .5 to 1.3 ms for a page of 60 links. A row with several parents keeps the features of the link with the
-    best estimate.
+    frontier. A row with several parents keeps the features of the link with the best estimate.
 
     Paper: Chakrabarti, Punera, Subramanyam 2002, which measures distance in the tree of the page's elements; here the
     context is plain words, and the words of the URL are added.
-
-    >>> table, apprentice = Table(), Apprentice(least=1)
-    >>> _ = table.add_seed("s")
-    >>> def page(node, relevance, *links):
-    ...     links = Links.to(*links, anchors=links)
-    ...     return apprentice.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=links)), table)
-    >>> for visit in ("s", 0, "coral", "trains"), ("coral", .9), ("trains", .1):
-    ...     _ = page(*visit)
-    >>> rows = page("s", 0, "coral reef", "old trains")
-    >>> good, bad = apprentice.probability(rows, table)
-    >>> bool(good > .5 > bad)
-    True
     """
 
     least: float = 5.0
@@ -206,10 +176,9 @@ class Apprentice:
 
     def __post_init__(self) -> None:
         if not self.least > 0 or not self.strength > 0:
-            raise ValueError(f"least is {self.least} and strength {self.strength}: both must be above 0")
+            raise ValueError(f"'least' is {self.least} and 'strength' {self.strength}: both must be above 0")
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Train on the page, then estimate its links; return the rows whose estimate may have changed."""
         self.slot_ = fit(self.slot_, len(table))
         self.probability_ = fit(self.probability_, len(table), np.nan)
         row, rows = step.row, step.children
@@ -270,7 +239,6 @@ class Apprentice:
         return np.where(slots > 0, odds - self._prior(), 0.0)
 
     def _store_links(self, step: Step, table: Table) -> None:
-        """Store the features of links to open rows, where they are the first or have a better estimate."""
         rows, features = _features(step, table)
         if not len(rows):
             return
@@ -308,7 +276,6 @@ class Apprentice:
 
 
 def _features(step: Step, table: Table) -> tuple[Rows, NDArray[np.uint16]]:
-    """Return the open rows that the page links to, and the features of each, the most informative first."""
     links = step.visit.links
     numbers = np.flatnonzero((step.of_link >= 0) & (table.state[step.of_link] == OPEN))
     rows, child = np.unique(step.of_link[numbers], return_inverse=True)
@@ -399,7 +366,7 @@ class SoftFocus:
 
     def __post_init__(self) -> None:
         if self.hubs < 1:
-            raise ValueError(f"hubs is {self.hubs}: it must be 1 or more; leave out the distiller for none")
+            raise ValueError(f"'hubs' is {self.hubs}: it must be 1 or more; leave out the distiller for none")
         self.parents_ = MergedPriorities(self.merge)
         self.distiller_ = Distiller() if self.distiller else None
         self.apprentice_ = Apprentice() if self.apprentice else None

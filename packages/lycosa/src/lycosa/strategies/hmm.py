@@ -35,11 +35,10 @@ class BrowsingEstimator:
     forward_: ForwardValues = learned()
 
     def set_up(self, file: str | Browsing) -> None:
-        """Fit the model and the neighbour search to the browsing record."""
         if self.k < 1:
-            raise ValueError(f"k is {self.k}: it must be 1 neighbour or more")
+            raise ValueError(f"'k' is {self.k}: it must be 1 neighbour or more")
         if not 0 <= self.smoothing < 1e6:
-            raise ValueError(f"smoothing is {self.smoothing:g}: it must be 0 or more pages")
+            raise ValueError(f"'smoothing' is {self.smoothing:g}: it must be 0 or more pages")
         browsing = Browsing.of(file)
         cluster, clusters = browsing.clustering(self.clusters), browsing.clusters(self.clusters)
         self.chain_ = Chain.of(browsing.state, browsing.steps, cluster, browsing.states, clusters, self.smoothing)
@@ -108,7 +107,7 @@ class Hmm(BrowsingEstimator):
 
     def __post_init__(self) -> None:
         if self.epsilon and not _MIN_EPSILON <= self.epsilon <= 1:
-            raise ValueError(f"epsilon is {self.epsilon:g}: it must be 0, or {_MIN_EPSILON:g} to 1")
+            raise ValueError(f"'epsilon' is {self.epsilon:g}: it must be 0, or {_MIN_EPSILON:g} to 1")
         self.set_up(self.file)
 
     def link_priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float:
@@ -124,11 +123,7 @@ class Hmm(BrowsingEstimator):
 
 
 def bucketed(one: float, two: float, epsilon: float) -> float:
-    """Return a number that orders by the bucket of the first probability, and within a bucket by the second.
-
-    >>> bucketed(.204, .9, .01) > bucketed(.206, .8, .01), bucketed(.204, .9, .01) > bucketed(.21, .1, .01)
-    (True, False)
-    """
+    """Return a number that orders by the bucket of the first probability, and within a bucket by the second."""
     if not epsilon:
         return one
     bucket = int(one / epsilon + 1e-9)  # .3 with a rounding error belongs to the bucket that starts at .3
@@ -214,18 +209,14 @@ class Chain(NamedTuple):
         clusters: int,
         smoothing: float = 0.0,
     ) -> Self:
-        """Estimate the parameters from the pages' states and clusters, and the steps between pages."""
         pi = np.bincount(state, minlength=states) / len(state)
         a = _pair_counts(state[steps[:, 0]], state[steps[:, 1]], (states, states))
         left = a.sum(axis=1, keepdims=True)
         clustered = cluster >= 0
         b = _pair_counts(state[clustered], cluster[clustered], (states, clusters)) + smoothing
         seen = b.sum(axis=1, keepdims=True)
-        return cls(
-            pi,
-            np.where(left > 0, a / np.where(left > 0, left, 1.0), pi),
-            np.where(seen > 0, b / np.where(seen > 0, seen, 1.0), 1.0 / clusters),
-        )
+        a = np.where(left > 0, a / np.where(left > 0, left, 1.0), pi)
+        return cls(pi, a, np.where(seen > 0, b / np.where(seen > 0, seen, 1.0), 1.0 / clusters))
 
     def forward(self, before: NDArray[np.float64], cluster: int) -> NDArray[np.float64]:
         """a(L_j, t) = b_jc * sum over i of a(L_i, t - 1) a_ij (eq. 5); without b for an unknown cluster (-1)."""

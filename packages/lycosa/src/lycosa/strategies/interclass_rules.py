@@ -59,14 +59,12 @@ class InterclassRules(PriorityFromParents):
 
     def __post_init__(self) -> None:
         if not 1 <= self.depth <= MAX_LINKS:
-            raise ValueError(f"depth is {self.depth}: a path has 1 to {MAX_LINKS} links")
+            raise ValueError(f"'depth' is {self.depth}: it must be 1 to {MAX_LINKS}")
         if self.period < 1:
-            raise ValueError(f"period is {self.period}: it must be 1 page or more")
+            raise ValueError(f"'period' is {self.period}: it must be 1 page or more")
         if not self.file:
-            raise InputError(
-                "missing-file",
-                "rules need a file: train them with 'lycosa train rules', then --strategy rules,file=FILE",
-            )
+            hint = "train them with 'lycosa train rules', then --strategy rules,file=FILE"
+            raise InputError("missing-file", f"rules need a file: {hint}")
         # copied because `refine` modifies it
         self.book_ = deepcopy(self.file) if isinstance(self.file, RuleBook) else RuleBook.load(Path(self.file))
         if not self.targets:
@@ -75,7 +73,7 @@ class InterclassRules(PriorityFromParents):
         self.probability_ = self.book_.chain(self.wanted_, self.depth, self.paths)
         self.priority_ = MergedPriorities(self.merge)
         if not self.probability_:
-            self.notes.append(f"no rule leads to {', '.join(self.targets)}: links have the relevance of their page")
+            self.notes.append(f"no rule leads to {', '.join(self.targets)}: links get the relevance of their page")
 
     def learn(self, step: Step, table: Table) -> Rows:
         visit = step.visit

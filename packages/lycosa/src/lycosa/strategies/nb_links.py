@@ -89,11 +89,11 @@ class NaiveBayesLinks:
 
     def __post_init__(self) -> None:
         if self.smoothing <= 0:
-            raise ValueError(f"smoothing={self.smoothing:g} is added to every count: it must be above 0")
+            raise ValueError(f"'smoothing' is {self.smoothing:g}: it must be above 0")
         if self.period < 1:
-            raise ValueError(f"period={self.period} pages between two rankings: take 1 or more")
+            raise ValueError(f"'period' is {self.period}: it must be 1 page or more")
         if self.least is not None and not 0 <= self.least <= 1:
-            raise ValueError(f"least={self.least:g} is a probability: take a number from 0 to 1")
+            raise ValueError(f"'least' is {self.least:g}: it must be a probability from 0 to 1")
 
     def learn(self, step: Step, table: Table) -> Rows:
         self.words_ = fit(self.words_, len(table), NO_WORD)
@@ -146,7 +146,6 @@ class NaiveBayesLinks:
         self.prior_ = float(np.log((self.pages_[1] + 1) / (self.pages_[0] + 1)))
 
     def _store_words(self, step: Step, table: Table) -> None:
-        """Store the words of links to open rows: those of the URL first, then those of each anchor."""
         links = step.visit.links
         open_links = np.flatnonzero((step.of_link >= 0) & (table.state[step.of_link] == OPEN))
         rows = step.of_link[open_links]

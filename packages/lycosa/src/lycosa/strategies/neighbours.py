@@ -43,12 +43,8 @@ def weights(browsing: Browsing, clusters: Clusters) -> NDArray[np.float64]:
         return own
     background = Background.load()
     frequency = background.frequency
-    return np.array(
-        [
-            background.idf(term) if term in frequency else own_idf
-            for term, own_idf in zip(browsing.terms, own, strict=True)
-        ]
-    )
+    known = zip(browsing.terms, own, strict=True)
+    return np.array([background.idf(term) if term in frequency else own_idf for term, own_idf in known])
 
 
 def _uses_own_idf(browsing: Browsing, clusters: Clusters) -> bool:
@@ -214,13 +210,11 @@ class LiteralNeighbours(Neighbours):
     def _anchors(self, anchors: list[str], language: str) -> NDArray[np.float64]:
         similarities, place_of = np.zeros(len(anchors)), self.browsing.column_of
         for number, anchor in enumerate(anchors):
-            word_weights = {
-                stem: count * self._idf_of(stem) for stem, count in Counter(stems(anchor, language)).items()
-            }
+            counts = Counter(stems(anchor, language))
+            word_weights = {stem: count * self._idf_of(stem) for stem, count in counts.items()}
             length = math.hypot(*word_weights.values())
             places = [(place_of[stem], weight) for stem, weight in word_weights.items() if stem in place_of]
             if length:
-                similarities[number] = min(
-                    1.0, sum(weight * float(self.centroid[place]) for place, weight in places) / length
-                )
+                product = sum(weight * float(self.centroid[place]) for place, weight in places)
+                similarities[number] = min(1.0, product / length)
         return similarities

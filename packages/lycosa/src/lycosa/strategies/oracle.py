@@ -47,12 +47,9 @@ class Oracle:
         elif self.scores:
             self.truth_ = read_scores(Path(self.scores))
         else:
-            raise InputError(
-                "missing-option",
-                f"the strategy {self.strategy_name} needs the score of every node, so it is for graphs and recorded "
-                f"crawls: write {self.strategy_name},scores=FILE (a node, a tab and its score on each line), or "
-                f"{type(self).__name__}(graph.relevance) in Python",
-            )
+            hint = f"write {self.strategy_name},scores=FILE (a node, a tab and its score on each line)"
+            message = f"the strategy {self.strategy_name} needs the score of every node: {hint}"
+            raise InputError("missing-option", message)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Pass the score of a redirect on to its target if that is unknown."""
@@ -114,10 +111,6 @@ class Craw4Llm(Oracle):
     (cxcscmu/Craw4LLM), a simulation on ClueWeb22 in which pages are rated when a link to them is found. Departures:
     their rater M is a fastText classifier of good training data for language models, ours is the judge; they take the
     10,000 best at a time, which is `batch=10000` here; seeds come first without being rated.
-
-    >>> table = Table(); rows = np.array([table.add(name, 0) for name in "ab"], np.int32)
-    >>> Craw4Llm({"a": .25, "b": .75}).priority(rows, table).tolist()
-    [0.25, 0.75]
     """
 
     strategy_name: ClassVar[str] = "craw4llm"

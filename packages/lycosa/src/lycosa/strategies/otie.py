@@ -51,7 +51,7 @@ class LinkContext(PriorityFromParents):
 
     def __post_init__(self) -> None:
         if not 0 <= self.page <= 1:
-            raise ValueError(f"page={self.page:g} is the weight of the page: take a number from 0 to 1")
+            raise ValueError(f"'page' is {self.page:g}: it must be a weight from 0 to 1")
         self.priority_ = MergedPriorities(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
@@ -119,14 +119,13 @@ class Otie(CashFlow):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.a <= 100:
-            raise ValueError(f"a is {self.a}: it must be above 0, and at most 100")
+            raise ValueError(f"'a' is {self.a}: it must be above 0, and at most 100")
         if not self.d > 0:
-            raise ValueError(f"d is {self.d}: it must be above 0")
+            raise ValueError(f"'d' is {self.d}: it must be above 0")
         if not 0 <= self.page <= 1:
-            raise ValueError(f"page is {self.page}: it is a weight, from 0 to 1")
+            raise ValueError(f"'page' is {self.page}: it must be a weight from 0 to 1")
 
     def note(self, step: Step, table: Table) -> None:
-        """Store the page's relevance and its predictions for its links."""
         self.beta_, self.predicted_ = fit(self.beta_, len(table)), fit(self.predicted_, len(table))
         rows = step.children
         if step.visit.outcome == "redirect":

@@ -23,14 +23,6 @@ class MergedPriorities:
     """The `max`, `min`, `sum`, `mean`, `first` or `last` of the values given by the pages that link to a row.
 
     Most papers leave the merging open; Gouriten's fl_ family is the `sum`.
-
-    >>> from lycosa.core.types import Links, Visit
-    >>> table, parents = Table(), MergedPriorities("mean")
-    >>> for pick, (node, value) in enumerate({"a": .8, "b": .2}.items()):
-    ...     _ = table.add_seed(node)
-    ...     rows = parents.update(table.absorb(Visit(node, "page", "ok", pick, links=Links.to("c"))), table, value)
-    >>> parents.priority(rows, table).tolist()
-    [0.5]
     """
 
     merge: Merge | FirstOrMin = "max"
@@ -94,16 +86,8 @@ class PriorityFromParents:
 
 
 def linked(step: Step, table: Table) -> Rows:
-    """Return the unique rows that the page currently links to, in page order.
-
-    `step.children` of a revisited page has its new links only.
-
-    >>> from lycosa.core.types import Links, Visit
-    >>> table = Table(); _ = table.add_seed("a")
-    >>> _ = table.absorb(Visit("a", "page", "ok", 1, links=Links.to("b", "c")))
-    >>> step = table.absorb(Visit("a", "revisit", "ok", 2, links=Links.to("d", "c"), data={"follows": 1.0}))
-    >>> [table.nodes[row] for row in step.children], [table.nodes[row] for row in linked(step, table)]
-    (['d'], ['d', 'c'])
+    """Return the unique rows that the page currently links to, in page order; `step.children` of a revisited page has
+    its new links only.
     """
     if not step.visit.follows:
         return step.children

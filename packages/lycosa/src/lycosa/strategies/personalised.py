@@ -35,12 +35,10 @@ class OffTopicDepth:
         self.pages[step.children] = np.minimum(self.pages[step.children], at)
 
     def of(self, rows: Rows, table: Table) -> NDArray[np.int32]:
-        """Return the off-topic depth of each row; 0 for seeds."""
         pages: NDArray[np.int32] = fit(self.pages, len(table), _UNKNOWN)[rows]
         return np.where(table.is_seed[rows] | (pages == _UNKNOWN), 0, pages).astype(np.int32)
 
     def prune(self, priorities: Priorities, rows: Rows, table: Table, most: int) -> Priorities:
-        """Return the priorities with PRUNED for rows deeper than `most`."""
         return np.where(self.of(rows, table) > most, PRUNED, priorities)
 
 
@@ -81,10 +79,11 @@ class LinkScore:
 
     def __post_init__(self) -> None:
         if self.levels is not None and self.levels < 0:
-            raise ValueError(f"levels={self.levels} irrelevant pages in a row: take 0 or more, or leave it out")
+            raise ValueError(
+                f"'levels' is {self.levels}: it must be 0 irrelevant pages in a row or more; leave it out for no limit"
+            )
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Store the URL scores and off-topic depths; the table keeps the other sums."""
         self.url_ = fit(self.url_, len(table))
         rows = step.children
         if step.visit.outcome == "redirect":
@@ -103,12 +102,8 @@ class LinkScore:
         }
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        priority: Priorities = (
-            fit(self.url_, len(table))[rows]
-            + table.link_relevance_max[rows]
-            + table.in_degree[rows]
-            + table.relevance_sum[rows]
-        )
+        priority: Priorities = fit(self.url_, len(table))[rows] + table.link_relevance_max[rows]
+        priority = priority + table.in_degree[rows] + table.relevance_sum[rows]
         if self.least is not None:
             priority[(priority < self.least) & (table.in_degree[rows] > 0)] = PRUNED
         return priority if self.levels is None else self.off_topic_.prune(priority, rows, table, self.levels)
@@ -126,13 +121,6 @@ class Personalised:
     Paper: Trivedi et al. 2014, section III, Algorithm, lines 1 to 27; `levels` is the threshold of its section II, 2).
     The paper stores relevant pages only; the crawl's archive has all fetched pages. As in the paper, the crawl ends at
     once if its only seed does not contain the search string: use several seeds, or levels=1.
-
-    >>> from lycosa.core.types import Links, Visit
-    >>> table = Table(); _ = table.add_seed("a")
-    >>> step = table.absorb(Visit("a", "page", "ok", pick=1, relevance=.5, links=Links.to("b", "c")))
-    >>> queue = Personalised(threshold=.5)
-    >>> queue.priority(queue.learn(step, table), table).tolist()
-    [-1.0, -2.0]
     """
 
     levels: int = 0
@@ -143,7 +131,7 @@ class Personalised:
 
     def __post_init__(self) -> None:
         if self.levels < 0:
-            raise ValueError(f"levels={self.levels} irrelevant pages in a row: take 0 or more")
+            raise ValueError(f"'levels' is {self.levels}: it must be 0 irrelevant pages in a row or more")
 
     @property
     def remedy(self) -> str:

@@ -53,11 +53,10 @@ class PageRank:
 
     def __post_init__(self) -> None:
         if not 0 <= self.damping < 1:
-            raise ValueError(f"damping is {self.damping}: it must be at least 0 and below 1")
+            raise ValueError(f"'damping' is {self.damping}: it must be at least 0 and below 1")
         check_iterations(self.iterations, self.period)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Recompute all ranks every `period` visits; otherwise add this page's share to its links."""
         self.gain_ = fit(self.gain_, len(table))
         self.redirects_.learn(step, table)
         self.steps_ += 1
@@ -138,11 +137,10 @@ class NavigationalRank:
 
     def __post_init__(self) -> None:
         if not 0 <= self.eta <= 1:
-            raise ValueError(f"eta is {self.eta}: it must be from 0 to 1")
+            raise ValueError(f"'eta' is {self.eta}: it must be from 0 to 1")
         check_iterations(self.iterations, self.period)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Recompute everything every `period` visits; otherwise propagate from this page to its links."""
         size = len(table)
         self.beta_, self.crawled_ = fit(self.beta_, size), fit(self.crawled_, size)
         self.nr1_, self.into_, self.share_ = fit(self.nr1_, size), fit(self.into_, size), fit(self.share_, size)

@@ -18,9 +18,9 @@ MAX_ITERATIONS = 1000  # more would stall a crawl, and results hardly change aft
 def check_iterations(iterations: int, period: int) -> None:
     """Raise ValueError unless iterations and period of an iterative estimator are in range."""
     if iterations < 1 or period < 1:
-        raise ValueError(f"iterations is {iterations} and period {period}: both must be 1 or more")
+        raise ValueError(f"'iterations' is {iterations} and 'period' {period}: both must be 1 or more")
     if iterations > MAX_ITERATIONS:
-        raise ValueError(f"iterations is {iterations}: it must be {MAX_ITERATIONS} or fewer")
+        raise ValueError(f"'iterations' is {iterations}: it must be {MAX_ITERATIONS} or fewer")
 
 
 @dataclass
@@ -29,17 +29,6 @@ class Redirects:
 
     Two links of a page with the same target are two edges. A link whose target is its own page is dropped. A page that
     moved keeps its links; one that is served at its old URL again is no longer a redirect.
-
-    >>> from lycosa.core.types import Links, Visit
-    >>> table, redirects = Table(), Redirects()
-    >>> _ = table.add_seed("a")
-    >>> for visit in (
-    ...     Visit("a", "page", "ok", 1, links=Links.to("old")),
-    ...     Visit("old", "redirect", "redirect", 2, links=Links.to("new")),
-    ... ):
-    ...     redirects.learn(table.absorb(visit), table)
-    >>> [[table.nodes[row] for row in column] for column in redirects.edges(table)]
-    [['a'], ['new']]
     """
 
     target_: NDArray[np.int32] = column(np.int32)

@@ -68,9 +68,9 @@ class Regression:
 
     def __post_init__(self) -> None:
         if self.level not in ("fl", "sl"):
-            raise ValueError(f"level is {self.level!r}: it must be fl or sl")
+            raise ValueError(f"'level' is {self.level!r}: it must be fl or sl")
         if not 1e-12 <= self.ridge < float("inf"):  # so that 1 / ridge and its products are finite
-            raise ValueError(f"ridge is {self.ridge}: it must be above 0 (1e-12 at least), for instance 0.001")
+            raise ValueError(f"'ridge' is {self.ridge}: it must be above 0 (1e-12 at least), for instance 0.001")
         if self.level == "sl":
             self.siblings_ = Siblings()
         size = 1 + len(FIRST_LEVEL) + (len(SECOND_LEVEL) if self.level == "sl" else 0)

@@ -73,7 +73,6 @@ class RuleBook:
         self._total[source] = self._total.get(source, 0.0) + count
 
     def probability(self, source: str, to: str) -> float:
-        """Return the share of links from pages of `source` that lead to pages of `to`."""
         total = self._total.get(source, 0.0)
         return self._count[source].get(to, 0.0) / total if total else 0.0
 
@@ -94,12 +93,7 @@ class RuleBook:
         return groups
 
     def members(self, targets: Iterable[str]) -> set[str]:
-        """Return the classes that are targets or below a target.
-
-        >>> book = RuleBook(); book.add("Science/Physics", "Science/Chemistry")
-        >>> sorted(book.members(["Science"]))
-        ['Science/Chemistry', 'Science/Physics']
-        """
+        """Return the classes that are targets or below a target."""
         return {name for name in self.classes for target in targets if name == target or name.startswith(target + "/")}
 
     def wanted(self, targets: Sequence[str]) -> set[str]:
@@ -111,16 +105,11 @@ class RuleBook:
         return self.members(targets)
 
     def chain(self, wanted: set[str], depth: int = 2, paths: Paths = "sum") -> dict[str, float]:
-        """Return the probability of reaching any wanted class in at most `depth` links, for each class where it is
-        above 0.
-        """
+        """Return the probability of reaching any wanted class in at most `depth` links, where it is above 0."""
         feasible_depth = self.feasible_depth(wanted, depth)
         if feasible_depth < depth:
-            raise InputError(
-                "too-large",
-                f"{len(self):,} rules between {len(self.classes)} classes make too many paths of {depth} links: use "
-                f"depth={feasible_depth}",
-            )
+            size = f"{len(self):,} rules between {len(self.classes)} classes"
+            raise InputError("too-large", f"{size} make too many paths of {depth} links: use depth={feasible_depth}")
         rules = _RulePaths(self, wanted, paths)
         chances = {source: chance for source in rules.rows if (chance := rules.walk(source, depth, (source,))) > 0}
         inside = [(self._count[name], self._total[name]) for name in sorted(wanted) if self._total.get(name)]
@@ -133,8 +122,7 @@ class RuleBook:
     def path_probabilities(
         self, source: str, wanted: set[str], depth: int = 2, paths: Paths = "sum"
     ) -> dict[str, float]:
-        """Return the probability of each path that `chain` uses from a class, the largest first; with `max` only that
-        one.
+        """Return the probability of each path that `chain` uses from a class, the largest first; `max`: only that.
 
         >>> book = RuleBook()
         >>> for rule in (("DH", "PH", 1), ("DH", "CH", 8), ("DH", "SP", 1), ("CH", "PH", 4), ("CH", "CH", 6)):
@@ -177,16 +165,14 @@ class RuleBook:
         try:
             lines = read_input(path, 100_000_000, "the rules in").decode("utf-8-sig").split("\n")
         except UnicodeDecodeError as error:
-            raise InputError(
-                "bad-encoding", f"the rules in {path} are not UTF-8 text: is it a file of 'lycosa train rules'?"
-            ) from error
+            hint = "is it a file of 'lycosa train rules'?"
+            raise InputError("bad-encoding", f"the rules in {path} are not UTF-8 text: {hint}") from error
         if not lines[0].startswith(HEADER.rpartition(" ")[0]):
             raise InputError("bad-file", f"{path} contains no rules: its first line should be '{HEADER}'")
         if lines[0].strip() != HEADER:
-            raise InputError(
-                "bad-version",
-                f"{path} was written by another version of Lycosa ({lines[0].strip()[2:]}): train it again",
-            )
+            version = lines[0].strip()[2:]
+            hint = "train it again"
+            raise InputError("bad-version", f"{path} was written by another version of Lycosa ({version}): {hint}")
         book = cls()
         rules = [_rule(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if _is_rule(line)]
         if not rules:
@@ -198,11 +184,8 @@ class RuleBook:
             stated[rule.source][rule.to] = rule.probability
             book.add(rule.source, rule.to, rule.cases)
         for source, row in stated.items():
-            if math.fsum(row.values()) > 1 + 1e-6:
-                raise InputError(
-                    "out-of-range",
-                    f"{path}: the probabilities of {source} add up to {math.fsum(row.values()):.6g}, not 1",
-                )
+            if (total := math.fsum(row.values())) > 1 + 1e-6:
+                raise InputError("out-of-range", f"{path}: the probabilities of {source} add up to {total:.6g}, not 1")
             total = book._total[source] = book._total[source] or 1.0
             book._count[source] = {to: probability * total for to, probability in row.items()}
         return book
@@ -243,9 +226,8 @@ class _RulePaths:
         if depth == 2:
             rest = self._two_links(source, visited)
             return direct + rest if self.sum else max(direct, rest)
-        further = [
-            p * self.walk(to, depth - 1, (*visited, to)) for to, p in self.rows[source].items() if to not in visited
-        ]
+        unvisited = [(to, p) for to, p in self.rows[source].items() if to not in visited]
+        further = [p * self.walk(to, depth - 1, (*visited, to)) for to, p in unvisited]
         return math.fsum([direct, *further]) if self.sum else max([direct, *further])
 
     def _two_links(self, source: str, visited: tuple[str, ...]) -> float:
@@ -264,7 +246,7 @@ def _is_rule(line: str) -> bool:
 def _rule(line: str, where: str) -> Rule:
     fields = line.strip("\r").split("\t")
     if len(fields) not in (3, 4) or not fields[0] or not fields[1]:
-        raise InputError("bad-file", f"{where}: a rule is from, to, probability and count, separated by tabs")
+        raise InputError("bad-file", f"{where}: a rule must have from, to, probability and count, separated by tabs")
     if not (fields[0] + fields[1]).isprintable():
         raise InputError("bad-value", f"{where}: the name of a class has an unprintable character")
     try:
@@ -272,7 +254,6 @@ def _rule(line: str, where: str) -> Rule:
     except ValueError:
         probability = count = math.nan
     if not 0 <= probability <= 1 or not 0 <= count <= 1e15:  # larger sums lose precision
-        raise InputError(
-            "out-of-range", f"{where}: {str(fields[2:])[:100]} must be a probability between 0 and 1, and a count"
-        )
+        found = str(fields[2:])[:100]
+        raise InputError("out-of-range", f"{where}: {found} must be a probability between 0 and 1, and a count")
     return Rule(fields[0], fields[1], probability, count)

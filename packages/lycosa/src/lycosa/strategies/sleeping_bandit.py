@@ -35,7 +35,6 @@ def hashed(number: int) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def bigrams(address: str) -> NDArray[np.intp]:
-    """Return the character bigrams of a URL as numbers, with repetitions."""
     codes = np.frombuffer(address[:300].lower().encode("ascii", "replace"), np.uint8).astype(np.intp)
     known = (codes >= CHARACTERS.start) & (codes < CHARACTERS.stop)
     both = known[:-1] & known[1:]
@@ -57,7 +56,6 @@ class AddressClassifier:
         return float(self.weights[bigrams(address)].sum()) + self.intercept if self.steps else -math.inf
 
     def add(self, address: str, relevant: bool) -> None:
-        """Queue a labelled URL, and train when the batch is full."""
         self.batch.append((address, relevant))
         if len(self.batch) >= BATCH:
             for one in self.batch:
@@ -95,9 +93,7 @@ class Groups:
 
     def vector(self, path: str) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return the shares of adjacent tag pairs, hashed into 2^12 dimensions, as indices and values of the non-zero
-        ones.
-
-        N-grams in the same dimension are averaged, including those that the path does not have.
+        ones. N-grams in the same dimension are averaged, including those that the path does not have.
         """
         pairs = list(pairwise(["[SOS]", *path.split(" "), "[EOS]"]))
         values: dict[int, float] = {}
@@ -170,10 +166,6 @@ class SleepingBandit:
     pages are known, no URL is classified as relevant. The nearest group is searched exactly; a batch is trained in
     order; consecutive links with the same path join at once; there are at most 1,024 groups, of 16 kB each. In spaces
     without tag paths all links are one group, and only the classifier is effective.
-
-    >>> bandit = SleepingBandit(); table = Table()
-    >>> bandit.priority(np.array([table.add("a", 0)]), table).tolist()
-    [0.0]
     """
 
     sweeping: ClassVar[bool] = True
@@ -190,13 +182,12 @@ class SleepingBandit:
 
     def __post_init__(self) -> None:
         if not 0 <= self.theta <= 1:
-            raise ValueError(f"theta={self.theta:g} is a cosine: take a number from 0 to 1")
+            raise ValueError(f"'theta' is {self.theta:g}: it must be a cosine from 0 to 1")
         if not 0 <= self.alpha <= 100:
-            raise ValueError(f"alpha={self.alpha:g} is the weight of exploration: take a number from 0 to 100")
+            raise ValueError(f"'alpha' is {self.alpha:g}: it must be from 0 to 100")
         self.groups_ = Groups(self.theta)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Reward the group that led here, train the classifier, and group the new links."""
         self.group_, self.is_predicted_ = fit(self.group_, len(table)), fit(self.is_predicted_, len(table))
         visit, row = step.visit, step.row
         if not visit.follows:
@@ -217,7 +208,6 @@ class SleepingBandit:
         return priorities
 
     def choose(self, rows: Rows, number: int, table: Table) -> int:
-        """Return the first row classified as relevant, or a random row of the best awake group."""
         is_predicted = rows[fit(self.is_predicted_, len(table))[rows]]
         if len(is_predicted):
             return int(is_predicted[0])
@@ -229,7 +219,6 @@ class SleepingBandit:
         return int(rows[int(which * len(rows))])
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """Return the group's mean reward and bonus, and the part of the URL."""
         group = int(fit(self.group_, len(table))[row]) - 1
         if group < 0:
             return {"no known link": 0.0}

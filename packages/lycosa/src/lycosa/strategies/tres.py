@@ -62,7 +62,6 @@ class QNetwork:
         return layers
 
     def train(self, x: NDArray[np.floating], y: Priorities) -> None:
-        """Take a step of Adam towards y."""
         layers = self._forward(x, self.weights)
         error = 2 * (layers[-1] - y[:, np.newaxis]) / len(y)
         self._steps += 1
@@ -131,10 +130,6 @@ class Tres:
     relevant link, theirs once per linking page. There is no limit of pages per host (see `--host-budget`), and hosts of
     seeds are unknown. The learning rate is constant, as it effectively is in the program. Seeds count as relevant, as
     there.
-
-    >>> tres = Tres(); table = Table(); _ = table.add_seed("s")
-    >>> tres.choose(np.array([table.add("a", 1)]), number=1, table=table)
-    1
     """
 
     wants: ClassVar[tuple[str, ...]] = ("context", "url")
@@ -167,13 +162,12 @@ class Tres:
 
     def __post_init__(self) -> None:
         if self.start < 0:
-            raise ValueError(f"start={self.start} pages before the network is used: it must be 0 or more")
+            raise ValueError(f"'start' is {self.start}: it must be 0 pages or more")
         if self.switch < 1:
-            raise ValueError(f"switch={self.switch} pages between two copies of the network: it must be 1 or more")
+            raise ValueError(f"'switch' is {self.switch}: it must be 1 page or more")
         self.network_ = QNetwork(self.seed)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Add the page to the tree, train on a batch, and add the links."""
         self._fit(table)
         visit, row, changed = step.visit, step.row, -1
         if visit.is_page and not visit.follows:
@@ -198,7 +192,6 @@ class Tres:
         return mean
 
     def choose(self, rows: Rows, number: int, table: Table) -> int:
-        """Draw a link from each leaf and return the one with the largest Q."""
         start = np.uint64(((self.seed + 1) * 0xD1342543DE82EF95 + number * 0x632BE59BD9B4E019) % 2**64)
         drawn = splitmix(rows.astype(np.uint64) * GOLDEN + start)
         leaf = fit(self.leaf_, len(table))[rows]
@@ -230,7 +223,6 @@ class Tres:
         self.reward_, self.host_ = fit(self.reward_, rows), fit(self.host_, len(table.hosts))
 
     def _with_host_features(self, rows: Rows, table: Table) -> Matrix:
-        """Return x of some rows with the current features of their hosts."""
         x = self.x_[rows]
         pages, relevant = self.host_[table.host[rows]].T
         x[:, HOST] = np.where(pages > 0, quantized(relevant / np.maximum(1, pages)), 0.5)
@@ -310,7 +302,6 @@ class Tres:
         self.leaf_[rows] = self._leaves(x)
 
     def _path_features(self, rows: Rows, table: Table) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the path columns of some pages' links, and the first three features."""
         relevant = (self.reward_[rows] > 0) | table.is_seed[rows]
         good, bad, since = self.path_[rows].T.astype(np.int64)
         good, bad, since = good + relevant, bad + ~relevant, np.where(relevant, 1, since + 1)
@@ -318,7 +309,6 @@ class Tres:
         return np.column_stack((good, bad, since)), state
 
     def _replay(self, table: Table) -> None:
-        """Train on a batch of 60 pages, after every third page."""
         if self.steps_ and self.steps_ % self.switch == 0:
             self.network_.update_target()
         if self.steps_ < self.start or self.steps_ % 3 or not self.size_:

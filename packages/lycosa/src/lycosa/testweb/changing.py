@@ -95,9 +95,9 @@ class ChangingWeb(Web):
     ) -> None:
         unknown = set(processes) - set(PROCESSES)
         if unknown or sum(processes.values()) <= 0:
-            raise ValueError(f"no such processes: {dict(processes)}; there are {', '.join(PROCESSES)}")
+            raise ValueError(f"unknown processes: {dict(processes)}; choose from {', '.join(PROCESSES)}")
         if not (0 < day < NEVER and 0 < days < NEVER):
-            raise ValueError("a day, and the days of fates, must last some time, and not for ever")
+            raise ValueError("'day' and the ages of pages must be positive and finite")
         vars(self).update(vars(web))  # share graph and address book instead of rebuilding them
         self.clock = clock
         self.start = start
@@ -113,7 +113,6 @@ class ChangingWeb(Web):
         )
         self._sheet = lru_cache(maxsize=1_024)(self._make_sheet)
         self._page = lru_cache(maxsize=16_384)(self._book.find)
-
 
     def process(self, url: str) -> Process:
         """Return a page's change process, without its fate."""
@@ -202,7 +201,6 @@ class ChangingWeb(Web):
             return super().canonical(url)
         subject = place.subject
         return self._address(subject.page, 0) if subject.part == 0 else url
-
 
     def counts(self, url: str) -> bool:
         """Return whether the response depends on the number of fetches of the URL."""
@@ -302,7 +300,6 @@ class ChangingWeb(Web):
         real = [edit.at for edit in self.history.edits(subject, t) if edit.real]
         return self.history.when(real[-1] if real else self.history.origin(subject))
 
-
     def _told(self, host: int, place: _Place, t: float, version: int) -> ServedDocument:
         """Return the document with the host's headers, without its body."""
         subject = place.subject
@@ -384,7 +381,6 @@ class ChangingWeb(Web):
         sheet = self._sheet(subject, self.port)
         return len(sheet.body), unescape(sheet.title)
 
-
     def _clean_subject(self, page: int) -> ChangingPage:
         return ChangingPage(page, 0, self._graph.topic(page))
 
@@ -448,7 +444,6 @@ class ChangingWeb(Web):
     def _new_url(self, page: int, birth: Birth) -> str:
         base = self._book.base(self._graph.names[self._graph.section(page).host])
         return base + self._press.new_path(ChangingPage(page, birth.number, birth.topic))
-
 
 
 # Behaviour of hosts: their validators, sitemaps and feeds, and how truthful these are. Each is dealt from a deck, so

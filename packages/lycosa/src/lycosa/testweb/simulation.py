@@ -48,7 +48,7 @@ class _Leap(selectors.DefaultSelector):
             events = super().select(60.0)  # real seconds
         if not events:
             if timeout is None:  # nothing is scheduled and no process is awaited: the real loop would hang
-                raise RuntimeError("virtual time stands still: all wait for what can't happen")
+                raise RuntimeError("deadlock in virtual time: every task waits, and no event is scheduled")
             self.loop.now += timeout
         return events
 

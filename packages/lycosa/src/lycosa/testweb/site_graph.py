@@ -81,7 +81,6 @@ class SiteGraph:
             if section.island:
                 self._build_bridges(section)
 
-
     def _lay_out(self) -> None:
         sizes = _portion(self.pages - 7 * self.host_count, [self._weight(h) for h in range(self.host_count)])
         start = 0
@@ -169,7 +168,7 @@ class SiteGraph:
         return None
 
     def _build_tunnels(self, island: Section) -> None:
-        """Link pages of the gateway to pages of the ferry, and those to the island."""
+        """Link gateway pages to ferry pages and those to the island, so that no other path leads there."""
         for number in range(max(2, island.length // 2)):
             rng = dice(self.seed, "tunnel", island.start, number)
             gateway, ferry = (self.mainland(rng, topic) for topic in self.way_to(island.topic))
@@ -189,7 +188,6 @@ class SiteGraph:
         targets = self.bridges.setdefault(source, [])
         if target not in targets and target != source:
             targets.append(target)
-
 
     def section(self, page: int) -> Section:
         return self.sections[bisect_right(self._starts, page) - 1]
@@ -239,7 +237,6 @@ class SiteGraph:
             targets = self._tree_links(section, page) + self._topical_links(section, page, rng)
         targets += self.bridges.get(page, [])
         return [target for target in dict.fromkeys(targets) if target != page]
-
 
     def _of_topic(self, rng: Random, topic: int) -> int:
         starts, sums = self._pools[topic]

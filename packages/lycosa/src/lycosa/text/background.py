@@ -90,7 +90,7 @@ def _parse(packed: bytes, name: str) -> Background:
         header_line, _, body = zstd.decompress(packed, MAX_BYTES).decode().partition("\n")
         header: dict[str, Any] = json.loads(header_line)
         if header["format"] != FORMAT:
-            raise ValueError("its first line names another format")
+            raise ValueError("its first line has another format")
         version = header["version"]
         if version == VERSION:
             cells = body.replace("\t", "\n").split("\n")

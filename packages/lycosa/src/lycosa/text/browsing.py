@@ -85,7 +85,8 @@ class Browsing:
             names = " and ".join(self.clusterings) or "none"
             raise InputError(
                 "missing-clusters",
-                f"the browsing model has no {name} clusters (it has {names}): make it again with 'lycosa train browse'",
+                f"the browsing model has no {name} clusters (it has {names}): train it again with 'lycosa train "
+                "browse'",
             )
         column = self.clusterings[name]
         return np.where((column < 0) & (np.diff(self.pages.starts) > 0), column.max() + 1, column)
@@ -95,7 +96,8 @@ class Browsing:
         if isinstance(file, str) and not file:
             raise InputError(
                 "missing-option",
-                "the strategy needs a browsing model: make one with 'lycosa train browse', then add ,file=FILE to it",
+                "the strategy needs a browsing model: train one with 'lycosa train browse', then add ,file=FILE to "
+                "the strategy",
             )
         return file if isinstance(file, Browsing) else cls.load(file)
 

@@ -69,7 +69,7 @@ class Glossary:
         **parameters: float,
     ) -> None:
         if not 0 <= floor <= 1:
-            raise ValueError(f"floor is {floor:g}: it must be from 0 to 1")
+            raise ValueError(f"'floor' is {floor:g}: it must be from 0 to 1")
         self.ontology, self.floor = ontology, floor
         self.topic: tuple[str, ...] = ()
         self._words: dict[str, LanguageTerms] = {}
@@ -86,7 +86,7 @@ class Glossary:
         if not self.weights.any():
             raise InputError(
                 "empty-topic",
-                f"the topic {topic!r} has no words to look for: give it nouns, not only short or common words",
+                f"the topic {topic!r} has no words to search for: use nouns, not only short or common words",
             )
         if len(self.topic) > MAX_TERMS:
             raise InputError(

@@ -192,7 +192,7 @@ def checked_parameters(measure: str, parameters: dict[str, float]) -> dict[str, 
                 f"the measure {measure} has no parameter {name!r}; it has {' and '.join(defaults) or 'none'}"
             )
         if not (0 < number < 1 if name == "df" else 0 < number < np.inf):
-            raise ValueError(f"{name} is {number:g}: it must be above 0{' and below 1' if name == 'df' else ''}")
+            raise ValueError(f"'{name}' is {number:g}: it must be above 0{' and below 1' if name == 'df' else ''}")
     return {**defaults, **parameters}
 
 

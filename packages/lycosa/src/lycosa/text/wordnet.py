@@ -71,7 +71,7 @@ def find_wordnet(place: str = "") -> Path:
             if existing is None:
                 raise InputError(
                     "missing-file",
-                    f"{option} {named} has no WordNet files such as data.noun: name the directory that has them",
+                    f"{option} {named} has no WordNet files such as data.noun: give the directory that has them",
                 )
             return existing
     for directory in usual_places():
@@ -80,7 +80,7 @@ def find_wordnet(place: str = "") -> Path:
     raise InputError(
         "missing-package",
         "WordNet is not installed; install it (on Debian and Ubuntu: apt-get install wordnet-base), "
-        "or name a directory that has its files (data.noun and others) with --ontology DIR",
+        "or give a directory with its files (data.noun and others) with --ontology DIR",
     )
 
 

@@ -165,10 +165,10 @@ def trail_of(record: BrowsingRecord, gap: float) -> BrowsingTrail:
         step_source, pairs = "referrers", [(visit.referrer, visit.url) for visit in visits if visit.referrer]
         unknown = sum(before not in number for before, _ in pairs)
         if unknown:
-            notes.append(f"{unknown:,} visits have a referrer that is not in the record: they start a path")
+            notes.append(f"{unknown:,} visits have a referrer that is not in the record: these visits start a path")
     else:
         step_source, pairs = "order", _in_order(visits, gap * 60)
-        notes.append("no visit has a referrer: consecutive visits are taken as steps")
+        notes.append("no visit has a referrer: consecutive visits count as steps")
     steps = [(number[a], number[b]) for a, b in pairs if a != b and a in number and b in number]
     return BrowsingTrail(
         list(number),
@@ -188,7 +188,7 @@ def _labels(visits: list[BrowsingVisit], notes: list[str]) -> dict[str, bool]:
                 changed.add(visit.url)
             labels[visit.url] = visit.relevant
     if changed:
-        notes.append(f"{len(changed):,} pages have contradictory labels: the last one counts")
+        notes.append(f"{len(changed):,} pages have contradictory labels: the last label is used")
     return labels
 
 
@@ -220,10 +220,10 @@ def _check(out: Path, unlabelled: str, states: int, clusters: int, gap: float, m
 
 def _read(source: Path, language: str, progress: ProgressCallback) -> BrowsingRecord:
     if not source.exists():
-        raise InputError("missing-file", f"there is no file or directory {source}: name a browsing record, or a crawl")
+        raise InputError("missing-file", f"{source} does not exist: give a browsing record, or a crawl")
     if source.is_dir():
         if not (source / CONFIG).is_file():
-            raise InputError("not-a-crawl", f"{source} is not a crawl: name a browsing record, or a crawl")
+            raise InputError("not-a-crawl", f"{source} is not a crawl: give a browsing record, or a crawl")
         return read_crawl(source, language, progress)
     progress("reading the record", 0, 0)
     return read_record(source, language)
@@ -372,7 +372,7 @@ def _remarks(
         )
     elif (others == browsing.states).any():
         lost = int((others == browsing.states).sum())
-        notes.append(f"{lost:,} pages lead to no relevant page: they get the last state")
+        notes.append(f"{lost:,} pages lead to no relevant page and get the last state")
     if browsing.clusters("xmeans") < 2:
         notes.append("X-Means finds only one cluster: use 'hmm' instead of 'hmm-xmeans'")
     return [*trail.notes, *notes]

@@ -88,7 +88,7 @@ def kmeans(points: Points, k: int, seed: int = 0, restarts: int = 8) -> Clusteri
     Paper: MacQueen 1967; the start: Arthur, Vassilvitskii 2007. In Batsakis 2007, 3.4.1, K is 5.
     """
     if k < 1:
-        raise ValueError(f"k is {k}: it must be 1 or more")
+        raise ValueError(f"'k' is {k}: it must be 1 or more")
     if not len(points):
         return Clustering(np.zeros(0, np.intp), np.zeros(0))
     best: Clustering | None = None
@@ -193,7 +193,7 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50) ->
     which is better in thousands of dimensions.
     """
     if not 1 <= fewest <= most:
-        raise ValueError(f"fewest is {fewest} and most {most}: they must be 1 or more, and fewest not above most")
+        raise ValueError(f"'fewest' is {fewest} and 'most' {most}: both must be 1 or more, and 'fewest' at most 'most'")
     clustering = kmeans(points, fewest, seed)
     if not len(points):
         return clustering

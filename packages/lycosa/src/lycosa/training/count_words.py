@@ -44,7 +44,7 @@ def measure(sources: Iterable[str], terms: int = MAX_TERMS, source: str = "") ->
     Pages that are not in the main language are dropped, since mixed stems are useless for both languages.
     """
     if terms < 1:
-        raise InputError("out-of-range", f"terms is {terms}: it must be 1 or more")
+        raise InputError("out-of-range", f"'terms' is {terms}: it must be 1 or more")
     sources = list(sources)
     try:
         return _measure(sources, terms, source)
@@ -81,7 +81,8 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
         if len(pages) < 2:  # on a single page all words have the same frequency
             raise InputError(
                 "no-pages",
-                f"{places or 'no source'} has {len(pages)} pages with words: name a WARC file, a crawl directory or a "
+                f"{places or 'no source'} has {len(pages)} pages with words, too few: give a WARC file, a crawl "
+                "directory or a "
                 "directory of HTML or text files with more",
             )
         language, counted_pages = Counter(page_language for page_language, _ in pages).most_common(1)[0]
@@ -117,7 +118,7 @@ def documents(source: Path) -> Iterator[ParsedPage]:
         yield from _read_file(source)
     else:
         raise InputError(
-            "missing-file", f"there is no {source}: name a WARC file, a crawl directory, or a directory of pages"
+            "missing-file", f"{source} does not exist: give a WARC file, a crawl directory, or a directory of pages"
         )
 
 

@@ -28,7 +28,7 @@ def recorded_pages(place: Path) -> PageLoader:
     def load_pages(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         if place.exists() and not place.is_file() and not place.is_dir():
             raise InputError(
-                "bad-file", f"--pages {place} is a pipe or a device: name a WARC file, or a directory of them"
+                "bad-file", f"--pages {place} is a pipe or a device: give a WARC file, or a directory of them"
             )
         with Recording([place]) as recording:
             for number, url in enumerate(urls, 1):

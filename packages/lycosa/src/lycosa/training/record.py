@@ -80,7 +80,7 @@ def check_file(path: Path, what: str) -> None:
     except OSError as error:
         raise InputError("unreadable-file", f"cannot read {what} {path}: {error.strerror}") from error
     if stat.S_ISDIR(mode):
-        raise InputError("bad-file", f"{what} {path} is a directory: name a file")
+        raise InputError("bad-file", f"{what} {path} is a directory: give a file")
     if not stat.S_ISREG(mode):
         raise InputError("bad-file", f"{what} {path} is a pipe or a device: save it as a file first")
 

@@ -91,12 +91,10 @@ def train_rules(
     """
     path = Path(source)
     if not path.exists():
-        raise InputError(
-            "missing-file", f"there is no file or directory {source}: name a table of URLs and classes, or a crawl"
-        )
+        raise InputError("missing-file", f"{source} does not exist: give a table of URLs and classes, or a crawl")
     if path.is_dir():
         if not (path / CONFIG).is_file():
-            raise InputError("not-a-crawl", f"{source} is not a crawl: name a crawl, or a table of URLs and classes")
+            raise InputError("not-a-crawl", f"{source} is not a crawl: give a crawl, or a table of URLs and classes")
         learned = _from_crawl(path, model, walk, seed, progress)
     else:
         account = Account()

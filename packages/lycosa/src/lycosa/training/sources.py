@@ -144,7 +144,9 @@ def read_table(path: Path, corpus: Account, column: str = "") -> Rows:
     for url, label in labelled_rows(path, corpus, column):
         further_classes += class_of.setdefault(url, label) != label
     if further_classes:
-        corpus.notes.append(f"{path}: {further_classes:,} further classes of pages are ignored: the first one counts")
+        corpus.notes.append(
+            f"{path}: {further_classes:,} further classes of pages are ignored: the first class is used"
+        )
     return list(class_of.items())
 
 

@@ -119,11 +119,13 @@ def check_out(out: Path, begins: bytes, otherwise: str) -> None:
     """Raise InputError unless `out` can be written and any existing file starts with `begins`."""
     try:
         if out.is_dir():
-            raise InputError("bad-file", f"--out {out} is a directory: name a file")
+            raise InputError("bad-file", f"--out {out} is a directory: give a file")
         if out.exists() and not out.is_file():
             raise InputError("bad-file", f"--out {out} is not a regular file: choose another --out")
         if not out.parent.is_dir():
-            raise InputError("missing-file", f"there is no directory {out.parent}: make it, or choose another --out")
+            raise InputError(
+                "missing-file", f"the directory {out.parent} does not exist: create it, or choose another --out"
+            )
         if not os.access(out.parent, os.W_OK):
             raise InputError("cannot-write", f"cannot write to the directory {out.parent}: choose another --out")
         if len(os.fsencode(out.name)) > 235:  # bytes; temporary files have a suffix

@@ -173,9 +173,9 @@ def read_web_directory(
     entries are counted in `left_out`.
     """
     if not sources:
-        raise InputError("missing-option", "no file given: name the dump of a web directory")
+        raise InputError("missing-option", "no file given: give the dump of a web directory")
     if most < 0:
-        raise InputError("out-of-range", f"most is {most}: it must be 0 (all) or more")
+        raise InputError("out-of-range", f"'most' is {most}: it must be 0 (all) or more")
     collected = _Collected(path_of(below), most, entries or MAX_ENTRIES)
     for source in sources:
         check_file(source, "the dump")

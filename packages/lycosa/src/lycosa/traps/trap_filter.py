@@ -141,9 +141,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         self._named: defaultdict[str, list[int]] = defaultdict(list)
 
     def recognise(self, visit: Visit, reading: Any) -> None:
-        """Mark a visit as a copy, a soft 404 or part of a maze, and note poor text quality, unless the judge has set
-        it.
-        """
+        """Mark a visit as a copy, a soft 404 or part of a maze, and note poor text quality."""
         if reading is not None:
             self.soft404.recognise(visit, reading)
             suspect = visit.is_version and "quality" not in visit.data and may_be_stuffed(reading.terms.counts)
@@ -276,9 +274,8 @@ class SectionTrapFilter(protocols.TrapFilter):
     def tags(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         trusted = self._trusted[rows]
         own = np.maximum(self._own[rows], np.where(self._suspect[rows], HELD, FREE)).astype(np.uint8)
-        return np.where(trusted, -1, self._section[rows]).astype(np.int32), np.where(trusted, FREE, own).astype(
-            np.uint8
-        )
+        sections = np.where(trusted, -1, self._section[rows]).astype(np.int32)
+        return sections, np.where(trusted, FREE, own).astype(np.uint8)
 
     def tag_levels(self) -> NDArray[np.uint8]:
         return np.fromiter(map(self._level, range(len(self.sections))), np.uint8, len(self.sections))
@@ -367,8 +364,7 @@ class SectionTrapFilter(protocols.TrapFilter):
     def _suspects(self, step: Step, new: Rows, visit: Visit) -> Rows:
         """Suspect new links of a stuffed page until another page links to them; return the rows cleared.
 
-        Single pages may be misjudged, so links are free if most pages of the host are not stuffed, or it has a start
-        page.
+        Pages may be misjudged, so links are free if most pages of the host are not stuffed, or it has a start page.
         """
         host = self._host(step.row)
         if is_stuffed(visit) and 2 * host.stuffed > host.pages and not host.started:
@@ -470,9 +466,8 @@ class SectionTrapFilter(protocols.TrapFilter):
 
     def _yields_nothing(self, one: HostRecord | SiteRecord) -> bool:
         relevant, pages = self.relevant - one.relevant, self.pages - one.pages
-        if relevant < MIN_RELEVANT_ELSEWHERE or one.pages - one.relevant <= ALLOWANCE * (
-            1 + one.relevant + self.pages / 1000
-        ):
+        allowance = ALLOWANCE * (1 + one.relevant + self.pages / 1000)
+        if relevant < MIN_RELEVANT_ELSEWHERE or one.pages - one.relevant <= allowance:
             return False
         # with one more it would still be below a quarter of the others' rate
         return one.relevant + 1 <= 0.25 * one.pages * relevant / pages

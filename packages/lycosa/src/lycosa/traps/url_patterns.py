@@ -33,9 +33,7 @@ _CHOICES = _ORDERS | frozenset(
     """.split()
 )
 
-
-CALENDAR, LOOP, LISTS = "calendar", "repeated path", "endless list"
-LONG = "long address"
+CALENDAR, LOOP, LISTS, LONG = "calendar", "repeated path", "endless list", "long address"
 
 
 class Suspicion(NamedTuple):

@@ -210,7 +210,7 @@ def _network(text: str) -> IPv4Network | IPv6Network:
             hint = "write it as 10.0.0.0/8, 127.0.0.1, fd00::/8 or ::1"
         else:
             hint = f"bits are set beyond the prefix, did you mean {meant}?"
-        raise ValueError(f"not a network to allow: {text!r}; {hint}") from error
+        raise ValueError(f"not an IP network: {text!r}; {hint}") from error
     if isinstance(network, IPv6Network) and network.prefixlen >= 96 and network.subnet_of(_MAPPED):
         inner = IPv4Address(int(network.network_address) & 0xFFFFFFFF)
         return IPv4Network((inner, network.prefixlen - 96))

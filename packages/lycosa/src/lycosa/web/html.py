@@ -209,7 +209,7 @@ def _head(tree: Tree, url: str, document: ParsedPage, agent: str) -> tuple[str, 
         else:
             target = resolve(url, [_text_of(attributes.get("href"))])[0] or ""
             if element.tag == "base":
-                base = base or target or url  # only the first one counts
+                base = base or target or url  # only the first class is used
             elif "license" in _text_of(attributes.get("rel")).lower().split():
                 document.about.setdefault("licence", target)
             else:

@@ -1,4 +1,4 @@
-"""The terms of scent by hand, credit for pages, the rows to score again, and odd pages."""
+"""Tests of scent: its terms compared with values computed by hand, credit for pages, rescored rows, and unusual pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ S, M0 = 0.85 / 2.5, 0.8 / 7
 
 
 def test_terms_of_one_page() -> None:
-    """s = .55 / 1.5; the link has anchor relevance .8, context .4 and address .2."""
+    """The typical outcome s is (.5 + .05) / (1 + .5); terms that depend on outcomes are divided by it."""
     crawl = Crawl()
     crawl.visit(SEED, 0.5, make_links((SALMON, "", ""), link_relevances=(0.8,), context=(0.4,), url=(0.2,)))
     s = (0.5 + 0.05) / (1 + 0.5)
@@ -45,7 +45,7 @@ def test_terms_of_one_page() -> None:
 
 
 def test_priority_by_hand() -> None:
-    """The weighted sum of the same terms, with m0 = .5 / 6 for the directory and curiosity after one relevant page."""
+    """Priority is the weighted sum of the terms of the previous test, with m0 = .5 / 6 for the directory."""
     crawl = Crawl()
     crawl.visit(SEED, 0.5, make_links((SALMON, "", ""), link_relevances=(0.8,), context=(0.4,), url=(0.2,)))
     s, m0 = 0.55 / 1.5, 0.5 / 6
@@ -63,7 +63,9 @@ def test_priority_by_hand() -> None:
 
 
 def test_terms_of_two_parents() -> None:
-    """Outcomes .5 and .1, link relevances .6 and .2: sums over both, and the larger relevance."""
+    """Terms of two parents: outcomes (.5, .1) and link relevances (.6, .2) are summed; of each relevance the larger
+    counts.
+    """
     crawl = two_pages()
     crawl.visit(HERON, 0.1, make_links((TROUT, "x", ""), link_relevances=(0.2,), context=(0.5,), url=(0.0,)))
     s = (0.5 + 0.3 + 0.1 + 0.05) / 3.5
@@ -76,7 +78,9 @@ def test_terms_of_two_parents() -> None:
 
 
 def test_neighbours_decay_with_distance() -> None:
-    """.6 for the next link, .36 for the one after it, each shrunk by .7."""
+    """Outcomes of neighbours are weighted by .6 per position: .6 for the next link, .36 for the one after it; shrink
+    .7.
+    """
     crawl = two_pages()
     assert close(0.6 * 0.3 / (0.6 + 0.7) / S) == crawl.term("neighbours", TROUT)
     assert close(0.36 * 0.3 / (0.36 + 0.7) / S) == crawl.term("neighbours", HERON)
@@ -91,7 +95,7 @@ def test_neighbours_not_of_another_page() -> None:
 
 
 def test_neighbours_fetched_before_they_were_linked() -> None:
-    """Heron links to tern, eel and salmon, which has the outcome .3 already."""
+    """Links found later get credit of neighbours that were already fetched: salmon, with the outcome .3."""
     crawl = two_pages()
     crawl.visit(HERON, 0.0, Links.to(OTHER, "http://b.test/eel", SALMON))
     assert close(0.36 * 0.3 / (0.36 + 0.7) / S) == crawl.term("neighbours", OTHER)
@@ -99,10 +103,12 @@ def test_neighbours_fetched_before_they_were_linked() -> None:
 
 
 def test_directory_backed_off_to_host_and_mean() -> None:
-    """One page of .3 in fish: h = (.3 + 3 m0) / 5 for the host, (.3 + 3 h) / 5 for fish, h for birds."""
+    """Means are shrunk towards the next wider one: h = (.3 + 3 m0) / 5 for the host, (.3 + 3 h) / 5 for 'fish', h for
+    'birds'.
+    """
     crawl = two_pages()
     crawl.visit(TROUT, 0.0, Links.to(OTHER, "http://b.test/fish/eel"))
-    m0 = 0.8 / 8  # three pages by now, and two of the host
+    m0 = 0.8 / 8  # three fetched pages, two of them on this host
     host = (0.3 + 3 * m0) / (2 + 3)
     assert close((0.3 + 3 * host) / (2 + 3) / S) == crawl.term("directory", "http://b.test/fish/eel")
     assert close(host / S) == crawl.term("directory", HERON)
@@ -110,12 +116,14 @@ def test_directory_backed_off_to_host_and_mean() -> None:
 
 
 def test_anchor_words_by_hand() -> None:
-    """Coral has led to one page of .3, caves to none: (.3 - m0) / (1 + 3) and 0, over the root of two words."""
+    """Lift of a word is (sum - n * m0) / (n + 3), divided by the root of the number of words; coral has (.3 - m0) / 4,
+    cave 0.
+    """
     assert close((0.3 - M0) / 4 / math.sqrt(2) / S) == two_pages().term("anchor words", TROUT)
 
 
 def test_words_in_pages_by_hand() -> None:
-    """Cave and coral were on the page of .5, the mean of pages is .4: (.5 - .4) / (1 + 3) each; water was on none."""
+    """Lift of a word on pages is (sum - n * mean) / (n + 3): cave and coral have (.5 - .4) / 4; water was on no page."""
     crawl = two_pages()
     lift = (0.5 - 0.4) / (1 + 3)
     assert close(2 * lift / math.sqrt(2) / S) == crawl.term("anchor in pages", TROUT)
@@ -140,7 +148,7 @@ def test_new_places_by_hand() -> None:
 
 @pytest.mark.parametrize(("relevance", "relevant"), [(0.0, 0), (0.05, 0), (0.1, 9), (0.9, 9)])
 def test_new_places_fall_with_relevant_pages(relevance: float, relevant: int) -> None:
-    """An unknown place has (1 + 7 / 8) / (1 + relevant pages / 3); pages below the threshold are not relevant."""
+    """Curiosity is 1 / (1 + relevant pages / 3), and an unknown place has (1 + 7 / 8) times that."""
     seeds = [f"http://seed.test/{number}" for number in range(9)]
     crawl = Crawl(seeds=seeds)
     for seed in seeds:
@@ -184,7 +192,7 @@ def test_explain_unknown_row() -> None:
 
 
 def test_credit_three_ancestors() -> None:
-    """A chain of six pages, the last of outcome 1: it has 1, those before it .3, .09, .027 and 0."""
+    """Credit is passed to three ancestors, times .3 each: 1 for the page, .3, .09, .027, then 0."""
     crawl = Crawl()
     names = ["alpha", "beta", "gamma", "delta", "epsilon"]
     nodes = [SEED, *(f"http://{name}.test/" for name in names)]
@@ -200,7 +208,6 @@ def test_credit_three_ancestors() -> None:
 
 
 def test_learn_copy_has_no_outcome() -> None:
-    """The judge says .9, but neighbours and words are credited with 0, and it does not count as relevant."""
     crawl = Crawl(Scent(vectors=False))
     crawl.visit(SEED, 0.5, make_links((SALMON, "coral", ""), (TROUT, "coral", "")), "coral")
     crawl.visit(SALMON, 0.9, None, "coral", same_as=SEED)
@@ -257,7 +264,7 @@ class Counting(Scent):
 
 
 def test_learn_scores_few_rows_of_many() -> None:
-    """A page with 10 links, of 20,000 rows: these links, 8 neighbours, the best 64 and 32 more at most."""
+    """Rescored per page are its 10 links, up to 8 neighbours, the best 64 rows and a slice of 32, of 20,000 rows."""
     counting = Counting(vectors=False)
     crawl = Crawl(counting)
     urls = [f"http://b.test/{number}" for number in range(20_000)]
@@ -267,12 +274,12 @@ def test_learn_scores_few_rows_of_many() -> None:
         counting.scored = 0
         crawl.visit(urls[number], number % 7 / 7, Links.to(*(f"{urls[number]}/{k}" for k in range(10))))
         counted.append(counting.scored)
-    assert max(counted) <= 1 + 10 + 8 + BEST + SLICE  # and the page itself, as it was when it was picked
+    assert max(counted) <= 1 + 10 + 8 + BEST + SLICE  # the 1 is the fetched page itself
     assert min(counted) > BEST
 
 
 def test_learn_scores_all_rows_in_turn() -> None:
-    """32 of 1,000 rows with each page: all open ones after 32 pages."""
+    """Each page rescores the next 32 of 1,000 rows, so 32 pages reach all open ones."""
     crawl = Crawl()
     urls = [f"http://b.test/{number}" for number in range(999)]
     crawl.visit(SEED, 0.5, Links.to(*urls))
@@ -352,7 +359,7 @@ TEXTS = [
 
 
 def odd_stream(seed: int, scent: Scent, pages: int = 60) -> Crawl:
-    """Learn from random pages of all kinds; check after each that all priorities and terms are finite."""
+    """Learn from random pages of all kinds, and check after each that all priorities and terms are finite."""
     chance = random.Random(seed)
     crawl = Crawl(scent, seeds=("x", "http://b.test/"))
     vocabulary = [f"w{number}" for number in range(30)] + ["coral", "reef", "サンゴ", "\ud800"]
@@ -414,17 +421,17 @@ def test_learn_redirect_without_target() -> None:
 
 
 def links_at(*places: tuple[str, str]) -> Links:
-    """Return links, each with the path of tags to it."""
+    """Return links with their tag paths."""
     links = Links.to(*(node for node, _ in places))
     links.paths = [path for _, path in places]
     return links
 
 
 def test_place_by_hand() -> None:
-    """One of two links in a list was fetched, .9, and one of two in a menu, 0. m0 = (0 + .9 + 0) / (3 + 5).
+    """Lift of a place is its lift by tags and classes plus its lift by tags alone, weighted by 10 / (n + 10).
 
-    For the list, one page: (.9 - m0) / (1 + 10); by tags alone list and menu are the same place, two pages: (.9 - 2 m0)
-    / (2 + 10), which counts 10 / (1 + 10). Other tags have led to nothing yet.
+    One of two links in a list (.9) and one of two in a menu (0) were fetched, so m0 = .9 / 8. The list has one page:
+    (.9 - m0) / 11. By tags alone, list and menu are one place with two pages: (.9 - 2 m0) / 12. Other tags have lift 0.
     """
     crawl = Crawl()
     nodes = [f"http://b.test/{number}" for number in range(6)]

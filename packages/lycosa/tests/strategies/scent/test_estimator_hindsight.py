@@ -1,4 +1,4 @@
-"""Scent after model updates of its judge."""
+"""Tests of scent after model updates of its judge."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def numbers(scent: Scent) -> Any:
     return scent.links_.columns()["numbers"]
 
 
-def test_reconsider_as_if_known_from_the_start() -> None:
+def test_reconsider_equals_learning_with_new_relevances() -> None:
     before, after = random_relevances(1), random_relevances(2)
     scent, table = learn_web(before, vectors=False)
     known, _ = learn_web(after, vectors=False)
@@ -75,7 +75,7 @@ def test_reconsider_as_if_known_from_the_start() -> None:
     relevances_now = np.array([after[table.nodes[row]] for row in pages.tolist()])
     changed = scent.reconsider(pages, relevances_now, table)
     assert len(changed) == len(table.rows())
-    # Our own reading is on the scale of all relevances so far: outcomes are equal only with all pages known.
+    # Outcomes are equal only after all pages, as the cosine part is scaled by all relevances so far.
     known.reconsider(pages, relevances_now, table)
     assert np.allclose(scent.groups_.totals, known.groups_.totals, atol=1e-5)
     assert np.allclose(numbers(scent), numbers(known), atol=1e-5)
@@ -90,7 +90,7 @@ def test_reconsider_as_if_known_from_the_start() -> None:
     assert np.allclose(scent.priority(rows, table), known.priority(rows, table), atol=0.02)
 
 
-def test_reconsider_same_relevance() -> None:
+def test_reconsider_unchanged_relevance_changes_nothing() -> None:
     plain = Scent(words="", probability=True, threshold=0.5, vectors=False)
     fresh = Table()
     fresh.add_seed(SEED)
@@ -109,11 +109,11 @@ def test_reconsider_same_relevance() -> None:
     plain.reconsider(pages, np.array([0.8, 0.6]), fresh)
     for was, now in zip(before, (numbers(plain), plain.groups_.totals), strict=True):
         assert np.allclose(was, now, atol=1e-6)
-    # z is on two pages, .8 and .6; its neighbour y is not fetched, x (redirected, .6) is two places away
+    # z is linked from two pages, .8 and .6; neighbour y is not fetched, and x (redirected, .6) is two positions away.
     assert plain.links_.numbers["outcome_sum"][fresh.row_of["http://b.test/z"]] == pytest.approx(1.4)
 
 
-def test_reconsider_without_probabilities() -> None:
+def test_reconsider_does_nothing_without_probabilities() -> None:
     scent, table = learn_web(random_relevances(4), vectors=False)
     scent.probability = False
     before = scent.links_.numbers.copy()
@@ -122,7 +122,7 @@ def test_reconsider_without_probabilities() -> None:
 
 
 class ChainOfPages(Space):
-    """Thirty pages, each of which links to the next ones."""
+    """Space of thirty pages, each linking to the next ones."""
 
     async def visit(self, task: Task) -> Page:
         number = int(task.node.rpartition("/")[2])
@@ -150,7 +150,7 @@ def scent() -> Scent:
 
 
 @pytest.mark.parametrize("batch", [1, 4])
-def test_model_updates_live_and_replayed(batch: int) -> None:
+def test_model_updates_are_equal_live_and_replayed(batch: int) -> None:
     log = MemoryLog()
     live, again = (engine(made, steer(scent(), batch=batch)) for made in (log, MemoryLog()))
     log.append(Seed("http://a.test/0"))
@@ -194,10 +194,11 @@ def test_crawl_sets_exact_and_probability(judge: str, exact: bool) -> None:
         ("http://a.test/1/2/3/4/5/6/7/8/9/10", 8),
     ],
 )
-def test_new_places_by_path_names(url: str, names: int) -> None:
-    """With one page of the host and no relevant one: (1 / sqrt 2 + 1 / sqrt(1 + n)) / 2 + 1 - names / 8.
+def test_new_places_term_by_path_names(url: str, names: int) -> None:
+    """Priority of a new place is (1 / sqrt 2 + 1 / sqrt(1 + n)) / 2 + 1 - names / 8, after one irrelevant page of its
+    host.
 
-    n is 1 in the directory of the start page, which has no name in its path.
+    n is the number of pages in its directory: 1 in that of the start page, which has no name in its path.
     """
     table = Table()
     table.add_seed("http://a.test/start")
@@ -209,8 +210,8 @@ def test_new_places_by_path_names(url: str, names: int) -> None:
     assert scent.contributions(rows, table)["new places"][0] == pytest.approx(0.6 * curiosity, abs=1e-6)
 
 
-def test_sum_again_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks are of whole pages, however small: 208 links at once and some seven at a time give the same sums."""
+def test_sum_again_in_blocks_equals_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums do not depend on the block size: 208 links at once equal blocks of seven, as blocks consist of whole pages."""
     scent, table = learn_web(random_relevances(1), vectors=False)
     scent.links_.sum_again(table.edges)
     at_once = numbers(scent).copy()

@@ -1,4 +1,6 @@
-"""Turns of the oldest and of the most topical link at a weak start."""
+"""Tests of scent's exploration turns: the oldest link and the link closest to the topic are picked while few pages are
+relevant.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from lycosa.strategies.scent import Scent
 TURNS = dict.fromkeys((8, 9, 10, 11, 20), "x") | dict.fromkeys((12, 13), "y")
 
 
-def test_turn_of_oldest_until_first_relevant_page() -> None:
+def test_oldest_link_is_picked_until_first_relevant_page() -> None:
     scent, table = Scent(vectors=False, threshold=0.5), Table()
     for name in "abcdefg":
         table.add_seed(f"http://{name}.test/")
@@ -37,7 +39,7 @@ def test_turn_of_oldest_until_first_relevant_page() -> None:
 
 
 @pytest.mark.parametrize(("judge", "turns"), [({"probability": True}, TURNS), ({}, {}), ({"exact": True}, {})])
-def test_turn_by_topic_while_relevant_pages_are_doubtful(judge: dict[str, Any], turns: dict[int, str]) -> None:
+def test_link_closest_to_topic_is_picked_while_pages_are_doubtful(judge: dict[str, Any], turns: dict[int, str]) -> None:
     scent, table = Scent(vectors=False, threshold=0.5, **judge), Table()
     table.add_seed("http://good.test/")
     links = Links.to(
@@ -60,7 +62,7 @@ def test_turn_by_topic_while_relevant_pages_are_doubtful(judge: dict[str, Any], 
     assert turns == had
 
 
-def test_turn_of_oldest_goes_on_if_not_fetched() -> None:
+def test_oldest_turn_is_repeated_if_link_was_not_fetched() -> None:
     scent, table = Scent(vectors=False, threshold=0.5), Table()
     for number in range(12):
         table.add_seed(f"http://{number}.test/")

@@ -1,4 +1,4 @@
-"""Groups of pages, their lifts, and the groups of links' places."""
+"""Tests of outcome groups, their lifts, and the groups of link positions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_add_counts_each_group_once() -> None:
     assert not groups.totals[[0, 1, 3]].any()
 
 
-def test_add_outcomes_after_clear_sums() -> None:
+def test_add_outcomes_after_clear_sums_restores_totals() -> None:
     groups = OutcomeGroups(10)
     for line in ([2, 3, 2], [3, 0, 4]):
         groups.add(np.array(line), 9.0)
@@ -26,7 +26,9 @@ def test_add_outcomes_after_clear_sums() -> None:
 
 
 def test_lift_is_shrunk() -> None:
-    """Two pages of 1 and 0.5 beside a mean of .25: (1.5 - .5) / (2 + 3), or / (2 + 10); an unknown group has 0."""
+    """Lift is (sum - n * mean) / (n + shrink): pages of 1 and .5 and a mean of .25 give (1.5 - .5) / 5; 0 without
+    pages.
+    """
     groups = OutcomeGroups(10)
     groups.add(np.array([4]), 1.0)
     groups.add(np.array([4]), 0.5)
@@ -35,7 +37,7 @@ def test_lift_is_shrunk() -> None:
 
 
 @pytest.mark.parametrize("words", [8, 12])
-def test_lift_of_words_adds_up_columns(words: int) -> None:
+def test_lift_of_words_equals_column_sums(words: int) -> None:
     groups, chance = OutcomeGroups(100), np.random.default_rng(1)
     groups.totals[1:] = chance.random((99, 2))
     texts = chance.integers(0, 100, (words, 5)).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Columns of known links."""
+"""Tests of the columns of known links."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scent_crawl import HERON, SALMON, SEED, TROUT, Crawl, close
 
 
 def test_set_words_keeps_first_words() -> None:
-    """Two rows: contexts of 13 and 1 words, anchors of 0 and 9, addresses of 1 and 9."""
+    """Contexts are cut to 12 words, anchors and URLs to 8; here 13 and 1, 0 and 9, 1 and 9 words."""
     lengths = [13, 1, 0, 9, 1, 9]
     owner = np.repeat(np.arange(6), lengths)
     slots = np.arange(1, 1 + sum(lengths), dtype=np.int32)
@@ -36,7 +36,7 @@ def test_set_words_keeps_first_words() -> None:
     ]
 
 
-def test_neighbours_end_after_four_places() -> None:
+def test_neighbours_end_after_four_positions() -> None:
     crawl = Crawl()
     urls = [f"http://b.test/{number}" for number in range(40)]
     crawl.visit(SEED, 0.5, Links.to(*urls))
@@ -74,7 +74,7 @@ def test_set_addresses_ignores_query() -> None:
     assert 1 == len(set(known_links.groups["host"][:5].tolist()))
 
 
-def test_bytes_of_a_link() -> None:
+def test_link_takes_219_bytes() -> None:
     known_links, best = KnownLinks(), BestRows()
     known_links.fit(1)
     best.fit(1)

@@ -1,4 +1,4 @@
-"""Words of links as slots, and their meaning."""
+"""Tests of link words: hash slots of words, and text vectors."""
 
 from __future__ import annotations
 
@@ -48,23 +48,23 @@ def test_read_stems_by_language(language: str, text: str) -> None:
     assert [slots_of(text, language), slots_of(text, language)] == read([text, text], language)
 
 
-def test_read_chinese() -> None:
+def test_read_chinese_and_mixed_text() -> None:
     assert [slots_of("珊瑚", "zh"), slots_of("coral", "zh")] == read(["珊瑚", "coral"], "zh")
-    long = "coral reefs in the warm sea " * 10  # a page that is nearly all English is not searched for them
+    long = "coral reefs in the warm sea " * 10  # English text of this length is not searched for Chinese words
     assert [slots_of("珊瑚"), slots_of(long)] == read(["珊瑚", long])
     assert 2 == len(slots_of("珊瑚"))
 
 
-def test_read_text_with_separator() -> None:
+def test_read_ignores_separator() -> None:
     assert [slots_of("coral reef"), slots_of("fish")] == read(["coral\x01reef", "fish"])
     assert [[], slots_of("fish"), []] == read(["\x01", "fish", "\x01\x01"])
 
 
-def test_read_no_texts() -> None:
+def test_read_of_no_texts_is_empty() -> None:
     assert [] == LinkWords().read([])[1].tolist()
 
 
-def test_read_more_languages_than_are_kept() -> None:
+def test_read_with_more_languages_than_cached() -> None:
     words, codes = LinkWords(), ["de", "fr", "es", "it", "nl", "sv", "fi", "pt", "ru", "tr"]
     assert len(codes) > MAX_LANGUAGES
     first = [read(["Häuser corals étoiles"], code, words) for code in codes]
@@ -90,12 +90,12 @@ _TEXT = st.text(st.characters(codec=None), max_size=12) | st.sampled_from(
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(_TEXT, min_size=1, max_size=5), st.sampled_from(["en", "", "de", "tr", "ja", "fa"]))
-def test_read_independent_of_other_texts(texts: list[str], language: str) -> None:
+def test_read_is_independent_of_other_texts(texts: list[str], language: str) -> None:
     words = LinkWords()
     assert [read([text], language)[0] for text in texts] == read(texts, language, words) == read(texts, language, words)
 
 
-def test_on_new_words_called_once() -> None:
+def test_on_new_words_is_called_once_per_word() -> None:
     met: list[tuple[str, int]] = []
     words = LinkWords(lambda found, slots: met.extend(zip(found, slots, strict=True)))
     words.read(["Corals", "the coral corals"])
@@ -112,7 +112,7 @@ def test_slots_of_page_words() -> None:
 
 @pytest.fixture
 def axes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Vectors to calculate with: each word points along the axis of its first letter, "ab" between two."""
+    """Replace word vectors by unit vectors along the axis of the first letter; "ab" lies between two axes."""
 
     def vectors(texts: Sequence[str], language: str = "en") -> Any:
         found = np.zeros((len(texts), 256), np.float32)
@@ -128,7 +128,7 @@ def axes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("axes")
 def test_cosines_of_sums() -> None:
-    """The topic is a; texts a, b, "a b" and an empty one have 1, 0, 1 / sqrt 2 and 0."""
+    """Cosines with the topic 'a' are 1 for 'a', 0 for 'b', 1 / sqrt 2 for 'a b', and 0 for an empty text."""
     meaning = TopicMeaning("a")
     meaning.add_words(["a", "b"], [1, 2])
     slots, counts = np.array([1, 2, 1, 2], np.int32), np.array([1, 1, 2, 0])
@@ -138,7 +138,7 @@ def test_cosines_of_sums() -> None:
 
 @pytest.mark.usefixtures("axes")
 def test_topic_of_weighted_terms() -> None:
-    """3 a + 4 b has length 5; of many terms the 40 heaviest count."""
+    """The vector 3 a + 4 b is scaled by its length 5; of many terms the 40 heaviest count."""
     assert [0.6, 0.8] == pytest.approx(TopicMeaning("", {"a": 3.0, "b": 4.0}).topic[:2].tolist())
     many = {f"{'c' * (number + 1)}": 1.0 for number in range(40)} | {"b": 0.5}
     assert [0, 0, 1] == pytest.approx(TopicMeaning("", many).topic[:3].tolist())
@@ -146,7 +146,7 @@ def test_topic_of_weighted_terms() -> None:
 
 
 @pytest.mark.usefixtures("axes")
-def test_add_words_first_of_a_slot_counts() -> None:
+def test_add_words_first_word_of_a_slot_counts() -> None:
     meaning = TopicMeaning("a")
     meaning.add_words(["a", "b"], [7, 7])
     meaning.add_words(["c"], [7])
@@ -154,7 +154,7 @@ def test_add_words_first_of_a_slot_counts() -> None:
     assert [1] == meaning.cosines(sums).tolist()
 
 
-def test_topic_meaning_without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_topic_meaning_without_vectors_is_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(texts: Sequence[str], language: str = "en") -> Any:
         raise InputError("missing-package", "no vectors here")
 

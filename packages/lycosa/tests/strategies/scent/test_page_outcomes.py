@@ -1,4 +1,4 @@
-"""Outcomes of pages: query's part, our own reading and feedback."""
+"""Tests of page outcomes: the judge's part, the cosine part, and feedback."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scent_crawl import SEED, Crawl, close
 
 
 class OutcomesOfWords:
-    """Page outcomes that are fed with pages of words."""
+    """Page outcomes with helpers to learn from pages given as words."""
 
     def __init__(self, topic: dict[str, float] | None = None, *, feedback: bool = True, **judge: bool) -> None:
         self.outcomes = PageOutcomes(topic or {}, **judge)
@@ -37,17 +37,19 @@ class OutcomesOfWords:
         return self.outcomes.learn(self.pages, visit, self.table, self.words)
 
 
-def test_query_part_is_a_fifth_of_relevance() -> None:
-    """Topic coral reef, (1, 1) / sqrt 2: cosines .5 and 1, relevances .4 and .2; these sum up to .6, the cosines to
-    1.5.
+def test_outcome_is_relevance_and_cosine_part() -> None:
+    """Outcome is .2 * relevance + .8 * cosine * (sum of relevances / sum of cosines).
+
+    Cosines are .5 and 1, relevances .4 and .2; so the sums are .4 and .5 after the first page, .6 and 1.5 after the
+    second.
     """
     made = OutcomesOfWords({"coral": 1.0, "reef": 1.0}, feedback=False)
     assert pytest.approx(0.2 * 0.4 + 0.8 * 0.5 * (0.4 / 0.5)) == made.page("coral sea", 0.4)
     assert pytest.approx(0.2 * 0.2 + 0.8 * 1.0 * (0.6 / 1.5)) == made.page("coral reef", 0.2)
 
 
-def test_outcome_beside_probabilities() -> None:
-    """Cosines .5 and 1 as above; a probability below .2 counts as 0; no feedback, however much it agrees."""
+def test_outcome_with_probabilities() -> None:
+    """With probabilities the weights are .8 and .2; a probability below .2 counts as 0, and feedback is off."""
     made = OutcomesOfWords({"coral": 1.0, "reef": 1.0}, probability=True)
     assert pytest.approx(0.8 * 0.4 + 0.2 * 0.5 * (0.4 / 0.5)) == made.page("coral sea", 0.4)
     assert pytest.approx(0.2 * 1.0 * (0.4 / 1.5)) == made.page("coral reef", 0.19)
@@ -55,15 +57,14 @@ def test_outcome_beside_probabilities() -> None:
     assert {0.9} == {made.page("coral", 0.9) for _ in range(20)}
 
 
-def test_outcome_of_exact_judge() -> None:
-    """Changed neither by our own reading, with cosines .7 and 0, nor by feedback."""
+def test_outcome_of_exact_judge_is_relevance() -> None:
     made = OutcomesOfWords({"coral": 1.0}, exact=True)
     assert [1.4, 0.7, 0.0] * 10 == [made.page(*page) for _ in range(10) for page in
                                     (("coral sea", 1.4), ("train rail", 0.7), ("coral", 0.0))]  # fmt: skip
 
 
-def test_own_reading_by_logarithm_of_counts() -> None:
-    """Three times coral, once sea: cosine (1 + log 3) / sqrt((1 + log 3)^2 + 1), after a page with cosine 1."""
+def test_cosine_part_uses_logarithm_of_counts() -> None:
+    """Counts enter as 1 + log f: three times coral and once sea have the cosine (1 + log 3) / sqrt((1 + log 3)^2 + 1)."""
     made = OutcomesOfWords({"coral": 2.0}, feedback=False)
     assert pytest.approx(0.5) == made.page("coral", 0.5)
     cosine = (1 + math.log(3)) / math.hypot(1 + math.log(3), 1)
@@ -71,15 +72,14 @@ def test_own_reading_by_logarithm_of_counts() -> None:
     assert pytest.approx(expected) == made.page("coral coral coral sea", 0.1)
 
 
-def test_outcome_without_own_reading() -> None:
+def test_outcome_without_cosine_is_relevance() -> None:
     assert 0.4 == OutcomesOfWords().page("coral", 0.4)
     made = OutcomesOfWords({"coral": 1.0})
     assert 0.4 == made.page("", 0.4)
     assert 0.3 == made.page("sea", 0.3)
 
 
-def test_learn_copy() -> None:
-    """Its outcome is 0, and its words are not counted again."""
+def test_copy_has_outcome_0_and_is_not_counted() -> None:
     made = OutcomesOfWords()
     made.page("coral", 0.4)
     assert 0 == made.page("coral", 0.9, same_as="x")
@@ -87,7 +87,7 @@ def test_learn_copy() -> None:
 
 
 def expected_outcomes(pages: Sequence[tuple[str, float]]) -> list[float]:
-    """Return by definition the outcomes of pages of one word each, for a topic without words."""
+    """Return the outcomes of pages of one word each by definition, for a topic without words."""
     seen: list[tuple[str, float]] = []
     lifts: list[float] = []
     found = []
@@ -112,7 +112,7 @@ def expected_outcomes(pages: Sequence[tuple[str, float]]) -> list[float]:
     return found
 
 
-def test_feedback_that_agrees() -> None:
+def test_feedback_that_agrees_is_used() -> None:
     pages = [("good", 0.9), ("bad", 0.2), ("bad", 0.1), ("good", 0.8), ("good", 0.7), ("bad", 0.3)] * 3
     made = OutcomesOfWords()
     actual = [made.page(word, relevance) for word, relevance in pages]
@@ -127,7 +127,7 @@ def test_feedback_that_agrees() -> None:
     assert made.outcomes.trusts_feedback
 
 
-def test_feedback_that_disagrees() -> None:
+def test_feedback_that_disagrees_is_ignored() -> None:
     made = OutcomesOfWords()
     for number in range(30):
         for word, relevance in ((f"a{number}", 0.9), (f"b{number}", 0.1), (f"a{number}", 0.1), (f"b{number}", 0.9)):
@@ -135,8 +135,8 @@ def test_feedback_that_disagrees() -> None:
     assert not made.outcomes.trusts_feedback
 
 
-def test_feedback_loses_trust() -> None:
-    """It agreed for 40 pages; then good words are on bad pages, until feedback counts no more."""
+def test_feedback_loses_trust_when_it_disagrees() -> None:
+    """Feedback agrees for 40 pages; after that, good words are on irrelevant pages, until feedback is ignored."""
     made = OutcomesOfWords()
     for _ in range(20):
         made.page("good", 0.9), made.page("bad", 0.1)
@@ -150,7 +150,9 @@ def test_feedback_loses_trust() -> None:
 
 
 def test_feedback_is_capped() -> None:
-    """A page with 100 words of the best page gains at most .5 times 1.5 times the usual query's part."""
+    """Feedback adds at most .5 * 1.5 times the root mean square of relevance; 100 words of the best page reach this
+    limit.
+    """
     made, many = OutcomesOfWords(), " ".join(f"w{number}" for number in range(100))
     relevances = [0.9, *(20 * [0.9, 0.1]), 0.1]
     outcomes = [made.page(many, 0.9)]
@@ -162,7 +164,7 @@ def test_feedback_is_capped() -> None:
     assert pytest.approx(0.1 + 0.5 * 1.5 * usual) == outcomes[-1]
 
 
-def test_feedback_learns_from_query_part() -> None:
+def test_feedback_learns_from_relevance() -> None:
     made = OutcomesOfWords()
     for _ in range(10):
         made.page("good", 0.75), made.page("bad", 0.25)
@@ -171,14 +173,14 @@ def test_feedback_learns_from_query_part() -> None:
     assert pytest.approx((11 * 0.75 + 10 * 0.25) / 21) == made.outcomes.mean
 
 
-def test_words_counted_without_feedback() -> None:
+def test_words_are_counted_without_feedback() -> None:
     made = OutcomesOfWords(exact=True)
     for _ in range(10):
         assert (0.75, 0.25) == (made.page("good", 0.75), made.page("bad", 0.25))
     assert [7.5, 10] == made.outcomes.page_words.totals[slot_of("good")].tolist()
 
 
-def test_outcome_never_negative() -> None:
+def test_outcome_is_never_negative() -> None:
     made = OutcomesOfWords()
     outcomes = []
     for _ in range(20):

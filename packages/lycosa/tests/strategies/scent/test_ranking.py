@@ -1,4 +1,4 @@
-"""Adaptive weights, the best rows, and the risk of no page."""
+"""Tests of adaptive weights, the best rows, and the risk of requests without a page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from scent_crawl import SEED, Crawl, make_links
 
 
 def test_weights_one_update_by_hand() -> None:
-    """Terms (1, 0), prediction 1, outcome 2: w = 1 + (2 - 1) / (1 + 50), and the other weight stays."""
+    """An update adds x (y - w x) / (x^2 + 50): for x = (1, 0) and y = 2, w = 1 + (2 - 1) / 51; the other weight is
+    unchanged.
+    """
     weights = AdaptiveWeights(np.array([1.0, 0.5]))
     weights.learn(np.array([1.0, 0.0]), 2.0)
     assert [1 + 1 / 51, 0.5] == pytest.approx(weights.learned.tolist())
@@ -31,7 +33,10 @@ def test_weights_one_update_by_hand() -> None:
 
 
 def test_weights_second_update_is_centred() -> None:
-    """Terms (3, 0) are 2 above the first page's 1, an outcome of 1 is 1 below its 2: (1 - 2 * 3) / (1 + 4 + 50)."""
+    """Later updates are centred on the previous page: terms deviate by 2 from 1, the outcome by -1 from 2.
+
+    So the first weight is 1 + (1 * (2 - 1) + 2 * (-1 - 2)) / (1 + 4 + 50).
+    """
     weights = AdaptiveWeights(np.array([1.0, 0.5]))
     weights.learn(np.array([1.0, 0.0]), 2.0)
     weights.learn(np.array([3.0, 0.0]), 1.0)
@@ -44,7 +49,7 @@ def test_weights_cap_outcomes_at_three() -> None:
     assert [1 + (3 - 1) / 51] == pytest.approx(weights.learned.tolist())
 
 
-def test_weights_equal_one_regression() -> None:
+def test_weights_equal_ridge_regression() -> None:
     chance, fixed = np.random.default_rng(2), np.array([0.4, 0.3, -0.1])
     weights = AdaptiveWeights(fixed)
     lines, rest = [], []
@@ -61,10 +66,9 @@ def test_weights_equal_one_regression() -> None:
 
 
 def referee(weights: AdaptiveWeights, terms: Any, outcomes: Any) -> list[tuple[bool, bool]]:
-    """Return after each page whether the learned weights have the higher correlation by definition, and whether they
-    are used.
+    """Return for each page whether the learned weights correlate better by definition, and whether they are used.
 
-    Predictions are those made before the page was learned from.
+    The predictions are those made before the page is learned from.
     """
     found, predictions, truth = [], np.zeros((2, 0)), np.zeros(0)
     level, mean = np.zeros(2), 0.0
@@ -83,7 +87,7 @@ def referee(weights: AdaptiveWeights, terms: Any, outcomes: Any) -> list[tuple[b
 
 
 def test_learned_weights_used_only_while_better() -> None:
-    """Outcomes follow the term with the small weight; after 150 pages they turn against it."""
+    """Outcomes follow the term with the small weight; after 150 pages the relation is reversed."""
     chance = np.random.default_rng(3)
     terms = chance.random((400, 2))
     outcomes = np.where(np.arange(400) < 150, terms[:, 1], 1 + terms[:, 0] - terms[:, 1])
@@ -96,7 +100,7 @@ def test_learned_weights_used_only_while_better() -> None:
     assert not all(is_used for _, is_used in decisions[150:])
 
 
-def test_fixed_weights_used_where_right() -> None:
+def test_fixed_weights_are_used_where_they_fit() -> None:
     chance = np.random.default_rng(4)
     terms = chance.random((300, 3))
     fixed = np.array([0.5, 0.3, 0.1])
@@ -105,7 +109,7 @@ def test_fixed_weights_used_where_right() -> None:
     assert pytest.approx(fixed, abs=0.05) == weights.current
 
 
-def test_weights_of_constant_terms() -> None:
+def test_constant_terms_keep_fixed_weights() -> None:
     weights = AdaptiveWeights(np.array([0.5, 0.3]))
     for _ in range(40):
         weights.learn(np.zeros(2), 0.0)
@@ -114,8 +118,8 @@ def test_weights_of_constant_terms() -> None:
 
 
 @pytest.mark.parametrize(("rows", "period"), [(5_000, 16), (17 * 4096, 17)])
-def test_due_finds_best_rows_at_period(rows: int, period: int) -> None:
-    """A row with the priority 9 that is not among the best is due after 16 pages; later if there are many rows."""
+def test_best_rows_are_searched_once_per_period(rows: int, period: int) -> None:
+    """Rows outside the best are rescored every 16 pages, or less often if there are many, here one with priority 9."""
     table, best = Table(), BestRows()
     for number in range(rows):
         table.add(str(number), 0)
@@ -129,8 +133,8 @@ def test_due_finds_best_rows_at_period(rows: int, period: int) -> None:
     assert [15, 15 + period] == np.flatnonzero(due).tolist()
 
 
-def test_best_row_makes_room_if_not_fetched() -> None:
-    """The best of 9,000 rows is due with 128 pages, and then no longer."""
+def test_best_row_is_replaced_if_not_fetched() -> None:
+    """A best row that is not fetched leaves the best rows after 128 pages."""
     table, best = Table(), BestRows()
     for number in range(9000):
         table.add(str(number), 0)
@@ -146,7 +150,7 @@ def test_best_row_makes_room_if_not_fetched() -> None:
 
 
 def test_update_ignores_small_changes() -> None:
-    """.005 is ignored, .02 is not; a row in `always` is updated in any case."""
+    """Changes of a priority below .01 are ignored, except in rows passed as `always`."""
     best = BestRows()
     best.fit(3)
     rows = np.arange(3)
@@ -156,7 +160,7 @@ def test_update_ignores_small_changes() -> None:
     assert [1.0, 1.02, 1.005] == pytest.approx(best.priority[:3].tolist())
 
 
-def test_due_best_rows_and_next_slice() -> None:
+def test_due_returns_best_rows_and_next_slice() -> None:
     table, best = Table(), BestRows()
     for number in range(1000):
         table.add(str(number), 0)
@@ -166,7 +170,7 @@ def test_due_best_rows_and_next_slice() -> None:
     assert {*range(500 - BEST, 500), *range(SLICE, 2 * SLICE)} == set(best.due(table).tolist())
 
 
-def test_highest_of_too_many_rows() -> None:
+def test_highest_keeps_best_of_too_many_rows() -> None:
     table, best = Table(), BestRows()
     for number in range(MAX_ROWS_AT_ONCE + 100):
         table.add_seed(f"n{number}")
@@ -176,7 +180,7 @@ def test_highest_of_too_many_rows() -> None:
 
 
 def gallery(dead: int = 3) -> Crawl:
-    """Return a crawl of a seed with links to pictures and articles in turn; the first pictures are dead links."""
+    """Return a crawl of a seed that links to images and articles in turn; the first images are dead links."""
     crawl = Crawl()
     links = [
         link
@@ -211,14 +215,13 @@ def test_risk_learns_from_dead_links() -> None:
     assert crawl.priority(PICTURE) < crawl.priority(ARTICLE)
 
 
-def test_risk_of_one_dead_link() -> None:
+def test_risk_of_single_dead_link_is_small() -> None:
     lost = {dead: 1.0 - (1.0 - risk(gallery(dead), PICTURE)) ** 0.5 for dead in (1, 5)}
     assert 0.0 < lost[1] < 0.2
     assert lost[5] > 2 * lost[1]
 
 
-def test_risk_of_redirect_target() -> None:
-    """0, however many links with its words were dead."""
+def test_risk_of_redirect_target_is_0() -> None:
     crawl = gallery(5)
     target = "http://a.test/images/20/fig.png"
     crawl.redirect("http://a.test/images/10/fig.png", target)
@@ -226,7 +229,7 @@ def test_risk_of_redirect_target() -> None:
     assert crawl.scent.explain(crawl.row(PICTURE), crawl.table)["no page"] < 0.0
 
 
-def test_risk_of_neighbours_of_dead_links() -> None:
+def test_risk_is_higher_next_to_dead_links() -> None:
     crawl = Crawl()
     crawl.visit(SEED, 0.5, Links.to(*(f"http://{letter}.test/" for letter in "abcdefghijkl")))
     crawl.absorb(Visit("http://a.test/", "page", "unreachable", 1))
@@ -253,7 +256,7 @@ def test_risk_ignores_requests_not_sent(outcome: Any) -> None:
 
 
 @pytest.mark.parametrize("flag", ["soft-404", "maze"])
-def test_risk_counts_hollow_pages(flag: str) -> None:
+def test_risk_counts_soft_404_and_low_quality_pages(flag: str) -> None:
     crawl = gallery(0)
     crawl.visit(PICTURE, 0.0, None, "coral reef", flags=[flag])
     assert (1, 1) == (crawl.scent.risk_.failures, crawl.scent.pages_)
@@ -269,7 +272,7 @@ def test_risk_counts_redirects_to_known_pages() -> None:
     assert crawl.scent.risk_.failures == 2
 
 
-def test_priority_times_root_of_page_probability() -> None:
+def test_priority_is_multiplied_by_root_of_page_probability() -> None:
     crawl = gallery()
     terms = crawl.scent.explain(crawl.row(PICTURE), crawl.table)
     promised = sum(value for name, value in terms.items() if name != "no page")

@@ -107,9 +107,9 @@ def export(
     path = None if out is None or str(out) == "-" else Path(out)
     kind = choose_format(form, "" if path is None else str(out))
     if path is None and (stdout is None or not kind.streams):
-        raise InputError("missing-option", f"{kind.name} needs a file to go to: --out FILE{kind.suffixes[0]}")
+        raise InputError("missing-option", f"{kind.name} needs an output file: --out FILE{kind.suffixes[0]}")
     if excel and kind.name != "csv":
-        raise InputError("conflicting-options", f"--excel is for CSV, not for {kind.name}: leave it out")
+        raise InputError("conflicting-options", f"--excel applies to CSV, not to {kind.name}: leave it out")
     chosen_versions = _choose_versions(versions, kind)
     if path is not None:
         _check_target(path.resolve(), directory.resolve())
@@ -199,7 +199,7 @@ def _format_of_file(name: str) -> ExportFormat:
             return kind
         suffixes += kind.suffixes
     choice = f"end it with one of {', '.join(suffixes)}, or say --format"
-    raise InputError("unknown-format", f"cannot tell the format from the name {name}: {choice}{broken}")
+    raise InputError("unknown-format", f"unknown format of {name}: {choice}{broken}")
 
 
 def _check_target(path: Path, directory: Path) -> None:

@@ -79,7 +79,7 @@ class Selection:
     def divide(self, part: int, parts: int) -> None:
         """Keep only one of several equal parts, counted from 0."""
         if not 0 <= part < parts:
-            raise InputError("out-of-range", f"there is no part {part} of {parts}: the first is 0")
+            raise InputError("out-of-range", f"part {part} of {parts} does not exist: parts are numbered from 0")
         self._seqs = self._seqs[part * self.total // parts : (part + 1) * self.total // parts]
         self.total = len(self._seqs)
 

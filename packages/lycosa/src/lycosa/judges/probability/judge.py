@@ -93,9 +93,7 @@ class Probability:
         self.words: str | Mapping[str, float] = words if isinstance(words, Mapping) else self.topic.text
         shown = list((examples or {}).get("pages", ()))
         if not self.topic.words and not shown:
-            raise InputError(
-                "empty-topic", "the topic is empty: say what to look for in a few words, or with --example PAGE"
-            )
+            raise InputError("empty-topic", "the topic is empty: describe it in a few words, or give an --example PAGE")
         stems: dict[str, float] = dict((examples or {}).get("centroid", {}))
         if stems and self.topic.words:
             heaviest = max(stems.values(), default=1.0)
@@ -309,7 +307,7 @@ class Probability:
         self._nodes.restore(state["nodes"])
         self._row_of.restore(state["rows"])
         if len(self._nodes) != self._pages.count:
-            raise StateMismatch("pages have no address")
+            raise StateMismatch("a page has no URL")
         self._starts, self._labels = set(state["starts"]), dict(state["labels"])
         self._model = None if state["model"] is None else LearnedModel(**state["model"])
         self._next_update, self._rows_judged_again = state["next"], state["judged"]
@@ -422,7 +420,7 @@ def _meaning(words: Mapping[str, float], notes: list[str]) -> Column | None:
     try:
         return vector(" ".join(words))
     except InputError as error:
-        notes.append(f"pages are judged by their words alone: {error}")
+        notes.append(f"pages are judged by words only, without word vectors: {error}")
         return None
 
 
@@ -479,6 +477,6 @@ def parse_topic(topic: str | Mapping[str, float]) -> TopicQuery:
     if against and not words:
         raise InputError(
             "only-excluded-words",
-            f"the topic {topic!r} only says what is not wanted: say in a few words what is, for example 'reef -hotel'",
+            f"the topic {topic!r} only excludes words: add words to search for, for example 'reef -hotel'",
         )
     return TopicQuery(words, tuple(phrases), tuple(against))

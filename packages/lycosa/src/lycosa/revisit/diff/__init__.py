@@ -88,35 +88,16 @@ class Comparison:
 
 
 def compare(url: str, old: Version, new: Version, *, change: Change | None = None, versions: int = 2) -> Comparison:
-    """Compare two versions; `change` is the one recorded with the new version.
-
-    >>> found = compare("http://a.test/", Version(1, 0.0, text="coral", links=["http://a.test/b"]), Version(2, 9.0))
-    >>> found.diff.removed, found.links_removed
-    (1, ['http://a.test/b'])
-    """
+    """Compare two versions; `change` is the one recorded with the new version."""
     for version in (old, new):
         version.title = " ".join(visible(version.title).split())
     before, after = dict.fromkeys(old.links), dict.fromkeys(new.links)
-    return Comparison(
-        url,
-        old,
-        new,
-        diff(old.text, new.text),
-        [link for link in before if link not in after],
-        [link for link in after if link not in before],
-        describe(change),
-        versions,
-    )
+    removed, added = [link for link in before if link not in after], [link for link in after if link not in before]
+    return Comparison(url, old, new, diff(old.text, new.text), removed, added, describe(change), versions)
 
 
 def describe(change: Change | None) -> str:
-    """Format a recorded change as one line.
-
-    >>> describe(Change("changed", "text", 0.25, ["dom"], ["level 4: 3 of 12 texts are others"]))
-    'changed: text, magnitude 0.25 (dom: level 4: 3 of 12 texts are others)'
-    >>> describe(Change("moved", target="http://a.test/new"))
-    'moved to http://a.test/new'
-    """
+    """Format a recorded change as one line."""
     if change is None:
         return ""
     line: str = change.what
@@ -137,12 +118,7 @@ def _pairs(change: Change) -> list[tuple[str, str]]:
 
 
 def folded(rows: list[Row], context: int = 2) -> list[tuple[bool, list[Row]]]:
-    """Split rows into shown stretches and unchanged ones far from any change.
-
-    >>> from lycosa.revisit.diff.aligned_rows import diff
-    >>> [(shown, len(rows)) for shown, rows in folded(diff("1\\n2\\n3\\n4\\n5\\n6", "1\\n2\\n3\\n4\\n5\\n7").rows)]
-    [(False, 3), (True, 3)]
-    """
+    """Split rows into shown stretches and unchanged ones far from any change."""
     near = [False] * len(rows)
     for at, row in enumerate(rows):
         if row.state != "same":

@@ -94,14 +94,7 @@ class Diff:
 
 
 def diff(old: str, new: str) -> Diff:
-    """Compare two texts.
-
-    >>> found = diff("Reefs\\nCorals grow slowly in the sea.", "Reefs\\nCorals grow very slowly in the warm sea.")
-    >>> [(run.state, run.text) for run in found.rows[1].runs]
-    [('kept', 'Corals grow'), ('added', 'very'), ('kept', 'slowly in the'), ('added', 'warm'), ('kept', 'sea.')]
-    >>> found.removed, found.added, round(found.share, 2)
-    (0, 2, 0.12)
-    """
+    """Compare two texts."""
     return _Comparing(blocks(old), blocks(new)).run()
 
 
@@ -118,7 +111,6 @@ class Part:
         return max(len(self.removed), len(self.added))
 
     def join(self, other: Part) -> None:
-        """Absorb a directly following change."""
         self.removed += other.removed
         self.added += other.added
 
@@ -160,7 +152,6 @@ class _Comparing:
         self.diff.rows += [Row("same", [Run("kept", block)]) for block in self.new[start:stop]]
 
     def _moved(self, equal: list[tuple[int, int]]) -> tuple[dict[int, int], dict[int, int]]:
-        """Return moved blocks with their new place."""
         stay_old, stay_new = {i for i, _ in equal}, {j for _, j in equal}
         waiting: dict[int, list[int]] = {}
         for i in range(len(self.old) - 1, -1, -1):
@@ -174,7 +165,6 @@ class _Comparing:
         return away, {j: i for i, j in away.items()}
 
     def _gap(self, old: range, new: range, groups: list[Group]) -> None:
-        """Build the rows of unequal blocks."""
         i, j = old.start, new.start
         for old_group, new_group, parts in groups:
             self._unlike(range(i, old_group.start), range(j, new_group.start))
@@ -206,7 +196,6 @@ class _Comparing:
             counts.moved += len(self.new[j]) if here else 0
 
     def _groups(self, old: range, new: range) -> list[Group]:
-        """Group blocks that share words."""
         words_old, block_old, start_old = _flat(self.old, [i for i in old if i not in self.moved_old])
         words_new, block_new, start_new = _flat(self.new, [j for j in new if j not in self.moved_new])
         if not words_old or not words_new:
@@ -238,7 +227,6 @@ class _Comparing:
     def _linked(
         self, places: list[tuple[int, int]], words: list[str], block_old: list[int], block_new: list[int]
     ) -> list[tuple[range, range]]:
-        """Return ranges of adjacent blocks that share many words."""
         shared: dict[tuple[int, int], int] = {}
         for x, y in places:
             if words[x] != BREAK:
@@ -303,7 +291,6 @@ def _alike(shared: int, old: int, new: int) -> bool:
 
 
 def _parts(old: list[str], new: list[str], matched: list[tuple[int, int]]) -> list[Part]:
-    """Return kept, removed and added words in order."""
     parts = [Part([])]
     i = j = 0
     for x, y in [*matched, (len(old), len(new))]:
@@ -325,12 +312,7 @@ def _row(parts: list[Part]) -> Row:
 
 
 def tidy(parts: list[Part]) -> list[Part]:
-    """Shift changes to the most readable place and drop tiny kept islands.
-
-    >>> told = tidy([Part(["coral"], [], ["bleach", "and", "coral"]), Part(["reefs"])])
-    >>> [(part.kept, part.added) for part in told]
-    [([], ['coral', 'bleach', 'and']), (['coral', 'reefs'], [])]
-    """
+    """Shift changes to the most readable place and drop tiny kept islands."""
     _slide(parts)
     return _merged(_merged(parts), island=2)
 
@@ -370,9 +352,6 @@ def align(old: Sequence[int], new: Sequence[int]) -> Places:
 
     The longest one by rapidfuzz's bit-parallel algorithm. Beyond EXACT pairs of positions both are cut into the same
     number of pieces, which are compared separately: correct, but not minimal.
-
-    >>> align([5, 6, 7, 8], [6, 7, 9, 8])
-    [(1, 0), (2, 1), (3, 3)]
     """
     shared = set(old).intersection(new)
     at_old = [at for at, element in enumerate(old) if element in shared]
@@ -403,13 +382,7 @@ _LONG_PIECES = re.compile(rf"\w{{1,{LONG}}}[^\w\s]*|[^\w\s]+")
 
 
 def blocks(text: str) -> list[Block]:
-    """Return the non-empty blocks of a text, with whitespace normalised.
-
-    >>> blocks("Reefs  bleach\\n\\n\\tagain")
-    [['Reefs', 'bleach'], ['again']]
-    >>> joined(blocks("reef 珊瑚")[0])
-    'reef 珊瑚'
-    """
+    """Return the non-empty blocks of a text, with whitespace normalised."""
     lines = []
     for line in visible(text).split("\n"):
         words = line.split()
@@ -423,7 +396,6 @@ def blocks(text: str) -> list[Block]:
 
 
 def _cut(word: str, pieces: re.Pattern[str]) -> list[str]:
-    """Cut a word into pieces with joint markers."""
     if word.isascii() and len(word) <= LONG:
         return [word]
     first, *rest = pieces.findall(bare(word))
@@ -431,10 +403,8 @@ def _cut(word: str, pieces: re.Pattern[str]) -> list[str]:
 
 
 def bare(word: str) -> str:
-    """Return a word without its joint marker, for comparison."""
     return word[1:] if word[0] == JOINT else word
 
 
 def joined(words: list[str]) -> str:
-    """Join words to a text."""
     return " ".join(words).replace(f" {JOINT}", "").replace(JOINT, "").replace(f" {BREAK} ", BREAK)

@@ -21,7 +21,7 @@ from lycosa.strategies.scent.page_outcomes import PageOutcomes
 from lycosa.strategies.scent.ranking import AdaptiveWeights, BestRows, NoPageRisk
 from lycosa.text.tokens import stems as stems_of
 
-# The terms of a priority, and their weights to begin with.
+# Terms of a priority, with their initial weights.
 WEIGHTS = {
     "parents": 0.4,
     "popularity": -0.1,
@@ -38,41 +38,42 @@ WEIGHTS = {
     "new places": 0.6,
     "place": 0.6,
 }
-# Added to each priority. It changes no order, but keeps a choosy crawl from waiting for the sake of small differences
-# between small priorities.
+# Added to each priority. The order is unchanged, but small absolute differences matter less, so that the crawl does not
+# wait for a busy host.
 ANY_LINK = 0.5
 PARENTS_SHRINK, NEIGHBOURS_SHRINK, PLACE_SHRINK = 2.0, 0.7, 10.0
-ANCESTORS, CREDIT = 3, 0.3  # pages on the way that get credit for a page, and the share that each hands on
-PAGES_AT_ONCE = 1 << 14  # credited in one batch, which takes memory
-MAX_RISKED = 32  # most topical links, compared by their risk, too
+# number of ancestors that share the outcome of a page, and the share passed on from each to the next
+ANCESTORS, CREDIT = 3, 0.3
+PAGES_AT_ONCE = 1 << 14  # pages credited in one batch, which limits memory
+MAX_RISKED = 32  # number of the most topical links for which the risk of no page is computed
 Column = NDArray[np.float64]
 
 
 @dataclass
 class Scent:
-    """Rank links by the topic, and by the pages that similar links have led to so far.
+    """Default strategy: ranks links by the topic, and by the pages that similar links have led to so far.
 
-    The priority of a link is the sum of its `terms`, each times its weight, and of ANY_LINK. docs/scent.md has the
-    formula of each term. The outcome of a page is its relevance as `PageOutcomes` sharpens it. The lift of a group of
-    pages is how much better they are than the mean, shrunk towards 0 while they are few.
+    The priority of a link is ANY_LINK plus the weighted sum of its `terms`; docs/scent.md has the formula of each term.
+    The outcome of a page is its relevance, refined by `PageOutcomes`. The lift of a group of pages is the difference
+    between its mean outcome and the overall mean, shrunk towards 0 while the group is small.
 
-    Once a request has given no page, priorities are multiplied by the root of the probability that the link gives one
-    (`NoPageRisk`). The weights are a prior that `AdaptiveWeights` shifts with every page.
+    After the first request that gave no page, priorities are multiplied by the square root of the probability that the
+    link gives one (`NoPageRisk`). The weights are a prior that `AdaptiveWeights` updates with every page.
 
-    Tunnelling: a share of each outcome goes to the groups of the links that led there, .3 to the page before it, .09
-    and .027 to those before that.
+    Tunnelling: .3 of each outcome is credited to the groups of the link to the parent page, and .09 and .027 to those
+    of the two pages before it.
 
-    Weak start: while no page is relevant, every second page is the link that has been open for longest. Beside a judge
-    that learns, while at most ten pages and fewer than one in six are relevant, every fourth page is the link with the
-    largest sum of anchor, context, address and anchor meaning. Such a link gets a bonus that puts it first.
+    Weak start: until the first relevant page, every second page is the link that has been open longest. If the judge
+    learns, and at most ten pages and fewer than one in six are relevant, every fourth page is the link with the largest
+    sum of anchor, context, address and anchor meaning. A bonus raises such a link to the highest priority.
 
-    Hindsight: after each model update of the judge all sums are made again from the relevance that pages have now, and
-    the 8,192 best rows are scored again.
+    Hindsight: after each model update of the judge, all sums are recomputed from the current relevance of the pages,
+    and the 8,192 best rows are scored again.
 
-    After a page its links are scored again, the neighbours of the link to it, the 64 best rows and 32 others in turn,
-    never all: the priority of a row is that of the last time. A link takes 219 bytes, and a page for hindsight 4 bytes
-    for each of its words; sums of words and places have a fixed size of 13 MB, and the vectors of words in links take
-    260 bytes each. `vectors=no` leaves the vectors out, as does a file of them that cannot be read.
+    After each page only these rows are scored again: its links, the neighbours of the link to it, the 64 best rows, and
+    32 others in a cycle. The priority of a row is the last one computed. A link takes 219 bytes, and a page 4 bytes per
+    word for hindsight; sums of words and places have a fixed size of 13 MB, and each word vector takes 260 bytes.
+    `vectors=no` disables word vectors, as does a file of vectors that cannot be read.
 
     >>> from lycosa.core.types import Links
     >>> table = Table(); _ = table.add_seed("http://a.test/")
@@ -102,16 +103,16 @@ class Scent:
     risk_: NoPageRisk = learned(NoPageRisk)
     links_: KnownLinks = learned(KnownLinks)
     best_: BestRows = learned(BestRows)
-    groups_: OutcomeGroups = learned(lambda: OutcomeGroups(LINK_GROUPS))  # credited with the pages behind links
+    groups_: OutcomeGroups = learned(lambda: OutcomeGroups(LINK_GROUPS))  # outcomes of the pages behind groups of links
     places_: LinkPlaces = learned(LinkPlaces)
-    scored_: tuple[NDArray[np.intp], Column] = learned()  # rows scored last, and their terms
+    scored_: tuple[NDArray[np.intp], Column] = learned()  # rows scored after the last page, and their terms
     pages_: int = learned(int)
     outcome_sum_: float = learned(float)
     positive_pages_: int = learned(int)
     positive_sum_: float = learned(float)
     relevant_pages_: int = learned(int)
-    next_oldest_: int = learned(int)  # rows before it have had their turn
-    turn_: int = learned(lambda: -1)  # row that has its turn; -1 if none
+    next_oldest_: int = learned(int)  # first row that has not been chosen as the oldest yet
+    turn_: int = learned(lambda: -1)  # row with the bonus; -1 if none
     is_turn_by_topic_: bool = learned(bool)
     turn_bonus_: float = learned(float)
 
@@ -127,26 +128,26 @@ class Scent:
 
     @property
     def typical_outcome_(self) -> float:
-        """s, the mean of the positive outcomes; .1 before the first."""
+        """Shrunk mean of the positive outcomes, s in docs/scent.md; .1 before the first."""
         return max((self.positive_sum_ + 0.05) / (self.positive_pages_ + 0.5), 1e-6)
 
     @property
     def mean_outcome_(self) -> float:
-        """m0, the mean outcome, shrunk."""
+        """Shrunk mean of all outcomes, m0 in docs/scent.md."""
         return self.outcome_sum_ / (self.pages_ + 5.0)
 
     @property
     def priority_offset_(self) -> float:
-        """Part of all priorities that is due to learned weights, and so differs between shards."""
+        """Mean difference that the learned weights make to priorities; it differs between shards."""
         return self.weights_.offset
 
     def terms(self, links: LinkRows, table: Table | SpilledTable) -> dict[str, NDArray[Any]]:
-        """Return each term of some links by its name in WEIGHTS, not weighted."""
+        """Return the unweighted terms of links by their names in WEIGHTS."""
         known, scale, mean, mean_page = links.numbers, self.typical_outcome_, self.mean_outcome_, self.outcomes_.mean
         parents = table.in_degree.take(links.rows)
         anchor_root = np.maximum(known["anchor_root"], 1.0) * scale
         context_root = np.maximum(known["context_root"], 1.0) * scale
-        anchor_words, context_words = links.groups["anchor"].T, links.groups["context"].T  # a column for each link
+        anchor_words, context_words = links.groups["anchor"].T, links.groups["context"].T  # a column per link
         by_links, by_text = self.groups_, self.outcomes_.page_words
         sums, pages = by_links.look_up(np.array([links.groups["directory"], links.groups["host"]]))
         (directory_sum, host_sum), (directory_pages, host_pages) = sums, pages
@@ -154,7 +155,7 @@ class Scent:
         return {
             "parents": known["outcome_sum"] / scale / (parents + PARENTS_SHRINK),
             "popularity": np.log1p(parents),
-            "promise": np.log1p(np.maximum(known["promise_sum"], 0.0) / scale),  # a judge may say less than 0
+            "promise": np.log1p(np.maximum(known["promise_sum"], 0.0) / scale),  # link relevances can be negative
             "anchor": table.link_relevance_max[links.rows],
             "context": known["context_relevance"],
             "address": known["address_relevance"],
@@ -183,7 +184,7 @@ class Scent:
         return place_lift
 
     def _score(self, links: LinkRows, table: Table | SpilledTable) -> tuple[Column, Column]:
-        """Return the terms of some links, a line for each, and their priorities."""
+        """Return the terms of links, a matrix with a column per link, and their priorities."""
         terms = self._term_lines(links, table)
         return terms, self._less_risk(ANY_LINK + self.weights_.current @ terms, links, table)
 
@@ -192,10 +193,10 @@ class Scent:
         return np.array([terms[name] for name in WEIGHTS], np.float64)
 
     def _less_risk(self, priorities: Column, links: LinkRows, table: Table | SpilledTable) -> Column:
-        """Multiply positive priorities by the root of the probability of a page.
+        """Multiply positive priorities by the square root of the probability that the link gives a page.
 
-        The root, as a request that gives no page costs no page of the budget. The target of a redirect has no risk, as
-        the server says that it is there.
+        The square root, because a request that gives no page does not use up the budget of pages. The target of a
+        redirect is assumed to exist.
         """
         if not self.risk_.failures:
             return priorities
@@ -204,12 +205,12 @@ class Scent:
         return lessened
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """Return the priority that each row had when it was last scored; 0 for one that never was."""
+        """Return the priority that each row had when it was last scored; 0 if it never was."""
         priorities: Priorities = fit(self.best_.priority, len(table))[rows].astype(np.float64)
         return priorities
 
     def contributions(self, rows: Rows, table: Table) -> dict[str, Column]:
-        """Return the current terms of rows times their weights; they add up to the priorities. 0 for unknown rows."""
+        """Return the current weighted terms of rows, which add up to their priorities; 0 for unknown rows."""
         values = np.zeros((len(WEIGHTS), len(rows)))
         is_known = rows < len(self.links_.outcome)
         links = self.links_.take(rows[is_known])
@@ -225,7 +226,7 @@ class Scent:
         return columns | {"any link": np.full(len(rows), ANY_LINK)}
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """Return the contributions to one row's priority: the largest first, those to all links last."""
+        """Return the contributions to the priority of a row, largest first; "no page" and "any link" come last."""
         values = {name: float(column[0]) for name, column in self.contributions(np.array([row]), table).items()}
         return dict(sorted(values.items(), key=lambda term: (term[0] in ("no page", "any link"), -abs(term[1]))))
 
@@ -237,7 +238,7 @@ class Scent:
         self._fit(table)
         to_score = [step.children.astype(np.intp)]
         new_targets: list[int] = []
-        if not links.groups["host"].item(row):  # a seed
+        if not links.groups["host"].item(row):  # a seed has no host group yet
             links.set_addresses([row], [table.nodes[row]])
         if visit.outcome == "redirect":
             new_targets = [target for target in step.children.tolist() if links.redirect(row, target)]
@@ -251,16 +252,16 @@ class Scent:
         rows = rows[table.state.take(rows) == OPEN]
         terms, priorities = self._score(links.take(rows), table)
         self.scored_ = rows, terms
-        if new_targets:  # they keep the priority of the link that redirects to them
+        if new_targets:  # redirect targets inherit the priority of the redirecting link
             priorities[np.isin(rows, new_targets)] = self.best_.priority[row]
         if self.turn_ >= 0:
             at = int(rows.searchsorted(self.turn_))
-            self.turn_bonus_ = float(priorities.max()) + 0.05 - float(priorities[at])  # ahead of the best
+            self.turn_bonus_ = float(priorities.max()) + 0.05 - float(priorities[at])  # above the best priority
             priorities[at] += self.turn_bonus_
         return self.best_.update(rows, priorities, to_score[0][table.state[to_score[0]] == OPEN])
 
     def _learn_inbound(self, step: Step, table: Table) -> Rows:
-        """Learn the links of a page that another shard has fetched; score only these."""
+        """Learn from the links of a page that another shard has fetched, and score only these links."""
         links, visit = self.links_, step.visit
         self._fit(table)
         links.outcome[step.row] = 0.0 if visit.same_as else visit.relevance
@@ -273,25 +274,25 @@ class Scent:
         return self.best_.add(rows, self._score(links.take(rows), table)[1])
 
     def _is_final(self, step: Step, table: Table) -> bool:
-        """Return True if a row's requests have ended for good, with a page or without, and for the first time."""
+        """Return True if this visit settles for the first time whether a row gives a page."""
         visit = step.visit
         if visit.kind not in ("page", "redirect") or visit.retry_at or visit.follows:
             return False
         if self.links_.has_outcome[step.row]:
             return False
-        if visit.outcome == "redirect":  # a new target will have an end of its own
+        if visit.outcome == "redirect":  # an open target will be fetched itself
             return not (table.state[step.children] == OPEN).any()
-        return visit.outcome not in ("denied", "refused")  # nothing was sent
+        return visit.outcome not in ("denied", "refused")  # no request was sent
 
     def _learn_end(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:
-        """Learn whether a row has given a page, and which; return its neighbours."""
+        """Learn whether a row has given a page, and its outcome; return the neighbours of the row."""
         failed = not visit.is_page or visit.is_hollow
         link = self.links_.take(np.array([row]))
         self.risk_.learn(link, failed)
         return self.links_.mark_dead(row, table.edges) if failed else self._learn_outcome(link, visit, table)
 
     def _learn_outcome(self, link: LinkRows, visit: Visit, table: Table) -> NDArray[np.intp]:
-        """Credit everything that led to a page with its outcome; return its neighbours."""
+        """Credit the outcome of a page to its weights, groups and neighbours; return the neighbours."""
         links, row = self.links_, link.rows.item()
         terms = self._terms_when_picked(link, table) if links.edge_count[row] else None
         outcome = self.outcomes_.learn(row, visit, table, self.words_)
@@ -308,7 +309,7 @@ class Scent:
         return links.credit_neighbours(row, outcome, table.edges)
 
     def _terms_when_picked(self, link: LinkRows, table: Table) -> Column:
-        """Return the terms of a row before its visit: often it was scored after the last one."""
+        """Return the terms that a row had before its visit, from `scored_` if possible."""
         rows, terms = self.scored_
         at = int(rows.searchsorted(link.rows[0]))
         if at < len(rows) and rows[at] == link.rows[0]:
@@ -317,7 +318,7 @@ class Scent:
         return self._term_lines(link, table)[:, 0]
 
     def _credit(self, row: int, outcome: float, table: Table) -> None:
-        """Credit the groups of the link to a page, and for a share of it the groups of the links on the way there."""
+        """Credit the groups of the link to a page with its outcome, and those of its ancestors with shares of it."""
         rows, shares = [row], [outcome]
         while len(rows) <= ANCESTORS and table.parent[rows[-1]] >= 0 and shares[-1]:
             rows.append(int(table.parent[rows[-1]]))
@@ -347,7 +348,7 @@ class Scent:
         return self.best_.update(best, priorities, best)
 
     def _credit_again(self, rows: Rows, outcome: Column, table: Table) -> None:
-        """Replace all credit by that for these outcomes: of pages, and of the pages on the way to them."""
+        """Replace the credit of all groups by that of the given outcomes, including the shares of ancestors."""
         share = outcome
         self.groups_.clear_sums()
         for _ in range(1 + ANCESTORS):
@@ -359,10 +360,11 @@ class Scent:
             rows, share = rows[on_the_way], share[on_the_way]
 
     def _learn_links(self, step: Step, table: Table) -> None:
-        """Update the numbers and edges of the rows that a page links to, and read their words."""
+        """Update the numbers, edges and words of the rows that a page links to."""
         links, children = self.links_, step.children
         outcome, all_children = links.outcome.item(step.row), linked(step, table)
-        if step.visit.follows and step.visit.is_version:  # new links of a changed page count by its new version
+        # new links of a changed page are credited with its new version
+        if step.visit.follows and step.visit.is_version:
             outcome = self.outcomes_.outcome_of(step.visit, table, self.words_)
         numbers = links.numbers.take(children)
         numbers["outcome_sum"] += outcome
@@ -371,7 +373,7 @@ class Scent:
             np.maximum(numbers[name], step.facet(facet), out=numbers[name])
         if len(all_children) == len(children):
             links.add_known_neighbours(numbers, children)
-        else:  # visited again: the other links have counted theirs
+        else:  # revisit: only new links are added; the sums of known links already include the page
             of_page = np.zeros(len(all_children), NUMBERS)
             links.add_known_neighbours(of_page, all_children)
             is_new = np.isin(all_children, children)
@@ -385,7 +387,7 @@ class Scent:
         self._read_words(step, table)
 
     def _read_words(self, step: Step, table: Table) -> None:
-        """Read anchors, contexts and addresses of links to rows of which no anchor is known yet."""
+        """Read the anchors, contexts and URLs of links to open rows without anchor words."""
         known, links, of_link = self.links_, step.visit.links, step.of_link
         has_no_anchor = known.groups["anchor"][of_link, 0] == 0
         without = ((of_link >= 0) & has_no_anchor & (table.state[of_link] == OPEN)).nonzero()[0]
@@ -402,7 +404,7 @@ class Scent:
         counts = np.bincount(owner, minlength=3 * n)
         begins = np.cumsum(counts) - counts
         if self.meaning_ is not None:
-            begin, end = begins.item(n), begins.item(2 * n)  # anchors stand between contexts and addresses
+            begin, end = begins.item(n), begins.item(2 * n)  # the texts are contexts, anchors and URLs, in this order
             sums = self.meaning_.sums(slots[begin:end], counts[n : 2 * n], begins[n : 2 * n] - begin)
             read.numbers["anchor_cosine"] = self.meaning_.cosines(sums)
         read.set_words(owner, slots, counts, begins)
@@ -413,11 +415,11 @@ class Scent:
         known.put(read)
 
     def _next_turn(self, table: Table) -> NDArray[np.intp]:
-        """Give a row its turn after a page; return it and the row before it, as both get a new priority.
+        """Choose the row that gets the bonus; return it and the previous one, as both get a new priority.
 
-        A judge that learns may take the wrong pages for relevant, and then all that was learned leads to more of them:
-        relevant pages are doubtful while there are few, and fewer than one page in six is. A turn lasts until the page
-        has come or the next turn begins, as its host may rest meanwhile.
+        A judge that learns may mistake wrong pages for relevant ones, and the crawl would follow them to more of their
+        kind. Relevant pages are therefore doubtful while they are few and fewer than one page in six. A row keeps the
+        bonus until it is fetched or the next one is chosen, as its host may be paused meanwhile.
         """
         before, self.turn_ = self.turn_, -1
         if self.pages_ > 3:
@@ -433,18 +435,18 @@ class Scent:
         return np.array([row for row in {before, self.turn_} if row >= 0], np.intp)
 
     def _oldest(self, table: Table) -> int:
-        """Return the row that has been open for longest and had no turn yet; -1 if there is none."""
+        """Return the row that has been open longest among those not chosen before; -1 if there is none."""
         while self.next_oldest_ < len(table) and table.state[self.next_oldest_] != OPEN:
             self.next_oldest_ += 1
         if self.next_oldest_ == len(table):
             return -1
-        self.next_oldest_ += 1  # even if it cannot be fetched for long, as its host rests
+        self.next_oldest_ += 1  # even if its host is paused and it stays queued for long
         return self.next_oldest_ - 1
 
     def _most_topical(self, table: Table, before: int) -> int:
-        """Return the row with the largest sum of the topic's own terms, less its risk; -1 if there is none.
+        """Return the row with the largest sum of topical terms, reduced by its risk; -1 if there is none.
 
-        The row that had the last turn is left out: it is on its way, or its host rests.
+        The previously chosen row is skipped: it is being fetched, or its host is paused.
         """
         rows = self.best_.candidates(table)
         rows = rows[rows != before]
@@ -463,7 +465,7 @@ class Scent:
         return int(rows[self._less_risk(values, self.links_.take(rows), table).argmax()])
 
     def state(self) -> State:
-        """Return everything learned; places are a cache."""
+        """Return the learned attributes without the cache of places."""
         given = [name for name in vars(self) if not name.endswith("_")]
         rows, terms = self.scored_
         return {**state_of_attributes(self, "scored_", "places_", *given), "rows": rows, "terms": terms}

@@ -1,4 +1,4 @@
-"""Columns of all known links: their words and places, their parents and neighbours, and how they turned out."""
+"""Columns of all known links: words, places, parents, neighbours and outcomes."""
 
 from __future__ import annotations
 
@@ -17,40 +17,41 @@ from lycosa.core.types import Rows
 from lycosa.strategies.scent.groups import DIRECTORIES, HOSTS
 from lycosa.strategies.scent.link_words import SLOTS, Slots
 
-# Groups of a link, by number; 0 for none.
+# Group numbers of a link; 0 means no group.
 GROUPS = np.dtype([
-    ("context", np.int32, 12),  # words around the link, the first ones
+    ("context", np.int32, 12),  # first words around the link
     ("anchor", np.int32, 8),
     ("address", np.int32, 8),
     ("directory", np.int32),
     ("host", np.int32),
-    ("path", np.int32),  # of tags, ids and classes to the link in its document
-    ("tags", np.int32),  # the same, tags only
+    ("path", np.int32),  # tag path to the link in its page, with ids and classes
+    ("tags", np.int32),  # tag path without ids and classes
 ])  # fmt: skip
-# Numbers known of a link.
+# Numeric features of a link.
 NUMBERS = np.dtype([
-    ("neighbour_sum", np.float32),  # outcomes of neighbours that were fetched, by DECAY less for each place between
-    ("neighbour_weight", np.float32),  # the same for an outcome of 1
-    ("dead_weight", np.float32),  # the same over neighbours that gave no page
-    ("outcome_sum", np.float32),  # outcomes of the pages that link here
-    ("promise_sum", np.float32),  # the same, each times its link relevance
-    ("context_relevance", np.float32),  # largest relevance of the words around the link
-    ("address_relevance", np.float32),  # and of the words of its URL
-    ("anchor_cosine", np.float32),  # of the anchor's word vectors with the topic's
-    ("context_root", np.float32),  # root of the number of words kept
+    ("neighbour_sum", np.float32),  # sum of the outcomes of fetched neighbours, weighted by DECAY ** distance
+    ("neighbour_weight", np.float32),  # sum of these weights
+    ("dead_weight", np.float32),  # sum of the weights of neighbours that gave no page
+    ("outcome_sum", np.float32),  # sum of the outcomes of the pages that link here
+    ("promise_sum", np.float32),  # the same, each outcome times the link relevance
+    ("context_relevance", np.float32),  # largest relevance of the words around a link
+    ("address_relevance", np.float32),  # largest relevance of the words of the URL
+    ("anchor_cosine", np.float32),  # cosine of the word vectors of anchor and topic
+    ("context_root", np.float32),  # square root of the number of words kept
     ("anchor_root", np.float32),
-    ("path_names", np.float32),  # names in the path of the URL, at most MAX_PATH_NAMES
+    ("path_names", np.float32),  # number of names in the path of the URL, at most MAX_PATH_NAMES
 ])  # fmt: skip
-MAX_PARENTS = 8  # links to a row that are kept: the first ones
+MAX_PARENTS = 8  # only the first links to a row are kept
 MAX_PATH_NAMES = 8
-NEAR = 4  # links at most so many places apart are neighbours
+NEAR = 4  # maximum distance of neighbours in the link list of a page
 DECAY = 0.6
-BYTES = GROUPS.itemsize + NUMBERS.itemsize + 4 * (MAX_PARENTS + 1 + 2) + 3  # memory of a link, with `BestRows`
-BLOCK = 1 << 18  # links summed at once, 75 bytes each
+# memory per link, including its columns in `BestRows`
+BYTES = GROUPS.itemsize + NUMBERS.itemsize + 4 * (MAX_PARENTS + 1 + 2) + 3
+BLOCK = 1 << 18  # edges summed per batch, 75 bytes each
 
 _TEXTS = ("context", "anchor", "address")  # the first fields of GROUPS, in this order
 _TEXT_WIDTHS = np.array([GROUPS[name].shape[0] for name in _TEXTS])
-_TEXT_COLUMNS = np.cumsum(_TEXT_WIDTHS) - _TEXT_WIDTHS  # first column of each in a plain matrix
+_TEXT_COLUMNS = np.cumsum(_TEXT_WIDTHS) - _TEXT_WIDTHS  # first column of each text in a plain matrix
 _OFFSETS = np.array([offset for offset in range(-NEAR, NEAR + 1) if offset], np.intp)
 _DECAYS = (DECAY ** np.abs(_OFFSETS)).astype(np.float32)
 _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(-NEAR, NEAR + 1)], np.float32)
@@ -58,17 +59,18 @@ _ROOTS = np.sqrt(np.arange(13, dtype=np.float32))
 
 
 class LinkRows(NamedTuple):
-    """Copies of the columns of some rows."""
+    """Copies of the numbers and groups of some rows."""
 
     rows: Rows
-    numbers: NDArray[Any]  # of NUMBERS
-    groups: NDArray[Any]  # of GROUPS
+    numbers: NDArray[Any]  # structured array of type NUMBERS
+    groups: NDArray[Any]  # structured array of type GROUPS
 
     def set_words(self, owner: NDArray[np.intp], slots: Slots, counts: NDArray[np.intp], begins: Rows) -> None:
-        """Set the first words of contexts, anchors and addresses.
+        """Store the first words of contexts, anchors and URLs.
 
-        The texts are numbered: first the contexts of all rows, then their anchors, then their addresses. `owner` is the
-        text of each slot, in order; `counts` has the number of words of each text, and `begins` where they begin.
+        The texts are numbered: the contexts of all rows, then their anchors, then their URLs. `owner` is the text
+        number of each slot, in ascending order; `counts` is the number of words of each text, and `begins` the index of
+        its first.
         """
         n, groups = len(self.rows), _plain(self.groups)
         for name in _TEXTS:
@@ -83,12 +85,12 @@ class LinkRows(NamedTuple):
 
 
 class KnownLinks:
-    """Columns with an entry for each row of the table."""
+    """Features of all known links, in columns indexed by table row."""
 
     def __init__(self) -> None:
         self.groups = np.zeros(0, GROUPS)
         self.numbers = np.zeros(0, NUMBERS)
-        self.edges = np.zeros((0, MAX_PARENTS), np.int32)  # numbers of the first edges to it
+        self.edges = np.zeros((0, MAX_PARENTS), np.int32)  # numbers of the first edges to each row
         self.edge_count = np.zeros(0, np.uint8)
         self.outcome = np.zeros(0, np.float32)
         self.has_outcome = np.zeros(0, np.bool_)
@@ -96,7 +98,7 @@ class KnownLinks:
         self._redirects: list[tuple[int, int]] = []
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return all columns by name, as plain matrices that share their memory."""
+        """Return all columns by name, as unstructured matrices that share their memory."""
         return {name: _plain(column) for name, column in vars(self).items() if isinstance(column, np.ndarray)}
 
     def state(self) -> State:
@@ -120,7 +122,7 @@ class KnownLinks:
         return known
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], edges: LinkEdges) -> None:
-        """Restore rows that had left, and the edges to them as far as they are kept."""
+        """Restore spilled rows, and those edges to them that are still stored."""
         for name, column in self.columns().items():
             column[rows] = known[name]
         counts = known["edge_count"].astype(np.intp)
@@ -128,7 +130,7 @@ class KnownLinks:
         edges.renew(known["edges"][is_kept].astype(np.intp), np.repeat(rows, counts))
 
     def renew(self, known: Mapping[str, NDArray[Any]], in_degree: NDArray[np.int32], edges: LinkEdges) -> None:
-        """Update the sums of spilled rows over parents and neighbours, if all links to them are kept."""
+        """Update the parent and neighbour sums of spilled rows to which all edges are still stored."""
         counts = known["edge_count"].astype(np.intp)
         whole = ((counts == in_degree) & (counts > 0)).nonzero()[0]
         counts = counts[whole]
@@ -154,7 +156,7 @@ class KnownLinks:
             numbers[name][whole] = np.add.reduceat(values, begins)
 
     def _final_targets(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Return where links to some rows lead after all redirects."""
+        """Return the final targets of rows after all redirects."""
         if not self._redirects:
             return rows
         targets = np.arange(len(self.outcome) + 1)
@@ -175,14 +177,14 @@ class KnownLinks:
         np.put(self.groups, links.rows, links.groups)
 
     def credited_groups(self, rows: Rows) -> NDArray[np.int32]:
-        """Return for each row a line of the groups that get credit for the pages behind it."""
+        """Return a matrix of the groups that are credited with the outcome of each row."""
         groups = self.groups.take(rows)
         places = [groups[name][:, None] for name in ("directory", "host", "path", "tags")]
         return np.concatenate([groups["anchor"], *places], axis=1)
 
     def set_addresses(self, rows: list[int], urls: Iterable[str]) -> None:
-        """Set directory, host and number of names in the path of some rows by their URLs."""
-        places: dict[tuple[str, str], tuple[int, int]] = {}  # links of a page share hosts and directories
+        """Set the directory, host and number of path names of rows from their URLs."""
+        places: dict[tuple[str, str], tuple[int, int]] = {}  # cache, as links of a page share hosts and directories
         addresses = []
         for url in urls:
             host, _, path = url.partition("://")[2].partition("/")
@@ -205,7 +207,7 @@ class KnownLinks:
         self.edge_count[rows] = count + np.uint8(1)
 
     def add_known_neighbours(self, numbers: NDArray[Any], children: Rows) -> None:
-        """Add to the numbers of a page's links how their neighbours on that page have turned out already."""
+        """Add the outcomes that neighbours on a page already have to the numbers of its links."""
         here = slice(NEAR, NEAR + len(children))
         is_dead = self.is_dead.take(children)
         if is_dead.any():
@@ -217,7 +219,7 @@ class KnownLinks:
             numbers["neighbour_weight"] += np.convolve(has_outcome, _KERNEL)[here]
 
     def credit_neighbours(self, row: int, outcome: float, edges: LinkEdges) -> NDArray[np.intp]:
-        """Add the outcome of a page to its neighbours' sums; return the neighbours."""
+        """Add the outcome of a page to the sums of its neighbours; return the neighbours."""
         near, decays = self._neighbours(row, edges)
         np.add.at(self.numbers["neighbour_sum"], near, decays * np.float32(outcome))
         np.add.at(self.numbers["neighbour_weight"], near, decays)
@@ -231,9 +233,9 @@ class KnownLinks:
         return near
 
     def sum_again(self, edges: LinkEdges) -> None:
-        """Sum up parents and neighbours of all links again, as outcomes have changed."""
+        """Recompute the parent and neighbour sums of all links after outcomes have changed."""
         rows = len(self.outcome)
-        targets = self._final_targets(np.arange(rows + 1))  # the last one stands for all spilled rows
+        targets = self._final_targets(np.arange(rows + 1))  # the last entry is for all spilled rows
         sums: dict[str, NDArray[np.floating[Any]]] = {}
         inner = (edges.parent[1:] != edges.parent[:-1]).nonzero()[0] + 1
         begins = np.concatenate([np.zeros(min(1, len(edges.parent)), np.intp), inner, [len(edges.parent)]])
@@ -252,7 +254,7 @@ class KnownLinks:
     def _values_of(
         self, edges: LinkEdges, block: slice, targets: NDArray[np.intp]
     ) -> dict[str, NDArray[np.floating[Any]]]:
-        """Return the part of each edge of a block of whole pages in the sums of its link, the row in `targets`."""
+        """Return the contribution of each edge of a block of whole pages to the sums of its link, the row in `targets`."""
         parent = edges.parent[block]
         has_outcome = self.has_outcome.take(targets, mode="clip") & (targets < len(self.outcome))
         outcome = np.where(has_outcome, self.outcome.take(targets, mode="clip"), np.float32(0))
@@ -271,7 +273,7 @@ class KnownLinks:
         }
 
     def _neighbours(self, row: int, edges: LinkEdges) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-        """Return the neighbours of the links to a row, and how much each of them counts."""
+        """Return the neighbours of the links to a row, and their weights."""
         edge = self.edges[row, : self.edge_count.item(row)].astype(np.intp)
         at = (edge[:, None] + _OFFSETS).reshape(-1)
         parent = edges.parent.take(edge).repeat(len(_OFFSETS))
@@ -284,9 +286,9 @@ class KnownLinks:
         return rows, _DECAYS.take(near % len(_OFFSETS))
 
     def redirect(self, row: int, target: int) -> bool:
-        """Copy all columns of a link to the page that it redirects to; return False if that one is known already.
+        """Copy all columns of a link to the page that it redirects to; return False if that page is already known.
 
-        A page that redirects only after it was fetched keeps its outcome, and has no second one.
+        If the link had an outcome from an earlier fetch, the target inherits it and is not counted again.
         """
         if self.edge_count[target] or self.has_outcome[target] or self.groups["host"][target]:
             return False
@@ -304,5 +306,5 @@ def _plain(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def named(matrix: NDArray[Any], fields: np.dtype[Any]) -> NDArray[Any]:
-    """Return a plain matrix as an array of records that shares its memory."""
+    """Return a plain matrix as a structured array that shares its memory."""
     return matrix.view(fields).reshape(len(matrix))

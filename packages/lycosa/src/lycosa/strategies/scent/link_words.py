@@ -1,4 +1,4 @@
-"""Words of links as numbers: a slot for each stem, and word vectors to compare them with the topic."""
+"""Words of links: hash slots of their stems, and word vectors to compare them with the topic."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.tokens import Tokens, new_among, url_words
 from lycosa.text.vocabulary import LinkTexts
 
-# Hash buckets for stems, so that memory does not grow with the crawl. Of 100,000 stems two thirds are alone in theirs;
-# the others are mostly rare.
+# Number of hash slots for stems, fixed so that memory does not grow with the crawl. Of 100,000 stems two thirds do not
+# share a slot; most of the others are rare.
 SLOTS = 1 << 18
 NO_WORD = 0
 MAX_LANGUAGES = 8
@@ -33,16 +33,11 @@ def slot_of(stem: str) -> int:
 
 
 def slots_of(stems: Sequence[str]) -> Slots:
-    """Return the slots of some stems.
-
-    >>> slots_of(["coral", "reef"]).tolist() == [slot_of("coral"), slot_of("reef")]
-    True
-    """
     return np.array([slot_of(stem) for stem in stems], np.int32)
 
 
 class LinkWords:
-    """Turns texts into slots. `on_new_words` is called with new words and their slots.
+    """Tokeniser of texts into slots. `on_new_words` is called with new words and their slots.
 
     >>> words = LinkWords()
     >>> text, slot = words.read(["coral reefs", "", "the reef"])
@@ -58,14 +53,14 @@ class LinkWords:
         self._stems = 0
 
     def read(self, texts: Sequence[str], language: str = ENGLISH) -> tuple[NDArray[np.intp], Slots]:
-        """Return two entries for each word of the texts, in order: the number of its text, and its slot."""
+        """Return the text number and the slot of each word of the texts, without stop words."""
         read = LinkTexts.cut(list(texts), self._tokens_of(code_of(language, ENGLISH)))
         return self._slots_of_texts(read, np.arange(len(texts)))
 
     def read_links(
         self, links: Links, chosen: NDArray[np.intp], language: str = ENGLISH
     ) -> tuple[NDArray[np.intp], Slots]:
-        """Read the contexts of some links, then their anchors, then their addresses."""
+        """Read the contexts of some links, then their anchors, then their URLs, as `read` does."""
         read = links.read
         if isinstance(read, LinkTexts) and read.tokens.language == code_of(language, ENGLISH):
             n = len(links)
@@ -77,7 +72,7 @@ class LinkWords:
         return self.read(texts, language)
 
     def slots(self, stems: list[str], ids: NDArray[np.uint32]) -> NDArray[np.intp]:
-        """Return the slots of a page's words; `stems` has all words of the crawl so far, by id."""
+        """Return the slots of the words of a page; `stems` has all words of the crawl so far, by id."""
         if len(stems) > self._stems:
             self._slots_by_stem = fit(self._slots_by_stem, len(stems))
             self._slots_by_stem[self._stems : len(stems)] = slots_of(stems[self._stems :])
@@ -86,7 +81,7 @@ class LinkWords:
         return slots
 
     def state(self) -> State:
-        """Return the slots of the crawl's words; those of links' words are a cache."""
+        """Return the slots of the words of pages; those of links' words are only a cache."""
         return state_of_attributes(self, "_on_new_words", "_tokens", "_slots_by_token")
 
     def _slots_of_texts(self, read: LinkTexts, texts: NDArray[np.intp]) -> tuple[NDArray[np.intp], Slots]:
@@ -105,7 +100,7 @@ class LinkWords:
         return owner.take(has_slot), slots.take(has_slot)
 
     def _tokens_of(self, language: str) -> Tokens:
-        """Return the tokens of texts that are not cut yet: those of the languages read last are kept."""
+        """Return the tokens for texts that are not tokenised yet; those of the languages used last are cached."""
         tokens = self._tokens.pop(language, None)
         if tokens is None or len(tokens.names) > 100_000:
             tokens = Tokens(language, bits=17)
@@ -126,13 +121,13 @@ class LinkWords:
         return slots
 
 
-DIMENSIONS = 64  # the first of 256: they were trained to say the most
-MAX_TOPIC_TERMS = 40  # the heaviest ones
+DIMENSIONS = 64  # the first of 256 dimensions, which are trained to carry most of the meaning
+MAX_TOPIC_TERMS = 40  # terms with the largest weights
 Matrix = NDArray[np.float32]
 
 
 class TopicMeaning:
-    """The topic's word vector, and one for each word that was met in links.
+    """Word vector of the topic, and those of the words seen in links.
 
     >>> meaning = TopicMeaning("coral reef")
     >>> meaning.add_words(["corals", "train"], [1, 2])
@@ -142,22 +137,22 @@ class TopicMeaning:
     """
 
     def __init__(self, words: str = "", terms: Mapping[str, float] | None = None) -> None:
-        from lycosa.text.embeddings import vectors, word_vectors  # reads 8 MB: only where a crawl is made
+        from lycosa.text.embeddings import vectors, word_vectors  # reads 8 MB, so only where a crawl needs it
 
         self._vectors, self._word_vectors = vectors, word_vectors
         self.topic = self._topic(words, terms or {})
         self._words: dict[int, str] = {}  # word of each slot
-        self._line = np.zeros(SLOTS, np.int32)  # line of each slot's vector; 0: not looked up
+        self._line = np.zeros(SLOTS, np.int32)  # index of each slot's vector in _lines; 0 if not looked up
         self._lines = np.zeros((1024, DIMENSIONS), np.float32)
         self._count = 1
 
     def add_words(self, words: list[str], slots: list[int]) -> None:
-        """Add words; their vectors are looked up when needed. Of several words in a slot the first counts."""
+        """Add words, whose vectors are looked up when needed; the first word of a slot wins."""
         for slot, word in zip(slots, words, strict=True):
             self._words.setdefault(slot, word)
 
     def sums(self, slots: Slots, counts: NDArray[np.intp], begins: NDArray[np.intp]) -> Matrix:
-        """Return the sum of the vectors of each text; its words are `counts` of the slots, from `begins` on."""
+        """Return the sum of the word vectors of each text, which has `counts` slots from index `begins` on."""
         with_words = counts.nonzero()[0]
         sums = np.zeros((len(counts), DIMENSIONS), np.float32)
         if len(with_words):
@@ -166,7 +161,7 @@ class TopicMeaning:
         return sums
 
     def cosines(self, sums: Matrix) -> NDArray[np.float32]:
-        """Return the cosine of each text with the topic; 0 for a text without a word."""
+        """Return the cosine of each text with the topic; 0 for an empty text."""
         length = np.sqrt(np.einsum("ij,ij->i", sums, sums))
         inverse = 1.0 / np.maximum(length, 1e-6)
         inverse[length == 0.0] = 0.0
@@ -185,7 +180,7 @@ class TopicMeaning:
         restore_attributes(self, state["numbers"])
 
     def _lines_of(self, slots: Slots) -> Slots:
-        """Return the lines of the words' vectors; 0 for an unknown word."""
+        """Return the indices of word vectors in `_lines`; 0 for unknown words."""
         lines = self._line.take(slots)
         if new := [slot for slot in new_among(slots, lines, 0) if slot in self._words]:
             self._look_up(new)
@@ -196,7 +191,8 @@ class TopicMeaning:
         begin, end = self._count, self._count + len(slots)
         self._lines = fit(self._lines, end)
         words = [self._words[slot] for slot in slots]
-        vectors = self._word_vectors([*words, ""])[:-1, :DIMENSIONS]  # one alone would be rounded in another way
+        # with another word, as a single one would be rounded differently
+        vectors = self._word_vectors([*words, ""])[:-1, :DIMENSIONS]
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         self._lines[begin:end] = vectors / np.maximum(lengths, 1e-6)[:, None]
         self._line[slots] = np.arange(begin, end)
@@ -216,7 +212,7 @@ class TopicMeaning:
 
 
 def topic_meaning(words: str, terms: Mapping[str, float]) -> TopicMeaning | None:
-    """Return the topic's meaning; None if the vectors cannot be read: scent then goes by the words alone."""
+    """Return the meaning of a topic, or None if the word vectors cannot be read."""
     try:
         return TopicMeaning(words, terms)
     except InputError:

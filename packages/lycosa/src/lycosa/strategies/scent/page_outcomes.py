@@ -1,4 +1,4 @@
-"""The outcome of a page: its relevance, sharpened by our own reading of its words and by relevance feedback."""
+"""Outcome of a page: its relevance, refined by the cosine of its words with the topic and by relevance feedback."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from lycosa.core.types import Rows, Visit
 from lycosa.strategies.scent.groups import OutcomeGroups, lift
 from lycosa.strategies.scent.link_words import SLOTS, LinkWords, slot_of
 
-UNLIKELY = 0.2  # a smaller probability counts as 0: it is noise, and there is much of it
-# Share of our own reading in the query's part: beside a judge that gives probabilities, and beside others.
+UNLIKELY = 0.2  # smaller probabilities count as 0, since most of them are noise
+# Weight of the cosine with the topic in the query part, for judges that give probabilities and for others.
 OWN_SHARE_BESIDE_PROBABILITY, OWN_SHARE = 0.2, 0.8
-FEEDBACK_WEIGHT = 0.5  # of feedback; the query's part has 1
-MAX_FEEDBACK = 1.5  # times the query's usual part
-# Feedback has to agree with the query over the last fifty pages or so, by a correlation of .2.
+FEEDBACK_WEIGHT = 0.5  # weight of feedback; the query part has 1
+MAX_FEEDBACK = 1.5  # limit of feedback, in multiples of the root mean square of query parts
+# Feedback must correlate with the query part by .2 over about the last fifty pages, at least 5.
 DISCOUNT, MIN_AGREEMENT, MIN_PAGES = 0.98, 0.2, 5
-IN_MEMORY = 1 << 23  # words, those of some 65,000 pages
-PAGES_AT_ONCE = 4096  # read in one batch
-_FREQUENCY = 1.0 + np.log(np.maximum(np.arange(1 << 16), 1.0))  # 1 + log tf of every count
+IN_MEMORY = 1 << 23  # words kept in memory, those of about 65,000 pages
+PAGES_AT_ONCE = 4096  # pages read per batch
+_FREQUENCY = 1.0 + np.log(np.maximum(np.arange(1 << 16), 1.0))  # 1 + log tf for each count
 _NO_SLOTS = np.zeros(0, np.int32)
 Column = NDArray[np.float64]
 
 
 def without_unlikely(probabilities: NDArray[np.floating[Any]]) -> Column:
-    """Return probabilities, with 0 in place of those below UNLIKELY."""
+    """Return probabilities, with those below UNLIKELY set to 0."""
     return np.where(probabilities < UNLIKELY, 0.0, probabilities)
 
 
 class _PageHistory:
-    """Columns of all pages so far, and their words one after the other: 24 bytes a page, and 4 a word.
+    """History of all pages: 24 bytes per page, and 4 per word.
 
-    The first IN_MEMORY words are in memory, the others in a file.
+    The first IN_MEMORY words are kept in memory, the others in a file.
     """
 
     def __init__(self) -> None:
         self.count = 0
         self.rows = np.zeros(0, np.int32)
         self.own = np.zeros(0)
-        self.quality = np.zeros(0)  # 0: a copy
+        self.quality = np.zeros(0)  # 0 for a copy
         self.words = np.zeros(0, np.int32)  # number of words of each page
         self.slots = SpilledArray((), np.int32, IN_MEMORY)
 
@@ -75,40 +75,38 @@ class _PageHistory:
         restore_attributes(self, state)
         self.count = len(self.rows)
         if len(self.slots) != int(self.words.sum()):
-            raise StateMismatch("words of pages are missing")
+            raise StateMismatch("the words of some pages are missing")
 
 
 class _ReadPage(NamedTuple):
     outcome: float
-    query: float  # the query's part
-    feedback: float  # the mean lift of its words
-    relevance: float  # the judge's, where our own reading counts; else 0
-    own: float  # our own reading, likewise
+    query: float  # relevance combined with `own`
+    feedback: float  # mean lift of its words
+    relevance: float  # relevance by the judge; 0 where `own` is not computed
+    own: float  # cosine of the page's words with the topic's
     has_words: bool
     slots: NDArray[np.intp]
 
 
 class PageOutcomes:
-    """Outcomes of pages, and their sums by the words in the pages' text.
+    """Outcomes of pages, and their sums by word.
 
-    Beside a judge that gives probabilities, the outcome is four fifths its relevance and one fifth our own reading,
-    the cosine of the page's words (1 + log tf) with the topic's, on the scale of the relevances so far: it
-    distinguishes pages that the judge cannot distinguish yet. An exact judge, such as one that counts a keyword, is
-    the truth: the outcome is its relevance.
+    With a judge that gives probabilities, the outcome is .8 of the relevance plus .2 of the cosine of the page's words
+    (1 + log tf) with the topic's, scaled to the relevances so far: the cosine separates pages that the judge cannot
+    separate yet. With an exact judge, such as one that counts a keyword, the outcome is the relevance.
 
-    Beside other judges the outcome is the query's part plus pseudo relevance feedback. The query's part is one fifth
-    relevance and four fifths our own reading; for a topic without words it is the relevance. Feedback is the mean lift
-    of the page's words, by the query's parts of the pages that have them. Three things keep it from drifting: it has
-    half the weight of the query's part, it is capped, and it counts only while it agrees with the query's part of each
-    new page before that page is learned from.
+    With other judges the outcome is the query part plus pseudo-relevance feedback. The query part is .2 of the
+    relevance plus .8 of the cosine, or the relevance if the topic has no words. Feedback is the mean lift of the page's
+    words, by the query parts of the pages that contain them. To avoid drift it has half the weight of the query part,
+    is capped, and counts only while it correlates with the query part of new pages before they are learned.
     """
 
     def __init__(self, topic: Mapping[str, float], *, probability: bool = False, exact: bool = False) -> None:
         self.probability = probability
         self.uses_feedback = not probability and not exact
-        self.page_words = OutcomeGroups(SLOTS)  # of the query's parts
+        self.page_words = OutcomeGroups(SLOTS)  # sums of query parts
         self.pages = 0
-        self.total = 0.0  # of the query's parts
+        self.total = 0.0  # sum of query parts
         self._topic = np.zeros(SLOTS)
         for stem, weight in topic.items():
             self._topic[slot_of(stem)] += weight
@@ -116,18 +114,18 @@ class PageOutcomes:
         self._reads = length > 0 and not exact
         self._topic /= length or 1.0
         self._relevance_total = self._own_total = 0.0
-        self._agreement = np.zeros(5)  # discounted sums of q f, q^2, f^2, q, f: query's part and feedback
+        self._agreement = np.zeros(5)  # discounted sums of q f, q^2, f^2, q, f; q is the query part, f the feedback
         self._agreement_weight = 0.0
-        self._history = _PageHistory()  # where the judge gives probabilities
+        self._history = _PageHistory()  # used only if the judge gives probabilities
 
     @property
     def mean(self) -> float:
-        """Mean of the query's parts of all pages so far; 0 before the first."""
+        """Mean query part of all pages so far; 0 before the first."""
         return self.total / self.pages if self.pages else 0.0
 
     @property
     def trusts_feedback(self) -> bool:
-        """True while feedback has agreed with the query's parts of the last pages."""
+        """True while feedback correlates with the query parts of recent pages."""
         n = self._agreement_weight
         if self.pages < MIN_PAGES or not n:
             return False
@@ -135,7 +133,7 @@ class PageOutcomes:
         return bool(qf - q * f > MIN_AGREEMENT * math.sqrt(max((qq - q * q) * (ff - f * f), 1e-18)))
 
     def learn(self, row: int, visit: Visit, table: Table, words: LinkWords) -> float:
-        """Learn from a page, and return its outcome; 0 for a copy, which teaches nothing."""
+        """Learn from a page and return its outcome; 0 for a copy, from which nothing is learned."""
         if visit.same_as:
             if self.probability:
                 self._history.add(row, 0.0, 0.0, _NO_SLOTS)
@@ -155,7 +153,7 @@ class PageOutcomes:
         return page.outcome
 
     def recompute(self, relevance_now: Column) -> tuple[Rows, Column]:
-        """Learn again from all pages, by the relevance that each row has now; return their rows and outcomes."""
+        """Learn again from all pages by the current relevance of each row; return the rows and outcomes of pages."""
         history, n = self._history, self._history.count
         rows, own, quality = history.rows[:n].astype(np.intp), history.own[:n], history.quality[:n]
         query = without_unlikely(relevance_now[rows]) * (quality > 0.0)
@@ -166,7 +164,8 @@ class PageOutcomes:
         self.total = float(query.sum())
         self.page_words.clear_sums()
         sums = self.page_words.totals[:, 0]
-        for slots, q in zip(history.slots_by_page(), query.tolist(), strict=True):  # all at once takes 20 bytes a word
+        # a single vector operation would take 20 bytes per word
+        for slots, q in zip(history.slots_by_page(), query.tolist(), strict=True):
             sums[slots] += q
         return rows, query * quality
 
@@ -178,7 +177,7 @@ class PageOutcomes:
         self._history.restore(state["history"])
 
     def outcome_of(self, visit: Visit, table: Table, words: LinkWords) -> float:
-        """Return the outcome of a newer version of a page, and learn nothing from it."""
+        """Return the outcome of a newer version of a page, without learning from it."""
         return 0.0 if visit.same_as else self._read(visit, table, words).outcome
 
     def _read(self, visit: Visit, table: Table, words: LinkWords) -> _ReadPage:
@@ -197,11 +196,11 @@ class PageOutcomes:
         if self.uses_feedback and length:
             feedback = float(frequency @ lift(*self.page_words.look_up(slots), self.mean)) / length
             outcome = max(0.0, query + FEEDBACK_WEIGHT * self._scaled_feedback(query, feedback))
-        outcome *= visit.data.get("quality", 1.0)  # low if the page is stuffed with the topic's words
+        outcome *= visit.data.get("quality", 1.0)  # low for pages stuffed with topic words
         return _ReadPage(outcome, query, feedback, relevance, own, length > 0.0, slots)
 
     def _scaled_feedback(self, query: float, feedback: float) -> float:
-        """Return feedback on the scale of the query's parts, capped; 0 while it is not trusted."""
+        """Return feedback on the scale of query parts, capped; 0 while it is not trusted."""
         qq, ff = self._agreement[1] + query * query, self._agreement[2] + feedback * feedback
         if not ff or not self.trusts_feedback:
             return 0.0

@@ -1,4 +1,4 @@
-"""From terms to the links to rank: weights that learn, the risk that a link gives no page, and the best rows."""
+"""From terms to ranked links: adaptive weights, the risk that a link gives no page, and the best rows."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from lycosa.strategies.scent.known_links import LinkRows
 
 Column = NDArray[np.float64]
 
-RIDGE = 50.0  # pages that the fixed weights count for
-DISCOUNT = 0.99  # factor of the referee's sums, with every page
-MIN_PAGES = 20  # before the learned weights may be used
-MAX_OUTCOME = 3.0  # in means of the positive outcomes: beyond it, a page is as good as any
+RIDGE = 50.0  # number of pages that the fixed weights count for
+DISCOUNT = 0.99  # decay of the correlation sums per page
+MIN_PAGES = 20  # pages before the learned weights may be used
+MAX_OUTCOME = 3.0  # in multiples of the mean positive outcome; larger outcomes are clipped
 
 
 class AdaptiveWeights:
-    """Bayesian linear regression of outcomes on terms, with the fixed weights as its prior; and a referee.
+    """Weights of the terms, by Bayesian linear regression of outcomes on terms with the fixed weights as prior.
 
     With f the terms of a link when it was picked and y its outcome, w = w0 + (sum f f' + ridge I)^-1 sum f (y - w0' f),
-    one update a page, terms and outcomes centred at their running means. The referee compares, by their correlation
-    with the outcomes over the last hundred pages or so, the predictions that the fixed and the learned weights made
-    before each page was fetched. The learned ones are used only while theirs have been better.
+    updated with each page; terms and outcomes are centred at their running means. The learned weights are used only
+    while their predictions, made before each page was fetched, correlate better with the outcomes of about the last
+    hundred pages than those of the fixed weights.
 
     >>> weights = AdaptiveWeights(np.ones(2))
     >>> for at in range(40):
@@ -56,14 +56,14 @@ class AdaptiveWeights:
 
     @property
     def offset(self) -> float:
-        """Mean difference between priorities by the current weights and by the fixed ones, of links picked so far.
+        """Mean difference between priorities by the current and by the fixed weights, over the links picked so far.
 
-        It changes no order; but shards compare priorities, and their weights differ.
+        It does not change the order, but shards compare their priorities, and their weights differ.
         """
         return float((self.current - self.fixed) @ self._mean_terms)
 
     def learn(self, terms: Column, outcome: float) -> None:
-        """Learn that a link with these unweighted terms has led to a page of this outcome."""
+        """Learn from the unweighted terms of a link and the outcome of its page."""
         y = min(outcome, MAX_OUTCOME)
         self.pages += 1
         rate = max(1.0 / self.pages, 1 - DISCOUNT)
@@ -84,7 +84,7 @@ class _Correlation:
     """Discounted correlation of predictions with outcomes, both centred at their running means."""
 
     def __init__(self) -> None:
-        self.mean = 0.0  # of the predictions
+        self.mean = 0.0  # mean of the predictions
         self.product = self.prediction_square = self.outcome_square = 0.0
 
     def add(self, prediction: float, centred_outcome: float, rate: float) -> None:
@@ -99,23 +99,23 @@ class _Correlation:
         return self.product / math.sqrt(max(self.prediction_square * self.outcome_square, 1e-12))
 
 
-RISK_SLOTS = 1 << 17  # hash buckets for words and places: 1 MB
-# Learning rate, and sum of squares to begin with (AdaGrad, Duchi et al. 2011): a page where one was expected moves
-# hardly anything.
+RISK_SLOTS = 1 << 17  # hash slots for words and places, 1 MB in total
+# Learning rate and initial sum of squares (AdaGrad, Duchi et al. 2011): a page where one was expected hardly changes
+# the weights.
 RATE, INITIAL_SQUARES = 1.0, 1.0
-USUAL_LOG_ODDS = -3.5  # before anything is known: 3 %
+USUAL_LOG_ODDS = -3.5  # initial log odds of no page: 3 %
 MAX_LOG_ODDS = 30.0
-NEIGHBOUR_LOG_ODDS = 2.0  # of a link if all neighbours gave no page
-NEIGHBOUR_SHRINK = 0.7  # neighbours of this weight are believed by half
+NEIGHBOUR_LOG_ODDS = 2.0  # log odds added if all neighbours gave no page
+NEIGHBOUR_SHRINK = 0.7  # neighbours of this total weight count half
 
 
 class NoPageRisk:
-    """A logistic regression of "gave no page" on the words of anchor and address, directory, host and neighbours.
+    """Logistic regression of "gave no page" on the words of anchor and URL, directory, host and neighbours.
 
-    It learns from every request that has come to its end. While none has failed the risk is exactly 0. Outcomes are
-    learned from pages alone, so priorities can be multiplied by the probability of a page. The weights of a link's
-    words and places are added up and divided by the root of their number: they mostly repeat each other, and one dead
-    link must not condemn all that share its words.
+    It learns from every finished request; the risk is exactly 0 until the first failure. Outcomes are learned from
+    pages alone, so priorities can be multiplied by the probability of a page. The weights of a link's words and places
+    are summed and divided by the square root of their number, because they mostly repeat each other: one dead link must
+    not condemn all links that share its words.
     """
 
     def __init__(self) -> None:
@@ -125,7 +125,7 @@ class NoPageRisk:
         self._intercept, self._intercept_squares = USUAL_LOG_ODDS, INITIAL_SQUARES
 
     def learn(self, link: LinkRows, failed: bool) -> None:
-        """Learn from the end of a request for a single row."""
+        """Learn from a finished request; `link` has a single row."""
         slots = _risk_slots(link)[0]
         dead, alive = link.numbers["dead_weight"].item(), link.numbers["neighbour_weight"].item()
         near = dead / (dead + alive + NEIGHBOUR_SHRINK)
@@ -136,10 +136,10 @@ class NoPageRisk:
         self._intercept_squares += error * error
         self._intercept += RATE * error / self._intercept_squares**0.5
         squares = self._squares.take(slots) + np.float32(error * error)
-        # By assignment: a word that is there twice moves once.
+        # Indexed assignment updates a repeated word once.
         self._weight[slots] = self._weight.take(slots) + np.float32(RATE * error) / np.sqrt(squares)
         self._squares[slots] = squares
-        self._weight[0] = 0.0  # the slot of no word
+        self._weight[0] = 0.0  # slot 0 means no word
 
     def probability(self, links: LinkRows) -> Column:
         """Return the probability that each link gives no page."""
@@ -155,32 +155,32 @@ class NoPageRisk:
 
 
 def _risk_slots(links: LinkRows) -> NDArray[np.int32]:
-    """Return a line of slots for each link; 0 for no word."""
+    """Return a line of slots for each link, with 0 for missing words."""
     groups = links.groups
-    # The factors keep directories and hosts apart from words of the same number.
+    # The factors separate directories and hosts from words of the same number.
     directory, host = 3 * groups["directory"][:, None], 5 * groups["host"][:, None]
     slots = np.concatenate([groups["anchor"], groups["address"], directory, host], axis=1)
     slots &= RISK_SLOTS - 1
     return slots
 
 
-BEST = 64  # rows scored again with every page
-SLICE = 32  # other rows scored again with every page, in turn
-PERIOD, ROWS_A_PAGE = 16, 4096  # pages after which the best of all rows are chosen: 16, or one for every 4,096 rows
-# Pages after which one of the best rows that was not fetched makes room: it is held back as a likely trap, or its host
-# is not available. It is scored again with its neighbours, and in its turn.
+BEST = 64  # rows scored again after every page
+SLICE = 32  # other rows scored again after every page, in a cycle
+PERIOD, ROWS_A_PAGE = 16, 4096  # the best rows are chosen from all rows every max(16, rows / 4096) pages
+# Pages after which a best row that was not fetched is replaced: it is held back as a likely trap, or its host is not
+# available. It is still scored with its neighbours and in the cycle.
 MAX_PAGES_AMONG_BEST = 128
-MAX_ROWS_AT_ONCE = 8192  # rows scored again when all priorities have changed at once
-MIN_CHANGE = 0.01  # smaller changes of a priority are not stored: those of the best rows change with every page
+MAX_ROWS_AT_ONCE = 8192  # rows scored again when all priorities change at once
+MIN_CHANGE = 0.01  # smaller changes of a priority are not stored, since those of the best rows change with every page
 _EVER = np.iinfo(np.int32).max
 
 
 class BestRows:
-    """The last priority of each row, and the best rows by it."""
+    """Last priority of each row, and the best rows."""
 
     def __init__(self) -> None:
         self.priority = np.zeros(1024, np.float32)
-        self._until = np.full(1024, _EVER, np.int32)  # page after which a row is no longer among the best
+        self._until = np.full(1024, _EVER, np.int32)  # page number after which a row is no longer among the best
         self._best: NDArray[np.intp] = np.zeros(0, np.intp)
         self._cursor = 0
         self._pages = 0
@@ -199,7 +199,7 @@ class BestRows:
         self.priority[rows], self._until[rows] = known["priority"], known["until"]
 
     def due(self, table: Table) -> NDArray[np.intp]:
-        """Return the best rows and the next slice of all rows, to be scored after a page."""
+        """Return the rows to score after a page: the best ones, and the next slice of the cycle."""
         n = len(table)
         begin = self._cursor if self._cursor < n else 0
         self._cursor = begin + SLICE
@@ -211,13 +211,13 @@ class BestRows:
         return np.concatenate([self._best, np.arange(begin, min(n, begin + SLICE))])
 
     def candidates(self, table: Table) -> NDArray[np.intp]:
-        """Return the open rows, without those that were among the best for long and not fetched."""
+        """Return the open rows, except those that were among the best for too long without being fetched."""
         n = len(table)
         rows: NDArray[np.intp] = ((table.state[:n] == OPEN) & (self._until[:n] > self._pages)).nonzero()[0]
         return rows
 
     def highest(self, table: Table) -> NDArray[np.intp]:
-        """Return the open rows in order, or those with the highest priorities if there are too many."""
+        """Return the open rows in ascending order, or those with the highest priorities if there are too many."""
         rows = table.rows().astype(np.intp)
         if len(rows) > MAX_ROWS_AT_ONCE:
             at = len(rows) - MAX_ROWS_AT_ONCE
@@ -225,9 +225,9 @@ class BestRows:
         return rows
 
     def update(self, rows: NDArray[np.intp], priorities: Priorities, always: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Store priorities of sorted rows, all the best among them; return the rows with a new priority.
+        """Store the priorities of sorted rows, including all best ones; return the rows with a new priority.
 
-        Those in `always` are stored and returned however little has changed.
+        Rows in `always` are stored and returned even if their change is small.
         """
         is_changed = np.abs(priorities - self.priority.take(rows)) > MIN_CHANGE
         is_changed[rows.searchsorted(always)] = True
@@ -237,19 +237,18 @@ class BestRows:
         return rows.take(places)
 
     def add(self, rows: NDArray[np.intp], priorities: Priorities) -> NDArray[np.intp]:
-        """Store priorities of some rows, which may join the best ones."""
+        """Store the priorities of rows, and let them compete with the best ones."""
         self.priority[rows] = priorities
         self._choose(distinct(np.concatenate([self._best, rows])))
         return rows
 
     def _choose(self, rows: NDArray[np.intp]) -> None:
-        """Choose the best rows among these."""
         candidates = rows[self._until.take(rows) > self._pages]
         self._best = candidates.take(_highest(self.priority.take(candidates)))
         self._until[self._best] = np.minimum(self._until.take(self._best), self._pages + MAX_PAGES_AMONG_BEST)
 
 
 def _highest(priorities: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Return the indices of the highest priorities, in no order."""
+    """Return the indices of the BEST highest priorities, in no order."""
     n = len(priorities)
     return priorities.argpartition(n - BEST)[n - BEST :] if n > BEST else np.arange(n)

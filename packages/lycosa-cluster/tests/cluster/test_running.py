@@ -1,35 +1,25 @@
-"""A crawl on a real cluster of several nodes: processes and a node are killed under it, and nothing is lost."""
+"""Crawls on a real Ray cluster whose processes and nodes are killed."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from commands import Command
-from lycosa.core.errors import StoreError
 from lycosa.core.types import Event, LinkBatch, Setting, Visit
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb import ServedResponse, Web
 from lycosa.testweb.server import serve
-from lycosa_cluster import ray_process
-from lycosa_cluster.driving import Unreachable
 from lycosa_cluster.owning import Owners
-from lycosa_cluster.ray_process import await_all
-from lycosa_cluster.reaching import Where
 from lycosa_cluster.shard import LEASE
-from lycosa_cluster.splitting import shard_path, shards_before, split
+from lycosa_cluster.splitting import previous_shard_count, shard_path, split
 
 TOPIC = "marine biology/coral reefs"
 SHARDS, BUDGET, DELAY, AT_ONCE, PAUSE = 4, 60, 0.3, 2, 0.2
@@ -42,7 +32,7 @@ from ray.cluster_utils import Cluster
 import lycosa_cluster.datasets
 from lycosa_cluster import hosts_on_ray
 from lycosa_cluster.driving import COORDINATOR
-from lycosa_cluster.reaching import Where
+from lycosa_cluster.reaching import ClusterTarget
 from lycosa_cluster.running import ClusterCrawl
 from lycosa.core.options import Options
 from lycosa.crawling.request import CrawlRequest
@@ -60,7 +50,7 @@ cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_s
 more = {"num_cpus": 2, "object_store_memory": 80_000_000}
 nodes = [cluster.add_node(**more) for _ in range(2)]
 ray.init(address=cluster.address, namespace="lycosa", log_to_driver=False, logging_level="ERROR")
-hosts = hosts_on_ray.RayHosts(Where("auto", int(sys.argv[3])))
+hosts = hosts_on_ray.RayHosts(ClusterTarget("auto", int(sys.argv[3])))
 crawl = ClusterCrawl(CrawlRequest(Options.from_mapping(options, "test"), out), hosts)
 done = []
 
@@ -89,13 +79,12 @@ cluster.shutdown()
 
 
 class Waiting(Web):
-    """A web that is slow until what is to be done in the middle of its crawl is done: it can't be over before."""
+    """Web that responds slowly until the processes are killed, so that the crawl cannot end before."""
 
     out: Path
     answers = 0
 
     def response(self, url: str, **given: Any) -> ServedResponse:
-        """After so many answers each takes its time."""
         self.answers += 1
         late = self.answers > 40 and not (self.out / ("killed" if self.answers < 70 else "removed")).exists()
         made = super().response(url, **given)
@@ -134,7 +123,7 @@ def _check_commands(out: Path, command: Command) -> None:
     assert 0 < told["looks"] <= 9
     assert not sum(told["failed"].values())
     assert command.json("show", out)["pages"] == BUDGET
-    assert shards_before(out) == SHARDS, "as many as it is shared out among when it is resumed"
+    assert previous_shard_count(out) == SHARDS, "as many as it is shared out among when it is resumed"
     with closing(SqliteLog(out / NAME, readonly=True)) as log:
         again = [event for event in log if isinstance(event, Visit) and event.follows]
         assert len(again) == told["looks"]
@@ -188,75 +177,3 @@ def _check(out: Path, hits: list[Any]) -> None:
     )
     assert checked.returncode == 0
     log.close()
-
-
-def test_a_cluster_that_is_too_small_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[float] = []
-
-    def wait(ready: list[int], num_returns: int, timeout: float) -> tuple[list[int], list[int]]:
-        looks.append(timeout)
-        return ready[:1], ready[1:] if len(looks) < 4 else []
-
-    inner = SimpleNamespace(worker=SimpleNamespace(_global_node=None))
-    small, large = (
-        SimpleNamespace(wait=wait, cluster_resources=lambda has=has: {"CPU": has}, _private=inner) for has in (1.0, 3.0)
-    )
-    monkeypatch.setattr(ray_process, "START", 0.0)
-    with pytest.raises(StoreError, match="room for 0 of 3 shards: name fewer"):
-        await_all(small, [0, 1, 2], 3)
-    answers = iter([True, True, False, False])
-    with pytest.raises(StoreError, match="stopped before all shards were started"):
-        await_all(large, [0, 1, 2], 3, lambda: next(answers))
-    assert 2 == len(looks)
-    await_all(large, [0, 1, 2], 3)
-    assert 4 == len(looks)
-
-
-def test_without_ray_one_line_says_how_to_get_it(
-    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    start = ("crawl", "coral reefs", "--seed", "http://a.test/", "--out", tmp_path / "new")
-    for where in ("local:many", "local:0", "auto,shards=0", "local:1000"):
-        assert "1 to 999" in command.complaint(*start, "--cluster", where)
-    monkeypatch.setitem(sys.modules, "ray", None)
-    assert "pip install lycosa-cluster" in command.complaint(*start, "--cluster", "local:2")
-    assert not (tmp_path / "new").exists()
-
-
-class DeadHosts:
-    """Hosts that have ended: their calls raise, or are never answered."""
-
-    count = 2
-
-    def __init__(self, where: Where, note: Any, how: str) -> None:
-        self.how, self.reasons = how, iter(["", "", "gcs_server and raylet have ended"])
-        self.calls: list[str] = []
-
-    async def open(self, go_on: Any) -> None:
-        pass
-
-    def gone(self) -> str:
-        return "" if self.how == "its actors are dead" else next(self.reasons, "gcs_server and raylet have ended")
-
-    async def call(self, number: int, method: str, *given: Any) -> Any:
-        self.calls.append(method)
-        if self.how == "its actors are dead":
-            raise Unreachable("The actor\n\tnever ran")
-        await asyncio.Event().wait()
-
-    async def close(self) -> None:
-        assert self.how == "its actors are dead" or "end" not in self.calls
-
-
-@pytest.mark.parametrize("how", ["its processes have ended", "its actors are dead"])
-def test_a_cluster_that_is_gone_ends_the_crawl_in_one_line(
-    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, how: str
-) -> None:
-    monkeypatch.setattr("lycosa_cluster.runner.RayHosts", partial(DeadHosts, how=how))
-    monkeypatch.setattr("lycosa_cluster.running.EVERY", 0.01)
-    monkeypatch.setattr("lycosa_cluster.running.PATIENCE", 0.01)
-    start = ("crawl", "coral reefs", "--seed", "http://a.test/", "--out", tmp_path / "new", "--cluster", "local:2")
-    told = command.complaint(*start, "--quiet")
-    assert f"continue with: lycosa resume {tmp_path / 'new'}" in told
-    assert ("gcs_server and raylet have ended" if "processes" in how else "The actor never ran") in told
-    assert 2 == shards_before(tmp_path / "new")
