@@ -1,10 +1,10 @@
-"""Pages a second of a crawl as it comes, with and without `--readers`: recorded pages in memory, no network.
+"""Throughput of a default crawl with and without `--readers`: recorded pages in memory, no network.
 
     python benchmarks/readers.py FILE.warc.gz "astronomy star galaxy" [--pages 1000] [--readers 2] [--runs 3]
 
-Runs alternate, each in a process of its own. What is timed begins after the first 100 pages, when all processes have
-started: the crawl with its log and its archive, in wall time (pages a second) and in CPU time of the process that
-judges. Where the machine has other work to do, only the second means something.
+Runs alternate, each in a process of its own. Timing begins after the first 100 pages, when all processes have started:
+wall time of the crawl with its log and archive (pages per second), and CPU time of the process that judges. On a busy
+machine only the second is meaningful.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ FIRST = 100
 
 
 class Recorded:
-    """A transport that answers from memory."""
-
     def __init__(self, file: Path) -> None:
         from warcio.archiveiterator import ArchiveIterator
 
@@ -59,7 +57,7 @@ class Recorded:
 
 
 async def crawled(file: Path, topic: str, pages: int, readers: int) -> dict[str, float]:
-    """One crawl: pages a second, and CPU milliseconds a page of the process that judges."""
+    """Run one crawl; return pages per second, and CPU milliseconds per page of the process that judges."""
     import lycosa
     from lycosa.spaces.web_space import WebSpace
     from lycosa.web.politeness import Politeness
@@ -77,7 +75,6 @@ async def crawled(file: Path, topic: str, pages: int, readers: int) -> dict[str,
 
 
 def main() -> None:
-    """Compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path)
     parser.add_argument("topic")

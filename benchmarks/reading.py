@@ -1,15 +1,15 @@
-"""Looking at a large crawl: how long each command takes to its first answer, and how much memory.
+"""Commands that read a large crawl: time to their first output, total time, and memory.
 
     python benchmarks/reading.py DIR [--pages 300000] [--base CRAWL] [--base-pages 10000] [--only show,search] [--whole]
 
-Makes the crawl first, if there is none, without fetching 300,000 pages: a crawl of the embedded web (`large.py`, or one
-that is named with --base) is repeated under other host names until there are enough pages, each with its own body,
-record and links, in the format of every crawl. Then each command runs in a process of its own: wall-clock and CPU
-seconds to the first byte of its answer and to its end, and its peak memory; an export is ended when its first bytes
-are there, unless --whole.
+The crawl is created first if it does not exist, without fetching 300,000 pages: a crawl of the embedded web (by
+`large.py`, or the one given with --base) is repeated under other host names until there are enough pages, each with its
+own body, record and links, in the usual format. Then each command runs in a process of its own: wall-clock and CPU
+seconds until the first byte of its output and until its end, and its peak memory; an export is stopped at its first
+bytes, unless --whole.
 
-What stands between the repeated pages and a real crawl: they have no words of their own, so the vocabulary does not
-grow, and the strategy has learned nothing from them.
+The repeated pages differ from a real crawl: they have no words of their own, so the vocabulary does not grow, and the
+strategy has learned nothing from them.
 """
 
 from __future__ import annotations
@@ -35,14 +35,13 @@ from lycosa.store.versions import Versions
 
 HERE = Path(__file__).parent
 AT_ONCE = 2_000
-"""Visits that are written in one transaction."""
+"""Visits written in one transaction."""
 
 
-# -- making ------------------------------------------------------------------------------------------------------
 
 
 def make(directory: Path, base: Path, pages: int) -> None:
-    """A crawl of so many pages: another one, and copies of it under other names."""
+    """Create a crawl of `pages` pages: another one, and copies of it under other names."""
     shutil.copytree(base, directory, ignore=shutil.ignore_patterns("snapshot", "view", "search.*", "*-shm"))
     opened = Directory.open(directory)
     with closing(opened), closing(opened.log()) as log:
@@ -76,7 +75,7 @@ def _put(log: SqliteLog, batch: list[tuple[int, Visit]]) -> None:
 
 
 def _renamed(visit: Visit, copy: int, versions: Versions, archive: object, visits: int) -> Visit:
-    """A visit of another page: another host, another body, another place in the archive."""
+    """Return the visit of another page, with another host, another body and another place in the archive."""
     exchange = versions.exchange(visit)
 
     def name(url: str) -> str:
@@ -98,15 +97,14 @@ def _renamed(visit: Visit, copy: int, versions: Versions, archive: object, visit
     return visit
 
 
-# -- measuring ---------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Run:
-    """What a command took."""
+    """Costs of a command."""
 
     first: float
-    """Seconds until its answer began."""
+    """Seconds until the first output."""
     first_cpu: float
     wall: float
     cpu: float
@@ -116,7 +114,7 @@ class Run:
 
 
 def run(command: list[str], growing: Path | None = None, *, whole: bool = True) -> Run:
-    """Run a command, to its end or until its answer begins: the first byte of output, or of the file that it writes."""
+    """Run a command to its end, or until its first byte of output or of the file that it writes."""
     begun = time.monotonic()
     first = first_cpu = 0.0
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -140,18 +138,18 @@ def run(command: list[str], growing: Path | None = None, *, whole: bool = True) 
 
 
 def _cpu(pid: int) -> float:
-    """CPU seconds of a process so far."""
+    """Return the CPU seconds of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _begun(out: Path) -> bool:
-    """Whether a file is being written, under whatever name meanwhile."""
+    """Return True if a file is being written, possibly under a temporary name."""
     return any(path.stat().st_size for path in out.parent.glob(f"{out.name}*"))
 
 
 def commands(directory: Path, out: Path) -> dict[str, list[str]]:
-    """What is measured, by name."""
+    """Return the commands to measure, by name."""
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         seqs = [seq for (seq,) in log.rows("seq", "kind = 'page' AND outcome = 'ok'", "seq DESC LIMIT 1")]
         last = log.visit(seqs[0])
@@ -180,7 +178,6 @@ def commands(directory: Path, out: Path) -> dict[str, list[str]]:
 
 
 def main() -> None:
-    """Make it, run them, print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--pages", type=int, default=300_000)

@@ -1,8 +1,8 @@
-"""What noticing a change costs: each detector on two versions of a page, and the diff of long texts beside difflib's.
+"""Cost of change detection: each detector on two versions of a page, and our diff of long texts compared with difflib.
 
     python benchmarks/refresh_cost.py
 
-CPU time. Pages are of the embedded web that changes; long texts are made of its words.
+CPU time. Pages are from the embedded changing web; long texts are made of its words.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ DAY = 86_400.0
 
 
 def timed(work: Callable[..., object], *given: object) -> float:
-    """Milliseconds that it takes."""
+    """Return the milliseconds of a call."""
     before = time.process_time()
     work(*given)
     return 1000 * (time.process_time() - before)
 
 
 def pairs(most: int = 60) -> list[tuple[Snapshot, Snapshot]]:
-    """Two versions of some pages, a week apart."""
+    """Return two versions of some pages, a week apart."""
     web = ChangingWeb(Web(pages=600, hosts=15, traps=()), lambda: START, seed=1)
     found = []
     for url in web.urls():
@@ -48,18 +48,18 @@ def pairs(most: int = 60) -> list[tuple[Snapshot, Snapshot]]:
 
 
 def fresh(side: Snapshot) -> Snapshot:
-    """The same without anything that was computed."""
+    """Return a copy without cached results."""
     return Snapshot(side.url, side.body, side.content_type, side.title, side.text, side.links)
 
 
 def edited(words: list[str], share: float) -> list[str]:
-    """Some words are others."""
+    """Replace a share of the words."""
     chance = random.Random(7)
     return [f"x{chance.random():.4f}" if chance.random() < share else word for word in words]
 
 
 def text(words: list[str], a_line: int = 80) -> str:
-    """Words in lines."""
+    """Return words as lines."""
     return "\n".join(" ".join(words[at : at + a_line]) for at in range(0, len(words), a_line))
 
 

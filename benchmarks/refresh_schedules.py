@@ -1,17 +1,17 @@
-"""How fresh each schedule keeps a collection with the same budget: numbers only, no network, no engine.
+"""Freshness of a collection with each revisit schedule and the same budget, by simulation without network or engine.
 
     python benchmarks/refresh_schedules.py [--pages 2000] [--days 30] [--budgets 100 400 2000 8000] [--seeds 8]
                                            [--first 100] [--kinds constant ...] [--schedules automatic ...]
 
-Pages of 40 hosts: half change at constant rates over many orders of magnitude, some hosts busier than others; some at
-the same time each day, some in bursts, some never. Their relevance is drawn apart from that. All are fetched in the
-first day; then each schedule says what is due, and of that what has the largest claim is looked at, as far as the
-budget of looks a day goes. What is not spent can be caught up with for four steps, of 16 looks or of eleven minutes.
-Rates are unknown, and learned on the way.
+Pages of 40 hosts: half change at constant rates over many orders of magnitude, on some hosts faster than on others;
+some change at the same time each day, some in bursts, some never. Their relevance is independent of that. All are
+fetched on the first day; then each schedule says which pages are due, and those with the highest priority are revisited
+within the daily budget. Unused budget can be used within four steps, of 16 revisits or of eleven minutes. Rates are
+unknown and have to be learned.
 
-Told is the share of time in which our copy was as the page was, weighted by relevance, over all days from the first
-fetch on, and over the last third of them. Margins are of `automatic` over the others, on the same webs (paired), with
-95 % intervals (Student's t) over seeds. Seeds below 100 were used to tune; the default is not to report on those.
+Printed is the share of time in which our copy was current, weighted by relevance, over all days from the first fetch
+on, and over the last third of them. Margins of `automatic` over the others are paired by web, with 95 % intervals
+(Student's t) over seeds. Seeds below 100 were used for tuning, so the default reports others.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ STUDENT = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.
 
 @dataclass
 class World:
-    """Pages, and when each of them changes."""
+    """Pages, and the times of their changes."""
 
     kind: NDArray[np.intp]
     host: NDArray[np.intp]
     weight: NDArray[np.float64]
     changes: NDArray[np.float64]
-    """Times of all changes of all pages, page by page, each shifted by its page's number times `apart`."""
+    """Times of all changes, page by page, each shifted by its page's number times `apart`."""
     apart: float
 
     def next_change(self, pages: NDArray[np.intp], after: NDArray[np.float64]) -> NDArray[np.float64]:
-        """When pages change next."""
+        """Return the time of the next change of each page."""
         key = pages * self.apart + after
         found = self.changes[np.searchsorted(self.changes, key, side="right")]
         return np.where(found < (pages + 1) * self.apart, found - pages * self.apart, np.inf)
 
 
 def make_world(seed: int, pages: int, days: float, kinds: Sequence[str] = KINDS) -> World:
-    """A population of pages."""
+    """Return a population of pages."""
     chance = np.random.default_rng(seed)
     shares = np.array([share * (name in kinds) for name, share in zip(KINDS, SHARES, strict=True)])
     kind = chance.choice(len(KINDS), pages, p=shares / shares.sum())
@@ -70,7 +70,7 @@ def make_world(seed: int, pages: int, days: float, kinds: Sequence[str] = KINDS)
             times = np.sort(chance.uniform(0, end, chance.poisson(rate * end)))
         elif KINDS[kind[page]] == "daily":
             times = np.arange(chance.uniform(0, DAY), end, DAY)
-        elif KINDS[kind[page]] == "bursty":  # twelve a day for a day or so, then quiet for five or so
+        elif KINDS[kind[page]] == "bursty":  # twelve a day for a day or so, then quiet for about five
             times = bursts(chance, end)
         else:
             times = np.zeros(0)
@@ -79,7 +79,7 @@ def make_world(seed: int, pages: int, days: float, kinds: Sequence[str] = KINDS)
 
 
 def bursts(chance: np.random.Generator, end: float) -> NDArray[np.float64]:
-    """Times of changes that come in bursts."""
+    """Return times of changes that come in bursts."""
     at, on, times = 0.0, bool(chance.random() < 1 / 6), [np.zeros(0)]
     while at < end:
         length = chance.exponential(DAY if on else 5 * DAY)
@@ -91,7 +91,7 @@ def bursts(chance: np.random.Generator, end: float) -> NDArray[np.float64]:
 
 
 def simulate(world: World, text: str, per_day: float, days: float) -> tuple[float, float, float, list[float]]:
-    """Freshness over all days, over the last third, share of the budget that was used, and freshness by kind."""
+    """Return freshness over all days and over the last third, the used share of the budget, and freshness by kind."""
     pages, end, late = len(world.kind), days * DAY, days * DAY * 2 / 3
     per_second = per_day / DAY
     schedule = make_schedule(text, per_second)
@@ -135,7 +135,7 @@ def simulate(world: World, text: str, per_day: float, days: float) -> tuple[floa
 
 
 def interval(values: NDArray[np.float64]) -> str:
-    """The mean of some differences and where it may be."""
+    """Return the mean of some differences and its interval."""
     n = len(values)
     if n < 2:
         return f"{values.mean():+.4f}"
@@ -144,7 +144,6 @@ def interval(values: NDArray[np.float64]) -> str:
 
 
 def main() -> None:
-    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=2_000)
     parser.add_argument("--days", type=float, default=30.0)

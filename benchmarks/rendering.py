@@ -1,14 +1,14 @@
-"""What rendering costs, and whether a browser can do it for days: many pages in a row, with kills at random.
+"""Cost of rendering, and robustness of a browser over many pages with random kills.
 
     python benchmarks/rendering.py --pages 2000 --kills 20
     python benchmarks/rendering.py --crawl 300
 
-A process renders pages of seven kinds of application, one after the other; its memory and its browser's are looked at
-every few pages. Now and then it is killed with signal 9, as it is or its browser, and a new one goes on. At the end
-nobody may be left, and no file.
+A process renders pages of seven kinds of applications in turn; its memory and its browser's are sampled every few
+pages. At random times the process or its browser is killed with signal 9, and a new process continues. At the end no
+process and no file may be left.
 
-With `--crawl` a web of which half of the hosts need a browser is crawled for a topic, and the same web as static
-pages: what is rendered, and what is found.
+With `--crawl`, a web in which half of the hosts need a browser is crawled for a topic, and the same web as static
+pages: printed are the rendered pages and the harvests.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ EVERY = 10
 
 
 async def look(done: int, failed: int, rendering: Rendering) -> None:
-    """Say how it goes."""
+    """Print a sample of memory and counts."""
     assert rendering.browser is not None
     own = resource.getrusage(resource.RUSAGE_SELF)
     rss = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
@@ -57,7 +57,7 @@ async def look(done: int, failed: int, rendering: Rendering) -> None:
 
 
 async def render(pages: int, port: int, start: int) -> None:
-    """Render some pages of a web that is served; tells how it goes, a line of JSON for each look."""
+    """Render pages of the served web; print a line of JSON for each sample."""
     options = Options(render="always", delay=0.0, address_delay=0.0, allow_network=["127.0.0.0/8"])
     space, rendering = web_space(options, wall_clock()), Rendering(options, find_chromium())
     web = AppWeb(seed=7, pages=700, hosts=15, traps=[], port=port)
@@ -84,7 +84,7 @@ async def render(pages: int, port: int, start: int) -> None:
 
 
 def run(pages: int, kills: int) -> None:
-    """Have it done, and kill it now and then."""
+    """Run the rendering process, and kill it at random times."""
     rng, done, looks, failed = random.Random(3), 0, list[dict[str, int]](), 0
     moments = sorted(rng.sample(range(EVERY, pages - EVERY), kills)) if kills else []
     began, killed, left, places = time.monotonic(), 0, 0, set[str]()
@@ -125,7 +125,7 @@ def run(pages: int, kills: int) -> None:
 
 
 def crawl(pages: int) -> None:
-    """Crawl a web with applications, and the same without; for each seed a line."""
+    """Crawl a web with applications, and the same without; print a line for each seed."""
     topic = "marine biology/coral reefs"
     for seed in (7, 8, 9):
         harvests, rendered, told = list[float](), list[int](), ""
@@ -150,7 +150,7 @@ def _plain(node: str) -> str:
 
 
 def _left(place: str, patience: float = 30.0) -> int:
-    """What is still there of a browser after a while."""
+    """Return the number of processes and directories of a browser that are left after a while."""
     until = time.monotonic() + patience
     while time.monotonic() < until:
         if not orphans.processes(place) and not Path(place).exists():

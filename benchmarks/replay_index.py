@@ -1,11 +1,11 @@
-"""How long a replay takes to start, and to look an address up; beside a dictionary read from a text index.
+"""Start-up and lookup times of a replay, compared with a dictionary read from a text index.
 
     python benchmarks/replay_index.py [RECORDS]
 
-Makes the index of a WARC file of RECORDS captures (2,000,000; the file itself is a hole, no record is read), and the
-same facts as a text file of JSON lines, as CDXJ has them. Each is then opened in a process of its own: the time until
-the first answer, the time for 100,000 look-ups drawn at random, the memory. Last, how many answers a second the proxy
-gives over kept connections, beside aiohttp's server with the same bodies in a dictionary.
+Creates the index of a WARC file of RECORDS captures (2,000,000; the file itself is sparse, no record is read), and the
+same data as a text file of JSON lines, as in CDXJ. Each is then opened in a process of its own: time until the first
+lookup, time for 100,000 random lookups, memory. Finally, the responses per second of the proxy over persistent
+connections are compared with aiohttp's server with the same bodies in a dictionary.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def address(number: int) -> str:
 
 
 def synthesise(path: Path, records: int) -> None:
-    """The index of a large file, and the text that says the same."""
+    """Write the index of a large file, and a text file with the same data."""
     import msgpack
     import numpy as np
 
@@ -110,7 +110,7 @@ def synthesise(path: Path, records: int) -> None:
 
 
 def measured(code: str, path: Path, records: int) -> dict[str, float]:
-    """Run one of the two in a process of its own; the best of three starts."""
+    """Run one of the two in a process of its own; return the best of three."""
     runs = []
     for _ in range(3):
         ended = subprocess.run(
@@ -123,11 +123,10 @@ def measured(code: str, path: Path, records: int) -> dict[str, float]:
     return min(runs, key=lambda run: float(run["start"]))
 
 
-# -- serving -----------------------------------------------------------------------------------------------------
 
 
 def record_pages(path: Path) -> dict[str, bytes]:
-    """A WARC file of pages of 30 kB that compress as text does; their bodies by path."""
+    """Write a WARC file of 30 kB pages that compress like text; return their bodies by path."""
     rng = random.Random(1)
     words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(3_000)]
     bodies: dict[str, bytes] = {}
@@ -146,7 +145,7 @@ def record_pages(path: Path) -> dict[str, bytes]:
 
 
 async def asked(port: int, seconds: float, connections: int = 8) -> tuple[int, int]:
-    """Ask for pages at random over kept connections for a while; answers and their bytes."""
+    """Request random pages over persistent connections for some seconds; return the numbers of responses and bytes."""
     deadline = time.monotonic() + seconds
     counts = [0, 0]
 
@@ -167,7 +166,7 @@ async def asked(port: int, seconds: float, connections: int = 8) -> tuple[int, i
 
 
 def served(which: str, path: Path) -> tuple[float, float]:
-    """Answers a second of one of the servers, in a process of its own, and milliseconds of CPU time for each."""
+    """Return a server's responses per second, and milliseconds of CPU for each, in a process of its own."""
     server = subprocess.Popen(
         [sys.executable, __file__, "--serve", which, str(path)], stdout=subprocess.PIPE, text=True
     )
@@ -184,13 +183,13 @@ def served(which: str, path: Path) -> tuple[float, float]:
 
 
 def cpu(process: int) -> float:
-    """Seconds of CPU time that a process has had."""
+    """Return the CPU seconds of a process."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def serve(which: str, path: Path) -> None:
-    """Be one of the servers."""
+    """Run one of the servers."""
     if which == "proxy":
         from lycosa.replay.certificates import Authority
         from lycosa.replay.proxy import ReplayProxy
@@ -216,7 +215,6 @@ async def serve(which: str, path: Path) -> None:
 
 
 def main() -> None:
-    """Measure, and print a table."""
     if sys.argv[1:2] == ["--serve"]:
         asyncio.run(serve(sys.argv[2], Path(sys.argv[3])))
         return

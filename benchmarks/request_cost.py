@@ -1,13 +1,13 @@
-"""What strategies find for each request, dead links and redirects paid for, beside what they find for each page.
+"""Relevant pages per request, with dead links and redirects counted, compared with relevant pages per page.
 
     python benchmarks/request_cost.py INDEX WARC [--topic CLASS ...] [--strategy NAME ...] [--budget 1000]
 
-INDEX is what `lycosa lab index` made of WARC, with labels. From three on-topic seeds a topic the engine crawls the
-recorded web as it is, with the judge of `lycosa crawl`, told the topic's words.
+INDEX is made by `lycosa lab index` from WARC, with labels. From three on-topic seeds per topic, the engine crawls the
+recorded web as it is, with the judge of `lycosa crawl`, given the topic's words.
 
-An index has only links that lead to pages: dead ones are left out, redirects are followed, and simulated crawls never
-pay for them. Here what was not recorded is a dead link, a redirect is a visit of its own, and what is found is counted
-request by request, so that all of `lycosa_lab.measures` holds with budgets in requests.
+An index has only links that lead to pages: dead ones are left out, redirects are followed, and simulated crawls do not
+pay for them. Here a URL that was not recorded is a dead link, a redirect is a visit of its own, and relevant pages are
+counted by request, so that all of `lycosa_lab.measures` applies to budgets of requests.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from lycosa_lab.subjects import HuntSubject, subjects_of
 STRATEGIES = ["scent", "best-first", "breadth-first"]
 
 Find = Callable[[str], RecordedPage | None]
-"""What was recorded of an address: a page, a redirect, or nothing."""
+"""Returns the recorded page or redirect of a URL; None if there is none."""
 
 
 def recorded_in(recording: Recording) -> Find:
-    """The pages and redirects of WARC files; what is damaged or no page is not there."""
+    """Return a lookup of the pages and redirects of WARC files; damaged records are skipped."""
     account = Account()
 
     def find(url: str) -> RecordedPage | None:
@@ -62,13 +62,13 @@ def recorded_in(recording: Recording) -> Find:
 
 
 class WholeWeb(Space):
-    """A recorded web with its dead links and redirects, for the engine."""
+    """A recorded web with its dead links and redirects."""
 
     def __init__(self, find: Find) -> None:
         self.find = find
 
     async def visit(self, task: Task) -> Page:
-        """The page with all of its links, where a redirect leads, or a dead link."""
+        """Return the page with all of its links, the target of a redirect, or a dead link."""
         found = self.find(task.node)
         if found is None:
             return Page("gone", 404)
@@ -88,9 +88,9 @@ def requests(
     seeds: Sequence[int],
     budget: int,
 ) -> Floats:
-    """What each request brought, in their order, those of the seeds left out: the page's truth; 0 for no page.
+    """Return the truth of the page that each request returned, without the seeds; 0 for no page.
 
-    Pages that are seen, or no nodes of the index (what `--exclude` left out), bring nothing, and are paid for.
+    Pages already seen, or not in the index (excluded by `--exclude`), count as requests with a truth of 0.
     """
     set_facets(topic, strategy.wants)
     starts = {index.names[node] for node in seeds}

@@ -1,12 +1,12 @@
-"""The focused job as a Scrapy spider, for benchmarks/page_cost.py to measure Lycosa against.
+"""A focused Scrapy spider, which benchmarks/page_cost.py compares with Lycosa.
 
     python benchmarks/scrapy_focused.py URL PAGES HOSTS QUERY
 
-It does what Lycosa's best-first does, in the way a Scrapy user would: text of the page -> tokens -> Snowball stems ->
-(1 + log tf) idf vectors with document frequencies learned on the go -> cosine with the query for the page and for each
-anchor; a link's priority is the mean of the two, the best is fetched first, and robots.txt is obeyed. It keeps neither
-an archive nor a log. Tuned in Scrapy's favour: as many requests at once as Lycosa gets, no delay, stems remembered,
-the tree read with lxml, and all switched off that a plain crawl does not need. The last line printed is {"pages": N}.
+It does the work of Lycosa's best-first strategy as a Scrapy user would: page text -> tokens -> Snowball stems -> (1 +
+log tf) idf vectors with document frequencies learned on the go -> cosine with the query for the page and for each
+anchor. The priority of a link is the mean of the two, the best is fetched first, and robots.txt is obeyed. It has no
+archive and no log. Tuned in Scrapy's favour: the same concurrency as Lycosa, no delay, cached stems, lxml trees, and
+every feature disabled that a plain crawl does not need. The last line printed is {"pages": N}.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ class Words:
         self.weigh()
 
     def weigh(self) -> None:
-        """The query's vector, once a page."""
+        """Compute the query's vector, once per page."""
         self.vector = {term: count * self.idf(term) for term, count in self.query.items()}
         self.length = math.sqrt(sum(value * value for value in self.vector.values()))
 
     def cosine(self, bag: Counter[str]) -> float:
-        """Of a bag of stems and the query; 0 without more ado where they share nothing."""
+        """Return the cosine of a bag of stems and the query."""
         query = self.vector
         if query.keys().isdisjoint(bag):
             return 0.0
@@ -86,7 +86,9 @@ class Words:
 
 
 class Loopback(CachingThreadedResolver):
-    """Names below localhost are this machine, as RFC 6761 has it; not every system's resolver knows."""
+    """Resolver of names below localhost, which RFC 6761 defines as this machine; some systems' resolvers do not know
+    them.
+    """
 
     def getHostByName(self, name: str, timeout: Any = None) -> Any:
         if name.endswith(".localhost"):
@@ -95,7 +97,7 @@ class Loopback(CachingThreadedResolver):
 
 
 class Focused(scrapy.Spider):
-    """Best-first over Scrapy's own priority queue."""
+    """Best-first crawl with Scrapy's own priority queue."""
 
     name = "focused"
 
@@ -128,7 +130,7 @@ class Focused(scrapy.Spider):
             best[href] = max(best.get(href, 0.0), (page + anchor) / 2)
         for href, score in best.items():
             target = response.urljoin(href).partition("#")[0]
-            # A URL is scheduled once, by the first page that names it, which is how Scrapy's own filter has it.
+            # A URL is scheduled once, by the first page that links to it, as with Scrapy's own filter.
             if target.startswith("http") and target not in self.seen:
                 self.seen.add(target)
                 yield scrapy.Request(target, priority=round(1_000_000 * score))

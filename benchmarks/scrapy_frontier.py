@@ -1,12 +1,12 @@
-"""A plain Scrapy project with Lycosa's frontier: what it finds, what it costs, and what a kill loses.
+"""A plain Scrapy project with Lycosa's frontier: relevant pages, cost per request, and pages lost by kills.
 
     python benchmarks/scrapy_frontier.py [--harvest] [--cost] [--kills 20] [--webs 5]
 
-The spider follows every link and nothing else; five lines of settings make it focused. On the embedded web:
+The spider follows every link; five lines of settings make it focused. On the embedded web:
 
---harvest  different pages on the topic within 100 pages, beside Lycosa's own crawl and Scrapy's own order
---cost     CPU time a request for a whole web, Scrapy's own frontier (with JOBDIR, which is on disk as well) and ours in
-           turns: from page 100 to the last one, so that neither start and imports nor the end of a run count
+--harvest  distinct pages on the topic within 100 pages, compared with Lycosa's own crawl and Scrapy's own order --cost
+CPU time per request for a whole web, alternating Scrapy's own frontier (with JOBDIR, also on disk) and ours:
+           from page 100 to the last one, so that start, imports and the end of a run do not count
 --kills N  kill -9 after random numbers of pages, N times, then to the end: pages never fetched, and pages fetched twice
 """
 
@@ -40,7 +40,7 @@ IN_FLIGHT = 8
 
 
 def spider(settings: dict[str, Any], urls: list[str], budget: int) -> None:
-    """The project, in a process of its own: prints every page, and at the end what one cost."""
+    """Run the project in this process; print every page, and at the end the cost per page."""
     import scrapy
     from scrapy.crawler import CrawlerProcess
     from scrapy.exceptions import CloseSpider
@@ -49,7 +49,7 @@ def spider(settings: dict[str, Any], urls: list[str], budget: int) -> None:
     from twisted.internet import defer
 
     class Loopback(CachingThreadedResolver):
-        """Names below localhost are this machine, as RFC 6761 has it; not every system's resolver knows."""
+        """Resolver of names below localhost, which RFC 6761 defines as this machine."""
 
         def getHostByName(self, name: str, timeout: Any = None) -> Any:
             if name.endswith(".localhost"):
@@ -83,7 +83,7 @@ def spider(settings: dict[str, Any], urls: list[str], budget: int) -> None:
 def run(
     settings: dict[str, Any], urls: list[str], budget: int = 0, kill_after: int = 0
 ) -> tuple[list[str], dict[str, float]]:
-    """The pages that a project fetched, the milliseconds that each took, and the seconds of start and end."""
+    """Run a project; return its pages, the milliseconds per page, and the seconds of start and end."""
     command = [sys.executable, __file__, "--spider", json.dumps([settings, urls, budget])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -97,7 +97,7 @@ def run(
 
 
 def focused(folder: str, topic: str, strategy: str) -> dict[str, Any]:
-    """The five lines."""
+    """Return the five lines of settings."""
     return {
         "SCHEDULER": "lycosa_scrapy.scheduler.Scheduler",
         "SPIDER_MIDDLEWARES": {"lycosa_scrapy.relevance.Relevance": 20},
@@ -108,7 +108,7 @@ def focused(folder: str, topic: str, strategy: str) -> dict[str, Any]:
 
 
 def harvest(webs: int) -> None:
-    """What is found within so many pages."""
+    """Print the relevant pages within the budget."""
     print("| strategy | Lycosa | Scrapy with Lycosa's frontier | share | Scrapy's own order |\n|---|---|---|---|---|")
     for strategy in ("best-first", "scent"):
         found: list[tuple[int, int, int]] = []
@@ -130,7 +130,7 @@ def harvest(webs: int) -> None:
 
 
 def cost(turns: int, pages: int) -> None:
-    """Milliseconds of CPU a request, in turns."""
+    """Print the CPU milliseconds per request, measured alternately."""
     web, topic = Web(seed=3, pages=pages, traps=(), slowness=0.0), TOPICS[3]
     costs: dict[str, list[float]] = {"Scrapy's own": [], "best-first": [], "scent": []}
     once: dict[str, list[float]] = {name: [] for name in costs}
@@ -156,7 +156,7 @@ def cost(turns: int, pages: int) -> None:
 
 
 def kills(number: int, pages: int) -> None:
-    """What is lost, and what is fetched twice."""
+    """Print the pages lost, and those fetched twice."""
     web, topic, dice = Web(seed=4, pages=pages, traps=(), slowness=0.0), TOPICS[4], random.Random(1)
     with serve(web), tempfile.TemporaryDirectory() as folder:
         whole, _ = run({}, web.seeds(topic))

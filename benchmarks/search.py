@@ -1,15 +1,14 @@
-"""How long a search takes over 10,000 pages, next to a scan of the same texts.
+"""Search times over 10,000 pages, compared with a scan of the same texts.
 
     python benchmarks/search.py DIRECTORY [--pages 10000] [--rounds 5] [--scan 3]
 
-DIRECTORY is made if it is not there: a crawl's log and archive with synthetic pages, written without crawling, and the
-same texts in a table of their own. Then `Search` does what `lycosa search` does: builds the index, and answers a mix
-of queries with titles, filters and passages, ten hits each. The naive baseline is `LIKE '%word%'` over the table, which
-neither ranks nor shows anything.
+DIRECTORY is created if it does not exist: a crawl's log and archive with synthetic pages, and the same texts in a table
+of their own. Then `Search` builds the index as `lycosa search` does, and answers a mix of queries with titles, filters
+and passages, ten results each. The baseline is `LIKE '%word%'` over the table, without ranking or snippets.
 
 A page has 3,500 words on average. Half are function words with the frequencies of English; the others come from a
-vocabulary of 200,000 by Zipf's law, but each page sticks to its own few hundred, as texts do. `coral` and `reef` stand
-on most pages, as a topic's own words do in a focused crawl.
+vocabulary of 200,000 by Zipf's law, with a few hundred distinct words per page, as in real texts. `coral` and `reef`
+are on most pages, like a topic's own words in a focused crawl.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ START = 1_767_225_600.0  # 2026-01-01, and a page every ten seconds
 
 @dataclass
 class Question:
-    """A query, its filters, and what kind it is of."""
+    """A query, its filters, and its kind."""
 
     kind: str
     words: str
@@ -59,7 +58,7 @@ class Question:
 
 
 def questions(word: Any) -> list[Question]:
-    """A mix from easy to nasty; `word` names the nth of the vocabulary."""
+    """Return a mix of easy and hard queries; `word` returns the nth word of the vocabulary."""
     return [
         Question("rare word", word(60_000)),
         Question("word of a few hundred pages", word(9_000)),
@@ -92,7 +91,7 @@ def questions(word: Any) -> list[Question]:
 
 
 class Author:
-    """Writes the pages, the same ones each time."""
+    """Reproducible generator of the pages."""
 
     def __init__(self) -> None:
         self.dice = np.random.default_rng(7)
@@ -105,16 +104,16 @@ class Author:
 
     @staticmethod
     def word(rank: int) -> str:
-        """A pronounceable word for each rank, the common ones short."""
+        """Return a pronounceable word for a rank, short for common ones."""
         syllables = [c + v for c in "bcdfglmnprstvk" for v in "aeiou"]
         spelled, rank = "", rank + 70
         while rank:
             rank, place = divmod(rank, 70)
             spelled += syllables[place]
-        return spelled + "x"  # like no English word
+        return spelled + "x"  # no English word ends like this
 
     def page(self) -> tuple[str, str]:
-        """A title and a text."""
+        """Return a title and a text."""
         dice = self.dice
         length = int(np.clip(dice.lognormal(np.log(3500) - 0.18, 0.6), 100, 30_000))
         own = self.words[np.searchsorted(self.odds, dice.random(length // 6 + 50))]
@@ -132,7 +131,7 @@ class Author:
 
 
 def write(directory: Path, pages: int) -> None:
-    """A crawl's directory with so many pages, and their texts in texts.sqlite."""
+    """Write a crawl directory with `pages` pages, and their texts to texts.sqlite."""
     author, dice = Author(), np.random.default_rng(8)
     opened = Directory.create(directory, Options(topic="coral reef", seeds=["http://www.example.org/"], budget=pages))
     log = opened.log()
@@ -167,7 +166,7 @@ def write(directory: Path, pages: int) -> None:
 
 
 class Telling(Progress):
-    """Says how the index grows."""
+    """Progress of the index on standard error."""
 
     def indexed(self, pages: int, share: float) -> None:
         if pages % 1000 == 0:
@@ -175,12 +174,12 @@ class Telling(Progress):
 
 
 def size(directory: Path, pattern: str) -> float:
-    """Megabytes of some files."""
+    """Return the total size of some files in megabytes."""
     return sum(path.stat().st_size for path in directory.glob(pattern)) / 1e6
 
 
 def build(directory: Path, pages: int) -> None:
-    """Make the index, and say what it took."""
+    """Build the index and print its cost."""
     wall, cpu = time.perf_counter(), time.process_time()
     with CrawlDirectory(directory) as collection, Search(collection, Telling()) as search:
         search.update()
@@ -190,7 +189,7 @@ def build(directory: Path, pages: int) -> None:
 
 @dataclass
 class Measured:
-    """What a question took, each time it was asked, and how many pages it found."""
+    """Times of a query in each round, and the number of pages found."""
 
     question: Question
     wall: list[float] = field(default_factory=list)
@@ -199,7 +198,7 @@ class Measured:
 
 
 def measure(directory: Path, rounds: int) -> tuple[list[Measured], list[float]]:
-    """Milliseconds of each question, asked in turn; and of the first one in a process of its own."""
+    """Return the milliseconds of each query, asked in turn, and of the first query of a process."""
     asked = [Measured(question) for question in questions(Author.word)]
     with CrawlDirectory(directory) as collection, Search(collection) as search:
         search.find("warm up")
@@ -224,7 +223,7 @@ def measure(directory: Path, rounds: int) -> tuple[list[Measured], list[float]]:
 
 
 def scan(directory: Path, rounds: int) -> Iterator[tuple[str, float]]:
-    """Milliseconds of the same words by LIKE, for a few of the questions."""
+    """Yield the milliseconds of LIKE for the words of some queries."""
     texts = sqlite3.connect(directory / "texts.sqlite")
     for words in (Author.word(9_000), "the", "coral reef bleaching"):
         best = float("inf")

@@ -1,11 +1,11 @@
-"""Serve a directory of HTML files over HTTP, for crawlers to be measured on: from memory, compressed ahead.
+"""HTTP server of a directory of HTML files, for benchmarks of crawlers: from memory, compressed in advance.
 
     python benchmarks/serve_pages.py ROOT [HOSTS]
 
-Every file below ROOT keeps its path and belongs to one of the hosts h1.localhost ... hN.localhost, by a hash of its
-path. Links are rewritten while loading: one that leads to a file of ours, however it was written, names that file's
-host, so that a crawl crosses hosts as it does on the web; all other links stay as they are. robots.txt allows all.
-Prints one line of JSON (the page to start from, the hosts), then serves until it is terminated.
+Every file below ROOT keeps its path and is assigned to one of the hosts h1.localhost ... hN.localhost by a hash of its
+path. Links are rewritten on loading: a link to a served file gets that file's host, however it was written, so that a
+crawl crosses hosts as on the web; other links are unchanged. robots.txt allows everything. Prints one line of JSON (the
+start URL, the hosts), then serves until it is terminated.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ ROBOTS = b"User-agent: *\nAllow: /\n"
 
 
 def host_of(path: str, hosts: int) -> str:
-    """The host a path belongs to, always the same."""
     return f"h{zlib.crc32(path.encode()) % hosts + 1}.localhost"
 
 
 def target_of(path: str, href: str, known: set[str]) -> str:
-    """The file that a link on a page leads to; empty if it is none of ours."""
+    """Return the file that a link leads to; empty if it is not served."""
     parts = urlsplit(href)
     if parts.scheme not in ("", "http", "https") or not parts.path:
         return ""
@@ -45,7 +44,7 @@ def target_of(path: str, href: str, known: set[str]) -> str:
 
 
 def load(root: Path, hosts: int, port: int) -> tuple[dict[tuple[str, str], bytes], str]:
-    """All answers by host and path, and the URL to start from: Science.htm, else the page with the most links."""
+    """Return all responses by host and path, and the start URL: Science.htm, or else the page with the most links."""
     files = {f"/{file.relative_to(root).as_posix()}": file for file in sorted(root.rglob("*")) if is_page(file)}
     known, answers, links = set(files), {}, dict.fromkeys(files, 0)
     if not files:
@@ -80,7 +79,7 @@ def _answer(status: str, body: bytes, kind: str, more: str = "") -> bytes:
 
 
 class Connection(asyncio.Protocol):
-    """HTTP/1.1 with keep-alive, as much of it as a crawler needs: GET, Host, one request after the other."""
+    """Minimal HTTP/1.1 with keep-alive: GET and Host, without pipelining."""
 
     def __init__(self, answers: dict[tuple[str, str], bytes]) -> None:
         self.answers = answers

@@ -1,12 +1,12 @@
-"""Twenty people with twenty crawls at once on one server: is it quick, fair and polite?
+"""Load test: twenty people with twenty concurrent crawls on one server; latencies, fairness and politeness.
 
     python benchmarks/server_load.py [--people 20] [--seconds 60] [--database postgresql://...]
 
-Starts the embedded web (which remembers every request), `lycosa serve` on it, and for each person an interest, a crawl
-and a browser: one stream of live events, and a request of the usual kinds every half a second. Told are the API's
-latencies as the browsers see them, how even the pages are spread over people, and what the hosts saw: the shortest
-pause between two requests, and how many were under way at once. All of it runs on the same cores, the browsers and
-the embedded web as well: latencies are of a machine that has no time to spare.
+Starts the embedded web (which records every request), `lycosa serve`, and for each person an interest, a crawl and a
+browser: one stream of live events, and a typical request every half second. Printed are the API's latencies as the
+browsers measure them, the distribution of pages over people, and, as seen by the hosts, the shortest pause between two
+requests and the maximum concurrency. Everything runs on the same cores, including the browsers and the embedded web, so
+the latencies are those of a fully loaded machine.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from lycosa_server.people.migrating import migrate
 SCOPES = frozenset({"read", "feedback", "write", "run", "account"})
 PAUSE = 0.5
 TOPICS = 4
-"""So that several people want the same hosts: fairness is between those, as other topics lie on other hosts."""
+"""Few topics, so that several people compete for the same hosts."""
 
 DELAY = 1.0
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return an unused port."""
     import socket
 
     with socket.socket() as found:
@@ -52,7 +52,7 @@ def free_port() -> int:
 
 
 def enrol(address: str, people: int) -> list[str]:
-    """Accounts, and a token for each."""
+    """Create accounts; return a token for each."""
     database = Database(address)
     migrate(database)
     cheap, now, made = Passwords(time_cost=1, memory_cost=8, parallelism=1), time.time(), []
@@ -66,7 +66,7 @@ def enrol(address: str, people: int) -> list[str]:
 
 @contextmanager
 def served(data: Path, port: int, people: int, database: str) -> Iterator[None]:
-    """`lycosa serve`, until it answers."""
+    """Run `lycosa serve`, and wait until it responds."""
     words = ["serve", str(data), "--port", str(port), "--crawls", str(people), "--crawls-per-person", "1"]
     words += ["--delay", str(DELAY), "--allow-network", "127.0.0.0/8"]
     environment = {**os.environ, **({"LYCOSA_DATABASE": database} if database else {})}
@@ -93,7 +93,7 @@ async def until_up(session: aiohttp.ClientSession) -> None:
 
 
 class Browser:
-    """One person: makes an interest, starts a crawl, and looks at it."""
+    """One person, who creates an interest, starts a crawl, and watches it."""
 
     def __init__(self, base: str, token: str, topic: str, web: Web, number: int) -> None:
         self.session = aiohttp.ClientSession(base, headers={"Authorization": f"Bearer {token}"})
@@ -106,7 +106,7 @@ class Browser:
         self.first_page = 0.0
 
     async def ask(self, kind: str, method: str, path: str, **given: object) -> dict:
-        """One request, timed."""
+        """Send one request and record its latency."""
         before = time.perf_counter()
         async with self.session.request(method, f"/api/v1{path}", **given) as answer:
             body = await answer.read()
@@ -117,7 +117,7 @@ class Browser:
         return json.loads(body) if body else {}
 
     async def begin(self) -> None:
-        """An interest and a crawl."""
+        """Create an interest and start a crawl."""
         settings = {"words": self.web.query(self.topic), "seeds": list(self.web.seeds(self.topic)), "budget": 2000}
         made = await self.ask(
             "create", "POST", "/interests", json={"name": f"{self.topic} {self.number}", "settings": settings}
@@ -126,12 +126,12 @@ class Browser:
         self.crawl = (await self.ask("start", "POST", f"/interests/{self.interest}/crawls", json={}))["id"]
 
     def count(self, told: dict) -> None:
-        """What it has got by now."""
+        """Record the current numbers of pages."""
         if told:
             self.pages, self.found = told["crawl"]["pages"], told["crawl"]["relevant"]
 
     async def listen(self) -> None:
-        """The live events, as a browser's page has them open."""
+        """Follow the live events, as the page in a browser does."""
         try:
             async with self.session.get(
                 f"/api/v1/crawls/{self.crawl}/events", timeout=aiohttp.ClientTimeout(total=None)
@@ -144,7 +144,7 @@ class Browser:
             self.wrong.append(f"events: {error}")
 
     async def look(self, until: float) -> None:
-        """What a person does who watches: list, live, results, search, a page, yes or no."""
+        """Send the requests of a person who watches: list, live, results, search, a page, a label."""
         crawl, liked = f"/crawls/{self.crawl}", itertools.cycle(["yes", "no", "yes"])
         await asyncio.sleep(PAUSE * self.number / 20)
         for turn in itertools.count():
@@ -185,7 +185,7 @@ class Browser:
 
 
 async def trial(base: str, given: list[str], web: Web, seconds: float) -> list[Browser]:
-    """All of them at once."""
+    """Run all browsers concurrently."""
     async with aiohttp.ClientSession(base) as session:
         await until_up(session)
     topics = list(web.topics)[:TOPICS]
@@ -205,13 +205,13 @@ async def trial(base: str, given: list[str], web: Web, seconds: float) -> list[B
 
 
 def percentile(values: list[float], share: float) -> float:
-    """In milliseconds."""
+    """Return a percentile in milliseconds."""
     ordered = sorted(values)
     return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def progress(browsers: list[Browser], pauses: dict[str, float], at_once: dict[str, int]) -> None:
-    """The figures."""
+    """Print the figures."""
     kinds: dict[str, list[float]] = defaultdict(list)
     for browser in browsers:
         for kind, times in browser.taken.items():
@@ -236,7 +236,6 @@ def progress(browsers: list[Browser], pauses: dict[str, float], at_once: dict[st
 
 
 def main() -> None:
-    """Run it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--people", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=60.0)

@@ -1,11 +1,11 @@
-"""How many of the records behind a search form are found, request by request, with each strategy.
+"""Records found behind a search form, request by request, with each strategy.
 
-The embedded web's library has 2,000 records that no page links to. Each strategy starts from one keyword and asks the
-form, in virtual time; beside it stands `random`, which asks for the same kind of keywords in any order.
+The embedded web's library has 2,000 records without links to them. Each strategy starts from one keyword and queries
+the form, in virtual time; the baseline `random` takes the same kind of keywords in random order.
 
     python benchmarks/siphoning.py [--seeds 11,12,13,14,15] [--only random,best-first] [--count new] [--pages 50]
 
-Share of the records found, in per cent: the mean over the seeds (each is another web), and the standard deviation.
+Share of the records found, in per cent: mean and standard deviation over the seeds, each of which is another web.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lycosa.text.keywords import keywords
 from lycosa.web.politeness import Politeness
 
 MARKS = (25, 50, 100, 200)
-"""After how many requests the records are counted."""
+"""Numbers of requests at which the found records are counted."""
 
 STRATEGIES = (
     "random", "breadth-first", "best-first", "scent", "fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl", "mab_var", "opic",
@@ -31,7 +31,7 @@ STRATEGIES = (
 
 
 def siphon(seed: int, strategy: str, marks: tuple[int, ...] = MARKS, **parameters: Any) -> list[float]:
-    """The share of a library's records that a strategy has found at each of the marks."""
+    """Return the share of a library's records that a strategy has found at each of the marks."""
     web = Web(seed=seed, pages=60, hosts=3, traps=())
     hidden = set(web.records())
 
@@ -40,7 +40,7 @@ def siphon(seed: int, strategy: str, marks: tuple[int, ...] = MARKS, **parameter
         transport = SimTransport(web, seed=seed, latency=(0.01, 0.02))
         space = SearchFormSpace(
             WebSpace(transport, politeness, clock), web.form(), words=keywords, **parameters
-        )  # as the command line makes it
+        )  # with the options of the command line
         found: dict[int, float] = {}
         crawl = lycosa.crawl(
             seeds=["water"], space=space, clock=clock, judge="given", strategy=strategy, budget=max(marks),

@@ -1,9 +1,9 @@
-"""A month in an hour: a server with ten people and a watch, on simulated time, with kills and full disks; then checks.
+"""A month in an hour: a server with ten people and a revisit crawl in simulated time, with kills and full disks.
 
     python benchmarks/soak.py [--days 30] [--seed 1] [--out DIR] [--figure docs/reliability/soak.svg]
 
-Everything is drawn from the seed: what people do, the web and how it changes, hosts that die, names that are not found,
-when processes are killed and where, when disks are full, how clocks are set. See docs/reliability.md.
+Everything is drawn from the seed: people's actions, the web and its changes, dead hosts, DNS failures, kills and their
+moments, full disks, clock changes. At the end all invariants are checked. See docs/reliability.md.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from lycosa_server.app import create_app
 from lycosa_server.people.database import Database
 
 STRETCH = 14 * HOUR
-"""How long a process lives on average; less in a short run."""
+"""Average lifetime of a process; less in a short run."""
 
 
 def main() -> int:
-    """Run it; 1 if anything does not hold."""
+    """Run it; return 1 if a check fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--days", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=1)
@@ -70,7 +70,7 @@ def main() -> int:
 
 
 def soak(root: Path, asked: argparse.Namespace) -> int:
-    """All stretches, then all checks; how much is wrong."""
+    """Run all stretches, then all checks; return the number of failures."""
     world = World(asked.seed, asked.pages, asked.hosts)
     topic = max(world.topics, key=lambda name: sum(1 for _ in world.relevant(name)))
     place, journal = Place(root, seed=asked.seed, topic=topic, load=asked.load), Journal()
@@ -88,7 +88,7 @@ def soak(root: Path, asked: argparse.Namespace) -> int:
         live(plan, place, world, journal)
         now[party] = plan.ended + chance.choice((0.2, 2.0, 30.0, HOUR * chance.random()))
     world.weather = False
-    for party in now:  # in peace, so that all that is queued comes to its end
+    for party in now:  # without failures, so that everything queued is completed
         live(Plan(len(journal.plans), party, now[party], now[party] + DAY / 4, idle=True), place, world, journal)
     checks = Checks(place, world, journal)
     wrong = checks.run(folded=len(checks.visits) if asked.days >= 7 else 6)
@@ -106,7 +106,7 @@ def soak(root: Path, asked: argparse.Namespace) -> int:
 
 
 async def people(place: Place) -> list[str]:
-    """Ten people with accounts: the tokens that they act by."""
+    """Create ten accounts; return their tokens."""
     settings = place.settings
     settings.data.mkdir(parents=True)
     with closing(Database(settings.database_address)) as database:
@@ -115,7 +115,7 @@ async def people(place: Place) -> list[str]:
 
 
 async def warm(place: Place, world: World) -> None:
-    """A crawl of a few pages that nobody keeps: what is loaded by the first one is there in all processes."""
+    """Run a small crawl and delete it, so that everything loaded on first use is loaded in all processes."""
     Wire.progress = staticmethod(lambda what: None)
     crawl = lycosa.crawl(
         world.query(place.topic), world.seeds(place.topic, 2), budget=5, clock=clock, allow_network=["127.0.0.0/8"]
@@ -125,7 +125,7 @@ async def warm(place: Place, world: World) -> None:
 
 
 def drawn(number: int, party: str, start: float, end: float, chance: Random) -> Plan:
-    """What is to happen in the next stretch."""
+    """Draw the events of the next stretch."""
     average = min(STRETCH, end / 9)
     length = min(max(HOUR / 2, chance.expovariate(1 / average)), 4 * DAY, max(HOUR / 2, end - start))
     plan = Plan(number, party, start, start + length)
@@ -144,7 +144,7 @@ def drawn(number: int, party: str, start: float, end: float, chance: Random) -> 
 
 
 def live(plan: Plan, place: Place, world: World, journal: Journal) -> None:
-    """One stretch in a process of its own; the journal hears all of it."""
+    """Run one stretch in a process of its own, and record its messages in the journal."""
     journal.plans.append(plan)
     read, write = os.pipe()
     child = os.fork()
@@ -174,7 +174,7 @@ def live(plan: Plan, place: Place, world: World, journal: Journal) -> None:
 
 
 def progress(journal: Journal, checks: Checks, wrong: dict[str, list[str]], end: float) -> None:
-    """What happened and what holds, as a table."""
+    """Print the events and the results of the checks."""
     deaths = Counter(plan.death or "asked to stop" for plan in journal.plans)
     full = sum(plan.full is not None for plan in journal.plans)
     jumps = sum(bool(plan.offset) + bool(plan.jump) for plan in journal.plans)

@@ -1,9 +1,10 @@
-"""What spam costs: hunts in webs with a farm of stuffed pages, and with the embedded web's traps, all by default.
+"""Cost of spam: default crawls of webs with a link farm of stuffed pages, and with the embedded web's traps.
 
     python benchmarks/spam.py [--budget 500] [--hosts 50] [--hunts 3]
 
-Simulated transport and time. Told are: pages fetched from the farm, their share, how many of the first twenty best (by
-score, copies left out) are of the farm; for the web with traps and without a farm, how many of the first ten are true.
+Simulated transport and time. Printed are the pages fetched from the farm, their share, and the number of farm pages
+among the best twenty (by relevance, without copies); for the web with traps and without a farm, the number of pages on
+the topic among the best ten.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ HUNTS = [
 
 
 def hunt(web: SpamWeb, topic: str, budget: int) -> list[Visit]:
-    """The pages of one crawl, with what they are worth at its end."""
+    """Return the pages of one crawl, with their relevance at its end."""
 
     async def crawl() -> list[Visit]:
         politeness = Politeness(clock, delay=0.01, free=lambda address: True)
@@ -50,7 +51,7 @@ def hunt(web: SpamWeb, topic: str, budget: int) -> list[Visit]:
 
 
 def best(pages: list[Visit], most: int) -> list[Visit]:
-    """The best pages, one of each group of copies."""
+    """Return the best pages, one of each group of copies."""
     return sorted((page for page in pages if not page.same_as), key=lambda page: -page.relevance_now)[:most]
 
 

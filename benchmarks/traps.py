@@ -1,9 +1,9 @@
-"""What traps cost, and what holding them back saves: the same hunts in the same webs, with traps and without.
+"""Cost of traps, and the benefit of the trap filter: the same crawls of the same webs with and without traps.
 
     python benchmarks/traps.py [--budget 300] [--hunts 5]
 
-Simulated transport and time, so that every run gives the same figures. Counted are the different on-topic pages found
-(a copy counts as its original), by the truth that the embedded web knows, not by the judge's word.
+Simulated transport and time, so every run gives the same figures. Counted are distinct pages on the topic (a copy
+counts as its original), by the labels of the embedded web, not by the judge.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HUNTS = [
     (3, "marine biology/coral reefs"),
     (11, "railways/night trains"),
 ]
-SETTINGS = [  # requests in flight, pause, how long answers take
+SETTINGS = [  # requests in flight, pause, response times
     (1, 0.0, (0.001, 0.01)),
     (4, 0.01, (0.001, 0.01)),
     (16, 1.0, (0.05, 2.0)),
@@ -42,7 +42,6 @@ SETTINGS = [  # requests in flight, pause, how long answers take
 
 
 def hunt(web: Web, topic: str, budget: int, setting: tuple[int, float, tuple[float, float]], wary: bool) -> Engine:
-    """One crawl."""
     at_once, delay, latency = setting
 
     async def crawl() -> Engine:
@@ -72,7 +71,7 @@ def hunt(web: Web, topic: str, budget: int, setting: tuple[int, float, tuple[flo
 
 
 def found(web: Web, topic: str, engine: Engine) -> tuple[int, Counter[str]]:
-    """How many on-topic pages were found, and where the pages went."""
+    """Return the number of pages on the topic, and the fetched pages by kind."""
     nodes = [event.node for event in engine.log if isinstance(event, Visit) and event.is_page]
     spent = Counter(str(trap.value) if (trap := web.trap(node)) else "clean" for node in nodes)
     return len({web.canonical(node) for node in nodes}.intersection(web.relevant(topic))), spent

@@ -1,1 +1,1 @@
-"""The parts of benchmarks/soak.py: a world with weather, processes that die, people, and what has to hold."""
+"""Parts of benchmarks/soak.py: a web with failures, processes that are killed, people, and the checks."""

@@ -1,4 +1,4 @@
-"""What has to hold at the end, whatever happened in between. Each check gives what is wrong, in words."""
+"""Invariants that must hold at the end. Each check yields descriptions of its failures."""
 
 from __future__ import annotations
 
@@ -30,34 +30,34 @@ from soaking.stretch import DELAY, InlineLoop, Place
 from soaking.world import DAY, HOUR, World
 
 WRONG = 12 * HOUR
-"""How far two readings of a clock may be apart: it is set six hours forward or back at most."""
+"""Maximum difference between two readings of a clock, which is set six hours forward or back at most."""
 
 EXACT = 0.002
-"""Seconds, for times that went through a log."""
+"""Tolerance in seconds for times that were written to a log."""
 
 HANDLES, THREADS = 120, 4
 MEMORY = 700_000_000
 
 
 class Checks:
-    """All checks of a soak."""
+    """All checks of a soak test."""
 
     def __init__(self, place: Place, world: World, journal: Journal) -> None:
         self.place, self.world, self.journal = place, world, journal
         self.counts: Counter[str] = Counter()
-        """What was looked at: a check of nothing proves nothing."""
+        """Numbers of items checked, because a check of nothing proves nothing."""
         self.visits: dict[str, list[Visit]] = {}
         for crawl, directory in self.directories().items():
             with closing(SqliteLog(directory / NAME, readonly=True)) as log:
                 self.visits[crawl] = [event for event in log if isinstance(event, Visit)]
 
     def directories(self) -> dict[str, Path]:
-        """Every crawl that has a log, by name."""
+        """Return the directories of all crawls with a log, by name."""
         found = {path.name: path for path in sorted((self.place.root / "server" / "crawls").iterdir()) if path.is_dir()}
         return {name: path for name, path in {**found, "watch": self.place.watched}.items() if (path / NAME).exists()}
 
     def run(self, folded: int = 0) -> dict[str, list[str]]:
-        """What is wrong, by check. So many logs are folded twice, the watch's among them: it takes long."""
+        """Run all checks and return their failures by name. `folded` logs are replayed twice, which takes long."""
         self._folded = folded
         checks: dict[str, Callable[[], Iterator[str]]] = {
             "no promise was broken while it ran": self.while_running,
@@ -78,22 +78,23 @@ class Checks:
         return {name: list(check()) for name, check in checks.items()}
 
     def while_running(self) -> Iterator[str]:
-        """What the processes themselves complained of."""
+        """Errors reported by the processes themselves."""
         self.counts["answers of the API"] = sum(self.journal.answers.values())
         yield from self.journal.broken
         for crawl, visits in self.visits.items():
             yield from (f"{crawl}: {visit.node}: {visit.note}" for visit in visits if visit.outcome == "crashed")
 
     def once(self) -> Iterator[str]:
-        """A page is a page of a crawl once; later looks are revisits."""
+        """A page is recorded once per crawl; later fetches are revisits."""
         for crawl, visits in self.visits.items():
             seen = Counter(visit.node for visit in visits if visit.is_page)
             self.counts["pages"] += len(seen)
             yield from (f"{crawl}: {node} {times} times" for node, times in seen.items() if times > 1)
 
     def count_pages(self) -> Iterator[str]:
-        """Each answer has its visit, with the time and the digest it had; but for those of the moment of a kill or of
-        a full disk, and of crawls that were deleted. And each visit has an answer.
+        """Each response has its visit, with its time and digest, and each visit has a response.
+
+        Except for responses at the moment of a kill or a full disk, and those of deleted crawls.
         """
         known: dict[tuple[str, str], list[tuple[float, Visit]]] = defaultdict(list)
         for crawl, visits in self.visits.items():
@@ -102,8 +103,8 @@ class Checks:
         for found in known.values():
             found.sort(key=lambda pair: pair[0])
         matched: set[int] = set()
-        # What is due at a time that the log knows is asked for at that very time, by whatever clock: by a process that
-        # was killed, and again by the next one, whose clock was set back. The visit is of the one that could record it.
+        # A process that was killed and its successor, whose clock was set back, may both request a page at the same
+        # time, if the log schedules it. The visit belongs to the one that could record it.
         for request in sorted(self.journal.requests, key=lambda one: bool(self._excuse(one))):
             if request.crawl not in self.visits:
                 self.counts["requests of crawls that were deleted"] += 1
@@ -135,15 +136,16 @@ class Checks:
                     yield f"{crawl}: {visit.node} {visit.outcome} at {visit.started - EPOCH:.3f}: nobody answered that"
 
     def _excuse(self, request: Request) -> str:
-        """Broken off, or answered in the very moment in which its process died, stopped or could not write."""
+        """Return the reason why a response may be missing: its process was killed, stopped, or could not write."""
         plan, full = request.plan, request.plan.full
         if request.done < 0 or request.status < 0 or request.done >= plan.ended - EXACT:
             return "requests in flight when something ended"
         return "answers that found no room" if full and full.start <= request.done <= full.end + 60.0 else ""
 
     def polite(self) -> Iterator[str]:
-        """From the end of an answer to the next request to the same host at least the pause; the host's own wish, too,
-        but for the first request of a process, which cannot know it yet.
+        """Requests to a host keep the delay after the previous response, and the host's own crawl delay.
+
+        The first request of a process cannot know the crawl delay yet.
         """
         by_host: dict[tuple[str, str], list[Request]] = defaultdict(list)
         for request in self.journal.requests:
@@ -158,11 +160,11 @@ class Checks:
                     yield f"{party}: {after.url} at {after.sent:.3f}: {after.sent - end:.3f} s after {before.url}"
 
     def _wish(self, host: str, before: Request) -> float:
-        """What robots.txt asks for; nobody knows it before it was read."""
+        """Return the crawl delay in robots.txt; 0 before it was first read."""
         return 0.0 if before.url.endswith("/robots.txt") else self.world.delay(host)
 
     def obedient(self) -> Iterator[str]:
-        """Nothing was asked for that robots.txt forbade for as long as rules are kept, by whatever clock."""
+        """No requested URL was forbidden by robots.txt for as long as its rules are cached."""
         for request in self.journal.requests:
             if request.url.endswith("/robots.txt"):
                 continue
@@ -172,7 +174,7 @@ class Checks:
                 yield f"{request.url} at {request.sent:.0f}: forbidden for more than a day"
 
     def archived(self) -> Iterator[str]:
-        """Every visit's record is where the log says, with the right digests, and every file is whole."""
+        """Every visit's record is at its place in the archive, with the right digests, and every file is complete."""
         for crawl, directory in self.directories().items():
             try:
                 with closing(SqliteLog(directory / NAME, readonly=True)) as log:
@@ -182,7 +184,7 @@ class Checks:
                 yield f"{crawl}: {error!r}"
 
     def folds(self) -> Iterator[str]:
-        """Opened twice, a crawl knows the same to the last bit."""
+        """Opening a crawl twice restores the identical state."""
         for crawl, directory in [*self.directories().items()][-self._folded :]:
             first, second = self._state(directory), self._state(directory)
             self.counts["crawls folded twice"] += 1
@@ -222,7 +224,7 @@ class Checks:
                     yield f"{crawl}, {row['state']}: its row says {told_of}, its log {now}"
 
     def kept(self) -> Iterator[str]:
-        """Yes and no that were acknowledged are in the database."""
+        """Acknowledged labels are in the database."""
         with closing(Database(self.place.settings.database_address)) as database:
             there = {row["id"] for row in database.rows("SELECT id FROM interest")}
             for (interest, url), labels in self.journal.said.items():
@@ -239,7 +241,7 @@ class Checks:
                     yield f"the interest {interest} is gone"
 
     def apart(self) -> Iterator[str]:
-        """A crawl has the seeds and the labels of its own interest, and of nobody else's."""
+        """A crawl has only seeds and labels of its own interest."""
         with closing(Database(self.place.settings.database_address)) as database:
             for row in database.rows(
                 "SELECT c.id, c.interest, i.settings FROM crawl c JOIN interest i ON i.id = c.interest"
@@ -258,7 +260,7 @@ class Checks:
                     yield f"{row['id']}: seeds that are not its interest's"
 
     def tidy(self) -> Iterator[str]:
-        """No temporary files, no directory of a crawl that was deleted, no directory missing."""
+        """There are no temporary files, no directories of deleted crawls, and no missing directories."""
         with closing(Database(self.place.settings.database_address)) as database:
             rows = {row["id"] for row in database.rows("SELECT id FROM crawl")}
         crawls = self.place.root / "server" / "crawls"
@@ -277,7 +279,7 @@ class Checks:
                     yield f"{path}: {told}"
 
     def bounded(self) -> Iterator[str]:
-        """What a process takes does not grow with time."""
+        """The resources of a process do not grow over time."""
         for sample in self.journal.samples:
             self.counts["samples"] += 1
             if sample.handles > HANDLES or sample.threads > THREADS or sample.memory > MEMORY:

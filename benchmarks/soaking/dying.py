@@ -1,4 +1,4 @@
-"""Ways to die and disks without room, inside a process, at moments that a seed decides."""
+"""Kills and full disks inside a process, at moments drawn from a seed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from soaking.world import Tell
 
 
 def die(progress: Tell) -> None:
-    """As by kill -9: nothing is cleaned up. The journal hears when it was."""
+    """Kill this process as with kill -9, and record the time in the journal."""
     with suppress(RuntimeError):  # the loop may just have ended
         progress(["died", asyncio.get_running_loop().time()])
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def die_after(calls: int, progress: Tell) -> None:
-    """Be killed when so many functions more have been called, wherever that is: Python's and C's are counted."""
+    """Kill this process after a number of function calls, of Python and C functions."""
     left = calls
 
     def count(frame: FrameType, event: str, argument: object) -> None:
@@ -40,7 +40,7 @@ def die_after(calls: int, progress: Tell) -> None:
 
 
 def die_in_a_write(progress: Tell) -> None:
-    """Be killed when half of the next record is in the archive."""
+    """Kill this process when half of the next record is in the archive."""
 
     def half(archive: Any, data: bytes) -> None:
         os.write(archive._file, data[: len(data) // 2])
@@ -50,10 +50,10 @@ def die_in_a_write(progress: Tell) -> None:
 
 
 class Disk:
-    """The disk of a process: `fill` leaves no file room to grow beyond so many bytes, `empty` makes room again.
+    """The disk of a process: `fill` limits the size of files, `empty` removes the limit.
 
-    It is the kernel that refuses, whoever writes: logs, archives, the people's database, feeds. With `told`, the system
-    also says that there is no room: the server then ends its crawls by itself.
+    The kernel refuses writes beyond it: logs, archives, the database, feeds. With `told`, the reported free space is
+    also 0, and the server then ends its crawls by itself.
     """
 
     def __init__(self) -> None:
@@ -67,18 +67,17 @@ class Disk:
         running.shutil = SimpleNamespace(disk_usage=measured)  # type: ignore[assignment]
 
     def fill(self, room: int, told: bool) -> None:
-        """No file may be larger than `room` bytes."""
+        """Refuse writes beyond `room` bytes in a file."""
         self._told = told
         _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, most))
 
     def empty(self) -> None:
-        """All is well again."""
         self._told = False
         _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
 
 def at(when: float, act: Callable[[], None]) -> None:
-    """Do something at a time of the running loop."""
+    """Call a function at a time of the running loop."""
     asyncio.get_running_loop().call_at(when, act)

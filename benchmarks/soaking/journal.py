@@ -1,4 +1,4 @@
-"""What happened, as seen from outside: every request and its answer, what people were told, how large things were."""
+"""Observations from outside: requests and responses, acknowledgements to people, and resource use."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from soaking.stretch import Plan
 
 @dataclass(slots=True)
 class Request:
-    """One request, in simulated seconds."""
+    """A request; times are simulated seconds."""
 
     crawl: str
     plan: Plan
     url: str
     sent: float
     done: float = -1.0
-    """-1: its process died before."""
+    """-1: its process was killed before the response."""
     status: int = -1
-    """-1: broken off, 0: no answer."""
+    """-1: aborted; 0: no response."""
     digest: str = ""
 
 
 @dataclass(slots=True)
 class Sample:
-    """How large everything was."""
+    """Resource use at one time."""
 
     party: str
     plan: int
@@ -42,25 +42,25 @@ class Sample:
 
 @dataclass
 class Journal:
-    """All of it."""
+    """All observations of a soak test."""
 
     requests: list[Request] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     stopped: list[tuple[float, str]] = field(default_factory=list)
-    """Crawls that a full disk has ended, and what they said."""
+    """Crawls ended by a full disk, with their messages."""
     stderr: list[str] = field(default_factory=list)
     answers: Counter[int] = field(default_factory=Counter)
-    """Of the API, by status."""
+    """Responses of the API by status."""
     interests: dict[str, int] = field(default_factory=dict)
     said: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    """For each page of an interest what may be its label: the last acknowledged, and what was tried since."""
+    """Possible labels of each page of an interest: the last acknowledged one, and those attempted since."""
     dropped: set[str] = field(default_factory=set)
     _open: dict[tuple[int, int], Request] = field(default_factory=dict)
 
     def hear(self, plan: Plan, what: list[Any]) -> None:
-        """One line of a process."""
+        """Record one message of a process."""
         match what:
             case ["sent", number, crawl, url, at]:
                 made = self._open[plan.number, number] = Request(crawl, plan, url, at)

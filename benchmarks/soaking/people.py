@@ -1,4 +1,4 @@
-"""Ten people at their browsers: they hunt, read, judge, share, pause, delete, and look where they may not."""
+"""Ten simulated people in browsers: they crawl, read, label, share, pause, delete, and try to access others' data."""
 
 from __future__ import annotations
 
@@ -19,36 +19,35 @@ PASSWORD = "correct horse battery"
 CHEAP = Passwords(time_cost=1, memory_cost=8, parallelism=1)
 SCOPES = ["read", "feedback", "write", "run", "account"]
 PAUSE = 6 * HOUR
-"""Between two things that a person does, on average."""
+"""Average time between two actions of a person."""
 
 FORESEEN = frozenset({200, 201, 202, 204, 404, 409, 422, 429, 503, 507})
-"""What the API may answer; 500 is none of it, and 403 only where it is asked for."""
+"""Permitted API responses; 403 only where it is expected, and never 500."""
 
 
 class Broken(AssertionError):
-    """A promise that was not kept while it ran."""
+    """A violated guarantee that is detected while the test runs."""
 
 
 class Caller:
-    """A person's program: asks the application, in simulated time."""
+    """A client of the application, in simulated time."""
 
     def __init__(self, app: FastAPI, base: str, token: str = "") -> None:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=base, headers=headers)
 
     async def ask(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
-        """One request: its status, and what came."""
+        """Send one request; return its status and its content."""
         answer = await self.client.request(method, PREFIX + path, json=body, params=query or None)
         kind = answer.headers.get("content-type", "")
         return answer.status_code, answer.json() if answer.content and kind.startswith("application/json") else None
 
     async def close(self) -> None:
-        """Let go."""
         await self.client.aclose()
 
 
 async def sign_up(app: FastAPI, base: str, number: int) -> str:
-    """A new person; the token that they act by from now on."""
+    """Create an account; return its token."""
     site = app.state.site
     _, code = accounts.invite(site.database, site.clock(), "member")
     nobody = Caller(app, base)
@@ -63,7 +62,7 @@ async def sign_up(app: FastAPI, base: str, number: int) -> str:
 
 
 class Person:
-    """One of them. What they do is drawn from the seed; what they were told, the journal keeps."""
+    """A person whose actions are drawn from the seed; acknowledgements are recorded in the journal."""
 
     def __init__(
         self,
@@ -79,10 +78,10 @@ class Person:
         self.number, self.world, self.chance, self.progress, self.load = number, world, chance, progress, load
         self.me = Caller(app, base, token)
         self.others: list[str] = []
-        """Interests that are not theirs, as far as the journal knows."""
+        """Interests of others, as far as the journal knows."""
 
     async def live(self) -> None:
-        """Until cancelled."""
+        """Act until cancelled."""
         while True:
             await asyncio.sleep(self.chance.expovariate(1 / PAUSE))
             try:
@@ -91,7 +90,7 @@ class Person:
                 self.progress(["broken", f"person {self.number}: {type(error).__name__}: {error}"])
 
     async def ask(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
-        """One request; an answer that nobody foresaw is told."""
+        """Send one request; report an unexpected response."""
         status, told = await self.me.ask(method, path, body, **query)
         self.progress(["api", status])
         if status not in FORESEEN:
@@ -99,7 +98,7 @@ class Person:
         return status, told
 
     async def act(self) -> None:
-        """One thing among those that people do."""
+        """Do one random action."""
         status, interests = await self.ask("GET", "/interests")
         if status != 200:
             return
@@ -118,7 +117,7 @@ class Person:
         )(interest, crawl)  # fmt: skip
 
     async def begin(self) -> None:
-        """A new interest, and a crawl for it."""
+        """Create an interest and start its crawl."""
         topic = self.chance.choice(self.world.topics)
         settings = {
             "words": self.world.query(topic),
@@ -133,7 +132,7 @@ class Person:
             await self.ask("POST", f"/interests/{made['id']}/crawls", {})
 
     async def look(self, interest: Any, crawl: Any) -> None:
-        """At pages, at changes, at one page in the reader."""
+        """View pages, changes, and one page in the reader."""
         status, told = await self.ask("GET", f"/crawls/{crawl['id']}/pages", limit=10)
         await self.ask("GET", f"/interests/{interest['id']}/changes")
         if status == 200 and told["pages"]:
@@ -142,7 +141,7 @@ class Person:
             await self.ask("GET", f"/crawls/{crawl['id']}/reader", url=url)
 
     async def say(self, interest: Any, crawl: Any) -> None:
-        """Yes or no to a page. What was acknowledged must never be lost."""
+        """Label a page. An acknowledged label must never be lost."""
         status, told = await self.ask("GET", f"/crawls/{crawl['id']}/pages", limit=20, relevant=False)
         if status != 200 or not told["pages"]:
             return
@@ -154,7 +153,7 @@ class Person:
             self.progress(["said", interest["id"], url, label])
 
     async def steer(self, interest: Any, crawl: Any) -> None:
-        """Pause, go on, more pages, a new look, or from scratch."""
+        """Pause, resume, extend, refresh or restart the crawl."""
         what = self.chance.choice(("pause", "resume", "resume", "stop", "refresh", "more", "again"))
         if what == "more":
             await self.ask("POST", f"/crawls/{crawl['id']}/more", {"pages": self.chance.randrange(1, 20)})
@@ -164,7 +163,7 @@ class Person:
             await self.ask("POST", f"/crawls/{crawl['id']}/{what}")
 
     async def change(self, interest: Any, crawl: Any) -> None:
-        """Another threshold, or another rhythm."""
+        """Change the threshold or the revisit interval."""
         if self.chance.random() < 0.5:
             await self.ask(
                 "PATCH", f"/interests/{interest['id']}", {"threshold": round(self.chance.uniform(0.2, 0.8), 2)}
@@ -175,17 +174,17 @@ class Person:
             )
 
     async def share(self, interest: Any, crawl: Any) -> None:
-        """With somebody, and the export of one's own data."""
+        """Share the interest, and export the person's own data."""
         other = f"Person {self.chance.randrange(PEOPLE)}"
         await self.ask("PUT", f"/interests/{interest['id']}/shares", {"name": other, "mode": "read"})
 
     async def search(self, interest: Any, crawl: Any) -> None:
-        """Some word of the topic."""
+        """Search for a word of the topic."""
         words = interest["settings"]["words"].split() or ["coral"]
         await self.ask("GET", f"/crawls/{crawl['id']}/search", q=self.chance.choice(words))
 
     async def pry(self, interest: Any, crawl: Any) -> None:
-        """Into what is not theirs: it must not be there at all, nor be changed."""
+        """Try to access another person's data, which must be neither visible nor changeable."""
         for other in self.chance.sample(self.others, min(3, len(self.others))):
             status, told = await self.me.ask("DELETE", f"/interests/{other}")
             self.progress(["api", status])
@@ -193,7 +192,7 @@ class Person:
                 self.progress(["broken", f"person {self.number} could delete {other}: {status} {told}"])
 
     async def drop(self, interest: Any, crawl: Any) -> None:
-        """Now and then an interest is deleted."""
+        """Occasionally delete an interest."""
         if self.chance.random() < 0.2:
             self.progress(["drops", interest["id"]])
             await self.ask("DELETE", f"/interests/{interest['id']}")

@@ -1,4 +1,4 @@
-"""The picture of a soak: how large things were over the days, one small chart for each, kills and full disks marked."""
+"""Chart of a soak test: resource use over the days, with kills and full disks marked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHARTS: tuple[tuple[str, Callable[[Sample], float]], ...] = (
 
 
 def draw(journal: Journal, end: float) -> str:
-    """All charts, as SVG."""
+    """Return all charts as SVG."""
     days = end / DAY
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT + 40}" role="img" '

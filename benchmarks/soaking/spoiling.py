@@ -1,4 +1,4 @@
-"""Do the checks bite? One thing is spoilt for each of them: all have to complain then."""
+"""Self-test of the checks: damage something for each of them, so that all must fail."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from soaking.world import DAY
 
 
 def spoil(checks: Checks) -> None:
-    """Break something of everything, in the journal or on disk. The crawl that is watched stays readable."""
+    """Damage the journal and the files, except that the revisit crawl stays readable."""
     place, journal, watched = checks.place, checks.journal, checks.place.watched
     journal.broken.append("a complaint")
     recorded = [request for request in journal.requests if request.crawl == "watch" and request.status > 0]

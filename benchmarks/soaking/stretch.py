@@ -1,8 +1,8 @@
-"""A stretch of simulated time in a process of its own: the server with its people, or a watch; until it ends or dies.
+"""A stretch of simulated time in one process, the server with its people or a revisit crawl, until its end or a kill.
 
-The server here is its own code: the crawl process's loop with all crawls, and the application with the people at it,
-on one database. What is not the server's: one process for both, an event loop whose clock jumps, threads' work done
-at once in the loop, and the transport (`Wire`).
+The server runs its own code: the crawl process's loop with all crawls, and the application with its clients, on one
+database. Simulated are the separation of processes, the event loop, whose clock jumps and in which threads' work is
+done at once, and the transport (`Wire`).
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ SAMPLE = 2 * HOUR
 GRACE = 4 * HOUR
 DELAY = 1.0
 LOOK = 300.0
-"""Simulated seconds between two looks of the crawl process; twice a second would be 5 million in a month."""
+"""Simulated seconds between ticks of the crawl process; two per second would be 5 million in a month."""
 
 
 @dataclass
 class Full:
-    """A time without room on the disk."""
+    """A period with a full disk."""
 
     start: float
     end: float
@@ -58,64 +58,62 @@ class Full:
 
 @dataclass
 class Plan:
-    """What is to happen in a stretch, all of it drawn beforehand."""
+    """Events of a stretch, drawn in advance."""
 
     number: int
     party: str
-    """server or watch."""
+    """server or watch"""
     start: float
     end: float
     death: str = ""
-    """How it dies from `end` on: after so many calls, in a page (the same, from the next answer on), in a write;
-    empty: it is asked to stop.
+    """How the process is killed from `end` on: after some calls, in a page (after some calls from the next response
+    on), or in a write; empty: it is stopped.
     """
     calls: int = 0
     offset: float = 0.0
-    """How wrong the clock is, when the process reads it at its start,"""
+    """Error of the clock at the start of the process."""
     jump_at: float = 0.0
     jump: float = 0.0
-    """and how it is set in the middle."""
+    """Time and size of a clock change."""
     full: Full | None = None
     idle: bool = False
-    """Nobody does anything: crawls come to their end."""
+    """No actions of people: crawls are completed."""
     ended: float = 0.0
-    """When it was over."""
+    """Time when it ended."""
 
     @property
     def until(self) -> float:
-        """When it is asked to stop: what dies at an answer may have to wait for one."""
+        """Time when it is stopped; a kill at a response may have to wait for one."""
         return self.end + (GRACE if self.death else 0.0)
 
 
 @dataclass
 class Place:
-    """Where everything lies."""
+    """Directories, accounts and parameters."""
 
     root: Path
     tokens: list[str] = field(default_factory=list)
     interests: dict[str, int] = field(default_factory=dict)
-    """Of the people, by number, as far as the journal knows."""
+    """Number of the owner of each interest, as far as the journal knows."""
     seed: int = 0
     topic: str = ""
     load: float = 1.0
-    """How much there is to do: budgets of crawls, and requests of the watch in an hour."""
+    """Amount of work: scales the budgets of crawls, and the requests of the revisit crawl per hour."""
 
     @property
     def settings(self) -> Settings:
-        """The server's."""
         return Settings(self.root / "server", allow_network=("127.0.0.0/8",), delay=DELAY, crawls=6, random_seed=1)
 
     @property
     def watched(self) -> Path:
-        """The crawl that is watched."""
+        """Directory of the revisit crawl."""
         return self.root / "watch"
 
 
 class InlineLoop(VirtualLoop):
-    """Virtual time in which the work of threads is done at once: no time passes meanwhile, and none is left over."""
+    """Virtual time in which threads' work is done at once, so that no time passes."""
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
-        """Do it now."""
         future = self.create_future()
         try:
             future.set_result(func(*args))
@@ -129,7 +127,7 @@ async def _run_sync(func: Callable[..., Any], *args: Any, **options: Any) -> Any
 
 
 class _Lines:
-    """Standard error of the process: what the server's log calls an error is told to the journal."""
+    """Standard error of the process: errors in the server's log go to the journal."""
 
     def __init__(self, progress: Tell) -> None:
         self._tell = progress
@@ -147,11 +145,11 @@ class _Lines:
                 self._tell(["stderr", json.dumps(told)[:500]])
 
     def flush(self) -> None:
-        """Nothing is kept back."""
+        pass
 
 
 def prepare(place: Place, world: World) -> None:
-    """Put the simulated parts in the place of the real ones; before any stretch, in the process that starts them."""
+    """Replace the real components by simulated ones, in the parent process before any stretch."""
     Wire.world = world
     making.HttpTransport = Wire  # type: ignore[misc, assignment]
     anyio.to_thread.run_sync = _run_sync  # type: ignore[assignment]
@@ -169,7 +167,7 @@ def prepare(place: Place, world: World) -> None:
 
 
 def run_stretch(plan: Plan, place: Place, world: World, pipe: int) -> None:
-    """All of it, in this process."""
+    """Run a stretch in this process."""
     loop: InlineLoop | None = None
 
     def progress(what: list[Any]) -> None:
@@ -192,7 +190,7 @@ def run_stretch(plan: Plan, place: Place, world: World, pipe: int) -> None:
             await (_serve if plan.party == "server" else _watch)(plan, place, world, progress)
         finally:
             sampling.cancel()
-        if plan.death:  # it was to die, and had nothing to do
+        if plan.death:  # it was to be killed, and had no work left
             die(progress)
         progress(["ended", asyncio.get_running_loop().time()])
 
@@ -201,7 +199,7 @@ def run_stretch(plan: Plan, place: Place, world: World, pipe: int) -> None:
 
 
 def _arrange(plan: Plan, progress: Tell) -> None:
-    """Death and full disks, at their times."""
+    """Schedule the kill and the full disk."""
     if plan.death == "calls":
         at(plan.end, lambda: die_after(plan.calls, progress))
     elif plan.death == "page":
@@ -215,7 +213,7 @@ def _arrange(plan: Plan, progress: Tell) -> None:
 
 
 async def _sample(place: Place, plan: Plan, progress: Tell) -> None:
-    """How large everything is, now and then."""
+    """Record the resource use periodically."""
     while True:
         now = asyncio.get_running_loop().time()
         progress(["sample", plan.party, plan.number, now, *sizes(place, plan.party)])
@@ -223,7 +221,7 @@ async def _sample(place: Place, plan: Plan, progress: Tell) -> None:
 
 
 def sizes(place: Place, party: str) -> list[int]:
-    """Memory, file handles, threads, tasks, bytes of logs, of archives, of the people's database."""
+    """Return memory, file handles, threads, tasks, and bytes of logs, archives and the database."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     logs = archives = people = 0
     for folder, _, names in os.walk(place.root / party):
@@ -241,7 +239,7 @@ def sizes(place: Place, party: str) -> list[int]:
 
 
 async def _serve(plan: Plan, place: Place, world: World, progress: Tell) -> None:
-    """The crawl process and the application, with everyone at it."""
+    """Run the crawl process and the application, with all people."""
     settings, loop = place.settings, asyncio.get_running_loop()
 
     def wall() -> float:
@@ -286,7 +284,7 @@ async def _serve(plan: Plan, place: Place, world: World, progress: Tell) -> None
 
 
 async def _watch(plan: Plan, place: Place, world: World, progress: Tell) -> None:
-    """A crawl that becomes a watch; it is started again an hour after a full disk has ended it, as a system would."""
+    """Run a crawl, then revisits; restart it an hour after a full disk has ended it."""
     loop = asyncio.get_running_loop()
     end = plan.until
     while loop.time() < end:
@@ -306,7 +304,7 @@ async def _watch(plan: Plan, place: Place, world: World, progress: Tell) -> None
 
 
 def _next(plan: Plan, place: Place, world: World) -> lycosa.Crawl:
-    """What there is to do in the directory: a new crawl, the rest of it, or a watch."""
+    """Return the next crawl of the directory: a new one, the rest of it, or revisits."""
     given: dict[str, Any] = {"clock": lambda: clock() + plan.offset, "allow_network": ["127.0.0.0/8"]}
     out = place.watched
     if not (out / CONFIG).exists():
@@ -324,7 +322,7 @@ def _next(plan: Plan, place: Place, world: World) -> lycosa.Crawl:
 
 
 class _Crawled:
-    """A resumed crawl; a file says when it is over, as there may be fewer pages than the budget."""
+    """A resumed crawl; a file records its end, because there may be fewer pages than the budget."""
 
     def __init__(self, crawl: lycosa.Crawl, mark: Path) -> None:
         self.crawl, self.mark, self.stop = crawl, mark, crawl.stop

@@ -1,7 +1,7 @@
-"""The changing web with weather: hosts that die for hours, names that are not found, busy hosts, rules that change.
+"""The changing web with failures: hosts that are down for hours, DNS failures, busy hosts, changing robots.txt rules.
 
-All of it is a function of the seed and of the simulated time, so that processes that are started one after the other
-see one world. What was sent and answered is told to a journal outside of the process: it outlives a kill.
+Everything is a function of the seed and of the simulated time, so that successive processes see the same web. Requests
+and responses are reported to a journal outside of the process, which survives a kill.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from lycosa.web.urls import host_key
 HOUR, DAY = 3600.0, 86_400.0
 CRAWL_DELAY = 4
 SPELL = 6 * HOUR
-"""How long weather lasts."""
+"""Duration of a failure."""
 
 RULES_LAST = 3 * DAY
-"""How long a host's robots.txt stays the same."""
+"""Time that a host's robots.txt stays the same."""
 
 CRAWL: ContextVar[str] = ContextVar("crawl", default="watch")
-"""Whose requests these are."""
+"""Name of the crawl that sends the requests."""
 
 Tell = Callable[[list[Any]], None]
 
 
 class World(ChangingWeb):
-    """The web, with rules in robots.txt that have to be obeyed, and weather."""
+    """The web, with rules in robots.txt, and failures."""
 
     def __init__(self, seed: int, pages: int, hosts: int) -> None:
         super().__init__(
@@ -53,7 +53,6 @@ class World(ChangingWeb):
         self.weather = True
 
     def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> Reply:
-        """An answer, now."""
         reply = super().response(url, headers=headers or {}, version=version)
         if url.endswith("/robots.txt") and reply.status == 200:
             more = self.rules(host_key(url), clock())
@@ -61,8 +60,8 @@ class World(ChangingWeb):
         return reply
 
     def rules(self, host: str, t: float) -> str:
-        """What robots.txt says besides: a third of the hosts closes some directories, which change; some want more
-        time between requests.
+        """Return additional robots.txt rules: a third of the hosts forbid some directories, which change; some set a
+        crawl delay.
         """
         told = ""
         if stir(self.chance, "shy", host) % 3 == 0:
@@ -77,7 +76,7 @@ class World(ChangingWeb):
 
     @cached_property
     def directories(self) -> dict[str, list[str]]:
-        """Of each host the first parts of its pages' paths."""
+        """First parts of the paths of each host's pages."""
         found: dict[str, set[str]] = {}
         for url in self.urls():
             parts = url.split("/")
@@ -86,7 +85,7 @@ class World(ChangingWeb):
         return {host: sorted(names) for host, names in found.items()}
 
     def allowed(self, url: str, t: float, since: float) -> bool:
-        """Whether robots.txt has allowed it at any time from `since` on until `t`."""
+        """Return True if robots.txt allowed a URL at any time from `since` to `t`."""
         host = host_key(url)
         if stir(self.chance, "shy", host) % 3:
             return True
@@ -98,11 +97,11 @@ class World(ChangingWeb):
         )
 
     def delay(self, host: str) -> float:
-        """Seconds that the host wants to be left alone for."""
+        """Return the crawl delay of a host in seconds."""
         return float(CRAWL_DELAY) if stir(self.chance, "slow", host) % 5 == 0 else 0.0
 
     def ill(self, host: str, t: float) -> str:
-        """What is wrong with a host now, if anything."""
+        """Return the failure of a host at a time; empty if it works."""
         if not self.weather:
             return ""
         spell = int((t - EPOCH) // SPELL)
@@ -117,12 +116,12 @@ _numbers = count()
 
 
 class Wire(SimTransport):
-    """The transport of a crawl: as `HttpTransport` to whoever makes one, over the world instead of sockets."""
+    """Transport of a crawl with the interface of `HttpTransport`, over the simulated web."""
 
     world: World
     progress: Tell
     answered: Callable[[], None] | None = None
-    """What is to happen when the next answer has come."""
+    """Called after the next response."""
 
     def __init__(
         self,
@@ -139,7 +138,7 @@ class Wire(SimTransport):
         self.log: deque[Any] = deque(maxlen=0)  # type: ignore[assignment]
 
     async def address(self, url: str) -> str:
-        """The one address, unless names are not found now."""
+        """Return the only IP address, unless DNS fails at this time."""
         found = await super().address(url)
         match self.world.ill(host_key(url), clock()):
             case "no name":
@@ -150,7 +149,7 @@ class Wire(SimTransport):
         return found
 
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
-        """GET a URL; told to the journal when it is sent and when it is answered."""
+        """GET a URL, and report the request and the response to the journal."""
         key = next(_numbers)
         now = asyncio.get_running_loop().time
         self.progress(["sent", key, CRAWL.get(), url, now()])
@@ -183,5 +182,4 @@ class Wire(SimTransport):
         return await super().fetch(url, headers, wanted)
 
     async def close(self) -> None:
-        """Nothing but names."""
         await self.names.close()
