@@ -1,4 +1,4 @@
-"""Scent, the default strategy: it starts from the topic, and learns from every page which links lead to relevant ones."""
+"""Scent, the default strategy: it starts from the topic, and learns from pages which links lead to relevant ones."""
 
 from lycosa.strategies.scent.estimator import WEIGHTS, Scent
 

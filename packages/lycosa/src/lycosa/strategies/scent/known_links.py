@@ -254,7 +254,7 @@ class KnownLinks:
     def _values_of(
         self, edges: LinkEdges, block: slice, targets: NDArray[np.intp]
     ) -> dict[str, NDArray[np.floating[Any]]]:
-        """Return the contribution of each edge of a block of whole pages to the sums of its link, the row in `targets`."""
+        """Return the contributions of the edges of whole pages to the sums of their links, the rows in `targets`."""
         parent = edges.parent[block]
         has_outcome = self.has_outcome.take(targets, mode="clip") & (targets < len(self.outcome))
         outcome = np.where(has_outcome, self.outcome.take(targets, mode="clip"), np.float32(0))
