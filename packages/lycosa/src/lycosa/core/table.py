@@ -320,10 +320,13 @@ class Table:
             if len(self) == self._capacity:
                 self._grow()
             rows.append(len(self))
-            self.nodes.append("")
+            self._append_row()
         found = np.array(rows, np.int32)
         self.state[found] = OPEN
         return found
+
+    def _append_row(self) -> None:
+        self.nodes.append("")
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
         assert self._age is not None
