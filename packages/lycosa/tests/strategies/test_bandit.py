@@ -107,7 +107,7 @@ def test_var_winner_is_best_after_exploration() -> None:
 
 @pytest.mark.paper("gouriten-window-reset")
 def test_window_uses_last_rewards_only() -> None:
-    """Means use the last three rewards (0: .6), (1: .5), (1: .3), so they are .6 and .4; earlier rewards are dropped."""
+    """Means use the last three rewards (0: .6), (1: .5), (1: .3), so they are .6 and .4; earlier ones are dropped."""
     bandit = make_bandit("window", window=3)
     play(bandit, (1, 1.0), (1, 1.0), (0, 0.6), (1, 0.5), (1, 0.3))
     assert [Fraction(0.6), (Fraction(0.5) + Fraction(0.3)) / 2] == [bandit.mean(0), bandit.mean(1)]

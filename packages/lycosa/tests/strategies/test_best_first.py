@@ -1,4 +1,4 @@
-"""Tests of best-first and n-best-first: equation 7 and the four merges, compared with values computed by hand."""
+"""Tests of best-first and n-best-first: equation 7 and the four merges."""
 
 from typing import Any
 

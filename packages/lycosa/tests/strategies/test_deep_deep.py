@@ -30,7 +30,7 @@ def test_grams_are_distinct_per_text() -> None:
 
 
 def test_features_of_link() -> None:
-    """Values are 1 / sqrt(n) for the n grams of a text: three in anchor `reef`, three in URL `coral`; same host is 1."""
+    """Values are 1 / sqrt(n) for the n grams of a text: 3 in anchor `reef`, 3 in URL `coral`; same host: 1."""
     table, q = seeded("s"), DeepDeep()
     see(q, table, page("s", 0.0, coral="reef"))
     row = table.row_of["coral"]

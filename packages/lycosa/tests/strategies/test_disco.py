@@ -1,4 +1,4 @@
-"""Tests of DISCO: the bandit, operators and rewards on a graph, and the ranking, compared with values computed by hand."""
+"""Tests of DISCO: the bandit, operators and rewards on a graph, and the ranking."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Tests of fish-search: potentials, depths and whole crawls, compared with values computed by hand."""
+"""Tests of fish-search: potentials, depths and whole crawls."""
 
 import pytest
 

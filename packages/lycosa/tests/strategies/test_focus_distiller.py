@@ -1,4 +1,4 @@
-"""Tests of the distiller: hub and authority scores, compared with values computed by hand."""
+"""Tests of the distiller: hub and authority scores."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The hidden Markov model by hand: counts, equations 5 and 6, the tie rule, and priorities in a crawl."""
+"""Tests of the hidden Markov model: counts, equations 5 and 6, the tie rule, and priorities in a crawl."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def exact(**more: Any) -> Hmm:
 
 @pytest.mark.paper("batsakis-hidden-state")
 def test_states_are_distances() -> None:
-    """Pages 7 to 9 are three steps away or more, which counts as 2."""
+    """The last state includes larger distances: pages 7 to 9 are three or more steps away and are in state 2."""
     assert STATE == distances(np.array(STATE) == 0, np.array(STEPS), 3).tolist()
 
 
 @pytest.mark.paper("batsakis-pi")
 def test_pi_is_share_of_pages() -> None:
-    """States 0, 1 and 2 have 2, 3 and 5 of 10 pages."""
+    """pi is the share of pages per state: 2, 3 and 5 of 10 pages are in states 0, 1 and 2."""
     assert [0.2, 0.3, 0.5] == chain().pi.tolist()
 
 
@@ -61,13 +61,13 @@ def test_emissions_are_shares_of_pages_by_cluster() -> None:
 
 
 def test_smoothing_adds_pages_to_each_cluster() -> None:
-    """With a smoothing of 1, state 0 has 0 + 1, 0 + 1 and 2 + 1 of 2 + 3 pages."""
+    """With smoothing 1 each count grows by 1: state 0 has 0 + 1, 0 + 1 and 2 + 1 of 2 + 3 pages."""
     assert [1 / 5, 1 / 5, 3 / 5] == chain(1.0).b[0].tolist()
 
 
 @pytest.mark.paper("batsakis-eq5")
 def test_forward_equation_5() -> None:
-    """Check a(L_j, 1) = b_jc * sum of pi_i a_ij, and that a(L_j, 2) continues from it."""
+    """By equation 5, a(L_j, 1) = b_jc * sum of pi_i a_ij, and a(L_j, 2) continues from it."""
     sums = [
         0.2 * 0.5 + 0.3 * 0.8 + 0.5 * 0.0,  # .34
         0.2 * 0.0 + 0.3 * 0.0 + 0.5 * 0.4,  # .20
@@ -86,7 +86,7 @@ def test_forward_equation_5() -> None:
 
 @pytest.mark.paper("batsakis-eq6")
 def test_predict_equation_6() -> None:
-    """Check a(L_j, t + 1) = sum of a(L_i, t) a_ij on the raw values of a seed of cluster 0."""
+    """By equation 6, a(L_j, t + 1) = sum of a(L_i, t) a_ij, here on the raw values of a seed in cluster 0."""
     now = np.array([0.0, 0.4 / 3, 0.092])
     assert [
         0.4 / 3 * 0.8,  # .1067, the priority
@@ -100,13 +100,13 @@ def test_state_without_steps_has_row_pi() -> None:
 
 
 def test_state_without_pages_has_uniform_emissions() -> None:
-    """A fourth state without pages: its row of B is uniform, smoothed or not, and its pi is 0."""
+    """A state without pages has pi 0 and a uniform row of B, with or without smoothing."""
     four = chain(states=4)
     assert (0.0, [1 / 3] * 3) == (four.pi[3], four.b[3].tolist())
     assert [1 / 3] * 3 == chain(0.1, states=4).b[3].tolist()
 
 
-def test_pages_without_cluster() -> None:
+def test_emissions_ignore_pages_without_cluster() -> None:
     cluster = np.array([0, 0, -1, -1, -1, 1, 1, 1, 1, 1])
     assert [0 / 3, 0 / 3, 3 / 3] == chain(clusterings={"kmeans": cluster}).b[1].tolist()
     pages = [([0], [1]) if number != 4 else ([], []) for number in range(10)]
@@ -126,14 +126,14 @@ def test_bucketed_orders_by_bucket_then_second_step(pairs: list[tuple[int, int]]
 
 
 def test_figure_10_prefers_better_second_step() -> None:
-    """Two pages are in the same bucket, and the one with the better second step wins.
+    """Within a bucket of priorities, the page with the better second step wins.
 
-    A hub page: a(., 1) = (0, .1333, .092) / .2253 = (0, .5917, .4083); .5917 * .8 = .4734 in one step, and in two .4734
-    * .5 + (.4083 * .4) * .8 = .3673. A reef page: a(., 1) = (1, 0, 0); .5 in one step, .5 * .5 = .25 in two.
+    A hub page has a(., 1) = (0, .1333, .092) / .2253 = (0, .5917, .4083): .5917 * .8 = .4734 in one step, and .4734 *
+    .5 + (.4083 * .4) * .8 = .3673 in two. A reef page has a(., 1) = (1, 0, 0): .5 in one step, .5 * .5 = .25 in two.
     """
     hub, reef = (0.473372781, 0.367337278), (0.5, 0.25)
     for epsilon, expected in (
-        (0.2, [0.2 * (2 + hub[1]), 0.2 * (2 + reef[1])]),  # both in the bucket from .4 to .6
+        (0.2, [0.2 * (2 + hub[1]), 0.2 * (2 + reef[1])]),  # both are in the bucket from .4 to .6
         (0.1, [0.1 * (4 + hub[1]), 0.1 * (5 + reef[1])]),
         (0.0, [hub[0], reef[0]]),
     ):
@@ -145,7 +145,9 @@ def test_figure_10_prefers_better_second_step() -> None:
 
 @pytest.mark.paper("batsakis-crawling")
 def test_values_are_carried_along_path() -> None:
-    """The page behind a hub page continues from its values: (0, .5917, .4083), then its own observation."""
+    """The page after a hub page starts from the values of the hub page, (0, .5917, .4083), then applies its own
+    observation.
+    """
     walk = Walk(exact())
     walk.page("seed", "hub", ["a"])
     walk.page("a", "news", ["b"])
@@ -157,7 +159,7 @@ def test_values_are_carried_along_path() -> None:
 
 @pytest.mark.paper("batsakis-figure-9")
 def test_literal_values_shrink() -> None:
-    """With raw equation 5 the priority after a seed is .4 / 3 * .8, and after another page smaller."""
+    """With raw equation 5 the priority is .4 / 3 * .8 after a seed, and smaller after another page."""
     walk = Walk(exact(literal=True))
     walk.page("seed", "hub", ["a"])
     walk.page("a", "news", ["b"])
@@ -165,7 +167,7 @@ def test_literal_values_shrink() -> None:
 
 
 def test_values_of_long_path_stay_normalised() -> None:
-    """After 1,000 pages the values add up to 1 and still separate a hub page from a news page."""
+    """After 1,000 pages the values still sum to 1 and separate a hub page from a news page."""
     hmm = Hmm(ten_pages(), epsilon=0.0)
     walk = Walk(hmm)
     for depth in range(1_000):
@@ -215,18 +217,18 @@ def test_redirect_inherits_priority_and_predecessor() -> None:
 
 
 def test_page_without_known_words_uses_equation_6() -> None:
-    """The forward values are pi A = (.34, .2, .46), so the priority is .34 * .5 + .2 * .8."""
+    """Equation 6 on pi A = (.34, .2, .46) gives the priority .34 * .5 + .2 * .8."""
     walk = Walk(exact())
     walk.page("seed", "nothing that anyone knows", ["a"])
     assert [pytest.approx(0.34 * 0.5 + 0.2 * 0.8)] == walk.priorities("a")
 
 
 def test_impossible_observation_is_ignored() -> None:
-    """Without smoothing, a relevant page right after one in state 2 has probability 0: then equation 6 applies."""
-    steps = np.array([(2, 0), (5, 2), (5, 6), (0, 5)])  # 0 -> 2, 1 -> 0, 2 -> 1 or 2: never 2 -> 0, never 0 -> 0
+    """Without smoothing, a relevant page right after a page in state 2 has probability 0, so equation 6 is used."""
+    steps = np.array([(2, 0), (5, 2), (5, 6), (0, 5)])  # 0 -> 2, 1 -> 0, 2 -> 1 or 2; never 2 -> 0 or 0 -> 0
     walk = Walk(Hmm(ten_pages(steps=steps), smoothing=0.0, epsilon=0.0))
     walk.page("seed", "reef", ["a"])  # certainly in state 0
-    walk.page("a", "reef", ["b"])  # then in state 2, which no reef page has
+    walk.page("a", "reef", ["b"])  # then in state 2, which has no reef page
     assert [0.0, 0.0] == walk.priorities("a", "b")
     walk.page("b", "hub", ["c"])
     assert np.isfinite(walk.priorities("c")).all()
@@ -243,11 +245,10 @@ def test_failed_page_changes_no_priority() -> None:
 
 
 def test_hmm_with_clusters_of_relevant_pages_only() -> None:
-    """Only relevant pages are in clusters; links of a relevant-looking page still rank differently from those of
-    others.
+    """If only relevant pages have clusters, links of pages that look relevant still rank differently from others.
 
-    b_0 = (1/2, 1/2, 0), b_1 = b_2 = (0, 0, 1). From pi A = (.34, .2, .46), a reef page is in state 0 (.5 in one step),
-    any other in 1 or 2: (.2, .46) / .66, and .2 / .66 * .8.
+    b_0 = (1/2, 1/2, 0), b_1 = b_2 = (0, 0, 1). From pi A = (.34, .2, .46), a reef page is in state 0: .5 in one step.
+    Any other is in state 1 or 2 with (.2, .46) / .66: .2 / .66 * .8.
     """
     walk = Walk(Hmm(positives_only(), smoothing=0.0, epsilon=0.0))
     walk.page("p", "reef", ["a"])

@@ -1,4 +1,4 @@
-"""The hybrids: equations 11 and 12 by hand, and differences from the model alone."""
+"""Tests of the hybrids: equations 11 and 12, and differences from the model alone."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 
 HUB, REEF, NEWS = np.log(10 / 3), np.log(10 / 2), np.log(10 / 5)
-"""In the ten pages 3 have hub, 2 reef, 5 news; all relevant ones have reef only, so c_r = (0, 0, 1)."""
+"""Idf of the words: 3 of the ten pages have hub, 2 reef, 5 news. All relevant pages have only reef, so c_r = (0, 0, 1).
+"""
 
 HMM_HUB = 0.4 / 3 / (0.4 / 3 + 0.092) * 0.8
-"""Value a(L0, 2) of a seed that is a hub page: .4734, see test_hmm.py."""
+"""Value a(L0, 2) of a seed that is a hub page, .4734; see test_hmm.py."""
 
 
 def hybrid(**more: Any) -> Hybrid:
@@ -47,10 +48,10 @@ def test_hybrid_equation_12() -> None:
 
 
 def test_centroid_is_mean_of_relevant_pages() -> None:
-    """Two relevant pages, of reef alone and of reef and hub: the scaled mean of two vectors of length 1."""
+    """The centroid is the mean of scaled vectors: here of a page with reef only, and of a page with reef and hub."""
     pages = Bags.of([([2], [5]), ([0, 2], [1, 1])] + [([0], [1])] + [([1], [1])] * 7)
     made = Hybrid(ten_pages(pages=pages), clusters="xmeans")
-    hub, reef = np.log(10 / 2), np.log(10 / 2)  # two pages have hub, two reef
+    hub, reef = np.log(10 / 2), np.log(10 / 2)  # each word is on two pages
     mean = np.array([hub / np.hypot(hub, reef), 0, 1 + reef / np.hypot(hub, reef)]) / 2
     assert (mean / np.linalg.norm(mean)).tolist() == pytest.approx(made.pages_.centroid.tolist(), abs=1e-7)
 
@@ -73,14 +74,16 @@ def test_hybrid_equations_with_literal_weights() -> None:
 
 @pytest.mark.paper("batsakis-centroid")
 def test_centroid_with_literal_weights() -> None:
-    """The mean of unscaled vectors: (0, reef 5/5) and (hub 2/2, reef 1/2), so hub : reef = 1 : 1.5 (idf log 5)."""
+    """With literal weights the centroid is the mean of unscaled vectors: (0, reef 5/5) and (hub 2/2, reef 1/2), so 1 :
+    1.5.
+    """
     pages = Bags.of([([2], [5]), ([0, 2], [2, 1])] + [([0], [1])] + [([1], [1])] * 7)
     made = Hybrid(ten_pages(pages=pages), clusters="xmeans", literal=True)
     assert [1 / np.hypot(1, 1.5), 0, 1.5 / np.hypot(1, 1.5)] == pytest.approx(made.pages_.centroid.tolist(), abs=1e-7)
 
 
 def test_precomputed_idf_covers_unseen_words() -> None:
-    """K-Means: page and anchor 'reef ocean' are both reef / sqrt(reef^2 + ocean^2), by the idf of English."""
+    """With the idf of English, both page and anchor 'reef ocean' have the similarity reef / sqrt(reef^2 + ocean^2)."""
     reef, ocean = map(Background.load().idf, ("reef", "ocean"))
     walk = Walk(hybrid(anchors=True, literal=True, clusters="kmeans"))
     walk.page("p", "reef ocean", ["a", "b"], ["reef ocean", ""])
@@ -93,7 +96,7 @@ def test_precomputed_idf_covers_unseen_words() -> None:
 def test_figure_10_prefers_similar_page() -> None:
     """The model takes p1, which is better in two steps; the hybrid takes p2, which is similar to relevant pages.
 
-    Hybrid: p1 is (0 + .4734) / 2, p2 is (1 + .5) / 2. The model's arithmetic is in test_hmm.py.
+    Hybrid priorities are (0 + .4734) / 2 for p1 and (1 + .5) / 2 for p2; test_hmm.py computes .4734 and .5.
     """
     priorities = []
     for made in (Hmm(ten_pages(), smoothing=0.0, epsilon=0.2), hybrid()):
@@ -124,7 +127,7 @@ def test_unknown_words_reduce_similarity() -> None:
 
 
 def test_page_without_words_has_similarity_0() -> None:
-    """The model continues by equation 6; anchors still count."""
+    """A page without words counts only by its links' anchors and by equation 6."""
     walk = Walk(hybrid(anchors=True))
     walk.page("p", "", ["a", "b"], ["reef", ""])
     hmm = 0.34 * 0.5 + 0.2 * 0.8

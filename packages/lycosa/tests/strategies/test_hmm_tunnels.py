@@ -1,4 +1,4 @@
-"""Strategies trained on browsing records, on graphs with relevant pages behind two irrelevant pages of known kinds."""
+"""Tests of strategies trained on browsing records: relevant pages lie behind two irrelevant pages of known kinds."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ KINDS = {
     "recipe": "flour butter oven sugar whisk dough spoon vanilla bake cream",
 }
 FILLER = "people year place time group story number line part result question water morning city"
-"""Words of all kinds; apart from a few mentions only target pages have words of the query."""
+"""Words of each kind of page; apart from a few mentions, only target pages have words of the query."""
 
 TUNNELS, NOISE = 12, 300
 
 
 class Island(GraphSpace):
-    """A home page, many irrelevant pages, and directories that lead to targets through a school page.
+    """Graph of a home page, many irrelevant pages, and directories that lead to targets by way of a school page.
 
-    A tenth of the irrelevant pages mentions corals, so they look better than directories and schools.
+    A tenth of the irrelevant pages mention corals, so they look more promising than directories and schools.
     """
 
     def __init__(self, seed: int) -> None:
@@ -65,7 +65,7 @@ class Island(GraphSpace):
         super().__init__(links)
 
     def write(self, name: str, kind: str) -> str:
-        """Store a text of this kind for a page."""
+        """Set the text of a page to words of this kind."""
         words = self.chance.choices(KINDS[kind].split(), k=25) + self.chance.choices(FILLER.split(), k=40)
         self.texts[name] = " ".join(words)
         return name
@@ -77,7 +77,7 @@ class Island(GraphSpace):
 
 @cache
 def browsed(seed: int, sessions: int = 40) -> Browsing:
-    """Return the record of a user who looked for targets on another island."""
+    """Return the browsing record of a user who searched for targets on a graph with another seed."""
     island = Island(seed)
     chance = random.Random(seed)
     steps: list[tuple[str, str]] = []
@@ -86,7 +86,7 @@ def browsed(seed: int, sessions: int = 40) -> Browsing:
         way = [f"directory {n}", f"school {n}", f"target {n} {chance.randrange(3)}"]
         way.insert(0, next(name for name, links in island.links.items() if way[0] in links and name[0] == "o"))
         for page, after in zip(way, [*way[1:], chance.choice(island.links[way[-1]])], strict=True):
-            steps += [(page, chance.choice(island.links[page])) for _ in range(2)]  # visit and go back
+            steps += [(page, chance.choice(island.links[page])) for _ in range(2)]  # open two links and go back
             steps.append((page, after))
     urls = list(dict.fromkeys(url for step in steps for url in step))
     number = {url: n for n, url in enumerate(urls)}
@@ -103,7 +103,7 @@ def browsed(seed: int, sessions: int = 40) -> Browsing:
 
 
 def engine(name: str, island: Island, events: list[Event] | None = None) -> Engine:
-    """Return the engine of a crawl of the island, resumed from `events` if given."""
+    """Return the engine of a crawl of the graph, resumed from `events` if given."""
     made = Greedy(estimator(name, **({} if name.startswith("b") else {"file": browsed(100)})))
     crawl = Engine(island, VectorJudge(QUERY), made, MemoryLog(), clock=lambda: 0.0, concurrency=4, reader=Vocabulary())
     for event in events or [Seed("home")]:

@@ -1,4 +1,4 @@
-"""Interclass rules as a strategy."""
+"""Tests of interclass rules as a strategy."""
 
 import asyncio
 from pathlib import Path
@@ -22,10 +22,10 @@ from lycosa.strategies.rulebook import RuleBook
 from paper_rules import paper_rules
 
 CLASSES = {"S": "PH", "URL 1": "CH", "URL 2": "DH", "URL 3": "PH", "URL 4": "SP", "URL 5": "PH"}
-"""Figure 3 of the paper: a seed with four links, of which the first, a course page, leads to URL 5."""
+"""Figure 3 of the paper: a seed with four links, the first of which is a course page (CH) that links to URL 5."""
 
 SOFT = {"PH": 1.0, "CH": 0.3, "DH": 0.2, "SP": 0.1}
-"""Relevance to the target PH that a classifier might give each class: 1 for PH itself, as in the paper's step 1."""
+"""Relevance that a classifier might give to each class for the target PH: 1 for PH, as in step 1 of the paper."""
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def paper() -> RuleBook:
 
 
 class Classes:
-    """A judge that classifies nodes by name."""
+    """Judge that assigns classes to nodes by name."""
 
     threshold = 0.5
 
@@ -47,7 +47,7 @@ class Classes:
 
 
 class Named(GraphSpace):
-    """A graph with pages titled by their names."""
+    """Graph whose page titles are the node names."""
 
     async def visit(self, task: Any) -> Page:
         page = await super().visit(task)
@@ -69,14 +69,14 @@ def order(estimator: Estimator) -> list[str]:
 
 @pytest.mark.paper("rules-figure-3")
 def test_crawl_order_figure_3_rules(paper: RuleBook) -> None:
-    """Once URL 1 is fetched and classified as a course page, URL 5 (.4) comes before URLs 2 to 4 (.3)."""
+    """After URL 1 is classified as a course page, its link URL 5 (.4) comes before URLs 2 to 4 (.3)."""
     rules = InterclassRules(paper, ("PH",), depth=1)
     assert ["S", "URL 1", "URL 5", "URL 2", "URL 3", "URL 4"] == order(rules)
 
 
 @pytest.mark.paper("rules-figure-3-baseline")
 def test_crawl_order_figure_3_baseline() -> None:
-    """Soft focus fetches URL 5 only after URLs 2 to 4, which have the seed's relevance of 1."""
+    """Soft focus fetches URL 5 after URLs 2 to 4, which have the seed's relevance of 1."""
     assert ["S", "URL 1", "URL 2", "URL 3", "URL 4", "URL 5"] == order(BestFirst(page=1.0, anchor=0.0))
 
 
@@ -94,7 +94,7 @@ def learn(
 
 @pytest.mark.paper("rules-figure-4")
 def test_priority_of_paper_example(paper: RuleBook) -> None:
-    """At depth 2: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42, PH .3, and SP falls back to the page's relevance."""
+    """At depth 2: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42, PH .3; SP, which has no rule, its relevance."""
     scores = {}
     for name in ("DH", "CH", "PH", "SP"):
         rules = InterclassRules(paper, ("PH",), depth=2)
@@ -108,7 +108,9 @@ def test_page_without_class_uses_its_relevance(paper: RuleBook) -> None:
 
 @pytest.mark.paper("rules-precomputed")
 def test_several_targets_are_merged() -> None:
-    """P1 .3 and P2 .3 together outweigh C .4: the page is on target, and 2 of 5 links of target pages stay there."""
+    """Relevances of targets are added: P1 .3 and P2 .3 outweigh C .4. Of 5 links of target pages 2 lead to target
+    pages.
+    """
     book = RuleBook()
     for source, to, cases in (("P1", "P2", 2), ("P1", "C", 1), ("P2", "C", 2), ("C", "P1", 9), ("C", "C", 1)):
         book.add(source, to, cases)
@@ -122,7 +124,7 @@ def test_several_targets_are_merged() -> None:
 
 @pytest.mark.paper("rules-refine")
 def test_refine_updates_rules_during_crawl() -> None:
-    """A -> T was 1 of 10; after ten more A pages that led to T pages it is 11 of 20 for new links."""
+    """A -> T is 1 of 10 links; after ten more A pages that link to T pages it is 11 of 20."""
     book = RuleBook()
     book.add("A", "T", 1)
     book.add("A", "B", 9)

@@ -1,4 +1,4 @@
-"""Naive Bayes on links: probabilities by hand, updates, stored words, and whole crawls."""
+"""Tests of naive Bayes on links: probabilities, updates, stored words, and whole crawls."""
 
 import math
 from typing import Any
@@ -17,7 +17,7 @@ from lycosa.strategies.nb_links import MAX_WORDS, NaiveBayesLinks
 
 
 class Trial:
-    """An estimator, its table, and the pages it has seen."""
+    """Estimator and table, with helpers that feed pages."""
 
     def __init__(self, **parameters: Any) -> None:
         self.bayes, self.table = NaiveBayesLinks(**{"threshold": 0.5, **parameters}), Table()
@@ -45,10 +45,11 @@ class Trial:
 
 
 def taught(**parameters: Any) -> Trial:
-    """Feed two relevant pages, by links with (x1, coral) and (x2, coral, reef), and an irrelevant one, by (x3, trains).
+    """Return a trial with two relevant pages, linked by (x1, coral) and (x2, coral, reef), and an irrelevant one, (x3,
+    trains).
 
-    The seed is relevant too, and has the word `start`. So V = 7 words: start, x1, x2, x3, coral, reef, train;
-    n(relevant) = 1 + 2 + 3 = 6, n(irrelevant) = 2; 3 pages and 1.
+    The seed is relevant too, with the word `start`. So there are V = 7 words: start, x1, x2, x3, coral, reef, train;
+    n(relevant) = 1 + 2 + 3 = 6 words on 3 pages, n(irrelevant) = 2 words on 1 page.
     """
     update = Trial(period=1, **parameters)
     update.page("start", 1.0, x1="coral", x2="coral reef", x3="trains", n="corals", m="the train", q="unheard")
@@ -67,7 +68,7 @@ def probability(odds: float) -> Any:
 def test_probabilities_by_hand() -> None:
     """P(w | c) = (n(w, c) + 1) / (n(c) + 7), P(c) = (N(c) + 1) / 6; the single letters n, m and q are not words.
 
-    coral: P = 3/13 and 1/9, train: 1/13 and 2/9, unknown words: ignored; prior odds 4/6 : 2/6 = 2.
+    coral: 3/13 and 1/9; train: 1/13 and 2/9; unknown words are ignored; prior odds are 4/6 : 2/6 = 2.
     """
     assert [
         probability(2 * (3 / 13) / (1 / 9)),
@@ -77,7 +78,7 @@ def test_probabilities_by_hand() -> None:
 
 
 def test_smoothing_by_hand() -> None:
-    """With 1/2 instead of 1: coral 2.5 / (6 + 3.5) against .5 / (2 + 3.5); the prior stays the same."""
+    """With smoothing 1/2, coral has 2.5 / (6 + 3.5) against .5 / (2 + 3.5); the prior is unchanged."""
     assert [probability(2 * (2.5 / 9.5) / (0.5 / 5.5))] == taught(smoothing=0.5).priority("n")
 
 
@@ -112,7 +113,7 @@ def test_second_class_updates_all_priorities() -> None:
 
 
 def test_priorities_are_updated_in_periods() -> None:
-    """After 1, 2, 4, 8 pages and so on, later after every 20; in between only the links of the page are returned."""
+    """All open links are updated after 1, 2, 4, 8 ... pages, then every 20; in between only the links of the page."""
     update = Trial(period=20)
     update.page("p1", 1.0, n="coral")
     is_updated = [number for number in range(2, 82) if "n" in update.page(f"p{number}", number % 2)]
@@ -120,7 +121,7 @@ def test_priorities_are_updated_in_periods() -> None:
 
 
 def test_large_frontiers_are_updated_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a limit of one row per page, 80 rows or more are updated after 80 pages, not 20."""
+    """With a limit of one row per page, 80 rows are updated after 80 pages, not after 20."""
     monkeypatch.setattr(nb_links, "ROWS_PER_PAGE", 1)
     update = Trial(period=20)
     update.page("p1", 1.0, **{f"n{number}": "coral" for number in range(60)})
@@ -129,7 +130,7 @@ def test_large_frontiers_are_updated_less_often(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_least_prunes() -> None:
-    """P(relevant) of m is 2 * (9/26) = .69 to 1, that is .41: pruned at .5, as n and q are not."""
+    """The odds of m are 2 * (9/26) = .69, a probability of .41: pruned at .5, as are n and q."""
     n, m, q = taught(least=0.5).priority("n", "m", "q")
     assert (True, PRUNED, True) == (n > 0.5, m, q > 0.5)
 
@@ -149,7 +150,7 @@ def test_words_are_dropped_after_visit() -> None:
 
 
 def test_words_per_link_are_limited() -> None:
-    """A link with long URL and anchor keeps 24 words, 12 of them from the URL."""
+    """At most 24 words are kept per link, 12 of them from the URL."""
     update = Trial()
     url = "http://example.org/" + "/".join(f"word{letter}" for letter in "abcdefghijklmnopqrst")
     update.table.add_seed("s")
@@ -167,9 +168,9 @@ def test_redirect_inherits_words() -> None:
     update.visit(Visit("n", "redirect", "redirect", 9, links=Links.to("target")))
     assert before == update.priority("target")
     update.page("target", 0.0)
-    # coral: 3 / 13 against 2 / 10, as n(irrelevant) is 3 now; 3 pages against 2
+    # coral: 3/13 against 2/10, as n(irrelevant) is now 3; 3 pages against 2
     update.page("late", 0.6, o="coral")
-    # n(relevant) is 7 and V is 8 now, with the word `late`; 4 pages against 2
+    # n(relevant) is now 7 and V is 8, with the word `late`; 4 pages against 2
     assert [probability((5 / 3) * (3 / 15) / (2 / 11))] == update.priority("o")
 
 
@@ -184,10 +185,9 @@ def test_probability_does_not_overflow() -> None:
 
 
 def test_crawl_learns_from_urls() -> None:
-    """Relevance of page and anchor is 0; by their URLs, coral pages come before the trains."""
     names = [f"{kind}{number}" for number in "123456" for kind in ("train-x", "coral-x")]
     space = GraphSpace({"hub": names}, relevance={name: 1.0 for name in names if name.startswith("coral")})
     visits = crawl(SpaceJudge(), ["hub"], space=space, strategy="nb-links,threshold=.5,period=1", concurrency=1)
     order = [visit.node[:5] for visit in visits]
-    # hub and the first train are irrelevant, the first coral is relevant
+    # The hub and the first train page are irrelevant; the first coral page is relevant.
     assert ["hub", "train"] + ["coral"] * 6 + ["train"] * 5 == order

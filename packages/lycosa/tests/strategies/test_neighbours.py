@@ -1,4 +1,4 @@
-"""Nearest training pages: cluster votes, cosines, idf and word ids."""
+"""Tests of nearest training pages: cluster votes, cosines, idf and word ids."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lycosa.text.model_words import ModelWords
 
 @pytest.mark.paper("batsakis-knn")
 def test_cluster_is_vote_of_nearest_pages() -> None:
-    """Three of the five nearest outvote two nearer ones; with k=1 the nearest decides."""
+    """Three of the five nearest pages outvote two nearer ones; with k=1 the nearest decides."""
     pages = Bags.of([([0, 1], [1, 1]), ([0, 1], [1, 1]), ([0], [1]), ([0], [1]), ([0], [1]), ([2], [1])])
     browsing = ten_pages(
         pages=pages, urls=list("abcdef"), relevant=np.arange(6) == 5, state=np.array([1, 1, 1, 1, 1, 0]),
@@ -44,10 +44,11 @@ def test_cluster_ties_go_to_larger_cosine() -> None:
 
 
 def test_nearness_is_cosine() -> None:
-    """A page of hub and news: idf(hub) / length with the hub pages, 0 with the reef; unknown words add to it."""
+    """Cosine of a page with hub, news and an unknown word: idf(hub) / length with hub pages, 0 with reef pages."""
     browsing = ten_pages()
     pages = Neighbours(browsing, "xmeans")
-    hub, news, rare = np.log(10 / 3), np.log(10 / 5), np.log(10)  # 3 pages have hub, 5 news; none has the third word
+    # 3 of 10 pages have hub, 5 news; no page has the third word
+    hub, news, rare = np.log(10 / 3), np.log(10 / 5), np.log(10)
     walk = Walk(None)
     step = walk.step("p", "hub news unheard")
     pages.words_.follow(walk.table.stems)

@@ -1,4 +1,4 @@
-"""OPIC with link relevances, and OPIC as published: the equations by hand, on four nodes."""
+"""Tests of OPIC with link relevances and of OPIC as published: the equations by hand, on four nodes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def state(opic: OpicAlpha, table: Table, *nodes: str) -> tuple[list[float], list
 
 @pytest.mark.paper("gouriten-opic-alpha")
 def test_opic_alpha_four_steps_by_hand() -> None:
-    """Visit a -> b .75, c .25; then b -> c .5, d .5; then c -> a 1; then d -> b 0, c 0."""
+    """Visits are a -> b .75, c .25; b -> c .5, d .5; c -> a 1; d -> b 0, c 0."""
     opic, table = OpicAlpha(), Table()
     table.add_seed("a")
     nodes = ("a", "b", "c", "d")
@@ -39,13 +39,13 @@ def test_opic_alpha_four_steps_by_hand() -> None:
     # C(b) = 1 + 1 * .75 * 1 / (.75 * 1 + .25 * 1), C(c) = 1 + .25
     assert ([0.0, 1.75, 1.25], [1.0, 0.0, 0.0], 1.0) == state(opic, table, *nodes[:3])
     teach(opic, table, "b", c=0.5, d=0.5)
-    # c and d share b's 1.75 by .5 * 1.25 and .5 * 1
+    # c and d share b's 1.75 in proportion to .5 * 1.25 and .5 * 1
     c, d = 1.25 + 1.75 * 0.625 / 1.125, 1 + 1.75 * 0.5 / 1.125
     C, H, G = state(opic, table, *nodes)
     assert pytest.approx([0.0, 0.0, c, d]) == C
     assert ([1.0, 1.75, 0.0, 0.0], 2.75) == (H, G)
     teach(opic, table, "c", a=1.0)
-    # a has no cash: alpha * C(a) = 0, so equal shares, and it is the only link
+    # a has no cash, so alpha * C(a) = 0 and c gives equal shares: all to a, its only link.
     C, H, G = state(opic, table, *nodes)
     assert pytest.approx([c, 0.0, 0.0, d]) == C
     assert pytest.approx([1.0, 1.75, c, 0.0]) == H
@@ -82,7 +82,7 @@ def test_opic_alpha_failed_visits() -> None:
 
 
 def test_opic_alpha_redirect_merges_nodes() -> None:
-    """New target: it has the 1.75 of its source. Known target, 1.25: 1.75 + 1.25 - 1. Later cash goes there, too."""
+    """A new target takes over 1.75; a known one with 1.25 gets 1.75 + 1.25 - 1. Later cash goes to the target, too."""
     opic, table = OpicAlpha(), Table()
     table.add_seed("a"), table.add_seed("e")
     teach(opic, table, "a", b=0.75, c=0.25)
@@ -95,7 +95,7 @@ def test_opic_alpha_redirect_merges_nodes() -> None:
 
 
 def visit(opic: OpicOriginal, table: Table, node: str, **link_relevances: float) -> list[list[float]]:
-    """Visit a node with links of these relevances; return C, H and the estimate of the known nodes of a, b, c and d."""
+    """Visit a node; return C, H and the estimate of the known nodes among a, b, c and d."""
     links = Links.to(*link_relevances)
     links.link_relevances = np.array(list(link_relevances.values()), np.float32)
     step = table.absorb(Visit(node, "page", "ok", 1, links=links))
@@ -121,7 +121,7 @@ def test_opic_original_three_visits_by_hand() -> None:
 
 
 def test_opic_original_cash_grows_with_nodes() -> None:
-    """Unlike Guan's OPIC, where all cash comes from seeds: after two visits four nodes have C = 4 in total."""
+    """Each new node adds 1 cash, so four nodes have C = 4 after two visits; in Guan's OPIC it comes from seeds."""
     opic, table = OpicOriginal(), Table()
     table.add_seed("a")
     visit(opic, table, "a", b=0.0, c=0.0)

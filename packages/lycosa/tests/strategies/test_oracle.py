@@ -1,4 +1,4 @@
-"""Oracle: scores from a mapping or a file, and the greedy crawl over them."""
+"""Tests of the oracle: scores from a mapping or a file, and the greedy crawl by these scores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Links_ = dict[str, list[str]]
 
 
 def crawled(links: Links_, beta: dict[str, float], budget: int) -> list[str]:
-    """Return the nodes visited by a greedy crawl over the oracle from seed "a", which is not counted in the budget."""
+    """Return the nodes that a greedy crawl visits from seed "a", which does not count for the budget."""
     crawl = lycosa.crawl(
         SpaceJudge(), ["a"], space=GraphSpace(links, beta), strategy=Oracle(beta), budget=budget + 1, concurrency=1
     )
@@ -34,7 +34,7 @@ def crawled(links: Links_, beta: dict[str, float], budget: int) -> list[str]:
 
 
 def best(links: Links_, beta: dict[str, float], budget: int) -> float:
-    """Return the highest score of any crawl from "a", by trying every connected set of nodes."""
+    """Return the highest score of any crawl from "a", by enumerating all connected sets of nodes."""
     nodes = set(links) | {target for targets in links.values() for target in targets}
     found = 0.0
     for size in range(budget + 1):
@@ -49,7 +49,7 @@ def best(links: Links_, beta: dict[str, float], budget: int) -> float:
 
 @pytest.mark.paper("gouriten-not-optimal")
 def test_greedy_crawl_can_miss_optimum() -> None:
-    """The graph is a -> b (.3), c (0); c -> d (1), e (.9): with two nodes greedy gets .3 + 0, the optimum 0 + 1."""
+    """With a -> b (.3), c (0) and c -> d (1), e (.9), two nodes give .3 + 0 by greedy search, and 0 + 1 at best."""
     links, beta = {"a": ["b", "c"], "c": ["d", "e"]}, {"b": 0.3, "d": 1.0, "e": 0.9}
     assert ["b", "c"] == crawled(links, beta, 2)
     assert 1.0 == best(links, beta, 2)
@@ -59,7 +59,7 @@ def test_greedy_crawl_can_miss_optimum() -> None:
 
 
 def test_greedy_crawl_finds_optimum_without_hidden_nodes() -> None:
-    """The graph is a -> b (.5), c (.4); b -> d (.9): with two nodes b and d are the best, and greedy takes them."""
+    """With a -> b (.5), c (.4) and b -> d (.9), greedy search takes b and d, the best two nodes."""
     links, beta = {"a": ["b", "c"], "b": ["d"]}, {"b": 0.5, "c": 0.4, "d": 0.9}
     assert ["b", "d"] == crawled(links, beta, 2)
     assert 1.4 == best(links, beta, 2)
@@ -73,7 +73,7 @@ GRAPHS = st.fixed_dictionaries({node: st.lists(st.sampled_from(NODES), max_size=
 @settings(max_examples=40)
 @given(links=GRAPHS, rich=st.sets(st.sampled_from(NODES[1:]), min_size=1), budget=st.integers(1, 4))
 def test_greedy_crawl_is_optimal_for_counts(links: Links_, rich: set[str], budget: int) -> None:
-    """With 0/1 scores greedy is optimal as long as a node of score 1 is on the frontier at every step."""
+    """With scores 0 and 1, greedy search is optimal as long as the frontier always has a node of score 1."""
     beta = dict.fromkeys(sorted(rich), 1.0)
     links = {**links, "a": sorted({*links["a"], min(rich)})}
     seen, frontier, steps = {"a"}, set(links["a"]) - {"a"}, 0
@@ -88,7 +88,7 @@ def test_greedy_crawl_is_optimal_for_counts(links: Links_, rich: set[str], budge
 
 @pytest.mark.paper("gouriten-oracle")
 def test_priority_of_unknown_nodes_and_redirects() -> None:
-    """Unknown nodes have priority 0; the target of a redirect keeps its own score, or inherits one if it is unknown."""
+    """Unknown nodes have priority 0; a redirect target keeps its score, and inherits one only if it is unknown."""
     table = Table()
     oracle = Oracle({"a": 0.25, "known": 0.5})
     rows = np.array([table.add_seed(node) for node in ("a", "b")], np.int32)

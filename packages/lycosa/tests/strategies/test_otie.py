@@ -1,4 +1,4 @@
-"""OTIE and link-context prediction: each equation by hand."""
+"""Tests of OTIE and link-context prediction: each equation by hand."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def teach_otie(otie: Otie, table: Table, node: str, beta: float, **contexts: flo
     ],
 )
 def test_revise_equation_3(r: float, factor: float) -> None:
-    """The revised cash is cash + cash * a (2r - 1)^d, with a = .85 and d = 3."""
+    """By equation 3 the revised cash is cash + cash * a (2r - 1)^d, with a = .85 and d = 3."""
     otie, table = Otie(scale="none"), seeded("s")
     teach_otie(otie, table, "s", r, x=1.0)
     assert [pytest.approx(factor)] == score(otie, table, "x")
@@ -47,7 +47,7 @@ def test_revise_equation_3(r: float, factor: float) -> None:
 
 
 def test_revise_removes_at_most_all_cash() -> None:
-    """With a = 2 and r = 0 the change is max(-1, -2) = -1 of the cash."""
+    """The change is at least -1 times the cash: max(-1, -2) for a = 2 and r = 0."""
     otie, table = Otie(a=2.0, scale="none"), seeded("s")
     teach_otie(otie, table, "s", 0.0, x=1.0)
     assert [0.0] == score(otie, table, "x")
@@ -55,7 +55,7 @@ def test_revise_removes_at_most_all_cash() -> None:
 
 @pytest.mark.paper("otie-odd-power")
 def test_revise_even_power_keeps_sign() -> None:
-    """With d = 2 and r = .25, (2r - 1)^2 is taken as -(.5^2) = -.25."""
+    """An even power keeps its sign: for d = 2 and r = .25, (2r - 1)^2 is taken as -(.5^2) = -.25."""
     otie, table = Otie(a=1.0, d=2.0, scale="none"), seeded("s")
     teach_otie(otie, table, "s", 0.25, x=1.0)
     assert [pytest.approx(1 - 0.25)] == score(otie, table, "x")
@@ -63,8 +63,9 @@ def test_revise_even_power_keeps_sign() -> None:
 
 @pytest.mark.paper("otie-eq1")
 def test_weights_of_unfetched_pages() -> None:
-    """With beta .5 cash is unchanged; sim' of x is .25 * .5 + .75 * .8 = .725, of y .25 * .5 + .75 * .1 = .2 (eq. 1,
-    4).
+    """Cash is shared in proportion to sim' (eq. 1 and 4): x .25 * .5 + .75 * .8 = .725, y .25 * .5 + .75 * .1 = .2.
+
+    With beta .5 the cash is not revised.
     """
     otie, table = Otie(scale="none"), seeded("s")
     teach_otie(otie, table, "s", 0.5, x=0.8, y=0.1)
@@ -73,23 +74,23 @@ def test_weights_of_unfetched_pages() -> None:
 
 @pytest.mark.paper("otie-eq2")
 def test_weights_of_fetched_page() -> None:
-    """Page x counts with its own beta (.6), not with its prediction, .25 * .5 + .75 * 1 = .875 as for y."""
+    """A fetched page counts with its beta: .6 for x; y counts with its prediction, .25 * .5 + .75 * 1 = .875."""
     otie, table = Otie(scale="none", period=0), seeded("s", "t")
-    teach_otie(otie, table, "s", 0.5, x=0.1)  # 1 to x
-    teach_otie(otie, table, "x", 0.6, z=0.1)  # 1 + .85 * .2^3 = 1.0068 to z
+    teach_otie(otie, table, "s", 0.5, x=0.1)  # gives 1 to x
+    teach_otie(otie, table, "x", 0.6, z=0.1)  # gives 1 + .85 * .2^3 = 1.0068 to z
     teach_otie(otie, table, "t", 0.5, x=1.0, y=1.0)
     assert pytest.approx([0.6 / 1.475, 0.875 / 1.475, 1.0068]) == score(otie, table, "x", "y", "z")
 
 
 def test_weights_are_equal_if_all_are_0() -> None:
-    """With beta and all contexts 0, .15 of the cash is left, half of it for each link."""
+    """With beta and all contexts 0, each of the two links gets half of the remaining .15."""
     otie, table = Otie(scale="none"), seeded("s")
     teach_otie(otie, table, "s", 0.0, x=0.0, y=0.0)
     assert pytest.approx([0.075, 0.075]) == score(otie, table, "x", "y")
 
 
 def test_running_scale_divides_by_largest() -> None:
-    """The values of r are .2/.2, then .1/.2 = .5, then .05/.4 after a page with .4."""
+    """r is relevance divided by the largest so far: .2 / .2, .1 / .2, then .05 / .4 after a page with .4."""
     otie, table = Otie(), seeded("a", "b", "c", "d")
     teach_otie(otie, table, "a", 0.2, x=1.0)
     teach_otie(otie, table, "b", 0.1, y=1.0)
@@ -98,18 +99,17 @@ def test_running_scale_divides_by_largest() -> None:
     assert pytest.approx([1.85, 1.0, 1.85, 1 + 0.85 * (0.25 - 1) ** 3]) == score(otie, table, "x", "y", "z", "w")
 
 
-def test_revise_nothing_while_all_pages_are_0() -> None:
+def test_revise_keeps_cash_while_all_pages_are_0() -> None:
     otie, table = Otie(), seeded("a")
     teach_otie(otie, table, "a", 0.0, x=1.0)
     assert [1.0] == score(otie, table, "x")
 
 
 def test_second_giving_by_hand() -> None:
-    """At step 3 x is the richest page with links and gives 1.85 times its cash according to the predictions for z and
-    w.
+    """The richest page with links gives again at the end of a period: x at step 3, 1.85 times its cash, by sim'.
 
-    Step 1: s gives x 1.85. Step 2: x gives z (.25 + .75 * .4 = .55) and w (.25 + .75 * .8 = .85) 1.85^2. Step 3: t
-    gives x 1.85, and x gives 1.85^2 at once.
+    Step 1: s gives x 1.85. Step 2: x gives 1.85^2 to z (.25 + .75 * .4 = .55) and w (.25 + .75 * .8 = .85). Step 3: t
+    gives x 1.85, which x passes on at once as 1.85^2.
     """
     otie, table = Otie(scale="none", period=3), seeded("s", "t")
     teach_otie(otie, table, "s", 1.0, x=1.0)
@@ -130,7 +130,7 @@ def test_failures_and_sitemaps_are_not_revised() -> None:
 
 
 class Spoken:
-    """A classifier with three words: P(wanted) is .8 for 'coral', .9 for 'reef', .3 for 'tank'."""
+    """Classifier of three words: P(wanted) is .8 for 'coral', .9 for 'reef', .3 for 'tank'."""
 
     kind = name = "spoken"
 
@@ -145,7 +145,7 @@ class Spoken:
 def classified(strategy: Otie | LinkContext) -> list[float]:
     """Return the priorities of x and y with contexts 'reef' and 'tank', on a page of the word 'coral'.
 
-    2 of 5 training pages were of the wanted class, so the prior is .4.
+    2 of 5 training pages are of the wanted class, so the prior is .4.
     """
     topic = ModelJudge(TrainedModel(["Sea", "Trains"], ["coral", "reef", "tank"], [2, 3], Spoken()), ["Sea"])
     set_facets(topic, strategy.wants)
@@ -166,14 +166,14 @@ def score_of(strategy: Otie | LinkContext, table: Table, visit: Visit) -> list[f
 def test_context_of_classifier_is_its_probability() -> None:
     """Similarities are .25 * .8 + .75 * .9 = .875 for x and .25 * .8 + .75 * .3 = .425 for y.
 
-    The cash 1 + .85 * (2 * .8 - 1)^3 = 1 + .85 * .216 = 1.1836 is divided in these proportions.
+    They share the cash 1 + .85 * (2 * .8 - 1)^3 = 1 + .85 * .216 = 1.1836.
     """
     assert pytest.approx([0.875, 0.425]) == classified(LinkContext())
     assert pytest.approx([1.1836 * 0.875 / 1.3, 1.1836 * 0.425 / 1.3]) == classified(Otie(scale="none"))
 
 
 def test_lift_subtracts_prior() -> None:
-    """With lift x has (.9 - .4) / .6 = 5/6, so .25 * .8 + .75 * 5/6 = .825; y is below the prior: .25 * .8 + 0 = .2."""
+    """With lift, x has (.9 - .4) / .6 = 5/6, so .25 * .8 + .75 * 5/6 = .825; y, below the prior, .25 * .8 + 0 = .2."""
     assert pytest.approx([0.825, 0.2]) == classified(LinkContext(lift=True))
     assert pytest.approx([1.1836 * 0.825 / 1.025, 1.1836 * 0.2 / 1.025]) == classified(Otie(scale="none", lift=True))
 
@@ -205,7 +205,7 @@ def around(urls: str, contexts: list[float], link_relevances: list[float] | None
     ("page", "expected"), [(0.25, 0.25 * 0.8 + 0.75 * 0.4), (0.5, 0.5 * 0.8 + 0.5 * 0.4), (0.0, 0.4), (1.0, 0.8)]
 )
 def test_link_context_equation_4(page: float, expected: float) -> None:
-    """Compare with page * .8 + (1 - page) * .4, for beta .8 and a context of .4; the link relevance of 1 is ignored."""
+    """Priority is page * .8 + (1 - page) * .4, for beta .8 and a context of .4; the link relevance of 1 is ignored."""
     strategy = LinkContext(page)
     assert [pytest.approx(expected)] == teach_context(strategy, Table(), "p", 0.8, around("c", [0.4], [1.0]))
 
@@ -216,7 +216,7 @@ def test_link_context_default_weight_is_a_quarter() -> None:
 
 
 def test_link_context_takes_best_of_several_links() -> None:
-    """A page with two links to a URL: .25 * .8 + .75 * max(.2, .6) = .65."""
+    """The best of several links to a URL counts: .25 * .8 + .75 * max(.2, .6) = .65."""
     strategy = LinkContext()
     assert [pytest.approx(0.65), pytest.approx(0.2)] == teach_context(
         strategy, Table(), "p", 0.8, around("cdc", [0.2, 0.0, 0.6])
@@ -224,14 +224,14 @@ def test_link_context_takes_best_of_several_links() -> None:
 
 
 def test_link_context_falls_back_to_link_relevance() -> None:
-    """The priority is .25 * .8 + .75 * .4, with a link relevance of .4."""
+    """Without a context, the link relevance of .4 is used: .25 * .8 + .75 * .4."""
     links = Links.to("c")
     links.link_relevances = np.array([0.4], np.float32)
     assert [pytest.approx(0.5)] == teach_context(LinkContext(), Table(), "p", 0.8, links)
 
 
 def test_link_context_merges_parents() -> None:
-    """Three parents: .25 * .8 + .75 * .4 = .5, .25 * .8 + 0 = .2 and .25 * .4 + .75 * .4 = .4."""
+    """Three parents give .25 * .8 + .75 * .4 = .5, .25 * .8 + 0 = .2 and .25 * .4 + .75 * .4 = .4."""
     for merge, expected in (("max", 0.5), ("mean", 1.1 / 3)):
         strategy, table = LinkContext(merge=merge), Table()  # type: ignore[arg-type]
         teach_context(strategy, table, "p", 0.8, around("c", [0.4]))

@@ -1,4 +1,4 @@
-"""Quality-prioritised crawling: priorities by hand."""
+"""Tests of quality-prioritised crawling."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from teaching import order, redirect, score, see, seeded, teach
 
 @pytest.mark.parametrize(("name", "expected"), [("qfirst", [0.5, 0.2]), ("qmin", [0.2, 0.2])])
 def test_priority_is_first_or_minimum(name: str, expected: list[float]) -> None:
-    """Link c is on pages of .5, .2 and .9, d on those of .2 and .9: first .5 and .2, minimum .2 and .2."""
+    """Link c is on pages of quality .5, .2 and .9, link d on pages of .2 and .9: first .5 and .2, minimum .2 and .2."""
     strategy, table = estimator(name), Table()
     teach(strategy, table, "p", 0.5, "c")
     teach(strategy, table, "q", 0.2, "c", "d")
@@ -28,7 +28,7 @@ def test_priority_keeps_quality_0() -> None:
 
 
 def test_redirect_passes_on_quality() -> None:
-    """The target of a redirect inherits .5; one that page r links to with .3 keeps .3 as first and as minimum."""
+    """A redirect target inherits .5, but keeps .3 if a page of .3 links to it, as first and as minimum."""
     for kind, moved in (("qfirst", 0.5), ("qmin", 0.5)):
         strategy, table = estimator(kind), Table()
         teach(strategy, table, "p", 0.5, "c", "d")
@@ -46,10 +46,11 @@ def test_text_quality_defaults_to_1() -> None:
 
 
 def test_crawl_order_of_qfirst_and_qmin() -> None:
-    """Priorities: b, c, d .5 (from a), e 1 (from b). Both fetch b first and then e, as c is still to come. With c as
-    the second seed, e has min(0, 1) = 0.
+    """Both fetch b first and then e: b, c and d have .5 (from a), e has 1 (from b), as c is not fetched yet.
+
+    With c as the second seed, the minimum of e is min(0, 1) = 0.
     """
     links, scores = {"a": "bd", "b": "e", "c": "e"}, {"relevance": {"a": 0.5, "b": 1.0, "c": 0.0}}
     assert "acbde" == order("qmin", links, seeds="ac", **scores)
-    assert "acbde" == order("qfirst", links, seeds="ac", **scores)  # c is the first page with e
+    assert "acbde" == order("qfirst", links, seeds="ac", **scores)  # c is the first page with a link to e
     assert "abed" == order("qfirst", links, **scores)

@@ -1,4 +1,4 @@
-"""Merged priorities of several parents."""
+"""Tests of merged priorities of several parents."""
 
 import numpy as np
 import pytest
@@ -25,12 +25,12 @@ def merged(merge: Merge, *values: float | list[float]) -> list[float]:
     [("max", [-1.0, 0.5]), ("sum", [-3.0, 0.25]), ("mean", [-1.5, 0.125]), ("last", [-1.0, -0.25])],
 )
 def test_update_keeps_negative_values(merge: Merge, expected: list[float]) -> None:
-    """The first parent's value counts even below the initial 0 of a row."""
+    """The value of the first parent replaces the initial 0 of a row, even if it is smaller."""
     assert expected == merged(merge, [-2.0, 0.5], [-1.0, -0.25])
 
 
 def test_update_broadcasts_single_value() -> None:
-    """-2 for all links, then -1, which is larger."""
+    """A single value holds for all links: -2, then -1, which is larger."""
     assert [-1.0, -1.0] == merged("max", -2.0, -1.0)
     assert [0.75, 0.75] == merged("max", 0.25, 0.75, 0.5)
 

@@ -1,4 +1,4 @@
-"""The personalised crawler's queue: whole crawls, compared with the paper's algorithm."""
+"""Tests of the personalised crawler's queue: whole crawls, compared with the paper's algorithm."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""LinkScore: the sum by hand, URL optimisation, and levels of irrelevant pages."""
+"""Tests of LinkScore: the sum, URL optimisation, and levels of irrelevant pages."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def teach(
 
 @pytest.mark.paper("personalized-link-score")
 def test_priority_is_sum_of_four_terms() -> None:
-    """URL .125 + anchor .25 + 1 parent + relevance .5 = 1.875."""
+    """Priority is URL .125 + anchor .25 + 1 parent + relevance .5 = 1.875."""
     assert 0.125 + 0.25 + 1 + 0.5 == teach(LinkScore(), Table(), "p", 0.5, 0.25, 0.125)
 
 
@@ -45,7 +45,7 @@ def test_priority_without_url_scores() -> None:
 
 
 def test_redirect_adds_terms_of_source() -> None:
-    """The sums of both add up: .125 + .5 + (1 + 1) + (.5 + .25)."""
+    """The terms of source and target are added: .125 + .5 + (1 + 1) + (.5 + .25)."""
     guide, table = LinkScore(), Table()
     teach(guide, table, "p", 0.5, 0.25, 0.125, to="u")
     teach(guide, table, "q", 0.25, 0.5, 0.0, to="v")
@@ -56,7 +56,7 @@ def test_redirect_adds_terms_of_source() -> None:
 
 @pytest.mark.paper("personalized-url-optimisation")
 def test_least_prunes_until_second_parent() -> None:
-    """A score of 1 + .25 is below 1.5 and pruned; a second parent raises it to 2 + .25."""
+    """One parent gives 1 + .25, below the limit of 1.5, so the link is pruned; a second raises it to 2 + .25."""
     guide, table = LinkScore(least=1.5), Table()
     assert PRUNED == teach(guide, table, "p", 0.25)
     assert 2.25 == teach(guide, table, "q", 0.0)
@@ -67,7 +67,7 @@ def test_least_is_inclusive() -> None:
 
 
 def test_url_optimisation_default_threshold() -> None:
-    """A link of a page at the threshold of .1 passes, a single link of another page does not."""
+    """A link of a page at the threshold of .1 is kept; a single link of a less relevant page is pruned."""
     assert 1.1 == getattr(estimator("url-optimisation"), "least", None)
     links = {"a": "bc", "b": "d", "c": "e"}
     beta = {"a": 0.2, "b": 0.09, "c": 0.11}

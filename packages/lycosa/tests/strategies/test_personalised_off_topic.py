@@ -1,4 +1,4 @@
-"""Off-topic depth: irrelevant pages in a row on the path to a row."""
+"""Tests of off-topic depth: the number of irrelevant pages in a row on the path to a node."""
 
 import numpy as np
 
@@ -24,7 +24,9 @@ def of(depths: OffTopicDepth, table: Table, nodes: str) -> list[int]:
 
 
 def test_off_topic_depth_counts_since_last_relevant_page() -> None:
-    """Depths along a chain: a (irrelevant seed) -> b 1 (irrelevant) -> c 2 (relevant) -> d 0 (irrelevant) -> e 1."""
+    """Depth grows with each irrelevant page: a (irrelevant seed), b 1 (irrelevant), c 2 (relevant), d 0 (irrelevant), e
+    1.
+    """
     depths, table = OffTopicDepth(), seeded("a")
     for node, child, relevance in (("a", "b", 0.0), ("b", "c", 0.0), ("c", "d", 1.0), ("d", "e", 0.0)):
         visit(depths, table, node, child, relevance=relevance)
@@ -32,7 +34,7 @@ def test_off_topic_depth_counts_since_last_relevant_page() -> None:
 
 
 def test_off_topic_depth_takes_best_parent() -> None:
-    """Found at depth 2 and then on a relevant page, it is 0; found again at a larger depth, it stays 0."""
+    """The smallest depth counts: 2 on the first parent, then 0 on a relevant page, and still 0 after a larger depth."""
     depths, table = OffTopicDepth(), seeded("a", "r")
     visit(depths, table, "a", "b")
     visit(depths, table, "b", "x")
@@ -44,7 +46,7 @@ def test_off_topic_depth_takes_best_parent() -> None:
 
 
 def test_off_topic_depth_of_seeds_is_0() -> None:
-    """A seed that an irrelevant page links to has depth 0, and its links count from there."""
+    """A seed linked from an irrelevant page has depth 0, and its links count from there."""
     depths, table = OffTopicDepth(), seeded("a", "s")
     visit(depths, table, "a", "s")
     visit(depths, table, "s", "t")
@@ -52,7 +54,7 @@ def test_off_topic_depth_of_seeds_is_0() -> None:
 
 
 def test_off_topic_depth_of_sitemaps_and_redirects() -> None:
-    """Links of a sitemap have depth 0, the target of a redirect that of its source."""
+    """Links of a sitemap have depth 0; a redirect target has the depth of its source."""
     depths, table = OffTopicDepth(), seeded("m", "a")
     visit(depths, table, "m", "p", kind="sitemap")
     visit(depths, table, "a", "b")

@@ -1,4 +1,4 @@
-"""PageRank and Navigational Rank: by hand, and against networkx and the definition."""
+"""Tests of PageRank and Navigational Rank: by hand, and against networkx and the definition."""
 
 import random
 from typing import Any
@@ -16,10 +16,10 @@ from teaching import redirect, score, see, teach
 
 @pytest.mark.paper("rules-importance")
 def test_pagerank_three_nodes_by_hand() -> None:
-    """Page a links to b and c, b to a, c is not crawled; damping .5.
+    """With B = (1 - .5) / 3 + .5 * c / 3 for every node, a = B + b/2, b = B + a/4, c = B + a/4.
 
-    With B = (1 - .5) / 3 + .5 * c / 3 for every node: a = B + b/2, b = B + a/4, c = B + a/4. So b = c, and a = b + b/2
-    - a/4, that is a = 6/5 b; a + b + c = 1 gives b = c = 5/16 and a = 6/16.
+    Page a links to b and c, b to a, c is not crawled; damping is .5. So b = c, and a = b + b/2 - a/4, that is a = 6/5
+    b; a + b + c = 1 gives b = c = 5/16 and a = 6/16.
     """
     pagerank, table = PageRank(damping=0.5, period=1, iterations=60), Table()
     teach(pagerank, table, "a", 0.0, "b", "c")
@@ -28,7 +28,7 @@ def test_pagerank_three_nodes_by_hand() -> None:
 
 
 def test_pagerank_one_iteration_by_hand() -> None:
-    """From 1/3 each, one step: B = (.5 + .5 * 1/3) / 3 = 2/9; a = 2/9 + 1/6 = 7/18, b = c = 2/9 + 1/12 = 11/36."""
+    """One step from 1/3 each: B = (.5 + .5 * 1/3) / 3 = 2/9; a = 2/9 + 1/6 = 7/18, b = c = 2/9 + 1/12 = 11/36."""
     pagerank, table = PageRank(damping=0.5, period=1, iterations=1), Table()
     teach(pagerank, table, "a", 0.0, "b", "c")
     teach(pagerank, table, "b", 0.0, "a")
@@ -43,7 +43,10 @@ def test_pagerank_sums_to_1() -> None:
 
 
 def test_pagerank_new_page_shares_rank_between_computations() -> None:
-    """The first visit computes: a = 20/77, b = c = 57/154. Then b passes .85 * b / 2 each to c and to a new d."""
+    """Between computations a new page passes on its rank: b gives .85 * b / 2 each to c and to a new d.
+
+    The first visit computes a = 20/77, b = c = 57/154.
+    """
     pagerank, table = PageRank(period=100, iterations=60), Table()
     assert {"a", "b", "c"} == set(teach(pagerank, table, "a", 0.0, "b", "c"))
     assert pytest.approx([20 / 77, 57 / 154, 57 / 154]) == score(pagerank, table, "a", "b", "c")
@@ -53,7 +56,7 @@ def test_pagerank_new_page_shares_rank_between_computations() -> None:
 
 
 def test_pagerank_is_computed_first_and_every_period() -> None:
-    """With period 2: at visits 1, 3 and 5."""
+    """With period 2 ranks are computed at visits 1, 3 and 5."""
     pagerank, table = PageRank(period=2), Table()
     for node in "abcde":
         table.add_seed(node)
@@ -72,7 +75,7 @@ def test_pagerank_redirect_replaces_source(period: int) -> None:
 
 @pytest.mark.paper("batsakis-pagerank")
 def test_pagerank_equals_networkx() -> None:
-    """On a random graph of 60 nodes of which 25 are crawled, every rank is that of networkx's Google matrix."""
+    """On a random graph of 60 nodes, 25 of them crawled, ranks equal those of networkx's Google matrix."""
     networkx = pytest.importorskip("networkx")
     chance = random.Random(3)
     names = [f"n{number}" for number in range(60)]
@@ -97,11 +100,11 @@ def test_pagerank_equals_networkx() -> None:
     ],
 )
 def test_nr_four_nodes_by_hand(iterations: int, a: float, c: float) -> None:
-    """Page a (beta .8) links to b and c, b (beta .4) to c and d; d_o is 2 of both, d_i(c) = 2, d_i(b) = d_i(d) = 1.
+    """NR1 is .5 * beta + .5 * average(NR1(child) / in-degree), NR2 is .5 * average(NR1(parent) / out-degree).
 
-    NR1 starts from beta. NR1(b) is .5 * .4 = .2 after any round, as c and d have 0. NR1(a) is .5 * .8 + .5 *
-    average(NR1(b) / 1, NR1(c) / 2), where NR1(b) is .4 in the first round and .2 in the second. NR2(c) = .5 *
-    average(NR1(a) / 2, NR1(b) / 2), and NR2(d) = .5 * NR1(b) / 2 = .05.
+    Page a (beta .8) links to b and c, b (beta .4) to c and d. NR1 starts from beta. NR1(b) is .5 * .4 = .2 after any
+    round, as c and d have 0. NR1(a) is .5 * .8 + .5 * average(NR1(b) / 1, NR1(c) / 2), where NR1(b) is .4 in the first
+    round and .2 in the second. NR2(c) = .5 * average(NR1(a) / 2, NR1(b) / 2), and NR2(d) = .5 * NR1(b) / 2 = .05.
     """
     nr, table = NavigationalRank(eta=0.5, iterations=iterations, period=1), Table()
     teach(nr, table, "a", 0.8, "b", "c")
@@ -110,8 +113,10 @@ def test_nr_four_nodes_by_hand(iterations: int, a: float, c: float) -> None:
 
 
 def test_nr_new_page_is_scored_between_sweeps() -> None:
-    """NR1(a) = .5 * .8 = .4, so b and c get .5 * .4 / 2 = .1; then NR1(b) = .2 (c and d have 0), so d gets .5 * .2 / 2
-    = .05 and c .5 * average(.4 / 2, .2 / 2) = .075, while NR1(a) is updated by the next sweep.
+    """Between sweeps only the page and its links get values; NR1(a) is updated by the next sweep.
+
+    NR1(a) = .5 * .8 = .4, so b and c get .5 * .4 / 2 = .1. Then NR1(b) = .2 (c and d have 0), so d gets .5 * .2 / 2 =
+    .05 and c .5 * average(.4 / 2, .2 / 2) = .075.
     """
     nr, table = NavigationalRank(period=100), Table()
     assert {"b", "c"} == set(teach(nr, table, "a", 0.8, "b", "c"))
@@ -121,7 +126,7 @@ def test_nr_new_page_is_scored_between_sweeps() -> None:
 
 
 def test_nr_page_linking_to_known_pages() -> None:
-    """Page b (beta .4) is known when a is fetched and links to it: NR1(a) = .5 * 0 + .5 * .2 / 1, before any sweep."""
+    """If a links to the fetched page b (beta .4), NR1(a) = .5 * 0 + .5 * .2 / 1 before any sweep."""
     nr, table = NavigationalRank(period=100), Table()
     teach(nr, table, "b", 0.4)
     teach(nr, table, "a", 0.0, "b")
@@ -129,7 +134,7 @@ def test_nr_page_linking_to_known_pages() -> None:
 
 
 def test_nr_sweep_returns_all_rows() -> None:
-    """With period 2 the second visit returns every row, the third its links only."""
+    """With period 2 the second visit returns every row, the third only its links."""
     nr, table = NavigationalRank(period=2), Table()
     assert {"b", "c"} == set(teach(nr, table, "a", 0.8, "b", "c"))
     assert {"a", "b", "c", "d"} == set(teach(nr, table, "b", 0.4, "c", "d"))
@@ -138,7 +143,7 @@ def test_nr_sweep_returns_all_rows() -> None:
 
 @pytest.mark.parametrize("period", [1, 100])
 def test_nr_redirect_passes_on_links(period: int) -> None:
-    """Page a (NR1 .4) links to old and b; new takes the place of old: .5 * .4 / 2."""
+    """The target takes the place of the source among the two links of a (NR1 .4): .5 * .4 / 2."""
     nr, table = NavigationalRank(period=period), Table()
     teach(nr, table, "a", 0.8, "old", "b")
     redirect(nr, table, "old", "new")
@@ -169,7 +174,7 @@ VISITS = st.lists(
 def literally(
     edges: list[tuple[str, str]], beta: dict[str, float], eta: float, iterations: int
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Return NR1 and NR2 as in the paper, NR2 iterated as often as NR1, node by node."""
+    """Return NR1 and NR2 as defined in the paper, node by node; NR2 is iterated as often as NR1."""
 
     def average(values: list[float]) -> float:
         return sum(values) / len(values) if values else 0.0

@@ -1,4 +1,4 @@
-"""Redirects: final targets of links after pages moved."""
+"""Tests of redirects: final targets of links."""
 
 import numpy as np
 from hypothesis import given, settings

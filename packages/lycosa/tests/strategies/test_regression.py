@@ -1,4 +1,4 @@
-"""Linear regression on the fl_ and sl_ features: by hand, against a batch solution, and in a crawl."""
+"""Tests of linear regression on the fl_ and sl_ features: by hand, against a batch solution, and in a crawl."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lycosa.strategies.regression import Regression
 
 
 def learned(made: Regression, *pages: tuple[str, float, str], outcome: str = "ok") -> Table:
-    """Return a table after some pages: name, beta and links (one letter each)."""
+    """Return the table after visits given as name, beta and links (one letter each)."""
     table = Table()
     for node, beta, links in pages:
         table.add_seed(node)
@@ -32,15 +32,15 @@ def learned(made: Regression, *pages: tuple[str, float, str], outcome: str = "ok
 
 @pytest.mark.paper("gouriten-lr-fl")
 def test_regression_three_pages_by_hand() -> None:
-    """Pages with 0, 1 and 2 parents of beta 0 and with beta 0, 0 and 1: only the in-degree differs.
+    """Weights solve the normal equations; only the in-degree differs between pages: 0, 1 and 2 parents, beta 0, 0 and
+    1.
 
     With x = (degree, 1), rows (0, 1), (1, 1), (2, 1), y = (0, 0, 1) and ridge r = .5 the normal equations are
 
-        (0 + 1 + 4 + r) w + (0 + 1 + 2) c = 0 + 0 + 2
-        (0 + 1 + 2) w + (1 + 1 + 1 + r) c = 0 + 0 + 1
+    (0 + 1 + 4 + r) w + (0 + 1 + 2) c = 0 + 0 + 2 (0 + 1 + 2) w + (1 + 1 + 1 + r) c = 0 + 0 + 1
 
     or 5.5 w + 3 c = 2 and 3 w + 3.5 c = 1, so w = (2 * 3.5 - 3 * 1) / (5.5 * 3.5 - 3 * 3) = 4 / 10.25 and c = (5.5 * 1
-    - 3 * 2) / 10.25 = -.5 / 10.25. The other features are 0, and so are their weights.
+    - 3 * 2) / 10.25 = -.5 / 10.25. The weights of the other features, which are 0, are 0.
     """
     made = Regression("fl", smooth=False, ridge=0.5, literal=True)
     table = learned(made, ("a", 0.0, "bc"), ("b", 0.0, "c"), ("c", 1.0, "d"))
@@ -67,7 +67,7 @@ def test_regression_priorities_are_0_before_training() -> None:
 
 
 def test_features_first_level() -> None:
-    """Degree, sums of beta, alpha and their product; log(1 + x) with smoothing."""
+    """Features are degree, sums of beta, alpha and their product; log(1 + x) of each with smoothing."""
     visit = Visit("a", "page", "ok", 1, relevance=0.5, links=Links.to("b"))
     visit.links.link_relevances[:] = 0.25
     for smooth in (False, True):
@@ -84,14 +84,14 @@ def test_features_first_level() -> None:
 
 @pytest.mark.paper("gouriten-lr-sl")
 def test_features_second_level() -> None:
-    """There are seven features: after u -> v, w and w with beta .5, v has a sibling with .5."""
+    """There are seven features. After u -> v, w and w with beta .5, v has a sibling with .5."""
     made = Regression("sl", smooth=False)
     table = learned(made, ("u", 0.25, "vw"), ("w", 0.5, ""))
     assert [1, 0.25, 0, 0, 0.5, 0, 0] == made.features(np.array([table.row_of["v"]], np.int32), table)[:, 0].tolist()
 
 
 class Spy(Regression):
-    """Records its training examples."""
+    """Regression that records its training examples."""
 
     def _train(self, features: NDArray[np.float32], beta: float) -> None:
         self.__dict__.setdefault("seen", []).append((features.tolist(), beta))
@@ -103,8 +103,8 @@ def test_features_are_taken_before_visit() -> None:
     learned(made, ("u", 0.25, "vw"), ("w", 0.5, "uvw"), ("v", 1.0, "wv"))
     expected = [
         ([0, 0, 0, 0, 0, 0, 0], 0.25),
-        ([1, 0.25, 0, 0, 0, 0, 0], 0.5),  # w: one parent; no sibling has been crawled
-        ([2, 0.75, 0, 0, 0.75, 0, 0], 1.0),  # v: parents u and w; siblings w (by u), u (by w, with .25): .5 + .25
+        ([1, 0.25, 0, 0, 0, 0, 0], 0.5),  # w: one parent, no crawled sibling
+        ([2, 0.75, 0, 0, 0.75, 0, 0], 1.0),  # v: parents u and w; siblings w (by u) and u (by w, with .25), so .5 + .25
     ]
     assert expected == made.__dict__["seen"]
 
@@ -125,7 +125,7 @@ def test_regression_ignores_failures_and_redirects(kind: str) -> None:
 @pytest.mark.paper("gouriten-incremental")
 @pytest.mark.parametrize("lines", [4, 7])
 def test_regression_equals_batch_solution(lines: int) -> None:
-    """Recursive and direct least squares agree to 1e-6, with nearly collinear features among them."""
+    """Recursive and direct least squares agree to 1e-6, even with nearly collinear features."""
     rng = np.random.default_rng(3)
     made = Regression("fl" if lines == 4 else "sl", ridge=1e-3)
     x = np.log1p(rng.exponential(size=(6_000, lines))).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Rule books: counting, chaining and file format."""
+"""Tests of rule books: counting, chaining and the file format."""
 
 import itertools
 from pathlib import Path
@@ -20,7 +20,7 @@ def paper() -> RuleBook:
 
 @pytest.mark.paper("rules-table-2")
 def test_add_counts_table_2(paper: RuleBook) -> None:
-    """Ten pages for each class give the rules of table 2."""
+    """Ten pages per class give the rules of table 2."""
     assert {
         ("DH", "CH"): 0.8, ("DH", "PH"): 0.1, ("DH", "SP"): 0.1,
         ("CH", "DH"): 0.2, ("CH", "CH"): 0.4, ("CH", "PH"): 0.4,
@@ -36,7 +36,9 @@ def test_chain_one_link_figure_3(paper: RuleBook) -> None:
 
 @pytest.mark.paper("rules-chaining", "rules-figure-5")
 def test_chain_two_links_figure_5(paper: RuleBook) -> None:
-    """At depth 2: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42; PH has its loop only, .3; SP has no path."""
+    """At depth 2 paths are added: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42; PH has only its loop, .3; SP has no
+    path.
+    """
     chances = paper.chain({"PH"}, depth=2)
     assert {"DH": 0.42, "CH": 0.42, "PH": 0.3} == {name: pytest.approx(value) for name, value in chances.items()}
     assert "SP" not in chances
@@ -44,20 +46,20 @@ def test_chain_two_links_figure_5(paper: RuleBook) -> None:
 
 @pytest.mark.paper("rules-merging")
 def test_chain_max_takes_best_path(paper: RuleBook) -> None:
-    """DH has its best path, .8 * .4 = .32, and CH its direct rule, .4."""
+    """With merge=max the best path counts: .8 * .4 = .32 for DH, the direct rule .4 for CH."""
     chances = paper.chain({"PH"}, depth=2, paths="max")
     assert (pytest.approx(0.32), pytest.approx(0.4)) == (chances["DH"], chances["CH"])
 
 
 @pytest.mark.paper("rules-cycle-free")
 def test_chain_three_links_excludes_cycles(paper: RuleBook) -> None:
-    """At depth 3 nothing is added: DH -> CH -> DH -> PH and CH -> CH -> ... repeat a class."""
+    """Depth 3 adds nothing, as DH -> CH -> DH -> PH and CH -> CH -> ... repeat a class."""
     assert paper.chain({"PH"}, depth=2) == paper.chain({"PH"}, depth=3)
 
 
 @pytest.mark.paper("rules-max-depth")
 def test_chain_three_links_in_a_row() -> None:
-    """A -> B -> C -> T is found at depth 3, .5 * .4 * .3 = .06, and not at 2."""
+    """A -> B -> C -> T needs depth 3: .5 * .4 * .3 = .06; at depth 2 it has no path."""
     book = RuleBook()
     for source, to, good in (("A", "B", 5), ("B", "C", 4), ("C", "T", 3)):
         book.add(source, to, good)
@@ -67,7 +69,7 @@ def test_chain_three_links_in_a_row() -> None:
 
 
 def test_chain_rejects_too_many_paths() -> None:
-    """With 150 classes that all link to each other, three links work, and four are rejected with advice."""
+    """With 150 classes that all link to each other, depth 3 works, and depth 4 is rejected."""
     book, names = RuleBook(), [f"C{number}" for number in range(150)]
     for source in names:
         for to in names:
@@ -78,7 +80,7 @@ def test_chain_rejects_too_many_paths() -> None:
 
 
 def test_chain_merges_several_targets(paper: RuleBook) -> None:
-    """CH and PH together: DH .8 + .1 = .9; inside, (4 + 4 + 4 + 3) of 20 links stay: .75 for both."""
+    """For the targets CH and PH, DH has .8 + .1 = .9; both targets have (4 + 4 + 4 + 3) of 20 links, .75."""
     chances = paper.chain({"CH", "PH"}, depth=1)
     assert {"DH": pytest.approx(0.9), "CH": 0.75, "PH": 0.75} == chances
 
@@ -153,7 +155,7 @@ def test_save_and_load_round_trip(
 
 
 def test_load_uses_edited_probability(tmp_path: Path, paper: RuleBook) -> None:
-    """Counts do not override an edited .9 instead of .1."""
+    """An edited probability, .9 instead of .1, is not overridden by counts."""
     path = tmp_path / "rules.tsv"
     paper.save(path)
     path.write_text(path.read_text().replace("DH\tCH\t0.8", "DH\tCH\t0.05").replace("DH\tPH\t0.1", "DH\tPH\t0.85"))

@@ -1,4 +1,4 @@
-"""The sleeping bandit: path vectors, groups, upper bounds, rewards and the URL classifier, by hand."""
+"""Tests of the sleeping bandit: path vectors, groups, upper bounds, rewards and the URL classifier."""
 
 import math
 from collections import Counter
@@ -29,9 +29,10 @@ def taught(**parameters: float) -> tuple[Table, SleepingBandit]:
 
 
 def test_vector_of_path() -> None:
-    """`html a`: three pairs, [SOS] html, html a, a [EOS], numbers 0, 1 and 2, each with 1/3, in 0, 3896, 3697.
+    """Each of the n pairs of a path has 1 / n, at the dimension to which its number is hashed.
 
-    766245317 mod 2^15 = 31173, and 31173 / 8 = 3896.6; 2 * 31173 mod 2^15 = 29578, and 29578 / 8 = 3697.25.
+    `html a` has the pairs [SOS] html, html a, a [EOS] with numbers 0, 1 and 2, at 0, 3896 and 3697: 766245317 mod 2^15
+    = 31173, and 31173 / 8 = 3896.6; 2 * 31173 mod 2^15 = 29578, and 29578 / 8 = 3697.25.
     """
     where, values = Groups(0.75).vector("html a")
     assert dict.fromkeys((0, 3896, 3697), pytest.approx(1 / 3)) == dict(
@@ -42,18 +43,18 @@ def test_vector_of_path() -> None:
 def test_vector_averages_pairs_in_same_dimension() -> None:
     groups = Groups(0.75)
     groups.vector("html a")
-    groups._shared[3896] += 1  # as if a later pair had the same dimension
+    groups._shared[3896] += 1  # simulate a later pair with the same dimension
     where, values = groups.vector("html a")
     assert pytest.approx(1 / 6) == values[where.tolist().index(3896)]
-    assert hashed(0) == hashed(1 << 15) == 0  # numbers that differ by 2^15 share one
+    assert hashed(0) == hashed(1 << 15) == 0  # numbers that differ by 2^15 share a dimension
 
 
 def test_join_nearest_group_or_new_one() -> None:
-    """`html body a` and `html body b`: of four pairs two are shared, a cosine of 2/4; with theta = .5 they are one
-    group.
+    """Paths join the nearest group if the cosine is at least theta (.5); the centre is the mean of its members.
 
-    The centre is then the mean: shared pairs 1/4, the others 1/8. `html body a` to it: (2/16 + 2/32) / (1/2 * sqrt(2/16
-    + 4/64)) = .1875 / (.5 * .4330) = .866.
+    `html body a` and `html body b` share two of four pairs, a cosine of 2/4. In the centre shared pairs have 1/4 and
+    others 1/8, so the cosine of `html body a` with it is (2/16 + 2/32) / (1/2 * sqrt(2/16 + 4/64)) = .1875 / (.5 *
+    .4330) = .866.
     """
     apart, together = Groups(0.51), Groups(0.5)
     assert [0, 1, 0] == [apart.join(path) for path in ("html body a", "html body b", "html body a")]
@@ -82,8 +83,11 @@ def test_join_beyond_max_groups_takes_nearest(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_upper_bounds_by_hand() -> None:
-    """After the seed and three pages, t = 4. Menu: two pulls, no reward: 2.83 sqrt(log 4 / 2) = 2.3548; text: one pull
-    with a relevant page: 1 + 2.83 sqrt(log 4 / 1) = 4.3302."""
+    """The upper bound is mean reward + 2.83 sqrt(log t / n), where t = 4 after the seed and three pages.
+
+    Menu: two pulls without reward, 2.83 sqrt(log 4 / 2) = 2.3548. Text: one pull with a relevant page, 1 + 2.83
+    sqrt(log 4 / 1) = 4.3302.
+    """
     table, bandit = taught()
     for node, relevance in (("m1", 0.0), ("m2", 0.0), ("t1", 1.0)):
         see(bandit, table, page(node, relevance))
@@ -94,7 +98,8 @@ def test_upper_bounds_by_hand() -> None:
     assert {f"links at {TEXT}": 1.0, "tried seldom": pytest.approx(text - 1)} == terms
     rows = table.rows()
     assert table.row_of["t2"] == bandit.choose(rows, 1, table)
-    assert table.row_of["m3"] == bandit.choose(rows[rows != table.row_of["t2"]], 1, table)  # the other group is asleep
+    # without t2 the text group is asleep
+    assert table.row_of["m3"] == bandit.choose(rows[rows != table.row_of["t2"]], 1, table)
 
 
 def test_choose_draws_any_link_of_best_group() -> None:
@@ -105,14 +110,13 @@ def test_choose_draws_any_link_of_best_group() -> None:
 
 
 def test_reward_of_predicted_page_goes_to_parents_group() -> None:
-    """`x` is found on t1 and classified as relevant: fetched first, and rewarded to the text group, not to its own,
-    menu.
+    """A page that is classified as relevant is fetched first; its reward counts for the group of its parent.
 
-    Text: one pull, one reward; menu: one pull (x is a page, too), none. If it is irrelevant, there is no reward.
+    `x` is linked from t1, so its reward counts for the text group, not for its own, menu, which still counts the pull.
     """
     for relevance, rewards in ((1.0, [0.0, 1.0]), (0.0, [0.0, 0.0])):
         table, bandit = taught()
-        bandit.addresses_.steps, bandit.addresses_.intercept = 10, 1.0  # classifies everything as relevant
+        bandit.addresses_.steps, bandit.addresses_.intercept = 10, 1.0  # make it classify everything as relevant
         see(bandit, table, page("t1", 0.0, x=MENU))
         assert table.row_of["x"] == bandit.choose(table.rows(), 1, table)
         assert score(bandit, table, "x")[0] > TARGET
@@ -120,7 +124,7 @@ def test_reward_of_predicted_page_goes_to_parents_group() -> None:
         assert ([1.0, 1.0], rewards) == (bandit.groups_.pulls[:2].tolist(), bandit.groups_.rewards[:2].tolist())
 
 
-def test_failures_copies_and_revisits() -> None:
+def test_rewards_ignore_failures_copies_and_revisits() -> None:
     table, bandit = taught()
     see(bandit, table, Visit("m1", "page", "gone", 1))
     assert (2, 0.0) == (bandit.requests_, bandit.groups_.pulls[0])
@@ -144,9 +148,10 @@ def test_bigrams_ignore_case() -> None:
 
 
 def test_classifier_batch_by_hand() -> None:
-    """Ten times the URL `ab`, relevant. First step: p = 0, the rate 1 / (1e-4 * 1000) = 10, the slope 1/2: 5.
+    """The classifier takes steps of logistic regression with a decaying rate, here ten times the relevant URL `ab`.
 
-    Second: the weight shrinks by 10 / 1.001 * 1e-4; p = 4.995 + .05; the rest of the slope is 1 / (exp(p) + 1).
+    First step: p = 0, rate 1 / (1e-4 * 1000) = 10, slope 1/2, so 5. Second step: the weight shrinks by 10 / 1.001 *
+    1e-4, p = 4.995 + .05, and the slope is 1 / (exp(p) + 1).
     """
     model = AddressClassifier()
     for _ in range(BATCH - 1):

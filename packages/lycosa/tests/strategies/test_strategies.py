@@ -1,4 +1,4 @@
-"""The registry of strategies."""
+"""Tests of the registry of strategies."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def test_parameters_fixed_by_name_are_hidden() -> None:
 
 
 def test_describe_bandits_lists_used_parameters() -> None:
-    """Defaults include the paper's mab_var-0.2-200."""
+    """The registered defaults include the paper's mab_var-0.2-200."""
     described = {
         name: {key: value for key, (_, value) in describe(name).items() if key != "arms"}
         for name in STRATEGIES
@@ -98,14 +98,14 @@ def test_estimator_class_with_required_arguments(name: str, why: str) -> None:
 
 
 class Broken:
-    """Fails in its constructor."""
+    """Class whose constructor fails."""
 
     def __init__(self) -> None:
         raise RuntimeError("no luck")
 
 
 class Picks:
-    """Has `pick` only."""
+    """Class that implements only `pick`."""
 
     def pick(self) -> None:
         pass

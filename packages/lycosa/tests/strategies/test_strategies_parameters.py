@@ -1,4 +1,4 @@
-"""Invalid parameters of strategies are rejected with advice."""
+"""Tests of invalid strategy parameters, and of the advice in their error messages."""
 
 from collections.abc import Callable
 

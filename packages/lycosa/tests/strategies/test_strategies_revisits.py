@@ -1,4 +1,4 @@
-"""Revisited pages in strategies: new links are ranked, and nothing is learned twice."""
+"""Tests of revisited pages in strategies: new links are ranked, and nothing is learned twice."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ REEFS = Ontology.build({"reef": ["reef"], "coral": ["coral"]}, broader=[("coral"
 
 
 class Deaf(BestFirst):
-    """Ignores revisits."""
+    """Estimator that ignores revisits."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         rows = super().learn(step, table)
@@ -48,7 +48,7 @@ class Deaf(BestFirst):
 
 
 class Once(BestFirst):
-    """Assumes that a page is visited once."""
+    """Estimator that raises KeyError if a page is visited twice."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         met = self.__dict__.setdefault("met_", set())
@@ -62,7 +62,7 @@ CHANCE = random.Random(3)
 
 
 class Whimsical(BestFirst):
-    """Ranks the new links of a revisited page by a number that is not in the log."""
+    """Estimator that cannot be replayed: it ranks new links of revisited pages by an unlogged random number."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         if step.visit.follows:
@@ -84,7 +84,7 @@ def test_checks_reject_estimators_that_cannot_be_resumed() -> None:
 
 
 class Crawl:
-    """A table and an estimator over it, fed by hand."""
+    """Estimator and table, with helpers that feed visits."""
 
     def __init__(self, estimator: Any, *seeds: str) -> None:
         self.estimator, self.table = estimator, Table()
@@ -93,7 +93,7 @@ class Crawl:
             self.table.add_seed(seed)
 
     def page(self, node: str, relevance: float, links: dict[str, float], again: bool = False, **more: Any) -> list[str]:
-        """Feed a page, or a version of it; return the nodes whose priority may have changed."""
+        """Feed a page, or a new version of it if `again`; return the nodes whose priority may have changed."""
         visit = Visit(
             node, "revisit" if again else "page", "ok", 1, relevance=relevance, links=Links.to(*links), **more
         )
@@ -102,7 +102,7 @@ class Crawl:
         return self.learn(visit)
 
     def move(self, node: str, target: str) -> list[str]:
-        """Feed a page that has moved."""
+        """Feed a redirect of a page that has moved."""
         return self.learn(Visit(node, "revisit", "redirect", 1, links=Links.to(target), data={"follows": 1.0}))
 
     def learn(self, visit: Visit) -> list[str]:
@@ -124,7 +124,7 @@ class Crawl:
 
 
 def test_best_first_revisit_uses_current_relevance() -> None:
-    """The old link has (.8 + .4) / 2, the new one (.2 + 1) / 2; the old one is not counted again."""
+    """The known link keeps (.8 + .4) / 2; the new one has (.2 + 1) / 2, by the current relevance."""
     crawl = Crawl(BestFirst(merge="sum"))
     crawl.page("a", 0.8, {"b": 0.4})
     assert ["c"] == crawl.page("a", 0.2, {"b": 0.9, "c": 1.0}, again=True)
@@ -132,7 +132,7 @@ def test_best_first_revisit_uses_current_relevance() -> None:
 
 
 def test_first_level_revisit_counts_parent_once() -> None:
-    """Link b keeps its fl_n of .8 when its page is revisited with .5, and c, which is new, has .5."""
+    """Link b keeps fl_n .8 when its page is revisited with .5; the new link c has .5."""
     crawl = Crawl(FirstLevel("n", smooth=False))
     crawl.page("a", 0.8, {"b": 0.0})
     crawl.page("a", 0.5, {"b": 0.0, "c": 0.0}, again=True)
@@ -140,7 +140,7 @@ def test_first_level_revisit_counts_parent_once() -> None:
 
 
 def test_second_level_revisit_adds_siblings() -> None:
-    """Link c is new beside b (.5), and d is new and fetched (.25): c has .5 + .25, and the old link e .25 more."""
+    """Link c is new, with siblings b (.5) and d (new, fetched, .25): .5 + .25; the known link e gains .25."""
     crawl = Crawl(SecondLevel("n", smooth=False), "a", "d")
     crawl.page("d", 0.25, {})
     crawl.page("a", 0.8, {"b": 0.0, "e": 0.0})
@@ -160,7 +160,7 @@ def test_regression_revisit_is_not_trained() -> None:
 
 
 def test_out_links_revisit_counts_current_links() -> None:
-    """A page of two links that has three now, one of them new: the new link has 3."""
+    """The new link on a page that had two links and now has three has priority 3."""
     crawl = Crawl(OutLinks())
     crawl.page("a", 0.0, {"b": 0.0, "c": 0.0})
     crawl.page("a", 0.0, {"b": 0.0, "d": 0.0, "c": 0.0}, again=True)
@@ -168,7 +168,7 @@ def test_out_links_revisit_counts_current_links() -> None:
 
 
 def test_fish_search_revisit_uses_position_on_page() -> None:
-    """With a width of 1 the first link of an irrelevant page is preferred, new or not; a new one after it is not."""
+    """With width 1 only the first link of an irrelevant page is preferred, whether it is new or not."""
     crawl = Crawl(FishSearch(width=1, threshold=0.5))
     crawl.page("a", 0.0, {"b": 0.0})
     crawl.page("a", 0.0, {"b": 0.0, "c": 0.0}, again=True)
@@ -204,7 +204,7 @@ def test_pagerank_sums_to_1_after_page_moved() -> None:
 
 
 def test_nr_revisit_equals_definition() -> None:
-    """Period 1 is the definition; between two periods a new link gets NR1 / d_o with all links counted.
+    """With period 1 values equal the definition; between sweeps a new link gets NR1 / d_o, counting all links.
 
     NR1(a) = .5 * .8 = .4, and NR2(b) = .5 * .4 / 1. Then a has .2 and two links: NR1 = .1, and NR2(c) = .5 * .1 / 2.
     """
@@ -220,12 +220,14 @@ def test_nr_revisit_equals_definition() -> None:
 
 
 def balanced(flow: CashFlow) -> bool:
-    """Return whether rows and pool hold the seeds' cash plus the revisions."""
+    """Return whether rows and pool together hold the cash of the seeds plus the revisions."""
     return bool(np.isclose(float(flow.cash_.sum()) + flow.pool_, flow.created_ + flow.revised_, rtol=1e-12))
 
 
 def test_opic_revisit_gives_to_all_links() -> None:
-    """Page a gives 1 to b; b gives half of it back. Revisited, a gives that 1/2 to b (fetched) and c, a half each."""
+    """Page a gives 1 to b, which returns half of it; revisited, a divides that 1/2 equally between b and the new link
+    c.
+    """
     crawl = Crawl(Opic(period=0))
     crawl.page("a", 0.0, {"b": 0.0})
     crawl.page("b", 0.0, {"a": 0.0, "x": 0.0})
@@ -241,7 +243,7 @@ def test_opic_moved_seed_pays_once() -> None:
     crawl.page("a", 0.0, {"b": 0.0})
     crawl.page("b", 0.0, {"a": 0.0})
     assert ["z"] == crawl.move("a", "z")
-    assert [] == crawl.move("a", "z")  # once
+    assert [] == crawl.move("a", "z")  # no effect the second time
     assert [0.0, 1.0] == crawl.priority("a", "z")
     assert crawl.table.is_seed[crawl.table.row_of["z"]]
     assert pytest.approx(1.0) == crawl.estimator.total(crawl.table)
@@ -262,10 +264,10 @@ def test_opic_dead_end_gets_links() -> None:
 
 
 def test_otie_revisit_uses_current_relevance() -> None:
-    """With a = .85, d = 3 and scale none 1.85 goes to b, which has beta 1: 1.85^2 come back. Now a has beta 0: .15 of
-    it.
+    """The cash of a revisited page is revised by its current beta, 0, so .15 of it is left, and divided by eq. 2.
 
-    Eq. 2 divides it by beta of b, which is 1, and by .25 * 0 + .75 * 1 of the new link: 4 parts to 3.
+    With a = .85 and d = 3, a gives 1.85 to b (beta 1), and gets 1.85^2 back. Eq. 2 divides in proportion to beta of b,
+    1, and .25 * 0 + .75 * 1 for the new link, that is 4 : 3.
     """
     crawl = Crawl(Otie(period=0, scale="none"))
     crawl.page("a", 1.0, {"b": 1.0})
@@ -279,7 +281,7 @@ def test_otie_revisit_uses_current_relevance() -> None:
 
 @pytest.mark.parametrize("flow", [Opic(period=3), Otie(period=3)])
 def test_cash_is_conserved_with_revisits(flow: CashFlow) -> None:
-    """Visit 300 pages in any order, with failures, redirects, new versions, moves and returns."""
+    """Visit 300 pages in random order, with failures, redirects, new versions, moves and returns."""
     chance, names = random.Random(5), [f"n{number}" for number in range(60)]
     crawl = Crawl(flow, *names[:3])
     seen: set[str] = set()
@@ -301,7 +303,7 @@ def test_cash_is_conserved_with_revisits(flow: CashFlow) -> None:
 
 
 def test_opic_alpha_moved_page_is_one_node() -> None:
-    """H + C of a page goes to its target: a has given its 1 (H = 1), received 1 since, and the target has 2."""
+    """A redirect target gets H + C of its source: a gave its 1 (H = 1) and received 2 since, so it has 3."""
     crawl = Crawl(OpicAlpha())
     crawl.page("a", 0.0, {"b": 0.0})  # b: 1 + 1
     crawl.page("b", 0.0, {"a": 0.0})  # a: 0 + 2
@@ -312,7 +314,7 @@ def test_opic_alpha_moved_page_is_one_node() -> None:
 
 
 def test_opic_alpha_revisit_gives_to_all_links() -> None:
-    """Page a received 2 from b; revisited it gives in proportion to C(u): b has 0 left, c is new and has 1."""
+    """A revisited page gives its cash (2, from b) in proportion to C(u): 0 for b and 1 for c, which is new."""
     crawl = Crawl(OpicAlpha())
     crawl.page("a", 0.0, {"b": 0.5})
     crawl.page("b", 0.0, {"a": 0.5})
@@ -358,7 +360,7 @@ def test_batch_revisit_is_not_counted() -> None:
 
 
 def scent() -> Crawl:
-    """Feed a page that led to a good one, with words."""
+    """Return a crawl of scent after a page that led to a relevant one."""
     crawl = Crawl(Scent(words="coral", vectors=False), "http://a.test/")
     crawl.page("http://a.test/", 0.5, {"http://a.test/b": 0.5, "http://a.test/c": 0.0}, terms=crawl.words("coral"))
     crawl.page("http://a.test/b", 0.9, {"http://a.test/d": 0.1}, terms=crawl.words("coral", "reef"))
@@ -444,7 +446,7 @@ def test_rules_revisit_is_not_a_case() -> None:
     counted = list(crawl.estimator.book_)
     crawl.page("b", 0.1, {"c": 0.0}, again=True, data={"classes": [["CH", 0.9]]})
     assert counted == list(crawl.estimator.book_)
-    assert [1.0] == crawl.priority("c")  # CH -> PH
+    assert [1.0] == crawl.priority("c")  # by the rule CH -> PH
     crawl.page("c", 0.1, {}, data={"classes": [["PH", 0.9]]})
     assert 5 == next(rule.cases for rule in crawl.estimator.book_ if (rule.source, rule.to) == ("CH", "PH"))
 

@@ -1,4 +1,4 @@
-"""TRES: splits of the tree, features of a link, the network and its target, and drawn links, by hand."""
+"""Tests of TRES: splits of the tree, features of a link, the network and its target, and sampled links."""
 
 from collections import Counter
 
@@ -26,8 +26,10 @@ def x_of(tres: Tres, table: Table, node: str) -> list[float]:
 
 
 def test_best_split_reduces_variance_most() -> None:
-    """Rewards 0 0 0 1 1 (variance .24). Feature 0 splits them at .2 (a variance of 0 on both sides), feature 1 at 1: 0
-    0 0 1 | 1, which leaves 4/5 * 3/16 = .15.
+    """The split with the smallest remaining variance is chosen, here feature 0 at .2, for the rewards 0 0 0 1 1.
+
+    The variance is .24. Feature 0 leaves 0 on both sides; feature 1 splits at 1, 0 0 0 1 | 1, and leaves 4/5 * 3/16 =
+    .15.
     """
     x = np.array([[0.1, 1], [0.2, 1], [0.1, 1], [0.5, 1], [0.6, 2]])
     rewards = np.array([0, 0, 0, 1, 1.0])
@@ -38,8 +40,11 @@ def test_best_split_reduces_variance_most() -> None:
 
 
 def test_features_of_link() -> None:
-    """From a seed, which counts as relevant: parent 1, closeness 1 / 1, path 1 / 1; two irrelevant pages later 0, 1 / 3
-    = .3 in tenths, path 1 / 3. The host: one of two pages relevant, .5.
+    """Features are parent relevance, closeness 1 / n to a relevant page, path, and the share of relevant pages of the
+    host.
+
+    From a seed, which counts as relevant: 1, 1 / 1, 1 / 1; two irrelevant pages later 0, 1 / 3 = .3 in tenths, 1 / 3.
+    One of the two pages of the host is relevant: .5.
     """
     table, tres = seeded("s"), Tres(threshold=0.5)
     see(tres, table, page("s", 0.0, "a", "b", link_relevances=[0.25, 0.0], url=[0.0, 0.5]))
@@ -62,10 +67,10 @@ def test_features_are_of_most_relevant_link() -> None:
 
 
 def test_leaf_of_five_pages_is_split() -> None:
-    """Pages a1 a2 (link relevance .5) are relevant, b1 b2 (0) are not: with the seed five, and split by the anchor.
+    """A leaf with five pages is split, and its links move to their side, whose mean reward is their value.
 
-    Open links move to their side and have the mean reward there. The seed (reward 1, without features) is on the side
-    of the b's: 1/3; the a's have 2/2.
+    The split is by the anchor: pages a1 a2 (link relevance .5) are relevant, b1 b2 (0) are not. The seed (reward 1,
+    without features) is on the side of the b's: 1/3; the a's have 2/2.
     """
     table, tres = seeded("s"), Tres(threshold=0.5)
     see(tres, table, page("s", 0.0, "a1", "a2", "b1", "b2", "a3", "b3", link_relevances=[0.5, 0.5, 0, 0, 0.5, 0]))
@@ -74,7 +79,7 @@ def test_leaf_of_five_pages_is_split() -> None:
     assert [pytest.approx(3 / 4)] * 2 == score(tres, table, "a3", "b3")
     changed = see(tres, table, page("b2", 0.0))
     assert {"a3", "b3"} <= set(changed)
-    assert (4, 0.0) == (tres.feature_[0], tres.value_[0])  # the anchor
+    assert (4, 0.0) == (tres.feature_[0], tres.value_[0])  # feature 4 is the anchor
     assert [1.0, pytest.approx(1 / 3)] == score(tres, table, "a3", "b3")
     assert {"pages with anchor > 0": 1.0} == tres.explain(table.row_of["a3"], table)
 
@@ -103,7 +108,7 @@ def test_choose_takes_largest_q_after_start() -> None:
 
 
 def test_network_forward_by_hand() -> None:
-    """Input 2 through weights 1, -3 and 1, biases 1, 0 and 5: 2 + 1 = 3, -9 becomes -.9, and 5 - .9 = 4.1."""
+    """Leaky ReLU units: 2 * 1 + 1 = 3, then 3 * -3 = -9 becomes -.9, and the output is -.9 * 1 + 5 = 4.1."""
     net = QNetwork(0)
     net.weights = [np.zeros_like(weight) for weight in net.weights]
     net.weights[0][0, 0], net.weights[1][0] = 1.0, 1.0
@@ -114,12 +119,12 @@ def test_network_forward_by_hand() -> None:
 
 
 def test_network_first_adam_step() -> None:
-    """The first step moves each weight by the rate, .001, against the sign of its slope, and the output towards y."""
+    """The first step moves each weight by the rate, .001, against the sign of its slope, and the output moves to y."""
     net, x = QNetwork(1), np.random.default_rng(1).random((4, 9))
     before, y = [weight.copy() for weight in net.weights], np.full(4, 3.0)
     net.train(x, y)
     assert pytest.approx(before[5][0] + 0.001, abs=1e-6) == net.weights[5][0]
-    # numerical slope of the mean squared error in one weight of the first layer
+    # numerical slope of the mean squared error for a weight of the first layer
     slopes = []
     for step in (1e-6, -1e-6):
         moved = [weight.copy() for weight in before]
@@ -133,7 +138,7 @@ def test_network_first_adam_step() -> None:
 
 
 def test_replay_target_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The target is y = r + .99 Q'(the best link by Q), with features seen from the page: it is relevant, so r = 1."""
+    """The target is y = r + .99 Q'(best link by Q), with features as seen from the page; r = 1, as it is relevant."""
     table, tres = seeded("s"), Tres(start=0, threshold=0.5)
     see(tres, table, page("s", 0.0, "a", "b", "c"))
     see(tres, table, page("b", 0.0))
@@ -143,8 +148,8 @@ def test_replay_target_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(net, "train", lambda x, y: targets.append(dict(zip(x[:, 8].tolist(), y.tolist(), strict=True))))
     tres.x_[table.row_of["a"], 8] = 0.75
     see(tres, table, page("a", 1.0, "d", "e", link_relevances=[0.5, 0.25]))  # the third page
-    # of `a` (.75): its best link is d, and the feature `parent relevant` is 1: 1 + .99 (.5 + .25); of the seed: its
-    # best link is a, which was fetched, seen from a seed, which counts as relevant
+    # For `a` (.75) the best link is d, and the feature 'parent relevant' is 1: 1 + .99 (.5 + .25). For the seed the
+    # best link is a, fetched since, as seen from a seed, which counts as relevant.
     assert [{0.75: pytest.approx(1 + GAMMA * 0.75), 0.0: pytest.approx(1 + GAMMA * 0.75)}] == targets
 
 

@@ -1,4 +1,4 @@
-"""Tests of scent: its terms compared with values computed by hand, credit for pages, rescored rows, and unusual pages."""
+"""Tests of scent: terms by hand, credit for pages, rescored rows, and unusual pages."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_anchor_words_by_hand() -> None:
 
 
 def test_words_in_pages_by_hand() -> None:
-    """Lift of a word on pages is (sum - n * mean) / (n + 3): cave and coral have (.5 - .4) / 4; water was on no page."""
+    """Lift of a word on pages is (sum - n * mean) / (n + 3): cave and coral have (.5 - .4) / 4; water on none."""
     crawl = two_pages()
     lift = (0.5 - 0.4) / (1 + 3)
     assert close(2 * lift / math.sqrt(2) / S) == crawl.term("anchor in pages", TROUT)

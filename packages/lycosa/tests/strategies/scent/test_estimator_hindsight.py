@@ -211,7 +211,7 @@ def test_new_places_term_by_path_names(url: str, names: int) -> None:
 
 
 def test_sum_again_in_blocks_equals_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums do not depend on the block size: 208 links at once equal blocks of seven, as blocks consist of whole pages."""
+    """Sums do not depend on the block size: blocks consist of whole pages, of 208 links or of seven."""
     scent, table = learn_web(random_relevances(1), vectors=False)
     scent.links_.sum_again(table.edges)
     at_once = numbers(scent).copy()

@@ -64,7 +64,7 @@ def test_outcome_of_exact_judge_is_relevance() -> None:
 
 
 def test_cosine_part_uses_logarithm_of_counts() -> None:
-    """Counts enter as 1 + log f: three times coral and once sea have the cosine (1 + log 3) / sqrt((1 + log 3)^2 + 1)."""
+    """Counts enter as 1 + log f: three times coral and once sea have (1 + log 3) / sqrt((1 + log 3)^2 + 1)."""
     made = OutcomesOfWords({"coral": 2.0}, feedback=False)
     assert pytest.approx(0.5) == made.page("coral", 0.5)
     cosine = (1 + math.log(3)) / math.hypot(1 + math.log(3), 1)
