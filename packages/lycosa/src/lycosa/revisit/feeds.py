@@ -14,22 +14,8 @@ from xml.etree import ElementTree as Tree
 
 from lycosa.core.errors import StoreError
 from lycosa.core.files import atomic_write, read_whole
-from lycosa.revisit.ledger import (
-    IMPORTANT_CHANGES,
-    ChangeFilter,
-    Excerpt,
-    LoggedChange,
-    Where,
-    changes,
-    describe_change,
-    end,
-    identity,
-    name,
-    nothing,
-    plain_line,
-    rfc3339,
-    story,
-)
+from lycosa.revisit import ledger
+from lycosa.revisit.ledger import ChangeFilter, Excerpt, LoggedChange, Where
 from lycosa.store.log import SqliteLog
 from lycosa.version import __version__
 from lycosa.web.urls import is_http
@@ -48,8 +34,8 @@ def atom(
     title: str,
     at: float = 0.0,
     address: str = "",
-    says: Callable[[LoggedChange], str] = story,
-    where: Where = nothing,
+    says: Callable[[LoggedChange], str] = ledger.story,
+    where: Where = ledger.nothing,
 ) -> bytes:
     """Return the feed of some changes, newest first.
 
@@ -58,8 +44,8 @@ def atom(
     """
     feed = Tree.Element("feed", xmlns=NAMESPACE)
     _add(feed, "id", crawl)
-    _add(feed, "title", f"Changes: {plain_line(title)}" if title else "Changes")
-    _add(feed, "updated", rfc3339(max((item.at for item in changes), default=at)))
+    _add(feed, "title", f"Changes: {ledger.plain_line(title)}" if title else "Changes")
+    _add(feed, "updated", ledger.rfc3339(max((item.at for item in changes), default=at)))
     _add(_add(feed, "author"), "name", "Lycosa")
     _add(feed, "generator", "Lycosa", version=__version__)
     if address:
@@ -73,15 +59,15 @@ def atom(
 def _entry(feed: Tree.Element, item: LoggedChange, says: str, shown: str) -> None:
     entry = _add(feed, "entry")
     _add(entry, "id", item.id)
-    _add(entry, "title", f"{name(item)} ({describe_change(item.change)})")
-    _add(entry, "updated", rfc3339(item.at))
-    _add(entry, "published", rfc3339(item.at))
+    _add(entry, "title", f"{ledger.name(item)} ({ledger.describe_change(item.change)})")
+    _add(entry, "updated", ledger.rfc3339(item.at))
+    _add(entry, "published", ledger.rfc3339(item.at))
     if shown:
         _add(entry, "link", rel="alternate", href=shown)
     if is_http(item.url):
-        _add(entry, "link", rel="via" if shown else "alternate", href=plain_line(item.url, 10_000))
+        _add(entry, "link", rel="via" if shown else "alternate", href=ledger.plain_line(item.url, 10_000))
     if item.change.what == "moved" and is_http(item.change.target):
-        _add(entry, "link", rel="related", href=plain_line(item.change.target, 10_000))
+        _add(entry, "link", rel="related", href=ledger.plain_line(item.change.target, 10_000))
     _add(entry, "category", term=item.change.what)
     if item.change.what == "changed":
         _add(entry, "category", term=item.change.kind)
@@ -105,9 +91,9 @@ class Feeds:
         log: SqliteLog,
         *,
         title: str = "",
-        wanted: ChangeFilter = IMPORTANT_CHANGES,
+        wanted: ChangeFilter = ledger.IMPORTANT_CHANGES,
         address: str = "",
-        excerpt: Excerpt = nothing,
+        excerpt: Excerpt = ledger.nothing,
     ) -> None:
         self.directory, self.log, self.title, self.wanted = directory, log, title, wanted
         self.address = address if not address or address.endswith("/") else f"{address}/"
@@ -119,12 +105,12 @@ class Feeds:
 
     def write(self) -> bool:
         """Write the file if its content changed; return whether it did."""
-        last = end(self.log)
+        last = ledger.end(self.log)
         if not self._read:
             self._newest.extendleft(newest(self.log, self.wanted, upto=last))
             self._told = self._of_last_run()
         else:
-            for item in changes(self.log, after=self._read, upto=last, wanted=self.wanted):
+            for item in ledger.changes(self.log, after=self._read, upto=last, wanted=self.wanted):
                 self._newest.append(item)
                 self._unwritten = True
         self._read = last
@@ -132,11 +118,9 @@ class Feeds:
             return False
         shown = list(reversed(self._newest))
         known = self._told
-        self._told = {it.id: known.get(it.id) or story(it, self.excerpt(it)) for it in shown}
-        address = self.address and self.address + ATOM
-        body = atom(
-            shown, crawl=identity(self.log).urn, title=self.title, address=address, says=lambda it: self._told[it.id]
-        )
+        self._told = {it.id: known.get(it.id) or ledger.story(it, self.excerpt(it)) for it in shown}
+        address, crawl = self.address and self.address + ATOM, ledger.identity(self.log).urn
+        body = atom(shown, crawl=crawl, title=self.title, address=address, says=lambda it: self._told[it.id])
         written = save(self.directory / ATOM, body)
         self._unwritten = False
         return written
@@ -153,9 +137,9 @@ class Feeds:
 
 
 def newest(
-    log: SqliteLog, wanted: ChangeFilter = IMPORTANT_CHANGES, *, upto: int | None = None, since: float = 0.0
+    log: SqliteLog, wanted: ChangeFilter = ledger.IMPORTANT_CHANGES, *, upto: int | None = None, since: float = 0.0
 ) -> list[LoggedChange]:
-    return list(islice(changes(log, wanted=wanted, upto=upto, since=since, newest_first=True), MAX_ENTRIES))
+    return list(islice(ledger.changes(log, wanted=wanted, upto=upto, since=since, newest_first=True), MAX_ENTRIES))
 
 
 def save(path: Path, content: bytes) -> bool:
