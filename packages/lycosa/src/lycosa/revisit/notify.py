@@ -58,7 +58,7 @@ class Channel:
         logging.getLogger("apprise").addHandler(logging.NullHandler())
         self._apprise = Apprise()
         if not self._apprise.add(address):  # not repeated in the message: it may contain a password
-            raise InputError("bad-notify", "--notify: unknown kind of address; write it like mailto://...")
+            raise InputError("bad-notify", "--notify: apprise does not know this kind of URL; use mailto://...")
         plugin: Any = self._apprise[0]
         if "overflow=" not in address:
             plugin.overflow_mode = OverflowMode.TRUNCATE  # one message of any length
