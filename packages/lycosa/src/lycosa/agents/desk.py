@@ -55,9 +55,8 @@ class Limits:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not 1 <= value < float("inf"):
-                raise InputError(
-                    "out-of-range", f"the limit of {name.replace('_', ' ')} is {value:g}: it must be 1 or more"
-                )
+                limit = name.replace("_", " ")
+                raise InputError("out-of-range", f"the limit of {limit} is {value:g}: it must be 1 or more")
 
 
 @dataclass
@@ -87,9 +86,8 @@ class Desk:
         try:
             root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(
-                "unwritable-file", f"cannot write in {root}: {error.strerror}; choose another directory"
-            ) from error
+            message = f"cannot write in {root}: {error.strerror}; choose another directory"
+            raise InputError("unwritable-file", message) from error
 
     async def collect(self, topic: str, seeds: Sequence[str], budget: int, stay: bool = False) -> Answer:
         """Start a collection; return at once."""
@@ -98,21 +96,16 @@ class Desk:
         handle = self._free_handle(topic)
         request = CrawlRequest(options, self.root / handle, clock=self._clock, authority=self._authority)
         self._start(handle, crawling.Crawl(request), "collecting")
-        return {
-            "handle": handle,
-            "state": "running",
-            "budget": options.budget,
-            "next": "Check its status; you can search and read it while it runs. Each host gets about one request "
-            "per second.",
-        }
+        advice = (
+            "Check its status; you can search and read it while it runs. Each host gets about one request per second."
+        )
+        return {"handle": handle, "state": "running", "budget": options.budget, "next": advice}
 
     async def look_again(self, handle: str) -> Answer:
         """Start revisiting the pages of a collection to detect changes; return at once."""
         path = self._path(handle)
         if self._runs(handle):
-            raise InputError(
-                "busy", f"{handle} has another operation in progress: check its status, and try again when it is done"
-            )
+            raise InputError("busy", f"{handle} has another operation in progress: try again when it is done")
         self._room(new=False)
         again = crawling.refresh(
             path, everything=True, requests=self.limits.pages, authority=self._authority, max_time=self.limits.seconds
@@ -151,7 +144,6 @@ class Desk:
         return {"collections": told, "in_all": len(names), "limits": vars(self.limits)}
 
     async def search(self, handle: str, query: str, limit: int = 10, offset: int = 0) -> Answer:
-        """Return the best pages for a query."""
         path = self._path(handle)
         if not 1 <= limit <= MAX_RESULTS or not 0 <= offset <= 10_000:
             raise InputError("out-of-range", f"'limit' must be 1 to {MAX_RESULTS}, and 'offset' 0 to 10000")
@@ -192,17 +184,12 @@ class Desk:
             facts |= {"rank": told.view.rank, "of": told.view.waiting}
             words["because"] = _largest(told.view.terms)
         parents = [
-            {
-                "url": _address(parent.node),
-                "title": short(parent.title),
-                "anchor": short(parent.anchor),
-            }
+            {"url": _address(parent.node), "title": short(parent.title), "anchor": short(parent.anchor)}
             for parent in told.parents[:MAX_BEST]
         ]
         return {**facts, **untrusted({**words, "found_on": parents})}
 
     async def changes(self, handle: str, since: str = "") -> Answer:
-        """Return the changes of a collection's pages."""
         path, after = self._path(handle), _since(since)
         looked, found = await self._read(handle, lambda: _changes(path, after))
         told = [
@@ -217,10 +204,9 @@ class Desk:
             }
             for item in found[-MAX_CHANGES:]
         ]
-        hint = (
-            "" if looked else "No page has been revisited yet: call changes with look_again=true, then call it again."
-        )
-        return {"in_all": len(found), "looked_again": looked, "next": hint, **untrusted({"changes": told})}
+        hint = "No page has been revisited yet: call changes with look_again=true, then call it again."
+        facts = {"in_all": len(found), "looked_again": looked, "next": "" if looked else hint}
+        return {**facts, **untrusted({"changes": told})}
 
     async def _options(self, topic: str, seeds: Sequence[str], budget: int, stay: bool) -> Options:
         """Return the operator's options combined with the agent's validated request."""
@@ -246,9 +232,7 @@ class Desk:
         return options
 
     async def _check_hosts(self, names: set[str]) -> None:
-        """Refuse hosts that the address guard would refuse, before creating files. The guard also checks every
-        connection.
-        """
+        """Refuse hosts that the address guard will refuse to connect to, before creating files."""
         if self.base.proxy:
             return  # the proxy resolves the names
         for name in names:
@@ -257,22 +241,16 @@ class Desk:
             except FetchError:
                 raise InputError("unknown-host", f"the host {short(name)} is unknown: check the URL") from None
             if not any(map(self.guard.allows, found)):
-                raise InputError(
-                    "private-network", f"{short(name)} is in a private network: only public addresses may be crawled"
-                )
+                raise InputError("private-network", f"{short(name)} is in a private network: only public ones allowed")
 
     def _room(self, new: bool = True) -> None:
         running = [name for name, job in self._jobs.items() if job.runs]
         if len(running) >= self.limits.at_once:
-            raise InputError(
-                "limit-reached",
-                f"{', '.join(running)}: the limit of concurrent collections is reached; wait for one, or stop it",
-            )
+            message = "the limit of concurrent collections is reached; wait for one, or stop it"
+            raise InputError("limit-reached", f"{', '.join(running)}: {message}")
         if new and len(self._handles()) >= self.limits.collections:
-            raise InputError(
-                "limit-reached",
-                f"the limit of {self.limits.collections} collections is reached: ask the operator",
-            )
+            limit = self.limits.collections
+            raise InputError("limit-reached", f"the limit of {limit} collections is reached: ask the operator")
 
     def _free_handle(self, topic: str) -> str:
         stem = re.sub(r"[^a-z0-9]+", "-", topic.lower()).strip("-")[:40].strip("-") or "collection"
@@ -303,9 +281,8 @@ class Desk:
             known = handle in self._jobs or (path / CONFIG).is_file()
             if known and not path.is_symlink():
                 return path
-        raise InputError(
-            "unknown-name", f"unknown collection {short(handle, 60)!r}: status without a handle lists them"
-        )
+        name = short(handle, 60)
+        raise InputError("unknown-name", f"unknown collection {name!r}: status without a handle lists them")
 
     def _handles(self) -> list[str]:
         found = (path for path in self.root.iterdir() if HANDLE.fullmatch(path.name) and not path.is_symlink())
@@ -336,13 +313,8 @@ class Desk:
             shown = [collection.log.visit(page.seq) for page in best]
         if state == "ended":
             told["state"] = "stopped" if figures.ending == STOPPED else "finished" if figures.ended else "interrupted"
-        told |= {
-            "topic": short(options.topic),
-            "budget": options.budget,
-            "pages": figures.pages,
-            "relevant": figures.relevant,
-            "ending": figures.ending,
-        }
+        told |= {"topic": short(options.topic), "budget": options.budget}
+        told |= {name: getattr(figures, name) for name in ("pages", "relevant", "ending")}
         pages = [
             {"url": _address(visit.node), "title": short(visit.title), "relevance": round(visit.relevance_now, 3)}
             for visit in shown
@@ -356,10 +328,8 @@ class Desk:
             return await asyncio.to_thread(reading)
         except LycosaError as error:
             begun = job is not None and job.runs and not (self.root / handle / LOG).exists()
-            raise InputError(
-                "unreadable-crawl",
-                "it has only just started: try again in a moment" if begun else self._plain(str(error)),
-            ) from None
+            message = "it has only just started: try again in a moment" if begun else self._plain(str(error))
+            raise InputError("unreadable-crawl", message) from None
 
     def _plain(self, message: str) -> str:
         return short(message.replace(f"{self.root}/", "").replace(str(self.root), "the folder"), 600)
@@ -421,7 +391,6 @@ def visible(text: str) -> str:
 
 
 def short(text: str, most: int = 300) -> str:  # characters of a title or an anchor
-    """Return a text as one line of limited length."""
     told = one_line(visible(text))
     return told if len(told) <= most else f"{told[: most - 1]}…"
 

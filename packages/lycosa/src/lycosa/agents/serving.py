@@ -41,7 +41,6 @@ ENDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_
 
 
 def make_server(desk: Desk) -> MCPServer[Any]:
-    """Return a server with the tools of a desk."""
     server: MCPServer[Any] = MCPServer(
         "lycosa", title="Lycosa", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )

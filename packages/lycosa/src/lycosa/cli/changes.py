@@ -25,16 +25,7 @@ from lycosa.drawing.formats import clip, many
 from lycosa.revisit import feeds, ledger
 from lycosa.revisit.change import KINDS, Change
 from lycosa.revisit.diff import Excerpts
-from lycosa.revisit.ledger import (
-    ChangeFilter,
-    LoggedChange,
-    change_data,
-    day_and_time,
-    format_counts,
-    format_share,
-    name,
-    reasons,
-)
+from lycosa.revisit.ledger import ChangeFilter, LoggedChange, day_and_time
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
 
@@ -81,10 +72,8 @@ def changes(
     listing = since or what or at_least or host or cosmetic or relevant or explain or atom
     comparing = from_ or to or whole or whole_text
     if listing if url else comparing:
-        raise InputError(
-            "conflicting-options",
-            "options that list changes cannot be used with a URL, or the other way round: see 'lycosa changes --help'",
-        )
+        message = "some options list changes, others are for one page: see 'lycosa changes --help'"
+        raise InputError("conflicting-options", message)
     if url:
         from lycosa.cli.comparing import compare
 
@@ -93,14 +82,8 @@ def changes(
     options = require_crawl(directory)
     words = [word.strip().lower() for text in what or () for word in text.split(",") if word.strip()]
     kinds = tuple(word for word in words if word in KINDS)
-    wanted = ChangeFilter(
-        what=tuple(word for word in words if word not in KINDS)
-        + (("changed",) if kinds else ()),  # only changed pages have a kind
-        kinds=kinds,
-        at_least=at_least,
-        host=host,
-        cosmetic=cosmetic,
-    )
+    sorts = (*(word for word in words if word not in KINDS), *(["changed"] if kinds else []))  # only those have a kind
+    wanted = ChangeFilter(what=sorts, kinds=kinds, at_least=at_least, host=host, cosmetic=cosmetic)
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         asked = _asked(log, directory, since, time.time())
         if relevant:
@@ -144,9 +127,8 @@ def _remember(directory: Path, seq: int, at: float) -> None:
         with atomic_write(directory / MARK) as file:
             file.write(jsonlib.dumps({"seq": seq, "at": at}).encode() + b"\n")
     except OSError as error:
-        raise StoreError(
-            f"cannot write {directory / MARK}: {error.strerror}; the next --since last will list the same changes again"
-        ) from error
+        message = f"cannot write {directory / MARK}: {error.strerror}"
+        raise StoreError(f"{message}; the next --since last will list the same changes again") from error
 
 
 def _write(log: SqliteLog, wanted: ChangeFilter, asked: _Period, title: str, file: Path) -> int:
@@ -164,7 +146,7 @@ def _facts(log: SqliteLog, directory: Path, wanted: ChangeFilter, asked: _Period
     return {
         "directory": directory,
         "crawl": ledger.identity(log).urn,
-        "changes": list(map(change_data, found)),
+        "changes": list(map(ledger.change_data, found)),
         "counts": Counter(item.change.what for item in found),
         "unchanged": ledger.quiet_looks(log, after=asked.after, upto=asked.upto, since=asked.since),
         "last_event": asked.upto,
@@ -183,7 +165,7 @@ def _parts(log: SqliteLog, directory: Path, wanted: ChangeFilter, asked: _Period
         yield from _change(item, explain=explain, width=width)
     quiet = ledger.quiet_looks(log, after=asked.after, upto=asked.upto, since=asked.since)
     narrowed = replace(wanted, cosmetic=False) != ChangeFilter()
-    closing = [(format_counts(tally) if tally or not narrowed else "no matching change") + asked.words]
+    closing = [(ledger.format_counts(tally) if tally or not narrowed else "no matching change") + asked.words]
     closing += [f"{hidden:,} cosmetic only (--cosmetic shows them)"] if hidden else []
     closing += [f"{many(quiet, 'revisit')} without changes"] if quiet else []
     line = "; ".join(closing)
@@ -204,22 +186,21 @@ def _parts(log: SqliteLog, directory: Path, wanted: ChangeFilter, asked: _Period
 def magnitude(change: Change) -> str:
     if change.what != "changed":
         return ""
-    return f"{change.kind:<9} {bar(change.magnitude)} {format_share(change.magnitude):>5}"
+    return f"{change.kind:<9} {bar(change.magnitude)} {ledger.format_share(change.magnitude):>5}"
 
 
 def _change(item: LoggedChange, *, explain: bool, width: int) -> Iterator[Part]:
-    """Yield the parts of a change: kind and magnitude, page, and how it was detected."""
     change, at = item.change, Text(f"{day_and_time(item.at)[:16]}  ", "dim")
     indent = "  " if width < 80 else " " * 18
     if width < 80:
         yield at.append(change.what, COLOURS[change.what])
         yield from [LabelledText(indent, magnitude(change))] if magnitude(change) else []
-        yield LabelledText(indent, Text(name(item), "bold"))
+        yield LabelledText(indent, Text(ledger.name(item), "bold"))
     else:
         line = at.append(f"{change.what:<9}", COLOURS[change.what]).append(f"{magnitude(change):<21} ", "default")
-        yield line.append(clip(name(item), width - 51), "bold")
+        yield line.append(clip(ledger.name(item), width - 51), "bold")
     yield LabelledText(indent, Text(item.url, "cyan"))
-    lines = reasons(change)[: None if explain else 1]
+    lines = ledger.reasons(change)[: None if explain else 1]
     if explain and change.what in ("changed", "returned") and item.was != item.relevance:
         lines.append(f"relevance {item.was:.2f} before, {item.relevance:.2f} now")
     if explain and item.follows:

@@ -67,7 +67,6 @@ def make_command(name: str, function: Any) -> Any:
 
 
 def as_command(name: str, known: Any) -> Any:
-    """Return the command of a function, a command group, or a typer app."""
     if isinstance(known, typer.Typer):
         return typer.main.get_command(known)
     return known if isinstance(known, TyperGroup) else make_command(name, known)
@@ -126,10 +125,8 @@ class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-
         indent = self.current_indent
         column = indent + (min(widest, col_max) + col_spacing if beside else 4)
         for first, second in rows:
-            names, lines = (
-                ([first] if beside else _wrapped(first, self.width - indent)),
-                _wrapped(second, self.width - column),
-            )
+            names = [first] if beside else _wrapped(first, self.width - indent)
+            lines = _wrapped(second, self.width - column)
             if beside and lines and len(first) <= column - indent - col_spacing:
                 names = [f"{first:<{column - indent}}{lines.pop(0)}"]
             self.write("".join(f"{'':>{indent}}{name}\n" for name in names))
@@ -214,7 +211,6 @@ class Commands(TyperGroup):
         return (self.names or " ".join(self.sections.values())).split()
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List all commands with a line each, wrapped if necessary."""
         sections = {heading: names.split() for heading, names in self.sections.items()}
         listed = {name for names in sections.values() for name in names}
         others = "From other packages" if listed else "Commands"
@@ -246,9 +242,6 @@ def one_line(text: str) -> str:
     >>> one_line("no class 'a" + chr(27) + "[31m" + chr(10) + "b'")
     "no class 'a?[31m b'"
     """
-    kept = (
-        text
-        if len(text) <= MAX_MESSAGE_LENGTH
-        else f"{text[: MAX_MESSAGE_LENGTH // 2]} ... {text[-MAX_MESSAGE_LENGTH // 2 :]}"
-    )
-    return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in kept)
+    if len(text) > MAX_MESSAGE_LENGTH:
+        text = f"{text[: MAX_MESSAGE_LENGTH // 2]} ... {text[-MAX_MESSAGE_LENGTH // 2 :]}"
+    return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in text)

@@ -50,18 +50,13 @@ def compare(directory: Path, url: str, from_: str, to: str, *, whole: bool, whol
 
 
 def _choose(versions: list[Visit], from_: str, to: str, now: float) -> tuple[int, int]:
-    """Return the indices of two versions, by number or by time."""
     later = version_at(versions, to, now, "--to") if to else len(versions) - 1
     if to and not from_ and not later:
-        raise InputError(
-            "no-version", "version 1 has no earlier version: use --from to say which one to compare it with"
-        )
+        raise InputError("no-version", "version 1 has no earlier version: name the one to compare with by --from")
     earlier = version_at(versions, from_, now, "--from") if from_ else later - 1
     if earlier == later:
         of = f"version {later + 1} of {len(versions)}, of {when(versions[later].started)}"
-        raise InputError(
-            "conflicting-options", f"--from and --to both mean {of}: choose others; 'lycosa page' lists them"
-        )
+        raise InputError("conflicting-options", f"--from and --to both mean {of}: 'lycosa page' lists others")
     return earlier, later
 
 

@@ -24,10 +24,7 @@ NOTE = "no contact address: give your web or email address with --contact, so th
 
 
 def with_contact(options: Options, notes: list[str], *, quiet: bool = False) -> Options:
-    """Return the options with the user's contact; the first real crawl on a terminal asks for it.
-
-    Otherwise a note says that there is none.
-    """
+    """Return the options with the user's contact: the first crawl on a terminal asks for it, others add a note."""
     if options.contact or options.user_agent or not _leaves(options):
         return options
     try:

@@ -131,9 +131,8 @@ class CrawlProgress(ProgressDisplay):
         yield f"Ended: {engine.ending or 'interrupted'}."
         if path is not None and tally.pages:
             with CrawlDirectory(path) as collection:
-                warning = weak_topic_warning(collection, tally.pages)
-            if warning:
-                yield f"The topic's words are weak: {warning}."
+                if warning := weak_topic_warning(collection, tally.pages):
+                    yield f"The topic's words are weak: {warning}."
         yield from self._what_is_left(engine)
         if path is None:
             return
@@ -146,7 +145,6 @@ class CrawlProgress(ProgressDisplay):
             yield f"Continue with: lycosa resume {name}{more}"
 
     def _what_is_left(self, engine: Engine) -> Iterator[Part]:
-        """Yield the state of unfetched URLs: waiting, pruned or held back."""
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not engine.tally.pages:
             for host_key in [host_key for host_key in engine.frontier.waiting() if host_key.why][:5]:
                 yield f"  {host_key.name} still has links, but waits: {host_key.why}"

@@ -58,9 +58,7 @@ def run_crawl(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell
         traced(crawl)
     progress = None
     if not (quiet or json):
-        from lycosa.cli.crawl_progress import (
-            CrawlProgress,  # importing the live display takes a tenth of a second
-        )
+        from lycosa.cli.crawl_progress import CrawlProgress  # takes a tenth of a second
 
         progress = CrawlProgress(crawl)
     try:
@@ -91,15 +89,12 @@ def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
     if not makers:
         return None
     modules = {maker.__module__ for maker in makers.values()}
-    walk = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    walk = traceback.walk_tb(error.__traceback__)
     lines = [(frame.f_code.co_filename, line) for frame, line in walk if frame.f_globals["__name__"] in modules]
     where = f" ({lines[-1][0]}, line {lines[-1][1]})" if lines else ""
     what = " ".join(f"{type(error).__name__}: {error}".split())
-    return InputError(
-        "own-class-failed",
-        f"{' or '.join(makers)} failed with {what}{where}: lycosa.checks shows what it must do; fix it, then "
-        f"continue with 'lycosa resume {crawl.path}'",
-    )
+    advice = f"lycosa.checks shows what it must do; fix it, then continue with 'lycosa resume {crawl.path}'"
+    return InputError("own-class-failed", f"{' or '.join(makers)} failed with {what}{where}: {advice}")
 
 
 class ProgressDisplay(ABC):
@@ -127,7 +122,6 @@ class ProgressDisplay(ABC):
         """Update the display if it is due."""
 
     async def tick(self) -> None:
-        """Update the display also while no visits arrive."""
         while True:
             await asyncio.sleep(EVERY)
             self.draw()
@@ -141,7 +135,6 @@ async def until_stopped(crawl: Any, progress: ProgressDisplay | None) -> None:
         nonlocal interrupts
         interrupts += 1
         if interrupts > 1:
-            # Everything recorded is safe; visits in flight will be fetched again.
             if progress is not None:
                 progress.__exit__(None, None, None)
             command = getattr(crawl, "command", "resume")

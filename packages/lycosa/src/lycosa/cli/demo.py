@@ -105,9 +105,7 @@ def _make_room(out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
         (out / MARK).touch()
     except OSError as error:
-        raise InputError(
-            "unwritable-file", f"cannot write in {out}: {error.strerror}; choose another directory with --out"
-        ) from error
+        raise InputError("unwritable-file", f"cannot write in {out}: {error.strerror}; choose another --out") from error
 
 
 def _serve(
@@ -136,9 +134,8 @@ def _serve(
         print()
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or "the port number is out of range"
-        raise InputError(
-            "port-unavailable", f"cannot serve on port {port}: {why}; choose another with --port"
-        ) from error
+        message = f"cannot serve on port {port}: {why}; choose another with --port"
+        raise InputError("port-unavailable", message) from error
 
 
 def _write_directory(web: Web, out: Path) -> None:
@@ -151,7 +148,5 @@ def _write_directory(web: Web, out: Path) -> None:
     try:
         out.write_text("\n".join([*lines, "</RDF>", ""]), encoding="utf-8")
     except OSError as error:
-        raise InputError(
-            "unwritable-file", f"cannot write {out}: {error.strerror}; choose another --directory"
-        ) from error
+        raise InputError("unwritable-file", f"cannot write {out}: {error.strerror}; change --directory") from error
     print(f"Browse it:   lycosa train taxonomy {shlex.quote(str(out))}", flush=True)

@@ -130,9 +130,8 @@ def _extras() -> Iterator[CheckResult]:
         missing = [name for name, version in found.items() if not version]
         if missing:
             wanted = extra if extra.startswith("lycosa-") else f"lycosa[{extra}]"
-            yield CheckResult(
-                extra, f"without {', '.join(missing)}", f"no {purpose}", f"pip install {shlex.quote(wanted)}"
-            )
+            remedy = f"pip install {shlex.quote(wanted)}"
+            yield CheckResult(extra, f"without {', '.join(missing)}", f"no {purpose}", remedy)
         else:
             versions = ", ".join(f"{name} {version}" for name, version in found.items())
             yield CheckResult(extra, f"{versions}, for {purpose}")

@@ -20,7 +20,7 @@ from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import describe_threshold
 from lycosa.collection.judging import JudgingResult, RejudgedPage
 from lycosa.core.errors import InputError
-from lycosa.core.types import Label, Visit
+from lycosa.core.types import Label
 from lycosa.store.directory import Directory, is_running
 from lycosa.store.log import SqliteLog, current_labels
 from lycosa.training.sources import IRRELEVANT, RELEVANT
@@ -162,36 +162,25 @@ def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]], *, json: bo
             given = current_labels(log)
     finally:
         opened.close()
-    good = sum(given.values())
+    good, bad = sum(given.values()), len(given) - sum(given.values())
     counts = {RELEVANT: sum(nodes.values()), IRRELEVANT: len(nodes) - sum(nodes.values())}
     kinds = ", ".join(f"{count} labelled as {kind}" for kind, count in counts.items() if count)
-    told = [
-        f"{kinds}; now {good} yes, {len(given) - good} no.",
-        f"{judged.after.description}; before: {judged.before.description}.",
-    ]
-    if good >= 3 and len(given) - good >= 3:
-        told.append(f"Train with them: lycosa train {shlex.quote(str(directory))}")
-    print_result(
-        {"labelled": nodes, "yes": good, "no": len(given) - good, "before": judged.before, "after": judged.after},
-        told,
-        json=json,
-    )
+    change = f"{judged.after.description}; before: {judged.before.description}."
+    parts: list[Part] = [f"{kinds}; now {good} yes, {bad} no.", change]
+    if good >= 3 and bad >= 3:
+        parts.append(f"Train with them: lycosa train {shlex.quote(str(directory))}")
+    facts = {"labelled": nodes, "yes": good, "no": bad, "before": judged.before, "after": judged.after}
+    print_result(facts, parts, json=json)
 
 
 def _known(directory: Path, log: SqliteLog, url: str) -> str:
-    """Return the node of a URL in the crawl."""
     node = canonical(url) or url
-    visits = [event for event in log.events("node = ?", given=(node,)) if isinstance(event, Visit)]
+    visits = list(log.visits("node = ?", given=(node,)))
     if any(visit.is_page for visit in visits):
         return node
     for visit in visits:
         if visit.outcome == "redirect" and visit.links.urls:
             raise InputError("page-redirects", f"{node} redirects to {visit.links.urls[0]}: label that page")
     if visits:
-        raise InputError(
-            "unknown-page", f"{node} could not be fetched ({visits[-1].outcome}): only pages can be labelled"
-        )
-    raise InputError(
-        "unknown-page",
-        f"the crawl in {directory} has not fetched {node}: list its pages with 'lycosa show {directory}'",
-    )
+        raise InputError("unknown-page", f"{node} could not be fetched ({visits[-1].outcome}): label another page")
+    raise InputError("unknown-page", f"the crawl has not fetched {node}: see 'lycosa show {directory}'")

@@ -68,9 +68,7 @@ def list_(
     kinds = [word for word in (words or [])[:1] if word in KINDS]
     names = (words or [])[len(kinds) :]
     if len(names) > 1:
-        raise InputError(
-            "bad-value", f"{len(names)} names: give one, as in 'lycosa list strategies {DEFAULT_STRATEGY}'"
-        )
+        raise InputError("bad-value", f"{len(names)} names: give one, as in 'lycosa list {DEFAULT_STRATEGY}'")
     if not names:
         known = {kind: KINDS[kind][0].entries(_complain) for kind in kinds or KINDS}
         facts = {kind: [_facts(kind, name, entry) for name, entry in known[kind].items()] for kind in known}
@@ -81,10 +79,8 @@ def list_(
     found = next((kind for kind in all_names if wanted in all_names[kind]), None)
     if found is None:
         known_names = [*([] if kinds else KINDS), *(name for names in all_names.values() for name in names)]
-        raise InputError(
-            "unknown-name",
-            f"unknown {_singular(kinds[0]) if kinds else 'name'} {wanted!r}; available: {', '.join(known_names)}",
-        )
+        kind = _singular(kinds[0]) if kinds else "name"
+        raise InputError("unknown-name", f"unknown {kind} {wanted!r}; available: {', '.join(known_names)}")
     # raises with the reason if a plugin cannot be loaded
     about = _about(inspect.getdoc(KINDS[found][0].maker(wanted)) or "")
     entry = KINDS[found][0].entries(lambda text: None)[wanted]

@@ -14,7 +14,6 @@ from lycosa.core.errors import InputError
 from lycosa.core.plugins import RESERVED, missing, named
 from lycosa.version import __version__
 
-# Exit codes.
 EXITS = {
     0: "success, including a crawl that ended early because it was stopped",
     1: "a crawl could not fetch a single page; a check (`doctor`, `check`, ...) found a problem",
@@ -80,9 +79,8 @@ class RootCommands(Commands):
         try:
             return as_command(name, known)
         except Exception as error:  # plugin code may raise anything
-            raise InputError(
-                "bad-plugin", f"{plugin.value} of the package {plugin.package} cannot be loaded as a command: {error}"
-            ) from error
+            message = f"{plugin.value} of the package {plugin.package} cannot be loaded as a command: {error}"
+            raise InputError("bad-plugin", message) from error
 
 
 app = typer.Typer(
@@ -119,8 +117,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except (BrokenPipeError, SystemExit) as error:
-        # The reader of our output has closed it (`lycosa show DIR | head`): no error. Typer and rich raise SystemExit
-        # for it.
+        # The reader of our output has closed it (`lycosa show DIR | head`). Typer and rich raise SystemExit for it.
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

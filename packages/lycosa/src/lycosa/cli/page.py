@@ -68,9 +68,7 @@ def page(
                 **asdict(origin),
                 "strategy": first.arm or collection.options.strategy,
                 "pick": first.pick,
-                "priority": round(first.priority, 4)
-                if math.isfinite(first.priority)
-                else None,  # the priority of seeds is infinite
+                "priority": round(first.priority, 4) if math.isfinite(first.priority) else None,  # seeds: infinite
             },
             "text": re.sub(r"\n\s*\n", "\n\n", clean(document.content)),
             "trouble": trouble,
@@ -83,9 +81,7 @@ def page(
 def versions_of(visits: Sequence[Visit]) -> list[Visit]:
     if versions := [visit for visit in visits if visit.is_version]:
         return versions
-    raise InputError(
-        "no-version", f"{visits[0].node} has no stored version: its visit returned none ({visits[-1].outcome})"
-    )
+    raise InputError("no-version", f"{visits[0].node} has no stored version (outcome {visits[-1].outcome})")
 
 
 def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -> int:
@@ -105,9 +101,7 @@ def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -
     then = parse_end_time(typed, now, option)
     before = [place for place, visit in enumerate(versions) if visit.started <= then]
     if not before:
-        raise InputError(
-            "no-version", f"no version is as old as {typed}: the first dates from {when(versions[0].started)}"
-        )
+        raise InputError("no-version", f"no version is as old as {typed}: the first is of {when(versions[0].started)}")
     return before[-1]
 
 

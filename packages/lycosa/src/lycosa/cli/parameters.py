@@ -177,7 +177,5 @@ def parse_time(typed: str, now: float, option: str = "--since") -> float:
             return now - parse_duration(re.sub(r"\s+ago$", "", text, flags=re.IGNORECASE))
     except (ValueError, OverflowError, InputError):
         pass
-    raise InputError(
-        "bad-time",
-        f"{option} {typed!r} is not a date or time: write it like 2026-03-01, '2026-03-01 14:30', 2d or '3 hours ago'",
-    )
+    examples = "2026-03-01, '2026-03-01 14:30', 2d or '3 hours ago'"
+    raise InputError("bad-time", f"{option} {typed!r} is not a date or time: write it like {examples}")

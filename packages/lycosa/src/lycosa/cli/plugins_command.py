@@ -40,14 +40,8 @@ def _facts(plugin: Plugin) -> dict[str, Any]:
 
 
 def _hidden(plugin: Plugin) -> str:
-    taken = (
-        built_in(plugin.group)
-        if plugin.group in BUILT_IN
-        else RootCommands.built_in
-        if plugin.group == "commands"
-        else ()
-    )
-    if plugin.name in taken:
+    commands = RootCommands.built_in if plugin.group == "commands" else ()
+    if plugin.name in (built_in(plugin.group) if plugin.group in BUILT_IN else commands):
         return f"{plugin.name} is built in"
     if plugin.owner:
         return f"{plugin.name} is reserved for the package {plugin.owner}"

@@ -35,13 +35,10 @@ class LabelledText(NamedTuple):
     text: str | Text
 
 
-Part: TypeAlias = (
-    str | Text | LabelledText | Table | Mapping[str, str]
-)  # a mapping of labels to values; empty values are omitted
+Part: TypeAlias = str | Text | LabelledText | Table | Mapping[str, str]  # mapping: labels to values, empty ones omitted
 
 
 def print_result(facts: object, parts: Iterable[Part], *, json: bool, quiet: bool = False) -> None:
-    """Print a result: its facts as JSON, or its parts as text."""
     if json:
         print_json(facts)
     elif not quiet:
@@ -138,21 +135,15 @@ def squeezed(text: str) -> str:
 
 
 def timestamp(at: float) -> str:
-    """Format a time as in a log, in UTC.
-
-    >>> timestamp(0.0)
-    '1970-01-01 00:00:00'
-    """
+    """Format a time as in a log, in UTC."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def left_out(reasons: Any) -> str:
-    """Format a Counter of reasons why items were left out, most frequent first."""
     return ", ".join(f"{count:,} {why}" for why, count in reasons.most_common() if count)
 
 
 def remarks(reasons: Any, notes: Iterable[str]) -> list[Part]:
-    """Return what was left out and further notes as parts."""
     left = left_out(reasons)
     return [*([f"Left out: {left}."] if left else []), *(f"note: {note}" for note in notes)]
 
@@ -164,9 +155,7 @@ def require_crawl(directory: Path) -> Options:
 
     options = Directory.read_options(directory)
     if not (directory / NAME).exists():
-        raise InputError(
-            "not-a-crawl", f"nothing has been crawled in {directory} yet: start with 'lycosa resume {directory}'"
-        )
+        raise InputError("not-a-crawl", f"nothing has been crawled in {directory} yet: run 'lycosa resume {directory}'")
     return options
 
 

@@ -89,10 +89,8 @@ def _introduce(proxy: ReplayProxy, at: str) -> None:
 
 def _farewell(proxy: ReplayProxy) -> None:
     tally = proxy.tally
-    print(
-        f"\nserved {tally['recorded']:,}, not recorded {tally['missing']:,}, damaged {tally['damaged']:,}",
-        file=sys.stderr,
-    )
+    counts = f"served {tally['recorded']:,}, not recorded {tally['missing']:,}, damaged {tally['damaged']:,}"
+    print(f"\n{counts}", file=sys.stderr)
 
 
 def serve(proxy: LocalProxy, quiet: bool, introduce: Callable[[], None], farewell: Callable[[], None]) -> None:
@@ -117,9 +115,8 @@ async def _serve(proxy: LocalProxy, introduce: Callable[[], None]) -> None:
             await stack.enter_async_context(proxy)
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or error
-            raise InputError(
-                "port-unavailable", f"cannot serve on port {proxy.port}: {why}; choose another with --port"
-            ) from error
+            message = f"cannot serve on port {proxy.port}: {why}; choose another with --port"
+            raise InputError("port-unavailable", message) from error
         for name in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(name, over.set)
         print(proxy.address, flush=True)
@@ -142,14 +139,10 @@ def _sum_up(proxy: RecordingProxy) -> None:
     tally, recorder = proxy.tally, proxy.recorder
     labels = {each.url: each.relevant for each in recorder.opened if each.relevant is not None}
     relevant = sum(labels.values())
-    print(
-        f"\n{many(tally['recorded'], 'page')} recorded, {relevant:,} of them said to be relevant, "
-        f"{len(labels) - relevant:,} not",
-        file=sys.stderr,
-    )
+    counts = f"{relevant:,} of them said to be relevant, {len(labels) - relevant:,} not"
+    print(f"\n{many(tally['recorded'], 'page')} recorded, {counts}", file=sys.stderr)
     if tally["unwritten"]:
         print_notes([f"{many(tally['unwritten'], 'page')} could not be written to {recorder.path}"])
     if recorder.opened:
-        print(
-            f"Learn from it: lycosa train browse {shlex.quote(str(recorder.path))} --out my.browsing", file=sys.stderr
-        )
+        learn = f"lycosa train browse {shlex.quote(str(recorder.path))} --out my.browsing"
+        print(f"Learn from it: {learn}", file=sys.stderr)

@@ -108,7 +108,6 @@ def _hit(hit: SearchHit) -> Iterator[Part]:
 
 
 def _nothing(results: Results, query: Query, asked: str, filtered: bool) -> str:
-    """Return the message for a search without results, with suggestions."""
     if not results.pages:
         return "No page matches the filters." if filtered else "There are no pages to search yet."
     word = max((word for clause in query.wanted for word in clause.words), key=len)

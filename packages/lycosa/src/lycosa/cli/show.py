@@ -91,7 +91,6 @@ def _hosts(summary: Summary) -> Iterator[Part]:
 
 
 def _counted(rows: Iterable[tuple[int, str, str]]) -> Iterator[Part]:
-    """Yield counts with the latest reason of each."""
     for count, what, reason in rows:
         yield f"{count:>6}  {what}"
         lines = re.split(r" (?=https?://)", reason) if reason else []  # URLs get their own line
@@ -99,7 +98,6 @@ def _counted(rows: Iterable[tuple[int, str, str]]) -> Iterator[Part]:
 
 
 def _again(again: RevisitCounts) -> Iterator[Part]:
-    """Yield a summary of revisits, then their outcomes."""
     changes = dict(again.changes)
     kinds = [f"{changes.get('changed', 0):,} changed"]
     kinds += [f"{changes[name]:,} {name}" for name in ("vanished", "moved", "returned") if changes.get(name)]

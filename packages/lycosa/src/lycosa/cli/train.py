@@ -53,7 +53,6 @@ class TrainCommands(Commands):
         formatter.write_usage(ctx.command_path, "SOURCE... [OPTIONS]")
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """List the options of the default command, then the other commands."""
         self.load(self.usual).format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
 
@@ -162,22 +161,17 @@ def likely(classes: Sequence[str]) -> str:
 
 
 def _measured(quality: Quality, pages: int) -> Iterator[Part]:
-    yield (
-        f"Measured on {quality.pages:,} pages held out, by a model of the others; the one that was written has learned "
-        f"from all {pages:,}."
-    )
-    yield Text.assemble(
-        (f"{quality.accuracy:.1%}", "bold"),
-        f" are classified rightly; always saying the largest class would be right for {quality.majority:.1%}. Stated "
-        f"probabilities are off by {quality.gap:.1%} on average.",
-    )
+    written = f"the one that was written has learned from all {pages:,}"
+    yield f"Measured on {quality.pages:,} pages held out, by a model of the others; {written}."
+    largest = f"always saying the largest class would be right for {quality.majority:.1%}"
+    off = f"Stated probabilities are off by {quality.gap:.1%} on average."
+    yield Text.assemble((f"{quality.accuracy:.1%}", "bold"), f" are classified rightly; {largest}. {off}")
     columns = {"pages": "pages", "held_out": "held out", "precision": "precision", "recall": "recall", "f1": "F1"}
     if output().width < NARROW:
         columns = {"pages": "pages", "f1": "F1"}
     headers = [Column("class", overflow="fold"), *(right_aligned(title, no_wrap=True) for title in columns.values())]
-    yield listing(
-        headers, ([row["name"], *(_number(row[name]) for name in columns)] for row in quality.classes[:MAX_ROWS])
-    )
+    rows = ([row["name"], *(_number(row[name]) for name in columns)] for row in quality.classes[:MAX_ROWS])
+    yield listing(headers, rows)
     if len(quality.classes) > MAX_ROWS:
         yield f"and {len(quality.classes) - MAX_ROWS} more classes: --json lists all"
     if quality.confusions:

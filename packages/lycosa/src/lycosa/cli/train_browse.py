@@ -83,10 +83,8 @@ def browse(
 
 
 def _parts(done: BrowsingResult, facts: dict[str, Any]) -> Iterator[Part]:
-    learned = (
-        f": {facts['pages']:,} pages, {facts['relevant']:,} of them relevant, {facts['steps']:,} steps between them"
-    )
-    yield Text.assemble((str(done.out), "bold"), f"{learned}, {facts['terms']:,} terms")
+    pages = f"{facts['pages']:,} pages, {facts['relevant']:,} of them relevant, {facts['steps']:,} steps between them"
+    yield Text.assemble((str(done.out), "bold"), f": {pages}, {facts['terms']:,} terms")
     yield Text("how far pages are from a relevant one, and where their visitors went next", "bold")
     yield _states(facts["states"], facts["transitions"])
     yield from _clusters("K-Means (strategy hmm)", done.clusters["kmeans"])
@@ -97,7 +95,6 @@ def _parts(done: BrowsingResult, facts: dict[str, Any]) -> Iterator[Part]:
 
 
 def _states(counts: list[int], transitions: list[list[int]]) -> Part:
-    """Return a table of the pages by distance, and the transitions of their visitors."""
     states = len(counts)
     names = ["relevant", *(f"{n} step{'s' if n > 1 else ''} away" for n in range(1, states - 1)), "farther, or no path"]
     columns = [right_aligned("state"), Column("pages", overflow="fold"), right_aligned("")]
@@ -111,21 +108,12 @@ def _states(counts: list[int], transitions: list[list[int]]) -> Part:
 
 def _clusters(title: str, clusters: list[dict[str, Any]]) -> Iterator[Part]:
     ranked = sorted(clusters, key=lambda cluster: (-cluster["relevant"], cluster["cluster"] < 0, -cluster["pages"]))
-    rows = [
-        (
-            "none" if cluster["cluster"] < 0 else str(cluster["cluster"]),
-            f"{cluster['pages']:,}",
-            f"{cluster['relevant']:,}",
-            " ".join(cluster["words"]) or "-",
-        )
-        for cluster in ranked[:MAX_ROWS]
-    ]
-    columns = [
-        right_aligned("cluster"),
-        right_aligned("pages"),
-        right_aligned("relevant"),
-        Column("typical words (stems)", overflow="fold"),
-    ]
+    rows = []
+    for cluster in ranked[:MAX_ROWS]:
+        number = "none" if cluster["cluster"] < 0 else str(cluster["cluster"])
+        counts = (f"{cluster[name]:,}" for name in ("pages", "relevant"))
+        rows.append((number, *counts, " ".join(cluster["words"]) or "-"))
+    columns = [*map(right_aligned, ("cluster", "pages", "relevant")), Column("typical words (stems)", overflow="fold")]
     yield Text(f"clusters by {title}", "bold")
     yield listing(columns, rows)
     if len(clusters) > MAX_ROWS:

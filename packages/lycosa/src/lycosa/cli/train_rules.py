@@ -59,10 +59,8 @@ def train_rules(
 ) -> None:
     """Learn which classes link to which, for --strategy rules; or show such rules."""
     if (model is None) != (out is None):
-        raise InputError(
-            "conflicting-options",
-            "to learn rules, give --model and --out; to show rules, give only the file that has them",
-        )
+        message = "to learn rules, give --model and --out; to show rules, give only the file that has them"
+        raise InputError("conflicting-options", message)
     if model is None or out is None:
         _show(Path(source), target or [], depth, matrix=matrix, level=level, limit=limit, json=json)
         return
@@ -83,9 +81,7 @@ def train_rules(
     try:
         learned.book.save(out)
     except OSError as error:
-        raise InputError(
-            "unwritable-file", f"cannot write the rules to {out}: {error.strerror}; choose another --out"
-        ) from error
+        raise InputError("unwritable-file", f"cannot write {out}: {error.strerror}; choose another --out") from error
     facts = {
         "rules": len(learned.book), "pages": learned.parents, "linked": learned.linked, "left_out": learned.left_out,
         "notes": learned.notes,
@@ -123,12 +119,8 @@ def _show(file: Path, targets: list[str], depth: int, *, matrix: bool, level: in
         print_result(dict(chances), [title, *table] if chances else [none], json=json)
     else:
         every = sorted(book, key=lambda rule: (-rule.probability, rule.source, rule.to))
-        columns = [
-            Column("from", overflow="fold"),
-            Column("to", overflow="fold"),
-            right_aligned("probability"),
-            right_aligned("cases"),
-        ]
+        names = [Column(title, overflow="fold") for title in ("from", "to")]
+        columns = [*names, right_aligned("probability"), right_aligned("cases")]
         rows = [(rule.source, rule.to, f"{rule.probability:.3f}", f"{rule.cases:,.0f}") for rule in every]
         print_result([rule._asdict() for rule in every], _table(columns, rows, limit), json=json)
 
@@ -148,17 +140,10 @@ def _show_matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
     groups = book.grouped(level or fitting[0])
     names = groups.classes
     if len(names) > MAX_SHOWN and not json:
-        raise InputError(
-            "too-large",
-            f"{file} has {len(names):,} classes at this level, and a matrix shows at most {MAX_SHOWN}: choose fewer "
-            "levels "
-            "(--level 1), --target CLASS, or --json",
-        )
-    columns = [
-        right_aligned(""),
-        Column("from", overflow="fold"),
-        *(right_aligned(str(number + 1)) for number in range(len(names))),
-    ]
+        message = f"{file} has {len(names):,} classes at this level, and a matrix shows at most {MAX_SHOWN}"
+        raise InputError("too-large", f"{message}: choose fewer levels (--level 1), --target CLASS, or --json")
+    numbers = (right_aligned(str(number + 1)) for number in range(len(names)))
+    columns = [right_aligned(""), Column("from", overflow="fold"), *numbers]
     shares = {one: {to: groups.probability(one, to) for to in names} for one in names}
     rows = (
         (str(number), one, *(f"{chance:.2f}".removeprefix("0") if chance else "·" for chance in row.values()))

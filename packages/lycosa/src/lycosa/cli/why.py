@@ -26,7 +26,9 @@ def why(
     directory: Dir,
     url: Annotated[str, "URL", "A link that the crawl knows. Default: the next ten links."] = "",
     *,
-    fold: Annotated[bool, "Explain the priority of fetched pages in large crawls as well, which takes minutes."] = False,
+    fold: Annotated[
+        bool, "Explain the priority of fetched pages in large crawls as well, which takes minutes."
+    ] = False,
     json: Json = False,
 ) -> None:
     """Explain why a link was fetched, or what is next. Works while it runs."""
@@ -38,9 +40,8 @@ def why(
             found = reasons.why(url) if url else None
             best = [] if url else reasons.best(10)
         if found is not None:
-            print_result(
-                {**about, **found.as_dict()}, _link(found, reasons.collection.threshold, running=running), json=json
-            )
+            parts = _link(found, reasons.collection.threshold, running=running)
+            print_result({**about, **found.as_dict()}, parts, json=json)
             return
         first = reasons.rankings[0]
         facts = {**about, "arm": first.name, "waiting": len(first.waiting), "next": best}
@@ -149,9 +150,8 @@ def _arms(why: Why) -> Iterator[Part]:
     for view in why.views:
         place = f"number {view.rank:,} of {view.waiting:,}" if view.rank else "not ranked"
         mean = "" if math.isnan(view.reward) else f", mean of its pages {format_priority(view.reward)}"
-        yield LabelledText(
-            Text(f"{view.arm:<{width}}  ", "bold"), f"{place}, priority {format_priority(view.priority)}{mean}"
-        )
+        name = Text(f"{view.arm:<{width}}  ", "bold")
+        yield LabelledText(name, f"{place}, priority {format_priority(view.priority)}{mean}")
         if view.terms:
             yield from _bars(view.terms)
     if not any(view.explains for view in why.views):
@@ -177,22 +177,15 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
     first = math.isinf(fetched.priority)
     came = f"{fetched.outcome} {fetched.complaint}".strip()
     if fetched.is_page:
-        of = (
-            f"relevant ({describe_threshold(threshold)})"
-            if fetched.is_relevant
-            else f"not relevant (needs {describe_threshold(threshold)})"
-        )
-        then = (
-            f"; {format_priority(fetched.first_relevance)} when it was fetched"
-            if abs(fetched.first_relevance - fetched.relevance) > 0.005
-            else ""
-        )
+        needed = describe_threshold(threshold)
+        of = f"relevant ({needed})" if fetched.is_relevant else f"not relevant (needs {needed})"
+        has_changed = abs(fetched.first_relevance - fetched.relevance) > 0.005
+        then = f"; {format_priority(fetched.first_relevance)} when it was fetched" if has_changed else ""
         came = f"{format_priority(fetched.relevance)}, {of}{then}"
+    expected = f"{format_priority(fetched.priority)}, by {fetched.arm}"
     yield {
         "fetched": f"{timestamp(fetched.at)} UTC, as number {fetched.pick:,}",
-        "expected": "nothing: a seed comes first"
-        if first
-        else f"{format_priority(fetched.priority)}, by {fetched.arm}",
+        "expected": "nothing: a seed comes first" if first else expected,
         "turned out": came,
         "copy of": fetched.same_as,
     }
@@ -203,14 +196,15 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
         return
     yield from heading("why it was fetched")
     if fetched.events_to_replay:
-        minutes = f"explaining its priority means reading {fetched.events_to_replay:,} events again, which takes minutes"
+        minutes = (
+            f"explaining its priority means reading {fetched.events_to_replay:,} events again, which takes minutes"
+        )
         yield Text(f"{minutes}: add --fold", "dim")
     elif fetched.terms:
         yield from _bars(fetched.terms)
         if _differ(fetched.recomputed_priority, fetched.priority):
-            yield Text(
-                f"recomputed from the log, where it adds up to {format_priority(fetched.recomputed_priority)}", "dim"
-            )
+            total = format_priority(fetched.recomputed_priority)
+            yield Text(f"recomputed from the log, where it adds up to {total}", "dim")
     else:
         yield Text(f"{NO_REASONS}: its priority was the best among ready hosts", "dim")
 
