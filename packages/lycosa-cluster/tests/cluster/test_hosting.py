@@ -17,7 +17,7 @@ from lycosa_cluster.shard import LEASE
 from lycosa_cluster.splitting import shard_path
 
 
-def test_a_shard_that_is_ended_before_its_first_page_lets_go_of_its_files(tmp_path: Path) -> None:
+def test_end_before_first_page_releases_directory(tmp_path: Path) -> None:
     options, path = Options(topic="coral", seeds=["http://a.test/"]), shard_path(tmp_path, 0)
     path.parent.mkdir()
     made = Directory.create(path, options)

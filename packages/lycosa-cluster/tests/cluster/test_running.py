@@ -55,24 +55,24 @@ crawl = ClusterCrawl(CrawlRequest(Options.from_mapping(options, "test"), out), h
 done = []
 
 async def run():
-    async for told in crawl:
-        if told["pages"] > 15 and not done:
+    async for result in crawl:
+        if result["pages"] > 15 and not done:
             pids = [await hosts.call(0, "ready"), await hosts.call(COORDINATOR, "ready")]
             done.append([os.kill(pid, signal.SIGKILL) for pid in pids])
             (out / "killed").touch()
-        if told["pages"] > 30 and len(done) == 1:
+        if result["pages"] > 30 and len(done) == 1:
             done.append(cluster.add_node(**more))
             cluster.remove_node(nodes[1], allow_graceful=False)
             (out / "removed").touch()
     await hosts.close()
 
 asyncio.run(run())
-told = {"ending": crawl.ending, "pages": crawl.progress["pages"], "done": len(done)}
+result = {"ending": crawl.ending, "pages": crawl.progress["pages"], "done": len(done)}
 pages = lycosa_cluster.datasets.read_crawl(out, everything=True, copies=True, parallelism=2).take_all()
 answers = lycosa_cluster.datasets.read_warc(out / "archive" / "*.warc.gz", text=False).take_all()
-told["read"] = [len({page["url"] for page in pages}), sorted(page["title"] for page in pages)[-1]]
-told["found"] = len({page["url"] for page in pages} - {answer["url"] for answer in answers if answer["body"]})
-(out / "told.json").write_text(json.dumps(told))
+result["read"] = [len({page["url"] for page in pages}), sorted(page["title"] for page in pages)[-1]]
+result["found"] = len({page["url"] for page in pages} - {answer["url"] for answer in answers if answer["body"]})
+(out / "result.json").write_text(json.dumps(result))
 ray.shutdown()
 cluster.shutdown()
 """
@@ -91,7 +91,7 @@ class Waiting(Web):
         return replace(made, delay=0.4) if late else made
 
 
-def test_nothing_is_lost_when_processes_and_a_node_die(tmp_path: Path, command: Command) -> None:
+def test_crawl_survives_killed_processes_and_node(tmp_path: Path, command: Command) -> None:
     for attempt in range(3):
         web, out = Waiting(pages=150, hosts=16, traps=("redirects", "dead")), tmp_path / f"crawl{attempt}"
         web.out = out
@@ -111,22 +111,22 @@ def test_nothing_is_lost_when_processes_and_a_node_die(tmp_path: Path, command: 
 
 
 def _check_commands(out: Path, command: Command) -> None:
-    told = json.loads((out / "told.json").read_text())
-    (read, title), missing = told.pop("read"), told.pop("found")
+    result = json.loads((out / "result.json").read_text())
+    (read, title), missing = result.pop("read"), result.pop("found")
     assert (read, missing) == (BUDGET, 0), "Ray Data reads the crawl, and its archive"
     assert title
-    assert told == {"ending": "page budget spent", "pages": BUDGET, "done": 2}
+    assert result == {"ending": "page budget spent", "pages": BUDGET, "done": 2}
     assert command.json("show", out)["pages"] == BUDGET
     assert command.json("search", out, "coral")
     assert len(command.out("export", out, "--format", "csv", "--threshold", "0").splitlines()) > BUDGET
-    *_, told = map(json.loads, command.out("refresh", out, "--all", "--requests", "9", "--json").splitlines())
-    assert 0 < told["looks"] <= 9
-    assert not sum(told["failed"].values())
+    *_, result = map(json.loads, command.out("refresh", out, "--all", "--requests", "9", "--json").splitlines())
+    assert 0 < result["looks"] <= 9
+    assert not sum(result["failed"].values())
     assert command.json("show", out)["pages"] == BUDGET
     assert previous_shard_count(out) == SHARDS, "as many as it is shared out among when it is resumed"
     with closing(SqliteLog(out / NAME, readonly=True)) as log:
         again = [event for event in log if isinstance(event, Visit) and event.follows]
-        assert len(again) == told["looks"]
+        assert len(again) == result["looks"]
         split(out, log, SHARDS, lambda node, depth: True, _make)
     looks = [event for number in range(SHARDS) for event in _log(out, number) if getattr(event, "follows", "")]
     assert {look.node for look in looks} == {look.node for look in again}

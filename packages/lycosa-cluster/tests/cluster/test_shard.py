@@ -44,7 +44,7 @@ def web() -> Web:
     return Web(pages=150, hosts=20, traps=("redirects", "dead", "robots"))
 
 
-class OneAddress:
+class SingleAddress:
     """Resolver that maps every name to one address."""
 
     def first_cached(self, name: str) -> str:
@@ -67,7 +67,7 @@ def shard_on(
     )  # fmt: skip
     if address_delay:
         assert isinstance(engine.space, WebSpace)
-        engine.space.names = OneAddress()  # type: ignore[assignment]
+        engine.space.names = SingleAddress()  # type: ignore[assignment]
         engine.space.politeness.free, engine.space.politeness.address_delay = lambda address: False, address_delay
     engine.owns = lambda node: owners.of(node) == number
     engine.table.scope = lambda node, depth: owners.of(node) == number
@@ -103,7 +103,7 @@ def pages_of(logs: Any) -> Counter[str]:
 
 
 @pytest.fixture(scope="module")
-def everything(web: Web) -> Counter[str]:
+def all_pages(web: Web) -> Counter[str]:
     """Pages of a complete crawl by one shard."""
     alone = MemoryLog()
 
@@ -118,7 +118,7 @@ def everything(web: Web) -> Counter[str]:
     return found
 
 
-def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str], tmp_path: Path) -> None:
+def test_shards_with_failures_fetch_pages_of_one_crawl(web: Web, all_pages: Counter[str], tmp_path: Path) -> None:
     logs = [SqliteLog(tmp_path / f"{n}.sqlite") for n in range(SHARDS)]
     chance, last, asked = random.Random(5), {}, list[Any]()
 
@@ -147,7 +147,7 @@ def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str
         assert together.coordinator.over == EXHAUSTED
 
     run_virtual(many())
-    assert pages_of(logs) == dict.fromkeys(everything, 1)
+    assert pages_of(logs) == dict.fromkeys(all_pages, 1)
     for host in {hit.host for hit in asked}:
         hits = sorted((hit for hit in asked if hit.host == host), key=lambda hit: hit.started)
         assert all(after.started - before.ended >= 0.5 for before, after in pairwise(hits)), host
@@ -172,7 +172,7 @@ def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str
     run_virtual(replayed())
 
 
-def levelled(shard: Shard) -> None:
+def check_level(shard: Shard) -> None:
     """Check that promises do not depend on the offset of learned weights."""
     weights = shard.engine.strategy.estimator.weights_
     assert weights.pages > 0
@@ -183,7 +183,7 @@ def levelled(shard: Shard) -> None:
         assert shard.report().promises == pytest.approx([0.9 - weights.offset] * PROMISES)
 
 
-def test_a_budget_is_spent_together(web: Web) -> None:
+def test_shards_share_page_budget(web: Web) -> None:
     logs = [MemoryLog() for _ in range(SHARDS)]
 
     async def many() -> None:
@@ -207,7 +207,7 @@ def test_a_budget_is_spent_together(web: Web) -> None:
             assert [event for event in logs[number] if isinstance(event, Label)] == labels
             batches = again.engine.judge.relevances_now()
             assert batches[0] != judge.relevances_now()[0], (batches[0], judge.relevances_now()[0])
-            levelled(shard)
+            check_level(shard)
             await again.engine.space.close()
 
     run_virtual(many())
@@ -216,7 +216,7 @@ def test_a_budget_is_spent_together(web: Web) -> None:
         assert {OWNERS.of(event.node) for event in log if isinstance(event, Visit)} == {number}
 
 
-def test_a_crawl_goes_on_with_more_shards(web: Web, everything: Counter[str], tmp_path: Path) -> None:
+def test_crawl_resumes_with_other_number_of_shards(web: Web, all_pages: Counter[str], tmp_path: Path) -> None:
     everywhere, logs = SqliteLog(tmp_path / NAME), list[SqliteLog]()
     make_shards(tmp_path, 2)
 
@@ -248,11 +248,11 @@ def test_a_crawl_goes_on_with_more_shards(web: Web, everything: Counter[str], tm
     assert (shard_count(tmp_path), previous_shard_count(tmp_path)) == (0, 3), "a plain crawl, for the time being"
     split(tmp_path, everywhere, 1, lambda node, depth: True, make)
     assert run(1, 0) == f"80: {EXHAUSTED}"
-    assert pages_of([everywhere]) == everything
+    assert pages_of([everywhere]) == all_pages
     assert not [name for name in os.listdir(tmp_path) if name.startswith("shards.")]
 
 
-def test_one_who_was_replaced_stops(web: Web) -> None:
+def test_superseded_shard_stops(web: Web) -> None:
     async def twice() -> None:
         together = Together(Coordinator(1, Budget(), clock))
         log = MemoryLog()
@@ -272,7 +272,7 @@ def test_one_who_was_replaced_stops(web: Web) -> None:
     run_virtual(twice())
 
 
-def test_messages_come_back_as_they_were() -> None:
+def test_link_batches_survive_encoding() -> None:
     visit = Visit("http://a.test/", "page", "ok", pick=3, relevance=0.25)
     links = Links.to("http://b.test/x", "http://b.test/y", anchors=["x", "\udc80"])
     links.paths, links.facets = ["html a", "html p a"], {"url": np.array([0.5, 0.25], np.float32)}
@@ -316,7 +316,7 @@ def packed_batch(values: Any) -> bytes:
     return zstd.compress(msgpack.packb(values))
 
 
-def test_parcels_are_learned_as_pages_are(web: Web, tmp_path: Path) -> None:
+def test_receive_batches_equals_single_pages(web: Web, tmp_path: Path) -> None:
     pages = sorted(web.seeds(TOPIC))
     sent = [
         InboundLinks(
@@ -351,7 +351,7 @@ def test_parcels_are_learned_as_pages_are(web: Web, tmp_path: Path) -> None:
     run_virtual(ways())
 
 
-def test_a_pause_of_an_address_may_be_longer_than_a_lease(web: Web) -> None:
+def test_address_delay_longer_than_lease(web: Web) -> None:
     logs, pause = [MemoryLog() for _ in range(SHARDS)], 1.5 * LEASE_SECONDS
 
     async def many() -> None:

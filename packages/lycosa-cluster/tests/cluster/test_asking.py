@@ -1,0 +1,54 @@
+"""Requests before shards start."""
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lycosa.core.options import Options
+from lycosa.core.types import Setting
+from lycosa.crawling.seeds import SETTING
+from lycosa.store.log import NAME, SqliteLog
+from lycosa_cluster import asking
+from lycosa_cluster.asking import Answers, ask
+
+
+def test_answers_are_restored_from_log(tmp_path: Path) -> None:
+    log = SqliteLog(tmp_path / NAME)
+    answers = Answers(events=[Setting("learned", {"terms": [1]}), Setting(SETTING, {"engine": ["http://a.test/"]})])
+    answers.record(log)
+    assert answers.events == []
+    again = Answers.recorded(log)
+    assert (again.learned, again.searched) == ({"terms": [1]}, {"engine": ["http://a.test/"]})
+    assert again.seeds == ["http://a.test/"]
+    log.close()
+
+
+def test_ask_without_examples_or_engines_makes_no_request() -> None:
+    request: Any = SimpleNamespace(options=Options(topic="coral", examples=["a file.txt"]))
+    known = Answers()
+    assert asyncio.run(ask(request, known)) is known
+
+
+def test_ask_keeps_known_terms_and_closes_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = []
+
+    class Space:
+        async def close(self) -> None:
+            closed.append(True)
+
+    async def engines(options: Any, space: Any, clock: Any, known: Any) -> Any:
+        return SimpleNamespace(
+            notes=["one engine failed"], events=[Setting(SETTING, {**known, "new": ["http://b.test/"]})]
+        )
+
+    monkeypatch.setattr(asking, "ask_engines", engines)
+    monkeypatch.setattr(asking, "learn_terms", None)
+    options = Options(topic="coral", search=["new"], examples=["http://a.test/"])
+    request: Any = SimpleNamespace(options=options, make_space=Space, clock=lambda: 0.0, notes=[], space=None)
+    answers = asyncio.run(ask(request, Answers({"terms": [1]}, {"old": ["http://a.test/"]})))
+    assert answers.learned == {"terms": [1]}
+    assert answers.seeds == ["http://a.test/", "http://b.test/"]
+    assert (closed, request.notes, len(answers.events)) == ([True], ["one engine failed"], 1)
