@@ -19,11 +19,11 @@ def test_ticks_are_evenly_spaced_within_range(low: float, length: float, most: i
 
 
 @pytest.mark.parametrize(("length", "last"), [(45, "40 s"), (600, "10 min"), (4 * 3600, "4 h"), (3 * 86_400, "3 d")])
-def test_times_unit(length: float, last: str) -> None:
+def test_times_have_one_unit(length: float, last: str) -> None:
     assert ("0", last) == (times(length)[0].label, times(length)[-1].label)
 
 
-def test_dates_of_years() -> None:
+def test_dates_spanning_years() -> None:
     assert ["Jan 1970", "Dec 1970"] == [tick.label for tick in dates(0.0, 400 * 86_400.0, 2)]
 
 
@@ -31,5 +31,5 @@ def test_bar_is_visible_above_zero() -> None:
     assert ("▏   ", "    ", "████") == (bar(1e-9), bar(0.0), bar(2.0))
 
 
-def test_columns_full_height() -> None:
+def test_columns_reach_full_height() -> None:
     assert ["█ ", "█ ", "█ "] == columns([1, 0], 3)

@@ -23,11 +23,11 @@ HOSTILE = "a\x1b[31mb\u202ec\x00d\ud800e\u2028f"
 
 
 @given(st.text(st.characters()))
-def test_clean_is_encodable(text: str) -> None:
+def test_clean_result_is_encodable(text: str) -> None:
     assert clean(text).encode().decode() == clean(text) == clean(clean(text))
 
 
-def test_hostile_characters_are_replaced() -> None:
+def test_clean_replaces_hostile_characters() -> None:
     assert "a [31mb c d e f" == printable(HOSTILE, " ") == visible(HOSTILE)
     assert "a\ufffd[31mb\ufffdc\ufffdd\ufffde\ufffdf" == clean(HOSTILE)
     assert "a b" == clean("a\tb")
@@ -38,7 +38,7 @@ def test_clip_counts_the_ellipsis() -> None:
 
 
 @pytest.mark.parametrize("node", ["javascript:alert(1)", "ftp://a.test/", "notes/a", "http://a.test/\u202egnp.exe"])
-def test_href_rejects(node: str) -> None:
+def test_href_rejects_unsafe_urls(node: str) -> None:
     assert "" == href(node)
 
 
@@ -46,11 +46,11 @@ def test_percent_is_never_rounded_to_all_or_nothing() -> None:
     assert ["0%", "under 0.1%", "12.3%", "99.9%", "100%"] == [percent(x) for x in (0, 0.0001, 0.123, 0.99999, 1)]
 
 
-def test_score_digits() -> None:
+def test_score_of_small_and_infinite_values() -> None:
     assert ["0.00", "0.12", "0.004", "first"] == [score(x) for x in (0.0, 0.123, 0.004, float("inf"))]
 
 
-def test_durations_and_sizes() -> None:
+def test_durations_and_sizes_are_rounded() -> None:
     assert ("1 h", "–", "–", "5 s") == (seconds(3600), pause(0.0), pause(float("inf")), pause(5.0))
     assert ("999 B", "1 kB", "1.0 TB") == (size(999), size(1000), size(10**12))
 
@@ -59,7 +59,7 @@ def test_when_out_of_range() -> None:
     assert ("1 January 1970, 00:01 UTC", "at an unknown time") == (when(60.0), when(1e300))
 
 
-def test_many_plurals() -> None:
+def test_many_adds_plural() -> None:
     assert ["0 copies", "1 copy", "2 boxes", "2 pages"] == [
         many(0, "copy"),
         many(1, "copy"),

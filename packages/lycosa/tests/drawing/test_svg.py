@@ -49,7 +49,7 @@ def test_svg_curves_are_distinct() -> None:
     root = ElementTree.fromstring(svg(figure))
     groups = [each for each in root.iter() if each.get("class", "").startswith("curve-")]
     looks = {(each.get("class"), each.find("path").get("class")) for each in groups}  # type: ignore[union-attr]
-    assert (56, 28) == (len(groups), len(looks))  # each in the legend, too
+    assert (56, 28) == (len(groups), len(looks))  # each curve is in the legend, too
 
 
 def test_svg_histogram_stacks_kinds() -> None:
@@ -66,7 +66,7 @@ def test_svg_histogram_stacks_kinds() -> None:
     assert 1 == len(parts(chart, "break"))
 
 
-def test_svg_tooltips() -> None:
+def test_svg_points_have_tooltips() -> None:
     figure = Figure("f", "F", "pages", "y", [Curve("a", [1, 2], [0.5, 0.25], [0, 0], [1, 1]), Curve("b", [2], [3])])
     assert ["pages: 1\na: 0.5 (0 to 1)", "pages: 2\na: 0.25 (0 to 1)\nb: 3"] == [
         each.findtext("title") for each in parts(figure, "at")

@@ -35,7 +35,7 @@ def test_as_dict_includes_parents() -> None:
     ] == Why("a", "waits", parents=[parent]).as_dict()["parents"]
 
 
-def test_view_is_that_of_best_arm() -> None:
+def test_view_of_visit_is_that_of_best_arm() -> None:
     best, other = View("scent", 0.5), View("fl_n", 0.75)
     assert Why("a", "waits", views=[best, other]).view is best
     assert Why("a", "fetched").view is None

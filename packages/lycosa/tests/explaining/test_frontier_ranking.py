@@ -1,4 +1,4 @@
-"""Terms of priorities: they add up for every strategy, and those of the papers' formulas are worked out by hand."""
+"""Terms of priorities: they add up for each strategy, and equal the papers' formulas computed by hand."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def page(node: str, *links: str, **more: Any) -> Visit:
 
 
 def test_terms_of_rules_are_paths() -> None:
-    """The paper's example: a DH page leads to PH with .1, and through CH with .8 * .4 = .32."""
+    """A DH page leads to PH with .1, and by way of CH with .8 * .4 = .32, as in the paper's example."""
     book = RuleBook()
     for rule in (("DH", "PH", 1), ("DH", "CH", 8), ("DH", "SP", 1), ("CH", "PH", 4), ("CH", "CH", 6)):
         book.add(*rule)
@@ -93,9 +93,7 @@ def test_terms_of_rules_are_paths() -> None:
 
 
 def browsing_record() -> Browsing:
-    """Return three pages at distances 2, 1 and 0, the first two of one cluster; steps lead from 2 to 1 twice, from 1 to
-    0.
-    """
+    """Return pages at distances 2, 1 and 0, the first two of one cluster, with steps 2 -> 1 (twice) and 1 -> 0."""
     return Browsing(
         ["list", "reef"],
         Bags.of([([0], [1]), ([0], [2]), ([1], [3])]),
@@ -109,10 +107,12 @@ def browsing_record() -> Browsing:
 
 
 def test_terms_of_hmm_are_states() -> None:
-    """Initially pi is 1/3 each; 1 leads to 0, 2 to 1, 0 anywhere. One step on: 4/9 for 0, 4/9 for 1, 1/9 for 2.
+    """Terms are the shares of the current states in the next state 0; pi is 1/3 each, and 1 leads to 0, 2 to 1, 0
+    anywhere.
 
-    'list' is of the first cluster, with .1 pages more .1/1.2 of the pages at 0 and 1.1/1.2 of the others: .1 * 4 : 1.1
-    * 4 : 1.1 * 1 = .4 : 4.4 : 1.1, of 5.9. Of that 0 leads to 0 with 1/3, 1 with 1: .4/17.7 + 4.4/5.9 = .76836.
+    One step on: 4/9 for 0, 4/9 for 1, 1/9 for 2. 'list' is of the first cluster, with smoothing .1 / 1.2 of the pages
+    at 0 and 1.1 / 1.2 of the others: .1 * 4 : 1.1 * 4 : 1.1 * 1 = .4 : 4.4 : 1.1, of 5.9. Of that, 0 leads to 0 with
+    1/3, and 1 with 1: .4 / 17.7 + 4.4 / 5.9 = .76836.
     """
     visit = page("s", "x", terms=Terms(np.array([0], np.uint32), np.array([1], np.uint16), ["list"]))
     visit.links.anchors[0] = "the reef"
@@ -128,10 +128,11 @@ def test_terms_of_hmm_are_states() -> None:
     assert pytest.approx(1 / 4) == terms["similarity of the anchor"]
 
 
-def test_terms_of_cash_are_givers() -> None:
-    """Seed s gives x 1/2 of its 1, t a third of its 1, and as much to s; u is a dead end, and its 1 goes to s and t.
+def test_terms_of_cash_are_payments_of_parents() -> None:
+    """Terms are the payments of each page: s gives x 1/2 of its 1, t a third of its 1, and s as much.
 
-    At step 3 s is the richest, with 1/3 + 1/2 = 5/6, and gives x half of that.
+    u is a dead end, so its 1 is divided between s and t. At step 3, s is the richest page, with 1/3 + 1/2 = 5/6, and
+    gives half of that to x.
     """
     visits = [page("s", "x", "y", title="One"), page("t", "x", "z", "s", title="Other"), page("u", title="Last")]
     terms = recorded_terms(Opic(period=3), visits)

@@ -1,4 +1,4 @@
-"""Explanations: position, terms, parents and path; and explaining changes nothing."""
+"""Explanations of position, terms, parents and path; explaining does not change the crawl."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ ALPHA = {("a", "b"): 0.5, ("a", "c"): 0.25, ("b", "c"): 0.125, ("b", "e"): 1.0}
 
 @dataclass
 class Weighed:
-    """Half the best parent's relevance and half the best link relevance, less .25 for names after d."""
+    """Estimator that adds half of the best parent's relevance and half of the best link relevance, less .25 after name
+    d.
+    """
 
     def learn(self, step: Step, table: Table) -> Rows:
         return step.children
@@ -58,7 +60,7 @@ def graph() -> GraphSpace:
 
 
 def run_crawl(path: Path, strategy: str | Estimator, pages: int) -> Path:
-    """Crawl the graph for this many pages, one at a time."""
+    """Crawl a graph for some pages, one at a time, and return the directory."""
     crawled_site = lycosa.crawl(
         SpaceJudge(), ["a"], space=graph(), strategy=strategy, out=path, budget=pages, concurrency=1
     )
@@ -71,7 +73,7 @@ def ask(path: Path, url: str, strategy: Estimator | None = None) -> Why:
 
 
 def digest(path: Path) -> str:
-    """Return all files of a directory: names, contents, modification times."""
+    """Return names, contents and modification times of all files in a directory."""
     answers = [
         (str(file.relative_to(path)), file.read_bytes(), file.stat().st_mtime_ns)
         for file in sorted(path.rglob("*"))
@@ -126,7 +128,7 @@ def test_why_fetched_terms_at_pick(tmp_path: Path) -> None:
     assert (math.inf, {}) == (first.priority, first.terms)
 
 
-def test_why_own_objects_are_trained_once(tmp_path: Path) -> None:
+def test_why_trains_custom_strategy_once(tmp_path: Path) -> None:
     path = run_crawl(tmp_path / "crawl", Weighed(), 3)
     with Reasons(path, judge=SpaceJudge(), space=graph(), strategy=Weighed()) as reasons:
         assert 0.5 == _expected(reasons, "b")[1]
@@ -205,7 +207,7 @@ def test_why_as_dict_of_seed(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def crawled_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Crawl a front page with links to one, old (redirects to new), gone and another host; the budget omits some."""
+    """Crawl a front page that links to four pages: one, old (redirects to new), gone, and one on another host."""
     path = tmp_path_factory.mktemp("made") / "crawl"
     pages: Mapping[str, Any] = {
         FRONT: html(
@@ -227,7 +229,7 @@ def crawled_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "typed", [A + "deep", "HTTP://A.LOCALHOST:80/deep#x", "a.localhost/deep", "https://a.localhost/deep"]
 )
-def test_why_accepts_any_spelling(typed: str, crawled_site: Path) -> None:
+def test_why_accepts_equivalent_urls(typed: str, crawled_site: Path) -> None:
     why = lycosa.why(crawled_site, typed)
     assert (A + "deep", "waits") == (why.node, why.state)
     assert [("One", "deeper words")] == [(found.title, found.anchor) for found in why.parents]
@@ -242,7 +244,7 @@ def test_why_redirect_and_target(crawled_site: Path) -> None:
     assert [FRONT, A + "new"] == [stop.node for stop in target.path]
 
 
-def test_why_outside_of_frontier(crawled_site: Path) -> None:
+def test_why_url_outside_frontier(crawled_site: Path) -> None:
     gone = lycosa.why(crawled_site, A + "gone").fetched
     assert gone is not None
     assert ("gone", False) == (gone.outcome, gone.is_relevant)
@@ -258,7 +260,7 @@ def test_why_unknown_url_suggests_similar(typed: str, crawled_site: Path) -> Non
     assert ("deeper" in typed) == (f"similar known URLs: {A}deep" in str(caught.value))
 
 
-def test_why_host_budget(tmp_path: Path) -> None:
+def test_why_reports_host_budget(tmp_path: Path) -> None:
     seeds, links = [Seed("http://a.test/")], ["http://a.test/1", "http://b.test/1"]
     path = write(tmp_path / "crawl", [*seeds, page("http://a.test/", 0.9, links)], host_budget=1)
     with Reasons(path) as reasons:
@@ -267,14 +269,14 @@ def test_why_host_budget(tmp_path: Path) -> None:
         assert ("host budget", 0) == (why.state, why.views[0].rank)
 
 
-def test_why_pruned(tmp_path: Path) -> None:
+def test_why_reports_pruned_link(tmp_path: Path) -> None:
     events = [Seed("http://a.test/"), page("http://a.test/", 0.0, ["http://a.test/1"])]
     path = write(tmp_path / "crawl", events, strategy="hard-focus,trust_seeds=no")
     why = lycosa.why(path, "http://a.test/1")
     assert ("pruned", 0) == (why.state, why.views[0].rank)
 
 
-def test_why_held_back(tmp_path: Path) -> None:
+def test_why_reports_held_back_link(tmp_path: Path) -> None:
     monster = "http://a.test/" + "x/" * 40
     events = [Seed("http://a.test/"), page("http://a.test/", 0.9, [monster, "http://a.test/1"])]
     path = write(tmp_path / "crawl", events)
@@ -283,7 +285,7 @@ def test_why_held_back(tmp_path: Path) -> None:
     assert "likely trap" in why.note
 
 
-def test_why_will_be_retried(tmp_path: Path) -> None:
+def test_why_reports_pending_retry(tmp_path: Path) -> None:
     failed = page("http://a.test/1", retry_at=2e9, attempt=1)
     failed.outcome = "busy"
     path = write(tmp_path / "crawl", [Seed("http://a.test/"), page("http://a.test/", 0.9, ["http://a.test/1"]), failed])
@@ -297,7 +299,7 @@ def test_why_seed_waits_first(tmp_path: Path) -> None:
     assert (math.inf, 1, 2) == (why.views[0].priority, why.views[0].rank, why.views[0].waiting)
 
 
-def test_why_empty_log(tmp_path: Path) -> None:
+def test_why_of_empty_log(tmp_path: Path) -> None:
     path = write(tmp_path / "crawl", [])
     for _ in range(2):
         with raises_input_error("nothing-to-do"):

@@ -20,10 +20,11 @@ from lycosa.text.vocabulary import Vocabulary
 
 
 def test_judge_by_hand() -> None:
-    """Ten pages: 3 have hub, 5 news, 2 reef, and the relevant ones reef alone: c_r = (0, 0, 1), idf log(10 / N_j).
+    """Relevance is the cosine with the centroid of the relevant training pages, c_r = (0, 0, 1); idf is log(10 / N_j).
 
-    Page 'hub reef hub': reef / |page| = 1.6094 / sqrt(1.6094^2 + (1.6931 * 1.2040)^2) = .6197. Anchor 'reef cove': a
-    word that no training page has counts as if one page had it, log 10: 1.6094 / sqrt(1.6094^2 + 2.3026^2).
+    Of ten pages 3 have hub, 5 news, 2 reef; the relevant ones have only reef. Page 'hub reef hub': 1.6094 /
+    sqrt(1.6094^2 + (1.6931 * 1.2040)^2) = .6197. Anchor 'reef cove': a word on no training page counts as if on one,
+    log 10: 1.6094 / sqrt(1.6094^2 + 2.3026^2).
     """
     topic = BrowsingJudge(ten_pages())
     page = Page("ok", marked="hub reef hub", links=Links.to("a", "b", anchors=["the reef", "reef cove"]))
@@ -37,10 +38,10 @@ def test_judge_by_hand() -> None:
 
 
 def test_threshold_separates_training_pages() -> None:
-    """Relevant: reef; reef and hub. Their similarity is reef / hypot = .7071; pages of hub alone have less.
+    """The threshold is midway between relevant pages (.7071) and the best irrelevant pages (.3827).
 
-    c_r = (0, 1) + (1, 1) / sqrt(2) = (.7071, 1.7071), both idf log 5: hub alone is .7071 / 1.8478 = .3827. So the
-    threshold is (.7071 + .3827) / 2.
+    Relevant pages: reef; reef and hub. c_r = (0, 1) + (1, 1) / sqrt(2) = (.7071, 1.7071), both idf log 5. A relevant
+    page has reef / hypot = .7071, a page with hub alone .7071 / 1.8478 = .3827.
     """
     pages = Bags.of([([2], [1]), ([0, 2], [1, 1])] + [([0], [1])] + [([1], [1])] * 7)
     assert round((0.70711 + 0.38268) / 2, 3) == BrowsingJudge(ten_pages(pages=pages)).threshold
@@ -54,7 +55,7 @@ def test_threshold_default_if_pages_are_equal() -> None:
 
 
 @pytest.mark.paper("batsakis-input")
-def test_crawl_without_another_topic(tmp_path: Path) -> None:
+def test_crawl_with_browsing_record_only(tmp_path: Path) -> None:
     ten_pages().save(tmp_path / "reefs.browsing")
     graph = GraphSpace({"a": ["b", "c"], "b": ["d"], "c": []})
     out = tmp_path / "crawl"

@@ -59,7 +59,9 @@ def test_linear_svm_distances_equal_scikit_learn() -> None:
 
 
 def test_platt_by_hand() -> None:
-    """Two distant groups of two: targets are (2+1)/(2+2) = .75 and 1/(2+2) = .25, so A d + B = -log 3 at d = 1."""
+    """Platt's targets are (n + 1) / (n + 2) = .75 and 1 / (n + 2) = .25 for groups of two, so A d + B = -log 3 at d =
+    1.
+    """
     a, b = _platt(np.array([-1.0, -1.0, 1.0, 1.0]), np.array([False, False, True, True]))
     assert (a, b) == (pytest.approx(-np.log(3), abs=1e-5), pytest.approx(0.0, abs=1e-6))
 

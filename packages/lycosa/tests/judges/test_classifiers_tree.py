@@ -36,12 +36,12 @@ def test_decision_tree_equals_scikit_learn() -> None:
     leaves = theirs.apply(samples)
     assert len(np.unique(leaves)) > 5
     assert tree.shares[leaves] == pytest.approx(tree.probabilities(bags), abs=1e-6)
-    # except for ties broken by smoothing
+    # Ties that smoothing breaks differently are excepted.
     assert (theirs.predict(samples) == tree.probabilities(bags).argmax(axis=1)).mean() > 0.95
 
 
 def test_decision_tree_leaf_shares_by_hand() -> None:
-    """24 pages, 12 of each class, separated by a word: (12 + .5) / 13 and (0 + .5) / 13 in each leaf."""
+    """Leaves have smoothed shares: for 12 pages of one class (12 + .5) / 13, and (0 + .5) / 13 for the other."""
     bags = Bags.of([([0], [1]), ([1], [2])] * 12)
     tree = DecisionTree.fit(bags, np.arange(24) % 2, 2, 2)
     assert [[12.5 / 13, 0.5 / 13], [0.5 / 13, 12.5 / 13]] == pytest.approx(tree.probabilities(bags)[:2], abs=1e-6)

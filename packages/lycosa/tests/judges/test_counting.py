@@ -16,7 +16,7 @@ def test_word_frequency_occurrences_in_title_and_text() -> None:
     assert 4.0 == relevance(WordFrequencyJudge("coral"), "Coral, coral.\n\nNo CORAL here.", "Coral")
 
 
-def test_word_frequency_lines() -> None:
+def test_word_frequency_counts_lines() -> None:
     assert 3.0 == relevance(WordFrequencyJudge("coral", count="lines"), "Coral, coral.\n\nNo CORAL here.\nSea", "Coral")
 
 
@@ -38,7 +38,7 @@ def test_word_frequency_scripts_without_spaces() -> None:
     assert 1.0 == relevance(WordFrequencyJudge("CO2"), "CO2濃度")
 
 
-def test_word_frequency_escapes_signs() -> None:
+def test_word_frequency_escapes_regex_characters() -> None:
     assert 2.0 == relevance(WordFrequencyJudge("C++ (20)"), "c++ (20), C++ (20)! c (20)")
 
 
@@ -53,12 +53,12 @@ def test_word_frequency_weighted_terms() -> None:
 
 
 def test_word_frequency_weighted_lines() -> None:
-    """A line counts each of its strings once: 1 + 1 for the first, 1 for the second."""
+    """A line counts each string once: 1 + 1 for the first line, 1 for the second."""
     topic = WordFrequencyJudge({"coral": 1.0, "reef": 1.0}, count="lines")
     assert 3.0 == relevance(topic, "coral and reef and coral\nreef")
 
 
-def test_word_frequency_links() -> None:
+def test_word_frequency_of_links() -> None:
     topic = WordFrequencyJudge("coral reef")
     topic.facets = ("context", "url")
     links = Links.to("http://a.test/coral-reef/coralReef.html", "b", anchors=["Coral reef! Coral reef!", "reef"])
@@ -76,7 +76,7 @@ def test_word_frequency_threshold() -> None:
 
 
 @pytest.mark.parametrize("words", ["", "  ", {}, {"coral": 0.0}, {" ": 1.0}])
-def test_word_frequency_without_words(words: object) -> None:
+def test_word_frequency_rejects_topic_without_words(words: object) -> None:
     with raises_input_error("empty-topic"):
         WordFrequencyJudge(words)  # type: ignore[arg-type]
 

@@ -23,7 +23,7 @@ def test_keyword_relevance_in_title_and_text() -> None:
     )
 
 
-def test_keyword_several_words_add_up() -> None:
+def test_keyword_counts_of_several_words_are_added() -> None:
     assert pytest.approx(log(1 + 3)) == judge(KeywordJudge("reef coral"), "reef coral reef").relevance
 
 
@@ -33,7 +33,7 @@ def test_keyword_weighted_phrases() -> None:
 
 @pytest.mark.paper("gouriten-window")
 def test_keyword_alpha_counts_in_window() -> None:
-    """'near' lies within 48 characters of the anchor of 4, 'far' does not: log(1 + 1) and log(1 + 0)."""
+    """Links have log(1 + f): f is 1 for 'near', within 48 characters of the anchor of 4, and 0 for 'far'."""
     text = "far " + "x" * 40 + " near " + "\x01here\x02"
     assert [log(1 + 1)] == pytest.approx(judge(KeywordJudge("near"), text, "here").link_relevances.tolist())
     assert [0.0] == judge(KeywordJudge("far"), text, "here").link_relevances.tolist()
@@ -41,14 +41,14 @@ def test_keyword_alpha_counts_in_window() -> None:
 
 @pytest.mark.parametrize(("gap", "inside"), [(44, True), (45, False)])
 def test_keyword_window_before_anchor(gap: int, inside: bool) -> None:
-    """An anchor of 4 leaves 48 before it: 'reef' (4) and 44 more fit."""
+    """A window of 100 characters has 48 before an anchor of 4: 'reef' (4) and 44 more."""
     judgement = judge(KeywordJudge("reef"), "reef" + "." * gap + "\x01here\x02", "here")
     assert [log(2) if inside else 0.0] == pytest.approx(judgement.link_relevances.tolist())
 
 
 @pytest.mark.parametrize(("gap", "inside"), [(45, True), (46, False)])
 def test_keyword_window_odd_character_goes_after_anchor(gap: int, inside: bool) -> None:
-    """An anchor of 3 leaves 97: 48 before, 49 after: 45 characters and 'reef'."""
+    """A window of 100 has 48 characters before an anchor of 3 and 49 after it: 45 and 'reef'."""
     judgement = judge(KeywordJudge("reef"), "\x01see\x02" + "." * gap + "reef", "see")
     assert [log(2) if inside else 0.0] == pytest.approx(judgement.link_relevances.tolist())
 
@@ -65,7 +65,7 @@ def test_keyword_long_anchor_is_the_window() -> None:
 
 
 def test_keyword_window_size() -> None:
-    """With a window of 20, an anchor of 4 leaves 8 on each side, so ' reef' fits once on each side."""
+    """A window of 20 has 8 characters on each side of an anchor of 4, room for one ' reef' on each."""
     judgement = judge(KeywordJudge("reef", window=20), "reef and reef \x01here\x02 reef reef", "here")
     assert [log(1 + 2)] == pytest.approx(judgement.link_relevances.tolist())
 
@@ -78,7 +78,7 @@ def test_keyword_windows_overlap_and_ignore_marks() -> None:
 
 
 def test_keyword_links_by_position() -> None:
-    """Positions skip a dropped link; a link without marks gets 0."""
+    """Positions of dropped links are skipped; a link without marks has 0."""
     text = "\x01reef\x02" + " x" * 100 + " \x01b\x02"
     page = Page("ok", marked=text, links=Links.to("b", "refresh", anchors=["b", ""]))
     page.links.positions = [1, 2]

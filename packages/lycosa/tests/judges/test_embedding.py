@@ -51,7 +51,7 @@ def test_judge_by_hand() -> None:
 
 
 def test_learn_updates_the_mean() -> None:
-    """After two pages m = (30 c + p1 + p2) / 32, with the page vectors as stored in the log."""
+    """The mean after two pages is m = (30 c + p1 + p2) / 32, with the page vectors as stored in the log."""
     topic = learned(EmbeddingJudge("tropical ocean"), REEF, TRAIN)
     kept = [np.rint(vectors([f"{page.title} {page.marked}"])[0] * STEPS) / STEPS for page in (REEF, TRAIN)]
     mean = (30 * common() + kept[0] + kept[1]) / 32
@@ -74,7 +74,7 @@ def test_examples_by_hand() -> None:
 
 
 def test_weighted_terms_by_hand() -> None:
-    """A file of terms: q = unit(2 a + .5 b), a and b of length 1."""
+    """The topic is the unit vector of the weighted terms, q = unit(2 a + .5 b), where a and b have length 1."""
     coral, sea = vectors(["coral", "warm sea"])
     judgement = judge(EmbeddingJudge({"coral": 2.0, "warm sea": 0.5}), REEF, "reef")
     assert [float(vectors(["reef"])[0] @ unit(2 * coral + 0.5 * sea))] == pytest.approx(

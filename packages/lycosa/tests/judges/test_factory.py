@@ -82,7 +82,7 @@ def test_make_judge_user_class_without_threshold() -> None:
 
 
 class Own:
-    """A user-defined judge with words and a parameter."""
+    """User-defined judge with words and a parameter."""
 
     def __init__(self, words: str = "", threshold: float = 0.5, size: int = 1) -> None:
         self.words, self.threshold, self.size = words, threshold, size
@@ -95,7 +95,7 @@ class Own:
 
 
 class Broken:
-    """A class with a failing constructor."""
+    """Class whose constructor fails."""
 
     def __init__(self) -> None:
         raise RuntimeError("no luck")

@@ -17,7 +17,9 @@ def ehrig(words: Any = "reef", **options: Any) -> EhrigJudge:
 
 
 def test_ehrig_equations_3_and_8() -> None:
-    """Topic 'reef island' (tf 1 each), anchor 'atoll, atoll, land': sim = .5^links, tf_atoll = 2, tf_land = 1."""
+    """Similarity is .5^links, tf counts similar words: for 'reef island', 'atoll, atoll, land' has tf_atoll 2 and
+    tf_land 1.
+    """
     atoll_reef, atoll_island = 0.5**2, 0.5**4  # atoll - coral reef - reef - land - island
     land_reef, land_island = 0.5**1, 0.5**1
     expected = atoll_reef * 2 + atoll_island * 2 + land_reef * 1 + land_island * 1
@@ -47,7 +49,9 @@ def test_ehrig_equal_words_and_synonyms_are_1() -> None:
     ],
 )
 def test_ehrig_parameters(options: dict[str, Any], expected: list[float]) -> None:
-    """From 'fringing reef': reef 1 link, land 2, atoll 1, coral no IS-A link but a relation."""
+    """Parameters change which terms are near 'fringing reef': reef is 1 link away, land 2, atoll 1; coral has no IS-A
+    link.
+    """
     topic = EhrigJudge({"fringing reef": 1.0}, ontology=REEFS, **options)
     at = topic.glossary.topic.index("fringing reef")
     words = topic.glossary.words()
@@ -63,7 +67,9 @@ def test_ehrig_literal_grows_with_page_length() -> None:
 
 
 def test_ehrig_relevance_by_hand() -> None:
-    """Page 'coral reef' twice, 'sea' once, topic 'reef': sim .5, (1 + log 2) .5 / sqrt((1 + log 2)^2 + 1^2)."""
+    """Weights are 1 + log f: 'coral reef' twice and 'sea' once have (1 + log 2) .5 / sqrt((1 + log 2)^2 + 1^2) for
+    'reef'.
+    """
     twice = 1 + log(2)
     expected = twice * 0.5 / (sqrt(twice**2 + 1**2) * sqrt(1**2))
     assert pytest.approx(expected) == judge(ehrig(), "coral reef, coral reefs, sea").relevance

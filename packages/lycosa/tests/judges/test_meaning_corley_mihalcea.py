@@ -18,7 +18,7 @@ def corley(words: Any = "reef bleaching", **options: Any) -> CorleyMihalceaJudge
 
 @pytest.mark.paper("batsakis-mihalcea")
 def test_corley_mihalcea_both_directions() -> None:
-    """Text 'atoll sea', topic 'reef bleaching': atoll and reef have a similarity of .36, the others of 0."""
+    """Best similarities are averaged in both directions; only atoll and reef are similar, .36."""
     alike = exp(-0.2 * 2) * tanh(0.6 * 1)
     atoll, sea, reef, bleaching = log(100 / 5), log(100 / 50), log(100 / 20), log(100 / 10)
     expected = (alike * atoll / (atoll + sea) + alike * reef / (reef + bleaching)) / 2
@@ -27,14 +27,14 @@ def test_corley_mihalcea_both_directions() -> None:
     assert [pytest.approx(expected), 0.0, 0.0] == judgement.link_relevances.tolist()
 
 
-def test_corley_mihalcea_topic_itself_is_1() -> None:
+def test_corley_mihalcea_topic_to_itself_is_1() -> None:
     assert [1.0, 1.0] == judge(
         corley(idf="none"), "", "reef bleaching", "bleaching reefs, reef"
     ).link_relevances.tolist()
 
 
 def test_corley_mihalcea_weight_multiplies_idf() -> None:
-    """Text 'reef', topic reef with weight 3 and bleaching with 1: (1 + 3 / 4) / 2."""
+    """Weights multiply the idf: with 3 for reef and 1 for bleaching, 'reef' has (1 + 3 / 4) / 2."""
     topic = corley({"reef": 3.0, "bleaching": 1.0}, idf="none")
     assert [0.875] == judge(topic, "", "reef").link_relevances.tolist()
 

@@ -21,7 +21,9 @@ def ssrm(words: Any = "reef", **options: Any) -> SsrmJudge:
 
 @pytest.mark.paper("batsakis-eq4")
 def test_ssrm_equation_4() -> None:
-    """exp(-a L) tanh(b H): atoll and reef L = 2, H = 1 (reef); island and reef L = 2, H = 0 (land, a root)."""
+    """By equation 4, sim = exp(-a L) tanh(b H): atoll and reef L = 2, H = 1 (reef); island and reef L = 2, H = 0 (land,
+    a root).
+    """
     judgement = judge(ssrm(idf="none"), "", "atoll", "island", "reefs")
     assert [pytest.approx(ATOLL_REEF), 0.0, 1.0] == judgement.link_relevances.tolist()
     judgement = judge(ssrm(idf="none", a=0.3, b=0.9), "", "atoll")
@@ -29,17 +31,16 @@ def test_ssrm_equation_4() -> None:
 
 
 def test_ssrm_equation_9() -> None:
-    """Anchor 'atoll atoll sea', topic 'reef bleaching', tf-idf from N = 100: atoll 5, reef 20, sea 50, bleaching 1."""
+    """Equation 9 with tf-idf from N = 100: atoll is on 5 pages, reef on 20, sea on 50, bleaching on 1."""
     atoll, sea = 2 * log(100 / 5), 1 * log(100 / 50)
     reef, bleaching = 1 * log(100 / 20), 1 * log(100 / 1)
-    dots = ATOLL_REEF * atoll * reef  # all other pairs have a similarity of 0
+    dots = ATOLL_REEF * atoll * reef  # all other pairs have similarity 0
     expected = dots / (sqrt(atoll**2 + sea**2) * sqrt(reef**2 + bleaching**2))
     topic = ssrm("reef bleaching", tf="raw", idf="background", background=FEW)
     assert [pytest.approx(expected)] == judge(topic, "", "atoll, atoll, sea").link_relevances.tolist()
 
 
-def test_ssrm_equal_words_alone_are_the_cosine() -> None:
-    """'reef sea' and 'reef': 1 / sqrt(2)."""
+def test_ssrm_of_equal_words_is_the_cosine() -> None:
     assert pytest.approx(1 / sqrt(2)) == judge(ssrm(floor=1.0, idf="none"), "reef sea").relevance
 
 
@@ -50,7 +51,7 @@ def test_ssrm_floor() -> None:
 
 
 def test_ssrm_learned_idf() -> None:
-    """After 9 pages with 'sea': idf of sea log(10 / 9.5) + 1, of the unknown reef log(10 / 1.5) + 1."""
+    """After 9 pages with 'sea' its idf is log(10 / 9.5) + 1; that of the unknown 'reef' is log(10 / 1.5) + 1."""
     vocabulary = Vocabulary()
     for _ in range(9):
         reading = vocabulary.read(Page("ok", marked="sea"))
@@ -64,7 +65,7 @@ def test_ssrm_learned_idf() -> None:
     ("measure", "expected"), [("path", 1 / (1 + 2)), ("ehrig", 0.5**2), ("depth", 2 * 1 / (2 + 2 * 1))]
 )
 def test_ssrm_other_measures(measure: Any, expected: float) -> None:
-    """atoll and reef, L = 2, H = 1: 1 / (1 + L), .5^L, 2 H / (L + 2 H)."""
+    """The measures are 1 / (1 + L), .5^L and 2 H / (L + 2 H), with L = 2 and H = 1 for atoll and reef."""
     assert [pytest.approx(expected)] == judge(ssrm(measure=measure, idf="none"), "", "atoll").link_relevances.tolist()
 
 

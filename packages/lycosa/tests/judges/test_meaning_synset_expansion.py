@@ -23,27 +23,30 @@ def synsets(words: Any = "car", ontology: Any = CARS, **options: Any) -> SynsetE
 
 
 def test_synset_expansion_expands_topic_only() -> None:
-    """Topic: car, automobile, 'cable car'. Page: automobile twice, sea: (1 + log 2) / (|page| sqrt(3))."""
+    """The topic becomes car, automobile, 'cable car'; automobile twice and sea have (1 + log 2) / (|page| sqrt(3))."""
     automobile, sea = 1 + log(2), 1.0
     expected = automobile * 1 / (sqrt(automobile**2 + sea**2) * sqrt(1 + 1 + 1))
     assert pytest.approx(expected) == judge(synsets(), "an automobile, automobiles, the sea").relevance
 
 
 def test_synset_expansion_synonym_has_weight_of_its_term() -> None:
-    """idf of car is log 5: the topic is log 5 three times; the page has automobile with its own log 20, and sea."""
+    """Synonyms have the idf of their term: three times log 5 in the topic, but automobile has its own log 20 on the
+    page.
+    """
     car, automobile, sea = log(100 / 20), log(100 / 5), log(100 / 50)
     expected = automobile * car / (sqrt(automobile**2 + sea**2) * sqrt(3 * car**2))
     assert pytest.approx(expected) == judge(synsets(idf="background", background=FEW), "automobile sea").relevance
 
 
 def test_synset_expansion_expands_anchors() -> None:
-    """'automobiles' becomes automobile and car: two of the topic's three, 2 / (sqrt(2) sqrt(3))."""
+    """'automobiles' becomes automobile and car, two of the topic's three words: 2 / (sqrt(2) sqrt(3))."""
     judgement = judge(synsets(), "", "Automobiles", "the sea", "car", "")
     assert [pytest.approx(2 / (sqrt(2) * sqrt(3))), 0.0, pytest.approx(1.0), 0.0] == judgement.link_relevances.tolist()
 
 
-def test_synset_expansion_phrases() -> None:
-    expected = (1 + 1 + 1) / (sqrt(4) * sqrt(4))  # fever and the two phrases; dengue and breakbone are on one side only
+def test_synset_expansion_includes_phrases() -> None:
+    # common are fever and the two phrases; dengue and breakbone are on one side only
+    expected = (1 + 1 + 1) / (sqrt(4) * sqrt(4))
     judgement = judge(synsets("dengue fever"), "", "Breakbone Fever", "Dengue fevers")
     assert [pytest.approx(expected), pytest.approx(1.0)] == judgement.link_relevances.tolist()
 

@@ -73,7 +73,7 @@ def test_judge_logs_five_classes() -> None:
 
 
 def test_alpha_is_lift_over_prior(model: TrainedModel) -> None:
-    """(P - prior) / (1 - prior), at least 0; 0 for anchors without a known word. 8 of 14 pages are of Sea."""
+    """Link relevance is (P - prior) / (1 - prior), at least 0; 8 of 14 pages are of Sea. It is 0 without known words."""
     topic = ModelJudge(model, ["Sea"])
     link_relevances = judged(
         topic, page("A page", "coral fish", "train", "nothing known", "", "the coral fish")
@@ -135,7 +135,7 @@ def test_fingerprint_depends_on_model_and_targets(model: TrainedModel) -> None:
     assert one != ModelJudge(fit_model("nb", PAGES, LABELS, CLASSES, TERMS, facts={"a": 1}), ["Sea"]).fingerprint
 
 
-def test_load(model: TrainedModel, tmp_path: Path) -> None:
+def test_load_by_path(model: TrainedModel, tmp_path: Path) -> None:
     model.save(tmp_path / "m")
     topic = ModelJudge.load(tmp_path / "m", ["Sea"], threshold=0.7)
     assert (0.7, ["Sea"]) == (topic.threshold, topic.targets)
@@ -168,7 +168,7 @@ def test_nested_links_take_linear_time(model: TrainedModel, monkeypatch: pytest.
 
 @pytest.mark.parametrize("kind", ["nb", "svm"])
 def test_judge_makes_few_calls(kind: str) -> None:
-    """3,500 words and 40 links against 20,000 terms and 10 classes must not take a call per word."""
+    """Judging 3,500 words and 40 links against 20,000 terms and 10 classes takes no call per word."""
     chance = random.Random(1)
     terms = [f"{a}{b}{c}x" for a in "bcdfghjklm" for b in range(40) for c in range(50)]
     bags = Bags.of((sorted(chance.sample(range(20_000), 100)), [1.0] * 100) for _ in range(60))

@@ -19,7 +19,7 @@ def judge(topic: VectorJudge, subject: Page, words: Vocabulary | None = None) ->
 
 
 def learned(*texts: str) -> Vocabulary:
-    """Return a vocabulary that has learned some pages."""
+    """Return a vocabulary after some pages."""
     words = Vocabulary()
     for text in texts:
         words.learn(Visit("n", "page", "ok", 1, terms=words.read(page(text)).terms))
@@ -35,7 +35,7 @@ def test_relevance_without_query_words_is_0() -> None:
 
 
 def test_relevance_before_the_first_page() -> None:
-    """All idf are equal and cancel: coral x3, reef, sea against coral, reef."""
+    """Before the first page all idf are equal and cancel: coral 3 times, reef, sea against coral, reef."""
     coral, reef, sea = 1 + log(3), 1.0, 1.0
     expected = (coral + reef) / (sqrt(coral**2 + reef**2 + sea**2) * sqrt(2))
     assert (
@@ -45,7 +45,7 @@ def test_relevance_before_the_first_page() -> None:
 
 
 def test_relevance_with_learned_idf() -> None:
-    """After two pages with 'sea' and one with 'coral': idf = ln(3 / (df + .5)) + 1."""
+    """The idf is ln((N + 1) / (df + .5)) + 1, here after two pages with 'sea' and one with 'coral'."""
     words = learned("sea coral", "sea")
     sea, coral = log(3 / 2.5) + 1, log(3 / 1.5) + 1
     expected = coral * coral / (sqrt(sea**2 + coral**2) * coral)
@@ -108,7 +108,7 @@ def test_relevant_anchor_on_irrelevant_page() -> None:
 
 
 def test_relevant_anchor_in_menu() -> None:
-    """The main part has no word of the query, the menu has: the cosine of (coral reef) and (coral), 1 / sqrt 2."""
+    """Query words are in the menu only, and it counts: the cosine of (coral reef) and (coral), 1 / sqrt 2."""
     page = Page(
         "ok",
         marked="\x01coral\x02 all about trains",
@@ -125,7 +125,7 @@ def test_rejects_query_without_words(words: str | dict[str, float]) -> None:
         VectorJudge(words)
 
 
-def test_other_scripts() -> None:
+def test_relevance_in_other_scripts() -> None:
     assert judge(VectorJudge("коралловые рифы"), page("Коралловые рифы и море")).relevance > 0.7
     assert judge(VectorJudge("珊瑚"), page("海の珊瑚")).relevance > 0.5
 

@@ -21,7 +21,9 @@ def judge(topic: VectorJudge, page: Page, words: Vocabulary | None = None) -> Ju
 
 @pytest.mark.paper("batsakis-eq1")
 def test_equations_1_and_2() -> None:
-    """coral 2, sea 4 of N = 100 (N_j 5 and 50) against the query 'coral': tf = f / max f, idf = log(N / N_j)."""
+    """By equations 1 and 2, tf = f / max f and idf = log(N / N_j): coral 2, sea 4, N = 100, N_j 5 and 50, query
+    'coral'.
+    """
     coral = 2 / 4 * log(100 / 5)
     sea = 4 / 4 * log(100 / 50)
     query = 1 / 1 * log(100 / 5)
@@ -32,7 +34,7 @@ def test_equations_1_and_2() -> None:
 
 @pytest.mark.paper("batsakis-eq2")
 def test_two_words_of_the_query() -> None:
-    """coral and sea once each, of the query coral sea lagoon; lagoon is not in the background: N_j = 1."""
+    """Words missing in the background count with N_j = 1: the query is coral sea lagoon, without lagoon on the page."""
     coral, sea, lagoon = log(100 / 5), log(100 / 50), log(100 / 1)
     expected = (coral**2 + sea**2) / (sqrt(coral**2 + sea**2) * sqrt(coral**2 + sea**2 + lagoon**2))
     topic = VectorJudge("coral sea lagoon", tf="max", idf="background", background=FEW)
@@ -54,7 +56,7 @@ def test_tf_max_equals_raw(text: str) -> None:
 
 
 def test_idf_none_uses_counts_only() -> None:
-    """coral 3, sea 4: 3 / sqrt(9 + 16)."""
+    """Without idf the cosine uses counts: coral 3 and sea 4 have 3 / sqrt(9 + 16)."""
     words = Vocabulary()
     for _ in range(5):
         words.learn(Visit("n", "page", "ok", 1, terms=words.read(Page("ok", marked="coral")).terms))
@@ -134,7 +136,9 @@ def test_facets_are_empty_by_default() -> None:
 
 
 def test_facets_by_hand() -> None:
-    """Against 'coral reef', idf none: counts 1 + log f. Context: coral 2, sea; URL: reef, life, coral."""
+    """With tf 1 + log f and no idf, contexts (coral 2, sea) and URLs (reef, life, coral) are compared with 'coral
+    reef'.
+    """
     page = linked(("here", "coral coral sea", "http://reef-life.test/coral.html"))
     coral = 1 + log(2)
     judgement = faceted(VectorJudge("coral reef", idf="none"), page)
@@ -153,7 +157,7 @@ def test_facets_of_words_that_no_page_has() -> None:
 
 
 def test_facets_learned_idf_of_unknown_words() -> None:
-    """After one page with 'sea': idf(sea) = ln(2 / 1.5) + 1, the same as that of the unknown 'coral'."""
+    """After one page with 'sea', idf(sea) = ln(2 / 1.5) + 1, equal to that of the unknown 'coral'."""
     words = Vocabulary()
     words.learn(Visit("n", "page", "ok", 1, terms=words.read(Page("ok", marked="sea")).terms))
     sea = coral = log(2 / 1.5) + 1
@@ -202,7 +206,7 @@ def test_facets_context_of_extracted_page() -> None:
     document = extract(html.encode(), "http://a.test/")
     page = Page("ok", marked=document.marked, links=document.links)
     judgement = faceted(VectorJudge("coral", idf="none"), page).facets["context"].tolist()
-    # 'on' and 'and' are stop words: 18 terms of the 20 words, each once
+    # 18 terms, once each: the 20 words without the stop words 'on' and 'and'
     assert [1 / sqrt(18), 0.0] == pytest.approx(judgement)
 
 

@@ -15,7 +15,7 @@ def judge(topic: WeightedContentJudge, page: Page) -> Judgement:
 
 @pytest.mark.paper("personalized-weights", "personalized-cosine")
 def test_weighted_content_title_and_body() -> None:
-    """Title: coral, reef. Text: coral 2, sea 3. coral = 2*1 + 1*2 = 4, reef = 2, sea = 3; topic coral, sea."""
+    """Weights are 2 * count in the title + 1 * count in the text: coral 2*1 + 1*2 = 4, reef 2, sea 3."""
     page = Page("ok", title="Coral Reef", marked="coral sea coral sea sea")
     expected = (4 + 3) / (sqrt(4**2 + 2**2 + 3**2) * sqrt(1 + 1))
     assert pytest.approx(expected) == judge(WeightedContentJudge("coral sea"), page).relevance
@@ -23,7 +23,7 @@ def test_weighted_content_title_and_body() -> None:
 
 @pytest.mark.paper("personalized-ct-cb")
 def test_weighted_content_coefficients() -> None:
-    """title = 5, body = 3: coral = 5*1 + 3*2 = 11, reef = 5, sea = 9."""
+    """With title = 5 and body = 3: coral = 5*1 + 3*2 = 11, reef = 5, sea = 9."""
     page = Page("ok", title="Coral Reef", marked="coral sea coral sea sea")
     expected = 11 / sqrt(11**2 + 5**2 + 9**2)
     assert pytest.approx(expected) == judge(WeightedContentJudge("coral", title=5, body=3), page).relevance
@@ -39,7 +39,7 @@ def test_weighted_content_of_empty_vector_is_0() -> None:
 
 
 def test_weighted_content_word_twice_in_title() -> None:
-    """f = 2 in the title: coral = 2 * 2, sea = 1 * 1."""
+    """Title counts are weighted as well: coral, twice in the title, has 2 * 2; sea has 1 * 1."""
     page = Page("ok", title="Coral, Corals", marked="sea")
     assert pytest.approx(4 / sqrt(4**2 + 1)) == judge(WeightedContentJudge("coral"), page).relevance
 

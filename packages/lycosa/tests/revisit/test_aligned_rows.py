@@ -50,7 +50,7 @@ def test_diff_applied_gives_new_text(old: str, new: str) -> None:
 
 
 @given(TEXTS)
-def test_diff_equal_texts(text: str) -> None:
+def test_diff_of_equal_texts_has_no_changes(text: str) -> None:
     found = diff(text, text)
     assert {"same"} >= {row.state for row in found.rows}
     assert (0, 0, 0.0) == (found.removed, found.added, found.share)
@@ -71,7 +71,7 @@ def test_diff_aligns_blocks_first() -> None:
 
 
 def test_diff_changed_blocks_are_side_by_side() -> None:
-    """Two words of nine and one of seven: 3 of 2 * (5 + 3) words differ on either side."""
+    """The share is that of removed and added words in both texts: (2 + 2) of 2 * (5 + 3)."""
     found = diff("Corals bleach in warm water.\nSee also fish.", "Corals die in warm water.\nSee also crabs.")
     assert ["changed", "changed"] == states(found)
     kept, removed, added, rest = runs(found, 0)
@@ -97,7 +97,7 @@ def test_diff_split_paragraph_is_one_row() -> None:
     assert (["changed"], 0, 0) == (states(found), found.removed, found.added)
 
 
-def test_diff_moved_block() -> None:
+def test_diff_marks_moved_block() -> None:
     lines = ["One is here today.", "Corals bleach in warm water.", "Two is there now.", "Three is where it was."]
     found = diff("\n".join(lines), "\n".join([lines[0], lines[2], lines[3], lines[1]]))
     assert ["same", "moved away", "same", "same", "moved here"] == states(found)
@@ -145,7 +145,7 @@ def test_diff_cuts_long_words_after_punctuation() -> None:
     assert [("removed", "2024/"), ("added", "2025/")] == changed
 
 
-def test_diff_empty_texts() -> None:
+def test_diff_of_empty_texts() -> None:
     assert [] == diff("", " \n ").rows
     assert ["added"] == states(diff("", "Reefs"))
     assert ["removed"] == states(diff("Reefs", ""))

@@ -19,7 +19,7 @@ SHORT = st.lists(st.integers(0, 4), max_size=14)
 
 
 def is_alignment(a: Sequence[int], b: Sequence[int], places: list[tuple[int, int]]) -> bool:
-    """Return whether places hold equal elements and ascend on both sides."""
+    """Return whether the pairs of positions hold equal elements and ascend on both sides."""
     ascending = all(x[0] < y[0] and x[1] < y[1] for x, y in pairwise(places))
     return ascending and all(a[i] == b[j] for i, j in places)
 
@@ -43,7 +43,7 @@ def test_align_short_sequences_is_optimal(a: list[int], b: list[int]) -> None:
 
 @pytest.fixture
 def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Apply the algorithm for long sequences to small ones."""
+    """Use the algorithm for long sequences for short ones, too."""
     monkeypatch.setattr(aligned_rows, "EXACT", 4)
 
 
@@ -61,7 +61,7 @@ def test_align_long_sequences_is_valid(letters: int) -> None:
 
 
 def texts() -> list[tuple[list[int], list[int]]]:
-    """Return texts of 300 words with natural frequencies, and edits of them."""
+    """Return texts of 300 words with natural word frequencies, and edited copies of them."""
     chance = random.Random(8)
     words = range(400)
     weights = [1 / (1 + word) for word in words]
@@ -88,7 +88,7 @@ def test_align_keeps_at_least_as_much_as_difflib() -> None:
 
 @pytest.mark.parametrize("letters", [1, 2, 30, 30_000])
 def test_align_work_is_subquadratic(letters: int) -> None:
-    """Four times the length takes less than eight times the work, where a table would take 16 times."""
+    """Four times the length takes less than eight times the work; a full table would take 16 times."""
     chance = random.Random(1)
 
     def pair(length: int) -> tuple[list[int], list[int]]:
@@ -101,7 +101,6 @@ def test_align_work_is_subquadratic(letters: int) -> None:
 
 
 def test_align_takes_a_twentieth_of_difflibs_work() -> None:
-    """Two sequences of 500 elements of two kinds."""
     chance = random.Random(2)
     a, b = chance.choices([0, 1], k=500), chance.choices([0, 1], k=500)
     theirs = lines(difflib.SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks)
@@ -110,7 +109,7 @@ def test_align_takes_a_twentieth_of_difflibs_work() -> None:
 
 @settings(max_examples=50)
 @given(st.lists(st.integers(0, 3), max_size=200), st.lists(st.integers(0, 3), max_size=200))
-def test_align_long_sequences_arbitrary_input(a: list[int], b: list[int]) -> None:
+def test_align_long_sequences_with_arbitrary_input(a: list[int], b: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(aligned_rows, "EXACT", 16)
         if a and b:

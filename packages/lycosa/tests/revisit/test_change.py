@@ -1,4 +1,4 @@
-"""Recorded changes of visits."""
+"""Changes recorded in visits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def test_change_of_round_trip() -> None:
     assert change == change_of(Visit("http://a.test/", "revisit", "redirect", 1, data={"change": change.as_data()}))
 
 
-def test_change_of_unchanged_visit() -> None:
+def test_change_of_unchanged_visit_is_none() -> None:
     assert change_of(Visit("http://a.test/", "revisit", "unchanged", 1)) is None
 
 

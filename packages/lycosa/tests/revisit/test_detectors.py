@@ -99,7 +99,7 @@ REAL = {
 
 
 @pytest.mark.parametrize("name", COSMETIC)
-def test_judge_change_cosmetic(name: str) -> None:
+def test_judge_change_cosmetic_changes(name: str) -> None:
     old = page("<p>Coral.<p>Posted 2 hours ago") if name == "age" else BASE
     if name == "attributes":
         old = article(extra='<p id="x" lang="en"></p>')
@@ -119,7 +119,7 @@ def test_judge_change_cosmetic(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_judge_change_real(name: str) -> None:
+def test_judge_change_real_changes(name: str) -> None:
     kind, new = REAL[name]
     change = judge_change(BASE, new)
     assert change is not None
@@ -128,7 +128,7 @@ def test_judge_change_real(name: str) -> None:
     assert len(change.by) == len(change.says)
 
 
-WATCHERS = [  # the changed part, and the kind reported by main-text, tree and links; None: unchanged
+WATCHERS = [  # (changed part, kind reported by main-text, tree and links; None means unchanged)
     ("stamp", "Updated 4 June 2025", None, "cosmetic", None),
     ("foot", "13 views", None, "cosmetic", None),
     ("nav", "<li><a href=/c>Contact</a>", None, "cosmetic", "cosmetic"),
@@ -221,7 +221,7 @@ def test_judge_change_most_important_kind_sets_magnitude() -> None:
     assert 0.6 - 0.4 == pytest.approx(change.magnitude)
 
 
-def test_judge_change_blind_detector() -> None:
+def test_judge_change_of_undetected_difference() -> None:
     new = article(foot="13 views")
     alone = judge_change(BASE, new, ["digest"])
     both = judge_change(BASE, new, ["digest", "main-text"])
@@ -238,7 +238,7 @@ def test_checksum_by_hand() -> None:
     assert Fraction(0x20AC + 48, 2) == checksum("€0")
 
 
-def test_checksum_collides() -> None:
+def test_checksum_collision_is_not_detected() -> None:
     old, new = page("<p>Reefs will not die. Fish will."), page("<p>Reefs will die. Fish will not.")
     assert Verdict(False) == detector("paper")(old, new)
     assert detector("digest")(old, new).changed  # type: ignore[union-attr]
@@ -249,7 +249,7 @@ def test_share_of_others_by_hand() -> None:
     assert 0.0 == share_of_others(["a", "b"], ["a", "b"])
     assert 1.0 == share_of_others(["a"], ["b"])
     assert 1 / 3 == share_of_others(["a", "b"], ["a", "b", "b"])
-    # (,a) (a,b) (b,c) (c,) against (,b) (b,a) (a,c) (c,): one of four is equal
+    # The pairs (,a) (a,b) (b,c) (c,) and (,b) (b,a) (a,c) (c,) have one of four in common.
     assert 3 / 4 == share_of_others(["a", "b", "c"], ["b", "a", "c"])
 
 
@@ -269,8 +269,8 @@ def test_difference_ignores_blocks_that_become_furniture() -> None:
 def test_levels_apart_by_hand() -> None:
     old = parse_tree("<div><p>one<p>two</div>").by_level()  # html, body, div, p p: 5 elements, 2 texts
     new = parse_tree("<div><p>one<ul><li>two</ul></div>").by_level()  # html, body, div, p ul, li
-    # level 4: p p against p ul, 1 of 2; level 5: nothing against li, 1 of 1; together 2 of 1 + 1 + 1 + 2 + 1
-    # texts: level 4: one two against one, 1 of 2; level 5: 1 of 1; together 2 of 3
+    # Structure: level 4 has p p against p ul, 1 of 2; level 5 has nothing against li, 1 of 1; in all 2 of 1 + 1 + 1 + 2
+    # + 1. Texts: level 4 has one two against one, 1 of 2; level 5 has 1 of 1; in all 2 of 3.
     assert (2 / 6, 2 / 3, {4: "structure and text", 5: "structure and text"}) == levels_apart(old, new)
 
 
@@ -293,7 +293,7 @@ def test_tree_describes_levels() -> None:
 
 
 def test_simhash_threshold() -> None:
-    """Four bits are similar, five are not; the magnitude is in units of 32 bits."""
+    """Fingerprints that differ in at most four bits are similar; the magnitude is bits / 32."""
     near = detector("simhash")(Snapshot(URL, simhash=1 << 40), Snapshot(URL, simhash=1 << 40 | 0b1111))
     far = detector("simhash")(Snapshot(URL, simhash=1 << 40), Snapshot(URL, simhash=1 << 40 | 0b11111))
     assert near is not None
@@ -313,14 +313,14 @@ def test_simhash_computed_from_text() -> None:
 
 
 def test_links_by_hand() -> None:
-    """One link added, one removed, two kept: 2 of 4."""
+    """The magnitude is the share of links added or removed: one added, one removed, two kept give 2 of 4."""
     old = Snapshot(URL, links=["a", "b", "c"])
     new = Snapshot(URL, links=["a", "b", "d"])
     assert Verdict(True, "link", 2 / 4, "1 link added, 1 removed") == detector("links")(old, new)
 
 
 def test_relevance_by_hand() -> None:
-    """Only crossing the threshold counts; the magnitude is at most 1."""
+    """Relevance changes only if it crosses the threshold; the magnitude is at most 1."""
     out, edge, far = (Snapshot(URL, relevance=relevance, threshold=0.5) for relevance in (0.4, 0.5, 7.0))
     assert Verdict(False) == detector("relevance")(edge, far)
     verdict = detector("relevance")(out, far)
@@ -347,7 +347,7 @@ def test_main_text_keeps_short_links_of_a_directory() -> None:
     assert ("link", True) == (change.kind, "links" in change.by)
 
 
-def test_snapshot_of_aside_only() -> None:
+def test_snapshot_of_page_with_aside_only() -> None:
     assert ["Coral lives."] == page("<aside><p>Coral lives.</aside>").main.blocks
 
 
@@ -365,7 +365,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_judge_change_hostile_pages(name: str) -> None:
+def test_judge_change_of_hostile_pages(name: str) -> None:
     body = HOSTILE[name].encode("utf-8", "surrogatepass")
     old, new = (Snapshot(URL, body + end, "text/html") for end in (b"", b"<p>Coral reefs"))
     for detect in ("main-text", "tree", "paper", "digest"):
@@ -385,8 +385,7 @@ MARKUP = st.lists(st.sampled_from(PIECES), max_size=30).map(" ".join)
 
 @settings(max_examples=50, deadline=None)
 @given(MARKUP, MARKUP)
-def test_detectors_properties(one: str, other: str) -> None:
-    """A page equals itself; magnitudes are from 0 to 1; the result is symmetric."""
+def test_detectors_are_reflexive_symmetric_and_bounded(one: str, other: str) -> None:
     old, new = page(one), page(other)
     for name in DETECTORS:
         compare = detector(name)

@@ -1,4 +1,4 @@
-"""The file of the feed of changes."""
+"""The feed file of changes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from made_changes import HOUR, START, look, make_log, page, text
 
 
 def _seqs(directory: Path, log: SqliteLog) -> list[int]:
-    """Return the sequence numbers of the changes in the file, in order."""
+    """Return the sequence numbers of the changes in the feed file, in order."""
     seq_of = {item.id: item.seq for item in changes(log)}
     entries = Tree.fromstring((directory / ATOM).read_bytes()).findall("{*}entry")
     return [seq_of[entry.findtext("{*}id", "")] for entry in entries]
 
 
-def test_write_only_for_new_changes(tmp_path: Path) -> None:
+def test_write_only_if_there_are_new_changes(tmp_path: Path) -> None:
     log = make_log(tmp_path, page(), look(text()), look(text(), at=START + 2 * HOUR))
     written = Feeds(tmp_path, log, title="reefs")
     assert written.write()
@@ -46,7 +46,7 @@ def test_write_keeps_newest_200(tmp_path: Path) -> None:
     for n in range(10):
         log.append(look(text(), at=START + 195 + n))
     going_on.write()
-    # seed 1, revisits 2 to 206: the last 200 of them are 7 to 206
+    # The seed is event 1, the revisits are 2 to 206; the last 200 are 7 to 206.
     assert list(range(206, 6, -1)) == _seqs(tmp_path, log)
     assert not Feeds(tmp_path, log).write()
     log.close()

@@ -1,4 +1,4 @@
-"""The log as a list of changes."""
+"""The list of changes in a log."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_changes_in_log_order(tmp_path: Path) -> None:
         look(VANISHED, outcome="gone"),
         page("http://new.example/", at=START + HOUR, data={"change": Change("new").as_data()}),
     )
-    # the seed is 1, the pages 2 and 3, ...
+    # The seed is event 1, the pages are 2 and 3, and so on.
     assert [(5, "changed", OTHER), (7, "vanished", REEF), (8, "new", "http://new.example/")] == [
         (told.seq, told.change.what, told.url) for told in changes(log)
     ]
@@ -62,7 +62,8 @@ def test_changes_skips_events_before_first_refresh(tmp_path: Path) -> None:
         directory.mkdir()
         log = make_log(directory, *events)
         log.close()
-        with closing(sqlite3.connect(log.path)) as db, db:  # events before are never decoded, so they may be unreadable
+        # earlier events are never decoded, so they may be unreadable
+        with closing(sqlite3.connect(log.path)) as db, db:
             db.execute("UPDATE event SET body = x'00' WHERE node = ?", (OTHER,))
         with closing(SqliteLog(log.path, readonly=True)) as damaged:
             assert (told, first) == ([change.seq for change in changes(damaged)], refreshed_from(damaged)), number
@@ -102,7 +103,7 @@ def test_changes_previous_version_has_content(tmp_path: Path) -> None:
         (ChangeFilter(), [4, 5, 7, 8]),
         (ChangeFilter(cosmetic=True), [4, 5, 6, 7, 8]),
         (ChangeFilter(what=("vanished", "moved")), [7, 8]),
-        (ChangeFilter(kinds=("link",)), [5, 7, 8]),  # vanished pages have no kind
+        (ChangeFilter(kinds=("link",)), [5, 7, 8]),  # vanished pages have no kind of change
         (ChangeFilter(kinds=("cosmetic",), what=("changed",)), [6]),
         (ChangeFilter(at_least=0.3), [5, 7, 8]),
         (ChangeFilter(host="reef.example"), [4, 7]),
@@ -112,7 +113,7 @@ def test_changes_previous_version_has_content(tmp_path: Path) -> None:
         (ChangeFilter(relevant=0.4), [4, 7]),
     ],
 )
-def test_filter_takes(wanted: ChangeFilter, seqs: list[int], tmp_path: Path) -> None:
+def test_filter_selects_changes(wanted: ChangeFilter, seqs: list[int], tmp_path: Path) -> None:
     log = make_log(
         tmp_path,
         page(),
@@ -130,7 +131,7 @@ def test_filter_takes(wanted: ChangeFilter, seqs: list[int], tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "wrong", [{"what": ("gone",)}, {"kinds": ("words",)}, {"at_least": 2.0}, {"pattern": "("}, {"host": "a b"}]
 )
-def test_filter_invalid(wrong: dict[str, object]) -> None:
+def test_filter_rejects_invalid_values(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):
         ChangeFilter(**wrong)  # type: ignore[arg-type]
 
@@ -143,20 +144,20 @@ def test_changes_by_time_and_number(tmp_path: Path) -> None:
 
     assert [7, 8, 9] == days(since=START + 7 * 24 * HOUR)
     assert [0, 1] == days(until=START + 2 * 24 * HOUR)
-    assert [2, 3] == days(after=3, upto=5)  # the seed is 1, day 0 is 2
+    assert [2, 3] == days(after=3, upto=5)  # the seed is event 1, day 0 is event 2
     assert [9, 8] == days(after=9, newest_first=True)
     assert [] == days(since=START + 100 * 24 * HOUR)
     log.close()
 
 
-def test_beginning_bisects_by_time(tmp_path: Path) -> None:
+def test_beginning_searches_by_time(tmp_path: Path) -> None:
     times = [START + hour * HOUR for hour in range(100)]
     times[90], times[99] = times[75], times[80]
     log = make_log(tmp_path, *(look(text(), at=at) for at in times))
     since = START + 78 * HOUR
     expected = [number + 2 for number, at in enumerate(times) if at >= since]
     assert expected == [told.seq for told in changes(log, since=since)]
-    assert 78 - 24 + 2 == beginning(log, since)  # hour 54 is the first of the day before
+    assert 78 - 24 + 2 == beginning(log, since)  # hour 54 is the first one of the day before
     assert 1 == beginning(log, 0.0)
     assert end(log) + 1 == beginning(log, START + 1_000 * HOUR)
     log.close()
@@ -196,7 +197,7 @@ def test_changes_of_invalid_titles_and_other_spaces(tmp_path: Path) -> None:
     log.close()
 
 
-def test_last_look(tmp_path: Path) -> None:
+def test_last_visit_time_of_log(tmp_path: Path) -> None:
     log = make_log(tmp_path)
     assert (0.0, False) == last_look(log)
     log.append(page())

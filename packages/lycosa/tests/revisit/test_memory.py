@@ -1,4 +1,4 @@
-"""Change dates announced by sites, and their reliability."""
+"""Hints: dates of changes announced by sites, and how reliable they are."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def day(number: float) -> str:
         ("2026-03-01 12:30:05", "2026-03-01T12:30:05+00:00", 1),
     ],
 )
-def test_parse_w3c_date_range(text: str, first: str, length: float) -> None:
+def test_parse_w3c_date_returns_range(text: str, first: str, length: float) -> None:
     begin = datetime.fromisoformat(first).timestamp()
     assert (begin, begin + length - 1) == parse_w3c_date(text)
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "2026-02-30", "2026-00-10", "0001-01-01", "2026-1-1"])
-def test_parse_w3c_date_invalid(text: str) -> None:
+def test_parse_w3c_date_rejects_invalid_dates(text: str) -> None:
     assert parse_w3c_date(text) is None
     assert not Hints().heard("a", "page", text, now=30_000 * DAY)
 
 
-def test_heard_only_changes_since_our_visit() -> None:
+def test_hints_before_last_visit_are_ignored() -> None:
     hints = Hints()
     hints.learn("a", "page", at=100 * DAY, changed=False)
     assert not hints.heard("a", "page", day(99), now=101 * DAY)
@@ -51,7 +51,7 @@ def test_heard_only_changes_since_our_visit() -> None:
     assert not hints.heard("a", "page", day(103), now=107 * DAY)
 
 
-def test_heard_day_may_end_after_our_visit() -> None:
+def test_hints_for_rest_of_day_of_visit_are_used() -> None:
     hints = Hints()
     hints.heard("a", "page", "1970-03-01", now=60 * DAY)
     hints.learn("a", "page", at=69.5 * DAY, changed=False)  # noon of 11 March
@@ -61,23 +61,26 @@ def test_heard_day_may_end_after_our_visit() -> None:
 
 
 def test_precision_by_hand() -> None:
-    """Seven hints, two of them right: 3/9. A host without hints has 1/2."""
+    """Precision is (right + 1) / (hints + 2): 3/9 after two right hints of seven, 1/2 without hints."""
     hints = Hints()
     for page in range(4):
         hints.heard("a", page, day(1), now=2 * DAY)
-        hints.learn("a", page, at=3 * DAY, changed=False)  # four wrong ones: they were fetched meanwhile
+        hints.learn("a", page, at=3 * DAY, changed=False)  # four wrong hints: the pages had not changed
     assert 1 / 6 == hints.precision("a")
     for page, changed in enumerate([True, True, False]):
         hints.heard("a", page, day(4), now=5 * DAY)
         hints.learn("a", page, at=6 * DAY, changed=changed)
-    assert 3 / 9 == hints.precision("a")  # (2 + 1)/(7 + 2)
+    assert 3 / 9 == hints.precision("a")  # (2 + 1) / (7 + 2)
     hints.learn("a", "in no sitemap", at=7 * DAY, changed=True)
     assert 3 / 9 == hints.precision("a")
     assert 0.5 == hints.precision("b")
 
 
 def rounds(hints: Hints, honest: bool, days: int, pages: int = 40) -> int:
-    """Read a sitemap daily that names all pages, each changing every tenth day; return how many hints were followed."""
+    """Simulate a sitemap that is read daily, of pages that change every tenth day; return how many hints were followed.
+
+    An honest site announces only changed pages, a dishonest one announces all pages every day.
+    """
     followed = 0
     for page in range(pages):
         hints.learn("site", page, at=0.5 * DAY, changed=False)
@@ -100,7 +103,6 @@ def test_hints_of_lying_host_are_ignored() -> None:
 
 
 def test_hints_of_honest_host_are_followed() -> None:
-    """4 per day after the first few are verified."""
     hints = Hints()
     assert 120 == rounds(hints, honest=True, days=30)
     assert hints.precision("site") > 0.95
@@ -127,14 +129,15 @@ def test_hints_host_can_recover() -> None:
     assert hints.believed("site", 0) > 0.2
 
 
-def test_due_hint_must_be_worth_a_visit() -> None:
-    """Precision .5 times w/lambda, 1 * 10 days, against the price: due at once for 4 days, as scheduled for 6."""
+def test_due_follows_hint_if_gain_exceeds_price() -> None:
+    """The gain of a hint is precision * weight / rate = .5 * 1 * 10 days: due at once for a price of 4 days, not 6."""
     hints = Hints()
     hints.heard("a", "page", day(1), now=2 * DAY)
     told = {"weight": 1.0, "rate": 1 / (10 * DAY), "last": 0.5 * DAY}
     assert 2 * DAY == hints.due("a", "page", 9 * DAY, price=4 * DAY, **told)
     assert 9 * DAY == hints.due("a", "page", 9 * DAY, price=6 * DAY, **told)
-    assert 1 * DAY == hints.due("a", "page", 1 * DAY, price=4 * DAY, **told)  # due already
+    assert 1 * DAY == hints.due("a", "page", 1 * DAY, price=4 * DAY, **told)  # was due already
     assert 9 * DAY == hints.due("a", "other", 9 * DAY, price=0.0, **told)
     late = {**told, "last": 2 * DAY - 60}
-    assert 2 * DAY + 540 == hints.due("a", "page", 9 * DAY, price=4 * DAY, **late)  # not within ten minutes
+    # at the earliest ten minutes after the last visit
+    assert 2 * DAY + 540 == hints.due("a", "page", 9 * DAY, price=4 * DAY, **late)

@@ -22,7 +22,7 @@ ADDRESS = "json://127.0.0.1:1/hook"
 
 
 class Sent:
-    """Records messages of channels with their times, and scripts their failures."""
+    """Channel that records its messages with their times, and fails as scripted."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *failures: str) -> None:
         self.messages: list[tuple[float, str]] = []
@@ -63,7 +63,7 @@ def test_notifier_writes_feeds(tmp_path: Path) -> None:
     log.close()
 
 
-def test_notifier_without_feeds(tmp_path: Path) -> None:
+def test_notifier_without_feeds_writes_no_file(tmp_path: Path) -> None:
     log = make_log(tmp_path, look(text()))
     run_virtual(_closed(made(tmp_path, log, [], feeds=False)))
     assert not (tmp_path / ATOM).exists()
@@ -141,7 +141,7 @@ def test_notifier_counts_unlisted_changes(tmp_path: Path, monkeypatch: pytest.Mo
     log.close()
 
 
-def test_channel_send(capfd: pytest.CaptureFixture[str]) -> None:
+def test_channel_send_returns_error_or_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     with held_port() as port:
         channel = Channel(f"json://me:secret@127.0.0.1:{port}/hook")
         assert "secret" not in channel.name
@@ -157,7 +157,7 @@ def test_channel_send(capfd: pytest.CaptureFixture[str]) -> None:
     assert ("", "") == capfd.readouterr()
 
 
-def test_channels_of_unknown_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_channels_reject_unknown_urls(monkeypatch: pytest.MonkeyPatch) -> None:
     for address in ("nonsense", "none-such://me:secret@host", "$NOT_SET_ANYWHERE"):
         with pytest.raises(InputError, match="--notify") as told:
             channels_of([address])

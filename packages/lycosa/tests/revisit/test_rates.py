@@ -16,7 +16,7 @@ DAY = 86_400.0
 
 
 def looks(*told: tuple[float, float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return intervals and times since the last change of one page's visits."""
+    """Return the intervals between visits of one page, and the times since its last change."""
     span = np.zeros((1, KEPT))
     since = np.full((1, KEPT), UNCHANGED)
     for slot, (length, ago) in enumerate(told):
@@ -26,27 +26,27 @@ def looks(*told: tuple[float, float]) -> tuple[NDArray[np.float64], NDArray[np.f
 
 @pytest.mark.parametrize("n", [1, 2, 7, 16])
 def test_estimate_equal_intervals_is_cho_garcia_molina(n: int) -> None:
-    """-log((n - X + .5)/(n + .5))/tau for each X, with a vanishing prior; X/(n tau) must be less."""
+    """Without a prior the rate is -log((n - X + .5) / (n + .5)) / tau for X changes, which exceeds X / (n tau)."""
     tau = 3 * DAY
     for changes in range(n + 1):
         rate, _ = estimate(*looks(*[(tau, UNKNOWN)] * changes, *[(tau, UNCHANGED)] * (n - changes)), 1e-300, 1e-300)
         cho = -math.log((n - changes + 0.5) / (n + 0.5)) / tau
         assert cho == pytest.approx(rate[0], rel=1e-9, abs=1e-200)
         naive = changes / (n * tau)
-        if changes > 1:  # for one of two or more, the added half visit outweighs hidden changes
+        if changes > 1:  # with a single change, the half visit that is added can outweigh hidden changes
             assert naive < cho * (1 - 1e-3)
         elif changes == 1:
             assert abs(naive / cho - 1) > 1e-6
 
 
 def test_estimate_two_intervals_by_hand() -> None:
-    """Changed after 2, unchanged for 1: 2/(exp(2 x) - 1) = 1 + .5 * 1.5, so x = log(1 + 2/1.75)/2."""
+    """A change after 2 and none after 1 give 2 / (exp(2 x) - 1) = 1 + .5 * 1.5, so x = log(1 + 2 / 1.75) / 2."""
     rate, _ = estimate(*looks((2.0, UNKNOWN), (1.0, UNCHANGED)))
     assert math.log(1 + 2 / 1.75) / 2 == pytest.approx(rate[0], rel=1e-12)
 
 
-def test_estimate_known_times_of_change() -> None:
-    """Four visits, each with the last change 2 ago: 4 changes in 8; with a prior of 1 change in 3: 5 in 11."""
+def test_estimate_with_known_times_of_change() -> None:
+    """Known times count only up to the change: 4 changes in 4 * 2; with a prior of 1 change in 3, 5 in 11."""
     told = looks(*[(10.0, 2.0)] * 4)
     rate, shape = estimate(*told)
     assert (4 / 8, 4.0) == (pytest.approx(rate[0]), pytest.approx(shape[0]))
@@ -71,10 +71,10 @@ def test_estimate_without_visits_is_prior() -> None:
     st.floats(1.0, 1e8),
 )
 @settings(max_examples=50, deadline=None)
-def test_estimate_is_root_of_derivative(
-    told: list[tuple[float, float]], a: float, usual: float
-) -> None:
-    """a + sum of x/(exp(x) - 1) = lambda B for any visits; the shape is at least the prior's."""
+def test_estimate_is_root_of_derivative(told: list[tuple[float, float]], a: float, usual: float) -> None:
+    """The rate solves a + sum of x / (exp(x) - 1) = rate * B, where x = rate * interval; the shape is at least the
+    prior's.
+    """
     told = [(max(length, 1.0) if ago == UNKNOWN else length, ago) for length, ago in told]
     rate, shape = estimate(*looks(*told), a, a * usual)
     assert 0 < rate[0] < np.inf
@@ -87,7 +87,7 @@ def test_estimate_is_root_of_derivative(
     assert a <= shape[0] * (1 + 1e-6)
 
 
-def test_estimate_independent_of_start() -> None:
+def test_estimate_is_independent_of_start_value() -> None:
     told = looks((DAY, UNKNOWN), (3 * DAY, UNKNOWN), (2 * DAY, UNCHANGED), (9 * DAY, UNKNOWN))
     alone = estimate(*told, 0.5, DAY).rate[0]
     for start in (1e-12, 1e-5, 1e2):
@@ -95,7 +95,7 @@ def test_estimate_independent_of_start() -> None:
 
 
 def seen(rates: NDArray[np.float64], number: int, seed: int) -> tuple[Histories, NDArray[np.float64]]:
-    """Return histories of pages visited at irregular times, and naive estimates: changes per time."""
+    """Return histories of pages visited at irregular times, and naive estimates (changes per time)."""
     chance = np.random.default_rng(seed)
     histories = Histories()
     naive = np.zeros(len(rates))
@@ -112,7 +112,7 @@ def seen(rates: NDArray[np.float64], number: int, seed: int) -> tuple[Histories,
 
 @pytest.mark.parametrize("per_look", [0.5, 1.0, 2.0])
 def test_estimate_is_nearly_unbiased(per_look: float) -> None:
-    """The mean over 4,000 pages with 16 visits each is within 4 % of the truth; the naive one is 20 % or more below."""
+    """The mean of 4,000 pages with 16 visits each is within 4 % of the truth; the naive one is 20 % too low."""
     true = np.full(4_000, per_look / DAY)
     histories, naive = seen(true, 16, seed=1)
     rate, _ = estimate(histories.span[:4_000], histories.since[:4_000])
@@ -121,8 +121,7 @@ def test_estimate_is_nearly_unbiased(per_look: float) -> None:
 
 
 def test_learned_prior_reduces_errors() -> None:
-    """Root mean square of log errors for rates over orders of magnitude with ten visits, where the naive one is not 0.
-    """
+    """The root mean square error of log rates is compared, where the naive estimate of ten visits is not 0."""
     true = np.exp(np.random.default_rng(2).normal(-1, 1.5, 3_000)) / DAY
     histories, naive = seen(true, 10, seed=3)
     prior = Prior()
@@ -151,7 +150,7 @@ def test_prior_learns_host_factors() -> None:
     fresh = [histories.add(9 * DAY, host=host) for host in (0, 1, 2)]
     quiet, busy, other = (prior.means(histories, np.array(fresh)) * DAY).tolist()
     assert busy > 5 * quiet
-    assert quiet < other < busy  # an unknown host is like the average
+    assert quiet < other < busy  # the rate of an unknown host is the average
     assert 0.5 < busy < 2
     assert quiet < 0.15
 
@@ -167,7 +166,7 @@ def test_prior_default_is_three_weeks() -> None:
     assert USUAL < prior.mean < 10 * USUAL
 
 
-def test_credible_random_groups_have_no_factors() -> None:
+def test_random_groups_have_no_factors() -> None:
     y = np.random.default_rng(5).exponential(1.0, 400)
     assert [1.0, 1.0] == pytest.approx(credible(y / y.mean(), np.arange(400) % 2, 1.0).tolist(), abs=0.1)
 

@@ -9,7 +9,7 @@ import numpy as np
 from lycosa.revisit.rates import KEPT, UNCHANGED, UNKNOWN, Histories
 
 
-def test_look_records_interval_and_result() -> None:
+def test_visit_records_interval_and_result() -> None:
     histories = Histories()
     page = histories.add(100.0, host=2, weight=0.5)
     histories.look(page, 130.0, changed=False)
@@ -19,7 +19,7 @@ def test_look_records_interval_and_result() -> None:
     assert (170.0, 100.0, 2, 2) == (histories.last[page], histories.first[page], histories.looks[page], histories.total)
 
 
-def test_look_keeps_last_16() -> None:
+def test_history_keeps_last_16_visits() -> None:
     histories = Histories()
     page = histories.add(0.0)
     for number in range(1, KEPT + 3):
@@ -29,7 +29,7 @@ def test_look_keeps_last_16() -> None:
     assert not (histories.since[page] == UNKNOWN).any()
 
 
-def test_look_modified_must_be_within_interval() -> None:
+def test_modification_time_must_be_within_interval() -> None:
     histories = Histories()
     page = histories.add(100.0)
     for at, changed, modified in [(200, True, 150), (300, True, 150), (400, True, 450), (500, False, 450)]:
@@ -37,7 +37,7 @@ def test_look_modified_must_be_within_interval() -> None:
     assert [50.0, UNKNOWN, UNKNOWN, UNCHANGED] == histories.since[page, :4].tolist()
 
 
-def test_failed_leaves_history_unchanged() -> None:
+def test_failed_visit_leaves_history_unchanged() -> None:
     histories = Histories()
     page = histories.add(0.0)
     histories.failed(page, 50.0)
@@ -64,7 +64,7 @@ def test_revive_continues_from_return() -> None:
     assert [10.0, 30.0] == histories.span[page, :2].tolist()
 
 
-def test_look_with_clock_set_back() -> None:
+def test_visit_after_clock_was_set_back() -> None:
     histories = Histories()
     page = histories.add(100.0)
     histories.look(page, 90.0, changed=False)
@@ -73,7 +73,7 @@ def test_look_with_clock_set_back() -> None:
     assert 100.0 == histories.last[page]
 
 
-def test_add_grows_columns() -> None:
+def test_add_extends_columns() -> None:
     histories = Histories()
     for number in range(3000):
         histories.add(float(number), host=number % 7, weight=number / 3000)

@@ -18,20 +18,22 @@ def gain(r: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(1 - (1 + r) * np.exp(-r))
 
 
-def test_claim_certain_rate() -> None:
+def test_claim_of_certain_rate() -> None:
     tau, one = np.array([0.01, 0.5, 1.0, 8.0]), np.ones(4)
     expected = 3 / 2 * gain(2 * tau)
     assert expected == pytest.approx(claim(tau, 3 * one, 2 * one, 1e8 * one), rel=1e-5)
 
 
-def test_claim_uncertain_rate_by_hand() -> None:
-    """Shape 2, mean 1, so theta = 2: I(2) = 2 (1 - 1/2) = 1, 2 S(2) = 2/4, claim 1/2; shape 1: log(2) - 1/2."""
+def test_claim_of_uncertain_rate_by_hand() -> None:
+    """With shape 2 and mean 1, theta is 2: I(2) = 2 (1 - 1/2) = 1, 2 S(2) = 2/4, so the claim is 1/2; shape 1: log(2) -
+    1/2.
+    """
     assert 0.5 == pytest.approx(claim(np.array([2.0]), np.ones(1), np.ones(1), np.array([2.0]))[0])
     assert math.log(2) - 0.5 == pytest.approx(claim(np.ones(1), np.ones(1), np.ones(1), np.ones(1))[0])
 
 
 def test_claim_is_mean_over_posterior() -> None:
-    """Compared with 200,000 drawn rates."""
+    """The expected value is the mean over 200,000 rates drawn from the posterior."""
     rates = np.random.default_rng(2).gamma(1.5, 0.4 / 1.5, 200_000)
     mean = float((gain(3 * rates) / rates).mean())
     assert mean == pytest.approx(claim(np.array([3.0]), np.ones(1), np.array([0.4]), np.array([1.5]))[0], rel=0.01)

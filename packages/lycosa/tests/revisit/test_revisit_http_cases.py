@@ -40,14 +40,14 @@ def moved(status: int, target: str = OTHER) -> Says:
 
 @dataclass(frozen=True)
 class Look:
-    """Expected last request for the page at a moment."""
+    """Expected result of a revisit at one moment."""
 
     asked: str
-    """The conditions that were sent; "-" if none were, "nothing" if there was no request."""
+    """Conditional headers of the last request; "-" without any, "nothing" if there was no request."""
     outcome: str
     status: int
     told: str = ""
-    """The change that is reported."""
+    """The reported change."""
     note: str = ""
     record: str = "response"
     tries: int = 1
@@ -55,14 +55,14 @@ class Look:
 
 @dataclass(frozen=True)
 class Case:
-    """A host's responses at each moment, starting with a crawl, and the expected visits."""
+    """Responses of a host at each moment, starting with the crawl, and the expected visits."""
 
     name: str
     says: list[Says]
     looks: list[Look]
     pages: dict[str, list[Says]] = field(default_factory=dict)
     also: dict[str, list[str]] = field(default_factory=dict)
-    """The outcomes of visits of other pages, after the crawl."""
+    """The outcomes of visits to other pages after the crawl."""
     seeds: tuple[str, ...] = (PAGE,)
     options: dict[str, Any] = field(default_factory=dict)
     space: dict[str, Any] = field(default_factory=dict)
@@ -70,18 +70,18 @@ class Case:
 
 
 def _back(name: str, away: Says, look: Look, first: str = "vanished") -> Case:
-    """Return a case of an event that happens to a page twice, after which it is as before."""
+    """Return a case in which something happens to a page twice, and is undone after each time."""
     if first:
         again = Look("-", look.outcome, look.status, "", look.note, _again(look.record), look.tries)
         back = Look("-", "ok", 200, "returned", record=IDENTICAL)
-    else:  # unknown state: no change is reported, and the same request is repeated
+    else:  # The state is unknown: no change is reported, and the same request is repeated.
         again = Look(look.asked, look.outcome, look.status, "", look.note, _again(look.record), look.tries)
         back = Look(look.asked, "unchanged", 304, record=NOT_MODIFIED)
     return Case(name, [tagged(), away, away, tagged()], [look, again, back])
 
 
 def _again(record: str) -> str:
-    """Return the record of a repeated body, which is archived once."""
+    """Return the type of record for a repeated body, which is archived only once."""
     return IDENTICAL if record == "response" else record
 
 
@@ -417,7 +417,7 @@ def _told(visit: Visit) -> str:
 
 
 def _record(path: Path, visit: Visit) -> str:
-    """Return the type of the visit's archive record, and the profile of a revisit record."""
+    """Return the type of the visit's archive record, with its profile if it is a revisit record."""
     if not visit.place.file:
         return ""
     with open(path / "archive" / visit.place.file, "rb") as file:
@@ -440,7 +440,7 @@ def _soft(case: Case) -> Case:
 
 
 @pytest.mark.parametrize("case", [_soft(case) for case in CASES], ids=lambda case: case.name)
-def test_case(tmp_path: Path, case: Case) -> None:
+def test_responses_to_revisits(tmp_path: Path, case: Case) -> None:
     path = tmp_path / "crawl"
     script = Script({PAGE: case.says, **case.pages}, case.missing)
     crawl(path, script, case.seeds, space=case.space, **case.options)
@@ -468,7 +468,7 @@ def _since(script: Script, number: int) -> Script:
 
 
 def _check_kept(path: Path, case: Case, told: list[str]) -> None:
-    """Check that the ledger has each change once, the archive is valid, and every version is archived as sent."""
+    """Check that the ledger has each change once, the archive is valid, and each version is archived as sent."""
     log = SqliteLog(path / "log.sqlite")
     try:
         entries = [entry for entry in changes(log, wanted=ChangeFilter(cosmetic=True)) if entry.url == PAGE]
@@ -478,12 +478,12 @@ def _check_kept(path: Path, case: Case, told: list[str]) -> None:
         sent = [case.says[0], *(s for s, look in zip(case.says[1:], case.looks, strict=True) if look.outcome == "ok")]
         assert [_bytes(says) for says in sent] == [_plain(versions, visit) for visit in kept]
         for visit in log.visits("node = ?", given=(PAGE,)):
-            if visit.outcome == "unchanged":  # what still stood
+            if visit.outcome == "unchanged":  # the previous version must be returned
                 stood = [version for version in kept if version.started < visit.started][-1]
                 assert _plain(versions, stood) == _plain(versions, visit)
     finally:
         log.close()
-    if not case.name.startswith("gzip becomes br"):  # warcio 1.8 can't check what brotli has packed
+    if not case.name.startswith("gzip becomes br"):  # warcio 1.8 cannot decode brotli
         check_warcs(path)
 
 
@@ -521,7 +521,7 @@ def table() -> str:
 
 
 def test_lying_host_is_not_believed_again(tmp_path: Path) -> None:
-    """A host that answers 304 for changed pages is wrong at most twice; after that requests are unconditional."""
+    """After at most two wrong 304 responses, requests to the host are unconditional."""
     says = [tagged(html(f"{REEF} Survey {number} of the coral.")) for number in range(8)]
     script = Script({PAGE: [says[0], *(tagged(each.body, insists=True) for each in says[1:])]})
     crawl(tmp_path / "crawl", script)
@@ -530,7 +530,7 @@ def test_lying_host_is_not_believed_again(tmp_path: Path) -> None:
     assert [{TAG: '"a"'}] * 2 + [{}] * 5 == script.asked(PAGE)[1:]
 
 
-def test_proven_host_is_verified_less_often(tmp_path: Path) -> None:
+def test_reliable_host_is_verified_less_often(tmp_path: Path) -> None:
     says = [tagged(), tagged(B, tag='"b"'), *[tagged(B, tag='"b"')] * 12]
     script = Script({PAGE: says})
     crawl(tmp_path / "crawl", script)

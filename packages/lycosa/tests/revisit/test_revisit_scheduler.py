@@ -47,19 +47,16 @@ def keeper_of(told: Told) -> RevisitScheduler:
 
 
 def reefs(number: int, **more: str) -> dict[str, list[Says]]:
-    """Return a front page and `count` pages about coral that it links to."""
+    """Return a front page that links to a number of pages about coral, and these pages."""
     urls = [f"http://reef.test/coral-{i}" for i in range(number)]
     pages = {url: [Says(html(f"The coral reef of coast {url}."), etag='"1"')] for url in urls}
     return {FRONT: [Says(html("Coral reefs of all coasts.", links=[*urls, *more.values()]))], **pages}
 
 
 def watch(path: Path, script: Script, start: float, seconds: float, **options: Any) -> Told:
-    """Run a watch for some time."""
+    """Watch the pages for a number of seconds of virtual time."""
     given: dict[str, Any] = {"clock": clock, "max_time": seconds, **options}
     return run(lambda: lycosa.watch(path, space=script.space(sitemaps=True), **given), start=start)
-
-
-# -- what is watched ---------------------------------------------------------------------------------------
 
 
 def small() -> Script:
@@ -76,7 +73,7 @@ def small() -> Script:
     )
 
 
-def test_watched_pages(tmp_path: Path) -> None:
+def test_watched_pages_are_relevant_pages_seeds_and_sitemaps(tmp_path: Path) -> None:
     script = small()
     crawl(tmp_path / "c", script, (FRONT,), space={"sitemaps": True}, threshold=0.3)
     for moment, (all_of_them, more) in enumerate([(False, set()), (True, {COOKING})], 1):
@@ -116,10 +113,7 @@ def test_watch_locks_directory(tmp_path: Path) -> None:
     run_virtual(both(), start=DAY)
 
 
-# -- when --------------------------------------------------------------------------------------------------
-
-
-def test_refresh_behaviours(tmp_path: Path) -> None:
+def test_refresh_follows_behaviours(tmp_path: Path) -> None:
     script = Script(reefs(6))
     crawl(tmp_path / "c", script, (FRONT,))
     wanted = {"always": ["coral-1$"], "frequently": ["coral-2$"], "infrequently": ["coral-3$"], "now": ["coral-4$"]}
@@ -133,20 +127,20 @@ def test_refresh_behaviours(tmp_path: Path) -> None:
     assert ["1"] == [visit.node[-1] for visit in again.visits if visit.follows]
     uncached = {"Cache-Control": "no-cache"}
     assert [{}, uncached, uncached] == script.asked("http://reef.test/coral-1")
-    late = refresh(tmp_path / "c", script, 16, everything=False)  # after 32 days
+    late = refresh(tmp_path / "c", script, 16, everything=False)  # 32 days after the crawl
     assert ["1", "2", "3"] == sorted(visit.node[-1] for visit in late.visits if visit.follows)
 
 
-def test_refresh_due_pages_and_limits(tmp_path: Path) -> None:
+def test_refresh_visits_due_pages_up_to_limits(tmp_path: Path) -> None:
     script = Script(reefs(5))
     crawl(tmp_path / "c", script, (FRONT,))
     none = refresh(tmp_path / "c", script, 1, everything=False, schedule=SELDOM)
     assert [] == none.visits
     some = refresh(tmp_path / "c", script, 2, requests=3)
-    assert 3 == len(script.requests) - 7 == len(some.visits)  # of the crawl robots.txt and six pages
+    assert 3 == len(script.requests) - 7 == len(some.visits)  # the crawl has requested robots.txt and six pages
     assert some.crawl.engine is not None
     assert "request budget spent" == some.crawl.engine.ending
-    rest = refresh(tmp_path / "c", script, 3, now=["coral-3$"])  # these come first, also of everything
+    rest = refresh(tmp_path / "c", script, 3, now=["coral-3$"])  # pages of `now` come first, even with `everything`
     looks = [visit.node for visit in rest.visits if visit.follows]
     assert ([1] * 6, "http://reef.test/coral-3") == (list(Counter(looks).values()), looks[0])
 
@@ -182,17 +176,14 @@ def test_watch_keeps_pace_across_restarts(tmp_path: Path) -> None:
     crawl(tmp_path / "c", script, (FRONT,))
     before = len(script.requests)
     start = 10 * DAY
-    for _ in range(4):  # stopped and started again every forty minutes
+    for _ in range(4):  # stop and restart every forty minutes
         watch(tmp_path / "c", script, start, 2_400, per_hour=30.0, schedule="fixed,every=1h")
         start += 2_401
     times = [at for at, _, _ in script.requests[before:]]
-    caught_up = 300 / (HOUR / 30)  # of five minutes
+    caught_up = 300 / (HOUR / 30)  # visits of five minutes
     for begin in times:
         assert len([at for at in times if begin <= at < begin + HOUR]) <= 30 + caught_up + 1
     assert len(times) >= 2.66 * 30 - 10
-
-
-# -- new pages, moved pages --------------------------------------------------------------------------------
 
 
 def endless(script: Script) -> None:
@@ -205,7 +196,7 @@ def endless(script: Script) -> None:
 
 
 @pytest.mark.paper("gouriten-refreshing")
-def test_explore_share(tmp_path: Path) -> None:
+def test_explore_share_limits_new_pages(tmp_path: Path) -> None:
     script = Script(reefs(20, wing="http://wing0.test/0"))
     endless(script)
     crawl(tmp_path / "c", script, (FRONT,), budget=21)
@@ -256,9 +247,6 @@ def test_pick_skips_targets_in_flight() -> None:
     assert task == scheduler.pick(1, 1e6 + 61)
 
 
-# -- hints -------------------------------------------------------------------------------------------------
-
-
 def listed(pages: int, date: Callable[[int], str]) -> str:
     """Return a sitemap of the pages, with dates."""
     urls = (f"<url><loc>http://reef.test/coral-{i}</loc><lastmod>{date(i)}</lastmod></url>" for i in range(pages))
@@ -273,7 +261,7 @@ def day(number: int) -> str:
 
 
 def hinted(tmp_path: Path, dates: list[Callable[[int], str]], changed: int) -> tuple[Script, list[Told]]:
-    """Return pages with a sitemap that is read again at each moment; some change at moment 1."""
+    """Return a script of pages with a sitemap that is read at each moment; some pages change at moment 1."""
     pages: dict[str, Any] = reefs(12)
     for i in range(changed):
         url = f"http://reef.test/coral-{i}"
@@ -286,14 +274,14 @@ def hinted(tmp_path: Path, dates: list[Callable[[int], str]], changed: int) -> t
     return script, [refresh(tmp_path / "c", script, moment, **given) for moment in range(1, len(dates))]
 
 
-def test_truthful_sitemap_makes_pages_due(tmp_path: Path) -> None:
+def test_correct_sitemap_makes_pages_due(tmp_path: Path) -> None:
     dates = [lambda i: day(-9), lambda i: day(1 if i < 3 else -9)]
     _, (told,) = hinted(tmp_path, dates, changed=3)
     seen = {visit.node: visit.outcome for visit in told.visits if visit.follows and visit.kind == "revisit"}
     assert {f"http://reef.test/coral-{i}": "ok" for i in range(3)} == seen
 
 
-def test_lying_sitemap_is_ignored(tmp_path: Path) -> None:
+def test_incorrect_sitemap_is_ignored(tmp_path: Path) -> None:
     dates = [lambda i, n=n: day(2 * n - 1) for n in range(8)]  # type: ignore[misc]
     _, told = hinted(tmp_path, dates, changed=0)
     looks = [sum(visit.kind == "revisit" for visit in run.visits) for run in told]
@@ -321,11 +309,8 @@ def test_hint_of_unavailable_page_is_not_retried(outcome: str) -> None:
         scheduler.learn(seen, table)
         scheduler.give_back(task)
         now += 60.0
-    # at once; then after one hour, after two, after four, unless it has vanished
+    # Retries after one, two and four hours, unless the page has vanished.
     assert (1 if outcome == "gone" else 3) == looks
-
-
-# -- all of it is a fold over the log ----------------------------------------------------------------------
 
 
 def test_watch_restores_state_from_log(tmp_path: Path) -> None:
@@ -338,7 +323,7 @@ def test_watch_restores_state_from_log(tmp_path: Path) -> None:
 
     def first() -> lycosa.Crawl:
         given = {"out": tmp_path / "c", "clock": clock, "budget": 30, "sitemaps": True, "strategy": "best-first"}
-        # What a lesson changes in the middle of a watch, the keeper heeds in the next run only.
+        # A model update during a watch affects the scheduler only in the next run.
         return lycosa.crawl(web.query(topic), web.seeds(topic, 2), space=space(), judge="vector", **given)
 
     run(first)
@@ -368,7 +353,7 @@ def known(engine: Engine) -> dict[str, Any]:
 
 
 def learned(scheduler: RevisitScheduler) -> dict[str, Any]:
-    """Return all that a scheduler has learned, bit by bit."""
+    """Return the learned state of the scheduler, exactly."""
     memory, n = scheduler.memory, len(scheduler.histories)
     return {
         "histories": {name: getattr(memory.histories, name)[:n].tolist() for name in _COLUMNS},
@@ -382,11 +367,8 @@ def learned(scheduler: RevisitScheduler) -> dict[str, Any]:
     }
 
 
-# -- what it costs -----------------------------------------------------------------------------------------
-
-
 def made(pages: int, **how: Any) -> tuple[RevisitScheduler, Table]:
-    """Return a scheduler of pages on 20 hosts, all visited long ago, in a run that begins at a million."""
+    """Return a scheduler of pages on 20 hosts, visited long before the run starts at time 1,000,000."""
     space: Any = SimpleNamespace(ready=lambda host_key: (0.0, ""), host_key=host_key)
     options = Options(schedule="automatic", per_hour=3600, explore=0.0)
     scheduler = RevisitPlan(**how).scheduler(options, cast(Any, None), space, threshold=0.1, now=1e6)
@@ -405,7 +387,7 @@ def look(node: str, at: float, outcome: Any = "unchanged", **more: Any) -> Visit
 
 
 def work(pages: int, looks: int) -> tuple[int, int]:
-    """Count plans of all pages, and of single ones, during visits one second apart."""
+    """Count plans for all pages and for single pages, during visits one second apart."""
     scheduler, table = made(pages)
     counted: Counter[bool] = Counter()
     times = scheduler._times
@@ -427,7 +409,7 @@ def work(pages: int, looks: int) -> tuple[int, int]:
     return counted[True], counted[False]
 
 
-def test_look_plans_one_page() -> None:
+def test_visit_replans_a_single_page() -> None:
     looks = 3 * ROUND
     for pages in (300, 2_400):
         planned, single = work(pages, looks)

@@ -1,4 +1,4 @@
-"""Fates of pages on a changing web."""
+"""Moved and vanished pages on a changing web."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ DAYS = 86_400.0
 
 
 def test_moved_and_vanished_pages_are_reported(tmp_path: Path) -> None:
-    """All pages that moved, are gone, or are soft 404s are reported as such, and no others."""
     web = ChangingWeb(Web(seed=3, pages=200, hosts=8, traps=()), clock, seed=5, days=20, fates=0.7)
 
     def space() -> WebSpace:
@@ -56,7 +55,7 @@ def test_moved_and_vanished_pages_are_reported(tmp_path: Path) -> None:
     assert not {node for node in stays if told.get(node) in ("moved", "vanished")}
 
 
-def test_relevances_of_shards_stand_until_a_revisit(tmp_path: Path) -> None:
+def test_relevances_of_shards_are_kept_until_a_revisit(tmp_path: Path) -> None:
     web = Web(seed=3, pages=60, hosts=4, traps=())
     topic, out = web.topics[0], tmp_path / "c"
 

@@ -47,18 +47,18 @@ def test_make_schedule_with_parameters() -> None:
         ("fixed,when=1d", "no parameter 'when'"),
     ],
 )
-def test_make_schedule_invalid(text: str, complaint: str) -> None:
+def test_make_schedule_rejects_invalid_parameters(text: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         make_schedule(text, 1.0)
 
 
-def test_fixed_same_interval_for_all() -> None:
-    """Every day; or once per round, 4 pages at 1 an hour."""
+def test_fixed_interval_is_equal_for_all_pages() -> None:
+    """The interval is `every`, or the time in which the budget reaches all pages: 4 hours for 4 pages at 1 per hour."""
     histories = Histories()
     for page in range(4):
         histories.add(page * 1000.0)
     assert [page * 1000.0 + DAY for page in range(4)] == make_schedule("fixed,every=1d", 1.0).due(histories).tolist()
-    # Without spending, the page seen first is due after 4 h, and the budget until then is lost.
+    # Pages are spread over the round: the first is due an hour after the last visit of any page.
     due = make_schedule("fixed", 1 / HOUR).due(histories)
     assert [3000.0 + (page + 1) * HOUR for page in range(4)] == due.tolist()
     assert [2 * 1000.0 + 4 * HOUR] == make_schedule("fixed", 1 / HOUR).due(histories, 2).tolist()
@@ -73,8 +73,8 @@ def test_automatic_spends_budget() -> None:
         assert per_day == pytest.approx((DAY / waits).sum(), rel=0.01)
 
 
-def test_automatic_samples_price_of_many_pages() -> None:
-    """Of 30,000 pages most have no weight; the budget is met within some percent."""
+def test_automatic_samples_pages_to_find_price() -> None:
+    """The budget is met within 5 % although half of the 30,000 pages have no weight."""
     histories = Histories()
     chance = np.random.default_rng(3)
     for page in range(30_000):
@@ -162,20 +162,20 @@ def test_due_spends_budget_from_first_day() -> None:
         assert (due <= allowed + 1e-6).all()
 
 
-def test_due_early_pages_do_not_recede() -> None:
+def test_due_of_early_pages_is_not_postponed() -> None:
     histories = watched(100)
     schedule, ended = Automatic(10 / DAY), histories.now
     first = schedule.due(histories)
     assert ended + DAY / 10 == pytest.approx(first.min())
     histories.now = ended + DAY / 10
     assert first.tolist() == pytest.approx(schedule.due(histories).tolist())
-    histories.now = ended + 5 * DAY  # five days without a process, with ten days per round: two visits' worth is left
+    histories.now = ended + 5 * DAY  # After five days without a process, only two of the missed visits are due.
     due = make_schedule("fixed", 10 / DAY).due(histories)
     assert 2 == np.count_nonzero(due <= histories.now)
 
 
 @pytest.mark.parametrize("name", ["automatic", "fixed"])
-def test_due_empty_collection_or_budget(name: str) -> None:
+def test_due_with_no_pages_or_no_budget(name: str) -> None:
     assert [] == make_schedule(name, 1.0).due(Histories()).tolist()
     assert 20 == len(make_schedule(name, 0.0).due(watched(20, 2)))
 
@@ -196,8 +196,7 @@ def test_due_respects_minimum_interval() -> None:
 
 
 def test_due_work_is_linear_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After one visit one rate is estimated; waiting times are computed once, and the price from 8,192 pages at most.
-    """
+    """A visit estimates one rate; waiting times are computed once, and the price from at most 8,192 pages."""
     work: dict[str, int] = {"estimate": 0, "waiting": 0}
 
     def counted(module: Any, name: str) -> None:
@@ -232,7 +231,7 @@ def test_due_work_is_linear_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def kept_fresh(name: str, pages: int = 300, days: int = 20, per_day: int = 150, batch: int = 10) -> float:
-    """Return the weighted share of time that pages are fresh under a budget, for unknown rates."""
+    """Return the weighted share of time in which pages are fresh under a budget, with unknown rates."""
     chance = np.random.default_rng(11)
     rates, weight = np.exp(chance.normal(-1.5, 2.0, pages)) / DAY, chance.beta(1.0, 2.0, pages)
     changes = [np.append(np.sort(chance.uniform(0, days * DAY, chance.poisson(r * days * DAY))), np.inf) for r in rates]

@@ -1,4 +1,4 @@
-"""Behaviours by which a user overrides the schedule."""
+"""Behaviours, which override the schedule for some pages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_behaviours_invalid_pattern_or_period() -> None:
 
 
 def due(name: str, schedule: float, tried: float, started: float) -> float:
-    """Return when one page is due."""
+    """Return the time at which a page is due."""
     behaviours = Behaviours(frequent="1d", infrequent="10d")
     number = np.array([BEHAVIOURS.index(name)])  # type: ignore[arg-type]
     return float(behaviours.due(number, np.array([schedule]), np.array([tried]), started)[0])

@@ -1,4 +1,4 @@
-"""Volatile parts of a line are removed; content stays."""
+"""Removal of volatile parts of lines, such as dates and counters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lycosa.revisit.snapshot import unstamped
 
-SAME = [  # each pair is one line at two times
+SAME = [  # pairs of the same line at two times
     ("Last updated: 2024-05-03 12:33:01 UTC", "Last updated: 2025-11-23 02:03:59 UTC"),
     ("Monday, 3 May 2024", "Tuesday, 4 June 2024"),
     ("Posted by Ann Smith on May 3, 2024", "Posted by Ann Smith on June 14, 2024"),
@@ -62,7 +62,7 @@ OTHER = [
 
 
 @pytest.mark.parametrize(("before", "after"), SAME)
-def test_unstamped_volatile_parts(before: str, after: str) -> None:
+def test_unstamped_removes_volatile_parts(before: str, after: str) -> None:
     assert unstamped(before) == unstamped(after)
 
 
@@ -83,7 +83,7 @@ def test_unstamped_within_byline_element() -> None:
 
 
 @given(st.text(alphabet="12 .,:/-|©()May agoviews\u0661年月日T\u00b2", max_size=60))
-def test_unstamped_only_removes(line: str) -> None:
+def test_unstamped_only_deletes_characters(line: str) -> None:
     line = " ".join(line.split())
     letters = iter(line)
     assert all(letter in letters for letter in unstamped(line))

@@ -24,7 +24,7 @@ def test_conditions_skip_invalid_date() -> None:
     assert () == Validators(modified="yesterday").conditions(Honesty())
 
 
-def test_conditions_of_host_that_lied() -> None:
+def test_conditions_are_empty_for_unreliable_host() -> None:
     honesty = Honesty()
     learn(honesty, Validators('"a"'), visit('"a"'), changed=True)
     assert honesty.lies == 1
@@ -40,7 +40,9 @@ def test_conditions_of_host_that_lied() -> None:
         (Validators('"a"'), visit('"b"', status=304), False, 0, 0, 0),
     ],
 )
-def test_learn(before: Validators, after: Visit, changed: bool, proved: int, true: int, idle: int) -> None:
+def test_learn_from_wrong_304(
+    before: Validators, after: Visit, changed: bool, proved: int, true: int, idle: int
+) -> None:
     honesty = Honesty()
     learn(honesty, before, after, changed)
     assert (0, proved, true, idle) == (honesty.lies, honesty.proved, honesty.true, honesty.idle)

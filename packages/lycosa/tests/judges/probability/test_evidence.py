@@ -1,4 +1,4 @@
-"""Evidence of pages: answers to the topic, features, and the table of all pages."""
+"""Features of pages: matches with the topic, hashed features, and the table of all pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lycosa.text.embeddings import DIMENSIONS
 def read(
     reader: EvidenceReader, stems: dict[str, int], links: tuple[str, ...] = (), marks: dict[str, int] | None = None
 ) -> Evidence:
-    """Return the evidence of a page with these stems, counts and marks."""
+    """Return the features of a page with these stems, counts and marks."""
     reader.add_stems([stem for stem in stems if stem not in reader.names])
     ids = np.array([reader.names.index(stem) for stem in stems], np.uint32)
     own_marks = np.array([(marks or {}).get(stem, 0) for stem in stems], np.uint8)
@@ -32,20 +32,20 @@ def read(
     return reader.read(reader.slots(terms), terms, "http://a.test/coral/x", links, "en", {})
 
 
-def test_read_answers_by_marks() -> None:
+def test_read_scores_title_and_heading_matches() -> None:
     reader = EvidenceReader({"qwzzx": 1.0, "xkjqv": 1.0}, (), None)
     answers = read(reader, {"qwzzx": 1, "xkjqv": 1}, marks={"qwzzx": TITLE, "xkjqv": HEADING}).answers
     assert [0.5, 0.5, 0.0] == pytest.approx(answers[[Answer.HEAD, Answer.LEAD, Answer.MEANING]].tolist())
 
 
 def test_read_body_is_bm25() -> None:
-    """A single word three times on a page of mean length: 3 / (3 + 1.2)."""
+    """The body score is f / (f + 1.2) for a page of mean length: a single word three times has 3 / (3 + 1.2)."""
     reader = EvidenceReader({"coral": 1.0}, (), None)
     assert 3 / 4.2 == pytest.approx(read(reader, {"coral": 3, "sea": 2}).answers[Answer.BODY])
 
 
 @pytest.mark.parametrize(("count", "mark", "against"), [(1, 0, 0.25), (9, 0, 1.0), (1, TITLE, 1.0)])
-def test_read_excluded_words(count: int, mark: int, against: float) -> None:
+def test_read_excluded_words_count_against(count: int, mark: int, against: float) -> None:
     reader = EvidenceReader({"coral": 1.0}, ("hotel",), None)
     assert against == read(reader, {"coral": 1, "hotel": count}, marks={"hotel": mark}).against
 
@@ -58,7 +58,7 @@ def test_read_features_by_kind() -> None:
     assert [slot_of("http://b.test/", LINK)] == slots["links"][slots["links"] > 0].tolist()
 
 
-def test_idf_counts_pages_beside_the_background() -> None:
+def test_idf_counts_pages_and_background() -> None:
     reader = EvidenceReader({"x": 1.0}, (), None)
     page = read(reader, {"qwzzx": 1})
     before = reader.idf()[slot_of("qwzzx")]

@@ -1,4 +1,4 @@
-"""The judge `probability`: judging, learning, labels, explanations, and odd topics and pages."""
+"""The judge `probability`: judging, learning, labels, explanations, and unusual topics and pages."""
 
 import math
 
@@ -18,7 +18,7 @@ BREAD = "flour yeast dough oven crust loaf baker knead salt rye wheat butter mil
 
 
 def text(words: list[str], number: int, length: int = 55) -> str:
-    """Return prose of some words, a different one for each number."""
+    """Return text of some words, a different one for each number."""
     chance = np.random.default_rng(number)
     return " ".join(f"the {word}" if at % 3 else word for at, word in enumerate(chance.choice(words, length)))
 
@@ -29,7 +29,7 @@ def page(node: str, words: list[str], number: int, title: str = "", links: tuple
 
 
 class JudgedCrawl:
-    """A judge that judges and learns as in the engine, and the events that a log would have."""
+    """Judge that judges and learns as in the engine, with the events that a log would have."""
 
     def __init__(self, judge: Probability) -> None:
         self.judge, self.words = judge, Vocabulary()
@@ -84,7 +84,7 @@ class JudgedCrawl:
 
 
 def replay(crawl: JudgedCrawl, judge: Probability) -> Probability:
-    """Fold the same events."""
+    """Return a judge after the events of a crawl."""
     for event in crawl.events:
         if isinstance(event, Seed):
             judge.start(event)
@@ -106,7 +106,7 @@ def test_judge_after_update_from_one_start_page() -> None:
     assert sum(relevance >= 0.5 for relevance in crawl.relevances().values()) == pytest.approx(12, abs=3)
 
 
-def test_judge_by_likeness_without_words() -> None:
+def test_judge_page_without_topic_words_by_similarity() -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0", "http://a.test/sea/1")
     crawl.visit_mixed()
@@ -114,7 +114,7 @@ def test_judge_by_likeness_without_words() -> None:
     assert silent > 3 * crawl.visit(page("http://a.test/other", RAIL, 7)).relevance
 
 
-def test_judge_replayed() -> None:
+def test_replayed_judge_equals_live_judge() -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0")
     crawl.visit_mixed()
@@ -130,7 +130,7 @@ def test_judge_replayed() -> None:
     assert expected == second.judge(page("http://a.test/next", SEA, 78), words.read(after)).relevance
 
 
-def test_next_update_changes_nothing() -> None:
+def test_next_update_leaves_relevances_unchanged() -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.visit_mixed(4, 5)
     before = crawl.judge.relevances_now().copy()
@@ -148,8 +148,8 @@ def test_next_update_at_growing_intervals() -> None:
     assert at == [10, 15, 23, 35, 53]
 
 
-def test_next_update_waits_for_a_likely_page() -> None:
-    """It comes with the first page that has a probability of .2, with examples, or after fifty pages."""
+def test_first_update_waits_for_likely_page() -> None:
+    """The first update is due after ten pages, but waits for a page with probability .2, for at most fifty pages."""
 
     def first(judge: Probability, better: int = 0) -> int:
         crawl = JudgedCrawl(judge)
@@ -168,8 +168,7 @@ def test_next_update_waits_for_a_likely_page() -> None:
     assert first(Probability("coral reef", examples=shown)) == 10
 
 
-def test_labels_decide_on_their_own_pages() -> None:
-    """Yes is 1, no is 0; without its label the page has the relevance of the model again."""
+def test_labels_set_relevance_of_their_pages() -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0")
     crawl.visit_mixed()
@@ -183,7 +182,7 @@ def test_labels_decide_on_their_own_pages() -> None:
     assert 0.0 < crawl.relevances()["http://a.test/sea/3"] < 1.0
 
 
-def test_labels_teach_about_other_pages() -> None:
+def test_labels_change_relevance_of_other_pages() -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.visit_mixed()
     for number in (1, 3, 5, 7):
@@ -196,7 +195,7 @@ def test_labels_teach_about_other_pages() -> None:
 
 
 @pytest.mark.parametrize("answer", [True, False], ids=["all yes", "all no"])
-def test_labels_all_alike(answer: bool) -> None:
+def test_labels_of_one_kind_set_their_pages(answer: bool) -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.visit_mixed(6, 8)
     for node in list(crawl.relevances()):
@@ -206,7 +205,7 @@ def test_labels_all_alike(answer: bool) -> None:
     assert 0.0 <= crawl.visit(page("http://a.test/new", SEA, 5)).relevance <= 1.0
 
 
-def test_labels_contradict() -> None:
+def test_labels_last_of_contradicting_labels_wins() -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.visit_mixed(6, 8)
     crawl.label("http://a.test/sea/1", True)
@@ -217,7 +216,7 @@ def test_labels_contradict() -> None:
     assert crawl.relevances()["http://a.test/sea/2"] == 1.0
 
 
-def test_start_pages_of_three_topics() -> None:
+def test_start_pages_of_three_topics_keep_topic_words_first() -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0", "http://a.test/rail/1", "http://a.test/bread/0")
     crawl.visit_mixed()
@@ -229,7 +228,7 @@ def test_start_pages_of_three_topics() -> None:
     assert mean["sea"] > 0.5 > 2 * max(mean["rail"], mean["bread"])
 
 
-def test_words_on_no_page() -> None:
+def test_topic_words_on_no_page_accept_few_pages() -> None:
     crawl = JudgedCrawl(Probability("zeppelin"))
     crawl.visit_mixed(6, 12)
     assert sum(relevance >= 0.5 for relevance in crawl.relevances().values()) <= 5
@@ -246,7 +245,7 @@ def test_refuses_empty_topic() -> None:
         Probability("")
 
 
-def test_judge_empty_page() -> None:
+def test_judge_empty_page_is_irrelevant() -> None:
     crawl = JudgedCrawl(Probability("coral"))
     assert crawl.visit(Page("ok", node="http://a.test/empty")).relevance == 0.0
     crawl.visit_mixed(6, 8)
@@ -278,7 +277,7 @@ def test_refuses_excluded_words_only() -> None:
         Probability("-hotel")
 
 
-def test_judge_stuffed_page() -> None:
+def test_judge_stuffed_page_is_irrelevant() -> None:
     words, judge = Vocabulary(), Probability("coral reef")
     stuffed = "coral reef best coral cheap reef coral reefs top coral reef " * 60
     bad = Page("ok", marked=stuffed, main=stuffed, lead=stuffed[:300], node="http://a.test/bad")
@@ -297,7 +296,7 @@ def test_judge_stuffed_page() -> None:
     assert judge.judge(bad, words.read(bad)).relevance < 0.1 < judge.judge(good, words.read(good)).relevance
 
 
-def test_quality_found_by_others() -> None:
+def test_quality_set_by_others_is_learned() -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0")
     found = page("http://a.test/rail/bad", RAIL, 7)
@@ -337,7 +336,7 @@ def test_examples_before_first_update() -> None:
     assert sum(reasons.values()) == pytest.approx(math.log(sea.relevance / (1 - sea.relevance)), abs=0.01)
 
 
-def test_explain_adds_up() -> None:
+def test_explain_contributions_sum_to_log_odds() -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.start("http://a.test/sea/0")
     crawl.visit_mixed()
@@ -350,7 +349,7 @@ def test_explain_adds_up() -> None:
     assert list(crawl.judge.explain(visit)) == ["labelled yes"]
 
 
-def test_learn_hollow_pages_and_copies() -> None:
+def test_learn_skips_soft_404_pages_and_copies() -> None:
     """A soft 404 has relevance 0; a copy is judged, but not learned from."""
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.visit_mixed(6, 8)
@@ -376,7 +375,7 @@ def test_learn_hollow_pages_and_copies() -> None:
     ],
     ids=["cut", "out of range", "fewer weights", "another size", "no number", "no bytes", "fewer pages"],
 )
-def test_adopt_damaged_update(broken: dict[str, object]) -> None:
+def test_adopt_rejects_damaged_update(broken: dict[str, object]) -> None:
     crawl = JudgedCrawl(Probability("coral reef"))
     crawl.visit_mixed(6, 8)
     update = crawl.judge.next_update(0.0, force=True)

@@ -21,7 +21,7 @@ NO_ROWS = np.zeros(0, np.intp)
 
 
 def pages(count: int) -> EvidenceTable:
-    """Return random pages; even ones answer the words and share features 1 to 9, odd ones have 10 to 19."""
+    """Return random pages; even ones match the topic and share features 1 to 9, odd ones have features 10 to 19."""
     table, chance = EvidenceTable(), np.random.default_rng(5)
     for number in range(count):
         slots, amounts = np.zeros(FEATURES, np.int32), np.zeros(FEATURES, np.uint8)
@@ -40,7 +40,7 @@ def learned(table: EvidenceTable, **named: np.ndarray) -> LearnedModel:
     return LearnedModel.of(learn_model(table, EvidenceTable(), given, idf, None), idf)
 
 
-def test_places_of_training_pages() -> None:
+def test_positions_of_training_pages() -> None:
     parts = [np.arange(count) for count in (2, 1, 0, 3, 1, 4)]
     training = TrainingPages(*parts)
     assert (slice(0, 2), slice(3, 3)) == (training.places("examples"), training.places("starts"))
@@ -77,7 +77,9 @@ def test_learn_model_labels_outweigh_words() -> None:
 
 
 def test_own_odds_by_hand() -> None:
-    """Body .5 and meaning .25, half against, quality 1: no stuffing."""
+    """Log odds are the weighted scores (body .5, meaning .25) minus the threshold and 2 for excluded words (.5
+    against).
+    """
     answers = np.array([[0.5, 0.0, 0.0, 0.25]], np.float32)
     odds = own_odds(answers, np.array([0.5]), np.array([1.0]), np.zeros((0, DIMENSIONS), np.int8), None)
     assert 0.5 * OWN_RATES[Answer.BODY] + 0.25 * OWN_RATES[Answer.MEANING] - OWN_LINE - 2.0 == pytest.approx(
