@@ -53,7 +53,6 @@ class AddressBook:
         return self.name(page)[0]
 
     def name(self, page: int) -> tuple[str, str]:
-        """Return a page's path and title; the path is made from the title."""
         return self._name(page)
 
     def _made_up(self, page: int) -> tuple[str, str]:

@@ -94,7 +94,6 @@ class Catalogue:
 
     @cached_property
     def _index(self) -> dict[str, dict[int, int]]:
-        """Word counts by word and record; title words count three times."""
         index: dict[str, dict[int, int]] = {}
         for number in range(self.records):
             text = f"{3 * (self.title(number) + ' ')}{self.imprint(number)} {self.abstract(number)}"
@@ -130,7 +129,6 @@ def _name(seed: int, *key: object) -> str:
 
 
 def _snippet(abstract: str, query: str) -> str:
-    """Return the words around the first match, or the beginning if only the title matches."""
     words, wanted = abstract.split(), set(_WORD.findall(query.lower()))
     at = next((i for i, word in enumerate(words) if wanted.intersection(_WORD.findall(word.lower()))), 0)
     start = max(0, at - _SNIPPET // 2)

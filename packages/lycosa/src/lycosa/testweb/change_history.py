@@ -55,14 +55,12 @@ class History:
         self._fold = lru_cache(maxsize=4_096)(self._fold_month)
         self._links = lru_cache(maxsize=1_024)(lambda page: frozenset(graph.links(page)))
 
-
     def edits(self, subject: ChangingPage, t: float) -> list[Edit]:
         months = int((t - self.start) / self.day // MONTH) + 1
         made = [edit for month in range(months) for edit in self._month(subject, month)]
         return made[: bisect_right(made, t, key=lambda edit: self.when(edit.at))]
 
     def state(self, subject: ChangingPage, t: float) -> State:
-        """Return a page's state after all edits up to a time."""
         month = max(0, int((t - self.start) / self.day // MONTH))
         for earlier in range(0, month, 200):  # bounds the recursion depth
             self._fold(subject, earlier, len(self._month(subject, earlier)))
@@ -81,7 +79,6 @@ class History:
 
     def origin(self, subject: ChangingPage) -> float:
         return subject.born if subject.part else -1 - 300 * roll(self.key, "origin", *subject.key)
-
 
     def _draw_month(self, subject: ChangingPage, month: int) -> tuple[Edit, ...]:
         made = edits(self.process(*subject.key), (self.key, *subject.key), month)
@@ -128,7 +125,6 @@ class History:
         return Life("returns", at, later)
 
 
-
 # Time is counted in days since the web began, in months of 32 days. The events of a month are drawn from their own key,
 # so day 1000 can be computed without the days before it.
 #
@@ -143,14 +139,8 @@ MONTH = 32  # days that are drawn together
 PROCESSES: Mapping[str, float] = {"never": 0.3, "constant": 0.4, "daily": 0.15, "bursty": 0.15}  # shares of the pages
 # Shares of the kinds of real edits; all other kinds are cosmetic.
 KINDS: Mapping[str, str] = {
-    "add": "text",
-    "replace": "text",
-    "drop": "text",
-    "table": "text",
-    "title": "text",
-    "structure": "structure",
-    "link": "link",
-    "topic": "topic",
+    **dict.fromkeys(("add", "replace", "drop", "table", "title"), "text"),
+    **{kind: kind for kind in ("structure", "link", "topic")},
 }
 COSMETICS = ("stamp", "views", "ago", "teaser", "token", "attributes", "whitespace", "charset")
 
@@ -227,12 +217,7 @@ def draw_process(key: tuple[object, ...], chances: Mapping[str, float], topical:
 
 
 def edits(process: Process, key: tuple[object, ...], month: int) -> list[Edit]:
-    """Return the edits of a month in order.
-
-    >>> daily = Process("daily", 1.0, phase=0.5, real_edits=((1.0, "replace"),))
-    >>> [round(edit.at, 1) for edit in edits(daily, (7, 1), 2)][:3]
-    [64.5, 65.5, 66.5]
-    """
+    """Return the edits of a month in order."""
     if process.pace == 0:
         return []
     rng = dice("month", month, *key)
@@ -279,7 +264,6 @@ def _choose(u: float, chances: tuple[tuple[float, str], ...]) -> str:
     return next((name for edge, name in chances if u < edge), chances[-1][1])
 
 
-
 # A page's state is its edits folded one by one. No two versions are alike: paragraphs have unique numbers and are
 # written once, the oldest is dropped, table values only grow, and titles are used once.
 
@@ -307,9 +291,7 @@ class Birth(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangingPage:
-    """A page that changes: a clean page (`part` 0) or one created by an edit of a clean page (`part` is the edit's
-    number).
-    """
+    """A page that changes: a clean page (`part` 0), or the one created by edit number `part` of a clean page."""
 
     page: int
     part: int

@@ -67,7 +67,6 @@ class Press:
         self.composer = composer
         self.paragraph = lru_cache(maxsize=4096)(self._paragraph)
 
-
     def take_apart(self, page: int, asides: list[TrapLink]) -> PageParts:
         match = _PLAIN.fullmatch(self.composer.html(page, asides))
         assert match is not None
@@ -107,7 +106,6 @@ class Press:
         rng = dice(self.graph.seed, "written", subject.page, subject.part, change, number)
         around = self.graph.subject[self.graph.section(subject.page).host] if topic < 0 else None
         return paragraphs(rng, topic, 30 + int(rng.random() * 40), around)[0]
-
 
     def print(self, subject: ChangingPage, state: State, sheet: PageParts, dress: Dress) -> str:
         looks = dict(zip(COSMETICS, state.looks, strict=True))
@@ -201,7 +199,6 @@ class Press:
         return f'<p class="meta">{" ".join(said)}</p>\n' if said else ""
 
     def missing(self, host: int) -> bytes:
-        """Return a host's page for missing URLs."""
         site, about = self.composer.site(host), subject_name(self.graph.subject[host])
         return (
             f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -212,11 +209,6 @@ class Press:
 
 
 def _attributes(n: int) -> str:
-    """Return the attributes of <body> in the n-th order.
-
-    >>> _attributes(1)
-    ' id="top" class="page" dir="ltr" data-version="2" data-theme="light"'
-    """
     rest, out = ['id="top"', 'class="page"', 'dir="ltr"', 'data-theme="light"', 'data-version="2"'], []
     n %= 120
     for left in (24, 6, 2, 1, 1):
@@ -226,9 +218,4 @@ def _attributes(n: int) -> str:
 
 
 def _space(n: int) -> str:
-    """Encode a number as spaces and newlines.
-
-    >>> _space(5)
-    '\\n \\n'
-    """
     return bin(n)[2:].replace("1", "\n").replace("0", " ")

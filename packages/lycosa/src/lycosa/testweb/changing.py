@@ -2,17 +2,6 @@
 
 Each page has a change process and a fate, each host its validators, sitemaps and feeds; all are drawn from the seed. A
 response is a function of seed, URL and time, in any order of requests, also backwards.
-
->>> now = [START]
->>> web = ChangingWeb(Web(pages=300, hosts=12, traps=()), lambda: now[0], seed=1)
->>> url = next(url for url in web.urls() if web.process(url).name == "daily" and web.rate(url) == 1.0)
->>> day = 86400.0
->>> web.version(url, START), web.version(url, START + 7 * day), len(web.changes(url, START, START + 7 * day))
-(0, 7, 7)
->>> before = web.response(url).body
->>> now[0] += day
->>> web.response(url).body == before, web.fresh(url, START, now[0])
-(False, False)
 """
 
 from __future__ import annotations
@@ -108,9 +97,8 @@ class ChangingWeb(Web):
         self._validators = [VALIDATORS[i] for i in deal(self.key, hosts, "validators", len(VALIDATORS))]
         self._sources = [SOURCES[i] for i in deal(self.key, hosts, "sources", len(SOURCES))]
         self._soft = [card == 1 for card in deal(self.key, hosts, "soft", 4)]
-        self.history = History(
-            self._graph, self.key, processes, (fates, days), (start, day), self._soft, self._beginning
-        )
+        times = (start, day)
+        self.history = History(self._graph, self.key, processes, (fates, days), times, self._soft, self._beginning)
         self._sheet = lru_cache(maxsize=1_024)(self._make_sheet)
         self._page = lru_cache(maxsize=16_384)(self._book.find)
 
@@ -174,11 +162,9 @@ class ChangingWeb(Web):
         return sorted(born)
 
     def validators(self, host: str) -> str:
-        """Return the kind of validators that a host sends: one of VALIDATORS."""
         return self._validators[self._book._index[host]]
 
     def sources(self, host: str) -> tuple[str, ...]:
-        """Return the lists of pages that a host offers: sitemap, lying sitemap, feed."""
         return self._sources[self._book._index[host]]
 
     def soft(self, host: str) -> bool:
@@ -246,7 +232,6 @@ class ChangingWeb(Web):
         return self._printed_at(host, place, t, 0, self._told(host, place, t, 0))
 
     def _other(self, host: int, name: str, path: str, version: int) -> ServedDocument:
-        """Return the document for trap URLs, or a missing page."""
         document = self._document(name, path, version)
         return self._missing(host, 404) if document.status == 404 else document
 
@@ -314,19 +299,10 @@ class ChangingWeb(Web):
             beat = (self.history.minute(t), version if moving == "fetch" else 0)
             touched = max(touched, t if moving == "fetch" else self.history.when(beat[0] / 1440))
         way = self._validators[host]
-        said: dict[str, tuple[object, ...]] = {
-            "honest": (every, *beat),
-            "weak": (real,),
-            "restless": (every, version, t),
-            "hourly": (every, *beat, self.history.minute(t) // 60),
-            "stuck": (),
-        }
-        modified = {
-            "honest": touched,
-            "now": t,
-            "frozen": self.history.when(origin),
-            "future": touched + 400 * self.day,
-        }
+        said: dict[str, tuple[object, ...]] = {"honest": (every, *beat), "weak": (real,), "stuck": ()}
+        said |= {"restless": (every, version, t), "hourly": (every, *beat, self.history.minute(t) // 60)}
+        modified = {"honest": touched, "now": t, "frozen": self.history.when(origin)}
+        modified["future"] = touched + 400 * self.day
         tag = f"{stir(self._salt, self.key, self.port, subject.key, *said[way]):x}" if way in said else ""
         return replace(plain, tag=tag, modified=int(modified.get(way, 0)), weak=way == "weak")
 
@@ -334,9 +310,8 @@ class ChangingWeb(Web):
         subject = place.subject
         state = self.history.state(subject, t)
         process = self.history.process(*subject.key)
-        html = self._press.print(
-            subject, state, self._sheet(subject, self.port), self._dress(host, place, process, state, t, version)
-        )
+        dress = self._dress(host, place, process, state, t, version)
+        html = self._press.print(subject, state, self._sheet(subject, self.port), dress)
         charset = CHARSETS[state.looks[COSMETICS.index("charset")] % len(CHARSETS)]
         body = html.encode(charset, "xmlcharrefreplace")
         return replace(document, body=body, type=document.type.replace("utf-8", charset))
@@ -401,9 +376,8 @@ class ChangingWeb(Web):
         match = _ARCHIVE.fullmatch(path)
         if match and (page := int(match[1])) < self._graph.pages:
             step, moves = int(match[2]), self.history.life(page).moves
-            return (
-                _Place(self._clean_subject(page), step) if step <= len(moves) and moves[step - 1][1] == host else None
-            )
+            is_there = step <= len(moves) and moves[step - 1][1] == host
+            return _Place(self._clean_subject(page), step) if is_there else None
         match = _NEW.fullmatch(path)
         if match and (page := int(match[1])) < self._graph.pages and self._graph.section(page).host == host:
             for birth in self.history.births(self._clean_subject(page), t):
@@ -413,7 +387,6 @@ class ChangingWeb(Web):
         return None
 
     def _stay(self, subject: ChangingPage, life: Life, step: int) -> tuple[float, float]:
-        """Return the interval in days in which a URL serves its page."""
         if subject.part != 0:
             return subject.born, NEVER
         leaves = life.moves[step][0] if step < len(life.moves) else NEVER
@@ -429,9 +402,8 @@ class ChangingWeb(Web):
             return "unborn"
         if t >= self.history.when(until):
             return "moved"
-        if life.what in ("gone", "soft-404", "returns") and self.history.when(life.at) <= t < self.history.when(
-            life.back
-        ):
+        gone, back = self.history.when(life.at), self.history.when(life.back)
+        if life.what in ("gone", "soft-404", "returns") and gone <= t < back:
             return "soft-404" if self._soft[self._graph.section(subject.page).host] else "gone"
         return "there"
 
@@ -475,8 +447,6 @@ SOURCES: tuple[tuple[str, ...], ...] = (
 
 
 class Entry(NamedTuple):
-    """A page in a sitemap or feed; `modified` in seconds since the epoch."""
-
     url: str
     modified: float
     title: str = ""
@@ -492,11 +462,6 @@ def deal(seed: int, hosts: int, what: str, cards: int) -> list[int]:
 
 
 def sitemap(entries: Iterable[Entry]) -> bytes:
-    """Return a sitemap.
-
-    >>> b"<lastmod>2023-11-14T22:13:20Z</lastmod>" in sitemap([Entry("http://a.localhost/", 1.7e9)])
-    True
-    """
     lines = [f"<url><loc>{escape(e.url)}</loc><lastmod>{_date(e.modified)}</lastmod></url>" for e in entries]
     space = "http://www.sitemaps.org/schemas/sitemap/0.9"
     body = "\n".join(lines)

@@ -40,9 +40,8 @@ def pdf(paper: Paper) -> bytes:
         notes = []
         for box, href in links:
             place = " ".join(f"{side:.1f}" for side in box)
-            objects.append(
-                f"<</Type/Annot/Subtype/Link/Border[0 0 0]/Rect[{place}]/A<</S/URI/URI({_string(href)})>>>>".encode()
-            )
+            action = f"<</S/URI/URI({_string(href)})>>"
+            objects.append(f"<</Type/Annot/Subtype/Link/Border[0 0 0]/Rect[{place}]/A{action}>>".encode())
             notes.append(f"{len(objects)} 0 R")
         objects.append(
             f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>"
@@ -53,14 +52,12 @@ def pdf(paper: Paper) -> bytes:
     objects[1] = f"<</Type/Pages/Count {len(kids)}/Kids[{' '.join(f'{kid} 0 R' for kid in kids)}]>>".encode()
     stamp = f"D:{paper.date.replace('-', '')}120000Z"
     told = {"Title": paper.title, "Author": paper.author, "CreationDate": stamp}
-    objects[3] = f"<<{''.join(f'/{name}({_string(value)})' for name, value in told.items())}>>".encode(
-        "cp1252", "replace"
-    )
+    facts = "".join(f"/{name}({_string(value)})" for name, value in told.items())
+    objects[3] = f"<<{facts}>>".encode("cp1252", "replace")
     return _numbered(objects)
 
 
 def _laid_out(paragraph: Sequence[Run]) -> list[tuple[str, list[tuple[int, int, str]]]]:
-    """Return the lines of a paragraph with the columns of their links."""
     text = "".join(words for words, _ in paragraph)
     spans, at = [], 0
     for words, href in paragraph:

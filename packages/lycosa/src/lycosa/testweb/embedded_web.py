@@ -247,9 +247,4 @@ class Web:
 
 
 def _without_session(path: str) -> str:
-    """Strip a session id from a path with query.
-
-    >>> _without_session("/index.php?page=3&PHPSESSID=ab12")
-    '/index.php?page=3'
-    """
     return _SESSION.sub(lambda match: match[1], path).rstrip("?&")

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from lycosa.testweb.addresses import AddressBook
 from lycosa.testweb.chance import dice, stir
-from lycosa.testweb.page_html import TrapLink, sheet
+from lycosa.testweb.page_html import UTF_8, TrapLink, sheet
 from lycosa.testweb.prose import BY_SLUG, TOPICS, paragraphs, subject_of, title, topic_label, topic_slug
 from lycosa.testweb.reply import ServedDocument, compress
 from lycosa.testweb.traps import ENDLESS, ORDERS, PAGES_PER_TOPIC, ROOMS, TRAP_HOSTS, Trap, with_session
@@ -69,7 +69,6 @@ class Mischief:
         self._endless = {trap: serve for trap, serve in endless.items() if trap in traps}
         self._trap_of = {name: trap for trap in traps for name in TRAP_HOSTS[trap]}
 
-
     def document(self, name: str, path: str, version: int) -> ServedDocument | None:
         """Return the document for a trap URL, or None for other URLs."""
         if Trap.REDIRECTS in self.traps and path.startswith("/go/") and self.book.host(name) is not None:
@@ -107,11 +106,9 @@ class Mischief:
         return path.startswith(_FORBIDDEN.get(name, ()))
 
     def destination(self, name: str, path: str) -> int | None:
-        """Return the last page of a redirect chain."""
         match = _GO.match(path)
         page = int(match[2]) if match and match[2] and self.book.host(name) is not None else -1
         return page if 0 <= page < self.graph.pages else None
-
 
     def _place(self, name: str, path: str) -> TrapPage | None:
         if name not in self._trap_of:
@@ -149,7 +146,6 @@ class Mischief:
 
     def _page(self, place: TrapPage) -> ServedDocument:
         return ServedDocument(sheet(self._title(place), self._text(place), self._links(place)).encode())
-
 
     def _calendar(self, name: str, path: str) -> ServedDocument | None:
         match = _CALENDAR.match(path)
@@ -217,9 +213,8 @@ class Mischief:
         text = ["Sorry, the page you are looking for could not be found.", *self._banner(name, topic)]
         home = [TrapLink(f"/{topic_slug(topic)}/0.html", "Back to the start")]
         wanted = " ".join(re.findall(r"[a-z]+", path))
-        return ServedDocument(
-            sheet(f"Nothing found for {wanted}", text, home + self._invented(path, topic, 4)).encode()
-        )
+        html = sheet(f"Nothing found for {wanted}", text, home + self._invented(path, topic, 4))
+        return ServedDocument(html.encode())
 
     def _slow(self, place: TrapPage, version: int) -> ServedDocument:
         factor = 20.0 if place.number == PAGES_PER_TOPIC - 1 else 0.5 + stir(place.path) % 100 / 100
@@ -256,7 +251,7 @@ class Mischief:
             way = place.number % 3
             if place.area:
                 return self._page(place)
-            head = '<meta charset="utf-8">' + ('\n<meta name="robots" content="nofollow">' if way == 0 else "")
+            head = UTF_8 + ('\n<meta name="robots" content="nofollow">' if way == 0 else "")
             behind = [replace(link, rel="nofollow" if way == 2 else "") for link in behind]
             html = sheet(self._title(place), self._text(place), links + behind, head=head)
             return ServedDocument(html.encode(), headers=(("X-Robots-Tag", "nofollow"),) if way == 1 else ())
@@ -267,10 +262,8 @@ class Mischief:
     def _charsets(self, place: TrapPage, version: int) -> ServedDocument:
         charset = CHARSETS[place.number]
         own = SENTENCES[charset.lang]
-        text = [
-            f"{line} {' '.join(own[(place.number + i + j) % len(own)] for j in range(3))}"
-            for i, line in enumerate(self._text(place))
-        ]
+        lines = enumerate(self._text(place), place.number)
+        text = [f"{line} {' '.join(own[(i + j) % len(own)] for j in range(3))}" for i, line in lines]
         head = f'<meta charset="{charset.meta}">' if charset.meta else '<meta name="generator" content="pen">'
         heading = f"{self._title(place)} - {own[0]}"
         links = [replace(link, text=f"{link.text} ({own[i % len(own)]})") for i, link in enumerate(self._links(place))]
@@ -345,10 +338,8 @@ class Mischief:
 
     @staticmethod
     def _moved(code: int, location: str) -> ServedDocument:
-        return ServedDocument(
-            b"Moved", "text/plain", (301, 302, 307, 308, 303)[code // 2 % 5], (("Location", location),)
-        )
-
+        status = (301, 302, 307, 308, 303)[code // 2 % 5]
+        return ServedDocument(b"Moved", "text/plain", status, (("Location", location),))
 
 
 SENTENCES: dict[str, tuple[str, ...]] = {

@@ -30,6 +30,7 @@ _STYLE = (
     "body{font:16px/1.5 Georgia,serif;margin:0 auto;max-width:46em;color:#222}"
     "nav a{margin-right:1em}aside{border-top:1px solid #ccc}footer{font-size:small;color:#666}"
 )
+UTF_8 = '<meta charset="utf-8">'
 _NAMES = ("A. Marsh", "Ines Holt", "P. Okafor", "Lena Brandt", "T. Sato", "M. Quill", "Jo Farrow", "R. Vance")
 
 
@@ -123,7 +124,6 @@ class Composer:
         return Paper(self.book.title(page), _NAMES[code % 8], date, told, frozenset({len(text)}))
 
     def _reference(self, page: int, target: int) -> Run:
-        """Return a link in a document; its text is vague as often as in HTML."""
         code = stir(self.graph.seed, "anchor", page, target)
         vague = 72 <= code // 16 % 100 < 87
         return _VAGUE[code // 1600 % len(_VAGUE)] if vague else self.book.title(target), self.book.url(target)
@@ -175,9 +175,7 @@ class Composer:
         return f'<a href="{href}">{there.removesuffix(".localhost")}</a>'
 
 
-def sheet(
-    title: str, text: Iterable[str], links: Iterable[TrapLink], *, head: str = '<meta charset="utf-8">', lang: str = "en"
-) -> str:
+def sheet(title: str, text: Iterable[str], links: Iterable[TrapLink], *, head: str = UTF_8, lang: str = "en") -> str:
     """Return a plain page for trap hosts."""
     body = "\n".join(f"<p>{paragraph}</p>" for paragraph in text)
     items = "\n".join(link.html() for link in links)

@@ -153,11 +153,6 @@ def query(topic: int) -> str:
 
 
 def slug(text: str) -> str:
-    """Return a path segment for a phrase.
-
-    >>> slug("Coral reefs, and more")
-    'coral-reefs-and-more'
-    """
     return "-".join(re.findall(r"[a-z0-9]+", text.lower()))
 
 
@@ -215,8 +210,7 @@ def _sentence(rng: Random, pools: Pools) -> str:
 
 
 def paragraphs(rng: Random, topic: int, words: int, subject: int | None = None, *, dense: bool = False) -> list[str]:
-    """Generate paragraphs of about `words` words, sometimes straying to a second topic; `dense` ones read like titles.
-    """
+    """Generate paragraphs of about `words` words, sometimes straying to a second topic; `dense` reads like titles."""
     draw = rng.random
     main = _pools(topic, subject_of(topic) if subject is None else subject, 3 if dense else int(draw() * 3))
     second_topic = int(draw() * len(TOPICS))

@@ -69,11 +69,6 @@ def compress(body: bytes, codec: str) -> bytes:
 
 
 def _accepted(offer: str) -> set[str]:
-    """Parse an Accept-Encoding header.
-
-    >>> sorted(_accepted("gzip, br;q=0.5, zstd;q=0"))
-    ['br', 'gzip']
-    """
     result = set()
     for part in offer.split(","):
         name, _, quality = part.partition(";")

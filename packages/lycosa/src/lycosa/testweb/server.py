@@ -34,10 +34,7 @@ class ServedRequest:
 
 
 def gaps(log: Iterable[ServedRequest]) -> dict[str, float]:
-    """Return the smallest time between starts of successive requests by host, in seconds.
-
-    It is infinite for hosts with one request.
-    """
+    """Return the smallest time between starts of successive requests by host, in seconds; infinite for a single one."""
     starts: dict[str, list[float]] = defaultdict(list)
     for hit in log:
         starts[hit.host].append(hit.started)
@@ -203,7 +200,6 @@ class Server:
         return f"http://{host}:{self.port}{path}"
 
     def answer(self, host: str, path: str, method: str, headers: dict[str, str]) -> ServedResponse:
-        """Return the response to a request and count fetches of URLs that depend on them."""
         if method not in ("GET", "HEAD"):
             return ServedResponse(405, [("Allow", "GET, HEAD")], b"")
         url = f"http://{host}{path}"

@@ -2,14 +2,6 @@
 
 Nothing sleeps and all chance is seeded, so a crawl of hours runs in a moment and always in the same way; responses may
 still overtake each other.
-
->>> import asyncio
->>> async def nap():
-...     before = clock()
-...     await asyncio.sleep(3600)
-...     return clock() - before
->>> run_virtual(nap())
-3600.0
 """
 
 from __future__ import annotations
@@ -138,7 +130,6 @@ class SimTransport:
         self.log: list[ServedRequest] = []
 
     async def address(self, url: str) -> str:
-        """Return the one address of the web; raise FetchError for hosts outside it."""
         name, _ = AddressBook.split(url)
         if name != "localhost" and not name.endswith(".localhost"):
             raise FetchError("unknown-host", f"no such host: {name}")
@@ -177,7 +168,6 @@ class SimTransport:
             raise FetchError("timeout", f"silent for {patience:.0f} s", again=True, address=ADDRESS)
 
     def _answer(self, reply: Reply, wanted: frozenset[str]) -> Response:
-        """Convert a reply to the response that the real transport would return."""
         headers = [*reply.headers, ("Content-Length", str(len(reply.body)))]
         fields = {key.lower(): value for key, value in headers}
         reason = HTTPStatus(reply.status).phrase

@@ -44,11 +44,7 @@ class Section:
 
 
 def _portion(total: int, weights: list[float]) -> list[int]:
-    """Split a whole number by weights; each part gets at least one.
-
-    >>> _portion(10, [1, 1, 2])
-    [3, 3, 4]
-    """
+    """Split a whole number by weights; each part gets at least one."""
     spare = total - len(weights)
     scale = spare / sum(weights)
     marks = [round(mark * scale) for mark in accumulate(weights)]
@@ -66,9 +62,8 @@ class SiteGraph:
         self.tunnels = tunnels
         self.host_count = min(hosts, pages // 10)
         self.portals = max(1, self.host_count // 10)
-        self.subject: list[int] = [
-            NOWHERE if host < self.portals else (host - self.portals) % len(SUBJECTS) for host in range(self.host_count)
-        ]
+        specialists = range(self.host_count - self.portals)
+        self.subject: list[int] = [NOWHERE] * self.portals + [number % len(SUBJECTS) for number in specialists]
         self.sections: list[Section] = []
         self.of_host: list[list[Section]] = []
         self._lay_out()

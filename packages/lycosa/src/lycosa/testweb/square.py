@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from html import escape
+from itertools import islice
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -84,10 +85,10 @@ class Square:
 
     def _with(self, words: str) -> list[dict[str, Any]]:
         wanted = words.lower().split()
-        matching = (
-            status for status in self._all if wanted and all(word in status["content"].lower() for word in wanted)
-        )
-        return [status for status, _ in zip(matching, range(40), strict=False)]
+        if not wanted:
+            return []
+        matching = (status for status in self._all if all(word in status["content"].lower() for word in wanted))
+        return list(islice(matching, 40))
 
     def _account(self, person: int) -> dict[str, Any]:
         name = self.name(person)

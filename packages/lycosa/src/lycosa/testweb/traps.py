@@ -37,48 +37,31 @@ class Trap(StrEnum):
     MEDIA = "media"  # plain text, PDF, images, pages without links
 
 
-TRAP_HOSTS: dict[Trap, tuple[str, ...]] = {
-    Trap.CALENDAR: (),
-    Trap.LOOPS: (),
-    Trap.FACETS: (),
-    Trap.SESSION: ("shop-window.localhost",),
-    Trap.SOFT404: ("lost-property.localhost",),
-    Trap.DUPLICATES: (),
-    Trap.REDIRECTS: (),
-    Trap.SLOW: ("tortoise.localhost",),
-    Trap.FAILING: ("flaky.localhost", "broken.localhost", "cut-short.localhost", "hang-up.localhost"),
-    Trap.ROBOTS: (
-        "keep-out.localhost",
-        "slow-lane.localhost",
-        "no-robots.localhost",
-        "robots-error.localhost",
-        "robots-moved.localhost",
-        "no-follow.localhost",
-    ),
-    Trap.CHARSETS: ("babel.localhost",),
-    Trap.ENCODINGS: ("squeeze.localhost",),
-    Trap.CHANGING: ("newsroom.localhost",),
-    Trap.DEAD: (),
-    Trap.MEDIA: ("depository.localhost",),
+_NAMES = {
+    Trap.SESSION: "shop-window",
+    Trap.SOFT404: "lost-property",
+    Trap.SLOW: "tortoise",
+    Trap.FAILING: "flaky broken cut-short hang-up",
+    Trap.ROBOTS: "keep-out slow-lane no-robots robots-error robots-moved no-follow",
+    Trap.CHARSETS: "babel",
+    Trap.ENCODINGS: "squeeze",
+    Trap.CHANGING: "newsroom",
+    Trap.MEDIA: "depository",
 }
+TRAP_HOSTS = {trap: tuple(f"{name}.localhost" for name in _NAMES.get(trap, "").split()) for trap in Trap}
 
 # Paths of the endless traps on every clean host.
 ENDLESS: dict[Trap, str] = {Trap.CALENDAR: "/whats-on/", Trap.LOOPS: "/halls/", Trap.FACETS: "/bazaar/"}
 
 # Shares of clean pages that link into a trap.
-_RATES = {Trap.REDIRECTS: 0.08, Trap.DUPLICATES: 0.08, Trap.SESSION: 0.06, Trap.ROBOTS: 0.06} | dict.fromkeys(
-    ENDLESS, 0.15
-)
+_RATES = {Trap.REDIRECTS: 0.08, Trap.DUPLICATES: 0.08, Trap.SESSION: 0.06, Trap.ROBOTS: 0.06}
+_RATES |= dict.fromkeys(ENDLESS, 0.15)
 ROOMS = ("more", "related", "archive")  # of the loop host
 ORDERS = ("name", "date", "price", "rating", "size")  # of the facet host
 
 
 def choose(traps: str | Iterable[str]) -> frozenset[Trap]:
-    """Parse a choice of traps: "all", one name, or several names.
-
-    >>> sorted(choose(("slow", "calendar")))
-    [<Trap.CALENDAR: 'calendar'>, <Trap.SLOW: 'slow'>]
-    """
+    """Parse a choice of traps: "all", one name, or several names."""
     if traps == "all":
         return frozenset(Trap)
     return frozenset(Trap(name) for name in ((traps,) if isinstance(traps, str) else traps))
@@ -97,15 +80,10 @@ class TrapLinks:
         self.traps = [trap for trap in Trap if trap in traps]
 
     def asides(self, page: int) -> list[TrapLink]:
-        seed = self.graph.seed
-        return [
-            self.into(trap, page)
-            for trap in self.traps
-            if roll(seed, "aside", trap.value, page) < _RATES.get(trap, 0.04)
-        ]
+        rolls = {trap: roll(self.graph.seed, "aside", trap.value, page) for trap in self.traps}
+        return [self.into(trap, page) for trap in self.traps if rolls[trap] < _RATES.get(trap, 0.04)]
 
     def into(self, trap: Trap, page: int) -> TrapLink:
-        """Return the link by which a page leads into a trap."""
         seed, code = self.graph.seed, stir(self.graph.seed, "into", trap.value, page)
         topic = self.graph.topic(page)
         topic = topic if topic >= 0 else code % len(TOPICS)
