@@ -1,6 +1,6 @@
 """Judges: the relevance of a page and of each of its links.
 
-`JUDGES` is the registry of the names that `--judge` accepts; factory.py makes a judge from the options of a crawl.
+`JUDGES` is the registry of the names that `--judge` accepts; factory.py creates a judge from the options of a crawl.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from lycosa.core.types import Judgement, Label, Links, ModelUpdate, Page, Seed, 
 from lycosa.text.tokens import url_words
 
 FACETS = ("context", "url")
-# facet: the judgement of a link's context as if it were a page; differs from "context" only for classifiers
+# facet: relevance of the context of a link, judged as if it were a page; differs from "context" only for classifiers
 CONTEXT_SCORE = "context_score"
 
 
@@ -24,7 +24,7 @@ class StatelessJudge:
     """Base class of judges that learn nothing from visits; word statistics live in the vocabulary."""
 
     threshold: float
-    facets: tuple[str, ...] = ()  # judgements of links to compute besides link_relevance: "context", "url"
+    facets: tuple[str, ...] = ()  # additional judgements of links: "context", "url"
 
     def learn(self, visit: Visit) -> None:
         pass
@@ -37,7 +37,7 @@ class StatelessJudge:
 
 
 def set_facets(judge: Judge, wanted: Sequence[str]) -> None:
-    """Set the facets that a strategy needs, in the judge's own names; does nothing for a judge without facets."""
+    """Set the facets that a strategy needs, under the judge's own names; no effect on a judge without facets."""
     if hasattr(judge, "facets"):
         judge.facets = offered_facets(judge, wanted)
 
@@ -148,14 +148,14 @@ class LabelledJudge(JudgeWrapper):
     def __init__(self, judge: Judge) -> None:
         super().__init__(judge)
         self._relevances = array("d")
-        self._nodes = array("q")  # hashes: the URLs of a million pages would take 100 MB
+        self._nodes = array("q")  # hashes, since the URLs of a million pages would take 100 MB
         self._labels: dict[int, bool] = {}
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         return self.inner.judge(page, reading)
 
     def learn(self, visit: Visit) -> None:
-        """Store the page's relevance; the inner judge learns from the first version of a page only."""
+        """Store the relevance of a page version; the inner judge learns from the first version of a page only."""
         if visit.is_version:
             self._relevances.append(visit.relevance)
             self._nodes.append(_node_hash(visit.node))
@@ -180,7 +180,7 @@ class LabelledJudge(JudgeWrapper):
         return None
 
     def full_update(self, now: float) -> ModelUpdate:
-        """Return an update with the relevance of every page, for a log that another judge wrote."""
+        """Return an update with the relevance of every page, for a log written by another judge."""
         return ModelUpdate("", {RELEVANCES: np.array(self._relevances)}, now)
 
     def adopt(self, update: ModelUpdate) -> None:
@@ -188,10 +188,10 @@ class LabelledJudge(JudgeWrapper):
         self._relevances[: len(relevances)] = array("d", relevances.tolist())
 
     def start(self, seed: Seed) -> None:
-        """Ignore seeds: the judge does not learn."""
+        """Ignore seeds, since the judge does not learn."""
 
     def add_label(self, label: Label) -> None:
-        """Store a label; the last one for a page counts, and `relevant=None` removes it."""
+        """Store a label; the last one of a page counts, and `relevant=None` removes it."""
         self._labels.pop(_node_hash(label.node), None)
         if label.relevant is not None:
             self._labels[_node_hash(label.node)] = label.relevant
@@ -209,7 +209,7 @@ class LabelledJudge(JudgeWrapper):
 
 
 def _node_hash(node: str) -> int:
-    """Hash a URL; unlike `hash`, the result is the same in every process."""
+    """Hash a URL to the same number in every process, unlike `hash`."""
     return xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass")) - 2**63
 
 

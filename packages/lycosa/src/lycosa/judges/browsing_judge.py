@@ -12,13 +12,14 @@ from lycosa.text.browsing import Browsing
 
 
 class BrowsingJudge(VectorJudge):
-    """beta = cosine of the page and c_r, the mean of the relevant training pages; alpha = cosine of the anchor and c_r.
+    """Similarity to recorded browsing: beta = cosine of page and c_r, alpha = cosine of anchor and c_r.
 
-    c_r comes from the training set of `--strategy hmm,file=FILE` and the other learning strategies, which take it in
-    place of a query; this is the default judge for them if no topic is given. Weights are (1 + log f) idf with idf =
-    log(N / N_j) of the training set; N_j is 1 for words that no training page has. Page vectors are scaled to unit
-    length before they are averaged, and c_r keeps its 1,000 heaviest terms. The default threshold separates relevant
-    from other training pages with the largest F1, where each relevant page is compared with the mean of the others.
+    c_r is the mean of the relevant training pages of `--strategy hmm,file=FILE` and the other learning strategies,
+    which use it in place of a query; this is the default judge for them if no topic is given. Weights are (1 + log f)
+    idf with idf = log(N / N_j) of the training set; N_j is 1 for words that no training page has. Page vectors are
+    scaled to unit length before they are averaged, and c_r keeps its 1,000 heaviest terms. The default threshold
+    separates relevant from other training pages with the largest F1, where each relevant page is compared with the mean
+    of the others.
 
     >>> from lycosa.core.types import Page
     >>> from lycosa.text.bags import Bags
@@ -58,10 +59,10 @@ def _centroid(browsing: Browsing) -> tuple[dict[str, float], Background, float]:
     kept = kept[total[kept] > 0]
     weights = {browsing.terms[at]: float(total[at] / rarity[at]) for at in kept.tolist()}
     counted = {term: int(n) for term, n in zip(browsing.terms, frequency, strict=True)}
-    if not weights:  # every word is on every page, so idf is 0: weigh all words equally
+    if not weights:  # all words are on every page, so idf is 0: use equal weights
         weights = dict.fromkeys((browsing.terms[at] for at in np.unique(pages.columns[of_relevant])), 1.0)
         counted = {}
-    # Leave-one-out similarity: c_r without the page itself, times the page.
+    # Leave-one-out similarity: each page is compared with c_r computed without it.
     dots = np.bincount(rows, values * total[pages.columns], count)
     square, own = float(total @ total), np.where(browsing.relevant, np.bincount(rows, values**2, count), 0.0)
     rest = np.sqrt(np.maximum(0.0, square - 2 * np.where(browsing.relevant, dots, 0.0) + own))
@@ -77,7 +78,7 @@ def _threshold(similarity: NDArray[np.float64], relevant: NDArray[np.bool_]) -> 
     0.4
     """
     if relevant.all() or not similarity[relevant].any():
-        return 0.2  # nothing to compare with: the threshold for example pages (factory.py)
+        return 0.2  # nothing to compare with, so use the threshold of example pages (factory.py)
     order = np.argsort(-similarity, kind="stable")
     relevant_count = np.cumsum(relevant[order])
     f1 = 2 * relevant_count / (np.arange(1, len(order) + 1) + relevant.sum())

@@ -27,7 +27,7 @@ def _sklearn_class(kind: str, name: str) -> Any:
 
 
 class ArrayClassifier:
-    """Base class of classifiers that are dataclasses of arrays; the arrays are all that a model file stores."""
+    """Base class of classifiers: dataclasses of arrays, which are all that a model file stores."""
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         return {name: np.atleast_1d(np.asarray(value, np.float32)) for name, value in vars(self).items()}
@@ -109,7 +109,7 @@ def _fit_machines(
     seed: int,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the weights and bias of each class; a class without pages in `rows` gets a decision value of -1."""
-    # C: .3 and 1 did equally well on WebKB; on Wikispeedia 1 was two points of accuracy better
+    # C = .3 and 1 performed equally well on WebKB; on Wikispeedia 1 was better by two points of accuracy
     machine = _sklearn_class("svm", "svm.LinearSVC")(C=1.0, random_state=seed % 2**32, max_iter=5000)
     machine.fit(matrix(bags, values, terms)[rows], labels[rows])
     weights = np.zeros((terms, classes), np.float32)
@@ -155,7 +155,7 @@ def _platt(distance: NDArray[np.float64], true: NDArray[np.bool_]) -> tuple[floa
     return a, b
 
 
-MAX_ROUNDS = 60  # large sets need five to ten rounds, small ones fifty
+MAX_ROUNDS = 60  # large training sets need five to ten rounds, small ones fifty
 TEMPERATURES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
 
 
@@ -172,7 +172,7 @@ class NeuralNetwork(ArrayClassifier):
     >>> network.probabilities(bags).round(2).tolist()
     [[0.88, 0.12], [0.12, 0.88]]
 
-    Paper: Guan et al. 2008 (a neural network judges pages). Its size and training are ours: the paper does not give
+    Paper: Guan et al. 2008 (a neural network judges pages). Size and training are ours, as the paper does not give
     them.
     """
 
@@ -231,7 +231,7 @@ class NeuralNetwork(ArrayClassifier):
 
 
 def _new_network(pages: int, seed: int) -> Any:
-    # smaller batches for few pages, or a round would be a single step
+    # smaller batches for few pages, as a round would be a single step otherwise
     make, batch = _sklearn_class("nn", "neural_network.MLPClassifier"), max(4, min(128, pages // 20))
     return make((32,), batch_size=batch, alpha=1e-4, random_state=seed % 2**32)
 
@@ -258,8 +258,8 @@ def _choose_rounds(
         scores = np.log(np.maximum(learner.predict_proba(samples[held_out]).astype(np.float64), 1e-30))
         losses = {t: log_loss(softmax(scores / t), labels[held_out]) for t in TEMPERATURES}
         loss = min(losses.values())
-        # The highest temperature close to the optimum: for classes that are never confused, log loss always favours
-        # certainty.
+        # The highest temperature close to the optimum, because the log loss always favours certainty for classes that
+        # are never confused.
         temperature = max(t for t in TEMPERATURES if losses[t] <= loss + 0.01)
         if loss < best - 1e-4:
             best, setting = loss, (rounds, temperature)
@@ -277,7 +277,7 @@ def _both_logits(column: NDArray[np.float32]) -> NDArray[np.float32]:
 
 @dataclass
 class DecisionTree(ArrayClassifier):
-    """CART on tf-idf vectors of unit length: node i goes left if the value of term `term[i]` is at most `cut[i]`.
+    """CART decision tree on tf-idf vectors: node i goes left if the value of term `term[i]` is at most `cut[i]`.
 
     Leaves have term -1. P(c) is the share of class c among the training pages of a leaf, smoothed with one page of the
     whole set: (n_c + P_all(c)) / (n + 1). Trained with scikit-learn's `DecisionTreeClassifier` (Gini, leaves of 20
@@ -335,7 +335,7 @@ class DecisionTree(ArrayClassifier):
         keys, values = keys[order], unit(bags, self.idf).astype(np.float32)[order]
         at = np.zeros(len(bags), np.intp)
         active = np.flatnonzero(self.term[at] >= 0)
-        while len(active):  # one level per pass; ends because children have higher numbers than their parent
+        while len(active):  # one level per pass; terminates because children have higher numbers than their parent
             node = at[active]
             searched = active * width + self.term[node]
             place = np.minimum(np.searchsorted(keys, searched), max(0, len(keys) - 1))

@@ -15,12 +15,12 @@ from lycosa.core.types import Judgement, Links, Page
 from lycosa.judges.base import StatelessJudge, facet_texts
 
 Match = Literal["words", "anywhere"]  # whole words only, or also inside longer words
-_LETTER = r"[^\W\u2e80-\U0010ffff]"  # letter or digit of a script that puts spaces between words
-_GAP = r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*)"  # between words of a phrase: spaces and at most one line break
+_LETTER = r"[^\W\u2e80-\U0010ffff]"  # letter or digit of a script that separates words by spaces
+_GAP = r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*)"  # gap between the words of a phrase: spaces and at most one line break
 
 
 class Phrases:
-    """Weighted phrases to search for in folded texts.
+    """Weighted phrases to count in folded texts.
 
     >>> Phrases({"coral reef": 1.0, "atoll": 2.0}).count("Coral  reefs, a CORAL REEF, an atoll")
     3.0
@@ -43,7 +43,7 @@ class Phrases:
         return self.count_folded(folded(text))
 
     def count_folded(self, text: str) -> float:
-        """Return the sum of weight times occurrences in a text that `folded` has folded."""
+        """Return the sum of weight times occurrences in a text folded by `folded`."""
         return float(sum(weight for _, _, weight in self.places(text)))
 
     def contained(self, text: str) -> float:
@@ -67,7 +67,7 @@ def folded(text: str) -> str:
 
 
 def _matches(text: str, head: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Yield all matches. Searching for the first word with `str.find` is much faster than `finditer`."""
+    """Yield all matches; searching for the first word with `str.find` is much faster than `finditer`."""
     place = text.find(head)
     while place >= 0:
         match = pattern.match(text, place)
@@ -93,7 +93,7 @@ class KeywordJudge(StatelessJudge):
 
     The page is its title and text. The window around a link has 100 characters with the anchor in the middle: the
     remaining characters are split evenly before and after it (an odd one goes after). A longer anchor is its own
-    window. Occurrences count if they lie entirely in the window. A run of spaces and line breaks is one character.
+    window. Occurrences count if they are entirely in the window. A run of spaces and line breaks is one character.
     Texts without link marks use the 20 words of context instead.
 
     The occurrences of several words are added up before the logarithm; a phrase of a file of terms counts as a whole,
@@ -109,7 +109,7 @@ class KeywordJudge(StatelessJudge):
     (1.386, 1.099)
 
     Paper: Gouriten, Maniu, Senellart 2014, 2.3 (the Wikipedia graphs; one keyword). The paper does not say how the
-    window lies around the link.
+    window is placed around the link.
     """
 
     exact = True  # relevance is counted, not estimated
@@ -168,7 +168,7 @@ def _spans(marked: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 class WordFrequencyJudge(StatelessJudge):
-    """beta = occurrences of the search string in the page; alpha = occurrences in the anchor.
+    """Word counts: beta = occurrences of the search string in the page; alpha = occurrences in the anchor.
 
     The string is one phrase, searched for in title and text without regard to case. For several strings (a file of
     terms) it is the sum of weight times occurrences. Counts are not scaled: the threshold of 1 accepts any page that

@@ -1,4 +1,4 @@
-"""Relevance by pretrained word vectors: pages, links and topic as points in one space."""
+"""Relevance by pretrained word vectors of pages, links and topic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lycosa.text.embeddings import DIMENSIONS, digest, unit, vectors
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.vocabulary import PageWords
 
-# For words alone, and with ten examples. Precision and recall at the threshold: encyclopaedia 46 and 57 %, 40 and 68 %;
+# Thresholds for words alone, and with ten examples. Precision and recall there: encyclopaedia 46 and 57 %, 40 and 68 %;
 # test web 97 and 98 %, 64 and 100 %; universities 51 and 8 %, 71 and 10 %.
 THRESHOLD, EXAMPLES_THRESHOLD = 0.35, 0.5
 PRIOR = 30  # number of pages that COMMON counts for

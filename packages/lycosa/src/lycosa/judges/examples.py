@@ -13,7 +13,7 @@ from lycosa.core.types import Page
 from lycosa.judges import JUDGES
 from lycosa.text.vocabulary import Vocabulary
 
-TERMS = 60  # number of terms kept of the centroid
+TERMS = 60  # terms kept of the centroid
 
 
 def centroid(pages: Iterable[Page], terms: int = TERMS) -> dict[str, float]:
@@ -40,7 +40,7 @@ def centroid(pages: Iterable[Page], terms: int = TERMS) -> dict[str, float]:
 
 
 def learn_examples(judge: str, pages: Sequence[Page]) -> dict[str, Any]:
-    """Return the data that a judge stores about example pages; by default their centroid."""
+    """Return the data about example pages that a judge stores in the log; by default their centroid."""
     from_examples = getattr(JUDGES.maker(judge), "from_examples", None)
     learned: dict[str, Any] = from_examples(pages) if from_examples is not None else centroid(pages)
     return learned

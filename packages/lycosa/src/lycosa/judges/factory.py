@@ -1,4 +1,4 @@
-"""Make a judge from the options of a crawl."""
+"""Create a judge from the options of a crawl."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def check_request(options: Options) -> None:
                 "unknown-option", f"{name} has no parameter {reserved[0]!r}; available: {', '.join(describe(name))}"
             )
     elif ":" not in name:
-        JUDGES.maker(name)  # raises InputError with the names that exist
+        JUDGES.maker(name)  # raises InputError with the available names
     if options.background:
         _check_background(name, settings)
 
@@ -81,7 +81,7 @@ def _check_background(name: str, settings: dict[str, str]) -> None:
 
 
 def make_judge(options: Options, learned: dict[str, Any] | None = None) -> Judge:
-    """Make the judge that the options name; `learned` has the terms of a file or of example pages."""
+    """Create the judge that the options specify; `learned` has the terms of a file or of example pages."""
     check_request(options)
     name, settings = _judge_and_settings(options)
     arguments: dict[str, Any] = {"threshold": options.threshold} if options.threshold else {}
@@ -94,7 +94,7 @@ def make_judge(options: Options, learned: dict[str, Any] | None = None) -> Judge
         arguments |= {"words": options.topic, "examples": learned or {}}
     elif options.examples:
         weights = _with_words(dict(learned or {}), options.topic)
-        # Long queries match by chance more often. For forty words or more, as examples give, the best threshold is .16
+        # Long queries match by chance more often: for forty words or more, as from examples, the best threshold is .16
         # in an encyclopaedia and .3 on the test web.
         default_threshold = min(0.2, THRESHOLD + 0.0025 * len(weights))
         arguments = {"threshold": default_threshold, **arguments, "words": weights, "stemmed": True}
@@ -151,7 +151,7 @@ def takes_ontology(made: Any) -> bool:
 
 
 def _judge_and_settings(options: Options) -> tuple[str, dict[str, str]]:
-    """Return the name of the judge that the options name or imply, and its parameters as typed."""
+    """Return the name of the judge that the options set or imply, and its parameters as typed."""
     if options.judge:
         return parse_spec(options.judge)
     if options.regex or options.model:
@@ -188,7 +188,7 @@ def _with_words(weights: dict[str, float], topic: str) -> dict[str, float]:
 
 
 def _user_judge(name: str, settings: dict[str, str], arguments: dict[str, Any]) -> Judge:
-    """Make a user-defined judge (`module:Class`), passing the arguments that its constructor accepts."""
+    """Create a user-defined judge (`module:Class`), passing the arguments that its constructor accepts."""
     try:
         accepted = inspect.signature(JUDGES.maker(name)).parameters
     except ValueError as error:  # no signature available

@@ -21,10 +21,10 @@ from lycosa.text.vocabulary import PageWords
 
 
 class OntologyJudge(StatelessJudge):
-    """Base class: judges the page as a whole and each link by its anchor; contexts and URLs on request.
+    """Base class of judges that compare the page as a whole and the anchor of each link; contexts and URLs on request.
 
-    Subclasses define the similarity of texts (`_similarities`) and may override its use for pages
-    (`_judge_page`). WordNet is English: on pages in other languages only identical words match.
+    Subclasses define the similarity of texts (`_similarities`) and may override its use for pages (`_judge_page`).
+    WordNet is English: on pages in other languages only identical words match.
     """
 
     def __init__(
@@ -62,9 +62,7 @@ class OntologyJudge(StatelessJudge):
         return judgement
 
     def _judge_page(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
-        """Return beta and the alphas. Page and anchors go through one call, which takes little longer than the page
-        alone.
-        """
+        """Return beta and the alphas, computed in one call, which takes little longer than the page alone."""
         similarities = self._similarities(texts_of(page), reading)
         return float(similarities[0]), similarities[1:].astype(np.float32)
 
@@ -81,7 +79,7 @@ _NO_IDF = Rarity("none")
 
 
 class EhrigJudge(OntologyJudge):
-    """alpha = sum over the anchor's terms j and the topic's terms k of sim(j, k) tf_j tf_k: not normalised, no idf.
+    """Ehrig's similarity: alpha = sum over anchor terms j and topic terms k of sim(j, k) tf_j tf_k, not normalised.
 
     sim is df to the power of the number of IS-A links between two terms (`ehrig`, equation 3), or 1 if any relation
     connects them directly (`any-1`), or 1 if at most two IS-A links do (`is-a-2`). tf is the term frequency. Terms are
@@ -106,7 +104,7 @@ class EhrigJudge(OntologyJudge):
     def __init__(
         self,
         words: str | Mapping[str, float],
-        # best F1: precision 97 % in five test webs, 40 % in an encyclopaedia; recall 100, 57 %
+        # best F1: precision 97 % and recall 100 % in five test webs, 40 % and 57 % in an encyclopaedia
         threshold: float = 0.25,
         *,
         measure: Literal["ehrig", "any-1", "is-a-2"] = "ehrig",
@@ -147,7 +145,7 @@ class SsrmJudge(OntologyJudge):
 
     Similarities below `floor` are ignored, in pages and anchors; 0 keeps all, as in the paper. Nearly all nouns of
     WordNet have a similarity of about .2, and a page has hundreds, so without a floor pages are ranked by length (mean
-    average precision for ten classes of an encyclopaedia: .14; .48 at .8, which leaves words one link away; .49 at .9,
+    average precision for ten classes of an encyclopaedia: .14; .48 at .8, which keeps words one link away; .49 at .9,
     synonyms; .52 with equal terms alone). The authors of SSRM, too, expand a query only by terms of similarity .9 or
     more. Near the root of an ontology `li` is below .8 even for synonyms: use `measure=ehrig,floor=.5` with a small
     ontology of your own.
@@ -198,7 +196,7 @@ class SsrmJudge(OntologyJudge):
 
 
 class SynsetExpansionJudge(OntologyJudge):
-    """beta = cosine of the page and the topic expanded by synonyms; alpha = cosine of the expanded anchor and topic.
+    """Synonym expansion: beta = cosine of page and expanded topic; alpha = cosine of the expanded anchor and topic.
 
     A synonym, in any sense of the word or phrase that it belongs to, gets the weight of that word. The page is not
     expanded. Weights are (1 + log tf) idf of stems. See lycosa.text.expansion for phrases, and `vector` for idf.
@@ -217,7 +215,8 @@ class SynsetExpansionJudge(OntologyJudge):
     def __init__(
         self,
         words: str | Mapping[str, float],
-        threshold: float = 0.06,  # by F1; below that of `vector`: synonyms lengthen the topic's vector
+        # best F1; below the threshold of `vector`, as synonyms lengthen the vector of the topic
+        threshold: float = 0.06,
         *,
         idf: Idf = "learned",
         background: Background | None = None,
@@ -268,7 +267,7 @@ class CorleyMihalceaJudge(OntologyJudge):
     def __init__(
         self,
         words: str | Mapping[str, float],
-        # best F1: precision 93 % in five test webs, 40 % in an encyclopaedia; recall 100, 65 %
+        # best F1: precision 93 % and recall 100 % in five test webs, 40 % and 65 % in an encyclopaedia
         threshold: float = 0.48,
         *,
         measure: Literal["li", "ehrig", "path", "depth"] = "li",

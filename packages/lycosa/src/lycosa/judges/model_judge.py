@@ -22,7 +22,7 @@ from lycosa.text.vocabulary import PageWords, Vocabulary
 
 
 class ModelJudge(StatelessJudge):
-    """beta = P(target classes | words of the page); alpha = lift of the anchor's words over the prior.
+    """Trained classifier: beta = P(target classes | words of the page); alpha = lift of the anchor over the prior.
 
     A target names a class, or a branch of the taxonomy with all classes below it; the probabilities of all target
     classes are added. alpha = max(0, (P(target | words) - prior) / (1 - prior)): 0 for an anchor that is no more likely
@@ -78,7 +78,7 @@ class ModelJudge(StatelessJudge):
         best = np.argsort(-probabilities, kind="stable")[:5]  # the five best classes go into the log
         classes = [[self.model.classes[number], round(float(probabilities[number]), 4)] for number in best.tolist()]
         relevance = min(1.0, float(probabilities[self.is_target].sum()))
-        # The target classes count as one: their sum may exceed the likeliest other class.
+        # The target classes count as one class, since their sum may exceed the likeliest other class.
         target = relevance >= float(probabilities[~self.is_target].max(initial=0.0))
         return Judgement(relevance, link_relevances, {"classes": classes, "target": target}, facets)
 

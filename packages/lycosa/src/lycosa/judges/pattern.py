@@ -11,13 +11,14 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page
 from lycosa.judges.base import StatelessJudge
 
-MAX_CHARACTERS = 200_000  # characters of a page that are searched; bounds the run time of an expression
+MAX_CHARACTERS = 200_000  # characters of a page that are searched, which limits the run time of an expression
 
 
 class RegexJudge(StatelessJudge):
-    """beta = n / (n + 1) for n matches in title and text; alpha: 1 for a match in the anchor, .5 near it or in the URL.
+    """Regular expression: beta = n / (n + 1) for n matches on the page; alpha = 1 for a match in the anchor.
 
-    The facets "context" and "url" are 1 for a match in the 20 words around the link, or in the URL itself.
+    Title and text are searched. A match near a link or in its URL gives .5. The facets "context" and "url" are 1 for a
+    match in the 20 words around the link, or in the URL itself.
 
     >>> page = Page("ok", marked="DOI 10.1000/182 and DOI 10.1000/183")
     >>> round(RegexJudge(r"10\\.\\d{4}/\\d+").judge(page, None).relevance, 3)

@@ -9,7 +9,7 @@ from lycosa.core.types import Judgement, Page, Visit
 
 
 class SpaceJudge:
-    """beta and alpha are the relevances that the space puts into the page's data (`"beta"` and `"alpha"`).
+    """Judge that takes beta and alpha from the page data of the space (keys `"beta"` and `"alpha"`).
 
     Used for graphs with true scores and for search forms, where the relevance of a keyword is the number of records
     that it returned, and that of a new keyword its occurrences in them.

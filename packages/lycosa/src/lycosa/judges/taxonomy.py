@@ -11,7 +11,7 @@ from statistics import median
 
 from lycosa.core.errors import InputError
 
-MIN_LEAF_PAGES = 150  # pages that a leaf needs to be a class of its own, as in the paper
+MIN_LEAF_PAGES = 150  # pages that a leaf needs to be a class of its own by default, as in the paper
 MIN_CLASS_PAGES = 3  # fewer pages cannot be learned and evaluated
 MAX_PATH_LENGTH = 1000  # characters of a path
 DEFAULT_TARGETS = ("relevant", "yes", "positive", "1")  # class names that are the default target
@@ -82,7 +82,7 @@ def choose_classes(counts: Mapping[str, int], least: int = 0, *, whole_tree: boo
     if not counts:
         raise InputError(
             "no-pages",
-            "no page has a class: name directories of pages, a table of URLs and classes, or a crawl with labels",
+            "no page has a class: give directories of pages, a table of URLs and classes, or a crawl with labels",
         )
     chosen = _choose(counts, least or _default_least(counts), whole_tree)
     if len(chosen.names) < 2:

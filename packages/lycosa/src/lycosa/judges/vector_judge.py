@@ -1,4 +1,4 @@
-"""Relevance in the vector space model: cosine of a page or link and a weighted query."""
+"""Relevance in the vector space model: cosine of a page or link with a weighted query."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lycosa.text.languages import ENGLISH
 from lycosa.text.tokens import Tokens, new_among, stems
 from lycosa.text.vocabulary import LinkTexts, PageWords, Vocabulary
 
-# A compromise: cosines shrink with the length of pages. The best threshold is .06 for the encyclopaedia of the
+# A compromise, since cosines shrink with the length of pages. The best threshold is .06 for the encyclopaedia of the
 # benchmark (2,100 words a page) and .2 for the test web (500 words). At .1 the precision is two thirds in both, and the
 # recall 19 % and 100 %.
 THRESHOLD = 0.1
@@ -105,14 +105,14 @@ class VectorJudge(StatelessJudge):
         return self._judge_links(page, reading, self._page_query(reading))
 
     def _cosine(self, page: Page, reading: PageWords, page_query: _PageQuery, places: NDArray[np.intp]) -> float:
-        """Return the cosine of page and query; `places` are the positions of the query's terms in the page, or -1."""
+        """Return the cosine of page and query; `places` are the indices of the query's terms in the page, or -1."""
         is_hit = places >= 0
         if not is_hit.any():
             return 0.0
         idf = self._rarity.of_ids(reading.terms.ids, page_query.words, page_query.language)
         vector = self._frequency(self._counts(page, reading)) * idf
         length = float(np.sqrt(vector @ vector)) * page_query.length
-        # Rounded, since the order of summation depends on the order in which the crawl met the terms.
+        # Rounded, since the order of summation depends on the order in which the crawl read the terms.
         return min(1.0, round(float(vector[places[is_hit]] @ page_query.query[is_hit]) / length, 12)) if length else 0.0
 
     def _judge_links(self, page: Page, reading: PageWords, page_query: _PageQuery) -> Judgement:
@@ -122,7 +122,7 @@ class VectorJudge(StatelessJudge):
             return judgement
         if self.link == "anchor" and len(page.links):  # includes links of menus, which are not part of the main text
             judgement.link_relevances = self._judge_anchors(page, reading, page_query)
-        # Contexts first: word numbers depend on the order of reading.
+        # Contexts first, since word numbers depend on the order of reading.
         around = ["context"] if "context" in self.facets or self.link == "context" else []
         names, n = list(dict.fromkeys([*around, *self.facets])), len(page.links)
         if names and n:
@@ -165,7 +165,7 @@ class VectorJudge(StatelessJudge):
         return reading.terms.counts
 
     def _frequency(self, counts: NDArray[Any]) -> Column:
-        """Return tf; the divisor of `max` is left out, since it cancels."""
+        """Return tf; the divisor of `max` is omitted, since it cancels."""
         return 1.0 + np.log(counts) if self.tf == "log" else counts.astype(np.float64)
 
     def _judge_anchors(self, page: Page, reading: PageWords, page_query: _PageQuery) -> NDArray[np.float32]:
@@ -210,7 +210,7 @@ class VectorJudge(StatelessJudge):
         return words
 
     def _judge_texts(self, read: LinkTexts, parts: list[str], page_query: _PageQuery) -> NDArray[np.float32]:
-        """Judge the links by texts that are not part of the page's reading, one part after the other."""
+        """Judge the links by texts that are not part of the page itself, in the order of `parts`."""
         each = [read.starts_of(part) for part in parts]
         words = self._words(page_query)
         numbers = np.concatenate([read.numbers[starts.item(0) : starts.item(-1)] for starts in each])
@@ -291,7 +291,7 @@ def _places(ids: NDArray[Any], query_ids: NDArray[Any]) -> NDArray[np.intp]:
 
 
 class _LinkWords:
-    """Numbering of the words in links, separate from the vocabulary of the log."""
+    """Ids of the words in links, separate from the vocabulary of the log."""
 
     def __init__(self, language: str) -> None:
         self.terms: list[str] = []
@@ -333,7 +333,7 @@ class _LinkWords:
 
 
 class WeightedContentJudge(VectorJudge):
-    """beta = cosine of the topic's words and the page's, W_k = title * f_k in the title, body * f_k in the text.
+    """Weighted content: beta = cosine of topic and page, W_k = title * f_k in the title, body * f_k in the text.
 
     f_k is the frequency of word k there; for a word in both, the two are added. All words of the page are part of its
     vector, so that a long page about many things is less relevant than one about the topic alone. alpha is the cosine
@@ -345,7 +345,7 @@ class WeightedContentJudge(VectorJudge):
     0.949
 
     Paper: Trivedi et al. 2014, II, Content Analysis, with its coefficients. The paper does not say which words make up
-    the page's vector, or if a title counts again in the text: we use all words, and the title as it is.
+    the page's vector, or whether a title counts again in the text: we use all words, and count a title once.
     """
 
     def __init__(

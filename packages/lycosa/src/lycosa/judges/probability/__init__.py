@@ -1,9 +1,9 @@
-"""The default judge: the probability that a person who asked for the topic would call a page relevant.
+"""The default judge: the probability that a user interested in the topic would label a page relevant.
 
-evidence        how a page answers the words, its features and its vector; and those of all pages so far
-relevance_line  the regression, the number of relevant pages to expect, and so the line
-learned_model   the model update that the pages so far teach
-judge           the judge: the topic as it was typed, judging, learning, adopting model updates
+- evidence: match scores, features and vector of a page; a table of these for all pages so far
+- relevance_line: the regression, and the threshold from the expected number of relevant pages
+- learned_model: the model update learned from the pages so far
+- judge: the judge itself, which parses the topic, judges, learns and applies model updates
 """
 
 from lycosa.judges.probability.judge import Probability

@@ -1,7 +1,8 @@
-"""Evidence of pages: how they answer the topic, their features and their vectors, all from the visits in the log.
+"""Evidence of a page for the topic: match scores ("answers"), features and a word vector, all from the visit in the
+log.
 
-Features, by which pages are compared, are hashed to slots: the stems that stand out most, the words of the address, and
-the addresses that the page links to.
+Features, by which pages are compared, are hashed to slots: the most distinctive stems, the words of the URL, and the
+URLs that the page links to.
 """
 
 from __future__ import annotations
@@ -29,43 +30,41 @@ from lycosa.text.tokens import stems, url_words
 
 
 class Answer(IntEnum):
-    """Columns of the answers of pages to the topic."""
+    """Match scores of a page with the topic, by column."""
 
     BODY = 0  # BM25 of the topic's words in the main text, as a share of its maximum
-    HEAD = 1  # share of the words that are in the title or the address
+    HEAD = 1  # share of the words that are in the title or the URL
     LEAD = 2  # share of the words that are in headings or the first paragraphs
-    MEANING = 3  # cosine of the page's vector with that of the words
+    MEANING = 3  # cosine of the page's vector with the topic's
 
 
-MAX_STEMS, MAX_WORDS, MAX_LINKS = 96, 16, 48  # features kept of a page: stems, words of its address, links
+MAX_STEMS, MAX_WORDS, MAX_LINKS = 96, 16, 48  # features kept of a page: stems, words of its URL, links
 FEATURES = MAX_STEMS + MAX_WORDS + MAX_LINKS
 MAX_LINKS_READ = 400
-# Columns of each kind of features, and its weight when pages are compared; a page's vector has 4.
+# Columns of each kind of features, and its weight in comparisons of pages; vectors have weight 4.
 KINDS = {
     "stems": (slice(0, MAX_STEMS), 6.0),
     "address": (slice(MAX_STEMS, MAX_STEMS + MAX_WORDS), 2.0),
     "links": (slice(MAX_STEMS + MAX_WORDS, FEATURES), 4.0),
 }
-VECTOR_SCALE = 2.0  # root of the weight of vectors when pages are compared
+VECTOR_SCALE = 2.0  # square root of the weight of vectors in comparisons of pages
 SLOTS = 1 << 18
 LINK = 1  # hash seed of links; that of words is 0
 AMOUNT_STEPS = 16  # 1 + log f is stored in steps of 1 / AMOUNT_STEPS
-_LOG_COUNTS = 1.0 + np.log(np.maximum(np.arange(1 << 16, dtype=np.uint16), 1))  # 1 + log of every count
+_LOG_COUNTS = 1.0 + np.log(np.maximum(np.arange(1 << 16, dtype=np.uint16), 1))  # 1 + log of each count
 SATURATION, LENGTH = 1.2, 0.75  # k1 and b of BM25 (Robertson et al. 1995)
-BACKGROUND_PAGES = 100.0  # pages that the packaged word statistics count for, beside the crawl's own
+BACKGROUND_PAGES = 100.0  # weight of the packaged word statistics, in pages of the crawl
 MAX_LANGUAGES = 40
 Column = NDArray[np.float32]
 
 
 @dataclass(slots=True)
 class Evidence:
-    """Evidence of one page."""
-
-    slots: NDArray[np.int32]  # of its features; 0 for none
-    amounts: NDArray[np.uint8]  # of its features
+    slots: NDArray[np.int32]  # feature slots; 0 means no feature
+    amounts: NDArray[np.uint8]  # feature amounts, in steps of 1 / AMOUNT_STEPS
     answers: Column
     vector: NDArray[np.int8]
-    against: float = 0.0  # from 0 to 1: -words of the topic, and missing phrases
+    against: float = 0.0  # from 0 to 1: excluded words (-word) on the page, and missing phrases
     quality: float = 1.0
 
 
@@ -87,37 +86,37 @@ class _TopicSlots:
     """Slots of the topic's stems in one language."""
 
     wanted: list[int]
-    weights: list[float]  # of the wanted ones; their sum is 1
+    weights: list[float]  # weights of the wanted stems, which add up to 1
     against: list[int]
 
 
-# Attributes made from the topic, or on demand, and so no part of the state.
+# Attributes derived from the topic or computed on demand, and so not part of the state.
 _DERIVED = (
     "meaning", "_words", "_against", "_background", "_idf", "_topic_slots", "_is_topical", "_topical_language"
 )  # fmt: skip
 
 
 class EvidenceReader:
-    """Reads the evidence of pages: knows the topic, and how common each feature is on the pages so far."""
+    """Reader of the evidence of pages; knows the topic, and how common each feature is on the pages so far."""
 
     def __init__(self, words: Mapping[str, float], against: Sequence[str], meaning: Column | None) -> None:
         self.pages = 0
-        self.frequency = np.zeros(SLOTS, np.float32)  # pages with each feature
-        self.share = np.zeros(SLOTS, np.float32)  # share of pages elsewhere with each stem
+        self.frequency = np.zeros(SLOTS, np.float32)  # number of pages with each feature
+        self.share = np.zeros(SLOTS, np.float32)  # share of background pages with each stem
         self.meaning = meaning
         self._words, self._against = dict(words), tuple(against)
         self._background = Background.load()
-        self.length = 0.0  # words of all pages
+        self.length = 0.0  # total number of words of all pages
         self._slot_of_stem = np.zeros(1024, np.int32)
         self.names: list[str] = []  # stems of the crawl, by id
-        self._common = np.full(SLOTS, 0.5, np.float32)  # frequency and share combined; read for every word of a page
+        self._common = np.full(SLOTS, 0.5, np.float32)  # frequency and share combined
         self._idf: Column | None = None
         self._topic_slots: dict[str, _TopicSlots] = {}  # by language
         self._is_topical = np.zeros(SLOTS, np.bool_)  # slots of the topic in the language last read
         self._topical_language = ""
 
     def add_stems(self, new: Sequence[str], hashes: NDArray[np.uint64] | None = None) -> None:
-        """Add the next stems of the crawl, in the order of their ids; with their hashes if these are known."""
+        """Add the next stems of the crawl in the order of their ids, with their hashes if these are known."""
         if not new:
             return
         before = len(self.names)
@@ -129,7 +128,7 @@ class EvidenceReader:
         counts = np.fromiter(map(background.frequency.get, new, repeat(1)), np.float32, len(new))
         share = np.maximum(self.share.take(slots), counts / background.documents)
         self.share[slots] = share
-        # The share is read again, as the last of several stems in one slot has left its own there.
+        # Read again, because of several stems in one slot the last has set the share.
         self._recount(slots, self.frequency.take(slots), self.share.take(slots))
 
     def _recount(self, slots: NDArray[np.int32], frequency: Column, share: Column) -> None:
@@ -137,8 +136,8 @@ class EvidenceReader:
         self._idf = None
 
     def idf(self) -> Column:
-        """Return the logarithm of one over the share of pages, here and elsewhere, that have each feature."""
-        if self._idf is None:  # used twice for each model update
+        """Return the inverse document frequency of each feature, over the crawl's pages and the background pages."""
+        if self._idf is None:  # cached, since each model update uses it twice
             rare: Column = np.log((self.pages + BACKGROUND_PAGES + 1.0) / self._common)
             self._idf = np.maximum(rare, 0.0)
         return self._idf
@@ -174,12 +173,12 @@ class EvidenceReader:
         )
         self._answer(evidence, slots, terms, language, title)
         phrases = data.get("phrases")
-        if phrases is not None:  # without the phrases of the topic, their words alone say less
+        if phrases is not None:  # a page without the phrases of the topic is less relevant than its words suggest
             evidence.against = max(evidence.against, 0.5 - 0.5 * float(phrases))
         return evidence
 
     def count(self, evidence: Evidence, words: float) -> None:
-        """Count the features of one of the crawl's pages."""
+        """Count the features of a page of the crawl."""
         self.pages += 1
         self.length += words
         slots = evidence.slots
@@ -212,7 +211,7 @@ class EvidenceReader:
         targets.discard(node)
         if targets:
             link_slots = np.array(sorted(set(map(_slot_of_link, targets))), np.int32)
-            if len(link_slots) > MAX_LINKS:  # those that other pages have as well, the rarest first
+            if len(link_slots) > MAX_LINKS:  # keep those that other pages link to as well, the rarest first
                 pages = self.frequency[link_slots]
                 link_slots = link_slots[np.argsort(np.where(pages > 0, pages, np.inf), kind="stable")[:MAX_LINKS]]
             columns, _ = KINDS["links"]
@@ -230,7 +229,7 @@ class EvidenceReader:
             return
         place_of = {int(slots[at]): at for at in reversed(places)}
         marks = terms.marks
-        if not len(marks):  # the log has no marks of where words are
+        if not len(marks):  # the log has no positions of the words
             in_title = [slot_of(stem) for stem in stems(title, language)]
             marks = np.where(np.isin(slots, in_title), np.uint8(TITLE), np.uint8(0))
         length = float(terms.counts.sum())
@@ -274,22 +273,22 @@ class EvidenceReader:
 
 @lru_cache(maxsize=50_000)
 def _slot_of_word(word: str, language: str) -> int:
-    """Return the slot of a word in addresses; 0 if it has no stem."""
+    """Return the slot of a word of a URL; 0 if it has no stem."""
     stem = next(iter(stems(word, language)), "")
     return slot_of(f"address {stem}") if stem else 0
 
 
-@lru_cache(maxsize=50_000)  # a site's menu is on all of its pages
+@lru_cache(maxsize=50_000)  # cached, since the menu of a site is on all of its pages
 def _slot_of_link(url: str) -> int:
     return slot_of(url, LINK)
 
 
-PAGES_AT_ONCE = 4096  # features are computed in batches of so many pages
-IN_MEMORY = 65_536  # pages with features and vectors in memory; the others are in a file, read for model updates only
+PAGES_AT_ONCE = 4096  # pages per batch when features are computed
+IN_MEMORY = 65_536  # pages with features and vectors in memory; the rest is in a file, read for model updates only
 
 
 class EvidenceTable:
-    """Evidence of all pages so far: a row of 1.1 kB for each version of a page, in the order of the log."""
+    """Evidence of all pages so far: a row of 1.1 kB for each page version, in the order of the log."""
 
     _COLUMNS = ("answers", "against", "quality", "has_features", "is_first", "relevance_now")
 
@@ -302,12 +301,12 @@ class EvidenceTable:
         self.against = np.zeros(0, np.float32)
         self.quality = np.zeros(0, np.float32)
         self.has_features = np.zeros(0, np.bool_)
-        self.is_first = np.zeros(0, np.bool_)  # a page's first version, and no copy
+        self.is_first = np.zeros(0, np.bool_)  # true for the first version of a page that is not a copy
         self.first_count = 0
         self.relevance_now = np.zeros(0, np.float32)
 
     def add(self, evidence: Evidence, relevance_now: float, is_first: bool) -> int:
-        """Add a row, and return its number."""
+        """Add a row and return its number."""
         row = self.count
         self.count += 1
         if self.count > len(self.relevance_now):
@@ -323,7 +322,7 @@ class EvidenceTable:
         return row
 
     def features(self, rows: NDArray[np.intp], idf: Column) -> Column:
-        """Return tf times idf of some rows' features, each kind scaled to its weight; 0 for empty slots."""
+        """Return tf times idf of the features of rows, each kind scaled to its weight; 0 for empty slots."""
         values: Column = self.amounts[rows].astype(np.float32) * (idf[self.slots[rows]] / np.float32(AMOUNT_STEPS))
         for columns, weight in KINDS.values():
             lengths = np.sqrt((values[:, columns] ** 2).sum(axis=1, keepdims=True))
@@ -335,7 +334,7 @@ class EvidenceTable:
 
 
 def directions(vectors: NDArray[np.int8], mean: Column) -> Column:
-    """Return the directions of vectors from the mean page, scaled by VECTOR_SCALE; zeros for pages without a vector."""
+    """Return unit vectors from the mean page to each page, scaled by VECTOR_SCALE; zeros for pages without a vector."""
     rows: Column = vectors.astype(np.float32) / np.float32(STEPS) - mean
     rows[~vectors.any(axis=1)] = 0.0
     lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))

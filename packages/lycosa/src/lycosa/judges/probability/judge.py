@@ -1,4 +1,4 @@
-"""The judge `probability`: the probability that a person who asked for this topic would call a page relevant."""
+"""The judge `probability`: the probability that a user interested in the topic would label a page relevant."""
 
 from __future__ import annotations
 
@@ -45,27 +45,27 @@ from lycosa.text.tokens import url_words
 from lycosa.text.vocabulary import HEAD, Head, PageWords, Vocabulary
 
 FIRST_UPDATE, GROWTH = 10, 1.5  # pages before the first model update, and growth until the next
-MAX_REASONS = 8  # words and links named in an explanation
-MAX_WAIT = 50  # pages without a probability of .2 before the first model update
+MAX_REASONS = 8  # words and links listed in an explanation
+MAX_WAIT = 50  # maximum number of pages before the first model update while none has a probability of .2
 ANSWER_NAMES = {
     Answer.BODY: "in its text",
     Answer.HEAD: "in its title or address",
     Answer.LEAD: "in its headings or first paragraphs",
     Answer.MEANING: "by meaning",
 }
-EVIDENCE_VERSION = 2  # model updates by older evidence do not fit
+EVIDENCE_VERSION = 2  # model updates based on older evidence are incompatible
 Column = NDArray[np.float32]
 
 
 class Probability:
-    """Relevance is a probability: by default .5 or more counts as relevant. Links are judged as by `vector`.
+    """Judge by probability: pages with .5 or more are relevant by default. Links are judged as by `vector`.
 
-    The log odds of a page are its likeness to relevant pages, and how it answers the words of the topic,
+    The log odds of a page are its likeness to relevant pages plus its match scores with the topic, minus a threshold,
 
         c likeness + ANSWER_RATES . (body, head, lead, meaning) - line
 
-    Likeness (learned_model.py) and line (relevance_line.py) are learned after 10 pages, 15, 23, ..., but not before a
-    page has a probability of .2, or 50 pages have less. All pages so far are then judged again.
+    Likeness (learned_model.py) and threshold (relevance_line.py) are learned after 10 pages, 15, 23, ..., but the first
+    time only after a page with a probability of .2, or after 50 pages. All pages so far are then judged again.
 
     A topic may have "phrases in quotes" and -words that count against a page.
 
@@ -102,7 +102,7 @@ class Probability:
         self.query = VectorJudge(stems, stemmed=True) if stems else VectorJudge(self.words)  # judges links
         self.notes: list[str] = []
         self.meaning = _meaning(self.topic.words, self.notes)
-        # An attribute, so that callers that judge pages repeatedly can cache the vectors.
+        # An attribute, so that callers that judge the same pages repeatedly can cache vectors.
         self.vector_of: Callable[[Page, str, Head | None], bytes] = vector_of
         self._reader = EvidenceReader(self.topic.words, self.topic.against, self.meaning)
         self._phrases = Phrases(dict.fromkeys(self.topic.phrases, 1.0)) if self.topic.phrases else None
@@ -111,16 +111,16 @@ class Probability:
         for example in shown:
             self._examples.add(_example(example, self._reader), 1.0, True)
         example_rows = np.arange(self._examples.count)
-        # Mean direction of the examples' vectors.
+        # Mean direction of the vectors of the examples.
         self._mean_example = unit(self._examples.directions(example_rows, usual_page()).sum(axis=0)) if shown else None
         self._pages = EvidenceTable()
-        self._nodes = Nodes()  # address of each row
+        self._nodes = Nodes()  # URL of each row
         self._row_of = RowIndex(self._nodes)
         self._starts: set[str] = set()
         self._labels: dict[str, bool] = {}
         self._model: LearnedModel | None = None
         self._next_update = FIRST_UPDATE
-        self._rows_judged_again = 0  # by the last model update
+        self._rows_judged_again = 0  # number of rows judged by the last model update
         self._pending: tuple[Terms, Evidence] | None = None
 
     @property
@@ -142,7 +142,7 @@ class Probability:
 
     @staticmethod
     def from_examples(pages: Iterable[Page]) -> dict[str, Any]:
-        """Return example pages as the log keeps them: the words that they share, and the evidence of each."""
+        """Return example pages in the format of the log: their shared vocabulary, and the evidence of each."""
         readable, words = [page for page in pages if page.main or page.marked], Vocabulary()
         rows = []
         for page in readable:
@@ -169,7 +169,7 @@ class Probability:
         data: dict[str, Any] = {}
         if self.meaning is not None:
             data["vector"] = self.vector_of(page, reading.language, reading.head)
-        if reading.language != code_of(page.language, ENGLISH):  # the page declares a wrong one
+        if reading.language != code_of(page.language, ENGLISH):  # the declared language is wrong
             data["read"] = reading.language
         if self._phrases is not None:
             text = folded(f"{page.title}\n{page.main or page.text}")
@@ -203,7 +203,7 @@ class Probability:
         return float(np.float32(1.0 / (1.0 + math.exp(-min(max(odds, -MAX_LOG_ODDS), MAX_LOG_ODDS)))))
 
     def _nearness(self, vector: NDArray[np.int8]) -> float:
-        """Return log odds of a page by its nearness to the examples; 0 without examples."""
+        """Return the log odds of a page by its similarity to the examples; 0 without examples."""
         return 0.0 if self._mean_example is None else float(nearness_odds(vector[None], self._mean_example)[0])
 
     def learn(self, visit: Visit) -> None:
@@ -218,14 +218,14 @@ class Probability:
             return
         if judged is not None:
             evidence = judged
-            evidence.quality = float(visit.data.get("quality", 1.0))  # trap filters may have computed it
+            evidence.quality = float(visit.data.get("quality", 1.0))  # a trap filter may have computed it
         else:
             reader = self._reader
             language = str(visit.data.get("read", code_of(visit.language, ENGLISH)))
             evidence = reader.read(
                 reader.slots(visit.terms), visit.terms, visit.node, visit.links.urls, language, visit.data, visit.title
             )
-        if visit.is_hollow:  # counts as empty
+        if visit.is_hollow:  # counts as an empty page
             evidence.slots, evidence.amounts = np.zeros_like(evidence.slots), np.zeros_like(evidence.amounts)
         is_first = visit.is_page and not visit.same_as and bool(evidence.slots.any())
         row = self._pages.add(evidence, visit.relevance, is_first)
@@ -235,7 +235,7 @@ class Probability:
             self._reader.count(evidence, int(visit.terms.counts.sum()))
 
     def start(self, seed: Seed) -> None:
-        """Add a start page, which is usually an example."""
+        """Add a seed, which is usually an example."""
         if seed.kind == "page":
             self._starts.add(seed.node)
 
@@ -263,10 +263,10 @@ class Probability:
 
     @property
     def is_waiting(self) -> bool:
-        """True while there is nothing to learn from: no example, no yes, and no page with a probability of .2.
+        """True while no model can be learned: no example, no page labelled yes, and no page with a probability of .2.
 
-        The best irrelevant pages would stand in for relevant ones, and the crawl would go for pages like them. It ends
-        after MAX_WAIT pages, but not with a no or the end of a run.
+        Otherwise the best irrelevant pages would stand in for relevant ones, and the crawl would look for similar
+        pages. Waiting ends after MAX_WAIT pages, but not with a label no or the end of a run.
         """
         pages = self._pages
         if self._model is not None or any(self._labels.values()) or self._examples.count:
@@ -278,7 +278,7 @@ class Probability:
         return not (sigmoid(odds) >= 0.2).any()
 
     def adopt(self, update: ModelUpdate) -> None:
-        """Judge new pages by a model update from now on, and all known ones again."""
+        """Use a model update for new pages from now on, and judge all known pages again."""
         self._model = LearnedModel.of(update.data, self._reader.idf())
         pages = self._pages
         self._next_update = max(FIRST_UPDATE, math.ceil(GROWTH * pages.first_count))
@@ -313,9 +313,9 @@ class Probability:
         self._next_update, self._rows_judged_again = state["next"], state["judged"]
 
     def explain(self, visit: Visit) -> dict[str, float]:
-        """Return the log odds that add up to the current relevance of a known page, the largest first.
+        """Return the log odds that add up to the current relevance of a known page, largest first.
 
-        A labelled page has its label only.
+        A labelled page has only its label.
         """
         row = self._row_of.get(visit.node)
         if row is None:
@@ -340,7 +340,7 @@ class Probability:
         return dict(sorted(((what, odds) for what, odds in parts if odds), key=lambda pair: -abs(pair[1])))
 
     def _likenesses(self, visit: Visit, row: int, model: LearnedModel) -> list[tuple[str, float]]:
-        """Return parts of the likeness of a page to relevant ones: words, words of its address, links, meaning."""
+        """Return the parts of the likeness of a page to relevant ones: words, words of its URL, links, meaning."""
         slots = self._pages.slots[row]
         at = np.array([row])
         each = model.likeness * (self._pages.features(at, model.idf)[0] * model.weight[slots])
@@ -371,7 +371,7 @@ class Probability:
         is_first, row_of = self._pages.is_first, self._row_of
         certain: dict[int, float] = {}
         refused = []
-        for node in sorted(self._example_nodes):  # examples that the crawl has met
+        for node in sorted(self._example_nodes):  # examples that the crawl has fetched
             row = row_of.get(node)
             if row is not None and is_first[row]:
                 certain[row] = EXAMPLE_WEIGHT
@@ -395,24 +395,23 @@ class Probability:
 
 
 def _stuffing(quality: float) -> float:
-    """Return log odds lost by the quality of a page's text."""
     return STUFFING_COST * min(0.0, math.log(max(2.0 * quality, 1e-4)))
 
 
 def _counted_stuffing(stuffing: float, others: float, relevance_now: float) -> bool:
-    """Return whether stuffing counted when a page was fetched; pages that could not be relevant were not checked."""
+    """Return True if stuffing was counted at the time of the fetch; only pages that could be relevant were checked."""
     odds = math.log(max(relevance_now, 1e-13) / max(1.0 - relevance_now, 1e-13))
     return abs(others + stuffing - odds) < abs(others - odds)
 
 
 def vector_of(page: Page, language: str, head: Head | None = None) -> bytes:
-    """Return a page's word vector as it is kept in the log; `head` is the beginning of the page, if it was read."""
-    rare = language != ENGLISH  # rare words of English may be common in another language
+    """Return the word vector of a page in the format of the log; `head` is the beginning of the page, if read."""
+    rare = language != ENGLISH  # words that are rare in English may be common in another language
     try:
         if head is not None:
             return pack_vector(vector_from(*head, rare=rare))
         return pack_vector(vector(f"{page.title} {(page.main or page.text)[:HEAD]}", language, rare=rare))
-    except InputError:  # damaged files of vectors
+    except InputError:  # the vector file is damaged
         return bytes(DIMENSIONS)
 
 
@@ -440,9 +439,9 @@ _PART = re.compile(r'(?<!\S)(-?)"([^"]+)"|(?<!\S)(-?)(\S+)')
 
 @dataclass(frozen=True, slots=True)
 class TopicQuery:
-    """A topic as it was typed: words, "phrases in quotes", and -words against it."""
+    """Parsed topic: words, "phrases in quotes", and -words against it."""
 
-    words: Mapping[str, float] = field(default_factory=dict)  # with their weights; those of phrases, too
+    words: Mapping[str, float] = field(default_factory=dict)  # weight by word or phrase
     phrases: tuple[str, ...] = ()
     against: tuple[str, ...] = ()
 

@@ -1,10 +1,10 @@
-"""The model that the pages so far teach: which pages are like relevant ones, and where the line lies.
+"""The model learned from the pages so far: which pages are like relevant ones, and the threshold ("line") in log odds.
 
-Positives are pages that a person named: examples, pages labelled yes, start pages. Start pages are usually examples,
-but portals and directories may be among them, so each counts as far as it is trusted (`_trust`): by how well it answers
-the words, or how much it is like the other positives, compared with all pages. Where too little is left to trust, the
-pages that answer the words best stand in. Negatives are drawn from the other pages: at first those that look least
-relevant, then each as far as the regression does not take it for relevant (positive-unlabelled learning).
+Positives are pages chosen by people: examples, pages labelled yes, start pages. Start pages are usually examples, but
+portals and directories may be among them, so each is weighted by trust (`_trust`): how well it matches the topic, or
+how similar it is to the other positives, compared with all pages. If too little trust is left, the pages that match the
+topic best stand in. Negatives are drawn from the other pages: at first those that look least relevant, then each as far
+as the regression does not take it for relevant (positive-unlabelled learning).
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from lycosa.judges.probability.relevance_line import (
 )
 from lycosa.text.embeddings import DIMENSIONS, unit
 
-# Log odds per unit of each answer (body, head, lead, meaning): beside a model, and by themselves; and the line then.
+# Log odds per unit of match score (body, head, lead, meaning), with and without a model, and the threshold without.
 ANSWER_RATES = np.array([1.6, 1.0, 0.1, 4.5], np.float32)
 OWN_RATES, OWN_LINE = np.array([1.6, 1.5, 0.1, 7.0], np.float32), 4.1
-AGAINST_COST = 4.0  # log odds lost for words against the topic
+AGAINST_COST = 4.0  # log odds lost for excluded words
 STUFFING_COST = 4.0  # log odds lost for each factor of e by which quality is below one half
 LIKENESS = 1.8  # log odds per unit of likeness to the positives
-MAX_NAMED, MAX_OTHERS, MAX_STAND_INS = 60, 150, 10  # pages learned from, of each kind
-EXAMPLE_WEIGHT, LABEL_WEIGHT = 1.5, 3.0  # a trusted start page has 1
-ENOUGH = 1.5  # sum of the weights of positives that makes stand-ins unnecessary
-DOUBTFUL = 0.1  # own probability: on a site about related things most pages have .02 to .1 for any topic
-MAX_FEATURES = 1000  # of the positives
-SIDE_WEIGHT = 150.0  # sum of the weights of all positives, and of all negatives
-NOWHERE = 2.0  # how far above all pages the line lies if no page has any of the words
-BACKGROUND_PAGES, MAX_MEAN_PAGES = 30.0, 1000  # of the mean page: weight of other collections, and pages counted
+MAX_NAMED, MAX_OTHERS, MAX_STAND_INS = 60, 150, 10  # maximum number of pages learned from, by kind
+EXAMPLE_WEIGHT, LABEL_WEIGHT = 1.5, 3.0  # weights of an example and of a label; a trusted start page has 1
+ENOUGH = 1.5  # sum of the weights of positives from which no stand-ins are needed
+DOUBTFUL = 0.1  # limit of probabilities without a model: .02 to .1 is usual on sites about related things
+MAX_FEATURES = 1000  # maximum number of features of the positives
+SIDE_WEIGHT = 150.0  # sum of the weights of all positives, and likewise of all negatives
+NOWHERE = 2.0  # how far the threshold is above all pages if none has any of the words
+BACKGROUND_PAGES, MAX_MEAN_PAGES = 30.0, 1000  # of the mean page: weight of other collections, limit of pages
 _KIND_BEGINS = [columns.start for columns, _ in KINDS.values()]
 
 Column = NDArray[np.float32]
@@ -61,21 +61,21 @@ Rows = NDArray[np.intp]
 
 
 class LearnedModel(NamedTuple):
-    """The content of a model update."""
+    """Content of a model update."""
 
-    weight: Column  # of each slot
+    weight: Column  # weight of each slot
     direction: Column
     level: float
     mean: Column
     line: float
     likeness: float
     rows: NDArray[np.int32]  # pages learned from
-    alone: Column  # their likeness, each as if it had been left out
+    alone: Column  # likeness of each of these pages as if it had been left out
     idf: Column
 
     @classmethod
     def of(cls, data: Mapping[str, Any], idf: Column) -> LearnedModel:
-        """Read the data of a model update, which may come from anywhere; `idf` is that at this place in the log."""
+        """Parse the data of a model update, which is not trusted; `idf` is that of the same place in the log."""
         weight = np.zeros(SLOTS, np.float32)
         try:
             slots, weights = np.frombuffer(data["slots"], np.int32), np.frombuffer(data["weights"], np.float32)
@@ -96,7 +96,7 @@ class LearnedModel(NamedTuple):
         return cls(weight, direction, level, mean, line, likeness, rows, alone, idf)
 
     def odds_of(self, page: Evidence) -> float:
-        """Return the log odds of a new page, before the line is subtracted: `odds`, written for a single page."""
+        """Return the log odds of a new page before the threshold is subtracted; same as `odds` for a single page."""
         values = page.amounts * self.idf[page.slots]
         squares = np.add.reduceat(values * values, _KIND_BEGINS).tolist()
         products = np.add.reduceat(values * self.weight[page.slots], _KIND_BEGINS).tolist()
@@ -112,7 +112,7 @@ class LearnedModel(NamedTuple):
         return self.likeness * likeness + answers - AGAINST_COST * page.against + STUFFING_COST * stuffing
 
     def odds(self, pages: EvidenceTable, rows: Rows) -> Numbers:
-        """Return the log odds of some sorted rows, before the line is subtracted."""
+        """Return the log odds of sorted rows before the threshold is subtracted."""
         likeness = np.zeros(len(rows), np.float32)
         for begin in range(0, len(rows), PAGES_AT_ONCE):
             some = rows[begin : begin + PAGES_AT_ONCE]
@@ -135,31 +135,31 @@ class LearnedModel(NamedTuple):
 
 @dataclass(slots=True)
 class NamedPages:
-    """Rows of the pages that people named."""
+    """Rows of the pages that people chose or labelled."""
 
     starts: Rows
-    certain: Rows  # examples met by the crawl, and pages labelled yes
-    weights: Numbers  # of `certain`
-    refused: Rows  # labelled no
+    certain: Rows  # examples fetched by the crawl, and pages labelled yes
+    weights: Numbers  # weights of `certain`
+    refused: Rows  # pages labelled no
 
 
 class TrainingPages(NamedTuple):
-    """Pages to learn from: rows of the examples, then of the crawl's pages by their part in it."""
+    """Pages to learn from: rows of the examples, then rows of the crawl by role."""
 
     examples: Rows
     certain: Rows
     starts: Rows
-    stand_ins: Rows  # that answer the words best
+    stand_ins: Rows  # pages that match the topic best
     refused: Rows
     others: Rows
 
     @property
     def rows(self) -> Rows:
-        """All but the examples."""
+        """Rows of all pages except the examples."""
         return np.concatenate(self[1:]).astype(np.intp)
 
     def places(self, first: str, last: str = "") -> slice:
-        """Return the places of one kind of pages among all of them, or of a range of kinds."""
+        """Return the positions of one role of pages among all of them, or of a range of roles."""
         ends = np.cumsum([len(part) for part in self]).tolist()
         begin, end = self._fields.index(first), self._fields.index(last or first)
         return slice(ends[begin] - len(self[begin]), ends[end])
@@ -168,7 +168,7 @@ class TrainingPages(NamedTuple):
 def own_odds(
     answers: Column, against: Column, quality: Column, vectors: NDArray[np.int8], typical: Column | None
 ) -> Numbers:
-    """Return log odds of pages without a model: by their answers, and how near they are to the examples.
+    """Return log odds of pages without a model, by their match with the topic and their similarity to the examples.
 
     `typical` is the mean of the examples' vectors, of length 1; None without examples.
     """
@@ -178,9 +178,9 @@ def own_odds(
 
 
 def nearness_odds(vectors: NDArray[np.int8], typical: Column) -> Numbers:
-    """Return log odds of pages by the cosines of their vectors with the mean of the examples'."""
+    """Return log odds of pages by the cosines of their vectors with the mean of the examples."""
     cosines = directions(vectors, usual_page()) @ typical / np.float32(VECTOR_SCALE)
-    # .19: the usual page's. In an encyclopaedia half of a class have .7 and more, half of the others .15 and less.
+    # .19: the usual page. In an encyclopaedia half of a class have .7 or more, and half of the others .15 or less.
     odds: Numbers = 10.0 * (np.maximum(cosines, 0.0) - 0.19)
     return odds
 
@@ -188,10 +188,10 @@ def nearness_odds(vectors: NDArray[np.int8], typical: Column) -> Numbers:
 def learn_model(
     pages: EvidenceTable, examples: EvidenceTable, named: NamedPages, idf: Column, typical: Column | None
 ) -> dict[str, Any]:
-    """Return the data of a model update. `examples` are not of the crawl, and `typical` is their mean vector."""
+    """Return the data of a model update. `examples` are not pages of the crawl, and `typical` is their mean vector."""
 
     def own_probability(rows: Rows) -> Numbers:
-        # Only for some rows: vectors of a large crawl are in a file.
+        # Only for some rows, since the vectors of a large crawl are in a file.
         vectors = pages.vectors[rows] if typical is not None else pages.vectors[:0]
         odds = own_odds(pages.answers[rows], pages.against[rows], pages.quality[rows], vectors, typical)
         probability: Numbers = sigmoid(odds)
@@ -231,7 +231,7 @@ def learn_model(
     odds[firsts] = LearnedModel.of(data, idf).odds(pages, firsts)
     of_examples = training.places("examples")
     example_odds = likeness * likenesses[of_examples] + examples.answers[training.examples] @ ANSWER_RATES
-    is_shown = positive > 0.2  # weight from which a page shows where relevant pages lie
+    is_shown = positive > 0.2  # weight from which a page counts as known to be relevant
     shown_rows = rows[: len(positive) - len(example_odds)][is_shown[len(example_odds) :]]
     named_rows = np.concatenate([training.certain, training.starts])
     named_vectors = np.concatenate([
@@ -279,7 +279,7 @@ def _positive_weights(
     own_of_stand_ins = own_probability(training.stand_ins)
     missing, likeness = ENOUGH - float(positive.sum()), LIKENESS
     stand_ins_prevail = missing > 0.5 * ENOUGH
-    if stand_ins_prevail:  # each counts by its own probability; together they have to be as good as one page
+    if stand_ins_prevail:  # weighted by their own probabilities; likeness counts fully if these add up to 1
         likeness = min(1.0, float(own_of_stand_ins.sum())) if len(training.stand_ins) else 1.0
     if missing > 0.0 and len(training.stand_ins):
         positive[stand_ins] = missing * own_of_stand_ins / own_of_stand_ins.sum()
@@ -312,7 +312,7 @@ def _fit(
 
 
 def _closeness(pages: EvidenceTable, others: Rows, shown: Column) -> float:
-    """Return the median cosine of the other pages' vectors with the mean of those shown; 0 without either."""
+    """Return the median cosine of the other pages' vectors with the mean of `shown`; 0 if either is empty."""
     if not len(shown) or not len(others):
         return 0.0
     some = others[:: max(1, len(others) // MAX_MEAN_PAGES)]
@@ -327,9 +327,10 @@ def _line(
     own_probability: Callable[[Rows], Numbers],
     near: float,
 ) -> float:
-    """Return the line for the expected number of relevant pages among those without a label, moved by labels.
+    """Return the threshold for the expected number of relevant pages among unlabelled ones, corrected by labels.
 
-    `near` is how close the pages are to those shown. Own probabilities are computed only if they count.
+    `near` is the similarity of the pages to the known relevant ones. Probabilities without a model are computed only if
+    needed.
     """
     labelled = np.concatenate([named.certain, named.refused])
     free = firsts[~np.isin(firsts, labelled)]
@@ -345,30 +346,30 @@ def _line(
 
 
 def _trust(kernel: Column, at: int, named: int, positives: int, percentile: float) -> float:
-    """Return from 0 to 1 how far a start page is an example, compared with all pages by its answers or its likeness.
+    """Return the trust in a start page as an example, from 0 to 1: its match or likeness, compared with all pages.
 
-    Portals are like each other, too: a page that hardly answers the words is not trusted for its likeness.
+    Portals are similar to each other, too, so a page that hardly matches the topic is not trusted for its likeness.
     """
     others = np.delete(np.arange(named), at)
     like = percentile
     if len(others) and positives < len(kernel):
         near = kernel[:, others].mean(axis=1)
         like = float(np.mean(near[positives:] < near[at]))
-    # .4: share of pages that a start page must beat at the words, to be fully trusted for its likeness
+    # .4: share of pages that a start page must exceed in match with the topic, to be fully trusted for its likeness
     return max(0.0, 2.0 * max(percentile, like) - 1.0) * min(1.0, percentile / 0.4)
 
 
 def _first_negatives(kernel: Column, positive: Numbers, first: int, percentile: Numbers) -> Numbers:
-    """Return 1 for the other pages that look least relevant, 0 for the rest: the negatives of the first round."""
+    """Return 1 for the pages that look least relevant, 0 for the rest: the negatives of the first round."""
     if first == len(kernel):
         return np.zeros(0)
     likeness = kernel[first:, : len(positive)] @ positive
     looks = 0.6 * rank(likeness) + 0.4 * percentile
-    return np.where(rank(looks) < 1.0 - 0.7, 1.0, 0.0)  # seven in ten are no negatives at first
+    return np.where(rank(looks) < 1.0 - 0.7, 1.0, 0.0)  # seven in ten are not used as negatives at first
 
 
 def _looks_relevant(likenesses: Numbers, high: float) -> Numbers:
-    """Return how far pages look relevant: one half midway between the usual page and the positives' mean `high`."""
+    """Return how relevant pages look: .5 is midway between the usual page and the mean of the positives, `high`."""
     if not len(likenesses):
         return likenesses
     low = float(likenesses[likenesses <= np.median(likenesses)].mean())
@@ -377,7 +378,7 @@ def _looks_relevant(likenesses: Numbers, high: float) -> Numbers:
 
 
 def _mean_page(pages: EvidenceTable, rows: Rows) -> Column:
-    """Return the mean vector of some pages and of the usual page of other collections."""
+    """Return the mean vector of some pages and the usual page of other collections."""
     some = rows[:: max(1, len(rows) // MAX_MEAN_PAGES)]
     whole = BACKGROUND_PAGES * usual_page() + pages.vectors[some].astype(np.float32).sum(axis=0) / np.float32(STEPS)
     mean: Column = (whole / np.float32(BACKGROUND_PAGES + len(some))).astype(np.float32)
@@ -389,7 +390,7 @@ def usual_page() -> Column:
 
 
 def _strongest_features(slots: NDArray[np.int32], features: Column) -> Rows:
-    """Return the slots of the features that these pages have most of, in order."""
+    """Return the slots of the features with the largest sums over these pages, in ascending order."""
     distinct, at = np.unique(slots, return_inverse=True)
     sums = np.bincount(at.ravel(), features.ravel(), len(distinct))
     some = np.flatnonzero((sums != 0.0) & (distinct != 0))
@@ -399,7 +400,7 @@ def _strongest_features(slots: NDArray[np.int32], features: Column) -> Rows:
 
 
 def _dense(slots: NDArray[np.int32], features: Column, columns: Rows) -> Column:
-    """Return a matrix with a row for each page and a column for each of these slots."""
+    """Return a matrix with a row for each page and a column for each slot."""
     column_of = np.full(SLOTS, -1, np.int32)
     column_of[columns] = np.arange(len(columns))
     at_column = column_of[slots]
@@ -410,7 +411,7 @@ def _dense(slots: NDArray[np.int32], features: Column, columns: Rows) -> Column:
 
 
 def rank(scores: Numbers) -> Numbers:
-    """Return the share of scores below each, equal ones counted half.
+    """Return the share of scores below each score, with equal ones counted half.
 
     >>> rank(np.array([3.0, 1.0, 1.0, 2.0])).tolist()
     [0.875, 0.25, 0.25, 0.625]
@@ -421,6 +422,6 @@ def rank(scores: Numbers) -> Numbers:
 
 
 def _shuffled(rows: Rows) -> NDArray[np.uint64]:
-    """Return a number for each row to draw rows by, the same one in each update."""
+    """Return a pseudo-random number for each row to sample by, the same one in each update."""
     mixed = rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     return mixed ^ (mixed >> np.uint64(29))

@@ -1,25 +1,25 @@
-"""The line between relevant and other pages, by the number of relevant pages to expect.
+"""Threshold ("line") between relevant and other pages, from the expected number of relevant pages.
 
-The regression ranks pages well long before the number of relevant ones is known: it was shown a few relevant pages, and
-no others. If the scores are two heaps with a valley between them (`upper_heap`), the line is drawn in the valley. If
-not, three things are used: where the pages lie that were shown, each as if it had been left out (s1); where the lower
-half of all pages lies (s0); and how the others spread between the two, as the share of relevant pages that explains
-them best, found by expectation maximisation as for a shifted prior (Saerens et al. 2002) around the middle,
-(s0 + s1) / 2. That estimate is noisy, so it is drawn towards the usual number,
+The regression ranks pages well long before the number of relevant ones is known: it was trained with a few relevant
+pages, and no others. If the scores form two clusters (`upper_cluster_size`), the threshold is between them. If not,
+three things are used: the scores of the known relevant pages, each as if it had been left out (s1); the mean score of
+the lower half of all pages (s0); and the distribution of the others between the two, as the share of relevant pages
+that explains them best, found by expectation maximisation as for a shifted prior (Saerens et al. 2002) around the
+middle, (s0 + s1) / 2. That estimate is noisy, so it is shrunk towards the usual number,
 
     log n_usual = .916 + .164 log n_em + .307 log N + 3 max(0, near - .4)
 
-with numbers fitted to topics of two collections. `near` is the median cosine, in meaning, of the pages with those
-shown. All of this only compares pages with each other: of ten irrelevant pages it takes seven. n_own, the sum of
-p^2 / (p + .1) over the probabilities p that pages have without a model, is better for the first pages of a crawl, and
-worse for a large collection about related things, where each page has a small probability for any topic:
+with numbers fitted to topics of two collections. `near` is the median cosine of the pages' vectors with those of the
+known relevant ones. All of this only compares pages with each other: of ten irrelevant pages it takes seven. n_own, the
+sum of p^2 / (p + .1) over the probabilities p that pages have without a model, is better for the first pages of a
+crawl, and worse for a large collection about related things, where each page has a small probability for any topic:
 
     log n = w log n_own + (1 - w) log n_usual,  w = TRUSTED / (TRUSTED + N)
 
-From LARGE pages on w fades, and it is 0 for twice as many.
+From LARGE pages on w decreases, and it is 0 for twice as many.
 
-The line is the score that n pages exceed. Labels move it: each is a page on one side of it, and the line may lie off by
-SPREAD before there are any.
+The threshold is the score that n pages exceed. Each label moves it, as a page on one side of it; its error before any
+labels is assumed to be SPREAD.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-TRUSTED = 100.0  # pages for which n_own and n_usual count the same
-LARGE = 1000.0  # pages from which on low probabilities may outweigh the others
-SPREAD = 1.5  # error of the line, in log odds, before there are labels
+TRUSTED = 100.0  # number of pages for which n_own and n_usual have equal weight
+LARGE = 1000.0  # number of pages from which many low probabilities may outweigh the others
+SPREAD = 1.5  # standard deviation of the threshold, in log odds, before there are labels
 _ROUNDS = 60
 
 Scores = NDArray[Any]
 
 
 def expected_relevant(scores: Scores, shown: Scores, own_count: float, near: float = 0.0) -> float:
-    """Return how many of the pages are relevant; `shown` are the scores of the known ones, each as if left out.
+    """Return the expected number of relevant pages; `shown` are scores of known ones, each as if left out.
 
     `own_count` is n_own. Ten pages with small probabilities of their own, and ten with large ones:
 
@@ -56,30 +56,30 @@ def expected_relevant(scores: Scores, shown: Scores, own_count: float, near: flo
     """
     if not len(scores):
         return 0.0
-    if upper := upper_heap(scores):
+    if upper := upper_cluster_size(scores):
         return float(upper)
     low = float(scores[scores <= np.median(scores)].mean())
     high = max(float(np.mean(shown)), low + 1.0) if len(shown) else low + 4.0
     share = prevalence(scores - (low + high) / 2.0) * len(scores)
     usual = 0.916 + 0.164 * math.log(share + 1.0) + 0.307 * math.log(len(scores)) + 3.0 * max(0.0, near - 0.4)
     trust = TRUSTED / (TRUSTED + len(scores)) * min(1.0, max(0.0, 2.0 - len(scores) / LARGE))
-    # + .1: some may be relevant though no page looks so
+    # + .1, because some pages may be relevant though none looks so
     return min(math.exp(trust * math.log(own_count + 0.1) + (1.0 - trust) * usual), 0.9 * len(scores))
 
 
-def upper_heap(scores: Scores) -> int:
-    """Return the number of pages in the upper of two heaps; 0 if the scores are not two heaps.
+def upper_cluster_size(scores: Scores) -> int:
+    """Return the number of pages in the upper of two clusters; 0 if the scores do not form two clusters.
 
-    Two normal distributions are fitted by expectation maximisation, from the split that parts the scores best (Otsu
-    1979). Scores far below the others are raised to the second percentile: a few such pages are no heap. Two heaps
-    count if their distance is 2.5 times their width (Ashman et al. 1994), if they explain the scores better than one by
-    .13 in log likelihood a page, and if the upper one has 8 pages and at most 60 % of them. Right within a fifth in 12
-    of 14 development topics.
+    Two normal distributions are fitted by expectation maximisation, starting from the split that separates the scores
+    best (Otsu 1979). Scores far below the others are raised to the second percentile, so that a few such pages do not
+    form a cluster. Two clusters count if their distance is 2.5 times their width (Ashman et al. 1994), if they explain
+    the scores better than one by .13 in log likelihood per page, and if the upper one has 8 pages and at most 60 % of
+    them. Right within a fifth in 12 of 14 development topics.
 
     >>> chance = np.random.default_rng(0)
-    >>> upper_heap(np.concatenate([chance.normal(-5, 1, 200), chance.normal(1, 1, 50)]))
+    >>> upper_cluster_size(np.concatenate([chance.normal(-5, 1, 200), chance.normal(1, 1, 50)]))
     49
-    >>> upper_heap(chance.normal(-5, 1, 250))
+    >>> upper_cluster_size(chance.normal(-5, 1, 250))
     0
     """
     n = len(scores)
@@ -109,7 +109,7 @@ def upper_heap(scores: Scores) -> int:
 
 
 def prevalence(odds: Scores) -> float:
-    """Return the share of relevant pages that best explains log odds made with a prior of one half.
+    """Return the share of relevant pages that best explains log odds computed with a prior of one half.
 
     >>> odds = np.array([4.0] * 10 + [-4.0] * 90)
     >>> round(prevalence(odds), 2)
@@ -126,9 +126,9 @@ def prevalence(odds: Scores) -> float:
 
 
 def line_for_count(scores: Scores, count: float) -> float:
-    """Return the score that so many pages exceed, midway between the last of them and the first of the others.
+    """Return the score that `count` pages exceed, midway between the last of them and the first of the others.
 
-    If less than one page is expected it lies so far above the best that this one has the probability `count`.
+    If less than one page is expected, it is so far above the best page that this one has the probability `count`.
 
     >>> line_for_count(np.array([1.0, 3.0]), 1.2), round(line_for_count(np.array([1.0, 3.0]), 0.1) - 3.0, 2)
     (2.0, 2.2)
@@ -143,7 +143,7 @@ def line_for_count(scores: Scores, count: float) -> float:
 
 
 def line_after_labels(start: float, scores: Scores, is_yes: Scores) -> float:
-    """Return the line at which labels are likeliest, if it is normally distributed by SPREAD around its start.
+    """Return the most likely threshold given labels, normally distributed by SPREAD around its start.
 
     >>> line_after_labels(0.0, np.array([-1.0]), np.array([True])) < -0.4
     True
@@ -161,7 +161,7 @@ Column = NDArray[np.float64]
 
 
 def fit_regression(kernel: NDArray[Any], yes: Column, weights: Column, strength: float = 1.0) -> tuple[Column, Column]:
-    """Fit a logistic regression; return a, and f of each page as if it had been left out.
+    """Fit a logistic regression; return a, and the leave-one-out f of each page.
 
     f = K a, and a maximises sum_i w_i log p(y_i | f_i) - a'K a / (2 C), by iteratively reweighted least squares: with
     W = w p (1 - p) and z = f + w (y - p) / W, each step solves (K + (C W)^-1) a = z. Without page i, f_i would be
