@@ -1,7 +1,7 @@
 """Document frequencies from a large corpus, for idf from the first page on.
 
 The file is one zstd frame: a JSON header line, then one line per stem with a tab and its count, in order of decreasing
-frequency (`zstdcat FILE | head` shows it). `lycosa.training.count_words.measure` makes one from other pages.
+frequency (`zstdcat FILE | head` shows it). `lycosa.training.count_words.measure` creates one from other pages.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Background:
     6.908
     """
 
-    documents: int  # N, pages counted
-    frequency: Mapping[str, int] = field(repr=False)  # N_j, pages with each stem
-    language: str = "en"  # of the stems; "" if words are not stemmed
+    documents: int  # N, number of pages
+    frequency: Mapping[str, int] = field(repr=False)  # N_j, number of pages with each stem
+    language: str = "en"  # language of the stems; "" if words are not stemmed
     source: str = ""
     digest: str = ""
 
@@ -106,9 +106,8 @@ def _parse(packed: bytes, name: str) -> Background:
                 raise ValueError("its counts are inconsistent")
             language, source = str(header["language"]), str(header["source"])
     except (zstd.ZstdError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise InputError(
-            "bad-file", f"{name} is not a file of word statistics, or it is damaged ({error}): {remedy}"
-        ) from error
+        message = f"{name} is not a file of word statistics, or it is damaged ({error}): {remedy}"
+        raise InputError("bad-file", message) from error
     if version != VERSION:
         raise InputError("bad-version", f"{name} has format version {version!r}, this Lycosa reads {VERSION}: {remedy}")
     return Background(documents, frequency, language, source, xxhash.xxh3_64_hexdigest(packed))
@@ -161,7 +160,7 @@ class Rarity:
         owner, length, column = self._column
         if owner is not words:
             length = 0
-        if length < len(words.terms):  # each word is looked up once
+        if length < len(words.terms):  # look up only new words
             column = fit(column, len(words.terms))
             column[length : len(words.terms)] = [self.background.idf(stem) for stem in words.terms[length:]]
             self._column = words, len(words.terms), column
@@ -169,4 +168,4 @@ class Rarity:
         return idf
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_column": (None, 0, np.zeros(0))}  # drop the cache
+        return {**self.__dict__, "_column": (None, 0, np.zeros(0))}  # without the cache

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import runs
 
-_MAX_PRODUCT_SIZE = 4_000_000  # elements per matrix product; bounds the memory of a batch
+_MAX_PRODUCT_SIZE = 4_000_000  # elements per matrix product, which limits the memory of a batch
 
 
 @dataclass(slots=True)
 class Bags:
-    """Sparse rows: bag i has the terms `columns[starts[i] : starts[i + 1]]` with their `counts`.
+    """Bags of words as sparse rows: bag i has the terms `columns[starts[i] : starts[i + 1]]` with their `counts`.
 
     >>> bags = Bags.of([([0, 2], [1, 3]), ([], [])])
     >>> len(bags), bags.starts.tolist(), bags.totals().tolist()

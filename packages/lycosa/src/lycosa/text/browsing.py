@@ -24,7 +24,7 @@ _CLUSTER = "cluster "  # prefix of array names
 
 @dataclass
 class Browsing:
-    """Training pages with their hidden and visible states, as made by `lycosa train browse`.
+    """Training set of `lycosa train browse`: pages with their hidden and visible states.
 
     Invalid values raise ValueError; in a file, InputError.
 
@@ -40,15 +40,15 @@ class Browsing:
     2
     """
 
-    terms: list[str]  # stems: the columns of `pages`
+    terms: list[str]  # stems of the columns of `pages`
     pages: Bags = field(repr=False)  # term counts of each training page; a page may be empty
     urls: list[str] = field(repr=False)
     relevant: NDArray[np.bool_] = field(repr=False)
-    # hidden: links to the nearest relevant page, at most `states` - 1; see `distances`
+    # hidden state: links to the nearest relevant page, at most `states` - 1; see `distances`
     state: NDArray[np.intp] = field(repr=False)
     steps: NDArray[np.intp] = field(repr=False)  # (n, 2): page i was followed by page j
-    # visible: cluster of every page, by "kmeans", "xmeans", ...; -1 for none. Unclustered pages with words form one
-    # more cluster; those without words count as unseen.
+    # visible state: cluster of every page, by "kmeans", "xmeans", ...; -1 for none. Pages with words but without a
+    # cluster form one more cluster; pages without words have no visible state.
     clusterings: dict[str, NDArray[np.intp]] = field(repr=False)
     states: int = 4
     language: str = "en"
@@ -78,9 +78,7 @@ class Browsing:
         return max(1, int(self.clustering(name).max()) + 1)
 
     def clustering(self, name: str) -> NDArray[np.intp]:
-        """Return the cluster of each page: the last number for unclustered pages with words, -1 for pages without
-        words.
-        """
+        """Return the cluster of each page; unclustered pages get the last number, or -1 if they have no words."""
         if name not in self.clusterings:
             names = " and ".join(self.clusterings) or "none"
             raise InputError(
@@ -127,7 +125,9 @@ class Browsing:
 
     @classmethod
     def _from_contents(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Build a training set from the contents of a file; checks types and shapes, the constructor checks values."""
+        """Build a training set from the contents of a file. Types and shapes are checked here, values by the
+        constructor.
+        """
         for name, (kind, dimensions) in _ARRAY_TYPES.items():
             _check_array(name, arrays[name], kind, dimensions)
         clusterings = {name[len(_CLUSTER) :]: column for name, column in arrays.items() if name.startswith(_CLUSTER)}
@@ -185,9 +185,8 @@ class Browsing:
             if column.shape != (count,):
                 raise ValueError(f"{name} has shape {column.shape} for {count} pages")
             if column.min() < lowest or column.max() >= limit:
-                raise ValueError(
-                    f"{name} ranges from {column.min()} to {column.max()}, not from {lowest} to {limit - 1}"
-                )
+                message = f"{name} ranges from {column.min()} to {column.max()}, not from {lowest} to {limit - 1}"
+                raise ValueError(message)
         if len(self.steps) and not (self.steps.min() >= 0 and self.steps.max() < count):
             raise ValueError(f"a step has a page number outside 0 to {count - 1}")
         if not self.relevant.any():

@@ -5,8 +5,9 @@ pieces, normalised), so that the number of pieces does not matter. The weight of
 
     log(1 + f),  f the sum over its places of 1 / (1 + place / 300)
 
-where place 0 is the first word that counts: the topic of a page is at its beginning, menus further down count less.
-Cutting the words of a page into pieces takes 5 ms, so word vectors are cached. The module needs no network access.
+where place 0 is the first word that is not a stop word: the topic of a page is at its beginning, menus further down
+count less. Cutting the words of a page into pieces takes 5 ms, so word vectors are cached. The module needs no network
+access.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ Vectors = NDArray[np.float32]
 
 
 def vectors(texts: Sequence[str], language: str = ENGLISH, *, rare: bool = True) -> Vectors:
-    """Return a row of length 1 for each text; zeros for a text without words that count.
+    """Return a unit vector for each text; zeros for a text without known words.
 
     Stop words of `language` are left out. With `rare=False`, only words that are a single piece or common in English
     count: cutting a word takes 10 us, a page has dozens of new ones, and they hardly change the vector of a long text.
@@ -94,7 +95,7 @@ def word_vectors(words: Sequence[str]) -> Vectors:
         rows = np.zeros((len(words), DIMENSIONS), np.int8)
         if known:
             rows[known] = _model().rows([words[at] for at in known])
-    found = unit((rows * np.log1p(1.0)).astype(np.float32))  # weight of a text of one word
+    found = unit((rows * np.log1p(1.0)).astype(np.float32))  # weight of a word in a text of one word
     if others:  # with an extra row, because a single row would be rounded differently
         found[others] = vectors([*(words[at] for at in others), ""])[:-1]
     return found
@@ -120,11 +121,11 @@ class _Model:
     """Word pieces, and a cache of words per language."""
 
     pieces: Pieces
-    whole: dict[str, int]  # words that are one piece
+    whole: dict[str, int]  # words that are a single piece
     _words: dict[tuple[str, bool], _Words] = field(default_factory=dict)
 
     def words(self, language: str, rare: bool) -> _Words:
-        """Return the word cache of a language; emptied when it is too large."""
+        """Return the word cache of a language, which is emptied when it is too large."""
         words = self._words.pop((language, rare), None)
         if words is None or words.count > MAX_CACHED_WORDS:
             words = _Words(self, language, rare)
@@ -156,7 +157,7 @@ class _Words:
         self.model, self.language = model, language
         self._common = None if rare else Background.load().frequency
         self.count = 0
-        self.rows = np.zeros((1024, DIMENSIONS), np.int8)  # sums of the pieces of a word, of length STEPS
+        self.rows = np.zeros((1024, DIMENSIONS), np.int8)  # sum of the pieces of each word, scaled to length STEPS
         self._lexicon = Lexicon(self._numbers, bits=18)
         self._columns: WeakKeyDictionary[Tokens, NDArray[np.int32]] = WeakKeyDictionary()
 
@@ -176,7 +177,7 @@ class _Words:
         return self._lexicon.ids(fold(text[:MAX_CHARACTERS].replace("\x01", " "), self.language))
 
     def numbers_of(self, tokens: Tokens, cut: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the word numbers of tokens that `tokens` has numbered."""
+        """Return the word numbers of tokens, given by their numbers in `tokens`."""
         column = fit(self._columns.get(tokens, _EMPTY), len(tokens.names), _UNKNOWN)
         numbers = column.take(cut)
         new = new_among(cut, numbers, _UNKNOWN)
@@ -231,8 +232,8 @@ def _model() -> _Model:
 
 
 # Vectors of word pieces: 32,000 pieces with 256 numbers each. The files are converted from those of the package
-# wordllama when Lycosa is built or installed (hatch_build.py). Words are cut by byte-pair encoding, as in training: the
-# pair that forms the earliest piece of the list is joined first.
+# wordllama when Lycosa is built or installed (hatch_build.py). Words are split by byte-pair encoding, as in training:
+# the pair that forms the earliest piece of the list is joined first.
 
 HERE = Path(__file__).parent / "word_vectors"
 FILES = ("vectors.npy", "pieces.json")
@@ -254,7 +255,7 @@ class Pieces:
     names: list[str]
     rows: NDArray[np.int8]  # direction of each piece, in multiples of 1 / STEPS; the last row is zero, for padding
     lengths: NDArray[np.float32]
-    digest: str  # of the files they were made from, kept in logs
+    digest: str  # digest of the source files, stored in logs
     numbers: dict[str, int]
 
     @staticmethod
@@ -267,9 +268,8 @@ class Pieces:
             if rows.dtype != np.int8 or rows.shape != (len(names), DIMENSIONS) or len(lengths) != len(names):
                 raise ValueError("their sizes differ")
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise InputError(
-                "unreadable-file", f"the word vectors in {directory} cannot be read ({error}): install lycosa again"
-            ) from error
+            message = f"the word vectors in {directory} cannot be read ({error}): install lycosa again"
+            raise InputError("unreadable-file", message) from error
         padding = np.zeros((1, DIMENSIONS), np.int8)
         column = np.array([*lengths, 0.0], np.float32)
         return Pieces(
@@ -277,7 +277,7 @@ class Pieces:
         )
 
     def cut(self, word: str) -> list[int]:
-        """Return the numbers of a word's pieces; unknown letters are cut into bytes."""
+        """Return the piece numbers of a word; unknown letters are split into bytes."""
         numbers, parts = self.numbers, [WORD, *word]
         ranks = [numbers.get(left + right, _NEVER) for left, right in pairwise(parts)]
         while ranks and (first := min(ranks)) != _NEVER:

@@ -88,7 +88,7 @@ class Expansion:
         return damped
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_expansions": {}}  # drop the cache
+        return {**self.__dict__, "_expansions": {}}  # without the cache
 
 
 class _LanguageExpansions:

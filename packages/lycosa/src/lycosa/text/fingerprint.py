@@ -10,7 +10,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-NEAR_DUPLICATE_BITS = 4  # bits: near-duplicates differ in at most as many
+NEAR_DUPLICATE_BITS = 4  # near-duplicates differ in at most this number of bits
 
 
 class TermHashes:

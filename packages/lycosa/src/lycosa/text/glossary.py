@@ -29,10 +29,10 @@ _BITS = 20
 _TIMES, _MIX = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(64 - _BITS)
 
-_TOLERANCE = 1e-6  # tolerance of the floor, for rounding
-_WORDS = 3  # words of a phrase whose frequency counts
+_TOLERANCE = 1e-6  # tolerance of the floor for rounding errors
+_WORDS = 3  # words of a phrase that determine its frequency
 _BREAK = 0  # id of a break between texts
-_NONE, _UNKNOWN = -1, -2  # in place of a term: a stop word, a phrase not looked up yet
+_NONE, _UNKNOWN = -1, -2  # instead of a term: a stop word, a phrase not looked up yet
 Numbers = NDArray[np.float64]
 
 
@@ -43,8 +43,8 @@ class Glossary:
     dropped. Terms that the ontology does not know are similar only to topic terms with the same stem.
 
     The words of a topic phrase are terms of the topic as well, and share its weight: 'violin maker' is far from
-    'violin' in WordNet, but pages about either are of interest. If the ontology has a language (WordNet is English), it
-    does not apply to pages in other languages: only equal stems are similar there.
+    'violin' in WordNet, but pages about either of them are relevant. If the ontology has a language (WordNet is
+    English), it does not apply to pages in other languages: only equal stems are similar there.
 
     >>> reefs = Ontology.build(
     ...     {"reef": ["reef"], "coral reef": ["coral reef"], "atoll": ["atoll"]},
@@ -84,10 +84,8 @@ class Glossary:
         self.topic = tuple(reader.terms[number] for number in weight_of)
         self.weights: Numbers = np.array(list(weight_of.values()))
         if not self.weights.any():
-            raise InputError(
-                "empty-topic",
-                f"the topic {topic!r} has no words to search for: use nouns, not only short or common words",
-            )
+            message = f"the topic {topic!r} has no words to search for: use nouns, not only short or common words"
+            raise InputError("empty-topic", message)
         if len(self.topic) > MAX_TERMS:
             raise InputError(
                 "too-large",
@@ -107,22 +105,22 @@ class Glossary:
         words = self._words.pop(language, None)
         if words is None or words.is_full:
             words = LanguageTerms(self, language)
-            if len(self._words) >= 8:  # limit of the cache
+            if len(self._words) >= 8:  # maximum number of cached languages
                 del self._words[next(iter(self._words))]
         self._words[language] = words
         return words
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_words": {}}  # drop the cache
+        return {**self.__dict__, "_words": {}}  # without the cache
 
 
 class LanguageTerms:
-    """Terms of one language, numbered in first-seen order."""
+    """Terms of one language, numbered in the order in which they are first seen."""
 
     def __init__(self, glossary: Glossary, language: str) -> None:
         self.glossary, self.language = glossary, language
         self.known = glossary.ontology.language in ("", language)
-        self.terms: list[str] = []  # in first-seen form, a phrase as in the ontology
+        self.terms: list[str] = []  # as first seen; phrases as in the ontology
         self.stems: list[tuple[str, ...]] = []  # one for a word, several for a phrase
         self._rows: NDArray[np.float32] = np.zeros((0, len(glossary.topic)), np.float32)
         # base forms and senses of terms without a row
@@ -282,7 +280,7 @@ class _Phrases:
     def find(
         self, within: NDArray[np.uint64], last: NDArray[np.uint64]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """Return start, length and number of the phrases in a text: leftmost first, the longest at each place."""
+        """Return start, length and number of the phrases in a text: leftmost first, the longest at each position."""
         matches: list[tuple[NDArray[np.intp], NDArray[np.intp], int]] = []
         for length, places in self._candidates(within, last):
             places = places[places + length <= len(within)]
@@ -308,7 +306,7 @@ class _Phrases:
     def _candidates(
         self, within: NDArray[np.uint64], last: NDArray[np.uint64]
     ) -> Iterator[tuple[int, NDArray[np.intp]]]:
-        """Yield each length, longest first, with the places where such a phrase may begin."""
+        """Yield each length, longest first, with the positions where such a phrase may begin."""
         if self.longest > 2 and len(within) > 2:
             two = _row([within[:-2], within[1:-1]])
             max_lengths = np.maximum(

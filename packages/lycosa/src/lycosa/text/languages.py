@@ -1,8 +1,8 @@
 """Languages: codes, spelling rules, stop words and stemmers.
 
 Snowball has stemmers for 34 languages (fewer in older versions of PyStemmer), each with a stop list here. Words of
-other languages are case-folded only. The declared language of a page is trusted: words of another language on it go
-through the wrong stemmer, but the same one on every page of that language.
+other languages are case-folded only. The declared language of a page is trusted: words of another language on it are
+stemmed wrongly, but consistently on all pages of that language.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _CYRILLIC = dict(
     )
 )
 
-# letters with two spellings, or that are dropped, as in the stop lists
+# letters with two spellings, or that are removed, as in the stop lists
 _LETTERS: dict[str, dict[str, str | None]] = {
     "ca": {"·": None},
     "fa": {"ي": "ی", "ى": "ی", "ك": "ک", "ۀ": "ه"},
@@ -164,7 +164,7 @@ def sounds_like(text: str, code: str, default: str) -> bool:
     (True, False)
     """
     text = text[:4000]
-    if sum(letter > "\u024f" for letter in text) > len(text) / 5:  # beyond the Latin letters
+    if sum(letter > "\u024f" for letter in text) > len(text) / 5:  # not Latin letters
         return True
     candidate, others = language(code), language(default).stop_words
     words = _WORD.findall(text.casefold())

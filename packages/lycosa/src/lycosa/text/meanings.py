@@ -11,7 +11,7 @@ from lycosa.text.ontology import Ontology
 def load_ontology(place: str = "") -> Ontology:
     """Load an ontology: WordNet from a directory (default: where it is installed), or a table of relations (TSV).
 
-    Cached per process; a table is read rebuild after it has changed.
+    Cached per process; a table is read again after it has changed.
     """
     if place and not Path(place).is_dir():
         return _load_thesaurus(str(Path(place).absolute()), _file_version(Path(place)))

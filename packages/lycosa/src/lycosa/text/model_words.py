@@ -1,4 +1,4 @@
-"""Mapping of words to the columns of a trained model."""
+"""Map words to the columns of a trained model."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.types import Terms
 from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
 
-UNKNOWN = -1  # column of a word that the model does not have
-_NO_WORD, _NEXT = -2, -3  # in place of a column: a stop word, a break between texts
+UNKNOWN = -1  # word that the model does not have
+_NO_WORD, _NEXT = -2, -3  # instead of a column: a stop word, a break between texts
 
 
 @dataclass
@@ -30,7 +30,7 @@ class ModelWords:
     """
 
     column_of: dict[str, int] = field(repr=False)
-    columns_: NDArray[np.int32] = column(np.int32)  # of each word of the crawl
+    columns_: NDArray[np.int32] = column(np.int32)  # column of each word of the crawl
     size_: int = learned(int)
     tokens_: dict[str, dict[bytes, int]] = learned(dict)
 
@@ -53,10 +53,10 @@ class ModelWords:
         return columns[in_model].astype(np.intp), counts[in_model], counts[~in_model]
 
     def of_texts(self, texts: Sequence[str], language: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return text number and column of each word of some short texts, without stop words."""
+        """Return the text number and the column of each word of short texts, without stop words."""
         joined = "\x01".join(text.replace("\x01", " ").replace("\x02", " ") for text in texts)
         tokens = fold(joined, language).split()
-        if sum(map(len, self.tokens_.values())) > 100_000:  # limit of the cache
+        if sum(map(len, self.tokens_.values())) > 100_000:  # maximum size of the cache
             self.tokens_.clear()
         columns_of = self.tokens_.setdefault(language, {})
         new = [token for token in dict.fromkeys(tokens) if token not in columns_of]

@@ -74,7 +74,7 @@ class NaiveBayes:
                     for s in lengths:
                         posterior = model._posterior(mean, words, s)
                         loss[a, s] += log_loss(posterior, labels[held_out]) * len(held_out)
-            # as log loss; for classes that are never confused, the loss alone would always favour certainty
+            # as log loss; the loss alone would always favour certainty for classes that are never confused
             max_loss = min(loss.values()) + 0.01 * tried
             length, _, smoothing = min((s, posterior, a) for (a, s), posterior in loss.items() if posterior <= max_loss)
             best = (smoothing, length)

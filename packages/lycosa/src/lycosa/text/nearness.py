@@ -1,4 +1,4 @@
-"""Similarity of texts to a topic, over terms that a glossary has read.
+"""Similarity of texts to a topic, by terms from a glossary.
 
 tf is the frequency of a term in a text, w a weight, sim the similarity of two terms, q the topic, T_q its terms.
 
@@ -18,13 +18,13 @@ from lycosa.text.glossary import LanguageTerms
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Vocabulary
 
-# 1 + log f, or f, of a term that occurs f times (f / max f cancels)
+# 1 + log f, or f, of a term that occurs f times (f / max f would give the same values as f)
 Tf = Literal["log", "raw"]
 Numbers = NDArray[np.float64]
 
 
 def ehrig(bags: Bags, words: LanguageTerms) -> Numbers:
-    """Equation 8: sum over the text's terms j and the topic's k of sim(j, k) tf_j tf_k. It grows with the text."""
+    """Equation 8: sum over terms j of the text and k of the topic of sim(j, k) tf_j tf_k, which grows with the text."""
     similarities = words.similarities(bags.columns) @ words.glossary.weights
     return _sums(bags, bags.counts * similarities)
 
@@ -74,5 +74,5 @@ def settings(measure: Measure, a: float, b: float, df: float) -> dict[str, float
 
 
 def _sums(bags: Bags, values: Numbers) -> Numbers:
-    """Return the sum of each bag's values. (Differences of a running sum would round equal texts differently.)"""
+    """Return the sum of each bag's values; differences of a running sum would round equal texts differently."""
     return np.bincount(bags.rows(), values, len(bags)).astype(np.float64)

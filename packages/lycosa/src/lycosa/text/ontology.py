@@ -17,7 +17,7 @@ from lycosa.core.columns import runs
 
 Concepts = NDArray[np.int32]
 
-MAX_CACHED_WORDS = 200_000  # cached words; a crawl never stops meeting new ones
+MAX_CACHED_WORDS = 200_000  # limit of the cache, as a crawl never stops seeing new words
 MAX_WORD_LENGTH = 200  # characters
 MAX_NOTES = 5  # dropped links that are listed by name
 _SPACES = re.compile(r"[\s_]+")
@@ -37,7 +37,7 @@ def fold(word: str) -> str:
 
 @dataclass(slots=True)
 class ConceptEdges:
-    """Directed links between concepts: those of c lead to `targets[starts[c] : starts[c + 1]]`.
+    """Directed links between concepts: concept c links to `targets[starts[c] : starts[c + 1]]`.
 
     >>> edges = ConceptEdges.between([0, 2, 0], [1, 1, 2], concepts=3)
     >>> edges.of(0).tolist(), edges.of(1).tolist(), edges.reverse().of(1).tolist()
@@ -51,7 +51,7 @@ class ConceptEdges:
     def between(
         cls, sources: Sequence[int] | NDArray[Any], targets: Sequence[int] | NDArray[Any], concepts: int
     ) -> ConceptEdges:
-        """Make links from `sources` to `targets`, sorted, without duplicates and self-links."""
+        """Create links from `sources` to `targets`, sorted, without duplicates and self-links."""
         start, end = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
         pairs = start[start != end] * concepts + end[start != end]
         pairs.sort()
@@ -145,17 +145,17 @@ class Ontology:
     (['animal'], [0, 1, 1], [0, 2])
     """
 
-    names: Sequence[str] = field(repr=False)  # of each concept, for display
-    parents: ConceptEdges = field(repr=False)  # IS-A: from a concept to the broader ones, without cycles
-    related: ConceptEdges = field(repr=False)  # every relation, both ways, IS-A included
+    names: Sequence[str] = field(repr=False)  # display name of each concept
+    parents: ConceptEdges = field(repr=False)  # IS-A links from a concept to broader ones, without cycles
+    related: ConceptEdges = field(repr=False)  # all relations in both directions, including IS-A
     depth: NDArray[np.int32] = field(repr=False)
-    longest: int  # words in the longest label
+    longest: int  # number of words of the longest label
     source: str
     digest: str
     dictionary: Dictionary = field(repr=False)
     notes: list[str] = field(default_factory=list, repr=False)  # dropped links, shown to the user
     language: str = ""  # language code of the words; "" matches any language
-    # rebuilds it in another process, if that is faster than pickling
+    # function and arguments to rebuild it in another process, if that is faster than pickling
     rebuild: tuple[Callable[..., Ontology], tuple[Any, ...]] | None = field(default=None, repr=False)
     _known: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = field(default_factory=dict, init=False, repr=False)
 
@@ -166,7 +166,7 @@ class Ontology:
         related: Iterable[tuple[str, str]] = (),
         source: str = "",
     ) -> Ontology:
-        """Make an ontology from labels; `broader` has pairs of a concept and a broader one.
+        """Create an ontology from labels; `broader` has pairs of a concept and a broader one.
 
         Concepts without labels get no words. An IS-A link that would close a cycle is dropped with a note, but stays
         among the related ones.

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from lycosa.text.vocabulary import CLOSES, OPENS, SKIP
 
 MIN_WORDS = 60  # words without stop words; shorter texts are never stuffed
-# Sample of a page: at most MOST words, from BLOCKS blocks of BLOCK words and link marks.
+# Sample of a page: at most MAX_WORDS words, from BLOCKS blocks of BLOCK words and link marks.
 MAX_WORDS, BLOCKS, BLOCK = 512, 4, 384
 
 
 def quality(ids: NDArray[np.int32]) -> float:
     """Return the quality of a page's text from 0 (stuffed) to 1 (prose or a plain list); `ids` are its words in order.
 
-    Words in links are used only if there are few others. Features:
+    Words in links are used only if there are few other words. Features:
 
     - repetition: the probability that two random words are the same;
     - vocabulary size for the length (Heaps 1978);
@@ -36,7 +36,7 @@ def quality(ids: NDArray[np.int32]) -> float:
     ...     return quality(Vocabulary().read(Page("ok", marked=text)).ids)
     >>> read("coral reef bleaching, best reef coral, cheap coral reefs, reef coral bleaching, " * 20) < .01
     True
-    >>> read("Too short to progress.")
+    >>> read("Too short to judge.")
     1.0
     """
     if len(ids) < MIN_WORDS:

@@ -82,7 +82,7 @@ class WordSimilarity:
     need not be on the shortest path between the senses; L and H are independent, as in the paper.
 
     The constructor compares the given words with the whole ontology, by sweeps up from each sense and then down,
-    parents before children. This takes some milliseconds and one float64 per word and concept; `rows` then looks values
+    parents before children. This takes some milliseconds and one float64 per word and concept; `rows` only looks values
     up.
 
     >>> from lycosa.text.ontology import Ontology
@@ -188,9 +188,8 @@ def checked_parameters(measure: str, parameters: dict[str, float]) -> dict[str, 
     defaults = {"ehrig": {"df": 0.5}, "li": {"a": 0.2, "b": 0.6}}.get(measure, {})
     for name, number in parameters.items():
         if name not in defaults:
-            raise ValueError(
-                f"the measure {measure} has no parameter {name!r}; it has {' and '.join(defaults) or 'none'}"
-            )
+            message = f"the measure {measure} has no parameter {name!r}; it has {' and '.join(defaults) or 'none'}"
+            raise ValueError(message)
         if not (0 < number < 1 if name == "df" else 0 < number < np.inf):
             raise ValueError(f"'{name}' is {number:g}: it must be above 0{' and below 1' if name == 'df' else ''}")
     return {**defaults, **parameters}
@@ -232,9 +231,7 @@ def _ancestor_depths(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDA
 
 
 def _distances(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDArray[np.float32]:
-    """Return the links between each concept and each word, through one of the given ancestors; infinite if there is
-    none.
-    """
+    """Return the links between each concept and word through one of the given ancestors; infinite if there is none."""
     distances = np.full((len(ontology), len(above)), np.inf, np.float32)
     for word, tops in enumerate(above):
         distances[list(tops), word] = list(tops.values())

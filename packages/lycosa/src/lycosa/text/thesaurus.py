@@ -12,7 +12,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.files import read_input
 from lycosa.text.ontology import MAX_WORD_LENGTH, Ontology, fold
 
-MAX_BYTES = 64_000_000  # bytes
+MAX_BYTES = 64_000_000
 RELATIONS = ("is-a", "broader", "narrower", "related", "part-of", "synonym")
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<!--.{0,200}?-->", re.DOTALL)
@@ -38,10 +38,8 @@ def read_thesaurus(path: Path) -> Ontology:
         else:
             links.append((a, relation, b))
     if not terms.written:
-        raise InputError(
-            "empty-file",
-            f"the ontology {path} is empty: write a term, a relation and a term on each line, separated by tabs",
-        )
+        message = f"the ontology {path} is empty: write a term, a relation and a term on each line, separated by tabs"
+        raise InputError("empty-file", message)
     labels: dict[str, list[str]] = {}
     for key, term in terms.written.items():
         labels.setdefault(terms.written[terms.of(key)], []).extend(words_for(term))
@@ -110,24 +108,20 @@ def _rows(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
         where = f"{path}, line {number}"
         cells = [cell.strip() for cell in line.rstrip("\r").split("\t")]
         if len(cells) != 3 or not cells[0] or not cells[2]:
-            raise InputError(
-                "bad-row", f"{where}: {line.strip()[:80]!r} is not a term, a relation and a term separated by tabs"
-            )
+            message = f"{where}: {line.strip()[:80]!r} is not a term, a relation and a term separated by tabs"
+            raise InputError("bad-row", message)
         is_title, has_rows = not has_rows, True
         relation = re.sub(r"[\s_]+", "-", cells[1].strip().lower())
         if relation in RELATIONS:
             yield _term(cells[0], where), relation, _term(cells[2], where)
         elif not (is_title and relation in ("relation", "relations", "relationship", "predicate")):
-            raise InputError(
-                "unknown-name", f"{where}: unknown relation {cells[1][:80]!r}; use one of {', '.join(RELATIONS)}"
-            )
+            message = f"{where}: unknown relation {cells[1][:80]!r}; use one of {', '.join(RELATIONS)}"
+            raise InputError("unknown-name", message)
 
 
 def _term(cell: str, where: str) -> str:
     words = words_for(cell)
     if not words:
-        raise InputError(
-            "bad-value",
-            f"{where}: {cell[:80]!r} is not a term: it has no letters, or more than {MAX_WORD_LENGTH} characters",
-        )
+        message = f"{where}: {cell[:80]!r} is not a term: it has no letters, or more than {MAX_WORD_LENGTH} characters"
+        raise InputError("bad-value", message)
     return words[0]

@@ -1,13 +1,13 @@
 """Tokenise and stem text.
 
 The fast path for plain English (2,800 words in 0.06 ms) works on bytes: one `bytes.translate` folds case and turns
-ASCII punctuation into spaces. Only new tokens go through the slow path, `stem_all`.
+ASCII punctuation into spaces. Only new tokens take the slow path, `stem_all`.
 
 Beyond ASCII: the lead bytes of U+0080-U+00BF and U+2000-U+2FFF (quotes, dashes, no-break spaces) become spaces too, and
 the slow path drops the remaining continuation bytes. Each Chinese character is a word.
 
 Words are stemmed by the language of their page (default: English). In English, words beyond ASCII are folded but not
-stemmed; in other languages every word goes through the language's stemmer, including English words.
+stemmed; in other languages every word is stemmed by the language's stemmer, including English words.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lycosa.text.languages import language as language_of
 from lycosa.text.stopwords import ENGLISH as STOP_WORDS
 
 OPEN_TOKEN, CLOSE_TOKEN = b"\x01", b"\x02"  # start and end of a link
-MAX_WORD_LENGTH = 40  # characters of a word
+MAX_WORD_LENGTH = 40
 _TABLE = bytearray(range(256))
 for _byte in range(128):
     _TABLE[_byte] = ord(chr(_byte).lower()) if chr(_byte).isalnum() else 32
@@ -41,7 +41,7 @@ _HAN = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
 _LEFTOVER = bytes(range(0x80, 0xC0))
 _ENGLISH = Stemmer.Stemmer("english", 0)
 
-_MAX_TOKEN_BYTES = 12 * MAX_WORD_LENGTH  # bytes: no word in any script is longer, and normalising could be very slow
+_MAX_TOKEN_BYTES = 12 * MAX_WORD_LENGTH  # no word in any script is longer, and normalising could be very slow
 
 
 def fold(text: str, language: str = ENGLISH) -> bytes:
@@ -55,7 +55,7 @@ def fold(text: str, language: str = ENGLISH) -> bytes:
     bare = text.encode("utf-8", "replace")
     raw = _marks_apart(bare)
     length = len(text) + len(raw) - len(bare)
-    if len(raw) > length + length // 8:  # Chinese characters are searched for only if a good part is not ASCII
+    if len(raw) > length + length // 8:  # search for Chinese characters only if a large part is not ASCII
         raw = _marks_apart(_HAN.sub(r" \1 ", text).encode("utf-8", "replace"))
     return raw.translate(_FOLD)
 
@@ -113,7 +113,7 @@ def _word(token: bytes, language: Language) -> str:
     if token.isascii():
         word = language.normalise(token.decode())
     else:
-        word = unicodedata.normalize("NFKC", _compose(token))  # case folding may decompose letters
+        word = unicodedata.normalize("NFKC", _compose(token))  # again, as case folding may decompose letters
         # Some scripts write vowels as marks, which can end a word but not begin it.
         word = word.strip("".join({c for c in word if not c.isalnum() and unicodedata.category(c)[0] != "M"}))
         word = language.normalise(word.lstrip("".join({c for c in word if not c.isalnum()})))
@@ -162,7 +162,7 @@ _BITS = 20
 class Lexicon:
     """Ids of raw tokens; calls `look_up` for new tokens.
 
-    The table has 2^`bits` slots of 12 bytes; everything is forgotten after `most` tokens (default: a million).
+    The table has 2^`bits` slots of 12 bytes; it is cleared after `most` tokens (default: a million).
 
     >>> lexicon = Lexicon(look_up=lambda tokens: [len(token) for token in tokens])
     >>> lexicon.ids(b"coral reef bleaching coral").tolist()
@@ -196,7 +196,7 @@ class Lexicon:
             slots, keys = slots[misses], keys[misses]
             empty = self._keys[slots] == 0
             self._keys[slots[empty]] = keys[empty]
-            # If several new tokens share a slot, the last one has written its key: only its id may be stored.
+            # Of several new tokens that share a slot, the last one has written its key, so only its id may be stored.
             in_slot = self._keys[slots] == keys
             self._ids[slots[in_slot]] = new_ids[in_slot]
         return ids
@@ -268,18 +268,18 @@ def _keys(buffer: bytes, starts: NDArray[np.intp], lengths: NDArray[np.intp]) ->
     return keys
 
 
-# file extensions without a meaning
+# file extensions that carry no meaning
 _ENDING = re.compile(r"\.(?:[sx]?html?|php\d?|aspx?|jspx?|cgi|do)$", re.IGNORECASE)
-# borders in camelCase; not after one small letter: iPhone, eBay
+# boundaries in camelCase, except after a single lowercase letter: iPhone, eBay
 _CAMEL_BORDER = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])|(?<=[A-Z][A-Z])(?=[A-Z][a-z])")
-# letters, with a digit or two among them (mp3, covid19), or a year
+# letters with one or two digits among them (mp3, covid19), or a year
 _WORD = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[^\W\d_]+(?:\d{1,2}(?!\d)[^\W\d_]*)*")
-# second labels below a country: co.uk, com.au
+# second-level labels of country domains: co.uk, com.au
 _UNDER_COUNTRIES = frozenset(("ac", "co", "com", "edu", "go", "gob", "gov", "govt", "ne", "net", "or", "org"))
-MAX_URL_LENGTH = 2000  # characters read of a URL
+MAX_URL_LENGTH = 2000
 
 
-@lru_cache(maxsize=1 << 14)  # menu links recur on every page of a site
+@lru_cache(maxsize=1 << 14)  # cached, as menu links recur on every page of a site
 def url_words(url: str) -> str:
     """Return the words of a URL's host, path and query, separated by spaces, in original case.
 

@@ -1,7 +1,7 @@
 """Vocabulary of a crawl: pages as arrays of term ids.
 
-A page is tokenised once, and all parts of Lycosa share the resulting array. Term ids are assigned in the order in which
-the log met the terms, so the vocabulary can be rebuilt by replaying the log.
+A page is tokenised once, and all parts of Lycosa share the resulting array. Term ids are assigned in the order of first
+occurrence in the log, so the vocabulary can be rebuilt by replaying the log.
 
 Each language has its own tokeniser, but the terms are common: a stem has one id in all languages. The log keeps stems,
 so a replay does not depend on languages.
@@ -23,13 +23,13 @@ from lycosa.text.fingerprint import TermHashes
 from lycosa.text.languages import ENGLISH, code_of, sounds_like
 from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, Tokens, fold, fold_all, new_among, url_words
 
-# ids: stop word or single letter, start of a link, its end, next part of a page
+# ids of a stop word or single letter, the start of a link, its end, the next part of a page
 SKIP, OPENS, CLOSES, BREAK = -1, -2, -3, -4
-HEAD = 2000  # characters of the main part that stand for the topic of a page
-LEXICONS = 8  # languages beside the vocabulary's own whose tokens are cached: 131,072 tokens, 3 MB each
+HEAD = 2000  # characters of the main part that represent the topic of a page
+LEXICONS = 8  # cached languages besides the vocabulary's own, with 131,072 tokens or 3 MB each
 _UNKNOWN = -9
 
-_BREAK_TOKEN = b"\x03"  # `fold` leaves none of these in a text
+_BREAK_TOKEN = b"\x03"  # never occurs in a text returned by `fold`
 _MARKS = {OPEN_TOKEN: OPENS, CLOSE_TOKEN: CLOSES, _BREAK_TOKEN: BREAK}
 _BREAK_BETWEEN = b" " + _BREAK_TOKEN + b" "
 _PARTS = (TITLE, HEADING, LEAD, ADDRESS)
@@ -50,13 +50,13 @@ class PageWords:
     terms: Terms
     simhash: int
     vocabulary: Vocabulary
-    language: str = ENGLISH  # of stop words and stemmer; empty: none
-    head: Head | None = None  # beginning of the page; None if it was not read just now
+    language: str = ENGLISH  # language of stop words and stemmer; "" for none
+    head: Head | None = None  # beginning of the page; None if the page was restored from the log
 
     def spans(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return start and end of each link's words in `ids`, by the link's position on the page.
 
-        Empty if the marks are unbalanced: then anchors have to be read from the links themselves.
+        Empty if the marks are unbalanced, so that anchors have to be read from the links themselves.
         """
         opens = np.flatnonzero(self.ids == OPENS)
         closes = np.flatnonzero(self.ids == CLOSES)
@@ -70,7 +70,7 @@ class PageWords:
 
 
 class Vocabulary:
-    """All terms met so far, with the number of pages that contain each.
+    """Terms of all pages so far, with the number of pages that contain each.
 
     >>> words = Vocabulary()
     >>> reading = words.read(Page("ok", marked="Corals bleach; the \\x01bleaching reef\\x02 too."))
@@ -94,7 +94,7 @@ class Vocabulary:
         self.terms: list[str] = []
         self.id_of: dict[str, int] = {}
         self.pages = 0
-        self.frequency = np.zeros(4096, np.uint32)  # pages of the log with each term
+        self.frequency = np.zeros(4096, np.uint32)  # number of pages of the log with each term
         self._own = _Language(Tokens(self.language))
         self._others: dict[str, _Language] = {}
         self.term_hashes = TermHashes()
@@ -115,10 +115,10 @@ class Vocabulary:
         return PageWords(ids, bag, self.term_hashes.simhash(bag.ids, bag.counts), self, language, head)
 
     def numbered(self, page: Page) -> tuple[str, NDArray[np.int32], Head | None]:
-        """Return the page's language, the ids of all its words (the whole page, then part by part), and its head."""
+        """Return the language of a page, the ids of its words (the whole page, then part by part), and its head."""
         language = self._language_of(page)
         known = self._known(language)
-        # The whole page comes first, so that ids do not depend on the parts.
+        # The whole page first, so that ids do not depend on the parts.
         parts = [f"{page.title} {page.marked}", page.title, page.headings, page.lead, url_words(page.node), page.main]
         # the cut may split a word, so its terms are not added to the vocabulary
         parts.append(f"{page.title} {(page.main or page.text)[:HEAD]}")
@@ -150,9 +150,7 @@ class Vocabulary:
     def _part_marks(
         self, bag: Terms, all_ids: NDArray[np.int32], breaks: list[int], title: NDArray[np.int32]
     ) -> NDArray[np.uint8]:
-        """Return the parts in which each term of the bag occurs; `title` has the title words that are not in the main
-        part.
-        """
+        """Return the parts in which each term of the bag occurs; `title` has title words outside of the main part."""
         if len(self._marked) < len(self.terms):
             self._marked = np.zeros(len(self.frequency), np.uint8)
         marked = self._marked
@@ -168,7 +166,7 @@ class Vocabulary:
         return marks
 
     def _language_of(self, page: Page) -> str:
-        """Return the declared language. A guessed one must pass `sounds_like`, since lists of names confuse the
+        """Return the declared language, or a guessed one that passes `sounds_like`, as lists of names confuse the
         guesser.
         """
         language = code_of(page.language, self.language)
@@ -178,13 +176,14 @@ class Vocabulary:
 
     def learn(self, visit: Visit) -> None:
         """Learn the new words and the page frequencies of a recorded visit."""
-        if visit.terms.new and visit.terms.new[-1] not in self.id_of:  # replayed; live, `read` has added them
+        # replayed from the log; in a live crawl `read` has added them
+        if visit.terms.new and visit.terms.new[-1] not in self.id_of:
             self._append(visit.terms.new)
-        if len(visit.terms.ids) and visit.kind != "revisit":  # a revisit is another version of a page that was counted
+        # a revisit is another version of a page that is already counted
+        if len(visit.terms.ids) and visit.kind != "revisit":
             if int(visit.terms.ids.max()) >= len(self.terms):
-                raise DamagedError(
-                    f"the log is damaged, {visit.node} has words that no visit brought: lycosa check DIR"
-                )
+                message = f"the log is damaged, {visit.node} has words that no visit brought: lycosa check DIR"
+                raise DamagedError(message)
             self._fit()
             self.pages += 1
             self.frequency[visit.terms.ids] += 1
@@ -197,7 +196,7 @@ class Vocabulary:
         self.id_of = dict(zip(self.terms, range(len(self.terms)), strict=True))
 
     def follow(self, stems: list[str]) -> None:
-        """Number the words like a crawl; `stems` are all of its words so far (`Table.stems`), in order.
+        """Take over the word ids of a crawl; `stems` are all of its words so far (`Table.stems`), in order.
 
         For components with a vocabulary of their own that do not see every visit.
         """
@@ -211,9 +210,7 @@ class Vocabulary:
             self.terms.append(term)
 
     def idf(self, ids: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Return the inverse document frequency of terms in the crawl so far; equal for all words before the first
-        page.
-        """
+        """Return the inverse document frequency of terms in the crawl so far; all are equal before the first page."""
         return self.idf_by(self.frequency[ids])
 
     def idf_by(self, frequency: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
@@ -273,7 +270,7 @@ PARTS = ("context", "anchor", "url")
 
 @dataclass(slots=True)
 class LinkTexts:
-    """Token numbers of several texts; those of text i are `numbers[starts[i] : starts[i + 1]]`.
+    """Token numbers of several texts; text i has `numbers[starts[i] : starts[i + 1]]`.
 
     >>> links = Links(["http://a.test/reef"], ["Reefs"], ["On reefs"], [""], [0])
     >>> read = LinkTexts.of(links, Tokens())
@@ -311,7 +308,7 @@ class LinkTexts:
         return np.repeat(np.arange(len(starts) - 1), np.diff(starts)), self.numbers[starts[0] : starts[-1]]
 
     def take(self, texts: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """Return the place in `texts` and the token of each word of some texts."""
+        """Return the index in `texts` and the token of each word of the given texts."""
         starts = self.starts[texts]
         lengths = self.starts[texts + 1] - starts
         return np.repeat(np.arange(len(texts)), lengths), self.numbers.take(runs(starts, lengths))

@@ -6,8 +6,8 @@
 
 and the same for verbs, adjectives and adverbs. The number of a synset is the byte offset of its line, so every
 reference can be checked. The eight large files have 28 MB, and parsing them into Python objects would take two seconds.
-So they stay byte arrays: fields are located by the positions of spaces, numbers are parsed column-wise, and only the
-words of the index become strings.
+They are therefore kept as byte arrays: fields are located by the positions of spaces, numbers are parsed column-wise,
+and only the words of the index become strings.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from lycosa.core.files import read_whole
 from lycosa.text.languages import ENGLISH
 from lycosa.text.ontology import ConceptEdges, Ontology, acyclic, depths, dropped_link_notes
 
-KINDS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}  # parts of speech, as in file names, and their letters
-REMEDY = "install WordNet again, or name a directory that has its files with --ontology DIR"
+KINDS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}  # parts of speech in file names, and their letters
+REMEDY = "install WordNet again, or give a directory that has its files with --ontology DIR"
 FILES = tuple(name for kind in KINDS for name in (f"data.{kind}", f"index.{kind}", f"{kind}.exc"))
 
 # Morphy's rules of detachment: ending and replacement (manual page morphy(7WN))
@@ -44,7 +44,7 @@ ENDINGS = {
 
 _Rules = dict[str, list[tuple[str, str]]]
 
-_RULES: dict[str, _Rules] = {kind: {} for kind in ENDINGS}  # by last letter
+_RULES: dict[str, _Rules] = {kind: {} for kind in ENDINGS}  # rules by last letter of the ending
 for _kind, _text in ENDINGS.items():
     for _ending, _instead in (rule.split(":") for rule in _text.split()):
         _RULES[_kind].setdefault(_ending[-1], []).append((_ending, _instead))
@@ -69,10 +69,8 @@ def find_wordnet(place: str = "") -> Path:
                 (directory for directory in (Path(named), Path(named, "dict")) if _has_wordnet(directory)), None
             )
             if existing is None:
-                raise InputError(
-                    "missing-file",
-                    f"{option} {named} has no WordNet files such as data.noun: give the directory that has them",
-                )
+                message = f"{option} {named} has no WordNet files such as data.noun: give the directory that has them"
+                raise InputError("missing-file", message)
             return existing
     for directory in usual_places():
         if _has_wordnet(directory):
@@ -133,7 +131,7 @@ class Lemmas:
         first: Positions,
     ) -> None:
         self._parts = [(kind, entries, exceptions[kind], _RULES[kind]) for kind, entries in rows.items()]
-        self._entries = rows  # of each part of speech: words of its index, and their rows of `senses`
+        self._entries = rows  # for each part of speech: words of its index, and their rows in `senses`
         self._senses = senses
         # word w is `text[at[w] : at[w + 1]]`; synset s has the words from `first[s]` on
         self._text, self._at, self._first = text, at, first
@@ -215,7 +213,7 @@ def _detach(word: str, kind: str, entries: dict[str, int], rules: _Rules) -> str
 
 
 class Names(Sequence[str]):
-    """The names of all synsets, computed on demand."""
+    """Names of all synsets, computed on demand."""
 
     def __init__(self, lemmas: Lemmas, starts: dict[str, int], count: int) -> None:
         self._lemmas, self._starts, self._count = lemmas, starts, count
@@ -291,14 +289,14 @@ def _offsets(counts: list[Positions]) -> NDArray[np.intp]:
 
 @dataclass
 class _File:
-    """A database file: its bytes, and where the lines of its table begin and end."""
+    """Database file: its bytes, and the bounds of the lines of its table."""
 
     path: Path
     content: bytes
     buffer: NDArray[np.uint8]
     begins: Positions
     ends: Positions
-    lines: Positions  # line numbers, from 1, without the licence
+    lines: Positions  # line numbers, starting at 1; lines of the licence are skipped
 
     @classmethod
     def read(cls, directory: Path, name: str, digest: xxhash.xxh3_64) -> _File:
@@ -353,7 +351,7 @@ class _Synsets:
     word_counts: Positions
     word_lengths: Positions
     words: bytes
-    pointer_of: Positions  # synset that each pointer starts from
+    pointer_of: Positions  # source synset of each pointer
     pointer_to: Positions
     pointer_kind: NDArray[np.uint8]
     is_a: NDArray[np.bool_]
@@ -491,7 +489,7 @@ def _read_exceptions(directory: Path, name: str, digest: xxhash.xxh3_64) -> dict
 
 def _content(path: Path) -> bytes:
     try:
-        return read_whole(path, 200_000_000)  # bytes; the file of nouns has 15 million
+        return read_whole(path, 200_000_000)  # limit in bytes; the file of nouns has 15 million
     except FileNotFoundError:
         raise InputError("missing-file", f"WordNet is not complete: {path} is missing; {REMEDY}") from None
     except OSError as error:

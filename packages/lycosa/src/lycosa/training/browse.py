@@ -23,14 +23,14 @@ from lycosa.training.sources import PageLoader
 from lycosa.training.train_model import check_out
 
 MAX_CLUSTERS = 1000
-FEW_RELEVANT_PAGES = 10  # fewer relevant pages get a warning
+FEW_RELEVANT_PAGES = 10  # a warning is shown if there are fewer
 
 
 @dataclass
 class BrowsingResult(Account):
     browsing: Browsing
     out: Path
-    # of each clustering: pages, relevant pages and words per cluster
+    # for each clustering: pages, relevant pages and words of each cluster
     clusters: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     @property
@@ -46,19 +46,19 @@ def train_browse(
     *,
     unlabelled: str = "path",
     positives_only: bool = False,
-    states: int = 4,  # hidden states: relevant, one step away, two, farther
-    clusters: int = 5,  # K of Batsakis 2007, 3.4.1: four clusters of irrelevant pages, and one of the relevant ones
+    states: int = 4,  # hidden states: relevant, one step away, two steps, farther
+    clusters: int = 5,  # K of Batsakis 2007, 3.4.1: four clusters of irrelevant pages, and one of relevant pages
     gap: float = 30.0,
-    most: int = 3000,  # each page of a crawl is compared with all training pages
+    most: int = 3000,  # limit, since each page of a crawl is compared with all training pages
     language: str = "en",
-    labels: Mapping[str, bool] | None = None,  # override the labels of the record
+    labels: Mapping[str, bool] | None = None,  # overrides the labels of the record
     seed: int = 0,
     progress: ProgressCallback = no_progress,
 ) -> BrowsingResult:
-    """Make a training set from a browsing record and write it to a file.
+    """Create a training set from a browsing record and write it to a file.
 
     1. Read the visits and labels. 2. Compute the distance of each page to a relevant one. 3. Choose the training pages.
-    4. Get the text of pages that the record has no words of. 5. Cluster the pages. 6. Write the file.
+    4. Load the text of pages whose words are missing in the record. 5. Cluster the pages. 6. Write the file.
 
     Treatment of pages by label:
 
@@ -131,7 +131,7 @@ def train_browse(
 
 @dataclass
 class BrowsingTrail:
-    """The pages of a record and the steps between them."""
+    """Pages of a browsing record, and the steps between them."""
 
     urls: list[str]
     labels: NDArray[np.intp]  # 1: relevant, 0: irrelevant, -1: no label
@@ -202,9 +202,8 @@ def _in_order(visits: list[BrowsingVisit], gap: float) -> list[tuple[str, str]]:
 
 def _check(out: Path, unlabelled: str, states: int, clusters: int, gap: float, most: int, seed: int) -> None:
     if unlabelled not in ("path", "no"):
-        raise InputError(
-            "bad-value", f"--unlabelled is {unlabelled}: it must be path (on paths only) or no (irrelevant)"
-        )
+        message = f"--unlabelled is {unlabelled}: it must be path (on paths only) or no (irrelevant)"
+        raise InputError("bad-value", message)
     if not 2 <= states <= MAX_STATES:
         raise InputError("out-of-range", f"--states is {states}: it must be 2 to {MAX_STATES}")
     if not 2 <= clusters <= MAX_CLUSTERS:
@@ -239,17 +238,14 @@ def _check_words(
             f"{record.corpus.in_brackets()}: put their text into the record, or give an archive with --pages",
         )
     if not negatives:
-        raise InputError(
-            "no-negatives",
-            f"{_no_negatives(source)} (the labelled ones could not be read{record.corpus.in_brackets()})",
-        )
+        message = f"{_no_negatives(source)} (the labelled ones could not be read{record.corpus.in_brackets()})"
+        raise InputError("no-negatives", message)
 
 
 def _check_labels(trail: BrowsingTrail, source: Path) -> None:
     if not (trail.labels == 1).any():
-        raise InputError(
-            "no-positives", f'no page of {source} is labelled as relevant: label some in the record ("relevant": true)'
-        )
+        message = f'no page of {source} is labelled as relevant: label some in the record ("relevant": true)'
+        raise InputError("no-positives", message)
 
 
 def _no_negatives(source: Path) -> str:
@@ -331,7 +327,8 @@ def _terms(corpus: Corpus, rows: NDArray[np.intp], relevant: NDArray[np.bool_]) 
     for row, relevant_count in zip(rows.tolist(), relevant.tolist(), strict=True):
         frequency[corpus.pages[row].terms.ids] += 1
         wanted[corpus.pages[row].terms.ids] += relevant_count
-    min_pages = MIN_PAGES_PER_TERM if len(rows) >= 100 else 1  # with few pages, even words of a single page count
+    # if there are few pages, even words of a single page count
+    min_pages = MIN_PAGES_PER_TERM if len(rows) >= 100 else 1
     terms = np.flatnonzero((frequency >= min_pages) | (wanted > 0))
     order = np.lexsort((-frequency[terms], wanted[terms] == 0))
     return np.sort(terms[order[:MAX_TERMS]])

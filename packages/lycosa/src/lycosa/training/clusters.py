@@ -31,7 +31,7 @@ class Points:
 
     @classmethod
     def of(cls, bags: Bags, terms: int, weights: NDArray[np.float64] | None = None) -> Points:
-        """Make tf-idf vectors of unit length; `weights` replaces the idf of these pages."""
+        """Create tf-idf vectors of unit length; `weights` replaces the idf of these pages."""
         rarity = idf(bags.document_frequency(terms), len(bags)) if weights is None else weights.astype(np.float32)
         return cls(bags, unit(bags, rarity), terms)
 
@@ -54,13 +54,13 @@ class Points:
         product = self.bags.times(self.values, np.ascontiguousarray(centres.T, np.float32))
         length = self.bags.totals(self.values * self.values)
         squares: NDArray[np.float64] = np.maximum(length[:, None] - 2 * product + (centres**2).sum(axis=1), 0.0)
-        squares[squares < 1e-7] = 0.0  # float32 error of two pages with the same words
+        squares[squares < 1e-7] = 0.0  # rounding error of two pages with the same words
         return squares
 
 
 @dataclass(slots=True)
 class Clustering:
-    """Cluster of each page, numbered in order of first occurrence, with squared distances."""
+    """Clusters of pages, numbered in order of first occurrence, with the squared distance of each page."""
 
     labels: NDArray[np.intp]
     squares: NDArray[np.float64]  # squared distance of each page to its cluster's mean
@@ -78,8 +78,8 @@ def kmeans(points: Points, k: int, seed: int = 0, restarts: int = 8) -> Clusteri
     2. Each page goes to the nearest centre, and each centre moves to the mean of its pages, until nothing changes.
     3. An empty cluster takes the page that is farthest from its own centre.
 
-    The best of `restarts` runs counts; the result depends on the seed only. With fewer than k distinct pages there are
-    fewer clusters.
+    The best of `restarts` runs is returned; the result depends on the seed only. With fewer than k distinct pages there
+    are fewer clusters.
 
     >>> pages = Bags.of([([0], [1]), ([1], [1]), ([0], [2]), ([1], [3])])
     >>> kmeans(Points.of(pages, 2), 2).labels.tolist()
@@ -213,15 +213,16 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50) ->
 
 
 def _split(points: Points, clustering: Clustering, most: int, seed: int, whole: set[bytes]) -> NDArray[np.float64]:
-    """Return all centres, with two for each cluster that is better split; the best splits if there is no room for all.
+    """Return all centres, with two for each cluster that should be split; only the best splits if there is no room for
+    all.
 
-    `whole` collects the clusters that are better left whole, to avoid retries.
+    `whole` collects the clusters that should not be split, to avoid retries.
     """
     means = points.means(clustering.labels, clustering.count)
     splits: list[tuple[float, int, NDArray[np.float64]]] = []
     for cluster in range(clustering.count):
         rows = np.flatnonzero(clustering.labels == cluster)
-        if len(rows) < 3 or rows.tobytes() in whole:  # splitting two pages leaves nothing to estimate a variance from
+        if len(rows) < 3 or rows.tobytes() in whole:  # two pages cannot be split, as no variance could be estimated
             continue
         own_points = points.take(rows)
         together, apart = kmeans(own_points, 1), kmeans(own_points, 2, seed, restarts=4)
@@ -276,7 +277,7 @@ def describe(browsing: Browsing, kind: Clusters) -> list[dict[str, Any]]:
     rows = []
     for number, mean in zip(numbers, means, strict=True):
         own_points = labels == number
-        best = np.argsort(-mean, kind="stable")[:6]  # words that describe a cluster
+        best = np.argsort(-mean, kind="stable")[:6]  # most typical words of a cluster
         rows.append(
             {
                 "cluster": number,

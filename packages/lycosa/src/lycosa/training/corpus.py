@@ -16,8 +16,8 @@ from lycosa.text.bags import Bags
 from lycosa.text.fingerprint import NEAR_DUPLICATE_BITS, distance
 from lycosa.text.vocabulary import Vocabulary
 
-MAX_TERMS = 50_000  # terms of a model, the most frequent ones
-MIN_PAGES_PER_TERM = 2  # least number of pages that a term occurs on
+MAX_TERMS = 50_000  # maximum number of terms of a model; the most frequent ones are kept
+MIN_PAGES_PER_TERM = 2  # minimum number of pages that a term occurs on
 _BLOCKS = NEAR_DUPLICATE_BITS + 1
 
 
@@ -103,7 +103,7 @@ class Corpus(Account):
         for row in rows.tolist():
             frequency[self.pages[row].terms.ids] += 1
         common = np.flatnonzero(frequency >= MIN_PAGES_PER_TERM)
-        if not len(common):  # a handful of pages that share no word
+        if not len(common):  # a few pages that share no word
             common = np.flatnonzero(frequency)
         most = common[np.argsort(-frequency[common], kind="stable")][:MAX_TERMS]
         terms: list[int] = np.sort(most).tolist()

@@ -1,7 +1,7 @@
 """Count words in a collection of pages: the statistics for `--background`.
 
 Duplicate pages count once. Words of menus and footers would seem common, so sequences of four words that occur on a
-twentieth of the pages are taken for boilerplate and not counted.
+twentieth of the pages are treated as boilerplate and not counted.
 """
 
 from __future__ import annotations
@@ -27,19 +27,18 @@ from lycosa.training.sources import HTML, TEXT, read_file
 from lycosa.web.html import ParsedPage, detect_language_code, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 
-MAX_TERMS = 30_000  # the most frequent ones; rarer stems count as seen once
+MAX_TERMS = 30_000  # the most frequent ones are kept; rarer stems count as seen once
 SEQUENCE_LENGTH, MIN_PAGE_SHARE, MIN_PAGES = (
     4,
     0.05,
     20,
-)  # boilerplate: sequence length in words, share of the pages, least number of pages
+)  # of boilerplate: sequence length in words, share of pages, minimum number of pages
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _WARC = (".warc", ".warc.gz", ".warc.zst")
 
 
 def measure(sources: Iterable[str], terms: int = MAX_TERMS, source: str = "") -> Background:
-    """Return document frequencies of WARC files, crawl directories, directories of HTML and text files, or single
-    files.
+    """Return document frequencies of WARC files, crawl directories, directories of HTML and text files, or files.
 
     Pages that are not in the main language are dropped, since mixed stems are useless for both languages.
     """
@@ -50,9 +49,8 @@ def measure(sources: Iterable[str], terms: int = MAX_TERMS, source: str = "") ->
         return _measure(sources, terms, source)
     except OSError as error:
         problem = f"cannot read {error.filename}" if error.filename else "cannot write a temporary file"
-        raise InputError(
-            "cannot-write", f"{problem}: {error.strerror}; free some space, or set TMPDIR to another disk"
-        ) from error
+        message = f"{problem}: {error.strerror}; free some space, or set TMPDIR to another disk"
+        raise InputError("cannot-write", message) from error
 
 
 def _measure(sources: list[str], terms: int, source: str) -> Background:
@@ -112,14 +110,12 @@ def documents(source: Path) -> Iterator[ParsedPage]:
             yield from _read_file(path)
     elif source.exists():
         if not source.is_file() or not source.name.endswith((*_WARC, *HTML, *TEXT)):
-            raise InputError(
-                "bad-file", f"cannot read {source}: it is not a WARC (.warc, .warc.gz), HTML or text file (.txt, .md)"
-            )
+            message = f"cannot read {source}: it is not a WARC (.warc, .warc.gz), HTML or text file (.txt, .md)"
+            raise InputError("bad-file", message)
         yield from _read_file(source)
     else:
-        raise InputError(
-            "missing-file", f"{source} does not exist: give a WARC file, a crawl directory, or a directory of pages"
-        )
+        message = f"{source} does not exist: give a WARC file, a crawl directory, or a directory of pages"
+        raise InputError("missing-file", message)
 
 
 def _read_file(path: Path) -> Iterator[ParsedPage]:
@@ -154,7 +150,7 @@ def _read_warc(path: Path) -> Iterator[ParsedPage]:
 
 
 def _slots(ids: NDArray[np.int32]) -> NDArray[np.intp]:
-    """Return the counter of each sequence of ROW words, by a hash with few collisions."""
+    """Return the hash slot of each sequence of SEQUENCE_LENGTH words; collisions are rare."""
     mixed = np.zeros(max(0, len(ids) - SEQUENCE_LENGTH + 1), np.uint64)
     for place in range(SEQUENCE_LENGTH):
         mixed = mixed * _MIX + ids[place : place + len(mixed)].astype(np.uint64) + np.uint64(1)

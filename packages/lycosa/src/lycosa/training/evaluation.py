@@ -14,12 +14,12 @@ from lycosa.text.folds import log_loss
 
 @dataclass
 class Quality:
-    pages: int  # held out
+    pages: int  # held-out pages
     accuracy: float
     majority: float  # accuracy of always predicting the largest class
     log_loss: float
     gap: float  # calibration error over ten bins
-    # name, pages, held_out, precision, recall, f1 (None if nothing was held out or predicted)
+    # name, pages, held_out, precision, recall, f1 of each class (None if nothing was held out or predicted)
     classes: list[dict[str, Any]] = field(default_factory=list)
     # true class, predicted class, count: the most frequent first
     confusions: list[tuple[str, str, int]] = field(default_factory=list)
@@ -51,7 +51,7 @@ def hold_out(
                 break
             test[members[number]] = True
             taken += len(members[number])
-    for label in np.unique(labels):  # copies under several classes may have taken all pages of one
+    for label in np.unique(labels):  # all pages of a class may have been taken as copies of pages of other classes
         if test[labels == label].all():
             test[np.isin(groups, groups[labels == label])] = False
     return np.flatnonzero(~test), np.flatnonzero(test)

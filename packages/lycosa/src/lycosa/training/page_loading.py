@@ -1,4 +1,4 @@
-"""Get pages by URL from WARC files or from the web."""
+"""Load pages by URL from WARC files or from the web."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ def recorded_pages(place: Path) -> PageLoader:
 
     def load_pages(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         if place.exists() and not place.is_file() and not place.is_dir():
-            raise InputError(
-                "bad-file", f"--pages {place} is a pipe or a device: give a WARC file, or a directory of them"
-            )
+            message = f"--pages {place} is a pipe or a device: give a WARC file, or a directory of them"
+            raise InputError("bad-file", message)
         with Recording([place]) as recording:
             for number, url in enumerate(urls, 1):
                 progress("reading pages", number, len(urls))
@@ -50,7 +49,7 @@ def recorded_pages(place: Path) -> PageLoader:
 
 def _find(recording: Recording, url: str) -> RecordedAnswer | None:
     answer = recording.find(url)
-    for _ in range(5):  # redirects
+    for _ in range(5):  # maximum number of redirects
         if answer is None or not 300 <= answer.status < 400:
             break
         target = resolve(url, [answer.header(b"location")])[0]
@@ -117,7 +116,7 @@ async def _fetch_all(
     try:
         await asyncio.gather(*(load_host(host_urls) for host_urls in hosts.values()))
         for url in list(failed):
-            if failed[url].code == "host-not-ready":  # a redirect led to a host that was busy with its own pages
+            if failed[url].code == "host-not-ready":  # redirected to a host that was busy with its own pages
                 await load(url)
     finally:
         await space.close()

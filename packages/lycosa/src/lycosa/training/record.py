@@ -21,10 +21,10 @@ from lycosa.training.sources import page_of, read_events, redirect_target
 from lycosa.web.html import extract, read_plain_text
 from lycosa.web.urls import canonical
 
-MAX_RECORD_BYTES = 2_000_000_000  # bytes of a record, which may contain whole pages
+MAX_RECORD_BYTES = 2_000_000_000  # a record may contain whole pages
 MAX_LINE_BYTES = 20_000_000
 MAX_VISITS = 2_000_000
-MAX_LISTED_LINES = 5  # broken lines that are listed by number
+MAX_LISTED_LINES = 5  # malformed lines that are listed by number
 POSITIVE_LABELS = frozenset(("yes", "y", "true", "1", "relevant", "positive", "+"))
 NEGATIVE_LABELS = frozenset(("no", "n", "false", "0", "irrelevant", "not relevant", "non-relevant", "negative", "-"))
 MISSING_LABELS = frozenset(("", "null", "none", "?", "unknown", "unlabelled", "unlabeled"))
@@ -46,14 +46,14 @@ class BrowsingVisit:
 
 @dataclass
 class BrowsingRecord:
-    """Visits in order, and the words of pages as far as the record contains them."""
+    """Browsing record: visits in order, and the words of pages as far as it contains them."""
 
     corpus: Corpus = field(default_factory=Corpus)
     visits: list[BrowsingVisit] = field(default_factory=list)
     row_of: dict[str, int] = field(default_factory=dict)  # row of a page's words in the corpus
-    labels: dict[str, bool] = field(default_factory=dict)  # labels given apart from visits
-    steps: list[tuple[str, str]] | None = None  # links if known; None: derived from the visits
-    complete: bool = False  # has all words and labels there are
+    labels: dict[str, bool] = field(default_factory=dict)  # labels given separately from visits
+    steps: list[tuple[str, str]] | None = None  # links if known; if None, steps are derived from the visits
+    complete: bool = False  # true if no words or labels have to be loaded from elsewhere
 
     @property
     def left_out(self) -> Counter[str]:
@@ -157,7 +157,7 @@ def _take(record: BrowsingRecord, entry: Mapping[str, Any] | BadLine) -> None:
     if url is None:
         record.left_out["not web URLs"] += 1
         return
-    if entry.get("visit") is False:  # a label that came after the visit
+    if entry.get("visit") is False:  # label given after the visit
         record.labels |= {} if relevant is None else {url: relevant}
         return
     page = _page(entry, url, record)

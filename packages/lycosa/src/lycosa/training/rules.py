@@ -29,8 +29,8 @@ WALKS = 50  # simultaneous walks; their next pages are fetched together
 @dataclass
 class LearnedRules(Account):
     book: RuleBook
-    parents: int = 0  # pages with a class that link to others: train-0
-    linked: int = 0  # linked pages that could be classified: train-1
+    parents: int = 0  # pages with a class that link to others (train-0)
+    linked: int = 0  # linked pages that could be classified (train-1)
 
 
 ClassifiedPage: TypeAlias = tuple[str, list[str]]  # class of a page, and its links
@@ -48,7 +48,7 @@ class RuleReader:
         return self.of_terms(self.words.read(page).terms, self.words.terms)
 
     def of_terms(self, terms: Terms, stems: Sequence[str]) -> str:
-        """Return the class of a bag of words, given by ids into `stems`, which must be the same list in all calls."""
+        """Return the class of a bag of words with ids into `stems`, which must be the same list in all calls."""
         self.columns.follow(stems)
         columns, counts, _ = self.columns.of(terms)
         if not len(columns):
@@ -58,7 +58,7 @@ class RuleReader:
         return self.model.classes[int(self.model.classifier.probabilities(bag)[0].argmax())]
 
     def class_named(self, label: str) -> str:
-        """Return the model's class of a taxonomy path: the path itself, or the ancestor that it was merged into."""
+        """Return the model's class for a taxonomy path: the path itself, or the ancestor that it was merged into."""
         spelled = {name.casefold(): name for name in self.model.classes}
         parts = label.split("/")
         for length in range(len(parts), 0, -1):
@@ -74,7 +74,7 @@ def train_rules(
     load_pages: PageLoader,
     *,
     column: str = "",
-    most: int = 150,  # linked pages fetched per class: about as many as in the paper
+    most: int = 150,  # linked pages fetched per class; the paper had about as many
     walk: int = 0,
     seed: int = 0,
     progress: ProgressCallback = no_progress,
@@ -136,7 +136,7 @@ def _from_pages(
         class_of_linked[url] = reader.of_page(page)
     drawn = {name: _sample(targets, most, f"{seed} {name}") for name, targets in linked.items()}
     wanted = dict.fromkeys(target for targets in drawn.values() for target in targets if target not in class_of_linked)
-    train_1 = LearnedRules(learned.book)  # failures for these are counted by _count, class by class
+    train_1 = LearnedRules(learned.book)  # collects failures, which _count counts by class
     class_of_linked.update((url, reader.of_page(page)) for url, page in load_pages(list(wanted), train_1, progress))
     _count(learned, drawn, class_of_linked)
     return learned
@@ -152,7 +152,7 @@ def _sample(targets: Iterable[str], most: int, generator: str) -> list[str]:
 
 
 def _from_crawl(path: Path, model: TrainedModel, walk: int, seed: int, progress: ProgressCallback) -> LearnedRules:
-    """Learn from the pages of a crawl log, as far as it has the linked pages."""
+    """Learn from the pages of a crawl log whose linked pages are in the log, too."""
     learned, reader = LearnedRules(RuleBook()), RuleReader(model)
     stems: list[str] = []
     classes: dict[str, str] = {}
@@ -208,7 +208,7 @@ def _classify_loaded(
 def _from_walks(starts: Sequence[str], classify: Classify, walk: int, seed: int) -> LearnedRules:
     """Learn from random walks: each followed link is a case of a rule from the class of its page to that of the next.
 
-    Walks restart at random, and after pages that are unavailable or have no links. All end when `walk` links were
+    Walks restart at random, and after pages that are unavailable or have no links. All end when `walk` links have been
     followed, or when most steps have failed.
     """
     learned, generator = LearnedRules(RuleBook()), random.Random(seed)
@@ -217,7 +217,7 @@ def _from_walks(starts: Sequence[str], classify: Classify, walk: int, seed: int)
     ends: set[str] = set()
     walkers = [(generator.choice(starts), "") for _ in range(min(WALKS, walk))]
     followed = steps = 0
-    while followed < walk and steps < 10 * (walk + WALKS):  # steps per link to follow
+    while followed < walk and steps < 10 * (walk + WALKS):  # limit of steps per followed link
         wanted = list(dict.fromkeys(url for url, _ in walkers if url not in seen))
         seen.update(dict.fromkeys(wanted, ("", [])))
         seen.update(classify(wanted, learned))

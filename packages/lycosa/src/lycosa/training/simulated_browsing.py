@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class PageView(NamedTuple):
-    """A viewed page, and the page with the link to it."""
+    """Viewed page, and the page with the link to it."""
 
     url: str
     referrer: str | None

@@ -23,12 +23,12 @@ from lycosa.web.html import ParsedPage, detect_language_code, extract, read_plai
 from lycosa.web.urls import canonical, is_http
 
 HTML, TEXT = (".html", ".htm", ".xhtml"), (".txt", ".text", ".md")
-RELEVANT, IRRELEVANT = "relevant", "irrelevant"  # classes of a crawl's labels
-MARKED = "marked"  # column title of target topics
-MAX_TABLE_BYTES = 500_000_000  # bytes
-MAX_LINE_BYTES = 1_000_000  # bytes
+RELEVANT, IRRELEVANT = "relevant", "irrelevant"  # classes of labelled pages of a crawl
+MARKED = "marked"  # title of the column that marks target topics
+MAX_TABLE_BYTES = 500_000_000
+MAX_LINE_BYTES = 1_000_000
 Rows: TypeAlias = "list[tuple[str, str]]"  # URLs and classes
-# yields the pages of some URLs in order, from the web or an archive: see looking.py
+# yields the pages of given URLs in order, from the web or an archive: see page_loading.py
 PageLoader: TypeAlias = "Callable[[Sequence[str], Account, ProgressCallback], Iterator[tuple[str, Page]]]"
 
 
@@ -41,7 +41,7 @@ def read(
         path = Path(source)
         if not source or not path.exists():
             hint = ": write URLs and their classes into a table" if is_http(source) else ""
-            raise InputError("missing-file", f"there is no file or directory {source or repr(source)}{hint}")
+            raise InputError("missing-file", f"{source or repr(source)} does not exist{hint}")
         if path.is_dir() and (path / CONFIG).is_file():
             read_crawl(path, corpus)
         elif path.is_dir():
@@ -55,7 +55,7 @@ def read(
 
 
 def page_of(document: ParsedPage, declared: str = "") -> Page:
-    """Make a page as the web space does; the language is declared by the page or its header, or guessed."""
+    """Create a page as the web space does; the language is declared by the page or its header, or guessed."""
     page = document.fill(Page("ok"))
     page.language = document.language or declared.lower()[:20]
     page.guessed = not page.language
@@ -93,14 +93,12 @@ def read_directory(root: Path, corpus: Corpus, progress: ProgressCallback) -> No
         corpus.add(label, str(file), page_of(document))
         progress("reading pages", pages, 0)
     if not pages:
-        raise InputError(
-            "no-pages",
-            f"{root} has no directories with pages: make one per class, with files in {', '.join(HTML + TEXT)}",
-        )
+        message = f"{root} has no directories with pages: make one per class, with files in {', '.join(HTML + TEXT)}"
+        raise InputError("no-pages", message)
 
 
 def files_below(root: Path, corpus: Account) -> Iterator[tuple[Path, Path]]:
-    """Yield directories and their files in alphabetical order; each directory once, even with symbolic links."""
+    """Yield directories and their files in alphabetical order; each directory once, despite symbolic links."""
     seen: set[tuple[int, int]] = set()
 
     def on_error(error: OSError) -> None:
@@ -137,7 +135,7 @@ def read_table(path: Path, corpus: Account, column: str = "") -> Rows:
     """Return URLs and classes of a tab-separated table with the URL in the first column.
 
     The class is in the second column, or in the one that `column` names by title or number. The first line may be
-    titles. The first of several classes of a URL counts.
+    titles. If a URL has several classes, the first one is used.
     """
     class_of: dict[str, str] = {}
     further_classes = 0
@@ -152,7 +150,7 @@ def read_table(path: Path, corpus: Account, column: str = "") -> Rows:
 
 def labelled_rows(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[str, str]]:
     """Yield all rows of a table that have a URL and a class; see `read_table`."""
-    names: dict[str, str] = {}  # cache, since few distinct spellings are repeated often
+    names: dict[str, str] = {}  # cache, since most spellings occur often
     at = good = bad = long = 0
     for row in table_rows(path):
         web = is_http(row[0].strip())
@@ -179,9 +177,8 @@ def labelled_rows(path: Path, corpus: Account, column: str = "") -> Iterator[tup
     if not good:
         where = f" in column {at + 1}" if column and at else ""
         where = f" of {MAX_PATH_LENGTH:,} characters or fewer" if long else where
-        raise InputError(
-            "empty-file", f"{path} has no URL with a class{where}: write a URL, a tab and a class on each line"
-        )
+        message = f"{path} has no URL with a class{where}: write a URL, a tab and a class on each line"
+        raise InputError("empty-file", message)
 
 
 def marked_topics(path: Path) -> list[str]:
@@ -201,15 +198,14 @@ def table_rows(path: Path) -> Iterator[list[str]]:
     try:
         with open(path, "rb") as file:
             stated = os.fstat(file.fileno()).st_size  # 0 for a pipe
-            # Read bytes up to newlines: titles may contain characters that Python takes for line ends.
+            # Read bytes up to newlines, since titles may contain characters that Python treats as line ends.
             while line := file.readline(MAX_LINE_BYTES + 1):
                 if not size and line.startswith((b"\xff\xfe", b"\xfe\xff")):
                     raise InputError("bad-encoding", f"{path} is not UTF-8 text, but UTF-16: save it as UTF-8")
                 size += len(line)
                 if len(line) > MAX_LINE_BYTES:
-                    raise InputError(
-                        "too-large", f"{path} has a line of more than {MAX_LINE_BYTES:,} bytes: is it a table?"
-                    )
+                    message = f"{path} has a line of more than {MAX_LINE_BYTES:,} bytes: is it a table?"
+                    raise InputError("too-large", message)
                 if max(size, stated) > MAX_TABLE_BYTES:
                     raise InputError("too-large", f"{path} has more than {MAX_TABLE_BYTES:,} bytes: split it")
                 text = line.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").rstrip("\r\n")
@@ -238,7 +234,7 @@ def open_log(path: Path) -> SqliteLog:
 
 
 def read_events(path: Path, stems: list[str], progress: ProgressCallback) -> Iterator[Event]:
-    """Yield the events of a crawl; `stems` is extended by the new words of each visit first."""
+    """Yield the events of a crawl; before each visit, its new words are appended to `stems`."""
     with closing(open_log(path)) as log:
         for number, event in enumerate(log, 1):
             if isinstance(event, Visit):
@@ -261,13 +257,12 @@ def redirect_target(target: str, redirects: Mapping[str, str]) -> str:
 
 
 def read_crawl(path: Path, corpus: Corpus) -> None:
-    """Add the labelled pages of a crawl (`lycosa label`), with the words of its log; the last label counts."""
+    """Add the labelled pages of a crawl (`lycosa label`), with words from its log; the last label of a page is used."""
     with closing(open_log(path)) as log:
         labels = current_labels(log)
     if not labels:
-        raise InputError(
-            "no-labels", f"{path} has no labels yet: add some with 'lycosa label {path} --yes URL --no URL'"
-        )
+        message = f"{path} has no labels yet: add some with 'lycosa label {path} --yes URL --no URL'"
+        raise InputError("no-labels", message)
     stems: list[str] = []
     visits: dict[str, Visit] = {}
     for event in read_events(path, stems, no_progress):

@@ -20,7 +20,7 @@ from lycosa.training.corpus import Account, Corpus
 from lycosa.training.evaluation import Quality, hold_out, measure
 from lycosa.training.sources import PageLoader, marked_topics, read
 
-FEW_PAGES = 20  # a class with fewer distinct pages gets a warning
+FEW_PAGES = 20  # a warning is shown for classes with fewer distinct pages
 
 
 @dataclass
@@ -46,7 +46,7 @@ def train(
 ) -> TrainingResult:
     """Train a model on the pages of some sources and write it to a file.
 
-    1. Read the pages. 2. Choose the classes. 3. Train on a part and measure on the rest. 4. Train on all, and write.
+    1. Read the pages. 2. Choose the classes. 3. Train on a part and measure on the rest. 4. Train on all and save.
     """
     sources = list(sources)
     _check(out, kind, least, held_out, seed)
@@ -99,7 +99,7 @@ def _default_targets(sources: Iterable[str], classes: Iterable[str], merged: Map
 def _check(out: Path, kind: str, least: int, held_out: float, seed: int) -> None:
     if kind not in KINDS:
         raise InputError("unknown-name", f"unknown --kind {kind}; available: {', '.join(KINDS)}")
-    if kind not in ("nb", "nb-plain"):  # models that need no optional package
+    if kind not in ("nb", "nb-plain"):  # other kinds need an optional package
         try:
             import sklearn  # noqa: F401
         except ImportError as error:
@@ -123,12 +123,11 @@ def check_out(out: Path, begins: bytes, otherwise: str) -> None:
         if out.exists() and not out.is_file():
             raise InputError("bad-file", f"--out {out} is not a regular file: choose another --out")
         if not out.parent.is_dir():
-            raise InputError(
-                "missing-file", f"the directory {out.parent} does not exist: create it, or choose another --out"
-            )
+            message = f"the directory {out.parent} does not exist: create it, or choose another --out"
+            raise InputError("missing-file", message)
         if not os.access(out.parent, os.W_OK):
             raise InputError("cannot-write", f"cannot write to the directory {out.parent}: choose another --out")
-        if len(os.fsencode(out.name)) > 235:  # bytes; temporary files have a suffix
+        if len(os.fsencode(out.name)) > 235:  # temporary files need room for a suffix, within 255 bytes
             raise InputError("cannot-write", f"--out {out.name[:40]}... is too long: choose another --out")
         with open(out, "rb") as file:
             if not file.read(len(begins)).startswith(begins):

@@ -35,37 +35,37 @@ from lycosa.training.record import check_file
 from lycosa.training.sources import MARKED, open_unpacked
 from lycosa.web.urls import canonical
 
-MAX_BYTES = 8_000_000_000  # bytes of a dump, unpacked: the largest had 2.3 billion
+MAX_BYTES = 8_000_000_000  # unpacked; the largest dump had 2.3 billion
 MAX_TOPICS = 2_000_000
-MAX_ENTRIES = 10_000_000  # URLs in a dump: the largest had 5 million
-MAX_URLS = 6_000_000  # URLs in memory
-MAX_TOKEN_BYTES = 1_000_000  # bytes of a tag or a line
+MAX_ENTRIES = 10_000_000  # the largest dump had 5 million URLs
+MAX_URLS = 6_000_000  # URLs kept in memory
+MAX_TOKEN_BYTES = 1_000_000  # limit of a tag or a line
 MAX_TEXT_LENGTH = 4 * MAX_PATH_LENGTH  # characters read of an element
-MAX_DEPTH = 20  # nested elements: dumps have three
-MAX_LEVELS = 30  # parts of a topic's path: the deepest directories have half as many
+MAX_DEPTH = 20  # maximum nesting of elements; dumps have three levels
+MAX_LEVELS = 30  # maximum number of parts of a topic's path; the deepest directories have half as many
 ROOT = "Top"  # root of the paths of most dumps
 COLUMNS = ("url", "class", MARKED)  # titles of the output table
 Bytes: TypeAlias = "io.BufferedReader[Any]"
 
 _CHUNK = 1 << 18
-# characters that XML forbids but old dumps contain; the parser would stop at the first
+# characters that XML forbids but old dumps contain, and at which the parser would stop
 _FORBIDDEN = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF])
 
 
 class TopicBranch(NamedTuple):
-    """A topic with its counts, as shown when browsing."""
+    """Topic with its counts, as shown when browsing."""
 
-    name: str  # last part of its path
+    name: str  # last part of the path
     path: str
     topics: int  # topics below it
     pages: int  # pages listed under it and all topics below it
     own: int  # pages listed directly under it
-    marked: bool  # itself or an ancestor
+    marked: bool  # true if the topic or an ancestor is marked
 
 
 @dataclass
 class WebDirectory(Account):
-    """Topics, and the pages listed under each.
+    """Web directory: topics, and the pages listed under each.
 
     >>> directory = WebDirectory({"Science/Physics": ["http://a.example/"], "Art": ["http://b.example/"]})
     >>> [(branch.name, branch.topics, branch.pages) for branch in directory.children()]
@@ -76,14 +76,14 @@ class WebDirectory(Account):
     [('Science/Physics', True)]
     """
 
-    # URLs by topic: all, or a random sample of large topics
+    # URLs by topic; for large topics a random sample
     pages: dict[str, list[str]] = field(default_factory=dict)
-    listed: Counter[str] = field(default_factory=Counter)  # number in the dump, if larger
+    listed: Counter[str] = field(default_factory=Counter)  # numbers of listed pages where they exceed `pages`
     marked: list[str] = field(default_factory=list)  # target topics; a branch includes all topics below it
 
     @cached_property
     def _totals(self) -> dict[str, tuple[int, int]]:
-        """Number of topics and pages of each branch; the empty path stands for the whole directory."""
+        """Number of topics and pages of each branch; "" is the whole directory."""
         topics: Counter[str] = Counter()
         pages: Counter[str] = Counter()
         for path in self.pages:
@@ -107,7 +107,7 @@ class WebDirectory(Account):
         return self._totals[""][1] if self._totals else 0
 
     def resolve(self, branch: str) -> str:
-        """Return a branch in the spelling of the directory; raise InputError for unknown ones."""
+        """Return a branch in the spelling of the directory; raise InputError if it is unknown."""
         path = path_of(branch)
         return path if not path or path in self._totals else resolve_classes(self.pages, [branch], "the directory")[0]
 
@@ -192,7 +192,7 @@ class _Collected(Account):
         super().__init__()
         self.below = below.removeprefix(f"{ROOT}/")
         self.most, self.most_entries = most, most_entries
-        self.entries = 0  # topics and pages met
+        self.entries = 0  # topics and pages read so far
         self.pages: dict[str, list[str]] = {}
         self.listed: Counter[str] = Counter()
         self.marked: dict[str, None] = {}
@@ -235,7 +235,7 @@ class _Collected(Account):
             raise InputError("too-large", f"more than {self.most_entries:,} URLs and topics: read a part of it")
 
     def _keep(self, urls: list[str], path: str, address: str) -> None:
-        """Add a URL by reservoir sampling, so that all URLs of a topic have the same chance."""
+        """Add a URL by reservoir sampling, so that all URLs of a topic have the same probability."""
         self.listed[path] += 1
         if self.most and len(urls) >= self.most:
             place = random.Random(f"{path} {self.listed[path]}").randrange(self.listed[path])
@@ -244,9 +244,8 @@ class _Collected(Account):
             return
         self.kept += 1
         if self.kept > MAX_URLS:
-            raise InputError(
-                "too-large", f"more than {MAX_URLS:,} URLs to keep: choose a branch, or fewer URLs per topic"
-            )
+            message = f"more than {MAX_URLS:,} URLs to keep: choose a branch, or fewer URLs per topic"
+            raise InputError("too-large", message)
         urls.append(address)
 
     def directory(self) -> WebDirectory:
@@ -305,21 +304,20 @@ def _read_rdf(file: Bytes, path: Path, collected: _Collected, progress: Progress
         if not chunk:
             return
         if fed - reader.parser.CurrentByteIndex > MAX_TOKEN_BYTES + _CHUNK:
-            raise InputError(
-                "too-large", f"{path} has a tag of more than {MAX_TOKEN_BYTES:,} bytes: is it a directory dump?"
-            )
+            message = f"{path} has a tag of more than {MAX_TOKEN_BYTES:,} bytes: is it a directory dump?"
+            raise InputError("too-large", message)
         progress(f"reading {path.name}", size, 0)
 
 
 class _Rdf:
-    """Streaming parser of RDF dumps. Namespace prefixes of names are ignored."""
+    """Streaming parser of RDF dumps; namespace prefixes are ignored."""
 
     def __init__(self, path: Path, collected: _Collected) -> None:
         self.path, self.collected = path, collected
         self.inside: list[str] = []
         self.topic = self.page = ""
         self.page_topic = ""
-        # URLs linked by the previous topic: their page elements follow, and are not new
+        # URLs linked by the previous topic, whose page elements follow and are not new
         self.linked: set[str] = set()
         self.text: list[str] = []
         self.length = 0
@@ -338,9 +336,8 @@ class _Rdf:
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self.inside.append(name.rpartition(":")[2])
         if len(self.inside) > MAX_DEPTH:
-            raise InputError(
-                "bad-file", f"{self.path} has more than {MAX_DEPTH} nested elements: is it a directory dump?"
-            )
+            message = f"{self.path} has more than {MAX_DEPTH} nested elements: is it a directory dump?"
+            raise InputError("bad-file", message)
         values = {key.rpartition(":")[2]: value for key, value in attributes.items()}
         match self.inside[1:]:
             case ["Topic"]:
@@ -378,9 +375,8 @@ def _read_table(file: Bytes, path: Path, collected: _Collected, progress: Progre
     while line := file.readline(MAX_TOKEN_BYTES + 1):
         number, size = number + 1, size + len(line)
         if len(line) > MAX_TOKEN_BYTES or size > MAX_BYTES:
-            raise InputError(
-                "too-large", f"{path} has a line of more than {MAX_TOKEN_BYTES:,} bytes, or too many: is it a table?"
-            )
+            message = f"{path} has a line of more than {MAX_TOKEN_BYTES:,} bytes, or too many: is it a table?"
+            raise InputError("too-large", message)
         text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").rstrip("\r\n")
         row = text.split("\t")
         if number == 1 and (len(row) < 2 or canonical(row[0].strip()) is None):
