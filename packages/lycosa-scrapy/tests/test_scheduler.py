@@ -1,4 +1,4 @@
-"""Scrapy projects with our scheduler: real processes, real sockets, killed in the middle."""
+"""Scrapy projects with the scheduler, in processes that are killed."""
 
 import http.server
 import json
@@ -25,7 +25,7 @@ TOPIC = "marine biology/coral reefs"
 
 
 def focused(directory: Path, **more: Any) -> dict[str, Any]:
-    """The five lines."""
+    """Return the five lines of settings that enable the scheduler."""
     return {
         "SCHEDULER": "lycosa_scrapy.scheduler.Scheduler",
         "SPIDER_MIDDLEWARES": {"lycosa_scrapy.relevance.Relevance": 20},
@@ -37,7 +37,7 @@ def focused(directory: Path, **more: Any) -> dict[str, Any]:
 
 
 def crawl(settings: dict[str, Any], *urls: str, kill_after: int = 0) -> tuple[list[str], dict[str, Any]]:
-    """What a project printed, and its stats; with `kill_after`, until it had printed so many lines."""
+    """Run a project; return its output and stats. It is killed after `kill_after` lines, if given."""
     command = [sys.executable, str(WALKER), json.dumps(settings), *urls]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -54,7 +54,7 @@ def crawl(settings: dict[str, Any], *urls: str, kill_after: int = 0) -> tuple[li
     return lines[:-1], json.loads(lines[-1])
 
 
-def test_killed_again_and_again(tmp_path: Path) -> None:
+def test_killed_crawl_resumes_without_loss(tmp_path: Path) -> None:
     web = Web(seed=5, pages=90, hosts=6, traps=())
     with serve(web) as server:
         seeds = web.seeds(TOPIC)
@@ -63,14 +63,14 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         done: set[str] = set()
         for kill_after in (1, 40, 0):
             lines, stats = crawl(settings, *seeds, kill_after=kill_after)
-            assert not done & set(lines), "a page that was recorded was fetched again"
+            assert not done & set(lines), "a recorded page was fetched again"
             fetched += lines
             log = SqliteLog(tmp_path / "lycosa" / "log.sqlite", readonly=True)
             done = {visit.node for visit in log.visits("kind = 'page'")}
             log.close()
         agents = {hit.user_agent for hit in server.log}
     assert set(fetched) == set(whole)
-    assert len(fetched) - len(set(fetched)) < 3 * 16, "more was fetched twice than could be in flight"
+    assert len(fetched) - len(set(fetched)) < 3 * 16, "more pages were fetched twice than were in flight"
     assert 0 < stats["lycosa/pages"] <= len(set(whole))
     assert stats["finish_reason"] == "finished"
     assert all(agent.startswith("Scrapy") for agent in agents)
@@ -79,7 +79,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
-    """A server that says what it was sent."""
+    """Server that echoes requests."""
 
     def do_GET(self) -> None:
         asked = self.server.asked  # type: ignore[attr-defined]
@@ -87,8 +87,8 @@ class Answers(http.server.BaseHTTPRequestHandler):
         asked[name] += 1
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         status = {"dead": 404, "moved": 302}.get(name, 503 if name == "flaky" and asked[name] < 2 else 200)
-        told = [self.command, body.decode("latin-1"), self.headers["X-Odd"], self.headers["Cookie"]]
-        text = json.dumps(told).encode()
+        echo = [self.command, body.decode("latin-1"), self.headers["X-Odd"], self.headers["Cookie"]]
+        text = json.dumps(echo).encode()
         self.send_response(status)
         self.send_header("Location", "/there")
         self.send_header("Content-Type", "text/plain")
@@ -111,7 +111,7 @@ def answering() -> Iterator[tuple[str, Counter[str]]]:
         server.shutdown()
 
 
-def test_requests_of_every_kind(tmp_path: Path) -> None:
+def test_requests_survive_kill(tmp_path: Path) -> None:
     with answering() as (base, asked):
         settings = focused(tmp_path, SPIDER="odd", BASE=base, CONCURRENT_REQUESTS=1, RETRY_TIMES=2)
         first, _ = crawl({**settings, "DIE": True})
@@ -131,12 +131,12 @@ def test_requests_of_every_kind(tmp_path: Path) -> None:
     assert got[0] == "high "
     assert got[-1] == "low "
     assert "failed" in lines
-    assert asked["start"] == 1, "what an earlier run began with is not begun with again"
+    assert asked["start"] == 1, "start requests are not repeated"
     assert asked["flaky"] == 2
     assert stats["scheduler/lost"] == 1
 
 
-def test_the_spider_says_what_pages_are_worth(tmp_path: Path) -> None:
+def test_relevance_of_spider_orders_requests(tmp_path: Path) -> None:
     pages = {
         "/": ["/a", "/b", "/reef-1"], "/a": ["/c", "/d"], "/b": [], "/c": [], "/d": [], "/reef-1": ["/e", "/reef-2"],
         "/reef-2": ["/reef-3"], "/reef-3": [], "/e": [],

@@ -40,15 +40,15 @@ class Flight:
     other: tuple[str, Request] | None = None  # the request that replaced this one (redirect, retry) and its node
 
 
-def page_of(flight: Flight, news: list[tuple[str, Form, str]], now: float, given: bool) -> Page:
-    """Return the page for the engine to judge; `news` are requests that are new to the crawl.
+def page_of(flight: Flight, new_requests: list[tuple[str, Form, str]], now: float, given: bool) -> Page:
+    """Return the page for the engine to judge; `new_requests` are requests that are new to the crawl.
 
     With `given`, relevances of pages and links come from the spider only.
     """
-    page = _moved(flight, now) if flight.other is not None else _came(flight)
+    page = _page_of_replacement(flight, now) if flight.other is not None else _page_of_response(flight)
     page.started, page.ended = flight.started, now
-    if news:
-        page.data[REQUESTS] = request_data(news)
+    if new_requests:
+        page.data[REQUESTS] = request_data(new_requests)
     if flight.other is None:
         _link(page, flight)
     if given:
@@ -59,16 +59,16 @@ def page_of(flight: Flight, news: list[tuple[str, Form, str]], now: float, given
     return page
 
 
-def _moved(flight: Flight, now: float) -> Page:
+def _page_of_replacement(flight: Flight, now: float) -> Page:
     assert flight.other is not None
     node, request = flight.other
     if node == flight.task.node:
         why = str(request.meta.get("retry_reason", "")) or f"attempt {flight.task.attempt}"
-        return Page("unreachable", retry_at=now, note=f"tried again: {why}"[:200])
+        return Page("unreachable", retry_at=now, note=f"retried: {why}"[:200])
     return Page("redirect", status=302, kind="redirect", links=Links.to(node))
 
 
-def _came(flight: Flight) -> Page:
+def _page_of_response(flight: Flight) -> Page:
     response = flight.response
     if response is None:
         if flight.reached:

@@ -29,7 +29,7 @@ class Relevance:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._scheduler: Scheduler | None = None
-        self._beside = False
+        self._is_installed = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Relevance:
@@ -42,9 +42,9 @@ class Relevance:
         return None if self._scheduler is None else self._scheduler.flight_of(response)
 
     def process_spider_input(self, response: Response) -> None:
-        if not self._beside:
-            self._beside = True
-            self._stand_beside_the_spider()
+        if not self._is_installed:
+            self._is_installed = True
+            self._install_filter()
         flight = self._flight(response)
         if flight is not None:
             flight.response = response
@@ -53,18 +53,18 @@ class Relevance:
         """Record the spider's output, and drop known requests, which Scrapy's engine would drop later."""
         flight = self._flight(response)
         for output in result:
-            if self._is_news(flight, output):
+            if self._is_new(flight, output):
                 yield output
         self._end(flight, response)
 
     async def process_spider_output_async(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         flight = self._flight(response)
         async for output in result:
-            if self._is_news(flight, output):
+            if self._is_new(flight, output):
                 yield output
         self._end(flight, response)
 
-    def _stand_beside_the_spider(self) -> None:
+    def _install_filter(self) -> None:
         """Drop known links before Scrapy's own middlewares see them.
 
         They are most links of a page, and Scrapy's bookkeeping for each (referrer, depth, length) costs more than ours.
@@ -88,7 +88,7 @@ class Relevance:
             if not (isinstance(output, Request) and drops(output, flight)):
                 yield output
 
-    def _is_news(self, flight: Flight | None, output: Any) -> bool:
+    def _is_new(self, flight: Flight | None, output: Any) -> bool:
         """Record an output of the spider; return whether to pass it on to Scrapy."""
         if flight is None or self._scheduler is None or output is None:
             return True
@@ -96,17 +96,19 @@ class Relevance:
             return self._scheduler.expect(output, flight)
         flight.items += 1
         if ItemAdapter.is_item(output):
-            _raise(flight, output.get(RELEVANCE) if type(output) is dict else ItemAdapter(output).get(RELEVANCE))
+            _raise_relevance(
+                flight, output.get(RELEVANCE) if type(output) is dict else ItemAdapter(output).get(RELEVANCE)
+            )
         return True
 
     def _end(self, flight: Flight | None, response: Response) -> None:
         if flight is not None and self._scheduler is not None:
             if response.request is not None:
-                _raise(flight, response.request.meta.get(RELEVANCE))
+                _raise_relevance(flight, response.request.meta.get(RELEVANCE))
             self._scheduler.parsed(flight)
 
 
-def _raise(flight: Flight, said: Any) -> None:
-    relevance = number_of(said)
+def _raise_relevance(flight: Flight, value: Any) -> None:
+    relevance = number_of(value)
     if relevance is not None:
         flight.relevance = max(relevance, flight.relevance or 0.0)

@@ -35,11 +35,11 @@ _DEFAULTS: dict[str, Any] = {
 _TUPLE, _SET, _FROZENSET, _MOMENT, _DATE, _SPAN, _DECIMAL, _ITEM, _LARGE = range(1, 10)
 
 
-class Unkept(Exception):
+class NotStorable(Exception):
     """A request cannot be stored; the message names the reason."""
 
 
-class Forms:
+class RequestSerializer:
     """Serialiser for the requests of one spider."""
 
     def __init__(self, spider: Spider) -> None:
@@ -49,7 +49,7 @@ class Forms:
 
     def keep(self, request: Request) -> bytes:
         """Return all of a request except its URL as bytes."""
-        told: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name in type(request).attributes:
             value: Any = getattr(request, name, None)
             if name in ("callback", "errback"):
@@ -57,26 +57,26 @@ class Forms:
             elif name == "headers":
                 value = dict(request.headers)
             elif name == "meta" and RELEVANCE in value:  # of the link, stored separately in the log
-                value = {key: said for key, said in value.items() if key != RELEVANCE}
+                value = {key: item for key, item in value.items() if key != RELEVANCE}
             if name != "url" and value != _DEFAULTS.get(name):
-                told[name] = value
+                values[name] = value
         if type(request) is not Request:
-            told["_class"] = f"{type(request).__module__}.{type(request).__qualname__}"
-        return _packed(told)
+            values["_class"] = f"{type(request).__module__}.{type(request).__qualname__}"
+        return _packed(values)
 
     def make(self, form: bytes, url: str) -> Request:
         """Restore a request."""
-        told: Any = msgpack.unpackb(form, ext_hook=_unpacked, strict_map_key=False)
-        kind = _class(told.pop("_class"), Request) if "_class" in told else Request
+        values: Any = msgpack.unpackb(form, ext_hook=_unpacked, strict_map_key=False)
+        kind = _class(values.pop("_class"), Request) if "_class" in values else Request
         for name in ("callback", "errback"):
-            if told.get(name):
-                method = getattr(self.spider, str(told[name]), None)
+            if values.get(name):
+                method = getattr(self.spider, str(values[name]), None)
                 if not callable(method):
-                    raise Unkept(f"the spider {self.spider.name} no longer has a method {told[name]!r}")
-                told[name] = method
-        return kind(url, **{name: value for name, value in told.items() if name in kind.attributes and name != "url"})
+                    raise NotStorable(f"the spider {self.spider.name} no longer has a method {values[name]!r}")
+                values[name] = method
+        return kind(url, **{name: value for name, value in values.items() if name in kind.attributes and name != "url"})
 
-    def _name(self, what: str, function: Callable[..., Any] | str | None) -> str | None:
+    def _name(self, attribute: str, function: Callable[..., Any] | str | None) -> str | None:
         """Return the name of a callback in the spider."""
         if function is None or isinstance(function, str):
             return function
@@ -84,16 +84,18 @@ class Forms:
             name = self._names.get(getattr(function, "__func__", None), getattr(function, "__name__", ""))
             if getattr(self.spider, name, None) == function:
                 return name
-        raise Unkept(f"its {what} {getattr(function, '__qualname__', function)!r} is not a method of the spider")
+        raise NotStorable(
+            f"its {attribute} {getattr(function, '__qualname__', function)!r} is not a method of the spider"
+        )
 
 
 def _packed(value: Any) -> bytes:
     try:
         packed: bytes = msgpack.packb(value, default=_plain, strict_types=True, unicode_errors="surrogatepass")
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise Unkept(str(error)) from error
+        raise NotStorable(str(error)) from error
     if len(packed) > MAX_REQUEST_BYTES:
-        raise Unkept(f"it has {len(packed):,} bytes, and {MAX_REQUEST_BYTES:,} at most are kept")
+        raise NotStorable(f"it has {len(packed):,} bytes, more than {MAX_REQUEST_BYTES:,}")
     return packed
 
 
@@ -104,7 +106,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Item) or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
         name = f"{type(value).__module__}.{type(value).__qualname__}"
         return msgpack.ExtType(_ITEM, _packed([name, dict(ItemAdapter(value))]))
-    raise TypeError(f"a {type(value).__qualname__} can't be kept")
+    raise TypeError(f"a {type(value).__qualname__} cannot be stored")
 
 
 _KINDS: tuple[tuple[type, int, Callable[[Any], Any]], ...] = (
@@ -127,7 +129,7 @@ _MAKERS: dict[int, Callable[[Any], Any]] = {
     _SPAN: lambda parts: datetime.timedelta(*parts),
     _DECIMAL: Decimal,
     _LARGE: int,
-    _ITEM: lambda told: _class(told[0], object)(**told[1]),
+    _ITEM: lambda values: _class(values[0], object)(**values[1]),
 }
 
 
@@ -135,7 +137,7 @@ def _unpacked(code: int, packed: bytes) -> Any:
     try:
         return _MAKERS[code](msgpack.unpackb(packed, ext_hook=_unpacked, strict_map_key=False))
     except (KeyError, TypeError, ValueError, InvalidOperation) as error:
-        raise Unkept(f"a value cannot be restored: {error}") from error
+        raise NotStorable(f"a value cannot be restored: {error}") from error
 
 
 def _class(name: str, kind: type) -> Any:
@@ -144,7 +146,7 @@ def _class(name: str, kind: type) -> Any:
     found: Any = getattr(sys.modules.get(module), rest, None)
     fits = isinstance(found, type) and (issubclass(found, Request if kind is Request else Item))
     if not fits and not (kind is not Request and dataclasses.is_dataclass(found)):
-        raise Unkept(f"{name} is not among the classes of this project")
+        raise NotStorable(f"{name} is not among the classes of this project")
     return found
 
 

@@ -47,13 +47,13 @@ from lycosa.crawling.request import CrawlRequest as CrawlRequest
 from lycosa.judges.factory import TOPIC_OPTIONS
 from lycosa.store.directory import CONFIG, Directory
 from lycosa_scrapy.answers import Flight, page_of
-from lycosa_scrapy.requests import Forms, Unkept, node_of
+from lycosa_scrapy.requests import NotStorable, RequestSerializer, node_of
 from lycosa_scrapy.space import NAME, RELEVANCE, REQUESTS, Form, Priorities, ScrapySpace, Waiting, request_data, slot_of
 
 logger = logging.getLogger(__name__)
 MAX_WAIT_SECONDS = 1.0
 # seconds that a page may spend in the spider, or its items in pipelines, before other requests use its slot
-PIPELINES = 0.05
+PIPELINE_SECONDS = 0.05
 _SCHEDULERS: WeakKeyDictionary[Crawler, Scheduler] = WeakKeyDictionary()
 
 
@@ -65,7 +65,7 @@ class Scheduler(BaseScheduler):
     """Focused, crash-safe scheduler; the package lists its settings."""
 
     engine: Engine
-    forms: Forms
+    forms: RequestSerializer
     priorities: Priorities
 
     def __init__(self, crawler: Crawler) -> None:
@@ -75,16 +75,16 @@ class Scheduler(BaseScheduler):
         self.flights: dict[Request, Flight] = {}
         self.filter = _filter(crawler)
         self._expected: dict[Request, tuple[Flight, str]] = {}
-        self._overheard = False  # whether dropped requests must be signalled to listeners
-        self._coming: set[str] = set()  # nodes of new requests of pages in flight
-        self._unkept: dict[str, Request] = {}
+        self._has_listeners_for_drops = False  # whether dropped requests must be signalled to listeners
+        self._pending_nodes: set[str] = set()  # nodes of new requests of pages in flight
+        self._in_memory: dict[str, Request] = {}
         self._starts: Counter[str] = Counter()
         self._started: frozenset[str] = frozenset()  # start nodes of an earlier run
         self._downloading: Counter[str] = Counter()
         self._files: CrawlFiles | None = None
         self._snapshots: SnapshotWriter | None = None
-        self._broken = False
-        self._given = False
+        self._has_failed = False
+        self._spider_judges = False
         self._garbage = gc.get_threshold()
 
     @classmethod
@@ -95,7 +95,7 @@ class Scheduler(BaseScheduler):
         if Relevance not in named:
             raise InputError(
                 "bad-settings",
-                'the scheduler needs the relevance of pages: add "lycosa_scrapy.relevance.Relevance": 20 to SPIDER_MIDDLEWARES',
+                'missing spider middleware: add "lycosa_scrapy.relevance.Relevance": 20 to SPIDER_MIDDLEWARES',
             )
         scheduler = _SCHEDULERS[crawler] = cls(crawler)
         crawler.signals.connect(scheduler._reached, signals.request_reached_downloader)
@@ -103,7 +103,7 @@ class Scheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Restore the frontier from the log."""
-        self.forms = Forms(spider)
+        self.forms = RequestSerializer(spider)
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -125,8 +125,10 @@ class Scheduler(BaseScheduler):
         # Scrapy limits the number and concurrency of requests
         engine.picker.budget, engine.picker.concurrency = Budget(), sys.maxsize
         engine.picker.begin(engine.clock(), full=lambda: None)
-        self._given = request.options.judge == "given"
-        self._overheard = any(map(self._hears, (signals.request_scheduled, signals.request_dropped)))
+        self._spider_judges = request.options.judge == "given"
+        self._has_listeners_for_drops = any(
+            map(self._has_listeners, (signals.request_scheduled, signals.request_dropped))
+        )
         table = engine.table
         self._started = frozenset(table.nodes[row] for row in table.is_seed[: len(table)].nonzero()[0].tolist())
         if request.path is not None:
@@ -172,7 +174,7 @@ class Scheduler(BaseScheduler):
             options.judge = Directory.read_options(path).judge  # the judge of the earlier run
         return CrawlRequest(options, path, space=self.space, resuming=resuming)
 
-    def _hears(self, signal: object) -> bool:
+    def _has_listeners(self, signal: object) -> bool:
         """Return whether a signal has receivers other than Scrapy's own (its offsite middleware)."""
         receivers = dispatcher.liveReceivers(dispatcher.getAllReceivers(self.crawler, signal))
         return any(not str(getattr(receiver, "__module__", "")).startswith("scrapy.") for receiver in receivers)
@@ -184,7 +186,7 @@ class Scheduler(BaseScheduler):
             return
         try:
             self._settle()
-            if not self._broken:
+            if not self._has_failed:
                 self.engine.ending = reason
                 self.engine.conclude()
                 if self._snapshots is not None:
@@ -202,7 +204,7 @@ class Scheduler(BaseScheduler):
     def has_pending_requests(self) -> bool:
         """Return whether a request waits that will be handed out."""
         self._settle()
-        if self._broken:
+        if self._has_failed:
             return False
         table, frontier = self.engine.table, self.engine.frontier
         return table.open_rows - len(frontier.taken) - frontier.pruned() > 0
@@ -211,7 +213,7 @@ class Scheduler(BaseScheduler):
         """Return the most promising request among slots with room."""
         self._settle()
         engine = self.engine
-        if self._broken or self._files is None or self._is_full(engine.clock()):
+        if self._has_failed or self._files is None or self._is_full(engine.clock()):
             return None
         while (task := self._urgent() or engine.picker.next(engine.clock())) is not None:
             engine.picker.start(task)
@@ -229,18 +231,18 @@ class Scheduler(BaseScheduler):
 
         Scrapy would fill the slots at once. Slow callbacks are not waited for.
         """
-        most = self.crawler.engine.downloader.total_concurrency
-        if not 0 < most <= len(self.flights):
+        limit = self.crawler.engine.downloader.total_concurrency
+        if not 0 < limit <= len(self.flights):
             return False
-        return most <= sum(flight.downloading or now < flight.awaited for flight in self.flights.values())
+        return limit <= sum(flight.downloading or now < flight.awaited for flight in self.flights.values())
 
     def parsed(self, flight: Flight) -> None:
         """Note that the spider has finished a page: pipelines may take longer, but its slot is free."""
-        flight.awaited = self.engine.clock() + PIPELINES
+        flight.awaited = self.engine.clock() + PIPELINE_SECONDS
         if flight.items:
-            call_later(1.2 * PIPELINES, self._nudge)
+            call_later(1.2 * PIPELINE_SECONDS, self._wake_scrapy)
 
-    def _nudge(self) -> None:
+    def _wake_scrapy(self) -> None:
         slot = getattr(self.crawler.engine, "_slot", None)
         if slot is not None:
             slot.nextcall.schedule()
@@ -248,7 +250,7 @@ class Scheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         """Take a request; one made by a page waits until the spider has finished the page."""
         flight, node = self._expected.pop(request, None) or (None, "")
-        if self._broken or self._files is None:
+        if self._has_failed or self._files is None:
             return False
         if flight is None and (replaced := self._replaced(request)) is not None:
             return self._replace(replaced, request)
@@ -262,21 +264,21 @@ class Scheduler(BaseScheduler):
             self._count("dupefilter/filtered")
             return False
         elif self._is_known(node):
-            node, seen = self._another(node), False
+            node, seen = self._repeated_name(node), False
         if seen:
             return False
         if flight is None:
             self._admit(node, request)
         else:
             flight.links[node] = request
-            self._coming.add(node)
+            self._pending_nodes.add(node)
         self._count("scheduler/enqueued")
         return True
 
     def _is_known(self, node: str) -> bool:
-        return node in self.engine.table.row_of or node in self._coming
+        return node in self.engine.table.row_of or node in self._pending_nodes
 
-    def _another(self, node: str) -> str:
+    def _repeated_name(self, node: str) -> str:
         """Return a name for a repeated request of a known node."""
         number = 1
         while self._is_known(name := f"{node}#again-{number}"):
@@ -290,7 +292,7 @@ class Scheduler(BaseScheduler):
             node = f"{node}#again-{self._starts[node] - 1}"
         if node in self._started:
             return node, True
-        return (self._another(node) if self._is_known(node) else node), False
+        return (self._repeated_name(node) if self._is_known(node) else node), False
 
     def _count(self, name: str, number: int = 1) -> None:
         if self.crawler.stats is not None:
@@ -311,11 +313,11 @@ class Scheduler(BaseScheduler):
         slot = "" if slot == slot_of(request.url) else slot
         try:
             return Form(priority, slot, self.forms.keep(request))
-        except Unkept as error:
-            self._unkept[node] = request
-            if len(self._unkept) == 1:
+        except NotStorable as error:
+            self._in_memory[node] = request
+            if len(self._in_memory) == 1:
                 logger.warning(
-                    "%s can't be kept, it waits in memory only: %s (further ones are counted, not told)", request, error
+                    "%s cannot be stored and waits in memory only: %s (further ones are only counted)", request, error
                 )
             self._count("scheduler/unserializable")
             return Form(priority, slot, b"")
@@ -323,14 +325,14 @@ class Scheduler(BaseScheduler):
     def _make(self, task: Task) -> Request | None:
         """Return the request of a task; None, recorded as a failure, if its run could not store it."""
         waiting = self.space.waiting.get(task.node) or Waiting(Form(0, "", b""), "")
-        if (request := self._unkept.pop(task.node, None)) is not None:
+        if (request := self._in_memory.pop(task.node, None)) is not None:
             request.meta.pop(RELEVANCE, None)
             return request
         try:
             if not waiting.form.packed:
-                raise Unkept("it could not be stored, and was kept in memory by an earlier run")
+                raise NotStorable("it could not be stored, and was kept in memory by an earlier run")
             return self.forms.make(waiting.form.packed, waiting.url or task.node)
-        except (Unkept, TypeError, ValueError) as error:
+        except (NotStorable, TypeError, ValueError) as error:
             logger.warning("the request for %s is lost: %s", task.node, error)
             self._count("scheduler/lost")
             self._absorb(task, Page("crashed", note=f"its request could not be kept: {error}"[:300]))
@@ -363,9 +365,9 @@ class Scheduler(BaseScheduler):
         if slot is not None:
             return sent >= slot.concurrency or (slot.delay > 0 and len(slot.queue) > 0)
         own = downloader.per_slot_settings.get(host_key, {})
-        most = int(own.get("concurrency", downloader.ip_concurrency or downloader.domain_concurrency))
+        limit = int(own.get("concurrency", downloader.ip_concurrency or downloader.domain_concurrency))
         pauses = float(own.get("delay", self.crawler.settings.getfloat("DOWNLOAD_DELAY"))) > 0
-        return sent >= (1 if pauses else most)
+        return sent >= (1 if pauses else limit)
 
     def flight_of(self, response: Response) -> Flight | None:
         """Return the request that a response answers."""
@@ -387,7 +389,7 @@ class Scheduler(BaseScheduler):
 
     def drops(self, request: Request, flight: Flight) -> bool:
         """Return whether to drop a request of a page as known; it counts as one more link to its node."""
-        if self.filter is not None or self._overheard or request.dont_filter:
+        if self.filter is not None or self._has_listeners_for_drops or request.dont_filter:
             return False
         if known := self._is_known(node := node_of(request)):
             flight.links.setdefault(node, request)
@@ -418,19 +420,19 @@ class Scheduler(BaseScheduler):
             if not request.dont_filter:
                 flight.other = node, request
                 return False
-            node = self._another(node)
+            node = self._repeated_name(node)
         if node != own and self.engine.table.hops[flight.task.row] >= MAX_HOPS:
             self._admit(node, request)  # more hops than a redirect may have here, but within Scrapy's limit
             return True
         flight.other = node, request
         flight.links[node] = request
-        self._coming.add(node)
+        self._pending_nodes.add(node)
         self._count("scheduler/enqueued")
         return True
 
     def _settle(self) -> None:
         engine = self.crawler.engine
-        if not self.flights or engine is None or self._broken:
+        if not self.flights or engine is None or self._has_failed:
             return
         downloading, scraping = engine.downloader.active, engine.scraper.slot.active if engine.scraper.slot else ()
         for request, flight in list(self.flights.items()):
@@ -447,19 +449,19 @@ class Scheduler(BaseScheduler):
 
     def _finish(self, flight: Flight) -> bool:
         """Run steps 3 to 6 for one request; return whether it could be recorded."""
-        table, news = self.engine.table, []
+        table, new_requests = self.engine.table, []
         for request in flight.made:  # other components (the offsite middleware) may have dropped them
             self._expected.pop(request, None)
         if flight.filtered:
             self._count("dupefilter/filtered", flight.filtered)
         own = self.space.waiting.get(flight.task.node)
         for node, request in flight.links.items():
-            self._coming.discard(node)
+            self._pending_nodes.discard(node)
             if flight.other is not None and own is not None:
-                news.append((node, self._form(node, request, own.form.priority), _spelled(node, request)))
+                new_requests.append((node, self._form(node, request, own.form.priority), _spelled(node, request)))
             elif node not in table.row_of:
-                news.append((node, self._form(node, request, request.priority), _spelled(node, request)))
-        return self._absorb(flight.task, page_of(flight, news, self.engine.clock(), self._given))
+                new_requests.append((node, self._form(node, request, request.priority), _spelled(node, request)))
+        return self._absorb(flight.task, page_of(flight, new_requests, self.engine.clock(), self._spider_judges))
 
     def _absorb(self, task: Task, page: Page) -> bool:
         engine = self.engine
@@ -480,9 +482,9 @@ class Scheduler(BaseScheduler):
 
     def _fail(self, error: LycosaError) -> None:
         """Stop handing out requests and close the spider, because the log cannot be written."""
-        if self._broken:
+        if self._has_failed:
             return
-        self._broken = True
+        self._has_failed = True
         logger.error("%s", error)
         if self.crawler.engine is not None and self._files is not None:
             deferred_from_coro(self.crawler.engine.close_spider_async(reason="lycosa_error"))
