@@ -57,7 +57,7 @@ SLOTS, DELAY, MARKS = 16, 0.02, (100, 500, 1000, 5000)
 DOMAINS = 200
 
 
-class Spread(Space):
+class SpreadCorpus(Space):
     """A corpus on invented domains, or on its own with `domains=0`."""
 
     def __init__(self, index: CorpusIndex, domains: int = DOMAINS) -> None:
@@ -84,7 +84,7 @@ class Spread(Space):
 
 
 def shard_of(
-    number: int, owners: Owners, space: Spread, subject: HuntSubject, seeds: Sequence[str], budget: int
+    number: int, owners: Owners, space: SpreadCorpus, subject: HuntSubject, seeds: Sequence[str], budget: int
 ) -> Shard:
     topic = Probability(subject.words)
     guide = strategy(
@@ -103,121 +103,120 @@ def shard_of(
     return Shard(number, owners, engine)
 
 
-def hunt(
-    space: Spread, subject: HuntSubject, seeds: Sequence[str], budget: int, shards: int, **how: bool
+def run_crawl(
+    space: SpreadCorpus, subject: HuntSubject, seeds: Sequence[str], budget: int, shards: int, **options: bool
 ) -> dict[str, Any]:
     """Run one crawl; return relevant pages by number of pages, and its costs."""
-    found: list[bool] = []
-    took: dict[str, Any] = {}
+    relevant: list[bool] = []
+    costs: dict[str, Any] = {}
 
     async def run() -> None:
         owners = Owners(shards)
         together = Together(
-            Coordinator(shards, Budget(pages=budget + len(seeds)), clock, slots=SLOTS, **how), delay=DELAY
+            Coordinator(shards, Budget(pages=budget + len(seeds)), clock, slots=SLOTS, **options), delay=DELAY
         )
         parts = [shard_of(number, owners, space, subject, seeds, budget) for number in range(shards)]
 
         async def one(shard: Shard) -> None:
             async for visit in together.run(shard):
                 if isinstance(visit, Visit) and visit.is_page and visit.node not in seeds:
-                    found.append(bool(subject.truth[space.number_of[visit.node]] > 0))
+                    relevant.append(bool(subject.truth[space.number_of[visit.node]] > 0))
 
         await asyncio.gather(*map(one, parts))
-        took.update(messages=together.messages, bytes=together.bytes, reports=together.coordinator.reports)
+        costs.update(messages=together.messages, bytes=together.bytes, reports=together.coordinator.reports)
 
     began = time.process_time()
     run_virtual(run())
-    got = np.cumsum(found)
-    marks = {str(mark): int(got[mark - 1]) for mark in MARKS if mark <= len(got)}
-    return {"found": marks, "pages": len(found), "cpu": round(time.process_time() - began, 2), **took}
+    cumulative = np.cumsum(relevant)
+    marks = {str(mark): int(cumulative[mark - 1]) for mark in MARKS if mark <= len(cumulative)}
+    return {"found": marks, "pages": len(relevant), "cpu": round(time.process_time() - began, 2), **costs}
 
 
 def results(path: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in open(path)] if Path(path).exists() else []
 
 
-def _way(told: dict[str, Any]) -> tuple[Any, ...]:
-    return told["corpus"], told["subject"], told["budget"], told["shards"], tuple(sorted(told["how"].items()))
+def _setup(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["corpus"], row["subject"], row["budget"], row["shards"], tuple(sorted(row["how"].items()))
 
 
-def shares(told: Sequence[dict[str, Any]], mark: str) -> dict[tuple[Any, ...], dict[tuple[Any, ...], float]]:
+def shares(measured: Sequence[dict[str, Any]], mark: str) -> dict[tuple[Any, ...], dict[tuple[Any, ...], float]]:
     """Return relevant pages as a share of the oracle's, by configuration and crawl."""
-    found: dict[tuple[Any, ...], dict[tuple[Any, ...], float]] = {}
-    for one in told:
+    relevant: dict[tuple[Any, ...], dict[tuple[Any, ...], float]] = {}
+    for one in measured:
         if mark in one["found"] and one["oracle"].get(mark):
-            crawl, way = _way(one)[:3], _way(one)[3:]
-            found.setdefault(way, {})[crawl] = one["found"][mark] / one["oracle"][mark]
-    return found
+            crawl, setup = _setup(one)[:3], _setup(one)[3:]
+            relevant.setdefault(setup, {})[crawl] = one["found"][mark] / one["oracle"][mark]
+    return relevant
 
 
-def show(told: Sequence[dict[str, Any]]) -> None:
+def show(measured: Sequence[dict[str, Any]]) -> None:
     """Print the loss for each number of shards."""
-    print(
-        "| shards | pages | crawls | one shard | so many | difference | 95 % interval |\n|---|---|---|---|---|---|---|"
-    )
+    print("| shards | pages | crawls | one shard | these | difference | 95 % interval |\n|---|---|---|---|---|---|---|")
     for mark in map(str, MARKS):
-        found = shares(told, mark)
-        for way in sorted(found):
-            pairs = [crawl for crawl in found[way] if crawl in found.get((1, ()), {})]
-            if way == (1, ()) or len(pairs) < 3:
+        relevant = shares(measured, mark)
+        for setup in sorted(relevant):
+            pairs = [crawl for crawl in relevant[setup] if crawl in relevant.get((1, ()), {})]
+            if setup == (1, ()) or len(pairs) < 3:
                 continue
-            ours, one = [[found[each][crawl] for crawl in pairs] for each in (way, (1, ()))]
+            ours, one = [[relevant[each][crawl] for crawl in pairs] for each in (setup, (1, ()))]
             lost = paired(ours, one, groups=pairs)
-            without = ", ".join(f"without {name}" for name, _ in way[1])
+            without = ", ".join(f"without {name}" for name, _ in setup[1])
             print(
-                f"| {way[0]}{', ' if without else ''}{without} | {mark} | {len(pairs)} | {np.mean(one):.3f} | "
+                f"| {setup[0]}{', ' if without else ''}{without} | {mark} | {len(pairs)} | {np.mean(one):.3f} | "
                 f"{np.mean(ours):.3f} | {lost.mean:+.3f} | {lost.low:+.3f} to {lost.high:+.3f} |"
             )
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser()
-    asked.add_argument("corpus", nargs="?", default="")
-    asked.add_argument("--labels")
-    asked.add_argument("--index", default="/tmp/lycosa-cluster-index")
-    asked.add_argument("--out", default="cluster-quality.jsonl")
-    asked.add_argument("--topics", type=int, default=10)
-    asked.add_argument("--budget", type=int, default=500)
-    asked.add_argument("--shards", type=int, nargs="*", default=[2, 4, 8, 16, 64])
-    asked.add_argument("--domains", type=int, default=DOMAINS, help="invented ones; 0: the corpus has its own")
-    asked.add_argument("--without", type=int, nargs="*", default=[8], help="shards to go without grants")
-    asked.add_argument("--skip", type=int, default=0, help="topics to leave out")
-    asked.add_argument("--only", type=int, default=10**6, help="how many of the others to take")
-    asked.add_argument("--table", action="store_true", help="show what was measured, and measure nothing")
-    given = asked.parse_args()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("corpus", nargs="?", default="")
+    parser.add_argument("--labels")
+    parser.add_argument("--index", default="/tmp/lycosa-cluster-index")
+    parser.add_argument("--out", default="cluster-quality.jsonl")
+    parser.add_argument("--topics", type=int, default=10)
+    parser.add_argument("--budget", type=int, default=500)
+    parser.add_argument("--shards", type=int, nargs="*", default=[2, 4, 8, 16, 64])
+    parser.add_argument(
+        "--domains", type=int, default=DOMAINS, help="number of invented domains; 0: use the corpus's own"
+    )
+    parser.add_argument("--without", type=int, nargs="*", default=[8], help="numbers of shards to run without grants")
+    parser.add_argument("--skip", type=int, default=0, help="number of topics to skip")
+    parser.add_argument("--only", type=int, default=10**6, help="maximum number of topics after these")
+    parser.add_argument("--table", action="store_true", help="print the table of earlier results only")
+    given = parser.parse_args()
     if given.table:
         show(results(given.out))
         return
     path = Path(given.index)
     labels = Path(given.labels) if given.labels else None
     index = CorpusIndex.open(path) if path.exists() else make_index([given.corpus], path, labels=labels)
-    space = Spread(index, given.domains)
-    ways: list[tuple[int, dict[str, bool]]] = [(1, {}), *((n, {}) for n in given.shards)]
+    space = SpreadCorpus(index, given.domains)
+    setups: list[tuple[int, dict[str, bool]]] = [(1, {}), *((n, {}) for n in given.shards)]
     for n in given.without:
-        ways.append((n, {"grants": False}))
-    done = {_way(told) for told in results(given.out)}
+        setups.append((n, {"grants": False}))
+    done = {_setup(measured) for measured in results(given.out)}
     for subject in subjects_of(index, count=given.topics, random_seed=7)[given.skip : given.skip + given.only]:
         nodes = seed_sets(index, subject, "on-topic", count=3, random_seed=7)[0]
-        oracle = simulate(
-            Judgements.given(index), make_trial_strategy(ORACLE, index, subject, Judgements.given(index), budget=given.budget, random_seed=7),
-            nodes, given.budget,
-        )  # fmt: skip
+        truth = Judgements.given(index)
+        guide = make_trial_strategy(ORACLE, index, subject, truth, budget=given.budget, random_seed=7)
+        oracle = simulate(truth, guide, nodes, given.budget)
         best = np.cumsum(subject.truth[oracle.found] > 0)
         limit = {str(mark): int(best[min(mark, len(best)) - 1]) for mark in MARKS if mark <= given.budget}
-        for shards, how in ways:
-            if (path.name, subject.name, given.budget, shards, tuple(sorted(how.items()))) in done:
+        for shards, options in setups:
+            if (path.name, subject.name, given.budget, shards, tuple(sorted(options.items()))) in done:
                 continue
-            told = hunt(space, subject, [space.urls[node] for node in nodes], given.budget, shards, **how)
-            told |= {
+            measured = run_crawl(space, subject, [space.urls[node] for node in nodes], given.budget, shards, **options)
+            measured |= {
                 "corpus": path.name,
                 "subject": subject.name,
                 "budget": given.budget,
                 "shards": shards,
-                "how": how,
+                "how": options,
                 "oracle": limit,
             }
             with open(given.out, "a") as file:
-                print(json.dumps(told), file=file)
+                print(json.dumps(measured), file=file)
 
 
 if __name__ == "__main__":

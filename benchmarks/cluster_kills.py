@@ -56,21 +56,21 @@ def start(out: Path, web: Web, given: argparse.Namespace) -> subprocess.Popen[by
         return subprocess.Popen(words, stdout=log, stderr=log, start_new_session=True)
 
 
-def kill(crawl: subprocess.Popen[bytes], what: str) -> bool:
+def kill(crawl: subprocess.Popen[bytes], target: str) -> bool:
     """Kill a shard, the coordinator or all processes of the crawl; return False if there is no such process."""
     family = [psutil.Process(crawl.pid), *psutil.Process(crawl.pid).children(recursive=True)]
-    if what == "everything":
+    if target == "everything":
         chosen = family
     else:
         alive = [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
-        named = [one for one in alive if what in " ".join(one.cmdline()[:1])]
+        named = [one for one in alive if target in " ".join(one.cmdline()[:1])]
         chosen = random.sample(named, 1) if named else []
     for process in chosen:
         process.send_signal(signal.SIGKILL)
     return bool(chosen)
 
 
-class Spent:
+class CpuUsage:
     """CPU time of a crawl's processes by kind, after its first `begin` pages."""
 
     def __init__(self, crawl: subprocess.Popen[bytes], begin: int) -> None:
@@ -79,7 +79,7 @@ class Spent:
         self._first: tuple[float, int, Counter[str]] | None = None
         self._last = 0.0, 0
 
-    def look(self, pages: int) -> None:
+    def sample(self, pages: int) -> None:
         """Sample CPU times; call it often, because processes that have ended cannot be queried."""
         with contextlib.suppress(psutil.Error):
             own = psutil.Process(self.crawl.pid)
@@ -98,15 +98,15 @@ class Spent:
             found[name] += seconds  # type: ignore[assignment]
         return found
 
-    def told(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """Return pages per second, and milliseconds of CPU per page."""
         assert self._first is not None
         at, pages, before = self._first
         pages = max(1, self._last[1] - pages)
-        cpu = {name: round(1e3 * (spent - before[name]) / pages, 2) for name, spent in self._by_kind().most_common()}
+        cpu = {name: round(1e3 * (usage - before[name]) / pages, 2) for name, usage in self._by_kind().most_common()}
         return {
-            "pages a second": round(pages / (self._last[0] - at), 1),
-            "ms of CPU a page": {name: ms for name, ms in cpu.items() if ms >= 0.05},
+            "pages per second": round(pages / (self._last[0] - at), 1),
+            "ms of CPU per page": {name: ms for name, ms in cpu.items() if ms >= 0.05},
         }
 
 
@@ -132,10 +132,10 @@ def check(out: Path, shards: int, server: Server) -> dict[str, Any]:
     answered = Counter(f"http://{hit.host}{hit.path}" for hit in server.log if hit.status == 200)
     return {
         "pages": len(own), "recorded twice": sum(count - 1 for count in own.values()),
-        "lost by the common log": len(own - merged), "only in the common log": len(merged - own),
+        "missing in the common log": len(own - merged), "only in the common log": len(merged - own),
         "not in the archive": missing,
         "recorded but never served": sum(not answered[_without_port(node)] for node in own),
-        "served once more": sum(max(0, answered[_without_port(node)] - 1) for node in own),
+        "served again": sum(max(0, answered[_without_port(node)] - 1) for node in own),
     }  # fmt: skip
 
 
@@ -144,26 +144,26 @@ def _without_port(node: str) -> str:
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser()
-    asked.add_argument("out", type=Path)
-    asked.add_argument("--pages", type=int, default=100_000)
-    asked.add_argument("--shards", type=int, default=4)
-    asked.add_argument("--kills", type=int, default=10)
-    asked.add_argument("--seconds", type=float, default=0.0)
-    asked.add_argument("--between", type=float, nargs=2, default=(20.0, 120.0), help="seconds between two kills")
-    given = asked.parse_args()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--pages", type=int, default=100_000)
+    parser.add_argument("--shards", type=int, default=4)
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=0.0)
+    parser.add_argument("--between", type=float, nargs=2, default=(20.0, 120.0), help="seconds between two kills")
+    given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     out = given.out / "crawl"
     web = Web(pages=int(1.3 * given.pages), hosts=max(20, given.pages // 100), traps=("redirects", "dead"))
     killed, began = Counter[str](), time.monotonic()
     with serve(web) as server:
         crawl = start(out, web, given)
-        spent = Spent(crawl, given.pages // 5)
+        usage = CpuUsage(crawl, given.pages // 5)
         due = time.monotonic() + random.uniform(*given.between)
         while True:
             time.sleep(0.5)
             if not given.kills:
-                spent.look(_pages(server))
+                usage.sample(_pages(server))
             over = given.seconds and time.monotonic() - began > given.seconds
             if crawl.poll() is not None:
                 if crawl.returncode == 0 or over:
@@ -174,12 +174,12 @@ def main() -> None:
                 crawl.wait(120)
                 break
             if time.monotonic() > due and killed.total() < given.kills:
-                what = random.choice(("ray::ShardHost", "ray::ShardHost", "ray::Coord", "everything"))
-                if kill(crawl, what):
-                    killed[what] += 1
-                    print(f"{time.monotonic() - began:.0f} s: killed {what}", flush=True)
+                target = random.choice(("ray::ShardHost", "ray::ShardHost", "ray::Coord", "everything"))
+                if kill(crawl, target):
+                    killed[target] += 1
+                    print(f"{time.monotonic() - began:.0f} s: killed {target}", flush=True)
                 due = time.monotonic() + random.uniform(*given.between)
-        cost = {} if given.kills else spent.told()
+        cost = {} if given.kills else usage.summary()
         print(json.dumps({"killed": killed, **check(out, given.shards, server), "code": crawl.returncode, **cost}))
 
 

@@ -38,9 +38,9 @@ def main() -> None:
     pairs: list[tuple[str, float, float]] = []
     for path in given.index:
         own = compare(CorpusIndex.open(path), given)
-        progress(str(path), own)
+        print_difference(str(path), own)
         pairs += own
-    progress("all together", pairs)
+    print_difference("all together", pairs)
 
 
 def compare(index: CorpusIndex, given: argparse.Namespace) -> list[tuple[str, float, float]]:
@@ -52,26 +52,29 @@ def compare(index: CorpusIndex, given: argparse.Namespace) -> list[tuple[str, fl
             fetched, most = crawl(index, subject, guide, seeds, given, 0)
             memory_rows = max(8, most // SHARE)
             again, _ = crawl(index, subject, guide, seeds, given, memory_rows)
-            found, left = (float(np.count_nonzero(subject.truth[nodes] > 0)) for nodes in (fetched, again))
+            full, spilled = (float(np.count_nonzero(subject.truth[nodes] > 0)) for nodes in (fetched, again))
             same = len(set(fetched.tolist()) & set(again.tolist())) / max(1, len(fetched))
-            told = f"{found:.0f} and {left:.0f}, {same:.0%} the same"
-            print(f"{subject.name}: {most:,} wait at most, {memory_rows} hot: {told}", flush=True)
-            pairs.append((subject.name, found, left))
+            summary = f"{full:.0f} and {spilled:.0f}, {same:.0%} the same pages"
+            print(f"{subject.name}: {most:,} wait at most, {memory_rows} in memory: {summary}", flush=True)
+            pairs.append((subject.name, full, spilled))
     return pairs
 
 
-def progress(name: str, pairs: list[tuple[str, float, float]]) -> None:
+def print_difference(name: str, pairs: list[tuple[str, float, float]]) -> None:
     """Print the mean difference and its interval."""
-    topics, found, left = zip(*pairs, strict=True)
-    difference, mean = paired(np.array(left), np.array(found), groups=topics), float(np.mean(found))
+    topics, full, spilled = zip(*pairs, strict=True)
+    difference, mean = paired(np.array(spilled), np.array(full), groups=topics), float(np.mean(full))
     change, low, high = (number / mean for number in difference[:3])
-    print(f"{name}, {len(pairs)} pairs: {mean:.1f} with all; {change:+.2%} [{low:+.2%}, {high:+.2%}]", flush=True)
+    print(
+        f"{name}, {len(pairs)} pairs: {mean:.1f} with all rows in memory; {change:+.2%} [{low:+.2%}, {high:+.2%}]",
+        flush=True,
+    )
 
 
 def crawl(index, subject, guide, seeds, given, memory_rows):  # type: ignore[no-untyped-def]
     """Return the fetched nodes, and the maximum number of waiting rows."""
-    hunts = make_trial_strategy(given.strategy, index, subject, guide, budget=given.budget, random_seed=0)
-    trace = simulate(guide, hunts, seeds, given.budget, memory_rows=memory_rows)
+    estimator = make_trial_strategy(given.strategy, index, subject, guide, budget=given.budget, random_seed=0)
+    trace = simulate(guide, estimator, seeds, given.budget, memory_rows=memory_rows)
     seen, waiting, most = set(seeds), len(seeds), 0
     for node in trace.nodes.tolist():
         new = set(index.children(node).tolist()) - seen

@@ -65,24 +65,24 @@ def main() -> None:
         for _ in range(2):
             began = time.process_time()
             document = read_any(body, f"http://a.test/{file.name}", "")
-            took = time.process_time() - began
+            seconds = time.process_time() - began
         ours, theirs = words(document.text), words(other(file, kind))
         both = (ours & theirs).total()
         found, shared = both / max(1, theirs.total()), both / max(1, ours.total())
         pages = int(document.about["pages"]) if kind == "pdf" and not document.error else 1 + len(document.text) // UNIT
         good = not theirs or found >= 0.95
-        told = " ".join([*document.flags, document.error])
+        notes = " ".join([*document.flags, document.error])
         print(
-            f"{file.name[:44]:<44} {kind:<8} {len(body):>9,} {pages:>5} {1000 * took:>7.0f} ms {theirs.total():>8,} "
-            f"{found:.3f} {shared:.3f}{'' if good else ' !'} {told}"
+            f"{file.name[:44]:<44} {kind:<8} {len(body):>9,} {pages:>5} {1000 * seconds:>7.0f} ms {theirs.total():>8,} "
+            f"{found:.3f} {shared:.3f}{'' if good else ' !'} {notes}"
         )
-        for at, value in enumerate((1, good, pages, 1000 * took, len(body), found >= 0.95 and shared >= 0.95)):
+        for at, value in enumerate((1, good, pages, 1000 * seconds, len(body), found >= 0.95 and shared >= 0.95)):
             sums[kind][at] += value
     print("\nkind      files  95 %  both ways  pages   ms a page  ms a file  kB a file")
-    for kind, (files, good, pages, took, size, both_ways) in sums.items():
+    for kind, (files, good, pages, seconds, size, both_ways) in sums.items():
         print(
-            f"{kind:<9} {files:>5.0f} {good:>5.0f} {both_ways:>10.0f} {pages:>6.0f} {took / pages:>11.2f} "
-            f"{took / files:>10.1f} {size / files / 1000:>10.0f}"
+            f"{kind:<9} {files:>5.0f} {good:>5.0f} {both_ways:>10.0f} {pages:>6.0f} {seconds / pages:>11.2f} "
+            f"{seconds / files:>10.1f} {size / files / 1000:>10.0f}"
         )
 
 

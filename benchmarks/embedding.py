@@ -174,9 +174,9 @@ def rank(pages: Texts, topics: dict[str, list[int]], query_of: Callable[[str], s
         print(f"\n{way}: embedding is ahead of vector in {ahead} of {len(topics)} classes")
     print("\n| topic | pages | 5 % | 25 % | median | 75 % | 95 % |\n|---|---|---|---|---|---|---|")
     for (way, right), columns in spread.items():
-        told = " | ".join(f"{x:.2f}" for x in np.mean(columns, 0))
-        print(f"| {way} | {'on' if right else 'off'} the topic | {told} |")
-    print("\n| topic | threshold | of these relevant | of the relevant found | F1 |\n|---|---|---|---|---|")
+        cells = " | ".join(f"{x:.2f}" for x in np.mean(columns, 0))
+        print(f"| {way} | {'on' if right else 'off'} the topic | {cells} |")
+    print("\n| topic | threshold | precision | recall | F1 |\n|---|---|---|---|---|")
     for (way, threshold), pairs in sorted(passed.items()):
         right, found = np.mean(pairs, 0)
         print(f"| {way} | {threshold} | {right:.2f} | {found:.2f} | {2 * right * found / (right + found):.2f} |")
@@ -184,17 +184,17 @@ def rank(pages: Texts, topics: dict[str, list[int]], query_of: Callable[[str], s
 
 def crawl(members: list[int], relevant: Column, share: float, chance: random.Random) -> list[int]:
     """Return the pages that a crawl has fetched, in random order."""
-    met = chance.sample(members, min(len(members), int(SAMPLE * share)))
-    met += chance.sample(np.flatnonzero(~relevant).tolist(), SAMPLE - len(met))
-    chance.shuffle(met)
-    return met
+    fetched = chance.sample(members, min(len(members), int(SAMPLE * share)))
+    fetched += chance.sample(np.flatnonzero(~relevant).tolist(), SAMPLE - len(fetched))
+    chance.shuffle(fetched)
+    return fetched
 
 
-def judged(topic: EmbeddingJudge, pages: Texts, rows: Column, met: list[int]) -> Column:
+def judged(topic: EmbeddingJudge, pages: Texts, rows: Column, fetched: list[int]) -> Column:
     """Return the relevance of each page after the judge has learned from the fetched ones."""
     from lycosa.judges.embedding import pack_vector
 
-    for page in met:
+    for page in fetched:
         topic.learn(Visit("", "page", "ok", 1, data={"embedding": pack_vector(rows[page])}))
     mean, wanted = topic._lens()
     scores: Column = np.maximum(0.0, unit(rows - mean) @ wanted)
@@ -214,11 +214,11 @@ def cost(directory: Path, most: int) -> None:
         pages.append(document.fill(Page("ok")))
     begun = time.perf_counter()
     topic = EmbeddingJudge("astronomy star galaxy telescope planet orbit")
-    print(f"{len(pages)} pages; loading takes {time.perf_counter() - begun:.2f} s\n")
+    print(f"{len(pages)} pages; loaded in {time.perf_counter() - begun:.2f} s\n")
     print("| judge | all pages, first time | again | pages of 3,000 to 4,000 words, first time | again |")
     print("|---|---|---|---|---|")
     for name, judge in (("embedding", topic), ("vector", VectorJudge("astronomy star galaxy telescope planet orbit"))):
-        words, told = Vocabulary(), []
+        words, times = Vocabulary(), []
         readings = [words.read(page) for page in pages]
         middle = np.array([3000 <= len(page.text.split()) <= 4000 for page in pages])
         for _ in range(2):
@@ -227,17 +227,17 @@ def cost(directory: Path, most: int) -> None:
                 before = time.process_time()
                 judge.judge(page, reading)
                 spent.append(1000 * (time.process_time() - before))
-            told += [(np.mean(spent), np.mean(np.array(spent)[middle]) if middle.any() else np.nan)]
-        print(f"| {name} | {told[0][0]:.2f} | {told[1][0]:.2f} | {told[0][1]:.2f} | {told[1][1]:.2f} |")
+            times += [(np.mean(spent), np.mean(np.array(spent)[middle]) if middle.any() else np.nan)]
+        print(f"| {name} | {times[0][0]:.2f} | {times[1][0]:.2f} | {times[0][1]:.2f} | {times[1][1]:.2f} |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", type=Path, nargs="?")
     parser.add_argument("labels", type=Path, nargs="?")
-    parser.add_argument("--exclude", default="", help="leave out addresses with this in them")
-    parser.add_argument("--blind", default="", help="leave out lines with this in them")
-    parser.add_argument("--least", type=int, default=20, help="pages that a class needs")
+    parser.add_argument("--exclude", default="", help="exclude URLs that contain this")
+    parser.add_argument("--blind", default="", help="exclude lines that contain this")
+    parser.add_argument("--least", type=int, default=20, help="minimum pages per class")
     parser.add_argument("--most", type=int, default=600)
     parser.add_argument("--web", action="store_true")
     parser.add_argument("--cost", type=Path)

@@ -55,19 +55,19 @@ class Stream:
                 number = chance.randrange(self.known)
             names.append(f"http://example.test/{number % 97}/{number}")
             anchors.append(" ".join(chance.sample(WORDS, 3)))
-        found = Links.to(*names, anchors=anchors)
-        found.contexts = [f"{anchor} and {chance.choice(WORDS)}" for anchor in anchors]
+        page_links = Links.to(*names, anchors=anchors)
+        page_links.contexts = [f"{anchor} and {chance.choice(WORDS)}" for anchor in anchors]
         relevant = np.array([chance.random() < 0.15 for _ in names])
-        found.link_relevances = (relevant * np.array([chance.random() for _ in names])).astype(np.float32)
-        found.facets = {"context": found.link_relevances * 0.5, "url": found.link_relevances * 0.25}
+        page_links.link_relevances = (relevant * np.array([chance.random() for _ in names])).astype(np.float32)
+        page_links.facets = {"context": page_links.link_relevances * 0.5, "url": page_links.link_relevances * 0.25}
         self.picks += 1
         # Relevant pages are linked from relevant pages, with promising links.
         likely = 0.1 + 0.5 * promise
         relevance = 0.5 * chance.random() + 0.5 * promise if chance.random() < likely else 0.0
         classes = [[chance.choice(CLASSES), 0.8]]
         return Visit(
-            node, "page", "ok", self.picks, relevance=relevance, links=found, data={"classes": classes, "target": relevance > 0.5},
-            terms=self.words(),
+            node, "page", "ok", self.picks, relevance=relevance, page_links=page_links, terms=self.words(),
+            data={"classes": classes, "target": relevance > 0.5},
         )  # fmt: skip
 
     def words(self) -> Terms:
@@ -118,15 +118,15 @@ def main() -> None:
     parser.add_argument("--sizes", default="1000,10000,100000,1000000")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--only", default="")
-    asked = parser.parse_args()
-    names = asked.only.split("+") if "=" in asked.only else [name for name in asked.only.split(",") if name]
-    for size in map(int, asked.sizes.split(",")):
-        measure(size, asked.steps, names or list(STRATEGIES))
+    given = parser.parse_args()
+    names = given.only.split("+") if "=" in given.only else [name for name in given.only.split(",") if name]
+    for size in map(int, given.sizes.split(",")):
+        measure(size, given.steps, names or list(STRATEGIES))
 
 
 def measure(size: int, steps: int, names: list[str]) -> None:
     """Measure each strategy on a table of its own, so that none finds another's numbers in the cache."""
-    print(f"\n{size:,} rows in the frontier or some more, {steps} steps of {LINKS} links: ms a step")
+    print(f"\nat least {size:,} rows in the frontier, {steps} steps of {LINKS} links: ms per step")
     print(f"{'':22}{'median':>9}{'p99':>9}{'rescan':>10}{'ratio':>9}", flush=True)
     for name in names:
         one = watch(name, size, steps)

@@ -1,10 +1,10 @@
 """Memory per known URL in a frontier, in memory and spilled to disk, and the cost of a pick.
 
-    python benchmarks/frontier.py [--known 20000000] [--hot 500000] [--strategy scent] [--picks 2000]
+    python benchmarks/frontier.py [--known 20000000] [--memory-rows 500000] [--strategy scent] [--picks 2000]
 
 URLs and scores are generated; table, estimator, frontier and spilled rows in a temporary file are those of a crawl.
-First a frontier of `--hot` URLs is held in memory, then all are added. Then pages are picked and learned from, one by
-one: each has five new links, and fifteen to random URLs, most of them spilled.
+First a frontier of `--memory-rows` URLs is held in memory, then all are added. Then pages are picked and learned from,
+one by one: each has five new links, and fifteen to random URLs, most of them spilled.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Frontier:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--known", type=int, default=20_000_000)
-    parser.add_argument("--hot", type=int, default=500_000)
+    parser.add_argument("--memory-rows", type=int, default=500_000)
     parser.add_argument("--strategy", default="scent")
     parser.add_argument("--picks", type=int, default=2000)
     given = parser.parse_args()
@@ -115,7 +115,7 @@ def main() -> None:
     before, first = resident(), made.table.discovered
     made.crawl(given.memory_rows - 100)
     memory_rows, known = resident(), made.table.discovered
-    print(f"{known:,} known, all hot: {(memory_rows - before) / (known - first):.0f} bytes each", flush=True)
+    print(f"{known:,} known, all in memory: {(memory_rows - before) / (known - first):.0f} bytes each", flush=True)
     most, cpu = 2 * given.memory_rows, time.process_time()
     while made.table.discovered < given.known:
         made.fill(min(most, given.known))

@@ -54,7 +54,7 @@ ELSEWHERE = 1000
 _T = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
 
 
-def hunt(web: Web, topic: str, name: str, pages: int) -> list[Visit]:
+def run_crawl(web: Web, topic: str, name: str, pages: int) -> list[Visit]:
     """Run one crawl over a simulated transport, with the options of the command line."""
     judge, _, named = name.rpartition(":")
     options = {"judge": named} if judge else {"strategy": trained(named, web, topic)}
@@ -70,7 +70,7 @@ def hunt(web: Web, topic: str, name: str, pages: int) -> list[Visit]:
     return run_virtual(run())
 
 
-def found(web: Web, topic: str, visits: list[Visit], pages: int) -> int:
+def count_relevant(web: Web, topic: str, visits: list[Visit], pages: int) -> int:
     """Return the number of distinct pages on the topic among the first `pages` fetched."""
     fetched_pages = [visit.node for visit in visits if visit.is_page]
     return len({web.canonical(node) for node in fetched_pages[:pages]} & set(web.relevant(topic)))
@@ -128,13 +128,13 @@ def main() -> None:
     print(f"{given.webs} webs, {np.mean(there):.0f} pages on the topic in each on average\n")
     titles = " | ".join(f"at {pages}" for pages in given.pages)
     print(f"| | {titles} | more than breadth-first at {most} | on islands |\n|---|{'---|' * len(given.pages)}---|---|")
-    base = [found(web, topic, hunt(web, topic, "breadth-first", most), most) for web, topic in webs]
+    base = [count_relevant(web, topic, run_crawl(web, topic, "breadth-first", most), most) for web, topic in webs]
     for name in given.names:
-        hunts = [(web, topic, hunt(web, topic, name, most)) for web, topic in webs]
-        told = " | ".join(f"{np.mean([found(*one, pages) for one in hunts]):.1f}" for pages in given.pages)
-        more, half = interval([found(*one, most) - other for one, other in zip(hunts, base, strict=True)])
-        islands = np.mean([on_islands(*one) for one in hunts])
-        print(f"| `{name}` | {told} | {more:+.1f} ± {half:.1f} | {islands:.1f} |", flush=True)
+        crawls = [(web, topic, run_crawl(web, topic, name, most)) for web, topic in webs]
+        cells = " | ".join(f"{np.mean([count_relevant(*one, pages) for one in crawls]):.1f}" for pages in given.pages)
+        more, half = interval([count_relevant(*one, most) - other for one, other in zip(crawls, base, strict=True)])
+        islands = np.mean([on_islands(*one) for one in crawls])
+        print(f"| `{name}` | {cells} | {more:+.1f} ± {half:.1f} | {islands:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

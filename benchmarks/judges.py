@@ -107,11 +107,11 @@ class Corpus:
         for url, page in self.pages.items():
             page.node = url
             reading = vocabulary.read(page)
-            said = judge.judge(page, reading)
+            judgement = judge.judge(page, reading)
             visit = Visit(
                 url, "page", "ok", 1, title=page.title, language=page.language, terms=reading.terms, links=page.links
             )
-            visit.data = {key: said.data[key] for key in ("vector", "quality") if key in said.data}
+            visit.data = {key: judgement.data[key] for key in ("vector", "quality") if key in judgement.data}
             vocabulary.learn(visit)
             self.visits[url] = visit
         self.stems = vocabulary.terms
@@ -131,7 +131,7 @@ def topics(path: Path, pages: dict[str, Page], most: int) -> dict[str, set[str]]
         name: found[name]
         for name, size in sizes.items()
         # a name of stop words only describes nothing
-        if LEAST <= size <= most and name != "other" and stems(named(name))
+        if LEAST <= size <= most and name != "other" and stems(readable_name(name))
     }
 
 
@@ -140,12 +140,12 @@ def half_of(name: str) -> str:
     return "report" if zlib.crc32(name.encode()) % 2 else "development"
 
 
-def named(topic: str) -> str:
+def readable_name(topic: str) -> str:
     """Return a topic's name as a user would type it."""
     return topic.split("/")[-1].replace("_", " ")
 
 
-def remembered(judge: Probability, kept: dict[str, Any]) -> None:
+def share_features(judge: Probability, kept: dict[str, Any]) -> None:
     """Cache page features, which are the same for all topics if the pages come in the same order."""
     fresh = judge._reader._features
 
@@ -162,9 +162,9 @@ def taught(
 ) -> Probability:
     """Return a judge that has seen these pages and has learned from them."""
     shown = Probability.from_examples([corpus.pages[url] for url in examples]) if examples else None
-    judge = Probability(named(topic), examples=shown)
+    judge = Probability(readable_name(topic), examples=shown)
     judge._reader.add_stems(corpus.stems)
-    remembered(judge, kept)
+    share_features(judge, kept)
     for url in starts:
         judge.start(Seed(url))
     for url in nodes:
@@ -181,65 +181,65 @@ def taught(
 class Result:
     """Judgements of the pages of one topic, and their labels."""
 
-    told: str
+    description: str
     topic: str
-    worth: Column
+    relevance: Column
     truth: Column
 
 
-def f1(said: Column, truth: Column) -> tuple[float, float, float]:
+def f1(predicted: Column, truth: Column) -> tuple[float, float, float]:
     """Return precision, recall and F1."""
-    right = float((said & truth).sum())
-    precision, recall = right / max(said.sum(), 1), right / max(truth.sum(), 1)
-    return precision, recall, 2 * right / max(said.sum() + truth.sum(), 1)
+    right = float((predicted & truth).sum())
+    precision, recall = right / max(predicted.sum(), 1), right / max(truth.sum(), 1)
+    return precision, recall, 2 * right / max(predicted.sum() + truth.sum(), 1)
 
 
-def average_precision(worth: Column, truth: Column) -> float:
-    hits = np.flatnonzero(truth[np.argsort(-worth, kind="stable")]) + 1
+def average_precision(relevance: Column, truth: Column) -> float:
+    hits = np.flatnonzero(truth[np.argsort(-relevance, kind="stable")]) + 1
     return float(np.mean(np.arange(1, len(hits) + 1) / hits)) if len(hits) else 0.0
 
 
 def error(results: list[Result]) -> float:
     """Return the calibration error."""
-    worth, truth = np.concatenate([r.worth for r in results]), np.concatenate([r.truth for r in results])
-    bins = np.minimum((worth * 10).astype(int), 9)
+    relevance, truth = np.concatenate([r.relevance for r in results]), np.concatenate([r.truth for r in results])
+    bins = np.minimum((relevance * 10).astype(int), 9)
     return float(
-        sum(abs(worth[bins == b].mean() - truth[bins == b].mean()) * (bins == b).mean() for b in np.unique(bins))
+        sum(abs(relevance[bins == b].mean() - truth[bins == b].mean()) * (bins == b).mean() for b in np.unique(bins))
     )
 
 
 def show(corpus: str, results: list[Result], line: float = 0.5) -> None:
     """Print a row of the table for each description of the topic."""
-    for told in dict.fromkeys(r.told for r in results):
-        some = [r for r in results if r.told == told]
-        rates = np.array([f1(r.worth >= line, r.truth) for r in some]).mean(axis=0)
-        ap = np.mean([average_precision(r.worth, r.truth) for r in some])
-        factors = np.array([max((r.worth >= line).sum(), 1) / max(r.truth.sum(), 1) for r in some])
+    for description in dict.fromkeys(r.description for r in results):
+        some = [r for r in results if r.description == description]
+        rates = np.array([f1(r.relevance >= line, r.truth) for r in some]).mean(axis=0)
+        ap = np.mean([average_precision(r.relevance, r.truth) for r in some])
+        factors = np.array([max((r.relevance >= line).sum(), 1) / max(r.truth.sum(), 1) for r in some])
         factors = np.maximum(factors, 1 / factors)
         off = f"{error(some):.3f}" if line == 0.5 else "-"
         print(
-            f"| {corpus} | {told} | {len(some)} | {rates[0]:.2f} | {rates[1]:.2f} | {rates[2]:.3f} | {ap:.3f} | {off} "
-            f"| {(factors <= 1.5).mean():.2f} | {(factors <= 3).mean():.2f} |",
+            f"| {corpus} | {description} | {len(some)} | {rates[0]:.2f} | {rates[1]:.2f} | {rates[2]:.3f} | {ap:.3f} "
+            f"| {off} | {(factors <= 1.5).mean():.2f} | {(factors <= 3).mean():.2f} |",
             flush=True,
         )
 
 
 def cosine(corpus: Corpus, topic: str) -> Column:
     """Return the judge `vector`'s scores of all pages, with idf learned from them."""
-    vocabulary, query = Vocabulary(), VectorJudge(named(topic))
+    vocabulary, query = Vocabulary(), VectorJudge(readable_name(topic))
     vocabulary.follow(corpus.stems)
     for visit in corpus.visits.values():
         vocabulary.learn(visit)
     ids = [vocabulary.id_of[stem] for stem in query.weights if stem in vocabulary.id_of]
     idf = vocabulary.idf(np.arange(len(corpus.stems)))
     length = float(np.sqrt((idf[ids] ** 2).sum()))
-    said = []
+    scores = []
     for visit in corpus.visits.values():
         vector = (1 + np.log(visit.terms.counts)) * idf[visit.terms.ids]
         hit = np.isin(visit.terms.ids, ids)
         norm = float(np.sqrt(vector @ vector)) * length
-        said.append(float((vector[hit] * idf[visit.terms.ids[hit]]).sum()) / norm if norm else 0.0)
-    return np.array(said)
+        scores.append(float((vector[hit] * idf[visit.terms.ids[hit]]).sum()) / norm if norm else 0.0)
+    return np.array(scores)
 
 
 def pools(corpus: Corpus, chosen: list[str], plain: bool) -> list[Result]:
@@ -253,24 +253,24 @@ def pools(corpus: Corpus, chosen: list[str], plain: bool) -> list[Result]:
         if plain:
             results.append(Result("cosine", topic, cosine(corpus, topic), truth))
             continue
-        for told, starts, examples in (
+        for description, starts, examples in (
             ("name", [], []),
             ("name and 3 start pages", shown[:STARTS], []),
             ("name and 10 examples", [], shown),
         ):
             judge = taught(corpus, topic, nodes, starts, examples, kept_features)
             kept = ~np.isin(nodes, starts + examples)
-            results.append(Result(told, topic, judge.relevances_now()[kept].astype(float), truth[kept]))
+            results.append(Result(description, topic, judge.relevances_now()[kept].astype(float), truth[kept]))
     return results
 
 
 async def crawled(corpus: Corpus, topic: str, starts: list[str]) -> list[Visit]:
     """Return the visits of a crawl with default options."""
-    made = lycosa.crawl(named(topic), starts, space=Recorded(corpus.pages, corpus.moved), budget=BUDGET)
+    made = lycosa.crawl(readable_name(topic), starts, space=Recorded(corpus.pages, corpus.moved), budget=BUDGET)
     visits = [visit async for visit in made if visit.is_page]
     assert made.engine is not None
-    for visit, worth in zip(visits, made.engine.topic.relevances_now().tolist(), strict=True):  # type: ignore[attr-defined]
-        visit.updated_relevance = worth
+    for visit, relevance in zip(visits, made.engine.topic.relevances_now().tolist(), strict=True):  # type: ignore[attr-defined]
+        visit.updated_relevance = relevance
     return visits
 
 
@@ -282,11 +282,14 @@ def crawls(corpus: Corpus, chosen: list[str], sets: int = 1) -> list[Result]:
         some = chance.permutation(sorted(corpus.topics[topic]))[STARTS * place :][:STARTS]
         starts = [str(url) for url in some]
         visits = asyncio.run(crawled(corpus, topic, starts))
-        worth = np.array([0.0 if visit.same_as else visit.relevance_now for visit in visits])
+        relevance = np.array([0.0 if visit.same_as else visit.relevance_now for visit in visits])
         truth = np.array([visit.node in corpus.topics[topic] for visit in visits])
-        results.append(Result("crawl of 500 pages", topic, worth, truth))
-        relevant = int((worth >= 0.5).sum())
-        print(f"<!-- {corpus.name}: {topic}: says {relevant} of {len(visits)}, true {int(truth.sum())} -->", flush=True)
+        results.append(Result("crawl of 500 pages", topic, relevance, truth))
+        relevant = int((relevance >= 0.5).sum())
+        print(
+            f"<!-- {corpus.name}: {topic}: judged relevant {relevant} of {len(visits)}, true {int(truth.sum())} -->",
+            flush=True,
+        )
     return results
 
 
@@ -295,30 +298,30 @@ def draw(path: Path, results: list[Result]) -> None:
     from lycosa.drawing.figure import Curve, Figure
     from lycosa.drawing.svg import svg
 
-    worth, truth = np.concatenate([r.worth for r in results]), np.concatenate([r.truth for r in results])
-    bins = np.minimum((worth * 10).astype(int), 9)
+    relevance, truth = np.concatenate([r.relevance for r in results]), np.concatenate([r.truth for r in results])
+    bins = np.minimum((relevance * 10).astype(int), 9)
     here = [bins == b for b in np.unique(bins)]
-    said = Curve("pages", [worth[each].mean() for each in here], [truth[each].mean() for each in here])
-    title = f"{len(results)} crawls, {len(worth):,} pages"
-    axes = ("probability that the judge gives", "share that is relevant")
-    figure = Figure("calibration", title, *axes, [said, Curve("what it gives is so", [0, 1], [0, 1])])
+    measured = Curve("pages", [relevance[each].mean() for each in here], [truth[each].mean() for each in here])
+    title = f"{len(results)} crawls, {len(relevance):,} pages"
+    axes = ("probability given by the judge", "share that is relevant")
+    figure = Figure("calibration", title, *axes, [measured, Curve("calibrated", [0, 1], [0, 1])])
     path.write_text(svg(figure, standalone=True), "utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", type=Path, help="a WARC file and its labels, and so on")
+    parser.add_argument("files", nargs="+", type=Path, help="WARC files, each followed by its labels")
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--half", default="report", choices=["report", "development"])
-    parser.add_argument("--most", type=int, default=MOST, help="pages that a topic may have")
-    parser.add_argument("--topics", type=int, default=0, help="no more topics than this")
-    parser.add_argument("--crawls", type=int, default=0, help="topics to crawl for")
+    parser.add_argument("--most", type=int, default=MOST, help="maximum pages per topic")
+    parser.add_argument("--topics", type=int, default=0, help="maximum number of topics")
+    parser.add_argument("--crawls", type=int, default=0, help="number of topics to crawl for")
     parser.add_argument("--sets", type=int, default=1, help="sets of start pages for each of them")
-    parser.add_argument("--no-pools", action="store_true", help="leave out judging all pages")
+    parser.add_argument("--no-pools", action="store_true", help="do not judge all pages")
     parser.add_argument("--no-cosine", action="store_true")
     parser.add_argument("--plot", type=Path, help="draw how well crawls are calibrated")
     given = parser.parse_args()
-    print("| corpus | told | topics | precision | recall | F1 | AP | error | 1.5 | 3 |\n" + "|---" * 10 + "|")
+    print("| corpus | description | topics | precision | recall | F1 | AP | error | 1.5 | 3 |\n" + "|---" * 10 + "|")
     drawn: list[Result] = []
     for path, labels in zip(given.files[::2], given.files[1::2], strict=True):
         corpus = Corpus(path, labels, given.cache, given.most)

@@ -135,7 +135,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=5_000)
     parser.add_argument("--topic", default="coral")
     parser.add_argument("--strategy", default="scent")
-    parser.add_argument("--picture", default="", help="draw what was measured, and measure nothing")
+    parser.add_argument("--picture", default="", help="draw earlier results only")
     given = parser.parse_args()
     if given.picture:
         draw(given.directory, given.picture)

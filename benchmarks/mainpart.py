@@ -62,7 +62,7 @@ class Writer:
     """Generator of pages of one kind, which records their main content."""
 
     chance: random.Random
-    said: list[str] = field(default_factory=list)
+    main_texts: list[str] = field(default_factory=list)
 
     def words(self, count: int) -> str:
         """Return a sentence of `count` words."""
@@ -77,7 +77,7 @@ class Writer:
 
     def keep(self, text: str) -> str:
         """Add a text to the main content."""
-        self.said.append(text)
+        self.main_texts.append(text)
         return text
 
     def linked(self, text: str) -> str:
@@ -255,7 +255,7 @@ def made() -> Iterator[Sample]:
             title = write.keep(write.words(5))
             body, after = fill(write)
             page = way(write, title, body, after)
-            yield Sample(kind, f"{kind} {number} ({way.__name__})", page.encode(), "\n".join(write.said))
+            yield Sample(kind, f"{kind} {number} ({way.__name__})", page.encode(), "\n".join(write.main_texts))
 
 
 def annotated(corpora: Path) -> Iterator[Sample]:
@@ -323,7 +323,7 @@ def marks(truth: str, got: str) -> tuple[float, float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, nargs="?", help="a directory with WARC files")
-    parser.add_argument("--errors", action="store_true", help="pages whose F1 is below .9")
+    parser.add_argument("--errors", action="store_true", help="list pages with an F1 below .9")
     given = parser.parse_args()
     samples = [*made(), *(annotated(given.corpora) if given.corpora else ())]
     kinds = list(dict.fromkeys(sample.kind for sample in samples))

@@ -101,19 +101,19 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=3500)
     parser.add_argument("--links", type=int, default=40)
     parser.add_argument("--ontology", default="", help="WordNet's directory, or an ontology")
-    told = parser.parse_args()
-    given = pages(told.file, told.pages, told.words, told.links)
+    options = parser.parse_args()
+    given = pages(options.file, options.pages, options.words, options.links)
     begun = time.process_time()
-    known = load_ontology(told.ontology)
+    known = load_ontology(options.ontology)
     print(f"{len(given)} pages, {known.source}, read in {time.process_time() - begun:.2f} s of CPU")
     begun = time.process_time()
     JUDGES.maker("ssrm")(TOPIC, ontology=known)
-    print(f"the first judge is made in {time.process_time() - begun:.2f} s\n")
-    print(f"| judge | first {FIRST} pages, ms each | after | the slowest after | above {MOST:g} ms, both | naive |")
+    print(f"the first judge is created in {time.process_time() - begun:.2f} s\n")
+    print(f"| judge | first {FIRST} pages, ms each | after | slowest after | above {MOST:g} ms, both | naive |")
     print("|---|---|---|---|---|---|")
     for name in COMPARED:
         with get_context("spawn").Pool(1) as process:  # a heap of its own, as in a crawl
-            spent = process.apply(cost, (name, told.ontology, given))
+            spent = process.apply(cost, (name, options.ontology, given))
         first, rest = spent[:FIRST], spent[FIRST:] or [0.0]
         slow_ones = f"{sum(some > MOST for some in first)}, {sum(some > MOST for some in rest)}"
         slow = naive(NAIVE[name], known, list(islice(given, FEW))) if name in NAIVE else 0.0

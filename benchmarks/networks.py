@@ -124,8 +124,8 @@ def main() -> None:
         runs = [message(seed, strategy, misjudged) for seed in seeds]
         held, hands = zip(*runs, strict=True)
         error = f"{misjudged:g}" if strategy != "breadth-first" else "-"
-        told = f"{mean(held):.0f} ± {stdev(held):.0f} | {mean(hands):.1f} ± {stdev(hands):.1f}"
-        print(f"| {strategy} | {error} | {told} |", flush=True)
+        cells = f"{mean(held):.0f} ± {stdev(held):.0f} | {mean(hands):.1f} ± {stdev(hands):.1f}"
+        print(f"| {strategy} | {error} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":

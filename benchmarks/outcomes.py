@@ -1,6 +1,6 @@
 """Relevant pages found by scent with the default judge and with the judge `vector`, on recorded pages with labels.
 
-    python benchmarks/outcomes.py --cache DIR CORPUS.warc.gz LABELS.tsv [--told examples] [--topics 10] [--budget 500]
+    python benchmarks/outcomes.py --cache DIR CORPUS.warc.gz LABELS.tsv [--description examples] [--topics 10]
 
 Crawls with the options of `lycosa crawl`, from three pages of the topic (on) and from three others (off), given the
 topic's name or twenty of its pages. Topics, their halves and the corpora are those of benchmarks/judges.py. The
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from judges import Corpus, Recorded, half_of, named
+from judges import Corpus, Recorded, half_of, readable_name
 
 import lycosa
 from lycosa.judges.examples import centroid
@@ -32,7 +32,7 @@ def crawl(corpus: Corpus, topic: str, judge: str, seeds: list[str], examples: li
     """Return a crawl that is ready to run."""
     space = Recorded(corpus.pages, corpus.moved)
     if not examples:
-        return lycosa.crawl(named(topic), seeds, space=space, budget=budget, judge=judge)
+        return lycosa.crawl(readable_name(topic), seeds, space=space, budget=budget, judge=judge)
     shown = [corpus.pages[url] for url in examples]
     known: Any = (
         VectorJudge(centroid(shown), 0.2, stemmed=True)
@@ -56,8 +56,8 @@ def main() -> None:
     parser.add_argument("labels", type=Path)
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--half", default="report", choices=["report", "development"])
-    parser.add_argument("--told", default="name", choices=["name", "examples"])
-    parser.add_argument("--most", type=int, default=400, help="pages that a topic may have")
+    parser.add_argument("--description", default="name", choices=["name", "examples"])
+    parser.add_argument("--most", type=int, default=400, help="maximum pages per topic")
     parser.add_argument("--topics", type=int, default=10)
     parser.add_argument("--seed-sets", type=int, default=1)
     parser.add_argument("--budget", type=int, default=500)
@@ -72,7 +72,7 @@ def main() -> None:
         for number in range(given.seed_sets):
             chance = np.random.default_rng(zlib.crc32(topic.encode()) + number)
             mixed = [str(url) for url in chance.permutation(sorted(members))]
-            shown = min(EXAMPLES, len(mixed) // 2) if given.told == "examples" else 0
+            shown = min(EXAMPLES, len(mixed) // 2) if given.description == "examples" else 0
             off = [nodes[at] for at in chance.permutation(len(nodes)) if nodes[at] not in members][:STARTS]
             for seeds, name in ((mixed[shown : shown + STARTS], "on"), (off, "off")):
                 for judge in JUDGES:
@@ -80,16 +80,16 @@ def main() -> None:
                     got = asyncio.run(found(made, members - set(mixed[:shown]), ats))
                     counts.setdefault((name, judge), []).append(got)
                     print(f"<!-- {topic}, {name}, {judge}: {got} -->", flush=True)
-    print("| corpus | told, seeds | pages | vector | default | difference | crawls |\n" + "|---" * 7 + "|")
+    print("| corpus | description, seeds | pages | vector | default | difference | crawls |\n" + "|---" * 7 + "|")
     for name in ("on", "off"):
         before, now = (np.array(counts[name, judge], float) for judge in JUDGES)
         chance, apart = np.random.default_rng(0), now - before
         drawn = np.array([apart[chance.integers(0, len(apart), len(apart))].mean(0) for _ in range(4000)])
         low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
         for nth, at in enumerate(ats):
-            told = f"| {corpus.name} | {given.told}, {name} | {at}"
+            row = f"| {corpus.name} | {given.description}, {name} | {at}"
             means = f"{before[:, nth].mean():.1f} | {now[:, nth].mean():.1f} | {apart[:, nth].mean():+.1f}"
-            print(f"{told} | {means} [{low[nth]:+.1f}, {high[nth]:+.1f}] | {len(apart)} |")
+            print(f"{row} | {means} [{low[nth]:+.1f}, {high[nth]:+.1f}] | {len(apart)} |")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ FIELDS = {"content-type": "text/html; charset=utf-8", "content-encoding": "gzip"
 Web = dict[str, bytes | Path]
 """Contents by URL: bytes, or a file."""
 
-SERVED = "what the server does"
+SERVED = "server"
 """Component that is not part of a crawl and is left out."""
 
 
@@ -185,9 +185,9 @@ def one_round(given: argparse.Namespace) -> dict[str, Any]:
         most = {"budget": given.pages, "max_requests": 20 * given.pages}
         pace = {"concurrency": 32, "delay": 0.0, "per_host": 32}
         options = {name: value for name, value in chosen.items() if value}
-        hunt = crawl(topic, [seed], out=Path(directory) / "crawl", space=space, **most, **pace, **options)
-        hunt.batch_arrivals = True  # as on the command line
-        async for visit in hunt:
+        running = crawl(topic, [seed], out=Path(directory) / "crawl", space=space, **most, **pace, **options)
+        running.batch_arrivals = True  # as on the command line
+        async for visit in running:
             if not crawled:
                 watch.lap()
                 watch.spent.clear()
@@ -240,12 +240,12 @@ def bare_loop(crawled: list[tuple[str, bytes]], topic: str) -> None:
         shown = tree.find("body")
         terms = stems(shown.text if shown is not None else "")
         frequency.update(terms.keys())
-        worth = cosine(terms, pages)
+        page_score = cosine(terms, pages)
         for link in tree.select("a[href]"):
             target = urldefrag(urljoin(url, str(link.attrs["href"])))[0]
             if target not in seen:
                 seen.add(target)
-                heapq.heappush(heap, (-worth - cosine(stems(link.text), pages), target))
+                heapq.heappush(heap, (-page_score - cosine(stems(link.text), pages), target))
         if heap:
             heapq.heappop(heap)
 
@@ -261,16 +261,16 @@ def table(given: argparse.Namespace) -> float:
     pages = rounds[0]["pages"]
     print(f"{pages} pages in memory, {given.strategy or 'the default strategy'}, {given.judge or 'the default judge'},")
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, median of {given.rounds} rounds\n")
-    print("| part | CPU ms a page | of a bare loop |\n|---|---|---|")
+    print("| component | CPU ms per page | in bare loops |\n|---|---|---|")
     for name in names:
         costs = [each["parts"].get(name, 0.0) for each in rounds]
         shares = [cost / each["bare"] for cost, each in zip(costs, rounds, strict=True)]
         print(f"| {name} | {_median(costs):.3f} | {_median(shares):.2f} |")
     sums = [sum(each["parts"].values()) for each in rounds]
     ratio = _median([total / each["bare"] for total, each in zip(sums, rounds, strict=True)])
-    print(f"| **all of it, without fetching** | **{_median(sums):.3f}** | **{ratio:.2f}** |")
+    print(f"| **total, without fetching** | **{_median(sums):.3f}** | **{ratio:.2f}** |")
     print(f"| a bare loop | {bare:.3f} | 1.00 |")
-    print(f"\nstart, until the first page is asked for: {_median([each['start'] for each in rounds]):.0f} ms")
+    print(f"\nstart, until the first request: {_median([each['start'] for each in rounds]):.0f} ms")
     return ratio
 
 
@@ -334,10 +334,10 @@ def main() -> None:
     parser.add_argument("directory", type=Path, nargs="?")
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--strategy", default="", help="another than the default one")
-    parser.add_argument("--judge", default="", help="another than the default one")
-    parser.add_argument("--seed", default="", help="the address to start from; else the first page")
-    parser.add_argument("--most", type=float, default=0.0, help="bare loops that all parts may cost; 0: any number")
+    parser.add_argument("--strategy", default="", help="instead of the default")
+    parser.add_argument("--judge", default="", help="instead of the default")
+    parser.add_argument("--seed", default="", help="start URL; default: the first page")
+    parser.add_argument("--most", type=float, default=0.0, help="maximum total cost in bare loops; 0: unlimited")
     parser.add_argument("--whole", action="store_true", help="also run Lycosa and Scrapy over HTTP")
     parser.add_argument("--one-round", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -349,7 +349,7 @@ def main() -> None:
         if shutil.which("nproc") is None:
             print("(fewer than two cores: server and crawler share one)")
         costs = whole(given.directory, given.pages, 2)
-        print("\n| the whole job over HTTP | CPU ms a page, best of two | all runs |\n|---|---|---|")
+        print("\n| the whole job over HTTP | CPU ms per page, best of two | all runs |\n|---|---|---|")
         for name, values in costs.items():
             print(f"| {name} | {min(values):.2f} | {', '.join(f'{value:.2f}' for value in values)} |")
         print(f"\nratio Lycosa / Scrapy: {min(costs['lycosa']) / min(costs['scrapy focused']):.2f}")

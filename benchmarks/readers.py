@@ -86,15 +86,15 @@ def main() -> None:
     if given.once:
         print(json.dumps(asyncio.run(crawled(given.file, given.topic, given.pages, given.readers))))
         return
-    told: dict[int, list[dict[str, float]]] = {0: [], given.readers: []}
+    results_by_readers: dict[int, list[dict[str, float]]] = {0: [], given.readers: []}
     for _ in range(given.runs):
-        for readers, results in told.items():
+        for readers, results in results_by_readers.items():
             command = [sys.executable, __file__, str(given.file), given.topic, "--once"]
             command += ["--pages", str(given.pages), "--readers", str(readers)]
             results.append(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
             print(f"{readers} readers: " + ", ".join(f"{results[-1][name]:.2f} {name}" for name in results[-1]))
-    for name in told[0][0]:
-        none, some = (statistics.median(result[name] for result in results) for results in told.values())
+    for name in results_by_readers[0][0]:
+        none, some = (statistics.median(result[name] for result in results) for results in results_by_readers.values())
         print(f"median {name}: {none:.2f} without, {some:.2f} with {given.readers}, ratio {some / none:.2f}")
 
 

@@ -38,8 +38,6 @@ AT_ONCE = 2_000
 """Visits written in one transaction."""
 
 
-
-
 def make(directory: Path, base: Path, pages: int) -> None:
     """Create a crawl of `pages` pages: another one, and copies of it under other names."""
     shutil.copytree(base, directory, ignore=shutil.ignore_patterns("snapshot", "view", "search.*", "*-shm"))
@@ -97,8 +95,6 @@ def _renamed(visit: Visit, copy: int, versions: Versions, archive: object, visit
     return visit
 
 
-
-
 @dataclass
 class Run:
     """Costs of a command."""
@@ -121,8 +117,8 @@ def run(command: list[str], growing: Path | None = None, *, whole: bool = True) 
     assert process.stdout is not None
     os.set_blocking(process.stdout.fileno(), False)
     while True:
-        said = process.stdout.read()
-        if not first and (said or (growing is not None and _begun(growing))):
+        output = process.stdout.read()
+        if not first and (output or (growing is not None and _begun(growing))):
             first, first_cpu = time.monotonic() - begun, _cpu(process.pid)
             if not whole:
                 process.kill()
@@ -183,8 +179,8 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=300_000)
     parser.add_argument("--base", type=Path, help="a crawl to repeat")
     parser.add_argument("--base-pages", type=int, default=10_000)
-    parser.add_argument("--only", default="", help="names of what is measured, with commas between them")
-    parser.add_argument("--whole", action="store_true", help="exports to their end, not to their first bytes")
+    parser.add_argument("--only", default="", help="comma-separated names of measurements")
+    parser.add_argument("--whole", action="store_true", help="run exports to their end")
     given = parser.parse_args()
     if not given.directory.exists():
         base = given.base or given.directory.with_name(f"{given.directory.name}-base")
@@ -208,10 +204,10 @@ def main() -> None:
             continue
         growing = out / command[command.index("--out") + 1].rpartition("/")[2] if "--out" in command else None
         whole = given.whole or not name.startswith("export")
-        took = run([*lycosa_command, *command], growing, whole=whole)
-        failed = f"  exit {took.code}" if took.code and whole else ""
-        first = f"{took.first:8.2f} {took.first_cpu:8.2f}"
-        print(f"{name:16} {first} {took.wall:8.2f} {took.cpu:8.2f} {took.peak:8,.0f}{failed}", flush=True)
+        costs = run([*lycosa_command, *command], growing, whole=whole)
+        failed = f"  exit {costs.code}" if costs.code and whole else ""
+        first = f"{costs.first:8.2f} {costs.first_cpu:8.2f}"
+        print(f"{name:16} {first} {costs.wall:8.2f} {costs.cpu:8.2f} {costs.peak:8,.0f}{failed}", flush=True)
 
 
 if __name__ == "__main__":

@@ -156,18 +156,18 @@ def main() -> None:
     worlds = [make_world(given.first + seed, given.pages, given.days, given.kinds) for seed in range(given.seeds)]
     print(f"{given.pages} pages, {given.days:g} days, {given.seeds} seeds from {given.first}")
     for per_day in given.budgets:
-        print(f"\n{per_day:g} looks a day")
+        print(f"\n{per_day:g} revisits per day")
         kinds = "".join(f"{name:>9}" for name in KINDS)
         print(f"{'schedule':18}   fresh    late  used{kinds}   automatic better by       late by")
         results = {}
         for text in given.schedules:
-            told = [simulate(world, text, per_day, given.days) for world in worlds]
-            results[text] = np.array([run[:2] for run in told])
+            outcomes = [simulate(world, text, per_day, given.days) for world in worlds]
+            results[text] = np.array([run[:2] for run in outcomes])
             whole, last = results[text].mean(0)
-            columns = "".join(f"{value:9.3f}" for value in np.mean([run[3] for run in told], axis=0))
+            columns = "".join(f"{value:9.3f}" for value in np.mean([run[3] for run in outcomes], axis=0))
             over = results.get("automatic", results[text]) - results[text]
             margins = f"{interval(over[:, 0]):>20}{interval(over[:, 1]):>20}"
-            used = np.mean([run[2] for run in told])
+            used = np.mean([run[2] for run in outcomes])
             print(f"{text:18}{whole:8.4f}{last:8.4f}{used:6.2f}{columns}  {margins}", flush=True)
 
 

@@ -42,18 +42,18 @@ from app_web import AppWeb
 EVERY = 10
 
 
-async def look(done: int, failed: int, rendering: Rendering) -> None:
+async def print_sample(done: int, failed: int, rendering: Rendering) -> None:
     """Print a sample of memory and counts."""
     assert rendering.browser is not None
     own = resource.getrusage(resource.RUSAGE_SELF)
     rss = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
     browser = sum(map(orphans.memory, orphans.processes(str(rendering.browser.place)))) / 1e6
-    told = {
+    sample = {
         "done": done, "failed": failed, "browsers": rendering.browser.started,
         "browser MB": round(browser), "own MB": round(rss),
         "own CPU": round(own.ru_utime + own.ru_stime, 1), "place": str(rendering.browser.place),
     }  # fmt: skip
-    print(json.dumps(told), flush=True)
+    print(json.dumps(sample), flush=True)
 
 
 async def render(pages: int, port: int, start: int) -> None:
@@ -74,7 +74,7 @@ async def render(pages: int, port: int, start: int) -> None:
             failed += bool(shown.failed) or len(shown.dom) < 1000
             done += 1
             if done % EVERY == 0 or done == pages:
-                await look(done, failed, rendering)
+                await print_sample(done, failed, rendering)
 
     await asyncio.gather(*(work() for _ in range(options.render_at_once)))
     await rendering.close()
@@ -85,7 +85,7 @@ async def render(pages: int, port: int, start: int) -> None:
 
 def run(pages: int, kills: int) -> None:
     """Run the rendering process, and kill it at random times."""
-    rng, done, looks, failed = random.Random(3), 0, list[dict[str, int]](), 0
+    rng, done, samples, failed = random.Random(3), 0, list[dict[str, int]](), 0
     moments = sorted(rng.sample(range(EVERY, pages - EVERY), kills)) if kills else []
     began, killed, left, places = time.monotonic(), 0, 0, set[str]()
     with serve(AppWeb(seed=7, pages=700, hosts=15, traps=[]), record=False) as server:
@@ -94,32 +94,35 @@ def run(pages: int, kills: int) -> None:
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
                 assert process.stdout is not None
                 for line in process.stdout:
-                    told = json.loads(line)
-                    if "children CPU" in told:
-                        print(f"CPU time of the last process's browsers: {told['children CPU']} s")
+                    sample = json.loads(line)
+                    if "children CPU" in sample:
+                        print(f"CPU time of the last process's browsers: {sample['children CPU']} s")
                         continue
-                    looks.append(told)
-                    done = told["done"]
-                    places.add(told["place"])
+                    samples.append(sample)
+                    done = sample["done"]
+                    places.add(sample["place"])
                     if done % 100 == 0:
-                        print({key: told[key] for key in told if key != "place"}, flush=True)
+                        print({key: sample[key] for key in sample if key != "place"}, flush=True)
                     if moments and done >= moments[0]:
                         moments.pop(0)
                         killed += 1
-                        victims = [process.pid] if killed % 2 else orphans.processes(told["place"])[:1]
+                        victims = [process.pid] if killed % 2 else orphans.processes(sample["place"])[:1]
                         for pid in victims:
                             os.kill(pid, signal.SIGKILL)
-                        print(f"after {done} pages killed {'the process' if killed % 2 else 'its browser'}", flush=True)
+                        print(
+                            f"killed after {done} pages: {'the process' if killed % 2 else 'its browser'}", flush=True
+                        )
                         if killed % 2:
                             break
-            failed += looks[-1]["failed"]
+            failed += samples[-1]["failed"]
     seconds = time.monotonic() - began
     left += sum(_left(place) for place in places)
     halves = [
-        [look["own MB"] for look in looks[half]] for half in (slice(0, len(looks) // 2), slice(len(looks) // 2, None))
+        [sample["own MB"] for sample in samples[half]]
+        for half in (slice(0, len(samples) // 2), slice(len(samples) // 2, None))
     ]
-    most = max(look["browser MB"] for look in looks)
-    print(f"{done} pages in {seconds:.0f} s, {seconds / done:.2f} s a page; {killed} kills, {failed} pages failed")
+    most = max(sample["browser MB"] for sample in samples)
+    print(f"{done} pages in {seconds:.0f} s, {seconds / done:.2f} s per page; {killed} kills, {failed} pages failed")
     print(f"browser: at most {most} MB; own process: at most {max(halves[0])} and {max(halves[1])} MB in the halves")
     print(f"left behind: {left} processes or directories")
 
@@ -128,7 +131,7 @@ def crawl(pages: int) -> None:
     """Crawl a web with applications, and the same without; print a line for each seed."""
     topic = "marine biology/coral reefs"
     for seed in (7, 8, 9):
-        harvests, rendered, told = list[float](), list[int](), ""
+        harvests, rendered, summary = list[float](), list[int](), ""
         for apps in (0, 7):
             web = AppWeb(seed=seed, pages=700, hosts=15, traps=[], apps=apps)
             with serve(web, record=False), tempfile.TemporaryDirectory() as out:
@@ -140,9 +143,11 @@ def crawl(pages: int) -> None:
             was = ["rendered" in visit.flags for visit in got]
             rendered = [sum(a and b for a, b in zip(need, was, strict=True)), sum(need), sum(was)]
             others = f"{rendered[2] - rendered[0]} of {len(got) - rendered[1]} others"
-            told = f"{rendered[0]} of {rendered[1]} that need it, {others}"
+            summary = f"{rendered[0]} of {rendered[1]} that need it, {others}"
         share = harvests[1] / harvests[0]
-        print(f"seed {seed}: harvest {harvests[0]:.3f}, {harvests[1]:.3f} ({share:.1%}); rendered {told}", flush=True)
+        print(
+            f"seed {seed}: harvest {harvests[0]:.3f}, {harvests[1]:.3f} ({share:.1%}); rendered {summary}", flush=True
+        )
 
 
 def _plain(node: str) -> str:

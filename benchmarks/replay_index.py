@@ -123,8 +123,6 @@ def measured(code: str, path: Path, records: int) -> dict[str, float]:
     return min(runs, key=lambda run: float(run["start"]))
 
 
-
-
 def record_pages(path: Path) -> dict[str, bytes]:
     """Write a WARC file of 30 kB pages that compress like text; return their bodies by path."""
     rng = random.Random(1)
@@ -144,7 +142,7 @@ def record_pages(path: Path) -> dict[str, bytes]:
     return bodies
 
 
-async def asked(port: int, seconds: float, connections: int = 8) -> tuple[int, int]:
+async def request_pages(port: int, seconds: float, connections: int = 8) -> tuple[int, int]:
     """Request random pages over persistent connections for some seconds; return the numbers of responses and bytes."""
     deadline = time.monotonic() + seconds
     counts = [0, 0]
@@ -173,9 +171,9 @@ def served(which: str, path: Path) -> tuple[float, float]:
     try:
         assert server.stdout is not None
         port = int(server.stdout.readline())
-        asyncio.run(asked(port, 1.0))
+        asyncio.run(request_pages(port, 1.0))
         before = cpu(server.pid)
-        count = asyncio.run(asked(port, 5.0))[0]
+        count = asyncio.run(request_pages(port, 5.0))[0]
         return count / 5.0, (cpu(server.pid) - before) / count * 1e3
     finally:
         server.kill()
@@ -238,7 +236,7 @@ def main() -> None:
         print("\npages of 30 kB over 8 connections")
         for name, which in (("the proxy", "proxy"), ("aiohttp, from memory", "memory")):
             rate, milliseconds = served(which, pages)
-            print(f"{name:<28}{rate:>7,.0f} a second, {milliseconds:.2f} ms of CPU each")
+            print(f"{name:<28}{rate:>7,.0f} per second, {milliseconds:.2f} ms of CPU each")
 
 
 if __name__ == "__main__":

@@ -100,17 +100,17 @@ def requests(
     )  # fmt: skip
     for node in seeds:
         engine.fold(Seed(index.names[node]))
-    worth = np.where(subject.seen, 0.0, subject.truth) if len(subject.seen) else subject.truth
-    brought: list[float] = []
+    truth = np.where(subject.seen, 0.0, subject.truth) if len(subject.seen) else subject.truth
+    gains: list[float] = []
 
     async def run() -> None:
         async for visit in engine.run():
             if visit.node not in starts and spent_on(visit):
                 node = index.number_of.get(visit.node, -1) if visit.is_page else -1
-                brought.append(float(worth[node]) if node >= 0 else 0.0)
+                gains.append(float(truth[node]) if node >= 0 else 0.0)
 
     asyncio.run(run())
-    return np.array(brought, np.float64)
+    return np.array(gains, np.float64)
 
 
 def main() -> None:
@@ -139,10 +139,10 @@ def main() -> None:
                     "words": subject.words,
                     "budget": given.budget,
                 }
-                hunts = strategy(name, seed=1, **facts)
-                brought = requests(find, index, subject, topic, hunts, seeds, given.budget)
+                estimator = strategy(name, seed=1, **facts)
+                gains = requests(find, index, subject, topic, estimator, seeds, given.budget)
                 budgets = [given.budget // 5, given.budget]
-                rows.append([*measures.found(brought, budgets), measures.harvest(brought, budgets)[-1]])
+                rows.append([*measures.found(gains, budgets), measures.harvest(gains, budgets)[-1]])
             early, late, rate = np.mean(rows, axis=0)
             print(f"| {name} | {early:.1f} | {late:.1f} | {rate:.3f} |", flush=True)
 

@@ -140,11 +140,11 @@ def cost(turns: int, pages: int) -> None:
                 with tempfile.TemporaryDirectory() as folder:
                     own = name not in ("best-first", "scent")
                     settings = {"JOBDIR": folder} if own else focused(folder, web.query(topic), name)
-                    _, told = run(settings, web.seeds(topic))
-                    taken.append(told["cost"])
-                    once[name].append(told["once"])
+                    _, costs = run(settings, web.seeds(topic))
+                    taken.append(costs["cost"])
+                    once[name].append(costs["once"])
     base = costs["Scrapy's own"]
-    print("| frontier | ms a request, median | beyond Scrapy's own, median | in turns | start and end, s |")
+    print("| frontier | ms per request, median | difference to Scrapy's own, median | all turns | start and end, s |")
     print("|---|---|---|---|---|")
     for name, taken in costs.items():
         beyond = [mine - its for mine, its in zip(taken, base, strict=True)]
@@ -177,7 +177,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--webs", type=int, default=5)
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--pages", type=int, default=800, help="of the web for --cost and --kills")
+    parser.add_argument("--pages", type=int, default=800, help="pages of the web for --cost and --kills")
     parser.add_argument("--spider", default="", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.spider:

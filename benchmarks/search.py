@@ -165,7 +165,7 @@ def write(directory: Path, pages: int) -> None:
         part.close()
 
 
-class Telling(Progress):
+class ProgressPrinter(Progress):
     """Progress of the index on standard error."""
 
     def indexed(self, pages: int, share: float) -> None:
@@ -181,10 +181,10 @@ def size(directory: Path, pattern: str) -> float:
 def build(directory: Path, pages: int) -> None:
     """Build the index and print its cost."""
     wall, cpu = time.perf_counter(), time.process_time()
-    with CrawlDirectory(directory) as collection, Search(collection, Telling()) as search:
+    with CrawlDirectory(directory) as collection, Search(collection, ProgressPrinter()) as search:
         search.update()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    print(f"\nindex built in {wall:.0f} s: {1e3 * cpu / pages:.2f} ms CPU a page")
+    print(f"\nindex built in {wall:.0f} s: {1e3 * cpu / pages:.2f} ms CPU per page")
 
 
 @dataclass
@@ -194,22 +194,22 @@ class Measured:
     question: Question
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
-    told: str = ""
+    found_text: str = ""
 
 
 def measure(directory: Path, rounds: int) -> tuple[list[Measured], list[float]]:
     """Return the milliseconds of each query, asked in turn, and of the first query of a process."""
-    asked = [Measured(question) for question in questions(Author.word)]
+    measured = [Measured(question) for question in questions(Author.word)]
     with CrawlDirectory(directory) as collection, Search(collection) as search:
         search.find("warm up")
         gc.collect()
         for _ in range(rounds):
-            for row in asked:
+            for row in measured:
                 wall, cpu = time.perf_counter(), time.process_time()
                 found = search.find(row.question.words, **row.question.filters)
                 row.wall.append(1e3 * (time.perf_counter() - wall))
                 row.cpu.append(1e3 * (time.process_time() - cpu))
-                row.told = f"{found.total:,}{' (any)' if found.loosened else ''}"
+                row.found_text = f"{found.total:,}{' (any)' if found.loosened else ''}"
     code = (
         "import sys, time; from pathlib import Path\n"
         "from lycosa.collection.crawl_directory import CrawlDirectory; from lycosa.collection.searching import Search\n"
@@ -219,7 +219,7 @@ def measure(directory: Path, rounds: int) -> tuple[list[Measured], list[float]]:
     )
     command = [sys.executable, "-c", code, str(directory)]
     spilled = [float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(rounds)]
-    return asked, spilled
+    return measured, spilled
 
 
 def scan(directory: Path, rounds: int) -> Iterator[tuple[str, float]]:
@@ -242,7 +242,7 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--pages", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--scan", type=int, default=3, help="rounds of the naive scan; 0: none")
+    parser.add_argument("--scan", type=int, default=3, help="rounds of the naive scan; 0: skip")
     given = parser.parse_args()
     if not given.directory.exists():
         write(given.directory, given.pages)
@@ -256,7 +256,7 @@ def main() -> None:
     print(f"\n{'query':32} {'pages found':>14} {'ms p50':>8} {'max':>8} {'CPU':>8}")
     for row in rows:
         wall, cpu = statistics.median(row.wall), statistics.median(row.cpu)
-        print(f"{row.question.kind:32} {row.told:>14} {wall:8.1f} {max(row.wall):8.1f} {cpu:8.1f}")
+        print(f"{row.question.kind:32} {row.found_text:>14} {wall:8.1f} {max(row.wall):8.1f} {cpu:8.1f}")
     for what, values in (("all", [row.wall for row in rows]), ("CPU", [row.cpu for row in rows])):
         spent = sorted(value for part in values for value in part)
         middle, tail = statistics.median(spent), spent[int(0.95 * len(spent))]

@@ -125,10 +125,10 @@ class Browser:
         self.interest = made["id"]
         self.crawl = (await self.ask("start", "POST", f"/interests/{self.interest}/crawls", json={}))["id"]
 
-    def count(self, told: dict) -> None:
+    def count(self, status: dict) -> None:
         """Record the current numbers of pages."""
-        if told:
-            self.pages, self.found = told["crawl"]["pages"], told["crawl"]["relevant"]
+        if status:
+            self.pages, self.found = status["crawl"]["pages"], status["crawl"]["relevant"]
 
     async def listen(self) -> None:
         """Follow the live events, as the page in a browser does."""
@@ -164,8 +164,8 @@ class Browser:
             if kind == "list":
                 await self.ask(kind, "GET", "/interests")
             elif kind == "progress":
-                told = await self.ask(kind, "GET", f"{crawl}/progress")
-                self.count(told)
+                status = await self.ask(kind, "GET", f"{crawl}/progress")
+                self.count(status)
             elif kind == "pages":
                 await self.ask(kind, "GET", f"{crawl}/pages")
             elif kind == "search":
@@ -198,8 +198,8 @@ async def trial(base: str, given: list[str], web: Web, seconds: float) -> list[B
         stream.cancel()
     await asyncio.gather(*streams, return_exceptions=True)
     for browser in browsers:
-        told = await browser.ask("progress", "GET", f"/crawls/{browser.crawl}/progress")
-        browser.count(told)
+        status = await browser.ask("progress", "GET", f"/crawls/{browser.crawl}/progress")
+        browser.count(status)
         await browser.session.close()
     return browsers
 
@@ -210,7 +210,7 @@ def percentile(values: list[float], share: float) -> float:
     return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def progress(browsers: list[Browser], pauses: dict[str, float], at_once: dict[str, int]) -> None:
+def print_figures(browsers: list[Browser], pauses: dict[str, float], at_once: dict[str, int]) -> None:
     """Print the figures."""
     kinds: dict[str, list[float]] = defaultdict(list)
     for browser in browsers:
@@ -222,17 +222,17 @@ def progress(browsers: list[Browser], pauses: dict[str, float], at_once: dict[st
         figures = " ".join(f"{percentile(times, share):8.0f}" for share in (0.5, 0.95, 0.99))
         print(f"{kind:<10} {len(times):6d} {figures}")
     pages = [browser.pages for browser in browsers]
-    print("\npages a person, by topic (Jain's index, 1: all the same):")
+    print("\npages per person, by topic (Jain's index, 1: equal):")
     for topic in dict.fromkeys(browser.topic for browser in browsers):
         same = [browser.pages for browser in browsers if browser.topic == topic]
         fairness = sum(same) ** 2 / (len(same) * sum(value * value for value in same)) if any(same) else 0.0
         print(f"  {topic:<40} least {min(same):4d}, most {max(same):4d}, index {fairness:.3f}")
     print(f"found: {sum(browser.found for browser in browsers)} of {sum(pages)} pages; ", end="")
     print(f"live events: {sum(browser.events for browser in browsers)}")
-    print(f"hosts asked: {len(pauses)}; shortest pause {min(pauses.values()):.3f} s (delay {DELAY}); ", end="")
-    print(f"most at once {max(at_once.values())}")
+    print(f"hosts requested: {len(pauses)}; shortest pause {min(pauses.values()):.3f} s (delay {DELAY}); ", end="")
+    print(f"maximum concurrency {max(at_once.values())}")
     wrong = [line for browser in browsers for line in browser.wrong]
-    print(f"answers that were errors: {len(wrong)}", *wrong[:5], sep="\n  ")
+    print(f"error responses: {len(wrong)}", *wrong[:5], sep="\n  ")
 
 
 def main() -> None:
@@ -249,7 +249,7 @@ def main() -> None:
         port = free_port()
         with served(data, port, given.people, given.database):
             browsers = asyncio.run(trial(f"http://127.0.0.1:{port}", made, web, given.seconds))
-        progress(browsers, gaps(world.log), most_at_once(world.log))
+        print_figures(browsers, gaps(world.log), most_at_once(world.log))
 
 
 if __name__ == "__main__":

@@ -46,63 +46,63 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--days", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--pages", type=int, default=500, help="of the web (500)")
+    parser.add_argument("--pages", type=int, default=500, help="pages of the web (500)")
     parser.add_argument("--hosts", type=int, default=24)
-    parser.add_argument("--load", type=float, default=1.0, help="how much crawls are to fetch (1)")
-    parser.add_argument("--out", type=Path, help="a directory that is kept; else a temporary one")
-    parser.add_argument("--prove", action="store_true", help="then spoil everything: every check has to complain")
-    parser.add_argument("--figure", type=Path, help="where the picture is drawn")
-    asked = parser.parse_args()
+    parser.add_argument("--load", type=float, default=1.0, help="scale of the crawls' budgets (1)")
+    parser.add_argument("--out", type=Path, help="directory to keep; default: a temporary one")
+    parser.add_argument("--prove", action="store_true", help="then damage everything, so that every check must fail")
+    parser.add_argument("--figure", type=Path, help="file of the chart")
+    given = parser.parse_args()
     begun = time.process_time()
     os.environ["LYCOSA_LOG"] = "quiet"
-    root = asked.out or Path(tempfile.mkdtemp(prefix="lycosa-soak-"))
+    root = given.out or Path(tempfile.mkdtemp(prefix="lycosa-soak-"))
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
     try:
-        wrong = soak(root, asked)
+        failures = soak(root, given)
     finally:
-        if asked.out is None:
+        if given.out is None:
             shutil.rmtree(root, ignore_errors=True)
     children = os.times()
     spent = time.process_time() - begun + children.children_user + children.children_system
     print(f"{spent:.0f} s of CPU")
-    return int(bool(wrong))
+    return int(bool(failures))
 
 
-def soak(root: Path, asked: argparse.Namespace) -> int:
+def soak(root: Path, given: argparse.Namespace) -> int:
     """Run all stretches, then all checks; return the number of failures."""
-    world = World(asked.seed, asked.pages, asked.hosts)
+    world = World(given.seed, given.pages, given.hosts)
     topic = max(world.topics, key=lambda name: sum(1 for _ in world.relevant(name)))
-    place, journal = Place(root, seed=asked.seed, topic=topic, load=asked.load), Journal()
+    place, journal = Place(root, seed=given.seed, topic=topic, load=given.load), Journal()
     prepare(place, world)
     with asyncio.Runner(loop_factory=InlineLoop) as runner:
         place.tokens = runner.run(people(place))
-        runner.run(warm(place, world))
+        runner.run(warm_up(place, world))
     place.interests = journal.interests
-    chance = Random(asked.seed)
+    chance = Random(given.seed)
     now = {"server": 0.0, "watch": 0.0}
-    end = asked.days * DAY
+    end = given.days * DAY
     while min(now.values()) < end:
         party = min(now, key=lambda name: now[name])
-        plan = drawn(len(journal.plans), party, now[party], end, chance)
-        live(plan, place, world, journal)
+        plan = draw_plan(len(journal.plans), party, now[party], end, chance)
+        run_plan(plan, place, world, journal)
         now[party] = plan.ended + chance.choice((0.2, 2.0, 30.0, HOUR * chance.random()))
-    world.weather = False
+    world.has_failures = False
     for party in now:  # without failures, so that everything queued is completed
-        live(Plan(len(journal.plans), party, now[party], now[party] + DAY / 4, idle=True), place, world, journal)
+        run_plan(Plan(len(journal.plans), party, now[party], now[party] + DAY / 4, idle=True), place, world, journal)
     checks = Checks(place, world, journal)
-    wrong = checks.run(folded=len(checks.visits) if asked.days >= 7 else 6)
-    progress(journal, checks, wrong, end)
-    if asked.figure:
-        asked.figure.parent.mkdir(parents=True, exist_ok=True)
-        asked.figure.write_text(draw(journal, end), encoding="utf-8")
-    if asked.prove:
+    failures = checks.run(folded=len(checks.visits) if given.days >= 7 else 6)
+    print_report(journal, checks, failures, end)
+    if given.figure:
+        given.figure.parent.mkdir(parents=True, exist_ok=True)
+        given.figure.write_text(draw(journal, end), encoding="utf-8")
+    if given.prove:
         spoil(checks)
         checks = Checks(place, world, journal)
         blind = [name for name, found in checks.run().items() if not found]
-        print(f"spoilt, and nobody noticed: {', '.join(blind)}" if blind else "spoilt, and every check complained")
-        wrong["the checks bite"] = blind
-    return sum(map(len, wrong.values()))
+        print(f"damage not detected by: {', '.join(blind)}" if blind else "damage detected by every check")
+        failures["damage is detected"] = blind
+    return sum(map(len, failures.values()))
 
 
 async def people(place: Place) -> list[str]:
@@ -114,7 +114,7 @@ async def people(place: Place) -> list[str]:
         return [await sign_up(app, settings.base, number) for number in range(PEOPLE)]
 
 
-async def warm(place: Place, world: World) -> None:
+async def warm_up(place: Place, world: World) -> None:
     """Run a small crawl and delete it, so that everything loaded on first use is loaded in all processes."""
     Wire.progress = staticmethod(lambda what: None)
     crawl = lycosa.crawl(
@@ -124,7 +124,7 @@ async def warm(place: Place, world: World) -> None:
         pass
 
 
-def drawn(number: int, party: str, start: float, end: float, chance: Random) -> Plan:
+def draw_plan(number: int, party: str, start: float, end: float, chance: Random) -> Plan:
     """Draw the events of the next stretch."""
     average = min(STRETCH, end / 9)
     length = min(max(HOUR / 2, chance.expovariate(1 / average)), 4 * DAY, max(HOUR / 2, end - start))
@@ -143,7 +143,7 @@ def drawn(number: int, party: str, start: float, end: float, chance: Random) -> 
     return plan
 
 
-def live(plan: Plan, place: Place, world: World, journal: Journal) -> None:
+def run_plan(plan: Plan, place: Place, world: World, journal: Journal) -> None:
     """Run one stretch in a process of its own, and record its messages in the journal."""
     journal.plans.append(plan)
     read, write = os.pipe()
@@ -155,15 +155,15 @@ def live(plan: Plan, place: Place, world: World, journal: Journal) -> None:
             run_stretch(plan, place, world, write)
             code = 0
         except BaseException as error:
-            told = "".join(traceback.format_exception(error))[-3_000:]
-            os.write(write, json.dumps(["broken", told]).encode() + b"\n")
+            trace = "".join(traceback.format_exception(error))[-3_000:]
+            os.write(write, json.dumps(["broken", trace]).encode() + b"\n")
         finally:
             os._exit(code)
     os.close(write)
     plan.ended = plan.start
     with open(read, encoding="utf-8") as lines:
         for line in lines:
-            journal.hear(plan, json.loads(line))
+            journal.record(plan, json.loads(line))
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status) != bool(plan.death) and not journal.broken:
         journal.broken.append(f"stretch {plan.number} ended with {status}")
@@ -173,24 +173,24 @@ def live(plan: Plan, place: Place, world: World, journal: Journal) -> None:
         print(f"{plan.number:3} {plan.party:6} {days} {how}{len(journal.requests):7} requests", flush=True)
 
 
-def progress(journal: Journal, checks: Checks, wrong: dict[str, list[str]], end: float) -> None:
+def print_report(journal: Journal, checks: Checks, failures: dict[str, list[str]], end: float) -> None:
     """Print the events and the results of the checks."""
-    deaths = Counter(plan.death or "asked to stop" for plan in journal.plans)
+    deaths = Counter(plan.death or "stopped" for plan in journal.plans)
     full = sum(plan.full is not None for plan in journal.plans)
     jumps = sum(bool(plan.offset) + bool(plan.jump) for plan in journal.plans)
     failed = sum(request.status == 0 for request in journal.requests)
     print(f"{end / DAY:.0f} days, {len(journal.plans)} processes: {dict(deaths)}")
-    print(f"{full} full disks, {jumps} clocks set wrong")
-    print(f"{len(journal.requests):,} requests, {failed:,} without an answer; the API answered {dict(journal.answers)}")
+    print(f"{full} full disks, {jumps} clock changes")
+    print(f"{len(journal.requests):,} requests, {failed:,} without a response; API responses {dict(journal.answers)}")
     for party in ("server", "watch"):
         of = [sample for sample in journal.samples if sample.party == party]
         print(
             f"{party}: memory {max(s.memory for s in of) / 1e6:.0f} MB, handles {max(s.handles for s in of)}, threads "
-            f"{max(s.threads for s in of)} at most; in the end logs {of[-1].log / 1e6:.1f} MB, "
+            f"{max(s.threads for s in of)} at most; at the end logs {of[-1].log / 1e6:.1f} MB, "
             f"archives {of[-1].archive / 1e6:.1f} MB"
         )
     print(", ".join(f"{count:,} {what}" for what, count in checks.counts.items()))
-    for name, found in wrong.items():
+    for name, found in failures.items():
         print(f"{'holds' if not found else f'BROKEN {len(found)} times'}: {name}")
         for one in found[:10]:
             print(f"    {one[:2_000]}")

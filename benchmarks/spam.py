@@ -1,6 +1,6 @@
 """Cost of spam: default crawls of webs with a link farm of stuffed pages, and with the embedded web's traps.
 
-    python benchmarks/spam.py [--budget 500] [--hosts 50] [--hunts 3]
+    python benchmarks/spam.py [--budget 500] [--hosts 50] [--crawls 3]
 
 Simulated transport and time. Printed are the pages fetched from the farm, their share, and the number of farm pages
 among the best twenty (by relevance, without copies); for the web with traps and without a farm, the number of pages on
@@ -25,14 +25,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from spam_farm import SpamWeb
 
-HUNTS = [
+CRAWLS = [
     (7, "marine biology/coral reefs"),
     (3, "railways/night trains"),
     (5, "astronomy/meteorites"),
 ]
 
 
-def hunt(web: SpamWeb, topic: str, budget: int) -> list[Visit]:
+def run_crawl(web: SpamWeb, topic: str, budget: int) -> list[Visit]:
     """Return the pages of one crawl, with their relevance at its end."""
 
     async def crawl() -> list[Visit]:
@@ -59,14 +59,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--budget", type=int, default=500, help="pages for each crawl")
     parser.add_argument("--hosts", type=int, default=50, help="hosts of the farm")
-    parser.add_argument("--hunts", type=int, default=len(HUNTS), help="how many of the hunts")
+    parser.add_argument("--crawls", type=int, default=len(CRAWLS), help="number of crawls")
     given = parser.parse_args()
     print("| web | topic | pages | of the farm | of the 20 best | on the topic | of the 10 best |")
     print("|---|---|---|---|---|---|---|")
     for traps, farm in (((), given.hosts), ("all", given.hosts), ("all", 0)):
-        for seed, topic in HUNTS[: given.hunts]:
+        for seed, topic in CRAWLS[: given.crawls]:
             web = SpamWeb(seed=seed, traps=traps, slowness=0.05, farm=farm)
-            pages = hunt(web, topic, given.budget)
+            pages = run_crawl(web, topic, given.budget)
             true = set(web.relevant(topic))
             spam = Counter(web.farm.kind(page.node) for page in pages if web.spam(page.node))
             first = sum(web.spam(page.node) for page in best(pages, 20))

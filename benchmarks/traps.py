@@ -1,6 +1,6 @@
 """Cost of traps, and the benefit of the trap filter: the same crawls of the same webs with and without traps.
 
-    python benchmarks/traps.py [--budget 300] [--hunts 5]
+    python benchmarks/traps.py [--budget 300] [--crawls 5]
 
 Simulated transport and time, so every run gives the same figures. Counted are distinct pages on the topic (a copy
 counts as its original), by the labels of the embedded web, not by the judge.
@@ -27,7 +27,7 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps.trap_filter import SectionTrapFilter
 from lycosa.web.politeness import Politeness
 
-HUNTS = [
+CRAWLS = [
     (7, "marine biology/coral reefs"),
     (3, "railways/night trains"),
     (5, "astronomy/meteorites"),
@@ -41,7 +41,9 @@ SETTINGS = [  # requests in flight, pause, response times
 ]
 
 
-def hunt(web: Web, topic: str, budget: int, setting: tuple[int, float, tuple[float, float]], wary: bool) -> Engine:
+def run_crawl(
+    web: Web, topic: str, budget: int, setting: tuple[int, float, tuple[float, float]], use_trap_filter: bool
+) -> Engine:
     at_once, delay, latency = setting
 
     async def crawl() -> Engine:
@@ -49,14 +51,14 @@ def hunt(web: Web, topic: str, budget: int, setting: tuple[int, float, tuple[flo
         transport = SimTransport(web, seed=1, latency=latency)
         judge = VectorJudge(web.query(topic))
         engine = Engine(
-            WebSpace(transport, politeness, clock, probe_after=PROBE_AFTER if wary else 0),
+            WebSpace(transport, politeness, clock, probe_after=PROBE_AFTER if use_trap_filter else 0),
             judge,
             Greedy(estimator("best-first"), "best-first"),
             MemoryLog(),
             clock=clock,
             budget=Budget(pages=budget),
             reader=Vocabulary(),
-            trap_filter=SectionTrapFilter(judge.threshold) if wary else None,
+            trap_filter=SectionTrapFilter(judge.threshold) if use_trap_filter else None,
             concurrency=at_once,
             choosy=0.7,
         )
@@ -70,7 +72,7 @@ def hunt(web: Web, topic: str, budget: int, setting: tuple[int, float, tuple[flo
     return run_virtual(crawl())
 
 
-def found(web: Web, topic: str, engine: Engine) -> tuple[int, Counter[str]]:
+def count_relevant(web: Web, topic: str, engine: Engine) -> tuple[int, Counter[str]]:
     """Return the number of pages on the topic, and the fetched pages by kind."""
     nodes = [event.node for event in engine.log if isinstance(event, Visit) and event.is_page]
     spent = Counter(str(trap.value) if (trap := web.trap(node)) else "clean" for node in nodes)
@@ -80,7 +82,7 @@ def found(web: Web, topic: str, engine: Engine) -> tuple[int, Counter[str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--budget", type=int, default=300, help="pages for each crawl")
-    parser.add_argument("--hunts", type=int, default=len(HUNTS), help="how many of the hunts")
+    parser.add_argument("--crawls", type=int, default=len(CRAWLS), help="number of crawls")
     given = parser.parse_args()
     print(
         "| in flight | pause s | no traps | traps, held back | traps, not held back | pages in traps, held back / not |"
@@ -88,10 +90,10 @@ def main() -> int:
     print("|---|---|---|---|---|---|")
     for setting in SETTINGS:
         totals, wasted = [0, 0, 0], [0, 0]
-        for seed, topic in HUNTS[: given.hunts]:
-            for column, (traps, wary) in enumerate((((), True), ("all", True), ("all", False))):
+        for seed, topic in CRAWLS[: given.crawls]:
+            for column, (traps, use_trap_filter) in enumerate((((), True), ("all", True), ("all", False))):
                 web = Web(seed=seed, traps=traps, slowness=0.05)
-                hits, spent = found(web, topic, hunt(web, topic, given.budget, setting, wary))
+                hits, spent = count_relevant(web, topic, run_crawl(web, topic, given.budget, setting, use_trap_filter))
                 totals[column] += hits
                 if column:
                     wasted[column - 1] += spent.total() - spent["clean"]

@@ -29,10 +29,10 @@ from soaking.journal import Journal, Request
 from soaking.stretch import DELAY, InlineLoop, Place
 from soaking.world import DAY, HOUR, World
 
-WRONG = 12 * HOUR
+MAX_CLOCK_DIFFERENCE = 12 * HOUR
 """Maximum difference between two readings of a clock, which is set six hours forward or back at most."""
 
-EXACT = 0.002
+TOLERANCE = 0.002
 """Tolerance in seconds for times that were written to a log."""
 
 HANDLES, THREADS = 120, 4
@@ -56,42 +56,42 @@ class Checks:
         found = {path.name: path for path in sorted((self.place.root / "server" / "crawls").iterdir()) if path.is_dir()}
         return {name: path for name, path in {**found, "watch": self.place.watched}.items() if (path / NAME).exists()}
 
-    def run(self, folded: int = 0) -> dict[str, list[str]]:
-        """Run all checks and return their failures by name. `folded` logs are replayed twice, which takes long."""
-        self._folded = folded
+    def run(self, replayed: int = 0) -> dict[str, list[str]]:
+        """Run all checks and return their failures by name. `replayed` logs are replayed twice, which takes long."""
+        self._replayed = replayed
         checks: dict[str, Callable[[], Iterator[str]]] = {
-            "no promise was broken while it ran": self.while_running,
-            "no page twice": self.once,
-            "every answer recorded once, nothing else": self.recorded,
-            "pauses kept": self.polite,
-            "robots.txt obeyed": self.obedient,
-            "every record readable, bytes as they were sent": self.archived,
-            "the log folds to the same frontier": self.folds,
-            "show and the database count what the log has": self.counted,
-            "what people were told was kept": self.kept,
-            "each person's own": self.apart,
-            "nothing left lying about": self.tidy,
-            "memory, handles and threads bounded": self.bounded,
+            "no errors while running": self.while_running,
+            "no page recorded twice": self.unique_pages,
+            "every response recorded once, nothing else": self.responses_recorded,
+            "delays kept": self.delays_kept,
+            "robots.txt obeyed": self.robots_obeyed,
+            "every record readable, with the bytes that were sent": self.archive_complete,
+            "the log restores the same frontier": self.replays_agree,
+            "show, the database and the log agree": self.counts_agree,
+            "acknowledged changes kept": self.labels_kept,
+            "interests separate": self.interests_separate,
+            "no files left behind": self.no_leftovers,
+            "memory, handles and threads bounded": self.resources_bounded,
         }
-        if not folded:
-            del checks["the log folds to the same frontier"]
+        if not replayed:
+            del checks["the log restores the same frontier"]
         return {name: list(check()) for name, check in checks.items()}
 
     def while_running(self) -> Iterator[str]:
         """Errors reported by the processes themselves."""
-        self.counts["answers of the API"] = sum(self.journal.answers.values())
+        self.counts["API responses"] = sum(self.journal.answers.values())
         yield from self.journal.broken
         for crawl, visits in self.visits.items():
             yield from (f"{crawl}: {visit.node}: {visit.note}" for visit in visits if visit.outcome == "crashed")
 
-    def once(self) -> Iterator[str]:
+    def unique_pages(self) -> Iterator[str]:
         """A page is recorded once per crawl; later fetches are revisits."""
         for crawl, visits in self.visits.items():
             seen = Counter(visit.node for visit in visits if visit.is_page)
             self.counts["pages"] += len(seen)
             yield from (f"{crawl}: {node} {times} times" for node, times in seen.items() if times > 1)
 
-    def count_pages(self) -> Iterator[str]:
+    def responses_recorded(self) -> Iterator[str]:
         """Each response has its visit, with its time and digest, and each visit has a response.
 
         Except for responses at the moment of a kill or a full disk, and those of deleted crawls.
@@ -107,42 +107,42 @@ class Checks:
         # time, if the log schedules it. The visit belongs to the one that could record it.
         for request in sorted(self.journal.requests, key=lambda one: bool(self._excuse(one))):
             if request.crawl not in self.visits:
-                self.counts["requests of crawls that were deleted"] += 1
+                self.counts["requests of deleted crawls"] += 1
                 continue
             self.counts["requests"] += 1
             started = EPOCH + request.sent + request.plan.offset
             near = known[request.crawl, request.url]
-            at = bisect_left(near, started - EXACT, key=lambda pair: pair[0])
-            found_visits = [visit for time, visit in near[at : at + 3] if abs(time - started) <= EXACT]
-            found_visits = [
+            at = bisect_left(near, started - TOLERANCE, key=lambda pair: pair[0])
+            candidates = [visit for time, visit in near[at : at + 3] if abs(time - started) <= TOLERANCE]
+            candidates = [
                 visit
-                for visit in found_visits
+                for visit in candidates
                 if id(visit) not in matched and request.done >= 0 and visit.status == max(0, request.status)
             ]
-            if not found_visits:
+            if not candidates:
                 if excuse := self._excuse(request):
                     self.counts[excuse] += 1
                 else:
                     yield f"{request.crawl}: {request.url}: {request.status} at {request.done:.3f} is not in the log"
                 continue
-            visit = found_visits[0]
+            visit = candidates[0]
             matched.add(id(visit))
             self.counts["requests recorded"] += 1
             if visit.digest and visit.digest.hex() != request.digest:
-                yield f"{request.crawl}: {request.url}: other bytes than were sent"
+                yield f"{request.crawl}: {request.url}: not the bytes that were sent"
         for crawl, visits in self.visits.items():
             for visit in visits:
                 if visit.status and id(visit) not in matched:
-                    yield f"{crawl}: {visit.node} {visit.outcome} at {visit.started - EPOCH:.3f}: nobody answered that"
+                    yield f"{crawl}: {visit.node} {visit.outcome} at {visit.started - EPOCH:.3f}: without a response"
 
     def _excuse(self, request: Request) -> str:
         """Return the reason why a response may be missing: its process was killed, stopped, or could not write."""
         plan, full = request.plan, request.plan.full
-        if request.done < 0 or request.status < 0 or request.done >= plan.ended - EXACT:
-            return "requests in flight when something ended"
-        return "answers that found no room" if full and full.start <= request.done <= full.end + 60.0 else ""
+        if request.done < 0 or request.status < 0 or request.done >= plan.ended - TOLERANCE:
+            return "requests in flight at an end"
+        return "responses during a full disk" if full and full.start <= request.done <= full.end + 60.0 else ""
 
-    def polite(self) -> Iterator[str]:
+    def delays_kept(self) -> Iterator[str]:
         """Requests to a host keep the delay after the previous response, and the host's own crawl delay.
 
         The first request of a process cannot know the crawl delay yet.
@@ -154,26 +154,26 @@ class Checks:
             requests.sort(key=lambda request: request.sent)
             for before, after in pairwise(requests):
                 end = before.done if before.done >= 0 else before.plan.ended
-                wanted = DELAY if before.plan is not after.plan else max(DELAY, self._wish(host, before))
-                self.counts["pauses"] += 1
-                if after.sent - end < wanted - EXACT:
+                wanted = DELAY if before.plan is not after.plan else max(DELAY, self._crawl_delay(host, before))
+                self.counts["delays"] += 1
+                if after.sent - end < wanted - TOLERANCE:
                     yield f"{party}: {after.url} at {after.sent:.3f}: {after.sent - end:.3f} s after {before.url}"
 
-    def _wish(self, host: str, before: Request) -> float:
+    def _crawl_delay(self, host: str, before: Request) -> float:
         """Return the crawl delay in robots.txt; 0 before it was first read."""
         return 0.0 if before.url.endswith("/robots.txt") else self.world.delay(host)
 
-    def obedient(self) -> Iterator[str]:
+    def robots_obeyed(self) -> Iterator[str]:
         """No requested URL was forbidden by robots.txt for as long as its rules are cached."""
         for request in self.journal.requests:
             if request.url.endswith("/robots.txt"):
                 continue
             now = EPOCH + request.sent
             self.counts["requests under rules"] += 1
-            if not self.world.allowed(request.url, now, now - DAY - WRONG):
+            if not self.world.allowed(request.url, now, now - DAY - MAX_CLOCK_DIFFERENCE):
                 yield f"{request.url} at {request.sent:.0f}: forbidden for more than a day"
 
-    def archived(self) -> Iterator[str]:
+    def archive_complete(self) -> Iterator[str]:
         """Every visit's record is at its place in the archive, with the right digests, and every file is complete."""
         for crawl, directory in self.directories().items():
             try:
@@ -183,11 +183,11 @@ class Checks:
             except (AssertionError, ArchiveLoadFailed, zlib.error) as error:
                 yield f"{crawl}: {error!r}"
 
-    def folds(self) -> Iterator[str]:
+    def replays_agree(self) -> Iterator[str]:
         """Opening a crawl twice restores the identical state."""
-        for crawl, directory in [*self.directories().items()][-self._folded :]:
+        for crawl, directory in [*self.directories().items()][-self._replayed :]:
             first, second = self._state(directory), self._state(directory)
-            self.counts["crawls folded twice"] += 1
+            self.counts["crawls replayed twice"] += 1
             for name in first:
                 if first[name] != second[name]:
                     yield f"{crawl}: {name} differs"
@@ -201,10 +201,10 @@ class Checks:
                 await crawl.close()
 
         end = max(plan.ended for plan in self.journal.plans)
-        with asyncio.Runner(loop_factory=lambda: InlineLoop(end + 2 * WRONG)) as runner:
+        with asyncio.Runner(loop_factory=lambda: InlineLoop(end + 2 * MAX_CLOCK_DIFFERENCE)) as runner:
             return runner.run(opened())
 
-    def counted(self) -> Iterator[str]:
+    def counts_agree(self) -> Iterator[str]:
         """`show`, the API's rows and the log agree."""
         with closing(Database(self.place.settings.database_address)) as database:
             rows = {row["id"]: row for row in database.rows("SELECT * FROM crawl")}
@@ -213,23 +213,23 @@ class Checks:
                 threshold = log.setting("threshold", 0.0)
                 pages = next(log.rows("COUNT(*)", PAGES))[0]
                 found = next(log.rows("COUNT(*)", f"{UNIQUE_PAGES} AND {RELEVANCE_NOW} >= ?", given=(threshold,)))[0]
-            told = summarise(directory)
+            summary = summarise(directory)
             self.counts["crawls counted"] += 1
-            if (told.pages, told.relevant) != (pages, found):
-                yield f"{crawl}: show says {told.pages}, {told.relevant}, the log {pages}, {found}"
+            if (summary.pages, summary.relevant) != (pages, found):
+                yield f"{crawl}: show says {summary.pages}, {summary.relevant}, the log {pages}, {found}"
             row = rows.get(crawl)
             if row is not None and row["state"] not in ("running", "queued") and not row["judging"]:
                 self.counts["rows of crawls"] += 1
-                if (told_of := (row["pages"], row["relevant"])) != (now := count_pages(directory, row)):
-                    yield f"{crawl}, {row['state']}: its row says {told_of}, its log {now}"
+                if (recorded_counts := (row["pages"], row["relevant"])) != (now := count_pages(directory, row)):
+                    yield f"{crawl}, {row['state']}: its row says {recorded_counts}, its log {now}"
 
-    def kept(self) -> Iterator[str]:
+    def labels_kept(self) -> Iterator[str]:
         """Acknowledged labels are in the database."""
         with closing(Database(self.place.settings.database_address)) as database:
             there = {row["id"] for row in database.rows("SELECT id FROM interest")}
-            for (interest, url), labels in self.journal.said.items():
+            for (interest, url), labels in self.journal.labels.items():
                 if interest not in there:
-                    if interest not in self.journal.dropped:
+                    if interest not in self.journal.deleted:
                         yield f"the interest {interest} is gone"
                     continue
                 kept = feedback.labels_of(database, interest).get(url)
@@ -240,7 +240,7 @@ class Checks:
                 if interest not in there:
                     yield f"the interest {interest} is gone"
 
-    def apart(self) -> Iterator[str]:
+    def interests_separate(self) -> Iterator[str]:
         """A crawl has only seeds and labels of its own interest."""
         with closing(Database(self.place.settings.database_address)) as database:
             for row in database.rows(
@@ -253,20 +253,20 @@ class Checks:
                     labels = current_labels(log)
                     seeds = {node for (node,) in log.rows("node", "kind = 'seed'")}
                 self.counts["crawls with an owner"] += 1
-                own = {url for interest, url in self.journal.said if interest == row["interest"]}
-                if strangers := labels.keys() - own:
-                    yield f"{row['id']}: labels that nobody gave it: {sorted(strangers)[:3]}"
+                own = {url for interest, url in self.journal.labels if interest == row["interest"]}
+                if foreign := labels.keys() - own:
+                    yield f"{row['id']}: labels of other interests: {sorted(foreign)[:3]}"
                 if any(seed not in row["settings"] and "sitemap" not in seed and "feed" not in seed for seed in seeds):
-                    yield f"{row['id']}: seeds that are not its interest's"
+                    yield f"{row['id']}: seeds of other interests"
 
-    def tidy(self) -> Iterator[str]:
+    def no_leftovers(self) -> Iterator[str]:
         """There are no temporary files, no directories of deleted crawls, and no missing directories."""
         with closing(Database(self.place.settings.database_address)) as database:
             rows = {row["id"] for row in database.rows("SELECT id FROM crawl")}
         crawls = self.place.root / "server" / "crawls"
         for path in crawls.iterdir():
             if path.is_dir() and path.name not in rows:
-                yield f"{path.name}: the directory of no crawl"
+                yield f"{path.name}: directory without a crawl"
         for path in self.place.root.rglob("*"):
             self.counts["files"] += path.is_file()
             inside = path.parent.name == "tmp" and path.parent.parent == self.place.root
@@ -274,11 +274,11 @@ class Checks:
                 yield f"left behind: {path.relative_to(self.place.root)}"
         for path in [*crawls.glob("*/log.sqlite"), self.place.watched / NAME, self.place.root / "server/lycosa.sqlite"]:
             with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database_file:
-                told = database_file.execute("PRAGMA integrity_check").fetchone()[0]
-                if told != "ok":
-                    yield f"{path}: {told}"
+                result = database_file.execute("PRAGMA integrity_check").fetchone()[0]
+                if result != "ok":
+                    yield f"{path}: {result}"
 
-    def bounded(self) -> Iterator[str]:
+    def resources_bounded(self) -> Iterator[str]:
         """The resources of a process do not grow over time."""
         for sample in self.journal.samples:
             self.counts["samples"] += 1

@@ -15,17 +15,17 @@ from typing import Any
 
 from lycosa.store.warc import WarcArchive
 from lycosa_server.crawler import running
-from soaking.world import Tell
+from soaking.world import Report
 
 
-def die(progress: Tell) -> None:
+def die(report: Report) -> None:
     """Kill this process as with kill -9, and record the time in the journal."""
     with suppress(RuntimeError):  # the loop may just have ended
-        progress(["died", asyncio.get_running_loop().time()])
+        report(["died", asyncio.get_running_loop().time()])
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def die_after(calls: int, progress: Tell) -> None:
+def die_after(calls: int, report: Report) -> None:
     """Kill this process after a number of function calls, of Python and C functions."""
     left = calls
 
@@ -34,17 +34,17 @@ def die_after(calls: int, progress: Tell) -> None:
         left -= event in ("call", "c_call")
         if left <= 0:
             sys.setprofile(None)
-            die(progress)
+            die(report)
 
     sys.setprofile(count)
 
 
-def die_in_a_write(progress: Tell) -> None:
+def die_in_a_write(report: Report) -> None:
     """Kill this process when half of the next record is in the archive."""
 
     def half(archive: Any, data: bytes) -> None:
         os.write(archive._file, data[: len(data) // 2])
-        die(progress)
+        die(report)
 
     WarcArchive._write = half  # type: ignore[method-assign]
 
@@ -52,28 +52,28 @@ def die_in_a_write(progress: Tell) -> None:
 class Disk:
     """The disk of a process: `fill` limits the size of files, `empty` removes the limit.
 
-    The kernel refuses writes beyond it: logs, archives, the database, feeds. With `told`, the reported free space is
-    also 0, and the server then ends its crawls by itself.
+    The kernel refuses writes beyond it: logs, archives, the database, feeds. With `reported`, the free space
+    is reported as 0, and the server then ends its crawls by itself.
     """
 
     def __init__(self) -> None:
-        self._told = False
+        self._reported = False
         usage = shutil.disk_usage
 
         def measured(path: Any) -> Any:
             found = usage(path)
-            return SimpleNamespace(total=found.total, used=found.used, free=0 if self._told else 10**12)
+            return SimpleNamespace(total=found.total, used=found.used, free=0 if self._reported else 10**12)
 
         running.shutil = SimpleNamespace(disk_usage=measured)  # type: ignore[assignment]
 
-    def fill(self, room: int, told: bool) -> None:
+    def fill(self, room: int, reported: bool) -> None:
         """Refuse writes beyond `room` bytes in a file."""
-        self._told = told
+        self._reported = reported
         _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, most))
 
     def empty(self) -> None:
-        self._told = False
+        self._reported = False
         _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 

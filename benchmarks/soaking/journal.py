@@ -54,22 +54,22 @@ class Journal:
     answers: Counter[int] = field(default_factory=Counter)
     """Responses of the API by status."""
     interests: dict[str, int] = field(default_factory=dict)
-    said: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    labels: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     """Possible labels of each page of an interest: the last acknowledged one, and those attempted since."""
-    dropped: set[str] = field(default_factory=set)
+    deleted: set[str] = field(default_factory=set)
     _open: dict[tuple[int, int], Request] = field(default_factory=dict)
 
-    def hear(self, plan: Plan, what: list[Any]) -> None:
+    def record(self, plan: Plan, message: list[Any]) -> None:
         """Record one message of a process."""
-        match what:
+        match message:
             case ["sent", number, crawl, url, at]:
-                made = self._open[plan.number, number] = Request(crawl, plan, url, at)
-                self.requests.append(made)
+                request = self._open[plan.number, number] = Request(crawl, plan, url, at)
+                self.requests.append(request)
             case ["done", number, at, status, digest]:
-                made = self._open.pop((plan.number, number))
-                made.done, made.status, made.digest = at, status, digest
-            case ["sample", *told]:
-                self.samples.append(Sample(*told))
+                request = self._open.pop((plan.number, number))
+                request.done, request.status, request.digest = at, status, digest
+            case ["sample", *values]:
+                self.samples.append(Sample(*values))
             case ["broken", why]:
                 self.broken.append(f"stretch {plan.number}: {why}")
             case ["stopped", at, why]:
@@ -80,14 +80,14 @@ class Journal:
                 self.answers[status] += 1
             case ["interest", key, person]:
                 self.interests[key] = person
-            case ["says", interest, url, label]:
-                self.said.setdefault((interest, url), [""]).append(label)
-            case ["said", interest, url, label]:
-                self.said[interest, url] = [label]
-            case ["drops", interest]:
-                self.dropped.add(interest)
+            case ["labelling", interest, url, label]:
+                self.labels.setdefault((interest, url), [""]).append(label)
+            case ["labelled", interest, url, label]:
+                self.labels[interest, url] = [label]
+            case ["deleting", interest]:
+                self.deleted.add(interest)
                 self.interests.pop(interest, None)
             case ["died" | "ended", at]:
                 plan.ended = at
             case _:
-                raise ValueError(what)
+                raise ValueError(message)

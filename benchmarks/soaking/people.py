@@ -12,20 +12,20 @@ from fastapi import FastAPI
 from lycosa_server.app import PREFIX
 from lycosa_server.people import accounts
 from lycosa_server.people.credentials import Passwords
-from soaking.world import HOUR, Tell, World
+from soaking.world import HOUR, Report, World
 
 PEOPLE = 10
 PASSWORD = "correct horse battery"
 CHEAP = Passwords(time_cost=1, memory_cost=8, parallelism=1)
 SCOPES = ["read", "feedback", "write", "run", "account"]
-PAUSE = 6 * HOUR
+MEAN_PAUSE = 6 * HOUR
 """Average time between two actions of a person."""
 
-FORESEEN = frozenset({200, 201, 202, 204, 404, 409, 422, 429, 503, 507})
+PERMITTED = frozenset({200, 201, 202, 204, 404, 409, 422, 429, 503, 507})
 """Permitted API responses; 403 only where it is expected, and never 500."""
 
 
-class Broken(AssertionError):
+class Violation(AssertionError):
     """A violated guarantee that is detected while the test runs."""
 
 
@@ -50,14 +50,16 @@ async def sign_up(app: FastAPI, base: str, number: int) -> str:
     """Create an account; return its token."""
     site = app.state.site
     _, code = accounts.invite(site.database, site.clock(), "member")
-    nobody = Caller(app, base)
+    visitor = Caller(app, base)
     name = f"Person {number}"
-    status, told = await nobody.ask("POST", "/invitations/accept", {"code": code, "name": name, "password": PASSWORD})
-    assert status == 201, told
-    nobody.client.headers["X-CSRF-Token"] = told["csrf"]
-    status, made = await nobody.ask("POST", "/me/tokens", {"name": "soak", "scopes": SCOPES, "days": None})
+    status, content = await visitor.ask(
+        "POST", "/invitations/accept", {"code": code, "name": name, "password": PASSWORD}
+    )
+    assert status == 201, content
+    visitor.client.headers["X-CSRF-Token"] = content["csrf"]
+    status, made = await visitor.ask("POST", "/me/tokens", {"name": "soak", "scopes": SCOPES, "days": None})
     assert status == 201, made
-    await nobody.close()
+    await visitor.close()
     return str(made["token"])
 
 
@@ -71,11 +73,11 @@ class Person:
         app: FastAPI,
         base: str,
         world: World,
-        chance: Random,
-        progress: Tell,
+        random: Random,
+        report: Report,
         load: float,
     ) -> None:
-        self.number, self.world, self.chance, self.progress, self.load = number, world, chance, progress, load
+        self.number, self.world, self.random, self.report, self.load = number, world, random, report, load
         self.me = Caller(app, base, token)
         self.others: list[str] = []
         """Interests of others, as far as the journal knows."""
@@ -83,19 +85,19 @@ class Person:
     async def live(self) -> None:
         """Act until cancelled."""
         while True:
-            await asyncio.sleep(self.chance.expovariate(1 / PAUSE))
+            await asyncio.sleep(self.random.expovariate(1 / MEAN_PAUSE))
             try:
                 await self.act()
             except httpx.HTTPError as error:
-                self.progress(["broken", f"person {self.number}: {type(error).__name__}: {error}"])
+                self.report(["broken", f"person {self.number}: {type(error).__name__}: {error}"])
 
     async def ask(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
         """Send one request; report an unexpected response."""
-        status, told = await self.me.ask(method, path, body, **query)
-        self.progress(["api", status])
-        if status not in FORESEEN:
-            self.progress(["broken", f"person {self.number}: {method} {path} {body}: {status} {told}"])
-        return status, told
+        status, content = await self.me.ask(method, path, body, **query)
+        self.report(["api", status])
+        if status not in PERMITTED:
+            self.report(["broken", f"person {self.number}: {method} {path} {body}: {status} {content}"])
+        return status, content
 
     async def act(self) -> None:
         """Do one random action."""
@@ -103,96 +105,98 @@ class Person:
         if status != 200:
             return
         mine = [interest for interest in interests if interest["mode"] == "own"]
-        if len(mine) < 2 and (not mine or self.chance.random() < 0.2):
-            await self.begin()
+        if len(mine) < 2 and (not mine or self.random.random() < 0.2):
+            await self.create_interest()
             return
-        interest = self.chance.choice(mine)
+        interest = self.random.choice(mine)
         crawl = interest["crawl"]
         if crawl is None:
             await self.ask("POST", f"/interests/{interest['id']}/crawls", {})
             return
-        await self.chance.choice(
-            (self.look, self.look, self.say, self.say, self.steer, self.change, self.share, self.search, self.pry,
-             self.drop)
+        await self.random.choice(
+            (self.view, self.view, self.label_page, self.label_page, self.control, self.change, self.share, self.search,
+             self.probe, self.delete)
         )(interest, crawl)  # fmt: skip
 
-    async def begin(self) -> None:
+    async def create_interest(self) -> None:
         """Create an interest and start its crawl."""
-        topic = self.chance.choice(self.world.topics)
+        topic = self.random.choice(self.world.topics)
         settings = {
             "words": self.world.query(topic),
             "seeds": self.world.seeds(topic, 2),
-            "budget": max(5, int(self.load * self.chance.randrange(10, 60))),
+            "budget": max(5, int(self.load * self.random.randrange(10, 60))),
         }
-        again = self.chance.choice(("", "12h", "1d", "1d", "2d"))
-        name = f"{topic} {self.chance.randrange(1000)}"
-        status, made = await self.ask("POST", "/interests", {"name": name, "settings": settings, "revisit_every": again})
+        revisit_every = self.random.choice(("", "12h", "1d", "1d", "2d"))
+        name = f"{topic} {self.random.randrange(1000)}"
+        status, made = await self.ask(
+            "POST", "/interests", {"name": name, "settings": settings, "revisit_every": revisit_every}
+        )
         if status == 201:
-            self.progress(["interest", made["id"], self.number])
+            self.report(["interest", made["id"], self.number])
             await self.ask("POST", f"/interests/{made['id']}/crawls", {})
 
-    async def look(self, interest: Any, crawl: Any) -> None:
+    async def view(self, interest: Any, crawl: Any) -> None:
         """View pages, changes, and one page in the reader."""
-        status, told = await self.ask("GET", f"/crawls/{crawl['id']}/pages", limit=10)
+        status, content = await self.ask("GET", f"/crawls/{crawl['id']}/pages", limit=10)
         await self.ask("GET", f"/interests/{interest['id']}/changes")
-        if status == 200 and told["pages"]:
-            url = self.chance.choice(told["pages"])["url"]
+        if status == 200 and content["pages"]:
+            url = self.random.choice(content["pages"])["url"]
             await self.ask("GET", f"/crawls/{crawl['id']}/page", url=url)
             await self.ask("GET", f"/crawls/{crawl['id']}/reader", url=url)
 
-    async def say(self, interest: Any, crawl: Any) -> None:
+    async def label_page(self, interest: Any, crawl: Any) -> None:
         """Label a page. An acknowledged label must never be lost."""
-        status, told = await self.ask("GET", f"/crawls/{crawl['id']}/pages", limit=20, relevant=False)
-        if status != 200 or not told["pages"]:
+        status, content = await self.ask("GET", f"/crawls/{crawl['id']}/pages", limit=20, relevant=False)
+        if status != 200 or not content["pages"]:
             return
-        url = self.chance.choice(told["pages"])["url"]
-        label = self.chance.choice(("yes", "no"))
-        self.progress(["says", interest["id"], url, label])
+        url = self.random.choice(content["pages"])["url"]
+        label = self.random.choice(("yes", "no"))
+        self.report(["labelling", interest["id"], url, label])
         status, _ = await self.ask("PUT", f"/interests/{interest['id']}/feedback", {"url": url, "label": label})
         if status == 200:
-            self.progress(["said", interest["id"], url, label])
+            self.report(["labelled", interest["id"], url, label])
 
-    async def steer(self, interest: Any, crawl: Any) -> None:
+    async def control(self, interest: Any, crawl: Any) -> None:
         """Pause, resume, extend, refresh or restart the crawl."""
-        what = self.chance.choice(("pause", "resume", "resume", "stop", "refresh", "more", "again"))
-        if what == "more":
-            await self.ask("POST", f"/crawls/{crawl['id']}/more", {"pages": self.chance.randrange(1, 20)})
-        elif what == "again":
+        action = self.random.choice(("pause", "resume", "resume", "stop", "refresh", "more", "again"))
+        if action == "more":
+            await self.ask("POST", f"/crawls/{crawl['id']}/more", {"pages": self.random.randrange(1, 20)})
+        elif action == "again":
             await self.ask("POST", f"/interests/{interest['id']}/crawls", {})
         else:
-            await self.ask("POST", f"/crawls/{crawl['id']}/{what}")
+            await self.ask("POST", f"/crawls/{crawl['id']}/{action}")
 
     async def change(self, interest: Any, crawl: Any) -> None:
         """Change the threshold or the revisit interval."""
-        if self.chance.random() < 0.5:
+        if self.random.random() < 0.5:
             await self.ask(
-                "PATCH", f"/interests/{interest['id']}", {"threshold": round(self.chance.uniform(0.2, 0.8), 2)}
+                "PATCH", f"/interests/{interest['id']}", {"threshold": round(self.random.uniform(0.2, 0.8), 2)}
             )
         else:
             await self.ask(
-                "PATCH", f"/interests/{interest['id']}", {"revisit_every": self.chance.choice(("", "12h", "1d"))}
+                "PATCH", f"/interests/{interest['id']}", {"revisit_every": self.random.choice(("", "12h", "1d"))}
             )
 
     async def share(self, interest: Any, crawl: Any) -> None:
         """Share the interest, and export the person's own data."""
-        other = f"Person {self.chance.randrange(PEOPLE)}"
+        other = f"Person {self.random.randrange(PEOPLE)}"
         await self.ask("PUT", f"/interests/{interest['id']}/shares", {"name": other, "mode": "read"})
 
     async def search(self, interest: Any, crawl: Any) -> None:
         """Search for a word of the topic."""
         words = interest["settings"]["words"].split() or ["coral"]
-        await self.ask("GET", f"/crawls/{crawl['id']}/search", q=self.chance.choice(words))
+        await self.ask("GET", f"/crawls/{crawl['id']}/search", q=self.random.choice(words))
 
-    async def pry(self, interest: Any, crawl: Any) -> None:
+    async def probe(self, interest: Any, crawl: Any) -> None:
         """Try to access another person's data, which must be neither visible nor changeable."""
-        for other in self.chance.sample(self.others, min(3, len(self.others))):
-            status, told = await self.me.ask("DELETE", f"/interests/{other}")
-            self.progress(["api", status])
+        for other in self.random.sample(self.others, min(3, len(self.others))):
+            status, content = await self.me.ask("DELETE", f"/interests/{other}")
+            self.report(["api", status])
             if status not in (403, 404, 429, 503, 507):
-                self.progress(["broken", f"person {self.number} could delete {other}: {status} {told}"])
+                self.report(["broken", f"person {self.number} could delete {other}: {status} {content}"])
 
-    async def drop(self, interest: Any, crawl: Any) -> None:
+    async def delete(self, interest: Any, crawl: Any) -> None:
         """Occasionally delete an interest."""
-        if self.chance.random() < 0.2:
-            self.progress(["drops", interest["id"]])
+        if self.random.random() < 0.2:
+            self.report(["deleting", interest["id"]])
             await self.ask("DELETE", f"/interests/{interest['id']}")

@@ -38,7 +38,7 @@ def draw(journal: Journal, end: float) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT + 40}" role="img" '
         f'aria-label="Memory, file handles, threads and sizes over {days:.0f} simulated days">',
         f"<style>{STYLE}</style>",
-        f'<text class="title" x="{LEFT}" y="24">{days:.0f} simulated days: what the processes took</text>',
+        f'<text class="title" x="{LEFT}" y="24">{days:.0f} simulated days: resource use of the processes</text>',
         f'<text class="server" x="{LEFT + 400}" y="24">server, ten people</text>',
         f'<text class="watch" x="{LEFT + 540}" y="24">watch</text>',
         f'<text x="{LEFT + 600}" y="24">red: killed, yellow: disk full</text>',

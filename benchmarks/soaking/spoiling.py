@@ -15,11 +15,11 @@ from soaking.world import DAY
 def spoil(checks: Checks) -> None:
     """Damage the journal and the files, except that the revisit crawl stays readable."""
     place, journal, watched = checks.place, checks.journal, checks.place.watched
-    journal.broken.append("a complaint")
+    journal.broken.append("a failure")
     recorded = [request for request in journal.requests if request.crawl == "watch" and request.status > 0]
     journal.requests.append(replace(recorded[-1], sent=recorded[-1].done + 0.5, done=recorded[-1].done + 0.6))
-    shy = next(url for url in checks.world.urls() if not _ever_allowed(checks, url))
-    journal.requests.append(replace(recorded[0], url=shy, sent=30 * DAY, done=30 * DAY + 1, status=200))
+    forbidden = next(url for url in checks.world.urls() if not _ever_allowed(checks, url))
+    journal.requests.append(replace(recorded[0], url=forbidden, sent=30 * DAY, done=30 * DAY + 1, status=200))
     journal.samples.append(replace(journal.samples[-1], memory=MEMORY + 1))
     journal.interests["nobody's"] = 0
     (place.root / "tmp" / "left").touch()

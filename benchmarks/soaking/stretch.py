@@ -37,12 +37,12 @@ from lycosa_server.people.database import Database
 from lycosa_server.settings import Settings
 from soaking.dying import Disk, at, die, die_after, die_in_a_write
 from soaking.people import CHEAP, Person
-from soaking.world import CRAWL, HOUR, Tell, Wire, World
+from soaking.world import CRAWL, HOUR, Report, Wire, World
 
 SAMPLE = 2 * HOUR
 GRACE = 4 * HOUR
 DELAY = 1.0
-LOOK = 300.0
+TICK = 300.0
 """Simulated seconds between ticks of the crawl process; two per second would be 5 million in a month."""
 
 
@@ -53,7 +53,7 @@ class Full:
     start: float
     end: float
     room: int
-    told: bool
+    reported: bool
 
 
 @dataclass
@@ -129,20 +129,20 @@ async def _run_sync(func: Callable[..., Any], *args: Any, **options: Any) -> Any
 class _Lines:
     """Standard error of the process: errors in the server's log go to the journal."""
 
-    def __init__(self, progress: Tell) -> None:
-        self._tell = progress
+    def __init__(self, report: Report) -> None:
+        self._report = report
 
     def write(self, text: str) -> None:
         for line in text.splitlines():
             try:
-                told = json.loads(line)
+                entry = json.loads(line)
             except ValueError:
-                self._tell(["stderr", line[:2_000]])
+                self._report(["stderr", line[:2_000]])
                 continue
-            if "traceback" in told or "trace" in told:
-                self._tell(["broken", json.dumps(told)[:3_000]])
-            elif told.get("level") == "error":
-                self._tell(["stderr", json.dumps(told)[:500]])
+            if "traceback" in entry or "trace" in entry:
+                self._report(["broken", json.dumps(entry)[:3_000]])
+            elif entry.get("level") == "error":
+                self._report(["stderr", json.dumps(entry)[:500]])
 
     def flush(self) -> None:
         pass
@@ -153,7 +153,7 @@ def prepare(place: Place, world: World) -> None:
     Wire.world = world
     making.HttpTransport = Wire  # type: ignore[misc, assignment]
     anyio.to_thread.run_sync = _run_sync  # type: ignore[assignment]
-    crawl_process.TICK_SECONDS = crawl_process.POLL_SECONDS = crawl_process.HEARTBEAT_SECONDS = LOOK
+    crawl_process.TICK_SECONDS = crawl_process.POLL_SECONDS = crawl_process.HEARTBEAT_SECONDS = TICK
     crawl_process.SCHEDULE_SECONDS = 300.0
     run = RunningCrawl.run
 
@@ -170,13 +170,13 @@ def run_stretch(plan: Plan, place: Place, world: World, pipe: int) -> None:
     """Run a stretch in this process."""
     loop: InlineLoop | None = None
 
-    def progress(what: list[Any]) -> None:
-        os.write(pipe, json.dumps(what).encode() + b"\n")
+    def report(message: list[Any]) -> None:
+        os.write(pipe, json.dumps(message).encode() + b"\n")
 
-    Wire.progress = staticmethod(progress)
+    Wire.report = staticmethod(report)
     ids = Random(f"{place.seed} {plan.number} ids")
     secrets.token_hex = lambda size=16: ids.randbytes(size).hex()  # type: ignore[assignment, misc]  # same seed, same ids
-    sys.stderr = _Lines(progress)  # type: ignore[assignment]
+    sys.stderr = _Lines(report)  # type: ignore[assignment]
 
     def made() -> InlineLoop:
         nonlocal loop
@@ -184,39 +184,39 @@ def run_stretch(plan: Plan, place: Place, world: World, pipe: int) -> None:
         return loop
 
     async def main() -> None:
-        _arrange(plan, progress)
-        sampling = asyncio.create_task(_sample(place, plan, progress))
+        _schedule_failures(plan, report)
+        sampling = asyncio.create_task(_sample(place, plan, report))
         try:
-            await (_serve if plan.party == "server" else _watch)(plan, place, world, progress)
+            await (_serve if plan.party == "server" else _watch)(plan, place, world, report)
         finally:
             sampling.cancel()
         if plan.death:  # it was to be killed, and had no work left
-            die(progress)
-        progress(["ended", asyncio.get_running_loop().time()])
+            die(report)
+        report(["ended", asyncio.get_running_loop().time()])
 
     with asyncio.Runner(loop_factory=made) as runner:
         runner.run(main())
 
 
-def _arrange(plan: Plan, progress: Tell) -> None:
+def _schedule_failures(plan: Plan, report: Report) -> None:
     """Schedule the kill and the full disk."""
     if plan.death == "calls":
-        at(plan.end, lambda: die_after(plan.calls, progress))
+        at(plan.end, lambda: die_after(plan.calls, report))
     elif plan.death == "page":
-        at(plan.end, lambda: setattr(Wire, "answered", lambda: die_after(plan.calls, progress)))
+        at(plan.end, lambda: setattr(Wire, "answered", lambda: die_after(plan.calls, report)))
     elif plan.death == "write":
-        at(plan.end, lambda: die_in_a_write(progress))
+        at(plan.end, lambda: die_in_a_write(report))
     disk = Disk()
     if (full := plan.full) is not None:
-        at(full.start, lambda: disk.fill(full.room, full.told))
+        at(full.start, lambda: disk.fill(full.room, full.reported))
         at(full.end, disk.empty)
 
 
-async def _sample(place: Place, plan: Plan, progress: Tell) -> None:
+async def _sample(place: Place, plan: Plan, report: Report) -> None:
     """Record the resource use periodically."""
     while True:
         now = asyncio.get_running_loop().time()
-        progress(["sample", plan.party, plan.number, now, *sizes(place, plan.party)])
+        report(["sample", plan.party, plan.number, now, *sizes(place, plan.party)])
         await asyncio.sleep(SAMPLE)
 
 
@@ -238,7 +238,7 @@ def sizes(place: Place, party: str) -> list[int]:
     return [memory, handles, threading.active_count(), len(asyncio.all_tasks()), logs, archives, people]
 
 
-async def _serve(plan: Plan, place: Place, world: World, progress: Tell) -> None:
+async def _serve(plan: Plan, place: Place, world: World, report: Report) -> None:
     """Run the crawl process and the application, with all people."""
     settings, loop = place.settings, asyncio.get_running_loop()
 
@@ -260,7 +260,7 @@ async def _serve(plan: Plan, place: Place, world: World, progress: Tell) -> None
                 settings.base,
                 world,
                 Random(f"{place.seed} {plan.number} {number}"),
-                progress,
+                report,
                 place.load,
             )
             for number, token in enumerate(place.tokens)
@@ -272,7 +272,7 @@ async def _serve(plan: Plan, place: Place, world: World, progress: Tell) -> None
         until = asyncio.create_task(asyncio.sleep(plan.until - loop.time()))
         await asyncio.wait([crawling, until], return_when=asyncio.FIRST_COMPLETED)
         if crawling.done():
-            progress(["broken", f"the crawl process ended by itself: {crawling.exception()!r}"])
+            report(["broken", f"the crawl process ended by itself: {crawling.exception()!r}"])
         until.cancel()
         for task in living:
             task.cancel()
@@ -283,7 +283,7 @@ async def _serve(plan: Plan, place: Place, world: World, progress: Tell) -> None
             await person.me.close()
 
 
-async def _watch(plan: Plan, place: Place, world: World, progress: Tell) -> None:
+async def _watch(plan: Plan, place: Place, world: World, report: Report) -> None:
     """Run a crawl, then revisits; restart it an hour after a full disk has ended it."""
     loop = asyncio.get_running_loop()
     end = plan.until
@@ -298,7 +298,7 @@ async def _watch(plan: Plan, place: Place, world: World, progress: Tell) -> None
             finally:
                 stopping.cancel()
         except LycosaError as error:
-            progress(["stopped", loop.time(), str(error)])
+            report(["stopped", loop.time(), str(error)])
             with suppress(TimeoutError):
                 await asyncio.sleep(min(HOUR, max(1.0, end - loop.time())))
 

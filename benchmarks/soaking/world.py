@@ -30,7 +30,7 @@ from lycosa.web.urls import host_key
 
 HOUR, DAY = 3600.0, 86_400.0
 CRAWL_DELAY = 4
-SPELL = 6 * HOUR
+FAILURE_SECONDS = 6 * HOUR
 """Duration of a failure."""
 
 RULES_LAST = 3 * DAY
@@ -39,7 +39,7 @@ RULES_LAST = 3 * DAY
 CRAWL: ContextVar[str] = ContextVar("crawl", default="watch")
 """Name of the crawl that sends the requests."""
 
-Tell = Callable[[list[Any]], None]
+Report = Callable[[list[Any]], None]
 
 
 class World(ChangingWeb):
@@ -50,7 +50,7 @@ class World(ChangingWeb):
             Web(seed=seed, pages=pages, hosts=hosts, traps=("redirects", "dead", "duplicates")), clock, seed=seed
         )
         self.chance = seed
-        self.weather = True
+        self.has_failures = True
 
     def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> Reply:
         reply = super().response(url, headers=headers or {}, version=version)
@@ -63,16 +63,16 @@ class World(ChangingWeb):
         """Return additional robots.txt rules: a third of the hosts forbid some directories, which change; some set a
         crawl delay.
         """
-        told = ""
+        rules = ""
         if stir(self.chance, "shy", host) % 3 == 0:
             period = int((t - EPOCH) // RULES_LAST)
             closed = [
                 name for name in self.directories.get(host, []) if roll(self.chance, "closed", host, name, period) < 0.3
             ]
-            told += "".join(f"Disallow: /{name}/\n" for name in closed)
+            rules += "".join(f"Disallow: /{name}/\n" for name in closed)
         if stir(self.chance, "slow", host) % 5 == 0:
-            told += f"Crawl-delay: {CRAWL_DELAY}\n"
-        return told
+            rules += f"Crawl-delay: {CRAWL_DELAY}\n"
+        return rules
 
     @cached_property
     def directories(self) -> dict[str, list[str]]:
@@ -100,12 +100,12 @@ class World(ChangingWeb):
         """Return the crawl delay of a host in seconds."""
         return float(CRAWL_DELAY) if stir(self.chance, "slow", host) % 5 == 0 else 0.0
 
-    def ill(self, host: str, t: float) -> str:
+    def failure(self, host: str, t: float) -> str:
         """Return the failure of a host at a time; empty if it works."""
-        if not self.weather:
+        if not self.has_failures:
             return ""
-        spell = int((t - EPOCH) // SPELL)
-        dice = roll(self.chance, "weather", host, spell)
+        period = int((t - EPOCH) // FAILURE_SECONDS)
+        dice = roll(self.chance, "weather", host, period)
         for share, what in ((0.03, "dead"), (0.05, "no name"), (0.07, "names away"), (0.09, "busy"), (0.10, "broken")):
             if dice < share:
                 return what
@@ -119,7 +119,7 @@ class Wire(SimTransport):
     """Transport of a crawl with the interface of `HttpTransport`, over the simulated web."""
 
     world: World
-    progress: Tell
+    report: Report
     answered: Callable[[], None] | None = None
     """Called after the next response."""
 
@@ -140,7 +140,7 @@ class Wire(SimTransport):
     async def address(self, url: str) -> str:
         """Return the only IP address, unless DNS fails at this time."""
         found = await super().address(url)
-        match self.world.ill(host_key(url), clock()):
+        match self.world.failure(host_key(url), clock()):
             case "no name":
                 raise FetchError("unknown-host", f"no such host: {host_key(url)}")
             case "names away":
@@ -152,7 +152,7 @@ class Wire(SimTransport):
         """GET a URL, and report the request and the response to the journal."""
         key = next(_numbers)
         now = asyncio.get_running_loop().time
-        self.progress(["sent", key, CRAWL.get(), url, now()])
+        self.report(["sent", key, CRAWL.get(), url, now()])
         status, digest = -1, ""
         try:
             response = await self._fetch(url, headers, wanted)
@@ -162,22 +162,22 @@ class Wire(SimTransport):
             status = 0
             raise
         finally:
-            self.progress(["done", key, now(), status, digest])
+            self.report(["done", key, now(), status, digest])
             if Wire.answered is not None:
                 act, Wire.answered = Wire.answered, None
                 act()
 
     async def _fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str]) -> Response:
-        ill = self.world.ill(host_key(url), clock())
-        if ill == "flaky" and roll(self.world.chance, "flaky", url, clock()) < 0.3:
-            ill = "dead"
-        if ill == "dead":
+        failure = self.world.failure(host_key(url), clock())
+        if failure == "flaky" and roll(self.world.chance, "flaky", url, clock()) < 0.3:
+            failure = "dead"
+        if failure == "dead":
             await asyncio.sleep(3.0)
             raise FetchError("unreachable", "no route to host", again=True)
-        if ill in ("busy", "broken"):
+        if failure in ("busy", "broken"):
             await asyncio.sleep(0.1)
-            status = 503 if ill == "busy" else 500
-            more = [("Retry-After", "900")] if ill == "busy" else []
+            status = 503 if failure == "busy" else 500
+            more = [("Retry-After", "900")] if failure == "busy" else []
             return self._answer(Reply(status, [("Content-Type", "text/html"), *more], b"not now"), wanted)
         return await super().fetch(url, headers, wanted)
 

@@ -144,7 +144,7 @@ def _failure(error: BaseException) -> Failure:
 
 
 def fuzz(target: Target, seed: int, go_on: Callable[[Found], bool]) -> Found:
-    """Mutate and run inputs until `go_on` returns false; then minimise failures."""
+    """Run mutated inputs until `go_on` returns false, then minimise failures."""
     chance, found = Random(f"{target.name} {seed}"), Found()
     seeds = list(target.seeds())
     tried(target, seeds[0])  # one-time imports and caches are not charged to an input

@@ -57,7 +57,7 @@ def _repeat(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chanc
 
 
 def _bomb(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chance: Random) -> bytes:
-    """Lengthen one range and repeat another: finds quadratic cost."""
+    """Lengthen one range and repeat another, to detect quadratic cost."""
     start, end = _span(data, chance)
     often = data[slice(*_span(data, chance))] or b"x"
     word = chance.choice((b"w ", b"w", data[start:end][:8] or b" ", chance.choice(tokens) if tokens else b"\0"))

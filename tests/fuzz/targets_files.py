@@ -43,7 +43,7 @@ def a_visit() -> Visit:
 
 
 def check_rows(data: bytes) -> None:
-    """A row of the log decodes to an event that survives a round trip, or raises a declared error."""
+    """Check that a row of the log decodes to an event that survives a round trip, or raises a declared error."""
     kind, blob = KINDS[data[0] % len(KINDS)] if data else "visit", data[1:]
     if kind in ("visit", "model_update"):
         blob = zstandard.compress(blob)  # mutate below the compression, else few mutations pass it
@@ -90,7 +90,7 @@ def _fresh(name: str) -> Path:
 
 
 def check_log(data: bytes) -> None:
-    """A corrupted log is read as far as possible, or raises a one-line error."""
+    """Check that a corrupted log is read as far as possible, or raises a one-line error."""
     file = _fresh("log") / "log.sqlite"
     file.write_bytes(data)
     try:
@@ -123,7 +123,7 @@ def _log() -> bytes:
 
 
 def check_warc(data: bytes) -> None:
-    """A record or archive gives a response, or reports damage."""
+    """Check that a record or archive gives a response or reports damage."""
     with suppress(Damaged):
         answer = read(data)
         assert len(answer.body) <= 1_100 * len(data) + 1_000  # deflate's maximum ratio
@@ -160,7 +160,7 @@ def _warcs() -> tuple[bytes, ...]:
 
 
 def check_settings(data: bytes) -> None:
-    """crawl.toml gives options that survive a round trip, or a one-line error with the file name."""
+    """Check that crawl.toml gives options that survive a round trip, or a one-line error with the file name."""
     file = _fresh("settings") / "crawl.toml"
     file.write_bytes(data)
     try:
@@ -184,7 +184,7 @@ def _settings() -> list[bytes]:
 
 
 def check_directory(data: bytes) -> None:
-    """The dump of a web directory survives a round trip, or is refused."""
+    """Check that the dump of a web directory survives a round trip or is rejected."""
     with tempfile.TemporaryDirectory() as place:
         dump, table = Path(place, "dump"), Path(place, "table")
         dump.write_bytes(data)

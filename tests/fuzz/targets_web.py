@@ -61,7 +61,7 @@ MARKS = [b"\x01", b"\x02", *(b"\x03" + bytes([letter]) for letter in b"FNCBAMTHD
 
 
 def _split(data: bytes, choices: Sequence[str]) -> tuple[str, bytes]:
-    """Choose by the first byte; the rest is the body."""
+    """Choose by the first byte, and return the rest as body."""
     return choices[data[0] % len(choices)] if data else choices[0], data[1:]
 
 
@@ -88,8 +88,7 @@ def _bodies() -> list[bytes]:
 
 
 def check_html(data: bytes) -> None:
-    """A page gives bounded text, paired markers, canonical links in columns of equal length; parsing is deterministic.
-    """
+    """Check that a page gives bounded text, paired markers, canonical links in columns of equal length, twice the same."""
     kind, body = _split(data, TYPES)
     page = read_body(body, URL, kind, "Lycosa")
     for text in (page.marked, page.main, page.title, page.headings, page.lead):
@@ -107,7 +106,7 @@ def check_html(data: bytes) -> None:
 
 
 def check_mainpart(data: bytes) -> None:
-    """The main part is no longer than the text and has no markers."""
+    """Check that the main part is no longer than the text and has no markers."""
     text = data.decode("utf-8", "replace")
     found = main_part(text)
     assert len(found.text) <= len(text) + 1
@@ -118,7 +117,7 @@ def check_mainpart(data: bytes) -> None:
 
 
 def check_tree(data: bytes) -> None:
-    """A tree is no larger than its source, and serialises to valid XML."""
+    """Check that a tree is no larger than its source, and serialises to valid XML."""
     kind, body = _split(data, TYPES)
     source = decode(body, kind.partition("charset=")[2])
     tree = parse_tree(source)
@@ -133,7 +132,7 @@ LABELS = ("", "utf-8", "windows-1252", "shift_jis", "gb18030", "utf-16", "utf-7"
 
 
 def check_charset(data: bytes) -> None:
-    """Any bytes with any label decode to text; valid UTF-8 with its own label is unchanged."""
+    """Check that any bytes with any label decode to text; valid UTF-8 with its own label is unchanged."""
     label, body = _split(data, LABELS)
     text = decode(body, label)
     assert len(text) <= len(body) + 1
@@ -148,14 +147,14 @@ def _words() -> list[bytes]:
 
 
 def check_declared(data: bytes) -> None:
-    """JSON-LD gives short values."""
+    """Check that JSON-LD gives short values."""
     about: dict[str, str] = {}
     read_json_ld(about, data.decode("utf-8", "replace"))
     assert all(isinstance(value, str) and len(value) <= 1_000 for value in about.values())
 
 
 def check_reader(data: bytes) -> None:
-    """The reader view has only allowed elements, all closed, without handlers and scripts."""
+    """Check that the reader view has only allowed elements, all closed, without handlers and scripts."""
     kind, body = _split(data, ("html", "text"))
     source = body.decode("utf-8", "replace")
     shown = render_html(source, URL) if kind == "html" else render_text(source)
@@ -179,7 +178,7 @@ PATHS = ("/", "/a", "/a/b.html?x=1", "/%41", "/private/x", "/robots.txt", "/" + 
 
 
 def check_robots(data: bytes) -> None:
-    """Any file gives rules that answer; line ends do not matter; a delay is a number of seconds."""
+    """Check that any robots.txt gives rules, regardless of line ends, and a delay in seconds."""
     rules = RobotsRules.parse(data, "Lycosa")
     answers = [rules.allowed("http://a.test" + path) for path in PATHS]
     assert all(isinstance(answer, bool) for answer in answers)
@@ -191,7 +190,7 @@ def check_robots(data: bytes) -> None:
 
 
 def check_url(data: bytes) -> None:
-    """A canonical URL is its own canonical form, and can be split into its parts."""
+    """Check that a canonical URL is its own canonical form, and can be split into its parts."""
     text = data.decode("utf-8", "surrogateescape")
     found = resolve(URL, [text])[0]
     seeds = [found, canonical(text), check_seed(text)]
@@ -208,7 +207,7 @@ def check_url(data: bytes) -> None:
 
 
 def check_dates(data: bytes) -> None:
-    """A date is a finite number, a pause is bounded."""
+    """Check that a date is a finite number, and a pause is bounded."""
     text = data.decode("latin-1")
     assert math.isfinite(parse_http_date(text))
     assert 0.0 <= parse_retry_after(text, 1e9) <= MAX_RETRY_AFTER
@@ -219,7 +218,7 @@ CAP = 50_000
 
 
 def check_inflate(data: bytes) -> None:
-    """Output never exceeds the limit; complete input is not truncated."""
+    """Check that output never exceeds the limit, and that complete input is not truncated."""
     coding, body = _split(data, CODINGS)
     try:
         out, whole = inflate(body, coding, CAP)
@@ -240,7 +239,7 @@ SOURCE_TYPES = ("application/xml", "text/xml", "application/json", "text/markdow
 
 
 def check_sources(data: bytes) -> None:
-    """Feeds, sitemaps and lists give canonical links in columns up to the limit; seed files raise clear errors."""
+    """Check that feeds, sitemaps and lists give canonical links up to the limit, and seed files raise clear errors."""
     kind, body = _split(data, SOURCE_TYPES)
     source = read_source(body, URL, kind)
     if source is not None:
@@ -277,7 +276,7 @@ def _sources() -> list[bytes]:
 
 
 def check_diff(data: bytes) -> None:
-    """Every word of both texts is in the diff, shares are shares, equal texts have no difference."""
+    """Check that every word of both texts is in the diff, shares are shares, equal texts have no difference."""
     old, _, new = data.decode("utf-8", "replace").partition("\n--\n")
     found = diff(old, new)
     assert 0.0 <= found.share <= 1.0
@@ -288,7 +287,7 @@ def check_diff(data: bytes) -> None:
 
 
 def check_changes(data: bytes) -> None:
-    """Detectors return a change with a magnitude from 0 to 1; equal versions give none."""
+    """Check that detectors return a change with a magnitude from 0 to 1, and none for equal versions."""
     kind, body = _split(data, TYPES)
     old, _, new = body.partition(b"\n--\n")
     change = judge_change(Snapshot.of(URL, old, kind), Snapshot.of(URL, new, kind), list(DETECTORS))
@@ -305,7 +304,7 @@ OUTCOMES = frozenset(get_args(Outcome)) - {"crashed"}
 
 
 def check_http(data: bytes) -> None:
-    """Any bytes followed by a close give an outcome; a body is at most the maximum size."""
+    """Check that any bytes followed by a close give an outcome, and that a body is at most the maximum size."""
     kind, answer = _split(data, ("page", "robots", "sitemap", "revisit"))
 
     async def main() -> None:

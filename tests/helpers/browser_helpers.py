@@ -138,7 +138,7 @@ def _is_ours(inode: str) -> bool:
 
 @contextmanager
 def watching(addresses: tuple[str, ...]) -> Iterator[list[str]]:
-    """Record, until the end of the block, connections of the browser or this process to some IPv4 addresses."""
+    """Record connections of the browser or of this process to some IPv4 addresses during the block."""
     wanted = {"".join(f"{int(part):02X}" for part in reversed(address.split("."))) for address in addresses}
     seen, over = list[str](), threading.Event()
 

@@ -56,16 +56,16 @@ class HostileWeb:
 
     @property
     def base(self) -> str:
-        """Where it is."""
+        """Return the base URL."""
         return f"http://hostile.localhost:{self.port}"
 
     def paths(self) -> list[str]:
-        """Its pages; some have addresses that are as bad as what they say."""
+        """Return the paths of its pages; some are as hostile as their content."""
         odd = [f"/{markup}" for markup in ("<script>harmed=1<script>", "<img src=x onerror=harmed=1>", "{{7*7}}")]
         return [*(f"/{n}" for n in range(len(MARKUP))), *odd, "/plain"]
 
     def body(self, path: str) -> str:
-        """One page."""
+        """Return the body of a page."""
         paths = self.paths()
         if path == "/":
             links = "".join(
@@ -91,11 +91,11 @@ class HostileWeb:
         return page.replace("BEACON", f"{self.base}/beacon")
 
     def beacons(self) -> list[str]:
-        """Requests that only a page that acted could have made."""
+        """Return requests that only a page with running scripts can have sent."""
         return [path for path, headers in self.asked if path.startswith("/beacon") and not _crawler(headers)]
 
     def sent(self, path: str, name: str) -> list[str | None]:
-        """A header of all requests of browsers for a path."""
+        """Return the values of a header in all requests of browsers for a path."""
         return [headers.get(name) for at, headers in self.asked if at == path and not _crawler(headers)]
 
 
@@ -139,7 +139,7 @@ class _Answers(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing to standard error."""
+        """Log nothing to standard error."""
 
 
 @contextmanager

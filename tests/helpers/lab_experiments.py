@@ -14,7 +14,7 @@ STRATEGIES = ["breadth-first", "random", "fl_n", "mab_first"]
 
 
 def graph() -> CorpusIndex:
-    """A hundred nodes with links to four others; every fifth one has a score."""
+    """Return a graph of a hundred nodes with links to four others; every fifth one has a score."""
     links = {f"n{n}": [f"n{(n * 7 + k * 13 + k * k) % 100}" for k in range(1, 5)] for n in range(100)}
     return CorpusIndex.of(links, score={f"n{n}": 1.0 + n / 100 for n in range(0, 100, 5)})
 

@@ -44,7 +44,7 @@ def before_the(number: int, owner: Any, name: str, act: Callable[..., None]) -> 
 
 
 def after_the(number: int, owner: Any, name: str) -> None:
-    """Die after the N-th call of a function, before it returns to its caller."""
+    """Kill the process after the N-th call of a function, before it returns to its caller."""
     original, calls = getattr(owner, name), 0
 
     def replaced(*args: Any, **options: Any) -> Any:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def postgres() -> str:
-    """The address of a PostgreSQL server shared by all tests. Without the wheel tests are skipped, in CI they fail."""
+    """Return the URL of a PostgreSQL server shared by all tests. Without the wheel tests are skipped; in CI they fail."""
     if find_spec(WHEEL) is None:
         if os.environ.get("CI") == "true":
             pytest.fail(MISSING)
@@ -38,7 +38,7 @@ def postgres() -> str:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The address of an empty database; tests run once per kind of database."""
+    """Return the URL of an empty database; tests run once per kind of database."""
     if request.param == "sqlite":
         yield str(tmp_path / "lycosa.sqlite")
     else:
@@ -62,7 +62,7 @@ def _schema(server: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def migrated_schema(postgres: str) -> Iterator[str]:
-    """A PostgreSQL schema with all tables, emptied for each test."""
+    """Return a PostgreSQL schema with all tables, emptied for each test."""
     with _schema(postgres) as address:
         made = Database(address)
         migrate(made)
@@ -72,7 +72,7 @@ def migrated_schema(postgres: str) -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """A migrated, empty database; tests run once per kind of database."""
+    """Return a migrated, empty database; tests run once per kind of database."""
     if request.param == "sqlite":
         from site_maker import fresh_database
 

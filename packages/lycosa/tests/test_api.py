@@ -27,7 +27,7 @@ PAGES = {
 
 
 def _found(url: str) -> lycosa.Page:
-    """Page with its bytes, for the archive."""
+    """Return a page with its bytes, for the archive."""
     title, text, urls = PAGES[url]
     links = "".join(f"<a href='{link}'>more on reefs</a>" for link in urls)
     body = f"<html lang=en><title>{title}</title><body><main><p>{text}{links}</p></main></body>".encode()

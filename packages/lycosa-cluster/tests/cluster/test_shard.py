@@ -40,7 +40,7 @@ OWNERS = Owners(SHARDS)
 
 @pytest.fixture(scope="module")
 def web() -> Web:
-    """Web with redirects and dead links."""
+    """Return a web with redirects and dead links."""
     return Web(pages=150, hosts=20, traps=("redirects", "dead", "robots"))
 
 
@@ -104,7 +104,7 @@ def pages_of(logs: Any) -> Counter[str]:
 
 @pytest.fixture(scope="module")
 def all_pages(web: Web) -> Counter[str]:
-    """Pages of a complete crawl by one shard."""
+    """Return the pages of a complete crawl by one shard."""
     alone = MemoryLog()
 
     async def one() -> None:

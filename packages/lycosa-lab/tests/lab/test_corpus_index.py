@@ -23,7 +23,7 @@ def page(url: str, *links: str, text: str = "coral reefs") -> RecordedPage:
 
 
 def web() -> list[RecordedPage]:
-    """Three pages; b can also be reached through a redirect."""
+    """Return a web of three pages; b can also be reached through a redirect."""
     return [
         page(A, GONE, B, A, OLD, C, B),
         RecordedPage(OLD, target=B),

@@ -42,7 +42,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
-    """Two relevant pages, with words in another order than in the crawl; one page was not crawled."""
+    """Return two relevant pages, with words in another order than in the crawl; one was not crawled."""
     texts = {"file:///1": "parrotfish engine", "file:///2": "lagoon reef coral"}
     return index_of(tmp_path_factory.mktemp("relevant") / "good.index", texts)
 

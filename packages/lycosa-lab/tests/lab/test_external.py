@@ -31,7 +31,7 @@ GRAPH = CorpusIndex.of(LINKS, score={"c": 1.0, "e": 0.5}, alpha={("a", "c"): 1.0
 
 @pytest.fixture
 def short_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the timeout for answers."""
+    """Shorten the timeout for responses."""
     monkeypatch.setattr(external, "ANSWER_TIMEOUT", 0.3)
 
 

@@ -17,7 +17,7 @@ WATCHERS = ("breadth-first", "fl_n", "fl_ne", "sl_ne", "lr_sl", "opic-alpha", "n
 
 @pytest.fixture(scope="module")
 def index() -> CorpusIndex:
-    """A graph of 200 nodes, a third of them with a score; all can be reached from the first."""
+    """Return a graph of 200 nodes, all reachable from the first; a third of them have a score."""
     dice = np.random.default_rng(4)
     names = [f"n{node}" for node in range(200)]
     links = {

@@ -22,7 +22,7 @@ def corpus(path: Path, pages: Sequence[tuple[str, Sequence[str]]]) -> CorpusInde
 
 
 def halved(path: Path, labels: Mapping[int, str]) -> CorpusIndex:
-    """Forty pages, the first twenty on reefs, the others on rails; with labels for some."""
+    """Return forty pages, twenty on reefs and twenty on rails, with labels for some."""
     texts = [f"coral reef atoll page{n}" if n < 20 else f"train rail track page{n}" for n in range(40)]
     return corpus(path, [(text, [labels[n]] if n in labels else []) for n, text in enumerate(texts)])
 

@@ -47,7 +47,7 @@ class Crawled:
         return made
 
     def looked_again(self) -> None:
-        """Revisit both: one changed, at first only cosmetically; the other vanished."""
+        """Revisit both pages: one changed, at first only cosmetically; the other vanished."""
         made = self.begun()
         made.changed(ONE, html("One", "coral  reefs are old"), 1.5, "cosmetic", 0.01)
         made.changed(ONE, html("Number one", "coral reefs are bleached"), 2.0, links=["https://new.example/"])

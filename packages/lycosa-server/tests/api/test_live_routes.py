@@ -24,7 +24,7 @@ HOME = "http://reef.test/"
 
 @pytest.fixture
 def world(site: SiteUnderTest) -> CrawlOnSite:
-    """A crawl of three pages and a failure."""
+    """Return a site with a crawl of three pages and a failure."""
     made = crawl_on_site(site)
     record(made)
     return made

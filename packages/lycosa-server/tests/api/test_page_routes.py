@@ -19,7 +19,7 @@ CORAL, SPONGE, TRAIN, COPY = (HOME + name for name in ("coral", "sponge", "train
 
 @pytest.fixture
 def world(site: SiteUnderTest) -> CrawlOnSite:
-    """A crawl with two relevant pages, of which the first has changed, an irrelevant one, and a copy."""
+    """Return a site with a crawl of two relevant pages (the first has changed), an irrelevant one, and a copy."""
     made = crawl_on_site(site)
     with_pages(made)
     return made

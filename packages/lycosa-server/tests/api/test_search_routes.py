@@ -15,7 +15,7 @@ HOME = "http://reef.test/"
 
 @pytest.fixture
 def world(site: SiteUnderTest) -> CrawlOnSite:
-    """Three pages on coral, one in German, one changed."""
+    """Return a site with a crawl of three pages on coral, one in German, one changed."""
     made = crawl_on_site(site)
     fill(made)
     return made

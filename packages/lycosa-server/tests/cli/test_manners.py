@@ -97,7 +97,7 @@ Told = dict[str, dict[str, str]]
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Told, dict[str, tuple[int, str]]]:
-    """Output of each command in each kind of terminal, and exit codes of commands whose output is not read."""
+    """Return the output of each command in each kind of terminal, and exit codes when the output is not read."""
     home = tmp_path_factory.mktemp("manners")
     (home / "data").mkdir()
     accounts = Database(home / "data" / "lycosa.sqlite")

@@ -29,7 +29,7 @@ REEF, RAIL = "http://reefs.example/reef{}", "http://rails.example/train{}"
 
 @pytest.fixture
 def plain(site: SiteUnderTest) -> CrawlOnSite:
-    """A crawl with relevances .9, .6 and .05, and the threshold .2."""
+    """Write a crawl with relevances .9, .6 and .05, and the threshold .2."""
     made = crawl_on_site(site)
     crawl = made.record()
     crawl.seed(CORAL)

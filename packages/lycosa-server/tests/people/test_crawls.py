@@ -22,7 +22,7 @@ ANNS = {"id": "Ann's", "owner": "Ann", "name": "reefs", "settings": "{}", "creat
 
 @pytest.fixture
 def database(database: Database) -> Database:
-    """A database with Ann and Bob, who have an interest each."""
+    """Return a database with Ann and Bob, who have an interest each."""
     for name in ("Ann", "Bob"):
         person = {"id": name, "name": name, "folded": name.lower(), "password": "", "role": "member", "created": NOW}
         database.insert("person", person)

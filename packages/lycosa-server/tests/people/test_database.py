@@ -15,7 +15,7 @@ from lycosa_server.people.database import Conflict, Database, DatabaseUnavailabl
 
 @pytest.fixture
 def database(database_address: str) -> Iterator[Database]:
-    """A database with a table of two columns."""
+    """Return a database with a table of two columns."""
     opened = Database(database_address)
     opened.run("CREATE TABLE thing (name TEXT PRIMARY KEY, amount INTEGER)")
     yield opened

@@ -32,7 +32,7 @@ ALLOWED = (403, 404)
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """One world for requests that change nothing."""
+    """Return a site for requests that change nothing, shared by the module."""
     path = tmp_path_factory.mktemp("world")
     made = make_world(str(path / "world.sqlite"), path)
     yield made
@@ -168,7 +168,7 @@ def test_owner_may_read_everything(world: World) -> None:
 
 @pytest.fixture
 def own_world(database_address: str, tmp_path: Path) -> Iterator[World]:
-    """A world for requests that change it."""
+    """Return a site for requests that change it."""
     made = make_world(database_address, tmp_path)
     yield made
     made.site.close()

@@ -98,7 +98,7 @@ class Listening:
 
 @pytest.fixture(scope="module")
 def listening(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
-    """One site for the module."""
+    """Serve a site that is shared by the module."""
     place = tmp_path_factory.mktemp("site")
     with held_port() as port:
         made = Listening(make_site(place / "site.sqlite", place, port=port))
@@ -116,20 +116,20 @@ def site(listening: Listening) -> SiteUnderTest:
 
 @pytest.fixture(scope="module")
 def browser(site: SiteUnderTest) -> Iterator[Any]:
-    """One browser for the module."""
+    """Return a browser shared by the module."""
     with browsing.browser() as running:
         yield running
 
 
 @pytest.fixture
 def complaints() -> list[str]:
-    """Complaints of the browser; tests expect none."""
+    """Collect errors of the browser, and fail if there are any."""
     return []
 
 
 @pytest.fixture
 def visit(browser: Any, site: SiteUnderTest, complaints: list[str]) -> Iterator[Any]:
-    """A function that opens pages, each in its own context, signed in as a new person."""
+    """Return a function that opens pages, each in its own context, signed in as a new person."""
     with contextlib.ExitStack() as opened:
 
         def make(name: str = "", role: str = "member", **told: Any) -> Any:

@@ -41,7 +41,7 @@ DAY = 86_400.0
 
 @pytest.fixture(scope="module")
 def starting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One server for the module; it starts while the browser does."""
+    """Start a server that is shared by the module; it starts while the browser does."""
     made = Served(tmp_path_factory.mktemp("served") / "data", "", *OPTIONS)
     yield made
     made.__exit__()
@@ -49,14 +49,14 @@ def starting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def browser(starting: Served) -> Iterator[Any]:
-    """One browser for the module."""
+    """Return a browser shared by the module."""
     with browsing.browser() as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def served(starting: Served, browser: Any) -> Served:
-    """The server, ready for requests."""
+    """Return the server once it accepts requests."""
     return starting.__enter__()
 
 
@@ -112,7 +112,7 @@ def watch_live(page: Any) -> None:
 
 
 def draw_the_line(page: Any) -> None:
-    """The slider previews counts; a saved threshold becomes the crawl's own."""
+    """Move the threshold slider, check the previewed counts, and save the threshold of the crawl."""
     page.get_by_role("tab", name="Results").click()
     estimate, keep = page.locator(".estimate"), page.get_by_role("button", name="Keep this threshold")
     expect(estimate).to_contain_text(f"of {BUDGET} pages relevant", timeout=PATIENCE)
@@ -187,7 +187,7 @@ def bring(page: Any, name: str, content: bytes) -> None:
 
 
 def go_by_models(page: Any, web: Web) -> None:
-    """An interest with a classifier, a browsing model as strategy, and frequent revisits."""
+    """Create an interest with a classifier, a browsing model as strategy, and frequent revisits."""
     with TemporaryDirectory() as place:
         classes = ["Rail", "Sea/Fish", "Sea/Reefs"]
         bags = Bags.of([([0], [2]), ([1], [2]), ([2], [2])])
@@ -267,7 +267,7 @@ def share(owner: Any, guest: Any, address: str) -> None:
 
 
 def leave(owner: Any, guest: Any, served: Served, address: str) -> None:
-    """After signing out, the old cookie is invalid and going back shows nothing."""
+    """Sign out; check that the old cookie is invalid and that going back shows nothing."""
     for page in (owner, guest):
         page.goto(address)
         page.wait_for_selector("#interest-state .badge")
@@ -360,7 +360,7 @@ class Crawled:
 
 @pytest.fixture(scope="module")
 def crawled(served: Served, browser: Any) -> Iterator[Crawled]:
-    """A crawl of hostile pages, revisited after they changed."""
+    """Write a crawl of hostile pages, revisited after they changed."""
     watch = Watch()
     with hostile_web() as web:
         page = new_page(browser, served.url, watch)

@@ -23,7 +23,7 @@ TEXTS = {
 
 @pytest.fixture
 def view(tmp_path: Path) -> CrawlView:
-    """Four pages, two of them similar; the first one has changed."""
+    """Return a view of four pages, two of them similar; the first one has changed."""
     with revisited(tmp_path / "c") as crawl:
         crawl.seed(HOME + "coral")
         names = list(TEXTS)

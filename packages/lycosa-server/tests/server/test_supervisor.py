@@ -70,7 +70,7 @@ class Supervised:
 
 @pytest.fixture
 def supervised(tmp_path: Path) -> Iterator[Supervised]:
-    """A running supervisor, killed afterwards."""
+    """Start a supervisor, and kill it after the test."""
     made = Supervised(tmp_path)
     yield made
     if made.process.poll() is None:

@@ -25,7 +25,7 @@ def wish(client: Any, **settings: Any) -> Any:
 
 @pytest.fixture
 def crawl(site: SiteUnderTest) -> CrawlOnSite:
-    """A crawl with five pages of reefs, five of trains, and a page that links to all."""
+    """Write a crawl with five pages on reefs, five on trains, and a page that links to all."""
     ada = site.sign_up("Ada")
     interest = ada.post(f"{API}/interests", json={"name": "Reefs", "settings": SETTINGS}).json()["id"]
     made = CrawlOnSite(site, ada, interest, "crawl-of-ada")

@@ -48,7 +48,7 @@ def _hostile_page(url: str) -> lycosa.Page:
 
 
 def _hostile_collection(folder: Path) -> None:
-    """A collection with a page that gives orders."""
+    """Write a crawl of a page that contains instructions to the agent."""
     assert len(list(lycosa.crawl("coral reefs", ["http://evil.test/"], space=_hostile_page, out=folder))) == 1
 
 
@@ -178,7 +178,7 @@ def test_hostile_calls_change_nothing(web: tuple[Web, Server], tmp_path: Path) -
 
 
 def _tree(path: Path) -> dict[str, tuple[int, int]]:
-    """Every file with its size and time."""
+    """Return every file with its size and time."""
     found = (file for file in path.rglob("*") if not file.name.endswith(("-shm", "-wal")))
     return {str(file): (file.lstat().st_size, file.lstat().st_mtime_ns) for file in found if not file.is_dir()}
 

@@ -22,7 +22,7 @@ ONE = "http://a.localhost/one"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl with a copy, a redirect, a dead link and bodies in several encodings."""
+    """Write a crawl with a copy, a redirect, a dead link and bodies in several encodings."""
     path = tmp_path_factory.mktemp("made") / "crawl"
     pages = star({ONE: html("One", TEXT), COPY: html("One", TEXT)})
     pages[FRONT] = html(

@@ -35,7 +35,7 @@ TRAINS = {f"{FRONT}train{n}": html(f"Train {n}", f"rails engine station{n}") for
 
 @pytest.fixture(scope="module")
 def crawls(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Crawls for coral with a judge that learns and one that does not: 11 pages, 7 with the word."""
+    """Write crawls for coral with a learning judge and a fixed one: 11 pages each, 7 of them with the word."""
     path = tmp_path_factory.mktemp("crawls")
     for name in (LEARNS, "vector"):
         crawl(path / name, star(REEFS | RINGS | TRAINS), judge=name, budget=20)

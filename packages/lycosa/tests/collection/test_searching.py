@@ -65,7 +65,7 @@ def everything(path: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl of a few pages in several languages."""
+    """Write a crawl of a few pages in several languages."""
     path = tmp_path_factory.mktemp("small") / "crawl"
     crawl(path, star(PAGES))
     return path
@@ -79,7 +79,7 @@ def searching_small(small: Path) -> Iterator[Search]:
 
 @pytest.fixture(scope="module")
 def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl of sixty pages with distinct words, not indexed yet."""
+    """Write a crawl of sixty pages with distinct words, not indexed yet."""
     path = tmp_path_factory.mktemp("reefs") / "crawl"
     words = [" ".join(f"word{(n * k) % 97}" for k in range(1, 30)) for n in range(60)]
     pages = {

@@ -30,7 +30,7 @@ def answer_to(index: SearchIndex, typed: str, limit: int = 1000) -> SearchResult
 
 @pytest.fixture(scope="module")
 def written() -> list[tuple[str, str]]:
-    """Random pages of some frequent and some rare words."""
+    """Return random pages of some frequent and some rare words."""
     rng = random.Random(5)
     odds = [8, 6, 2, 5, 4, 3, 1, 1]
     return [

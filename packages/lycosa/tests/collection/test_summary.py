@@ -15,7 +15,7 @@ from lycosa.store.log import NAME, Lock, SqliteLog
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """A crawl with four pages of two hosts, two of them relevant at .3, and events that are not pages."""
+    """Write a crawl with four pages of two hosts, two of them relevant at .3, and events that are not pages."""
     Lock(tmp_path).release()
     (tmp_path / CONFIG).write_text(Options(topic="reefs").to_toml())
     log = SqliteLog(tmp_path / NAME)

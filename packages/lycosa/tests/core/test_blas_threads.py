@@ -16,7 +16,7 @@ from lycosa.spaces.graph import GraphSpace
 
 @pytest.fixture
 def count(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], set[int]]]:
-    """BLAS with two threads; returns the current numbers of threads."""
+    """Pretend that BLAS has two threads; return a list with their current number."""
     for name in threads._VARIABLES:
         monkeypatch.delenv(name, raising=False)
     with threadpool_limits(2, "blas"):

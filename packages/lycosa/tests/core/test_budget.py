@@ -8,7 +8,7 @@ from lycosa.core.budget import Pace
 
 
 def sent(pace: Pace, begin: float, seconds: float) -> list[float]:
-    """Times of requests if there is always something to send."""
+    """Return the times of requests if there is always something to send."""
     now, times = begin, []
     while (now := pace.next(now)) < begin + seconds:
         pace.take(now)

@@ -49,7 +49,7 @@ class Best(BestFirst):
 
 
 def ranked(priorities: list[float], sweeping: bool, host_keys: str = "", **rest: Any) -> tuple[Strategy, Frontier]:
-    """Strategy and frontier with rows of these priorities and hosts."""
+    """Return a strategy and a frontier with rows of these priorities and hosts."""
     made = steer(FixedPriorities(priorities, sweeping=sweeping), "fixed", **rest)
     table = Table(host_key=lambda node: host_keys[int(node)] if host_keys else "")
     frontier = made.frontier(table, lambda host_key: (9.0 if host_key == "r" else 0.0, "rests"), 0, 300.0, 0.0)
@@ -59,7 +59,7 @@ def ranked(priorities: list[float], sweeping: bool, host_keys: str = "", **rest:
 
 
 def drawn(made: Strategy, frontier: Frontier, picks: int = 2000) -> Counter[int]:
-    """Number of picks of each row, if each is given back at once."""
+    """Return how often each row is picked if it is given back at once."""
     found: Counter[int] = Counter()
     for number in range(1, picks + 1):
         row, arm, priority = made.pick(number, frontier, 0.0)
@@ -143,7 +143,7 @@ def test_altered_random_by_seed_and_pick_number() -> None:
 
 
 def engine(space: GraphSpace, guide: Strategy, seeds: str = "a", **rest: Any) -> Engine:
-    """Engine on a graph, with its seeds folded and recorded."""
+    """Return an engine on a graph, after its seeds."""
     made = Engine(space, SpaceJudge(), guide, MemoryLog(), clock=clock, **rest)
     for seed in seeds.split():
         made.log.append(Seed(seed))
@@ -340,7 +340,7 @@ def test_replay_equals_live(guide: int, rest: dict[str, Any]) -> None:
 
 
 def to_come(made: Engine) -> list[tuple[int, float]]:
-    """Rows and priorities that the engine would pick from here on."""
+    """Return the rows and priorities that the engine would pick next, up to the end."""
     first = made.tally.picks + 1
     picks = (made.strategy.pick(number, made.frontier, 1e9) for number in range(first, first + 400))
     return [(pick.row, pick.priority) for pick in picks if pick.row >= 0]

@@ -20,7 +20,7 @@ class Hosts:
 
 
 def frontiers(nodes: str, *rankings: list[float], hosts: Hosts | None = None, host_budget: int = 0) -> Frontiers:
-    """Frontiers of nodes named by host and number ("a1"), ranked several times."""
+    """Return frontiers of nodes named by host and number ("a1"), ranked several times."""
     table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
     made = Frontiers([Frontier(table, hosts or Hosts(), host_budget) for _ in rankings])

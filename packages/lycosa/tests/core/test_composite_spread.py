@@ -80,7 +80,7 @@ def test_spread_can_be_resumed_and_replayed() -> None:
 
 
 def picks(name: str) -> list[str]:
-    """Picks after a page with five links to host a that are better than those to b and c."""
+    """Return the picks after a page whose five links to host a are better than those to b and c."""
     links = {"http://s.test/": [f"{A}/1", f"{A}/2", f"{A}/3", f"{A}/4", f"{B}/1", f"{C}/1"]}
     link_relevances = dict(zip(links["http://s.test/"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.45], strict=True))
     space = GraphSpace(links, alpha={("http://s.test/", node): value for node, value in link_relevances.items()})

@@ -36,7 +36,7 @@ from lycosa.text.vocabulary import Vocabulary
 
 
 def engine(space: Space, seeds: Iterable[str] = ("a",), *, best: bool = False, **rest: Any) -> Engine:
-    """Engine on a space, with its seeds folded and recorded."""
+    """Return an engine on a space, after its seeds."""
     log = MemoryLog()
     guide = BestFirst() if best else BreadthFirst()
     made = Engine(space, rest.pop("topic", SpaceJudge()), Greedy(guide, "arm"), log, clock=clock, **rest)
@@ -47,7 +47,7 @@ def engine(space: Space, seeds: Iterable[str] = ("a",), *, best: bool = False, *
 
 
 def run(made: Engine) -> list[Visit]:
-    """All visits of a run, in virtual time."""
+    """Return all visits of a run, in virtual time."""
 
     async def all_of_them() -> list[Visit]:
         return [visit async for visit in made.run()]
@@ -126,7 +126,7 @@ def test_slow_page_delays_no_other() -> None:
 
 
 def chain(n: int) -> dict[str, Sequence[str]]:
-    """Graph with links from the first node to all others."""
+    """Return a graph with links from the first node to all others."""
     return {"a": [f"n{i}" for i in range(n)]}
 
 

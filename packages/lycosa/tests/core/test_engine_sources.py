@@ -67,7 +67,7 @@ def pages(*paths: str) -> dict[str, str]:
 
 
 def made(web: Any, **rest: Any) -> Engine:
-    """Engine over a simulated transport, by default with one request at a time."""
+    """Return an engine over a simulated transport, by default with one request at a time."""
     politeness = Politeness(clock, delay=rest.pop("delay", 1.0), free=lambda address: True)
     transport = SimTransport(web, seed=1, latency=(0.05, 0.5))
     space = WebSpace(
@@ -80,7 +80,7 @@ def made(web: Any, **rest: Any) -> Engine:
 
 
 def crawl(web: Any, seeds: Mapping[str, Kind] | Iterable[str], **rest: Any) -> tuple[Engine, list[Visit]]:
-    """Visits of a complete crawl in virtual time; seeds are pages unless mapped to another kind."""
+    """Return the visits of a complete crawl in virtual time; seeds are pages unless mapped to another kind."""
     kinds: dict[str, Kind] = dict(seeds) if isinstance(seeds, Mapping) else dict.fromkeys(seeds, "page")
 
     async def run() -> tuple[Engine, list[Visit]]:
@@ -95,7 +95,7 @@ def crawl(web: Any, seeds: Mapping[str, Kind] | Iterable[str], **rest: Any) -> t
 
 
 def paths_of(visits: Iterable[Visit], *kinds: Kind) -> list[str]:
-    """Paths of the visits of some kinds, in order; with the host unless it is A."""
+    """Return the paths of visits of some kinds, in order; URLs of other hosts than A include the host."""
     return [visit.node.removeprefix(A) for visit in visits if visit.kind in (kinds or ("page", "sitemap", "redirect"))]
 
 
@@ -327,7 +327,7 @@ def test_resumed_equals_uninterrupted(stop: int) -> None:
 
 
 def folder(count: int) -> dict[str, str]:
-    """Host with pages of different words, all linked from the first."""
+    """Return a host with pages of different words, all linked from the first."""
     links = "".join(f"<a href=/{number}.html>coral reef {number}</a> " for number in range(count))
     words = ("atoll", "lagoon", "polyp", "kelp", "squid", "urchin", "whale", "krill", "crab", "shrimp")
     return {"/": f"<p>coral {links}", **{f"/{n}.html": f"<p>{f'{words[n]} ' * 40}" for n in range(count)}}

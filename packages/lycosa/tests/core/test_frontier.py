@@ -15,7 +15,7 @@ from lycosa.core.table import DONE, OPEN, Table
 
 @pytest.fixture(scope="module", autouse=True)
 def short_heaps() -> Iterator[None]:
-    """Heaps of one or two rows; all others wait outside of them."""
+    """Limit heaps to one or two rows, so that all other rows wait outside of them."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("lycosa.core.frontier.HEAP", 1)
         yield
@@ -25,7 +25,7 @@ LANES, ROWS = 4, 12
 
 
 def frontier(nodes: str, priorities: list[float], **rest: object) -> Frontier:
-    """Frontier of nodes named by host and number ("a1"), separated by spaces."""
+    """Return a frontier of nodes named by host and number ("a1"), separated by spaces."""
     table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
     made = Frontier(table, **rest)  # type: ignore[arg-type]

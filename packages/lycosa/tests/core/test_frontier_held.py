@@ -18,7 +18,7 @@ from lycosa.core.table import DONE, Table
 
 @pytest.fixture(scope="module", autouse=True)
 def short_heaps() -> Iterator[None]:
-    """Heaps of one or two rows; all others wait outside of them."""
+    """Limit heaps to one or two rows, so that all other rows wait outside of them."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("lycosa.core.frontier.HEAP", 1)
         yield
@@ -29,7 +29,7 @@ PATIENCE = 2.0
 
 
 def frontier(nodes: str, priorities: list[float], levels: list[int] | None = None, **rest: Any) -> Frontier:
-    """Frontier of nodes named by host and number ("a1"), separated by spaces."""
+    """Return a frontier of nodes named by host and number ("a1"), separated by spaces."""
     table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
     made = Frontier(table, **rest)
@@ -375,7 +375,7 @@ def test_held_and_choosy_equal_brute_force(
 
 
 def choosy(priorities: list[float], until: dict[str, float], share: float = 0.7, **rest: Any) -> Frontier:
-    """Frontier with one row in each of the hosts a, b, c."""
+    """Return a frontier that waits for better hosts, with one row in each of the hosts a, b, c."""
     nodes = " ".join(f"{host_key}1" for host_key in "abc"[: len(priorities)])
     return frontier(
         nodes, priorities, ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=share, patience=300.0, **rest

@@ -129,7 +129,7 @@ def run(made: Engine, most: int = 0) -> list[Visit]:
 
 
 def visited_nodes(visits: Iterable[Visit]) -> list[str]:
-    """Nodes visited, revisits with an exclamation mark."""
+    """Return the visited nodes; revisits have an exclamation mark."""
     return [visit.node + "!" * (visit.kind == "revisit") for visit in visits]
 
 

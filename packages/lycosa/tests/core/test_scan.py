@@ -21,7 +21,7 @@ LANES, ROWS, LINES = 3, 12, 2
 
 
 def frontier(nodes: str, priorities: list[float], **rest: Any) -> ScanFrontier:
-    """Frontier of nodes named by host and number ("a1"), separated by spaces."""
+    """Return a frontier of nodes named by host and number ("a1"), separated by spaces."""
     table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
     made = ScanFrontier(table, **rest)

@@ -28,7 +28,7 @@ TOPIC = "marine biology/coral reefs"
 
 @pytest.fixture(scope="module")
 def web() -> Web:
-    """Web that needs retries, redirects, denials and reconnects."""
+    """Return a web that needs retries, redirects, denials and reconnects."""
     return Web(pages=500, hosts=30, traps=TRAPS)
 
 

@@ -125,7 +125,7 @@ def test_check_flipped_bytes(crawl: Path) -> None:
 
 
 def read_error(directory: Path) -> str:
-    """Error of a log as read by `show`, then by `resume`."""
+    """Return the error message for a log as read by `show`, then by `resume`."""
     try:
         with closing(SqliteLog(directory / NAME, readonly=True)) as log:
             log.check()

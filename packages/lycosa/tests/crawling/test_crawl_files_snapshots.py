@@ -71,7 +71,7 @@ def begun(out: Path, each: Callable[[int, Crawl], None], **more: Any) -> None:
 
 
 def taken_up(out: Path, turns: int = 0, **changes: Any) -> tuple[dict[str, Any], list[tuple[str, int, float]]]:
-    """State and picks of a resumed crawl."""
+    """Return the state and the picks of a resumed crawl."""
 
     async def run() -> tuple[dict[str, Any], list[tuple[str, int, float]]]:
         crawl = lycosa.resume(out, space=sim_space(WEB), clock=clock, budget=PAGES + turns, **changes)
@@ -86,7 +86,7 @@ def taken_up(out: Path, turns: int = 0, **changes: Any) -> tuple[dict[str, Any],
 
 @pytest.fixture(scope="module", params=KINDS)
 def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Killed crawl with snapshots of several moments: the directories 9 and 38."""
+    """Kill a crawl that has two snapshots, in the directories 9 and 38."""
     place = tmp_path_factory.mktemp("crawls")
 
     def look(visits: int, crawl: Crawl) -> None:

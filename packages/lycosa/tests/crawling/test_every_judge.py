@@ -69,7 +69,7 @@ class World:
         (place / "example.html").write_text("<title>Coral reefs</title><p>coral reef polyp coral reef algae lagoon")
 
     def options(self, given: dict[str, Any], place: Path) -> dict[str, Any]:
-        """Options with copies of the files in another directory."""
+        """Return options with copies of the files in another directory."""
         shutil.copytree(self.place, place)
         names = {
             "model": place / "topics.model", "rules": place / "rules.tsv", "background": place / "background.zst",

@@ -34,7 +34,7 @@ def picture(name: str) -> Says:
 
 
 def site() -> Script:
-    """Relevant and irrelevant pages with files on two hosts, one partly closed by robots.txt."""
+    """Return a site of relevant and irrelevant pages with assets on two hosts, one partly disallowed by robots.txt."""
     shown = f'<img src=a.png srcset="{MOVED} 2x"><img src="http://cdn.test/private/c.png"><img src=/gone.png>'
     pages = {
         FRONT: [Says(html(head=HEAD, foot=shown, links=[OFF, LATER]))],

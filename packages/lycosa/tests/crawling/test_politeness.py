@@ -36,7 +36,7 @@ def _too_many(hits: Iterable[ServedRequest], limit: int) -> dict[str, int]:
 
 
 def _seen(web: Web, **options: Any) -> tuple[list[ServedRequest], list[Visit]]:
-    """Requests seen by a real server during a crawl with 64 requests in flight, and the visits of the crawl."""
+    """Return requests to a real server during a crawl with 64 requests in flight, and the visits of the crawl."""
     more = {"concurrency": 64, "patience": 1.0, "choosy": 0.0, "judge": "vector", "strategy": "best-first", **options}
     with serve(web, latency=0.01) as server:  # later addresses have its port
         traps = [url for trap in ("failing", "robots", "redirects") if trap in web.traps for url in web.trap_urls(trap)]

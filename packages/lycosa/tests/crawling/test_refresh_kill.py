@@ -81,7 +81,7 @@ class Reefs:
 
     @staticmethod
     def version(page: int, phase: int) -> int:
-        """Pages 0 to 2 change in phase 1, 2 to 4 in phase 2."""
+        """Return the version of a page in a phase: pages 0 to 2 change in phase 1, 2 to 4 in phase 2."""
         return (phase >= 1 and page <= 2) + (phase >= 2 and 2 <= page <= 4)
 
     def text(self, host: int, path: str, version: int) -> str:
@@ -89,7 +89,7 @@ class Reefs:
         return f"<title>Reef {path}</title><body><p>The coral reef {path} of coast {host}: {words}, and coral grows."
 
     def expected(self, phase: int) -> Counter[tuple[str, str]]:
-        """Expected changes, once each, after all phases so far."""
+        """Return the changes expected after all phases so far, each once."""
         changes: Counter[tuple[str, str]] = Counter()
         for host in range(HOSTS):
             for page in range(PAGES):

@@ -21,7 +21,7 @@ NONSENSE = "zq"
 
 
 def script(**answers: Says) -> Script:
-    """Result pages of the engine, and three pages that it lists."""
+    """Return result pages of the engine, and three pages that it lists."""
     pages: dict[str, Any] = {url: [Says(html())] for url in [*FOUND, PAGE]}
     return Script(pages | {f"{ENGINE}{path}": [said] for path, said in answers.items()})
 

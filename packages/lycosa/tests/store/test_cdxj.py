@@ -131,7 +131,7 @@ def test_update_index_repairs_and_extends(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl of the embedded web."""
+    """Crawl the embedded web."""
     return real(tmp_path_factory.mktemp("crawl") / "reefs")
 
 

@@ -38,7 +38,7 @@ def links(draw: st.DrawFn) -> Links:
 
 @st.composite
 def terms(draw: st.DrawFn) -> Terms:
-    """Sorted, unique word ids and their counts."""
+    """Return sorted, unique word ids and their counts."""
     ids = np.array(sorted(draw(st.sets(st.integers(0, 2**32 - 1), max_size=8))), np.uint32)
     counts = draw(arrays.arrays(np.uint16, len(ids), elements=st.integers(0, 65535)))
     marks = draw(st.just(np.zeros(0, np.uint8)) | arrays.arrays(np.uint8, len(ids)))

@@ -32,7 +32,7 @@ def test_ehrig_equation_8() -> None:
 
 
 def test_ehrig_best_anchor_of_page_counts() -> None:
-    """Of several links of a page to one URL the best counts, here the largest of .25, 1 and 0."""
+    """The best of several links of a page to one URL counts, here the largest of .25, 1 and 0."""
     links = [("a", "atoll"), ("a", "reefs"), ("b", "island"), ("a", "")]
     scores = teach(ehrig(), Table(), "p", *links)
     assert (1.0, 0.25) == (scores["a"], scores["b"])

@@ -168,7 +168,7 @@ def read(words: Vocabulary, node: str, text: str) -> Visit:
 
 
 def prose(chance: random.Random, words: int) -> list[str]:
-    """Random words with the frequencies of prose."""
+    """Return random words with the frequencies of prose."""
     return [f"word{int(chance.paretovariate(0.7)) % 3000}x" for _ in range(words)]
 
 

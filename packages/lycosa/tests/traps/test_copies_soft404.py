@@ -40,12 +40,12 @@ class Host:
         return visit
 
     def says(self, node: str, marked: str, title: str = "") -> Sequence[str]:
-        """Flags of a page."""
+        """Return the flags of a page."""
         return self.visit(node, marked, title=title).flags
 
 
 def probed(answer: str = SORRY, outcome: Outcome = "ok") -> Host:
-    """Host after a probe."""
+    """Return a host after a probe."""
     host = Host()
     host.visit(PROBE, answer, "probe", outcome)
     return host

@@ -80,7 +80,7 @@ class CrawlSteps:
         return visit
 
     def prove(self) -> None:
-        """Relevant pages on another host."""
+        """Feed relevant pages on another host."""
         for number in range(MIN_RELEVANT_ELSEWHERE):
             self.fetch(f"http://proof.test/{number}/x.html", relevant=True)
 
@@ -93,7 +93,7 @@ class CrawlSteps:
         assert levels.tolist() == self.frontier.level[rows].tolist()
 
     def level(self, node: str) -> int:
-        """Level of a node, added if new."""
+        """Return the level of a node, after adding it if it is new."""
         if node not in self.table.row_of:
             self.table.add(node, 1)
             self.learn(Visit("http://errand.test/robots.txt", "robots", "ok", 0))
@@ -104,7 +104,7 @@ class CrawlSteps:
 
 
 def months(base: str, first: int = 1, count: int = 12, folder: str = "/events") -> list[str]:
-    """Addresses of a calendar."""
+    """Return the URLs of a calendar."""
     return [f"{base}{folder}/{2019 + month // 12}/{month % 12 + 1:02d}/" for month in range(first, first + count)]
 
 
@@ -170,7 +170,7 @@ def test_monstrous_addresses_are_held_at_once(path: str) -> None:
 
 
 def facets(base: str, first: int = 0, count: int = 8) -> list[str]:
-    """Orders of one list."""
+    """Return the URLs of one list in different orders."""
     orders = ("name", "date", "price", "size")
     return [f"{base}/shop/?order={orders[n % 4]}&view=grid&page={n // 4}" for n in range(first, first + count)]
 
@@ -625,7 +625,7 @@ def test_trust_covers_mirrors() -> None:
 
 
 def site(pages: Sequence[str], links: int = 10, relevant: int = 3, front: str = "") -> CrawlSteps:
-    """A crawled host with distinct pages, navigation and links to some of the others."""
+    """Crawl a host of distinct pages with navigation and links to some of the others."""
     steps = CrawlSteps()
     menu = [f"{A}/{name}" for name in ("", "about", "contact")]
     chance = random.Random(len(pages))
@@ -718,7 +718,7 @@ def test_held_back_groups() -> None:
 
 
 def engine(web: WebProtocol, pages: int = 0, trust: Iterable[str] = ()) -> Engine:
-    """Engine with a trap filter over a simulated transport."""
+    """Return an engine with a trap filter over a simulated transport."""
     politeness = Politeness(clock, delay=0.01, free=lambda address: True)
     space = WebSpace(SimTransport(web, seed=1, latency=(0.001, 0.01)), politeness, clock, probe_after=3)
     topic = VectorJudge(TOPIC)
@@ -746,7 +746,7 @@ def wild() -> Engine:
 
 
 def stored(event: Event) -> Event:
-    """Event read back from its stored form."""
+    """Return an event as read back from its stored form."""
     return codec.decode_visit(codec.encode_visit(event), event.place) if isinstance(event, Visit) else event
 
 

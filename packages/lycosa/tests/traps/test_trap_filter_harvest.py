@@ -34,7 +34,7 @@ BUDGET = 150
 
 
 def steps(web: Web, topic: str, *, trap_filter: bool) -> list[Visit]:
-    """Best-first crawl over a simulated transport, with or without trap filter."""
+    """Run a best-first crawl over a simulated transport, with or without trap filter."""
 
     async def run() -> list[Visit]:
         politeness = Politeness(clock, delay=0.01, free=lambda address: True)
@@ -55,7 +55,7 @@ def steps(web: Web, topic: str, *, trap_filter: bool) -> list[Visit]:
 
 @cache
 def harvest(seed: int, topic: str, *, traps: bool, trap_filter: bool) -> int:
-    """Number of different relevant pages fetched."""
+    """Return the number of distinct relevant pages fetched."""
     web = Web(seed=seed, traps="all" if traps else (), slowness=0.05)
     pages = [visit.node for visit in steps(web, topic, trap_filter=trap_filter) if visit.is_page]
     assert BUDGET == len(pages)

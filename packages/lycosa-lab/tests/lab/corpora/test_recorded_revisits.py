@@ -22,7 +22,7 @@ A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
 
 @pytest.fixture(scope="module")
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three pages; one changes and links to a fourth, one vanishes, one moves."""
+    """Write a crawl of three pages: one changes and links to a fourth, one vanishes, one moves."""
     path = tmp_path_factory.mktemp("revisits") / "crawl"
     with revisited(path) as result:
         result.seed(A)

@@ -40,7 +40,7 @@ def report(index: CorpusIndex, runs: Path, wordnet: Ontology) -> Findings:
 
 
 def judged(means: dict[str, float]) -> CrawlComparison:
-    """Six subjects with about these numbers of relevant pages per crawler."""
+    """Return results of six subjects with about these numbers of relevant pages per crawler."""
     spread = np.linspace(-0.1, 0.1, 6)[:, None]
     values = {name: mean + spread for name, mean in means.items()}
     similar = {name: rows / 100 for name, rows in values.items()}

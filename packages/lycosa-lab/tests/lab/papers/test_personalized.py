@@ -18,7 +18,7 @@ from lycosa_lab.subjects import HuntSubject
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
-    """A hundred and fifty pages, not marked as embedded, so that they are also rewritten as HTML."""
+    """Return 150 pages that are not marked as embedded, so that they are also rewritten as HTML."""
     out = tmp_path_factory.mktemp("personalized") / "index"
     write_index(embedded(7, pages=150, hosts=5), out, source="some pages")
     return CorpusIndex.open(out)

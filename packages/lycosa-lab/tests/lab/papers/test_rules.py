@@ -43,7 +43,7 @@ BY = HARVESTS[INDEPENDENT]
 
 
 def crawls(steps: list[int], baseline: list[float], rules: list[float], **more: Any) -> CrawlComparison:
-    """Both crawlers on six topics, with about these rates."""
+    """Return results of both crawlers on six topics, with about these rates."""
     spread = np.linspace(-0.001, 0.001, 6)[:, None]
     values = {BASELINE: baseline + spread, RULES: rules + spread}
     return CrawlComparison(paper.CRAWLERS, steps, list("abcdef"), dict.fromkeys(HARVESTS.values(), values), **more)

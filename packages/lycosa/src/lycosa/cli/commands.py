@@ -231,7 +231,6 @@ class Commands(TyperGroup):
         return as_command(name, getattr(importlib.import_module(module), attribute))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Load the command to run or to document."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, self.load(name) if name else command, rest
 

@@ -86,7 +86,7 @@ def list_(
     entry = KINDS[found][0].entries(lambda text: None)[wanted]
     groups = _parameters(found, wanted)
     taken = [
-        {"name": key, "type": describe_type(kind), "default": None if _is_required(default) else default}
+        {"name": key, "type": describe_type(kind), "default": None if default is inspect.Parameter.empty else default}
         for group in groups.values()
         for key, (kind, default) in group.items()
     ]
@@ -177,12 +177,8 @@ def _one(
     yield from ("", Text(_example(kind, name, entry.needs, takes), "dim"))
 
 
-def _is_required(default: Any) -> bool:
-    return default is inspect.Parameter.empty
-
-
 def _typed(default: Any) -> str:
-    if _is_required(default):
+    if default is inspect.Parameter.empty:
         return "required"
     if isinstance(default, bool):
         return "yes" if default else "no"

@@ -57,19 +57,15 @@ def page(
             return
         exchange, document, trouble = _archived(collection, visit)
         view = collection.view()
-        origin = view.origin(collection.log, visit.node)
+        origin, first = view.origin(collection.log, visit.node), visits[0]
         if origin.kind == "sitemap":  # shown like any page with links
             origin = replace(origin, kind="link")
-        first = visits[0]
+        priority = round(first.priority, 4) if math.isfinite(first.priority) else None  # seeds: infinite
+        strategy = first.arm or collection.options.strategy
         facts = {
             **_facts(visit, exchange, document),
             **_standing(visits, visit),
-            "why": {
-                **asdict(origin),
-                "strategy": first.arm or collection.options.strategy,
-                "pick": first.pick,
-                "priority": round(first.priority, 4) if math.isfinite(first.priority) else None,  # seeds: infinite
-            },
+            "why": {**asdict(origin), "strategy": strategy, "pick": first.pick, "priority": priority},
             "text": re.sub(r"\n\s*\n", "\n\n", clean(document.content)),
             "trouble": trouble,
             "links": view.links(visit) if links else [],
@@ -114,7 +110,6 @@ def _tree(collection: CrawlDirectory, visit: Visit, body: bytes) -> bytes:
 
 
 def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
-    """Return the number of this version and the page's current state."""
     fate = PageFate.of(visits)
     if fate is None or not visit.is_version:
         return {"version": 0, "versions": 0, "until": None, "standing": None}
@@ -125,12 +120,10 @@ def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
         "versions": len(versions),
         "until": timestamp(versions[number].started) if number < len(versions) else None,
         "standing": {
-            "state": fate.state,
+            **{name: getattr(fate, name) for name in ("state", "revisits", "target")},
             "since": timestamp(fate.since),
-            "revisits": fate.revisits,
             "seen": timestamp(fate.last_seen),
             "changed": timestamp(fate.changed) if fate.changed else None,
-            "target": fate.target,
         },
     }
 
@@ -172,24 +165,18 @@ def _facts(visit: Visit, exchange: Exchange | None, document: ParsedPage) -> dic
     return {
         "url": visit.node,
         "title": clean(document.title or visit.title),
-        "outcome": visit.outcome,
+        **{name: getattr(visit, name) for name in ("outcome", "status", "size", "address", "same_as", "flags")},
         "note": clean(visit.note),
-        "status": visit.status,
         "type": clean(exchange.header("content-type")) if exchange is not None else "",
-        "size": visit.size,
         "language": clean(visit.language),
         "fetched": timestamp(visit.started),
-        "address": visit.address,
         "relevance": round(visit.relevance_now, 4),
-        "same_as": visit.same_as,
         "canonical": clean(str(visit.data.get("canonical", ""))),
-        "flags": visit.flags,
         **{name: clean(document.about.get(name, "")) for name in ("author", "published", "modified", "pages")},
     }
 
 
 def _history(visits: list[Visit]) -> list[dict[str, Any]]:
-    """Return each visit, and whether its content was new."""
     rows, before, version = [], b"", 0
     for visit in visits:
         version += visit.is_version

@@ -130,9 +130,7 @@ def pages(
         "pages": sum(model.counts),
         "classes": dict(zip(model.classes, model.counts, strict=True)),
         "terms": len(model.terms),
-        "left_out": done.left_out,
-        "notes": done.notes,
-        "quality": done.quality,
+        **{name: getattr(done, name) for name in ("left_out", "notes", "quality")},
     }
     print_result(facts, _parts(done), json=json, quiet=quiet)
 

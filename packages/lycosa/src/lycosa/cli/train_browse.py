@@ -75,9 +75,7 @@ def browse(
         "steps": len(browsing.steps),
         "states": np.bincount(browsing.state, minlength=browsing.states).tolist(),
         "transitions": done.transitions.tolist(),
-        "clusters": done.clusters,
-        "left_out": done.left_out,
-        "notes": done.notes,
+        **{name: getattr(done, name) for name in ("clusters", "left_out", "notes")},
     }
     print_result(facts, _parts(done, facts), json=json, quiet=quiet)
 

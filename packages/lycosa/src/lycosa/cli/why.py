@@ -80,8 +80,8 @@ def _largest(terms: dict[str, float]) -> str:
 def format_priority(value: float) -> str:
     """Format a priority with two significant digits.
 
-    >>> format_priority(.314), format_priority(-.05), format_priority(1.5), format_priority(.0004), format_priority(math.inf), format_priority(math.nan)
-    ('.31', '-.05', '1.50', '4e-04', 'first', '-')
+    >>> [format_priority(value) for value in (.314, -.05, 1.5, .0004, math.inf, math.nan)]
+    ['.31', '-.05', '1.50', '4e-04', 'first', '-']
     """
     if not math.isfinite(value):
         return "first" if value > 0 else "-"
@@ -136,8 +136,8 @@ def _waiting(why: Why, *, running: bool) -> Iterator[Part]:
         yield from _bars(view.terms)
         total = sum(view.terms.values())
         if _differ(total, view.priority):
-            now = f"with what is known now, it would be {format_priority(total)}: it is ranked again when it gets near the top"
-            yield Text(now, "dim")
+            now = f"with what is known now, it would be {format_priority(total)}"
+            yield Text(f"{now}: it is ranked again when it gets near the top", "dim")
 
 
 def _differ(total: float, priority: float) -> bool:

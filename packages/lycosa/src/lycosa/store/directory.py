@@ -100,10 +100,8 @@ class Directory:
             if place.exists():
                 if Path(name).is_file() and filecmp.cmp(name, place, shallow=False):
                     continue  # the copy itself, or left by a killed start
-                raise InputError(
-                    "file-exists",
-                    f"{place} already exists, so {name} cannot be created: move it, or choose another --out",
-                )
+                message = f"{place} already exists, so {name} cannot be created: move it, or choose another --out"
+                raise InputError("file-exists", message)
             self._copy(name, place)
             self._copied.append(place)
         self.options = self.options.with_files({option: COPIED_FILES[option] for option in self.options.files()})

@@ -54,10 +54,8 @@ class OntologyStrategy(PriorityFromParents):
         self.vocabulary_.learn(step.visit)
 
     def update(self, step: Step, table: Table, anchors: Priorities, page: float | None = None) -> Rows:
-        """Merge the anchor scores of a page, averaged with the page's own score if given, into the priorities of its
-        links.
-
-        A link with several anchors gets the largest score; a link without anchors, such as a redirect, gets 0.
+        """Merge the anchor scores of a page, averaged with the page's own score if given; of several anchors the best
+        counts.
         """
         of_children = step.strongest(anchors) if len(step.of_link) else np.zeros(len(step.children))
         return self.priority_.update(step, table, of_children if page is None else (page + of_children) / 2)

@@ -100,7 +100,6 @@ class DiscountedRewards:
 
 
 def settings(policy: Policy) -> dict[str, Any]:
-    """Return the parameters that a policy uses, with their defaults."""
     every = {
         "arms": STRONG_ARMS if policy == "discounted" else PAPERS_ARMS,
         "epsilon": EPSILON.get(policy, 0.1),

@@ -64,10 +64,8 @@ class CashFlow:
         return cash
 
     def weights(self, rows: Rows, ends: Rows, table: Table, step: Step | None) -> NDArray[np.float64] | None:
-        """Return the proportions in which rows receive cash, or None for equal shares.
-
-        `ends` are the rows or their redirect targets; `step` is the visit that found the links, or None for a second
-        giving.
+        """Return the proportions in which rows receive cash, or None for equal shares; `ends` are the rows or their
+        redirect targets, `step` the visit that found the links (None: a second giving).
         """
         return None
 
@@ -178,7 +176,6 @@ class CashFlow:
         return ends
 
     def _give_again(self, table: Table) -> Rows:
-        """Pay out the pool, then let the richest page give."""
         changed = []
         if len(self.seeds_) and self.pool_ > 0:
             amount, self.pool_ = self.pool_, 0.0

@@ -37,22 +37,6 @@ class ContextGraph(PriorityFromParents):
     not from a search engine; one classifier gives the probabilities of all layers, where the paper has one for each and
     picks the winner; pages beyond the last layer are learned as well, instead of being recognised by low confidence
     alone.
-
-    >>> from lycosa.core.types import Links, Terms
-    >>> pages = Bags.of([([0], [1]), ([1], [2]), ([2], [3])] * 6)
-    >>> browsing = Browsing(
-    ...     ["reef", "list", "news"], pages, list("abc") * 6, np.array([True, False, False] * 6),
-    ...     np.array([0, 1, 2] * 6), np.array([[1, 0], [2, 1]]), {}, states=3,
-    ... )
-    >>> graph, table = ContextGraph(browsing), Table()
-    >>> for number, word in enumerate(["list", "reef", "news"]):
-    ...     _ = table.add_seed(word)
-    ...     links, terms = Links.to(f"link of {word}"), Terms(np.array([number]), np.array([1]), [word])
-    ...     rows = graph.learn(table.absorb(Visit(word, "page", "ok", 1, links=links, terms=terms)), table)
-    ...     print(word, graph.priority(rows, table).astype(int).tolist())                  # 1 + 1 - layer, or other
-    list [1]
-    reef [2]
-    news [0]
     """
 
     proportional: ClassVar[bool] = False

@@ -168,7 +168,6 @@ class Disco:
         return bool(self.value_[row] > 0 and self.operator_[row] == operator)
 
     def _take_links(self, operator: int, ranking: NDArray[np.intp], table: Table) -> dict[int, int]:
-        """Return the rows that an operator takes, with the page that each was found from."""
         unused = [number for number in ranking.tolist() if number not in self.started_[operator]]
         for begin in range(0, len(unused), self.k):
             start = unused[begin : begin + self.k]

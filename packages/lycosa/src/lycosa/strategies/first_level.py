@@ -102,7 +102,6 @@ class Siblings:
         return np.union1d(others, step.children) if len(others) else step.children
 
     def _as_sibling(self, step: Step, table: Table) -> Rows:
-        """Add the page as a new sibling to all links of its parents."""
         edges, beta, into = table.edges, step.visit.relevance, table.edges.into(step.row)
         if not len(into):
             return into
@@ -118,7 +117,6 @@ class Siblings:
         return rows
 
     def _as_parent(self, step: Step, table: Table) -> None:
-        """Add the crawled links of the page as siblings to its open ones."""
         crawled = self.crawled_[step.children]
         waiting = step.children[table.state[step.children] == OPEN]
         if not len(waiting) or not crawled.any():

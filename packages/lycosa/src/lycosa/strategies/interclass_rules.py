@@ -97,10 +97,7 @@ class InterclassRules(PriorityFromParents):
         return names[0] if names else ""
 
     def _refine(self, step: Step, name: str, table: Table) -> None:
-        """Count the page for the classes of its parents, and recompute the probabilities every `period` pages.
-
-        A revisited page is not counted again, but its current class applies to its links.
-        """
+        """Count a new page for the classes of its parents, and recompute the probabilities every `period` pages."""
         self.class_ = fit(self.class_, len(table), -1)
         first = step.visit.is_page
         if name:

@@ -33,10 +33,8 @@ class PageVector(NamedTuple):
 
 
 def weights(browsing: Browsing, clusters: Clusters) -> NDArray[np.float64]:
-    """Return the idf of each term: of the training set for X-Means, of the background statistics for K-Means.
-
-    Words missing in the background statistics, and all words of languages other than English, get that of the training
-    set.
+    """Return the idf of each term: of the training set for X-Means, of the background statistics for K-Means. Terms
+    missing there, and languages other than English, get that of the training set.
     """
     own = idf(browsing.pages.document_frequency(len(browsing.terms)), len(browsing)).astype(np.float64)
     if _uses_own_idf(browsing, clusters):
@@ -99,7 +97,6 @@ class Neighbours:
         return summed / length if length else summed
 
     def follow(self, words: Sequence[str]) -> None:
-        """Register the words of the crawl so far, by id."""
         self.words_.follow(words)
 
     def vector(self, visit: Visit) -> PageVector:

@@ -52,7 +52,6 @@ class Oracle:
             raise InputError("missing-option", message)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Pass the score of a redirect on to its target if that is unknown."""
         if step.visit.outcome == "redirect":
             for row in step.children.tolist():
                 if table.nodes[row] not in self.truth_:

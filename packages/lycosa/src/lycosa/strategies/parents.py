@@ -86,9 +86,7 @@ class PriorityFromParents:
 
 
 def linked(step: Step, table: Table) -> Rows:
-    """Return the unique rows that the page currently links to, in page order; `step.children` of a revisited page has
-    its new links only.
-    """
+    """Return the unique rows that the page links to, in page order, where `step.children` has new links only."""
     if not step.visit.follows:
         return step.children
     rows = dict.fromkeys(table.row_of.get(url, -1) for url in step.visit.links.urls)  # -1: out of scope

@@ -51,7 +51,6 @@ class Redirects:
         self.target_[step.row] = end
 
     def ends(self, rows: Rows) -> Rows:
-        """Return the final target of each row: itself unless it is a redirect."""
         if not self.has_redirects_:
             return rows
         targets = fit(self.target_, 1 + int(rows.max(initial=0)), _STAYS)[rows]

@@ -86,7 +86,6 @@ class Regression:
         return float(self.weights_[-1])
 
     def features(self, rows: Rows, table: Table) -> Features:
-        """Return the features of some rows, one line per feature."""
         sums = [getattr(table, name)[rows] for name in FIRST_LEVEL]
         if self.siblings_ is not None:
             sums += [fit(getattr(self.siblings_, name), len(table))[rows] for name in SECOND_LEVEL]

@@ -92,9 +92,7 @@ class Groups:
         return len(self.names)
 
     def vector(self, path: str) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Return the shares of adjacent tag pairs, hashed into 2^12 dimensions, as indices and values of the non-zero
-        ones. N-grams in the same dimension are averaged, including those that the path does not have.
-        """
+        """Return the shares of adjacent tag pairs, hashed and averaged per dimension, as indices and values."""
         pairs = list(pairwise(["[SOS]", *path.split(" "), "[EOS]"]))
         values: dict[int, float] = {}
         for pair in pairs:

@@ -18,7 +18,7 @@ Fetch = Callable[[str, dict[str, str], "RenderedPage"], Awaitable[tuple["Respons
 
 # None of these patterns backtracks: a hostile page could make them run for hours.
 _MOUNT = re.compile(
-    r"(?i)<(div|main|section|body|app-root|[a-z]{1,30}+-[a-z-]{1,60}+)\b"
+    r"<(div|main|section|body|app-root|[a-z]{1,30}+-[a-z-]{1,60}+)\b"
     r"(?=[^<>]{0,500}?\b(?:id|data-reactroot|ng-app|ng-version|data-server-rendered)\b)[^<>]*+>\s*+"
     r"(?>(?:<!--.{0,200}?-->|<noscript\b[^<]*+(?:<(?!/?noscript\b)[^<]*+)*+</noscript>|<div[^<>]*+>\s*+</div>)\s*+)*+</\1>"
     r"|<(app-root|[a-z]{1,30}-(?:app|root|shell|page|view))\b[^<>]*+>\s*+</\2>",
@@ -129,7 +129,7 @@ _DATA = re.compile(r"\btype\s*=\s*[\"']?(?!text/javascript|application/javascrip
 _MARKUP = ("lazy", "infinite", "data-next", "load-more")
 _ADDS = re.compile(r"infinite-scroll|data-infinite|data-next(-page|-url)?=|load-more|lazy-?l(inks|oad|ist)")
 _CODE = re.compile(
-    r"IntersectionObserver|infinite[-_ ]?scroll|load[-_ ]?more|lazy[-_]?(links|load|list)|"
+    r"(?i)IntersectionObserver|infinite[-_ ]?scroll|load[-_ ]?more|lazy[-_]?(links|load|list)|"
     r"addEventListener\(\s*[\"']scroll|requestIdleCallback"
 )
 

@@ -119,7 +119,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
             label = _words(_text_of(attributes.get("alt") or attributes.get("title")))
             element.insert_before(Text(OPEN + label + CLOSE))
             hrefs.append(_text_of(attributes.get("href") or attributes.get("src")))
-        rels.append(_text_of(attributes.get("rel")).lower())
+        rels.append(_text_of(attributes["rel"]).lower() if "rel" in attributes else "")
         elements.append(element)
         paths.append(path_of(element))
 
@@ -326,7 +326,12 @@ def _keep(links: Links, urls: list[str | None], rows: list[tuple[str, str, str, 
         if left < 0:
             break
         seen.add((url, anchor))
-        links.add(url, anchor, context, rel, position, path)
+        links.urls.append(url)
+        links.anchors.append(anchor)
+        links.contexts.append(context)
+        links.rels.append(rel)
+        links.positions.append(position)
+        links.paths.append(path)
 
 
 def _words(text: str) -> str:

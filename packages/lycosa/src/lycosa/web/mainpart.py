@@ -79,7 +79,7 @@ _NAMES = (
 _PREFIX = r"(?!has|with|without|no|is|js|elementor|wp|can|hide|show)[a-z0-9]+[-_]{1,2}"
 _BOILERPLATE_NAME = re.compile(rf"(?:^|\s)(?:(?:{_NAMES})(?:[-_]\S*)?|{_PREFIX}(?:{_NAMES}))(?=\s|$)")
 _COMMENTS_NAME = re.compile(
-    r"(?i)(?:^|\s)(?:[a-z0-9]+[-_])?(?:comments?(?:-?(?:list|area|section|form|wrap\w*|thread|respond|container))?|"
+    r"(?:^|\s)(?:[a-z0-9]+[-_])?(?:comments?(?:-?(?:list|area|section|form|wrap\w*|thread|respond|container))?|"
     r"commentlist|commentary-list|disqus\w*|respond|reply-?form|discussion|livefyre\w*|fb-comments)(?=\s|$)"
 )
 _BODY_NAME = re.compile(
@@ -94,7 +94,7 @@ _CONTENT_NAME = re.compile(
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 _CHATTER = re.compile(
-    r"(?:share(?: (?:this|on|via|to)\b.*)?|tweet|pin it|print(?: this\b.*)?|e-?mail(?: this\b.*)?|advertisements?|"
+    r"(?i)(?:share(?: (?:this|on|via|to)\b.*)?|tweet|pin it|print(?: this\b.*)?|e-?mail(?: this\b.*)?|advertisements?|"
     r"sponsored|(?:read|show|see|view|load) (?:more|less|all)|continue reading|subscribe(?: now)?|sign (?:in|up)|"
     r"log ?(?:in|out)|follow(?: us\b.*)?|skip to\b.*|back to top|loading|\d* ?comments?|"
     r"(?:leave|post|add) a (?:comment|reply)|reply|"

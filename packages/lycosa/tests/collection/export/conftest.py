@@ -10,13 +10,13 @@ from synthetic_crawl import crawled, html, prose, real
 
 @pytest.fixture(scope="session")
 def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl of the embedded web."""
+    """Crawl the embedded web."""
     return real(tmp_path_factory.mktemp("crawl") / "reefs")
 
 
 @pytest.fixture
 def mixed(tmp_path: Path) -> Path:
-    """A crawl in several files: relevant and other pages, robots.txt, a redirect, a failure, a compressed page."""
+    """Write a crawl in several files: relevant and other pages, robots.txt, a redirect, a failure, a compressed page."""
     with crawled(tmp_path / "crawl", rotate=4_000) as crawl:
         crawl.other("http://a.test/robots.txt", "robots", body=b"User-agent: *\nAllow: /\n")
         for i in range(30):

@@ -36,7 +36,7 @@ HOSTILE = [
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
-    """A crawl of pages with hostile titles, texts, anchors and URLs."""
+    """Write a crawl of pages with hostile titles, texts, anchors and URLs."""
     with crawled(tmp_path / "crawl") as crawl:
         crawl.seed("http://a.test/0")
         for i, text in enumerate(HOSTILE):

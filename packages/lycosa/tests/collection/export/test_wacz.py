@@ -26,7 +26,7 @@ from synthetic_crawl import crawled, many, prose
 
 
 def piped(write: Callable[[IO[bytes]], object], file: IO[bytes]) -> None:
-    """A stream that cannot seek."""
+    """Write to a file through a stream that cannot seek."""
     reading, writing = os.pipe()
     with open(reading, "rb") as pieces:
         copying = threading.Thread(target=lambda: shutil.copyfileobj(pieces, file))

@@ -25,7 +25,7 @@ pytestmark = browsing.needs_browser
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Reports of a crawl of the embedded web, of one with long names, and of one without pages."""
+    """Write reports of a crawl of the embedded web, of one with long names, and of one without pages."""
     path = tmp_path_factory.mktemp("browser")
     web = Web(pages=400, slowness=0.01)
     with serve(web, record=False):
@@ -46,7 +46,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def browser(reports: dict[str, Path]) -> Iterator[Any]:
-    """Started after the crawl, because it keeps an event loop running."""
+    """Return a browser, started after the crawl, because it keeps an event loop running."""
     with browsing.browser() as running:
         yield running
 

@@ -18,7 +18,7 @@ A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFigures:
-    """A crawl of a minute, revisited over ten days in a second run."""
+    """Return the report of a crawl of a minute that was revisited over ten days in a second run."""
     path = tmp_path_factory.mktemp("freshness") / "crawl"
     with revisited(path) as crawl:
         crawl.seed(A)

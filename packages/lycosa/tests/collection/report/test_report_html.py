@@ -26,7 +26,7 @@ STYLE = (Path(report_module.__file__).parent / "templates" / "style.css").read_t
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFigures:
-    """A report in which all untrusted text is hostile."""
+    """Return a report in which all untrusted text is hostile."""
     evil_node = f"{A}/{EVIL}".replace("\ud800", "")  # a log does not accept lone surrogates in names
     links = Links.to(evil_node, "javascript:alert(3)", f"{B}/", anchors=[EVIL, EVIL, EVIL])
     events = [
@@ -133,7 +133,7 @@ def test_css_contrast() -> None:
 
 
 def contrast(a: str, b: str) -> float:
-    """WCAG contrast ratio."""
+    """Return the WCAG contrast ratio of two colours."""
 
     def luminance(colour: str) -> float:
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]

@@ -9,7 +9,7 @@ from lycosa.web.parse_process import WorkerPool
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[WorkerPool]:
-    """One worker process; a dead one is replaced."""
+    """Return a pool of one worker process, which is replaced if it dies."""
     pool = WorkerPool(1)
     yield pool
     pool.close()
