@@ -11,7 +11,7 @@ from lycosa.explaining.frontier_ranking import View
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """A page that links to the link; `kind` is `page`, `redirect`, or `sitemap` for any list of URLs."""
+    """Page that links to the explained link; `kind` is `page`, `redirect`, or `sitemap` for any list of URLs."""
 
     node: str
     title: str
@@ -23,7 +23,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class PathPage:
-    """A page on the path from a seed, and the anchor of the link that led to it."""
+    """Page on the path from a seed, and the anchor of the link that led to it."""
 
     node: str
     title: str
@@ -33,10 +33,10 @@ class PathPage:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The final visit of a link: the expected and the actual relevance.
+    """Final visit of a link: the expected and the actual relevance.
 
-    `priority` is the one logged at the pick, infinite for a seed. `terms` are its parts, the largest first, and add up
-    to `recomputed_priority`, which is found by replaying the log and may differ from it. `first_relevance` is the
+    `priority` is the one logged at the pick, infinite for a seed. `terms` are its parts, largest first, and add up to
+    `recomputed_priority`, which is computed by replaying the log and may differ from it. `first_relevance` is the
     relevance at the time of the visit, `relevance` the current one, with its parts in `judged`. `events_to_replay` is
     the number of events that would have to be replayed for the terms if that was skipped, else 0.
     """
@@ -65,7 +65,7 @@ class Fetched:
 
 @dataclass(slots=True)
 class Why:
-    """The state of a link, and the reasons for it.
+    """Explanation of a link: its state, and the reasons for it.
 
     `state` is `waits`, `held`, `shut`, `pruned`, `host budget`, `unranked`, `fetched`, `prerequisite` or `out of
     scope`; `note` explains it. `views` are the estimates of the strategy (a bandit's arms, the best arm first);

@@ -24,11 +24,11 @@ from lycosa.core.types import Priorities, Rows, Step
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The estimate of one estimator (arm) for a link.
+    """Estimate of a link by one estimator, such as an arm of a bandit.
 
-    `priority` is infinite for a seed and NaN while there is none; `rank` is the 1-based position among the `waiting`
-    links, 0 if it is not waiting. `terms` are the parts of the priority, the largest first, if the estimator `explains`
-    them. `reward` is the mean reward of a bandit's arm.
+    `priority` is infinite for a seed and NaN if unknown; `rank` is the 1-based position among the `waiting` links, 0 if
+    it is not waiting. `terms` are the parts of the priority, largest first, if the estimator `explains` them. `reward`
+    is the mean reward of a bandit's arm.
     """
 
     arm: str
@@ -42,7 +42,7 @@ class View:
 
 @dataclass(eq=False)
 class FrontierRanking:
-    """The order of the frontier according to one estimator. A bandit has several."""
+    """Order of the frontier according to one estimator; a bandit has several."""
 
     name: str
     estimator: object
@@ -53,10 +53,10 @@ class FrontierRanking:
 
     @cached_property
     def priority(self) -> Priorities:
-        """Priority of each row; -inf without one."""
+        """Priority of each row; -inf for rows without a priority."""
         n = len(self.table)
         priority = fit(self.frontier.priority, n, -math.inf)[:n].copy()
-        # it computes priorities when it picks a row
+        # computes priorities only when it picks a row
         if isinstance(self.frontier, ScanFrontier) and self.frontier.linear:
             rows = np.flatnonzero((priority > PRUNED) & (priority < math.inf))
             priority[rows] = getattr(self.estimator, "priority")(rows, self.table)  # noqa: B009 - untyped user object
@@ -75,7 +75,7 @@ class FrontierRanking:
 
     @cached_property
     def waiting(self) -> Rows:
-        """Rows that may be fetched, the next one first, ignoring when hosts are ready."""
+        """Rows that may be fetched, in the order in which they would be, if all hosts were ready."""
         state = self.table.state[: len(self.table)]
         rows = np.flatnonzero((state == OPEN) & (self.level != SHUT) & (self.priority > PRUNED) & ~self.spent)
         places = rows if self.frontier.order is None else self.frontier.order(rows)
@@ -98,7 +98,7 @@ class FrontierRanking:
 def explained(
     estimator: object, row: int, table: Table, recorder: TermRecorder | None = None
 ) -> tuple[dict[str, float], bool]:
-    """Return the non-zero terms of a row's priority, and whether there is a recorder or an `explain` for them."""
+    """Return the non-zero terms of a row's priority, and whether a recorder or `explain` provides terms."""
     explain = getattr(estimator, "explain", None)
     recorded = recorder.terms(estimator, table.nodes[row]) if recorder is not None else None
     if recorded is not None:
@@ -147,7 +147,7 @@ OTHER_PAGES = "by other pages, since"  # changes of a priority by pages without 
 
 
 class TermRecorder:
-    """Records how the priorities of some nodes are composed while a log is replayed.
+    """Recorder of how the priorities of some nodes are composed, used while a log is replayed.
 
     If the last page that links to the node determines its priority, the terms are the parts returned by the estimator's
     `explain_links(step)`: for each part one number for all links of the page, or one for each in the order of
@@ -178,7 +178,7 @@ class TermRecorder:
         return True
 
     def terms(self, estimator: object, node: str) -> dict[str, float] | None:
-        """Return the terms of a node, the largest first; None if it was not recorded."""
+        """Return the terms of a node, largest first; None if it was not recorded."""
         if node not in self.nodes or hasattr(estimator, "explain"):
             return None
         terms = self._terms.get((id(estimator), node), {})

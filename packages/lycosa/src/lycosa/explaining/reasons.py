@@ -60,7 +60,7 @@ class ReadOnlyLog(SqliteLog):
 
 
 class ReadOnlyFiles(CrawlFiles):
-    """The files of a crawl, opened read-only; `watch` is called for each event."""
+    """Files of a crawl, opened read-only; `watch` is called for each event."""
 
     readonly = True
 
@@ -84,8 +84,8 @@ class ReadOnlyFiles(CrawlFiles):
 
 
 def resumed_request(path: Path, **own: Any) -> CrawlRequest:
-    """Return the request of the crawl in a directory; `own` replaces the objects it was created with, if any."""
-    # Proxy and browser are checked when a crawl is assembled; both may be gone, and neither is needed.
+    """Return the request of the crawl in a directory; `own` replaces the objects that it was created with."""
+    # Proxy and browser are not needed, but would be checked when the crawl is assembled, and may no longer exist.
     options = replace(Directory.read_options(path), proxy="", proxy_ca="", render="never")
     return CrawlRequest(options, path, resuming=True, **own)
 
@@ -132,13 +132,13 @@ async def _replay(
 # State that does not affect the priorities of waiting links.
 SKIPPED_STATE = ("judge", "model_updates", "reader", "trap_filter copies")
 MAX_REPLAYED_EVENTS = 100_000  # events replayed by default to explain one priority: a few minutes
-IN_FLIGHT = 64  # events before a visit's own among which its pick lies: pages in flight, and a margin
+IN_FLIGHT = 64  # pages in flight and a margin: the event of a pick is among so many events before that of the visit
 MAX_PARENTS_READ, MAX_PARENTS_SHOWN = 500, 5
 _SETTLING = "kind IN ('page', 'redirect', 'sitemap')"
 
 
 class Reasons:
-    """Explanations of a crawl's links. Pass the objects that the crawl was created with, if any."""
+    """Explanations of the links of a crawl. Pass the objects that the crawl was created with, if any."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class Reasons:
     ) -> None:
         self.path = Path(directory)
         self.collection = CrawlDirectory(self.path)
-        self.always_replay = True  # replay the log, however long, to explain the priority of a fetched page
+        self.always_replay = True  # replay the log, regardless of its length, to explain the priority of a fetched page
         self.progress: ProgressCallback = no_progress  # progress of the replay
         self._recorder: TermRecorder | None = None
         self._own: dict[str, Any] = {"own_judge": judge, "strategy": strategy, "space": space}
@@ -183,7 +183,7 @@ class Reasons:
 
     @cached_property
     def engine(self) -> Engine:
-        """The crawl at the end of its log, as far as the frontier is concerned. It must not be run."""
+        """The crawl at the end of its log, as far as the frontier is concerned; it must not be run."""
         return replay(self._request, recorder=self._recorder, without=() if self._has_own else SKIPPED_STATE)
 
     @cached_property
@@ -191,9 +191,9 @@ class Reasons:
         return rankings(self.engine, self._recorder)
 
     def best(self, most: int = 10, *, with_terms: bool = True) -> list[Why]:
-        """Return the links to be fetched next, for a bandit those of its best arm.
+        """Return the next links to be fetched; for a bandit those of its best arm.
 
-        Without an `explain` of the strategy, the log is replayed again to collect terms, unless `with_terms` is false.
+        If the strategy has no `explain`, the log is replayed again to collect terms, unless `with_terms` is false.
         """
         first = self.rankings[0]
         if with_terms and not hasattr(first.estimator, "explain"):
@@ -222,7 +222,7 @@ class Reasons:
             return True
         if "engine" in self.__dict__:
             if self._has_own:
-                return False  # objects passed by the caller are trained already and can't be replayed twice
+                return False  # objects passed by the caller have been trained and can't be replayed twice
             self._request = self._resumed_request()
         self._recorder = TermRecorder(chosen)
         self.__dict__.pop("rankings", None)
@@ -264,7 +264,7 @@ class Reasons:
         table, first = self.engine.table, self.rankings[0]
         views = [ranking.view(row) for ranking in self.rankings]
         state, note = self._state(row, first)
-        if table.state[row] != OPEN:  # its visit is missing from the log: the scope has changed, or the log was edited
+        if table.state[row] != OPEN:  # the visit is missing in the log: the scope has changed, or the log was edited
             views = []
         parents, count = self._parents(row)
         return Why(table.nodes[row], state, note, views, parents, count, self._path(row))
@@ -299,9 +299,9 @@ class Reasons:
         return f"{held[0].reason}, {held[0].where}" if held else "reason no longer known"
 
     def _parents(self, row: int) -> tuple[list[Parent], int]:
-        """Return the most relevant pages with a link to a row, and the number of all."""
+        """Return the most relevant pages with a link to a row, and the number of all such pages."""
         table, node = self.engine.table, self.engine.table.nodes[row]
-        # Faster, and with less memory, than building the reverse index of all edges.
+        # Faster and with less memory than the reverse index of all edges.
         leading = (table.edges.child == row).nonzero()[0]
         rows = list(dict.fromkeys(table.edges.parent[leading].tolist()))
         relevances = {row: self._relevance(table.nodes[row]) for row in rows[:MAX_PARENTS_READ]}
@@ -317,7 +317,7 @@ class Reasons:
         return float(next(rows, (0.0,))[0])
 
     def _visit(self, node: str, target: str = "") -> Visit | None:
-        """Return the latest version of a page, if possible one that links to `target`."""
+        """Return the latest version of a page, preferably one that links to `target`."""
         visits = list(self.collection.log.visits(f"node = ? AND {VISITS}", given=(node,)))
         linking = [visit for visit in visits if visit.is_version and target in visit.links.urls]
         return latest_content(linking) or latest_content(visits) or (visits[-1] if visits else None)
@@ -331,7 +331,7 @@ class Reasons:
         return Parent(parent, clean(visit.title), visit.relevance_now, anchor, link_relevance, kind)
 
     def _path(self, row: int) -> list[PathPage]:
-        """Return the pages from a seed to a row, each being where the next was first seen."""
+        """Return the pages from a seed to a row; each is the page on which the next one was first seen."""
         table, rows = self.engine.table, [row]
         while not table.is_seed[rows[-1]] and table.parent[rows[-1]] >= 0 and len(rows) <= len(table):
             rows.append(int(table.parent[rows[-1]]))
@@ -381,13 +381,13 @@ class Reasons:
         return events if events > MAX_REPLAYED_EVENTS else 0
 
     def _fetched_from_index(self, node: str, fetched: Fetched) -> Why:
-        """Explain a fetched page from the crawl's index alone: the first link to it, and the path."""
+        """Explain a fetched page only from the index of the crawl: the first link to it, and the path."""
         view, log = self.collection.view(), self.collection.log
         first = view.origin(log, node)
         found = self._parent(first.parent, node) if first.parent else None
         vertex = view.graph.vertex(node)
         pages: list[PathPage] = []
-        for each in view.path_to(vertex, 1_000) if vertex >= 0 else ():  # max pages of a path
+        for each in view.path_to(vertex, 1_000) if vertex >= 0 else ():  # limit of the path's length
             page = view.nodes[each]
             visit = log.visit(view.columns["first"].item(each))
             anchor = view.origin(log, page).anchor if pages else ""
@@ -408,8 +408,8 @@ class Reasons:
     def _terms_at_pick(self, node: str, seq: int, visit: Visit) -> tuple[dict[str, float], float]:
         """Return the terms of the priority at the pick, and their sum.
 
-        The log does not contain the event of the pick, some events before the visit: the priority is recomputed at
-        each candidate, and the one closest to the logged priority is used.
+        The log does not say at which event before the visit the link was picked, so the priority is recomputed at each
+        candidate, and the one closest to the logged priority is used.
         """
         found: list[tuple[float, dict[str, float]]] = []
 
@@ -421,7 +421,7 @@ class Reasons:
 
         if not math.isfinite(visit.priority):
             return {}, math.nan
-        if "engine" in self.__dict__:  # replayed already, without watching this visit
+        if "engine" in self.__dict__:  # already replayed, but without watching this visit
             self._recorder = None
         if not self._record_terms([node]):
             return {}, math.nan
@@ -442,7 +442,7 @@ def _times(number: int) -> str:
     return "once" if number == 1 else "twice" if number == 2 else f"{number} times"
 
 
-LINKS = 8  # links shown, and terms of each
+LINKS = 8  # number of links shown
 TERMS = 5
 
 
@@ -451,10 +451,10 @@ def outlook(directory: Path) -> Outlook | None:
     try:
         with Reasons(directory) as reasons:
             log = reasons.collection.log
-            if log.end() > 100_000:  # reads all model updates
+            if log.end() > 100_000:  # all model updates would have to be read
                 return None
             pages = next(log.rows("COUNT(*)", f"{PAGES} AND seq > ?", "1", (snapshot_seq(directory),)))[0]
-            if pages > 20_000:  # to replay since the last snapshot; `lycosa why` has no such limit
+            if pages > 20_000:  # pages to replay since the last snapshot; `lycosa why` has no such limit
                 return None
             first = reasons.rankings[0]
             found = Outlook(len(first.waiting), first.name if len(reasons.rankings) > 1 else "")
@@ -470,7 +470,7 @@ def _upcoming(why: Why, largest: float) -> Upcoming:
     assert why.view is not None
     parent = why.parents[0] if why.parents else None
     terms = [(name, value, abs(value) / largest) for name, value in why.view.terms.items()]
-    if math.isinf(why.view.priority):  # a seed, ranked first regardless of terms
+    if math.isinf(why.view.priority):  # seeds are ranked first regardless of terms
         terms = []
     return Upcoming(
         why.node,

@@ -5,7 +5,7 @@
 for bandits, these six:
 
     batch=N        rank the frontier again only after every N pages (default 1)
-    dry=random     when a batch runs out of ranked links, pick at random among the links found since, as in the paper
+    dry=random     when a batch runs out of ranked links, pick at random among newer links, as in the paper
     q=Q, zeta=Z    with probability 1 - Q take any row whose priority is at least Z times the best (defaults 1 and 0)
     ties=random    break ties at random instead of by order of discovery
     spread=S       prefer new sites: divide priorities by (1 + pages fetched from the link's host) to the power of S
@@ -292,7 +292,8 @@ STRONG_ARMS = ("scent", "best-first", "fl_n", "link-context")  # default arms of
 STEERING = ("batch", "dry", "q", "zeta", "ties", "spread")  # parameters of every greedy strategy
 # Fields that select a variant of a class and are fixed by the strategy's name; users can't set them.
 _NAMED = ("kind", "level", "policy", "clusters", "anchors")
-_FACTS = ("seed", "budget", "threshold", "probability", "exact", "words", "stems", "ontology")  # set by the crawl
+# facts of the crawl, passed to constructors
+_FACTS = ("seed", "budget", "threshold", "probability", "exact", "words", "stems", "ontology")
 
 
 def estimator(text: str, **known: Any) -> Estimator:
@@ -329,9 +330,9 @@ def strategy(text: str, **known: Any) -> Strategy:
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
-    """Return the parameters a strategy accepts, each with its type and default."""
+    """Return the parameters of a strategy, each with its type and default."""
     fixed = STRATEGIES[name].arguments if name in STRATEGIES else {}
-    if "policy" in fixed:  # each bandit policy uses only some of the parameters
+    if "policy" in fixed:  # each bandit policy uses only some parameters
         from lycosa.strategies.bandit import settings
 
         kinds = STRATEGIES.parameters(name)

@@ -26,14 +26,14 @@ from lycosa.text.vocabulary import Vocabulary
 
 @dataclass(kw_only=True)
 class OntologyStrategy(PriorityFromParents):
-    """Base of strategies that rank links by word meaning, independently of the judge. They need a topic in words."""
+    """Base of strategies that rank links by word meaning, independently of the judge; they need a topic in words."""
 
     merge: Merge = "max"
     words: str | Mapping[str, float] = ""
     ontology: str | Ontology = field(default="", repr=False)
     priority_: MergedPriorities = learned()
     glossary_: Glossary = learned()
-    vocabulary_: Vocabulary = learned(Vocabulary)  # of the pages so far; source of learned idf
+    vocabulary_: Vocabulary = learned(Vocabulary)  # statistics of the pages so far for `idf=learned`
 
     @property
     def notes(self) -> list[str]:
@@ -50,13 +50,11 @@ class OntologyStrategy(PriorityFromParents):
         self.priority_ = MergedPriorities(self.merge)
 
     def learn_words(self, step: Step, table: Table) -> None:
-        self.vocabulary_.follow(table.stems)  # includes words of probes, which strategies are not shown
+        self.vocabulary_.follow(table.stems)  # includes words of probe pages, which strategies do not see
         self.vocabulary_.learn(step.visit)
 
     def update(self, step: Step, table: Table, anchors: Priorities, page: float | None = None) -> Rows:
-        """Merge the anchor scores of a page, averaged with the page's own score if given; of several anchors the best
-        counts.
-        """
+        """Merge the best anchor score of each link of a page, averaged with the page's own score if given."""
         of_children = step.strongest(anchors) if len(step.of_link) else np.zeros(len(step.children))
         return self.priority_.update(step, table, of_children if page is None else (page + of_children) / 2)
 
@@ -67,7 +65,7 @@ def language_of(step: Step) -> str:
 
 @dataclass
 class EhrigStrategy(OntologyStrategy):
-    """priority = sum over the anchor's terms j and the topic's terms k of sim(j, k) tf_j tf_k.
+    """Ehrig's similarity: priority = sum over terms j of the anchor and k of the topic of sim(j, k) tf_j tf_k.
 
     sim is df to the power of the number of IS-A links between two terms, 1 for synonyms (`ehrig`, equation 3); 1 for
     terms connected directly by any relation (`any-1`); or 1 for terms at most two IS-A links apart (`is-a-2`). tf is
@@ -102,8 +100,7 @@ class EhrigStrategy(OntologyStrategy):
 
 @dataclass
 class SsrmStrategy(OntologyStrategy):
-    """priority = sum over j and k of sim(j, k) w_j w_k / (sqrt(sum of w_j^2) sqrt(sum of w_k^2)), j in the anchor, k in
-    the topic.
+    """Soft cosine: priority = sum over j, k of sim(j, k) w_j w_k / (|w_j| |w_k|), j in the anchor, k in the topic.
 
     sim is `li`, exp(-a L) tanh(b H), with L the number of IS-A links between two terms and H the depth of their common
     ancestor (equation 4); or `path`, `depth`, or `ehrig` with `df` (see lycosa.text.similarity). w = tf idf with plain
@@ -111,8 +108,8 @@ class SsrmStrategy(OntologyStrategy):
     for the judge `vector`. Needs a topic in words.
 
     Similarities below `floor` count as 0; the paper has no floor. Nearly all nouns of WordNet have a similarity of
-    about .2, which drowns the few that matter: 300 pages of embedded webs contain 36 relevant ones, with `floor=.8`
-    (words one link apart) 54 (benchmarks/hunts.py; equal words alone give 53).
+    about .2, which outweighs the few relevant similarities: 300 pages of embedded webs contain 36 relevant ones, with
+    `floor=.8` (words one link apart) 54 (benchmarks/hunts.py; equal words alone give 53).
 
     Paper: Batsakis 2007, section 3.3.2, equations 4 and 9 (the norms are those of the two vectors); after Varelas et
     al. 2005.
@@ -149,8 +146,7 @@ class SsrmStrategy(OntologyStrategy):
 
 @dataclass
 class SynsetExpansionStrategy(OntologyStrategy):
-    """priority = (cosine of the page and the expanded topic + cosine of the expanded anchor and the expanded topic) /
-    2.
+    """Synonym expansion: priority = mean cosine of the page and the expanded anchor with the expanded topic.
 
     Topic and anchor are expanded with the synonyms of their words and phrases, each weighted like the term it came
     from; the page is not expanded. w = (1 + log f) idf for a term with frequency f; idf is `learned` from the pages so

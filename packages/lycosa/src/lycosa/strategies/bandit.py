@@ -25,7 +25,7 @@ Policy = Literal["epsilon", "first", "reset", "var", "window", "discounted"]
 WINDOW = 1000
 RESET = {"reset": 1000, "var": 200}
 EPSILON = {"var": 0.2}
-# The policies that use each parameter.
+# Policies that use each parameter.
 USED_BY = {
     "epsilon": ("epsilon", "first", "reset", "var", "window"),
     "reset": ("reset", "var"),
@@ -50,7 +50,7 @@ class DiscountedRewards:
 
     The first term is the arm's discounted mean in units of m, the recent mean reward (0 while m is 0), so `width` does
     not depend on the judge's scale. The added 1 is a prior pull with an average reward: an arm that has not been pulled
-    lately returns to the mean with a wider distribution, so every arm is tried again eventually.
+    recently returns to the mean with a wider distribution, so every arm is tried again eventually.
 
     Paper: Garivier & Moulines 2011 ("On upper-confidence bound policies for switching bandit problems") for the
     discounted sums. They add a bound to the mean where this class draws (Thompson sampling): with a bound, all picks
@@ -127,13 +127,13 @@ class Bandit:
         discounted  the largest of values drawn around discounted means: see `DiscountedRewards`
 
     Arms are estimators or their names; `settings` has the defaults. A pull counts once its visit is recorded. Failed
-    pages and copies of known pages have a reward of 0. Redirects and visits that will be retried are no pulls. Seeds
-    are credited to no arm. Arms without rewards have a mean of 0; ties go to the arm named first. If an arm has no rows
-    left, the next best arm is pulled.
+    pages and copies of known pages have a reward of 0. Redirects and visits that will be retried do not count as pulls.
+    Seeds are credited to no arm. Arms without rewards have a mean of 0; ties go to the arm listed first. If an arm has
+    no rows left, the next best arm is pulled.
 
     Paper: Gouriten et al. 2014, section 7.4, estimators 6 to 8. For mab_epsilon the paper uses the *best* arm with
     probability epsilon, which with its epsilon of .1 means nine random pulls out of ten; in the work it builds on,
-    epsilon is the exploration rate, and it is here. `literal` restores the paper's wording (epsilon, window).
+    epsilon is the exploration rate, as it is here. `literal` restores the paper's wording (epsilon, window).
 
     >>> bandit = Bandit(arms=("fl_deg", "fl_n"), policy="first", epsilon=.5, budget=4)
     >>> for arm, reward in ((1, .5), (0, .25)): bandit.reward(arm, reward)      # two of four pulls explore
@@ -162,7 +162,7 @@ class Bandit:
     means_: list[Fraction] = learned()
     recent_: deque[tuple[int, float]] = learned(deque)
     discounted_: DiscountedRewards = learned()
-    step_: int = learned(int)  # pulls in this epoch
+    step_: int = learned(int)  # pulls of this epoch so far
     begun_: int = learned(int)  # pulls before this epoch
     repeats_: int = learned(int)  # p: times in a row that the same arm won
     champion_: int = learned(lambda: -1)  # best arm after this epoch's exploration
@@ -219,7 +219,7 @@ class Bandit:
         yield from sorted((arm for arm in arms if arm != first), key=lambda arm: -self.means_[arm])
 
     def explores(self, number: int) -> bool:
-        """Return whether a pick uses a random arm or, if discounted, another arm than the one with the best mean."""
+        """Return True if a pick uses a random arm or, if discounted, an arm other than the one with the best mean."""
         if self.policy == "discounted":
             return next(self.order(number)) != self.best()
         if self.policy in ("epsilon", "window"):
@@ -238,7 +238,7 @@ class Bandit:
         self._credit(arm, 1, Fraction(reward))
         if self.policy == "discounted":
             self.discounted_.reward(arm, reward)
-            # The means of the other arms stay: their pulls and rewards shrink by the same factor.
+            # The means of the other arms do not change, as their pulls and rewards shrink by the same factor.
             self.means_[arm] = Fraction(self.discounted_.mean(arm))
             return
         if self.policy == "window":
@@ -259,7 +259,7 @@ class Bandit:
         reset = RESET[self.policy] if self.reset is None else self.reset
         length = reset * (self.repeats_ + 1) if self.policy == "var" else reset
         left = self.budget - self.begun_
-        return min(length, left) if left > 0 else length  # failures are pulls, so pulls can exceed the budget
+        return min(length, left) if left > 0 else length  # failures count as pulls, so pulls can exceed the budget
 
     def _next_epoch(self) -> None:
         champion = max(self.champion_, 0)  # without exploration all means are 0, and the first arm wins
@@ -284,7 +284,7 @@ class Bandit:
         return EPSILON.get(self.policy, 0.1) if self.epsilon is None else self.epsilon
 
     def _exploration(self) -> int:
-        return math.floor(self._epsilon * self.length() + 1e-9)  # .29 * 100 is 28.999...
+        return math.floor(self._epsilon * self.length() + 1e-9)  # + 1e-9, since .29 * 100 is 28.999...
 
     def _check(self) -> None:
         for name, policies in USED_BY.items():

@@ -25,7 +25,7 @@ class TableEstimator:
 
 
 class SpillableEstimator(TableEstimator):
-    """Base of table estimators whose rows can be spilled to disk: they have nothing to store (see core/spilled.py)."""
+    """Base of table estimators whose rows can be spilled to disk: there is no state to store (see core/spilled.py)."""
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
         return {}
@@ -36,7 +36,7 @@ class SpillableEstimator(TableEstimator):
 
 @dataclass
 class BreadthFirst(SpillableEstimator):
-    """priority = -depth, ties in order of discovery: first in, first out.
+    """Breadth-first: priority = -depth, ties in order of discovery (first in, first out).
 
     The depth is the number of links from the nearest seed, as known when the parent was fetched; a shorter path found
     later does not update links already queued. A breadth-first crawl with one request at a time reaches every page by
@@ -62,7 +62,7 @@ class BreadthFirst(SpillableEstimator):
 
 @dataclass
 class Random(TableEstimator):
-    """A random priority per row, hashed from (seed, row), so that the same seed gives the same crawl after a resume.
+    """Random priorities: each is a hash of (seed, row), so that the same seed gives the same crawl after a resume.
 
     >>> Random(seed=1).priority(np.array([0, 1]), Table()).round(3).tolist()
     [0.823, 0.687]
@@ -80,7 +80,7 @@ class Random(TableEstimator):
 
 @dataclass
 class Backlink(SpillableEstimator):
-    """priority = number of crawled pages that link to the node, a topic-independent measure of importance.
+    """Backlink count: the priority is the number of crawled pages that link to the node, whatever the topic.
 
     Ranks like fl_deg.
 
@@ -93,9 +93,9 @@ class Backlink(SpillableEstimator):
 
 @dataclass
 class OutLinks(PriorityFromParents):
-    """priority = number of links on the page where the node was found, the largest if it was found on several.
+    """Out-link count: the priority is the number of links on the page that links to the node, the largest of several.
 
-    The thesis names "the number of outgoing links of that page" as a measure of importance. A page's own links are
+    The thesis lists "the number of outgoing links of that page" as a measure of importance. A page's own links are
     unknown before it is fetched, so "that page" is read as the one that links to it. Links are counted once per node
     within the scope of the crawl.
 
@@ -115,7 +115,7 @@ _UNKNOWN = -1
 
 @dataclass
 class UrlDepth:
-    """priority = -(number of slashes in the path of the URL): `http://a/` before `http://a/b/c`.
+    """URL depth: priority = -(number of slashes in the path of the URL), so `http://a/` comes before `http://a/b/c`.
 
     Query and fragment are ignored; a node that is not a URL counts as a path. The target of a redirect inherits the
     count of its source, or keeps its own if that is smaller.
@@ -156,5 +156,5 @@ def slashes(node: str) -> int:
     path = node.partition("#")[0].partition("?")[0]
     scheme, separator, rest = path.partition("://")
     if separator and "/" not in scheme:
-        path = rest  # starts with the host
+        path = rest  # rest starts with the host
     return path.count("/")

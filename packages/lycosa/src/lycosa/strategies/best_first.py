@@ -18,7 +18,7 @@ from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParen
 
 @dataclass
 class BestFirst(PriorityFromParents):
-    """priority = page * beta(parent) + anchor * alpha(link); with .5 and .5 this is Batsakis' equation 7.
+    """Best-first: priority = page * beta(parent) + anchor * alpha(link); with .5 and .5 this is Batsakis' equation 7.
 
     `page=1, anchor=0` orders by page, `page=0, anchor=1` by anchor. A URL found on several pages gets the `max` of its
     priorities (the paper leaves it open); `sum`, which Gouriten's fl_ family uses, `mean` and `last` are available.

@@ -13,7 +13,7 @@ from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.redirects import Redirects
 
 BLOCK = 1024  # rows per entry of the index that finds the richest row
-UNIT = 2.0**400  # amounts above it rescale all cash, to avoid overflow
+UNIT = 2.0**400  # if an amount exceeds it, all cash is rescaled, to avoid overflow
 
 
 @dataclass(kw_only=True)
@@ -39,15 +39,15 @@ class CashFlow:
 
     period: int = 10  # steps between second givings; the papers leave it open
     cash_: NDArray[np.float64] = column()
-    giver_: NDArray[np.bool_] = column(np.bool_)  # fetched, and has links
-    # Has received its seed share, or passed the claim on to the target of its redirect.
+    giver_: NDArray[np.bool_] = column(np.bool_)  # fetched rows with links
+    # Rows that have received their seed share, or passed the claim on to the target of their redirect.
     paid_: NDArray[np.bool_] = column(np.bool_)
     redirects_: Redirects = learned(Redirects)
-    block_max_: NDArray[np.float64] = column()  # upper bound on the cash of a giver in each block
+    block_max_: NDArray[np.float64] = column()  # upper bound of the givers' cash in each block
     seeds_: Rows = column(np.int32)  # seeds among the givers
     pool_: float = learned(float)
     unit_: float = learned(lambda: 1.0)  # cash of a new seed
-    created_: float = learned(float)  # cash created by the seeds fetched so far
+    created_: float = learned(float)  # cash created by seeds fetched so far
     revised_: float = learned(float)  # sum of all revisions
     rescaled_: int = learned(int)  # number of times all cash was rescaled
     steps_: int = learned(int)
@@ -64,8 +64,9 @@ class CashFlow:
         return cash
 
     def weights(self, rows: Rows, ends: Rows, table: Table, step: Step | None) -> NDArray[np.float64] | None:
-        """Return the proportions in which rows receive cash, or None for equal shares; `ends` are the rows or their
-        redirect targets, `step` the visit that found the links (None: a second giving).
+        """Return the proportions in which rows receive cash, or None for equal shares.
+
+        `ends` are the rows or their redirect targets, `step` the visit that found the links (None: a second giving).
         """
         return None
 
@@ -85,7 +86,7 @@ class CashFlow:
         self.steps_ += 1
         if self.period and self.steps_ % self.period == 0:
             changed.append(self._give_again(table))
-        if self.rescaled_ != rescaled:  # every priority has changed
+        if self.rescaled_ != rescaled:  # all priorities have changed
             changed.append(np.arange(size, dtype=np.int32))
         return np.unique(np.concatenate(changed)) if len(changed) > 1 else step.children
 
@@ -126,10 +127,10 @@ class CashFlow:
             return self._give(self._take(row, table), step.children, table, step)
         target = int(step.children[0])
         end = int(self.redirects_.ends(step.children)[0])
-        if step.visit.follows:  # fetched before it moved, so its seed share is spent
+        if step.visit.follows:  # the seed share was spent when the page was fetched
             self.paid_[end] |= self.paid_[row]
         if table.is_seed[row] and not self.paid_[row]:
-            if table.state[target] == OPEN or self.paid_[end]:  # the table makes an open target a seed
+            if table.state[target] == OPEN or self.paid_[end]:  # the table turns an open target into a seed
                 self.paid_[row] = True
             else:
                 self.paid_[end] = True
@@ -156,7 +157,7 @@ class CashFlow:
         ends = self.redirects_.ends(rows)
         weights = self.weights(rows, ends, table, step)
         if weights is not None and (heaviest := weights.max()) > 0:
-            weights = weights / heaviest  # keeps the precision of tiny weights in the sum
+            weights = weights / heaviest  # keeps tiny weights precise in the sum
             return self._receive(ends, cash * (weights / weights.sum()), table)
         return self._receive(ends, np.full(len(rows), cash / len(rows)), table)
 
@@ -189,7 +190,7 @@ class CashFlow:
         return np.concatenate(changed) if changed else np.zeros(0, np.int32)
 
     def _richest(self) -> int:
-        """Return the giver with the most cash, or -1. Checks block bounds first, so it reads few blocks."""
+        """Return the giver with the most cash, or -1; block bounds are checked first, so that few blocks are read."""
         while True:
             block = int(self.block_max_.argmax())
             if self.block_max_[block] <= 0:
@@ -214,7 +215,7 @@ class CashFlow:
 
 @dataclass
 class Opic(CashFlow):
-    """A fetched page divides its cash equally among its links; the unfetched page with the most cash is next.
+    """OPIC: a fetched page divides its cash equally among its links; the unfetched page with the most cash is next.
 
         gain(j) = cash(i) / number of links of i
 

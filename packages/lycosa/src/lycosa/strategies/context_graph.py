@@ -21,7 +21,7 @@ OTHER = -1
 
 @dataclass
 class ContextGraph(PriorityFromParents):
-    """priority = layers + 1 - layer of the page + confidence; below 1 for links of pages in no layer.
+    """Context graph: priority = layers + 1 - layer of the page + confidence; below 1 for links of pages in no layer.
 
     Layer j holds the training pages (`file`, from `lycosa train browse`) that are j links from a relevant one. Naive
     Bayes learns the words of each layer. A page is assigned to its likeliest layer, and all links of pages in layer j
@@ -48,7 +48,7 @@ class ContextGraph(PriorityFromParents):
     merge: MaxOrLast = "max"
     notes: list[str] = learned(list)
     words_: ModelWords = learned()
-    layer_: list[int] = learned()  # layer of each class of the classifier; OTHER beyond the last layer
+    layer_: list[int] = learned()  # layer of each class of the classifier; OTHER means beyond the last layer
     last_: int = learned()
     model_: NaiveBayes = learned()
     priority_: MergedPriorities = learned()
@@ -96,5 +96,5 @@ class ContextGraph(PriorityFromParents):
 
     def _link_priority(self, visit: Visit) -> float:
         layer, confidence = self.layer(visit)
-        # A confidence of at most 1 keeps every page of a layer at or below the next nearer layer.
+        # A confidence of at most 1 keeps the pages of a layer from exceeding those of the next nearer one.
         return min(confidence, 1.0) if layer == OTHER else self.last_ + 1 - layer + min(confidence, 1.0)

@@ -15,12 +15,12 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Priorities, Rows, Step
 
-NEARER = 1e-9  # cost of each link from a seed: less than any keyword, so it only breaks ties
+NEARER = 1e-9  # cost of each link from a seed: less than any keyword, so that it only breaks ties
 
 
 @dataclass
 class Crawl4Ai:
-    """priority = share of the topic's words that occur in the URL; ties go to the link nearest to a seed.
+    """crawl4ai's best-first: priority = share of the topic's words in the URL; ties go to the link nearest to a seed.
 
     Each word counts once, as typed and as a substring: `art` is in `/Earth.htm`. URLs are percent-decoded and, unless
     `case_sensitive`, compared without case. The frontier is ranked again after every ten pages (`batch`).
@@ -28,7 +28,7 @@ class Crawl4Ai:
     After unclecode/crawl4ai, `BestFirstCrawlingStrategy` with `KeywordRelevanceScorer` (its code of 2025; there is no
     paper). Departures: there `max_depth`, the limit of links from a seed, is required; ties at the same depth are
     fetched in order of discovery, there by URL; links to other hosts are followed within the crawl's scope, there only
-    with `include_external`; words to avoid (-word) are no keywords.
+    with `include_external`; excluded words (-word) are ignored.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("http://x.test/")
@@ -84,6 +84,6 @@ class Crawl4Ai:
 
 
 def keywords(words: str | Mapping[str, float]) -> list[str]:
-    """Return the distinct words of a topic as typed, without quotation marks and without words to avoid."""
+    """Return the distinct words of a topic as typed, without quotation marks and without excluded words."""
     given = words.split() if isinstance(words, str) else [word for word, weight in words.items() if weight > 0]
     return list(dict.fromkeys(word for text in given if not text.startswith("-") and (word := text.strip('"'))))

@@ -13,13 +13,13 @@ from lycosa.core.composite import GOLDEN
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step
 
-SLOTS = 1 << 18  # hash buckets for n-grams of anchors, and as many for addresses
+SLOTS = 1 << 18  # hash slots for n-grams of anchors, and as many for URLs
 SAME_HOST = 2 * SLOTS  # slot of the feature "stays on its host"
 ANCHOR_GRAMS, ADDRESS_GRAMS = (3, 4, 5), (4, 5)
-MEMORY = 100_000  # experiences; beyond that each new one replaces a random one
-# learning rate and L1 penalty (cumulative) are constant; the intercept decays slower since features are sparse
+MEMORY = 100_000  # maximum number of experiences; beyond it each new one replaces a random one
+# learning rate and L1 penalty (cumulative) are constant; the intercept learns more slowly, since features are sparse
 LEARNING_RATE, PENALTY, INTERCEPT_DECAY = 0.1, 1e-4, 0.01
-INITIAL = 0.05  # priority of every link before the first model is in use
+INITIAL = 0.05  # priority of all links before the first model is in use
 
 
 def _grams(texts: list[str], sizes: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -42,7 +42,8 @@ def _grams(texts: list[str], sizes: tuple[int, ...]) -> tuple[NDArray[np.int64],
 
 @dataclass
 class DeepDeep:
-    """priority = Q(link), the expected return of following it: its reward plus gamma times that of the best next link.
+    """deep-deep: priority = Q(link), the expected return of a link: its reward plus gamma times that of the best next
+    link.
 
     Q is linear in binary features of the link: character n-grams of its anchor (3 to 5) and of its URL (4 and 5), each
     of the two vectors scaled to length 1, and whether the link stays on its host. Each page fetched through a link a is
@@ -77,19 +78,19 @@ class DeepDeep:
     online_: NDArray[np.float64] = learned(lambda: np.zeros(SAME_HOST + 1))
     target_: NDArray[np.float64] = learned(lambda: np.zeros(SAME_HOST + 1))
     due_: NDArray[np.float64] = learned(lambda: np.zeros(SAME_HOST + 1))
-    # intercepts of the online and of the target Q
+    # intercepts of the online and the target Q
     intercept_: NDArray[np.float64] = learned(lambda: np.array([0.0, INITIAL]))
     steps_: int = learned(int)
     rest_: int = learned(int)  # pages until all links may be ranked again
     memory_: NDArray[np.int32] = column(np.int32)  # rows of the experiences
     size_: int = learned(int)
-    position_: NDArray[np.int32] = column(np.int32)  # 1-based position of each row in the memory; 0: not there
+    position_: NDArray[np.int32] = column(np.int32)  # 1-based position of each row in the memory; 0 if it is not there
     reward_: NDArray[np.float64] = column()
     priority_: NDArray[np.float64] = column()
     slots_: NDArray[np.uint32] = column(np.uint32)
     filled_: int = learned(int)
     start_: NDArray[np.int64] = column(np.int64)  # index of each row's first slot
-    # Numbers of slots of each row's anchor, URL and host (0 or 1).
+    # Number of slots of each row's anchor, URL and host (0 or 1).
     count_: NDArray[np.uint16] = learned(lambda: np.zeros((0, 3), np.uint16))
 
     def __post_init__(self) -> None:
@@ -122,7 +123,7 @@ class DeepDeep:
             return step.children
         rows = table.rows()
         self.priority_[rows] = self.value(rows, self.target_, self.intercept_[1]).sum(axis=1)
-        # a third of the time at .1 s per page, as the original estimates
+        # so that ranking takes a third of the time at .1 s per page, as estimated by the original
         self.rest_ = int(len(rows) / 30_000 / (0.33 / 0.67) / 0.1)
         return np.union1d(rows, step.children).astype(np.int32)
 
@@ -179,7 +180,7 @@ class DeepDeep:
             for known in (self.start_, self.count_, self.priority_):
                 known[new] = known[row]
             return
-        # A link that was read has slots, except short ones to another host, which are read again with the same result.
+        # Known links have slots, except short ones to another host, which are read again with the same result.
         first: dict[int, int] = {}
         unread = (step.of_link >= 0) & (table.state[step.of_link] == OPEN) & ~self.count_[step.of_link].any(axis=1)
         for number in np.flatnonzero(unread).tolist():
@@ -218,7 +219,7 @@ class DeepDeep:
         self.memory_[place], self.position_[row] = row, place + 1
 
     def _replay(self, table: Table) -> None:
-        """Take a gradient step for each of a sample of experiences, then apply the L1 penalty."""
+        """Take a gradient step for each experience of a sample, then apply the L1 penalty."""
         rng = np.random.default_rng((self.seed % 2**64, self.steps_))
         rows = self.memory_[rng.choice(self.size_, min(self.sample, self.size_), replace=False)]
         wanted = self.reward_[rows] + self.gamma * self._next_values(rows, table)
@@ -235,13 +236,14 @@ class DeepDeep:
             intercept += INTERCEPT_DECAY * update
             begin = end
         self.intercept_[:] = intercept, target
-        # The cumulative penalty of a weight is set by the last example that has it; the assignment keeps the last one.
+        # The cumulative penalty of a weight is set by the last example that has it; indexed assignment keeps the last
+        # one.
         self.due_[slots] = np.repeat(LEARNING_RATE * PENALTY * np.arange(1, len(rows) + 1), length)
         weight, due = online[slots], self.due_[slots]
         online[slots] = np.sign(weight) * np.maximum(0, np.abs(weight) - due)
 
     def _next_values(self, rows: Rows, table: Table) -> Priorities:
-        """Return the value of the best link of each page: best by the online Q, valued by the target Q."""
+        """Return the value of the best link of each page: chosen by the online Q, valued by the target Q."""
         links, owners = first_links(rows, table)
         each, place = np.unique(links, return_inverse=True)
         values = self.value(each, self.online_, self.intercept_[0]).sum(axis=1)[place]

@@ -1,4 +1,4 @@
-"""DISCO: a bandit chooses between two ways of finding pages similar to the best ones so far."""
+"""DISCO: a bandit that chooses between two ways of finding pages similar to the best ones so far."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step, Terms
 
 FORWARD, BACKWARD = OPERATORS = ("forward", "backward")
-COUNTEREXAMPLES_PER_EXAMPLE = 2  # max counterexamples per example
-PRIOR_WEIGHT = 2.0  # Bayesian Sets: weight of the mean of all pages, in examples
-MAX_WORDS = 2000  # words kept per page
+COUNTEREXAMPLES_PER_EXAMPLE = 2  # maximum number of counterexamples per example
+PRIOR_WEIGHT = 2.0  # of Bayesian Sets: weight of the mean of all pages, in examples
+MAX_WORDS = 2000  # maximum number of words kept per page
 
 
 class Ucb1:
@@ -51,7 +51,7 @@ class Ucb1:
 
 @dataclass
 class Disco:
-    """Rounds: an operator collects links around the best pages, all of them are fetched, then all pages are ranked.
+    """DISCO: in each round an operator collects links around the best pages; after their fetch all pages are ranked.
 
     Pages are ranked by their similarity to the first relevant ones (`ExampleSimilarity`), or by relevance while there
     are none. An operator starts from the `k` best pages that it has not started from yet:
@@ -61,12 +61,12 @@ class Disco:
 
     The reward of an operator is the mean over its pages of 1 - rank / pages in the new ranking; UCB1 chooses the next
     operator. If the operator finds no new link, it continues with the next k pages, then the other operator is used.
-    Priorities are 1 to 1/n for the n links of a round, at most `links` of a page, and 0 for links not taken by an
-    operator, which are fetched when no others are available. A round is over when n pages have arrived.
+    Priorities are 1 to 1/n for the n links of a round, at most `links` of a page, and 0 for other links, which are
+    fetched only when no others are available. A round is over when n pages have arrived.
 
     Paper: Pham, Santos, Freire 2019, Bootstrapping Domain-Specific Content Discovery on the Web (DISCO), and the
     authors' code (kienpt/site_discovery_public), with its defaults for k and links. Departures: it searches for pages
-    on any host instead of sites; the two operators that query a search engine are left out (`--search` finds start
+    on any host instead of sites; the two operators that query a search engine are omitted (`--search` finds start
     pages); backward uses crawled links, theirs queries a backlink service and fetches these pages, too; a round has at
     most k * links pages; start pages are ranked with the others; and see `ExampleSimilarity`.
     """
@@ -76,18 +76,18 @@ class Disco:
     examples: int = 20
     threshold: float = 0.1
     value_: NDArray[np.float64] = column()
-    operator_: NDArray[np.int8] = column(np.int8)  # operator that took each row
-    origin_: NDArray[np.int32] = column(np.int32)  # page that each row was taken from
+    operator_: NDArray[np.int8] = column(np.int8)  # operator that collected each row
+    origin_: NDArray[np.int32] = column(np.int32)  # page from which each row was collected
     number_: NDArray[np.int32] = column(np.int32)  # 1-based page number of each row
     pages_: list[int] = learned(list)  # rows of all pages
     betas_: list[float] = learned(list)
-    # per operator, numbers of the pages it has started from
+    # per operator, ids of the pages that it has expanded
     started_: list[set[int]] = learned(lambda: [set() for _ in OPERATORS])
     bandit_: Ucb1 = learned(lambda: Ucb1(len(OPERATORS)))
     similarity_: ExampleSimilarity = learned()
     ranking_: NDArray[np.intp] = column(np.intp)
-    current_: int = learned(lambda: -1)  # operator of this round; -1: seeds
-    remaining_: int = learned(int)  # pages of this round still to come
+    current_: int = learned(lambda: -1)  # operator of this round; -1 for the seeds
+    remaining_: int = learned(int)  # pages of this round that are not fetched yet
     first_: int = learned(int)  # number of this round's first page
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ class Disco:
         self.similarity_ = ExampleSimilarity(self.examples)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Record the page; at the end of a round reward its operator, then choose the next operator and its links."""
+        """Record a page; at the end of a round reward its operator, then choose the next operator and its links."""
         size = len(table)
         self.value_, self.operator_ = fit(self.value_, size), fit(self.operator_, size)
         self.origin_, self.number_ = fit(self.origin_, size), fit(self.number_, size)
@@ -151,7 +151,7 @@ class Disco:
                 self.value_[rows] = 1.0 - np.arange(len(rows)) / len(rows)
                 self.operator_[rows], self.origin_[rows] = operator, list(taken.values())
                 return rows
-        # no page to start from: until there is one, fetch links that no operator has taken, a page per round
+        # no page to expand: until there is one, fetch links that no operator has collected, one page per round
         self.current_ = max(self.current_, 0)
         return np.zeros(0, np.intp)
 
@@ -200,9 +200,9 @@ class ExampleSimilarity:
         Bayesian Sets  the log odds that a page belongs to the set of examples (Ghahramani, Heller 2005), of word
                        frequencies that add up to 1
         classifier     log odds by a logistic regression (penalty |w|^2 / 2) of examples against counterexamples,
-                       on tf-idf of length 1; left out while there are no counterexamples
+                       on tf-idf of length 1; omitted while there are no counterexamples
         cosine         the mean cosine of its word counts with those of the examples
-        Jaccard        the mean share of words in common, of all words that the two have
+        Jaccard        the mean Jaccard index of the sets of words
 
     The examples are the first `max_examples` relevant pages, the counterexamples the first irrelevant ones, two for
     each example. A word is used if at least two examples (or the only one) and a tenth of them have it (classifier: of
@@ -223,7 +223,8 @@ class ExampleSimilarity:
 
     def add(self, terms: Terms, relevant: bool) -> int:
         ids, counts = terms.ids, terms.counts
-        if len(ids) > MAX_WORDS:  # words of equal count are kept or dropped together, so that word ids don't matter
+        # words of equal count are kept or dropped together, so that the result does not depend on word ids
+        if len(ids) > MAX_WORDS:
             frequent = counts > np.partition(counts, -MAX_WORDS - 1)[-MAX_WORDS - 1]
             ids, counts = ids[frequent], counts[frequent]
         number, begin = self.size_, int(self.start_[self.size_])
@@ -244,7 +245,7 @@ class ExampleSimilarity:
     def scores(self) -> Priorities:
         parts = np.array([np.zeros(self.size_), *self.parts().values()])
         scores: Priorities = parts.sum(axis=0) / max(1, len(parts) - 1)
-        return scores.round(9)  # so that the summation order of words does not decide ties
+        return scores.round(9)  # so that the summation order of words does not affect ties
 
     def parts(self) -> dict[str, Priorities]:
         """Return the similarities of each page by name; empty without examples."""
@@ -291,7 +292,7 @@ class _WordCounts:
 
     @classmethod
     def of(cls, pages: ExampleSimilarity, words: NDArray[np.uint32]) -> _WordCounts:
-        """Return the counts of these words on each page; `words` must be ascending."""
+        """Return the counts of the given words on each page; `words` must be ascending."""
         end = pages.start_[pages.size_]
         page = np.repeat(np.arange(pages.size_), np.diff(pages.start_[: pages.size_ + 1]))
         kept = np.isin(pages.ids_[:end], words)
@@ -299,7 +300,7 @@ class _WordCounts:
         return cls(page[kept], word, pages.counts_[:end][kept].astype(np.float64), pages.size_, len(words))
 
     def scaled(self, of_page: Priorities, of_word: Priorities | None = None) -> _WordCounts:
-        """Divide each page by a number unless that is 0, and multiply each word by one."""
+        """Divide the counts of each page by its number (unless 0), and multiply those of each word by its number."""
         value = self.value / np.where(of_page > 0, of_page, 1.0)[self.page]
         value = value if of_word is None else value * of_word[self.word]
         return _WordCounts(self.page, self.word, value, self.pages, self.words)
@@ -353,9 +354,9 @@ def _classifier(entries: _WordCounts, positive: list[int], negative: list[int]) 
 
 
 def logistic(x: Priorities, relevant: NDArray[np.bool_]) -> tuple[Priorities, float]:
-    """Return the weights and intercept that minimise |w|^2 / 2 + the sum of -log p over the lines of x.
+    """Return the weights and intercept that minimise |w|^2 / 2 + the sum of -log p over the rows of x.
 
-    Newton's method. With few lines and many columns it is faster to solve for alpha, where w = x^T alpha and the sum of
+    Newton's method. With few rows and many columns it is faster to solve for alpha, where w = x^T alpha and the sum of
     alpha is 0.
 
     >>> w, b = logistic(np.array([[1.0], [-1.0]]), np.array([True, False]))

@@ -20,7 +20,7 @@ _COLUMN = {"deg": "in_degree", "n": "relevance_sum", "e": "link_relevance_sum", 
 
 @dataclass
 class FirstLevel(TableEstimator):
-    """A sum over the parents P(v) that have been crawled, by `kind`:
+    """First-level estimators (fl_): a sum over the crawled parents P(v), by `kind`:
 
         deg  the number of parents
         n    the sum of beta(u), their relevance
@@ -31,7 +31,7 @@ class FirstLevel(TableEstimator):
     without it; it matters where priorities are compared in size, as by a regression or when a crawl waits for a better
     host.
 
-    The sums are columns of the table, so only the logarithms cost time: 4 us for a page with 30 links.
+    The sums are columns of the table, so only the logarithms take time: 4 us for a page with 30 links.
 
     Paper: Gouriten, Maniu, Senellart 2014, section 7.2, estimator 4.
 
@@ -52,7 +52,7 @@ class FirstLevel(TableEstimator):
 
     @property
     def proportional(self) -> bool:
-        """False for the number of parents: twice as many do not mean twice the expected relevance."""
+        """False for the number of parents, as twice as many do not mean twice the expected relevance."""
         return self.kind != "deg"
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
@@ -127,7 +127,7 @@ class Siblings:
         self.ne[waiting] += beta @ alpha
 
     def _as_parent_again(self, step: Step, table: Table) -> Rows:
-        """Update the links of a revisited page: new ones count all crawled ones, old ones the crawled new ones."""
+        """Update the links of a revisited page: new links count all crawled ones, old links count crawled new ones."""
         rows, alpha = table.edges.children(step.row), table.edges.link_relevances(step.row).astype(np.float64)
         beta, crawled = self.beta_[rows] * self.crawled_[rows], self.crawled_[rows]
         new = np.isin(rows, step.children)
@@ -144,7 +144,7 @@ class Siblings:
 
 @dataclass
 class SecondLevel:
-    """The sum over a node's siblings of their relevance (`n`), of the link relevances (`e`), or of the products (`ne`).
+    """Second-level estimators (sl_): sum over the siblings of relevance (`n`), link relevance (`e`) or products (`ne`).
 
     See `Siblings` for the formulas and their cost. With `smooth` the priority is log(1 + x), as in the paper's
     experiments, which does not change the ranking.

@@ -16,7 +16,7 @@ from lycosa.strategies.personalised import OffTopicDepth
 
 @dataclass
 class FishSearch:
-    """Links of relevant pages first, a few links of irrelevant ones next, the rest last; irrelevant paths are pruned.
+    """Fish-search: links of relevant pages first, a few of irrelevant ones next, the rest last; some paths are pruned.
 
     A page is relevant if beta >= threshold. Of the links of a relevant page the first `factor * width` (rounded down)
     get the potential 1; of those of an irrelevant page the first `width` get 1/2; all others get 0. Links of a relevant
@@ -54,7 +54,7 @@ class FishSearch:
         every = linked(step, table)
         potential = np.zeros(len(every))
         if relevant:
-            potential[: int(self.factor * self.width + 1e-9)] = 1.0  # 1e-9 because products such as 3 * .1 are inexact
+            potential[: int(self.factor * self.width + 1e-9)] = 1.0  # 1e-9, because products such as 3 * .1 are inexact
         else:
             potential[: self.width] = 0.5
         if len(every) > len(step.children):
@@ -68,7 +68,7 @@ class FishSearch:
 
 @dataclass
 class SharkSearch:
-    """priority = inherited relevance, which decays from page to page, plus the relevance of anchor and context.
+    """Shark-search: priority = inherited relevance, which decays from page to page, plus that of anchor and context.
 
         inherited(link)     = delta * sim(page)          if sim(page) > 0
                               delta * inherited(page)    otherwise

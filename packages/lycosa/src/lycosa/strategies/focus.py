@@ -21,16 +21,16 @@ from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all, url_words
 
 @dataclass
 class HardFocus(PriorityFromParents):
-    """Follow the links of relevant pages only, and prune all others.
+    """Hard focus: follow the links of relevant pages only, and prune all others.
 
-    A page is off the topic if its best class is not a wanted one, or if its beta is below a limit. Its links are pruned
-    unless a page on the topic also links to them; they then have that page's beta as priority, the largest if there are
+    A page is off topic if its best class is not a wanted one, or if its beta is below a limit. Its links are pruned
+    unless a page on topic also links to them; they then have that page's beta as priority, the largest if there are
     several. Rows without a linking page have priority 0. Links of sitemaps and feeds are always followed.
 
     Parameters:
         least        the limit. Default: .5 for a classified page, and the judge's threshold for one without classes
-        trust_seeds  follow the links of seeds even if they are off the topic (default yes). The papers take their seeds
-                     from a directory's listing of the topic; users may start at a portal, which is on no topic
+        trust_seeds  follow the links of seeds even if they are off topic (default yes). The papers take their seeds
+                     from a directory's listing of the topic; users may start at a portal, which covers no single topic
 
     Paper: Altingovde, Ulusoy 2004 (baseline crawler); Chakrabarti, van den Berg, Dom 1999.
     """
@@ -55,7 +55,7 @@ class HardFocus(PriorityFromParents):
 
 @dataclass
 class Distiller:
-    """Hub scores of crawled pages, for soft focus: lists of links to relevant pages.
+    """Hub scores of crawled pages, for soft focus. Hubs are pages with many links to relevant pages.
 
     An authority is a relevant page that good hubs link to, a hub a page that links to good authorities (HITS). Links
     are weighted by relevance, which prevents a drift to pages that are popular for other reasons:
@@ -118,20 +118,20 @@ def _scaled(column: NDArray[Any]) -> NDArray[np.float64]:
     return column / (column.max(initial=0.0) or 1.0)
 
 
-SLOTS = 1 << 16  # hash buckets for features; bucket 0 is reserved for "no feature"
-MAX_FEATURES = 24  # kept per open row: 48 bytes
-NEAR, FAR = 2, 6  # words on each side of a link that count as near (without stop words), and words that are read
-CHUNK = 10_000  # rows judged at a time
+SLOTS = 1 << 16  # hash slots for features; slot 0 is reserved for "no feature"
+MAX_FEATURES = 24  # features kept per open row, 48 bytes
+NEAR, FAR = 2, 6  # words on each side of a link: near ones (without stop words), and all that are read
+CHUNK = 10_000  # rows estimated per batch
 # positions of a word relative to its link; the first four as in `_words`
 ANCHOR, BEFORE, AFTER, ADDRESS, FARTHER, CLASS = range(6)
-_RANK = np.array([0, 3, 3, 2, 4, 1])  # precedence of the positions when there are too many words
+_RANK = np.array([0, 3, 3, 2, 4, 1])  # precedence of positions when there are too many words
 _SALT = np.array([0, 0x3A5D, 0x3A5D, 0x95B7, 0xC8E9, 0x6C33])  # before and after a link share one position
 _CUT = -1
 
 
 @lru_cache(maxsize=SLOTS)
 def _hashed(token: bytes) -> int:
-    """Return the hash of a raw token's stem, 0 for stop words and noise, _CUT for the mark between texts."""
+    """Return the hash of the stem of a raw token: 0 for stop words and noise, _CUT for the mark between texts."""
     if token == OPEN_TOKEN:
         return _CUT
     stem = stem_all([token])[0]
@@ -151,7 +151,7 @@ class Apprentice:
         log odds of a link = log(p / (1 - p)) + mean over its features of (log odds(f) - log(p / (1 - p)))
 
     This is Naive Bayes on the presence of features, shrunk towards p for rare ones, with the mean instead of the sum,
-    which is overconfident as the words of a link are redundant: in twelve crawls of 250 pages of the embedded web soft
+    which is overconfident, as the words of a link are redundant: in twelve crawls of 250 pages of the embedded web soft
     focus found 612 relevant pages, 660 with the apprentice, and 538 with the sum.
 
     It has no effect until y and n - y are at least `least`. From then on links are estimated when they are found, and
@@ -168,9 +168,10 @@ class Apprentice:
     n_: NDArray[np.float64] = learned(lambda: np.zeros(SLOTS))
     relevance_sum_: float = learned(float)
     pages_: int = learned(int)
-    next_update_: int = learned(int)  # training pages at which all rows are estimated again; 0: not yet estimated
-    probability_: NDArray[np.float64] = column()  # NaN: unknown
-    slot_: NDArray[np.int32] = column(np.int32)  # index of a row's features; 0: not stored
+    # number of training pages at which all rows are estimated again; 0 if not yet estimated
+    next_update_: int = learned(int)
+    probability_: NDArray[np.float64] = column()  # NaN if unknown
+    slot_: NDArray[np.int32] = column(np.int32)  # index of a row's features; 0 if not stored
     features_: NDArray[np.uint16] = learned(lambda: np.zeros((1024, MAX_FEATURES), np.uint16))
     free_: list[int] = learned(lambda: list(range(1023, 0, -1)))
 
@@ -199,7 +200,7 @@ class Apprentice:
         return np.union1d(stored_rows, rows).astype(np.int32)
 
     def probability(self, rows: Rows, table: Table) -> Priorities:
-        """Return the estimate of each row, NaN where unknown and for all rows before training."""
+        """Return the estimate of each row; NaN where it is unknown, and for all rows before training."""
         return fit(self.probability_, len(table), np.nan)[rows]
 
     @property
@@ -209,7 +210,7 @@ class Apprentice:
     def _train(self, row: int, visit: Visit) -> None:
         features = self.features_[self.slot_[row]]
         features = features[features > 0]
-        if not len(features):  # a seed, or fetched before
+        if not len(features):  # a seed, or already trained on
             return
         relevance = min(1.0, max(0.0, visit.relevance))
         self.y_[features] += relevance
@@ -220,7 +221,7 @@ class Apprentice:
     def _estimate(self, features: NDArray[np.uint16]) -> Priorities:
         if len(features) <= CHUNK:
             evidence = self._evidence(features).sum(axis=1)
-        else:  # the whole frontier
+        else:  # all rows of the frontier
             of_slot = self._evidence(np.arange(SLOTS))
             chunks = (features[begin : begin + CHUNK] for begin in range(0, len(features), CHUNK))
             evidence = np.concatenate([of_slot[chunk].sum(axis=1) for chunk in chunks])
@@ -232,7 +233,7 @@ class Apprentice:
         return float(np.log(self.relevance_sum_ / (self.pages_ - self.relevance_sum_)))
 
     def _evidence(self, slots: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the change in a link's log odds for each feature."""
+        """Return the change in the log odds of a link by each feature."""
         p = self.relevance_sum_ / self.pages_
         y, n = self.y_[slots], self.n_[slots]
         odds = np.log((y + self.strength * p) / (n - y + self.strength * (1 - p)))
@@ -322,18 +323,18 @@ def _words(links: Links, numbers: list[int]) -> tuple[NDArray[np.int64], NDArray
     whole = mark.join(texts)
     if whole.count(mark) != len(texts) - 1:  # a text contains the mark itself
         whole = mark.join(text.replace(mark, " ") for text in texts)
-    tokens = fold(whole).split()  # one call, since a page has some hundred short texts
+    tokens = fold(whole).split()  # a single call, since a page has hundreds of short texts
     word = np.fromiter(map(_hashed, tokens), np.int64, len(tokens))
     text = np.cumsum(word == _CUT)
     return text[word > 0], word[word > 0]
 
 
-BOOST = 1e6  # added to links of a good hub: more than any sum of betas
+BOOST = 1e6  # added to links of a good hub; exceeds any sum of betas
 
 
 @dataclass
 class SoftFocus:
-    """Every link of a page gets the page's beta, its relevance to the wanted classes. Nothing is pruned.
+    """Soft focus: every link of a page gets the page's beta, its relevance to the wanted classes. Nothing is pruned.
 
     With several parents `merge` combines their betas; the papers leave this open.
 
@@ -341,7 +342,7 @@ class SoftFocus:
         distiller   periodically find hubs, pages that link to many relevant pages, and fetch the remaining links of the
                     best `hubs` of them first until the next update. As in the paper; the number of hubs is ours
         apprentice  distinguish the links of a page by the words in and around them. Once it has seen enough pages, the
-                    priority is the mean of beta and the apprentice's estimate; in the paper the estimate alone counts
+                    priority is the mean of beta and the apprentice's estimate; in the paper only the estimate counts
 
     Paper: Chakrabarti, van den Berg, Dom 1999; Chakrabarti, Punera, Subramanyam 2002 (apprentice); Altingovde, Ulusoy
     2004, where it is the baseline, without distiller and apprentice.
@@ -362,7 +363,7 @@ class SoftFocus:
     parents_: MergedPriorities = learned()
     distiller_: Distiller | None = learned()
     apprentice_: Apprentice | None = learned()
-    boosted_: NDArray[np.bool_] = column(np.bool_)  # linked from one of the best hubs
+    boosted_: NDArray[np.bool_] = column(np.bool_)  # rows linked from one of the best hubs
 
     def __post_init__(self) -> None:
         if self.hubs < 1:
@@ -373,7 +374,7 @@ class SoftFocus:
 
     @property
     def proportional(self) -> bool:
-        """False with the distiller, whose offset only moves links to the front."""
+        """False with the distiller, whose boost only moves links to the front."""
         return not self.distiller
 
     def learn(self, step: Step, table: Table) -> Rows:

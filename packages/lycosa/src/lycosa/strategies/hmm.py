@@ -61,7 +61,7 @@ class BrowsingEstimator:
         return self.forward_.priority(rows, table)
 
     def by_state(self, step: Step) -> dict[str, float]:
-        """Return a(L_i, t) a_i0 per state i: how much each possible distance of the page adds to a(L_0, t + 1)."""
+        """Return a(L_i, t) a_i0 per state i: the contribution of each distance of the page to a(L_0, t + 1)."""
         now = self.forward_.now_[step.row]
         names = ["its page is relevant", "its page is 1 link away"]
         names += [f"its page is {distance} links away" for distance in range(2, len(now))]
@@ -70,18 +70,18 @@ class BrowsingEstimator:
 
 @dataclass
 class Hmm(BrowsingEstimator):
-    """priority of a link = a(L0, t + 1): the probability that the next page is relevant, given the path so far.
+    """Hidden Markov model: priority = a(L0, t + 1), the probability that the next page on the path is relevant.
 
     The hidden state of a page is its distance from a relevant page, 0 to `states` - 1; its observation is its cluster,
     by a vote of its `k` nearest training pages. Both are learned from a browsing record (`file`, from `lycosa train
-    browse`). Values are carried from page to page by eq. 5, and one step on by eq. 6. Pages without known words are no
-    observation.
+    browse`). Forward values a(Li, t) follow the path by eq. 5, and are extrapolated by one step with eq. 6. Pages
+    without known words contribute no observation.
 
     Priorities that differ by less than `epsilon` count as equal, and the probability of a relevant page in two steps
     decides: the priority is epsilon * (bucket + a(L0, t + 2)), with buckets of that width. `epsilon=0`: no buckets.
-    `smoothing` pages are added to each cluster in each state, as unseen combinations would make all later probabilities
-    0. If several pages link to a URL, the one that gives the highest priority is its predecessor (`merge=last`: the
-    last one).
+    `smoothing` pages are added to each cluster in each state, because unseen combinations would make all later
+    probabilities 0. If several pages link to a URL, the one that gives the highest priority is its predecessor
+    (`merge=last`: the last one).
 
     Paper: Batsakis 2007, sections 2.5 and 3.4.1, eq. 5, 6, fig. 9; Liu, Milios, Janssen 2004. Departures: forward
     values are normalised at each step, since otherwise long paths underflow and short ones always win, and tf is 1 +
@@ -123,7 +123,7 @@ class Hmm(BrowsingEstimator):
 
 
 def bucketed(one: float, two: float, epsilon: float) -> float:
-    """Return a number that orders by the bucket of the first probability, and within a bucket by the second."""
+    """Return a number that orders by the bucket of the first probability, then by the second probability."""
     if not epsilon:
         return one
     bucket = int(one / epsilon + 1e-9)  # .3 with a rounding error belongs to the bucket that starts at .3
@@ -132,7 +132,7 @@ def bucketed(one: float, two: float, epsilon: float) -> float:
 
 @dataclass
 class Hybrid(BrowsingEstimator):
-    """priority = (similarity(page, c_r) + hmm(page)) / 2 (eq. 11); with `anchors`, links of a page differ:
+    """Hybrid: priority = (similarity(page, c_r) + hmm(page)) / 2 (eq. 11); with `anchors`, links of a page differ:
 
     priority = (hmm(page) + (similarity(page, c_r) + similarity(anchor, c_r)) / 2) / 2 (eq. 12).
 
@@ -219,12 +219,12 @@ class Chain(NamedTuple):
         return cls(pi, a, np.where(seen > 0, b / np.where(seen > 0, seen, 1.0), 1.0 / clusters))
 
     def forward(self, before: NDArray[np.float64], cluster: int) -> NDArray[np.float64]:
-        """a(L_j, t) = b_jc * sum over i of a(L_i, t - 1) a_ij (eq. 5); without b for an unknown cluster (-1)."""
+        """Return a(L_j, t) = b_jc * sum over i of a(L_i, t - 1) a_ij (eq. 5); without b for an unknown cluster (-1)."""
         predicted = self.predict(before)
         return predicted if cluster < 0 else self.b[:, cluster] * predicted
 
     def predict(self, now: NDArray[np.float64]) -> NDArray[np.float64]:
-        """a(L_j, t + 1) = sum over i of a(L_i, t) a_ij (eq. 6)."""
+        """Return a(L_j, t + 1) = sum over i of a(L_i, t) a_ij (eq. 6)."""
         following: NDArray[np.float64] = now @ self.a
         return following
 
@@ -236,7 +236,7 @@ def _pair_counts(rows: NDArray[np.intp], columns: NDArray[np.intp], shape: tuple
 
 @dataclass
 class ForwardValues:
-    """Forward values along the paths of a crawl: the predecessor of a page is the parent that gave it its priority.
+    """Forward values along the paths of a crawl; the predecessor of a page is the parent that determined its priority.
 
     Pages without a linking page are at t = 1, with a(., 0) = pi. `literal` keeps the values of eq. 5, which shrink with
     each step; otherwise they are normalised to a sum of 1, which keeps their proportions. New links of a revisited page
@@ -247,20 +247,20 @@ class ForwardValues:
     merge: MaxOrLast = "max"
     literal: bool = False
     now_: NDArray[np.float64] = learned()  # a(., t) of each visited page
-    predecessor_: NDArray[np.int32] = column(np.int32)  # parent that gave each row its priority; -1: none
+    predecessor_: NDArray[np.int32] = column(np.int32)  # parent that determined the priority of each row; -1 if none
     value_: NDArray[np.float64] = column()
 
     def __post_init__(self) -> None:
         self.now_ = np.zeros((0, len(self.chain.pi)))
 
     def visit(self, step: Step, table: Table, cluster: int) -> NDArray[np.float64]:
-        """Return a(., t) of a page with this observed cluster (-1: unknown)."""
+        """Return a(., t) of a page by its observed cluster; -1 if unknown."""
         self._fit(table)
         predecessor = self.predecessor_[step.row]
         before = self.now_[predecessor] if predecessor >= 0 else self.chain.pi
         now = self.chain.forward(before, cluster)
         if not self.literal:
-            if not now.sum() > 0:  # the model gives this observation a probability of 0: ignore it
+            if not now.sum() > 0:  # the model gives this observation a probability of 0, so ignore it
                 now = self.chain.predict(before)
             now = now / now.sum()
         if not step.visit.follows or not self.now_[step.row].any():
@@ -268,12 +268,12 @@ class ForwardValues:
         return now
 
     def update(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
-        """Set the priority of the page's links where it is higher; a redirect passes on the value of its source."""
+        """Set the priority of a page's links where it is higher; redirect targets get the value of their source."""
         self._fit(table)
         rows, predecessor = step.children, step.row
         if step.visit.outcome == "redirect":
             value, predecessor = float(self.value_[step.row]), int(self.predecessor_[step.row])
-            if predecessor < 0:  # the source is a seed, without a value
+            if predecessor < 0:  # the source is a seed and has no value
                 return rows
         values = np.broadcast_to(np.asarray(value, np.float64), rows.shape)
         is_better = (self.predecessor_[rows] < 0) | (self.merge == "last") | (values > self.value_[rows])

@@ -19,7 +19,7 @@ from lycosa.strategies.rulebook import MAX_LINKS, Paths, RuleBook
 
 @dataclass
 class InterclassRules(PriorityFromParents):
-    """priority of a link = probability that a page of its page's class leads to the target within `depth` links.
+    """Interclass rules: priority = probability that a page of this class leads to the target within `depth` links.
 
     The class of a page is the likeliest one according to the classifier. If no rules lead from it to the target, or the
     page has no classes, the priority is the page's relevance, as in soft focus. `file` is the output of `lycosa train
@@ -50,7 +50,7 @@ class InterclassRules(PriorityFromParents):
     period: int = 100
     notes: list[str] = learned(list)
     book_: RuleBook = learned()
-    wanted_: set[str] = learned()  # names that the targets match in the book
+    wanted_: set[str] = learned()  # classes of the book that match the targets
     probability_: dict[str, float] = learned()
     priority_: MergedPriorities = learned()
     class_: NDArray[np.int32] = column(np.int32)
@@ -65,7 +65,7 @@ class InterclassRules(PriorityFromParents):
         if not self.file:
             hint = "train them with 'lycosa train rules', then --strategy rules,file=FILE"
             raise InputError("missing-file", f"rules need a file: {hint}")
-        # copied because `refine` modifies it
+        # copied, because `refine` modifies it
         self.book_ = deepcopy(self.file) if isinstance(self.file, RuleBook) else RuleBook.load(Path(self.file))
         if not self.targets:
             raise InputError("missing-option", "rules need a target: say which class is wanted with --target CLASS")
@@ -83,7 +83,7 @@ class InterclassRules(PriorityFromParents):
         return self.priority_.update(step, table, self.probability_.get(name, visit.relevance))
 
     def explain_links(self, step: Step) -> dict[str, float]:
-        """Return the probability by path, or the page's relevance if no rule applies."""
+        """Return the probability by path, or the relevance of the page if no rule applies."""
         name = self._class_name(step)
         if name not in self.probability_:
             return {f"its page, no rule leads from {name}" if name else "its page, of no class": step.visit.relevance}
@@ -111,6 +111,6 @@ class InterclassRules(PriorityFromParents):
         self.cases_ += 1
         if self.cases_ % self.period == 0:
             self.wanted_ = self.book_.members(self.targets)
-            # new rules may make too many paths: use shorter ones then
+            # new rules may give too many paths, so use shorter ones then
             depth = self.book_.feasible_depth(self.wanted_, self.depth)
             self.probability_ = self.book_.chain(self.wanted_, depth, self.paths)

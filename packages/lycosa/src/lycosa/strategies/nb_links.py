@@ -1,4 +1,4 @@
-"""Naive Bayes on the words of links, trained during the crawl on the pages they lead to."""
+"""Naive Bayes on the words of links, trained during the crawl on the pages that they lead to."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step
 from lycosa.text.tokens import fold, stem_all, url_words
 
-ROWS_PER_PAGE = 2000  # max rows ranked again per page learned, on average; larger frontiers are ranked less often
-MAX_WORDS = 24  # per link, at most half of them from its URL: 48 bytes a row
+ROWS_PER_PAGE = 2000  # maximum of the rows ranked again per page, on average; larger frontiers are ranked less often
+MAX_WORDS = 24  # per link, at most half of them from its URL; 48 bytes a row
 NO_WORD = 0
-SLOTS = 1 << 16  # hash buckets for words; bucket 0 is reserved for "no word"
+SLOTS = 1 << 16  # hash slots for words; slot 0 is reserved for "no word"
 
 
 @lru_cache(maxsize=SLOTS)
@@ -38,7 +38,7 @@ def _merge_slots(words: list[int], more: list[int], most: int) -> list[int]:
 
 @dataclass
 class NaiveBayesLinks:
-    """priority = P(relevant | words of the link): the distinct words of its URL and of its anchors.
+    """Naive Bayes: priority = P(relevant | words of the link), the distinct words of its URL and of its anchors.
 
     Every fetched page trains the words of the links to it for its class, relevant (beta >= threshold) or not. With n(w,
     c) links of class c that have the word w, n(c) the sum of these over w, V the number of words seen, and N(c) the
@@ -55,8 +55,8 @@ class NaiveBayesLinks:
         period     pages between two updates of all priorities (at first after 1, 2, 4, 8 ... pages; more in large
                    frontiers). Ranking 100,000 rows takes about 30 ms
 
-    At most 24 words are kept per row, hashed into 65,535 slots. The words around a link are not used: in a list they
-    are its neighbours' anchors.
+    At most 24 words are kept per row, hashed into 65,535 slots. The words around a link are not used, as in a list they
+    are the anchors of its neighbours.
 
     Paper: Trivedi et al. 2014, section II, URL optimisation, second method; features, smoothing and online training are
     ours.
@@ -82,9 +82,11 @@ class NaiveBayesLinks:
     period: int = 50
     threshold: float = 0.1
     words_: NDArray[np.uint16] = learned(lambda: np.zeros((0, MAX_WORDS), np.uint16))  # slots
-    counts_: NDArray[np.float64] = learned(lambda: np.zeros((2, SLOTS)))  # links of each class (irrelevant, relevant)
-    pages_: NDArray[np.int64] = learned(lambda: np.zeros(2, np.int64))  # number of pages of each class
-    log_odds_: NDArray[np.float64] = column()  # log P(w | relevant) - log P(w | irrelevant) as of the last period
+    counts_: NDArray[np.float64] = learned(
+        lambda: np.zeros((2, SLOTS))
+    )  # links by class (irrelevant, relevant) and word
+    pages_: NDArray[np.int64] = learned(lambda: np.zeros(2, np.int64))  # pages of each class
+    log_odds_: NDArray[np.float64] = column()  # log P(w | relevant) - log P(w | irrelevant), updated once per period
     prior_: float = learned(float)
 
     def __post_init__(self) -> None:
@@ -103,7 +105,7 @@ class NaiveBayesLinks:
             for row in step.children.tolist():
                 if words.any():
                     self._add(row, words.tolist(), MAX_WORDS)
-                else:  # the source was fetched before it moved, so its words are gone
+                else:  # the source was fetched before it moved, so its words are no longer stored
                     self._add(row, _slots(url_words(table.nodes[row])), MAX_WORDS // 2)
         else:
             self._store_words(step, table)
@@ -122,9 +124,9 @@ class NaiveBayesLinks:
         return priority
 
     def _count(self, step: Step, table: Table) -> bool:
-        """Count the page for its class; return whether the priorities were recomputed."""
+        """Count a page for its class; return True if the priorities were recomputed."""
         words = self.words_[step.row]
-        if not words.any():  # a seed: its URL is all there is
+        if not words.any():  # a seed has only the words of its URL
             self._add(step.row, _slots(url_words(table.nodes[step.row])), MAX_WORDS // 2)
         relevant = int(step.visit.relevance >= self.threshold)
         self.counts_[relevant, words[words != NO_WORD]] += 1

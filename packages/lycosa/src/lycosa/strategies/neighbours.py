@@ -25,7 +25,7 @@ Clusters = Literal["kmeans", "xmeans"]
 
 
 class PageVector(NamedTuple):
-    """Weights of a page's words that the training pages have, and the length of the vector of all its words."""
+    """Weights of the words of a page that occur in training pages, and the length of the vector of all its words."""
 
     columns: NDArray[np.intp]
     values: NDArray[np.float64]
@@ -33,8 +33,9 @@ class PageVector(NamedTuple):
 
 
 def weights(browsing: Browsing, clusters: Clusters) -> NDArray[np.float64]:
-    """Return the idf of each term: of the training set for X-Means, of the background statistics for K-Means. Terms
-    missing there, and languages other than English, get that of the training set.
+    """Return the idf of each term, from the training set for X-Means, from the background statistics for K-Means.
+
+    Terms missing there, and languages other than English, get the idf of the training set.
     """
     own = idf(browsing.pages.document_frequency(len(browsing.terms)), len(browsing)).astype(np.float64)
     if _uses_own_idf(browsing, clusters):
@@ -73,7 +74,7 @@ class Neighbours:
         pages = self.browsing.pages
         values = self._unit(pages)
         order = np.argsort(pages.columns, kind="stable")
-        order = order[values[order] > 0]  # words on every page have a weight of 0
+        order = order[values[order] > 0]  # words that are on every page have a weight of 0
         self._page = pages.rows()[order].astype(np.int32)
         self._value = values[order]
         self._starts = np.searchsorted(pages.columns[order], np.arange(len(self.browsing.terms) + 1))
@@ -145,7 +146,7 @@ class Neighbours:
         similarities, terms = np.zeros(len(anchors)), len(self.browsing.terms)
         links, columns = self.words_.of_texts(anchors, language)
         if len(links):
-            # Unknown stems have no id, so all of an anchor count as one word.
+            # Unknown stems have no id, so all unknown words of an anchor count as one.
             keys, counts = np.unique(links * (terms + 1) + columns + 1, return_counts=True)
             owners, columns = keys // (terms + 1), keys % (terms + 1) - 1
             word_weights = np.where(columns >= 0, self._idf[columns], self._unknown) * (1.0 + np.log(counts))
@@ -165,7 +166,7 @@ class LiteralNeighbours(Neighbours):
     that no training page has counts as seen once.
     """
 
-    idf_: NDArray[np.float64] = column()  # of each word of the crawl, by id
+    idf_: NDArray[np.float64] = column()  # idf of each word of the crawl, by id
     size_: int = learned(int)
 
     def _term_idf(self) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from lycosa.strategies.redirects import Redirects
 
 @dataclass
 class OpicAlpha:
-    """Cash C and its history H for every node, G for all of them. A node has C = 1 and H = 0 when it is discovered.
+    """OPIC with alpha: each node has cash C and a history H, initially 1 and 0; G is the history of all nodes.
 
     Visiting v, with links to u:
 
@@ -80,7 +80,7 @@ class OpicAlpha:
         return weights / total if total > 0 else np.full(len(weights), 1 / len(weights))
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """Return H + C; 1 for a row without linking pages."""
+        """Return H + C; 1 for rows without linking pages."""
         return fit(self.H_, len(table))[rows] + fit(self.C_, len(table), 1.0)[rows]
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
@@ -94,7 +94,7 @@ class OpicAlpha:
 
 @dataclass
 class OpicOriginal(OpicAlpha):
-    """OpicAlpha with equal shares: visiting v, with d links to u, C(u) += C(v) / d. Ignores the topic.
+    """OPIC with equal shares: visiting v, with d links to u, C(u) += C(v) / d. Ignores the topic.
 
     This differs from Opic (Guan et al.), where all cash comes from the seeds and is only moved; here every node adds 1.
 

@@ -19,9 +19,9 @@ from lycosa.core.types import Priorities, Rows, Step
 
 @dataclass
 class Oracle:
-    """priority = true score of the row; for unknown rows that of the page that redirects to it, or 0.
+    """Oracle: priority = true score of the row; for unknown rows that of the page that redirects to it, or 0.
 
-    `scores` maps nodes to scores, as in `Oracle(graph.relevance)`, or names a file with a node, a tab and its score on
+    `scores` maps nodes to scores, as in `Oracle(graph.relevance)`, or is a file with a node, a tab and its score on
     each line: `oracle,scores=FILE`. It is for graphs and recorded crawls, where the truth is known: the greedy crawl
     over the oracle is the reference for other strategies. It is not the best possible crawl (finding that is NP-hard),
     because a poor node may hide rich ones.
@@ -100,7 +100,7 @@ def read_scores(path: Path) -> dict[str, float]:
 
 @dataclass
 class Craw4Llm(Oracle):
-    """priority = the judge's relevance of the link's own page: priority(u) = M(page(u)).
+    """Craw4LLM: priority = the judge's relevance of the link's own page, priority(u) = M(page(u)).
 
     This takes the page before it is fetched, so it is an oracle, but of the judge and not of the truth: the gap to
     `oracle` is due to the judge, the gap from other strategies to this one is due to them. In the lab it knows the

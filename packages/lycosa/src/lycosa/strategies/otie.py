@@ -23,10 +23,11 @@ def context_score(step: Step, lift: bool) -> NDArray[np.float32]:
 
 @dataclass
 class LinkContext(PriorityFromParents):
-    """priority = page * beta(parent) + (1 - page) * relevance of the 20 words around the link, including its anchor.
+    """Link context: priority = page * beta(parent) + (1 - page) * relevance of the 20 words around the link.
 
-    The paper calls the weight of the page beta and sets it to .25. The best of several links from one page counts;
-    several parents are merged as in best-first. Judges that do not rate contexts supply the link relevance instead.
+    The words include the anchor. The paper calls the weight of the page beta and sets it to .25. The best of several
+    links from one page counts; several parents are merged as in best-first. Judges that do not rate contexts supply the
+    link relevance instead.
 
     With a classifier the relevance of the context is P of its words. `lift=yes` uses the gain over the prior instead,
     max(0, (P - prior) / (1 - prior)). Other judges have no prior: there both are the same.
@@ -65,7 +66,7 @@ class LinkContext(PriorityFromParents):
 
 @dataclass
 class Otie(CashFlow):
-    """OPIC with a bias: relevant pages keep and gain cash, and pass it on to links that look relevant.
+    """OTIE, which is OPIC biased by relevance: relevant pages keep and gain cash, and pass it on to promising links.
 
     When page i is crawled its cash is revised by its relevance r in [0, 1], and then divided among its links in
     proportion to their similarity, or equally where that is 0 for all:
@@ -113,7 +114,7 @@ class Otie(CashFlow):
     lift: bool = False
     beta_: NDArray[np.float64] = column()
     predicted_: NDArray[np.float64] = column()  # largest similarity predicted for each row
-    _predictions: NDArray[np.float64] = column()  # predictions for the links of the page noted last
+    _predictions: NDArray[np.float64] = column()  # predictions for the links of the last page
     largest_: float = learned(float)
 
     def __post_init__(self) -> None:
@@ -138,7 +139,7 @@ class Otie(CashFlow):
         self.predicted_[rows] = np.maximum(self.predicted_[rows], predicted)
 
     def revise(self, row: int, cash: float) -> float:
-        """Equation 3: return the cash after the change."""
+        """Return the cash after the change by equation 3."""
         r = self.relevance(float(self.beta_[row]))
         x = 2 * r - 1
         return cash * (1 + max(-1.0, self.a * float(np.copysign(abs(x) ** self.d, x))))

@@ -13,10 +13,10 @@ from lycosa.strategies.parents import MergedPriorities, PriorityFromParents
 
 @dataclass
 class PageQuality(PriorityFromParents):
-    """priority(link) = quality of the first page with that link (`qfirst`), or of the worst one so far (`qmin`).
+    """Page quality: priority = quality of the first page with the link (`qfirst`), or of the worst so far (`qmin`).
 
     `quality=judge` is the relevance of the page; `quality=text` the quality of its text regardless of the topic, from 0
-    (stuffed) to 1, as noted by judge or trap filter for repetitive pages.
+    (stuffed) to 1, as computed by the judge or the trap filter for repetitive pages.
 
     Paper: Pezzuti, MacAvaney, Tonellotto 2025, Neural Prioritisation for Web Crawling, and the authors' code
     (fpezzuti/neural_crawling). Their third policy, QOracle, uses the quality of the link's own page, as `craw4llm`

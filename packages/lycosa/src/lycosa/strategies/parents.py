@@ -20,9 +20,9 @@ FirstOrMin = Literal["first", "min"]
 
 @dataclass
 class MergedPriorities:
-    """The `max`, `min`, `sum`, `mean`, `first` or `last` of the values given by the pages that link to a row.
+    """Priorities of rows, each the `max`, `min`, `sum`, `mean`, `first` or `last` of the values from linking pages.
 
-    Most papers leave the merging open; Gouriten's fl_ family is the `sum`.
+    Most papers do not specify the merging; Gouriten's fl_ family uses `sum`.
     """
 
     merge: Merge | FirstOrMin = "max"
@@ -30,19 +30,19 @@ class MergedPriorities:
     count_: NDArray[np.float64] = column()
 
     def update(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
-        """Merge a value for all links of a page, or one for each; return the rows. Redirects pass on their value."""
+        """Merge one value for all links of a page, or one for each; return the rows. Redirects pass on their value."""
         self.value_, self.count_ = fit(self.value_, len(table)), fit(self.count_, len(table))
         rows, parents = step.children, 1.0
         if not len(rows):
             return rows
         if step.visit.outcome == "redirect":
             value, parents = float(self.value_[step.row]), float(self.count_[step.row])
-            if not parents:  # the source is a seed, without a value
+            if not parents:  # the source is a seed and has no value
                 return rows
         if self.merge == "max":
             largest = np.maximum(self.value_[rows], value)
             least = value.item(value.argmin()) if isinstance(value, np.ndarray) else value
-            if not least >= 0:  # the initial 0 of rows without a value must not beat a negative value
+            if not least >= 0:  # a negative value must replace the initial 0 of rows without a value
                 largest = np.where(self.count_[rows] > 0, largest, value)
             self.value_[rows] = largest
         elif self.merge == "last":

@@ -18,11 +18,11 @@ _UNKNOWN = np.iinfo(np.int32).max
 
 @dataclass
 class OffTopicDepth:
-    """For each row the number of consecutive irrelevant pages on the path to it, 0 for seeds.
+    """Number of consecutive irrelevant pages on the path to each row; 0 for seeds.
 
     A link of a relevant page has depth 0, a link of an irrelevant one the depth of that page plus 1, the minimum if
-    there are several. Sitemaps and redirects pass on their own depth. Only open rows are corrected: when a fetched page
-    is found again on a shorter path, its links keep their depth.
+    there are several. Links of sitemaps and redirects get the depth of their source. Only open rows are corrected: when
+    a fetched page is found again on a shorter path, its links keep their depth.
     """
 
     pages: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
@@ -111,7 +111,7 @@ class LinkScore:
 
 @dataclass
 class Personalised:
-    """A queue: links of relevant pages are appended, and links that were appended before are ignored.
+    """Personalised crawler: a queue of the links of relevant pages; links that were appended before are ignored.
 
     A page is relevant if beta >= threshold; with the judge `count` this means that the search string occurs. Links of
     irrelevant pages are pruned until a relevant page has them too; then they are appended. With `levels` above 0

@@ -47,8 +47,8 @@ class PageRank:
     period: int = 100
     iterations: int = 20
     steps_: int = learned(int)
-    base_: float = learned(float)  # rank that every node has
-    gain_: NDArray[np.float64] = column()  # rank of each row from the links to it
+    base_: float = learned(float)  # rank that all nodes have
+    gain_: NDArray[np.float64] = column()  # additional rank of each row by the links to it
     redirects_: Redirects = learned(Redirects)
 
     def __post_init__(self) -> None:
@@ -68,7 +68,7 @@ class PageRank:
             return step.children
         links = self.redirects_.ends(step.children)
         links = links[links != step.row]
-        # older links of a revisited page have received their share
+        # old links of a revisited page have already received their share
         count = len(table.edges.children(step.row)) if step.visit.follows else len(links)
         np.add.at(self.gain_, links, self.damping * (self.base_ + self.gain_[step.row]) / max(1, count))
         return np.union1d(step.children, links) if self.redirects_.has_redirects_ else step.children
@@ -81,9 +81,9 @@ class PageRank:
         parent, child = self.redirects_.edges(table)
         out = np.bincount(parent, minlength=size)
         rows = np.arange(size, dtype=np.int32)
-        linked = out > 0  # includes pages that have moved since, whose links are known
+        linked = out > 0  # includes pages that have moved but whose links are known
         nodes = int(((self.redirects_.ends(rows) == rows) | linked).sum())
-        inner = linked[child]  # the ranks of linkless nodes are only needed as a sum, which is the rest to 1
+        inner = linked[child]  # only the sum of the ranks of nodes without links is needed, which is 1 minus all others
         source, target = parent[inner], child[inner]
         share = self.damping / np.maximum(out, 1)
         rank = linked / nodes
@@ -96,7 +96,7 @@ class PageRank:
 
 @dataclass
 class NavigationalRank:
-    """Relevance spread back from a page to the pages that link to it (NR1), then forward to the frontier (NR2):
+    """Navigational Rank: relevance spreads back to linking pages (NR1), then forward to the frontier (NR2):
 
         NR1(v) = eta * beta(v) + (1 - eta) * average over links (v, u) of NR1(u) / d_i(u)     `iterations` times
         NR2(v) = eta * NR1(v)  + (1 - eta) * average over links (u, v) of NR2(u) / d_o(u)     for v on the frontier
@@ -109,7 +109,8 @@ class NavigationalRank:
     The paper recomputes both after each page, which is quadratic. Here they are recomputed every `period` visits
     (`period=1` is the paper's definition); in between, a new page gets its NR1 from the current values of its children,
     and its links their NR2 from that. With 30 links on each page among 100,000 nodes, and the default period 10: .1 ms
-    a page over the first 1,000 pages, .5 to 1 ms over 10,000 and 8 ms over 50,000, where a longer period is advisable.
+    a page over the first 1,000 pages, .5 to 1 ms over 10,000 and 8 ms over 50,000, where a longer period is
+    recommended.
 
     Paper: Gouriten, Maniu, Senellart 2014, section 7.1, estimator 2; after Feng, Zhang, Xiong, Yao 2010.
 
@@ -167,7 +168,7 @@ class NavigationalRank:
         size = len(table)
         parent, child = self.redirects_.edges(table)
         into, out = np.bincount(child, minlength=size), np.maximum(np.bincount(parent, minlength=size), 1)
-        crawled = self.crawled_[child]  # NR1 of all others is 0
+        crawled = self.crawled_[child]  # NR1 of all other pages is 0
         source, target = parent[crawled], child[crawled]
         fraction = 1.0 / (out[source] * into[target])
         own = self.eta * self.beta_[:size]

@@ -12,11 +12,11 @@ from lycosa.core.table import Table
 from lycosa.core.types import Rows, Step
 
 _STAYS = -1
-MAX_ITERATIONS = 1000  # more would stall a crawl, and results hardly change after far fewer
+MAX_ITERATIONS = 1000  # more iterations would stall a crawl, and results hardly change after far fewer
 
 
 def check_iterations(iterations: int, period: int) -> None:
-    """Raise ValueError unless iterations and period of an iterative estimator are in range."""
+    """Raise ValueError if the iterations or the period of an iterative estimator are out of range."""
     if iterations < 1 or period < 1:
         raise ValueError(f"'iterations' is {iterations} and 'period' {period}: both must be 1 or more")
     if iterations > MAX_ITERATIONS:
@@ -25,7 +25,7 @@ def check_iterations(iterations: int, period: int) -> None:
 
 @dataclass
 class Redirects:
-    """The final target of each row. The table's edges lead to the URLs as linked; `edges` resolves their redirects.
+    """Final target of each row. The table's edges lead to URLs as linked; `edges` resolves their redirects.
 
     Two links of a page with the same target are two edges. A link whose target is its own page is dropped. A page that
     moved keeps its links; one that is served at its old URL again is no longer a redirect.

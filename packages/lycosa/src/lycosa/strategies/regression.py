@@ -25,7 +25,7 @@ NAMES = (
 
 @dataclass
 class Regression:
-    """Predict a page's relevance from the sums that the fl_ and sl_ estimators use, by least squares.
+    """Linear regression: predict a page's relevance from the sums of the fl_ and sl_ estimators, by least squares.
 
         priority(v) = w * f(x(v)) + c       f(x) = log(1 + x), or x itself without `smooth`
 

@@ -13,12 +13,12 @@ from lycosa.core.files import atomic_write, read_input
 
 HEADER = "# Lycosa interclass rules, version 1"
 _COLUMNS = "from\tto\tprobability\tcount"
-MAX_LINKS = 5  # max links in a path; the number of paths grows exponentially
+MAX_LINKS = 5  # maximum number of links of a path; the number of paths grows exponentially
 Paths = Literal["sum", "max"]
 
 
 class Rule(NamedTuple):
-    """Pages of class `source` link to pages of class `to` with this probability, estimated from a number of cases."""
+    """Rule: pages of class `source` link to pages of class `to` with this probability, estimated from `cases`."""
 
     source: str
     to: str
@@ -30,7 +30,7 @@ class Rule(NamedTuple):
 
 
 class RuleBook:
-    """The rules between the classes of a taxonomy.
+    """Rules between the classes of a taxonomy.
 
     `chain` computes the probability that a page of each class leads to a target within a few links: the product of the
     rules along each acyclic path, merged by sum or max. Targets are never intermediate; links between pages of the
@@ -122,7 +122,7 @@ class RuleBook:
     def path_probabilities(
         self, source: str, wanted: set[str], depth: int = 2, paths: Paths = "sum"
     ) -> dict[str, float]:
-        """Return the probability of each path that `chain` uses from a class, the largest first; `max`: only that.
+        """Return the probability of each path that `chain` uses from a class, largest first; `max`: only that.
 
         >>> book = RuleBook()
         >>> for rule in (("DH", "PH", 1), ("DH", "CH", 8), ("DH", "SP", 1), ("CH", "PH", 4), ("CH", "CH", 6)):
@@ -147,9 +147,8 @@ class RuleBook:
         return dict(ranked if paths == "sum" else ranked[:1])
 
     def feasible_depth(self, wanted: set[str], depth: int) -> int:
-        """Return `depth`, or the largest depth with at most two million paths."""
+        """Return `depth`, or the largest depth with at most two million paths, which take some seconds."""
         rules = _RulePaths(self, wanted, "sum")
-        # Two million paths take some seconds.
         return next(links for links in range(depth, 0, -1) if links <= 2 or rules.count(links) <= 2_000_000)
 
     def save(self, path: Path) -> None:
@@ -161,7 +160,7 @@ class RuleBook:
 
     @classmethod
     def load(cls, path: Path) -> RuleBook:
-        """Read a table of rules. Counts only weigh the probabilities against new cases when the rules are refined."""
+        """Read a table of rules. Counts only matter when the rules are refined with new cases."""
         try:
             lines = read_input(path, 100_000_000, "the rules in").decode("utf-8-sig").split("\n")
         except UnicodeDecodeError as error:
@@ -205,7 +204,7 @@ class _RulePaths:
                 elif to in self.rows and to != source:
                     self.rows[source][to] = probability
         self.direct = {source: math.fsum(several) for source, several in last.items()}
-        # Probability of reaching a wanted class in two links, by the class in between.
+        # Probability of reaching a wanted class in two links, by intermediate class.
         self.second = {
             source: {to: p * self.direct[to] for to, p in row.items() if self.direct[to]}
             for source, row in self.rows.items()
@@ -214,7 +213,7 @@ class _RulePaths:
         self.order = {source: sorted(row, key=lambda to: -row[to]) for source, row in self.second.items()}
 
     def count(self, depth: int) -> float:
-        """Return the approximate number of paths to walk; the last two links are looked up."""
+        """Return the approximate number of paths to walk, without the last two links, which are looked up."""
         width = max(map(len, self.rows.values()), default=0)
         return float(sum(map(len, self.rows.values()))) * float(width) ** max(0, depth - 3)
 
@@ -253,7 +252,7 @@ def _rule(line: str, where: str) -> Rule:
         probability, count = float(fields[2]), float(fields[3]) if len(fields) == 4 else 1.0
     except ValueError:
         probability = count = math.nan
-    if not 0 <= probability <= 1 or not 0 <= count <= 1e15:  # larger sums lose precision
+    if not 0 <= probability <= 1 or not 0 <= count <= 1e15:  # sums of larger counts lose precision
         found = str(fields[2:])[:100]
         raise InputError("out-of-range", f"{where}: {found} must be a probability between 0 and 1, and a count")
     return Rule(fields[0], fields[1], probability, count)

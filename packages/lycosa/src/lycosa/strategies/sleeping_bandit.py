@@ -16,12 +16,12 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step
 
 PRIME, M, W = 766_245_317, 12, 15  # hash of n-grams to 2^M dimensions: the high M bits of the low W bits of a product
-MAX_GROUPS = 1024  # beyond that a path joins the nearest group at any similarity
-CHARACTERS = range(32, 127)  # character codes of a URL that are used
+MAX_GROUPS = 1024  # maximum number of groups; beyond it a path joins the nearest group at any similarity
+CHARACTERS = range(32, 127)  # range of character codes that are used
 BATCH = 10  # pages between two updates of the classifier
-# L2 penalty; relative rate of the intercept; rate of the first step
+# L2 penalty, relative learning rate of the intercept, learning rate of the first step
 DECAY, INTERCEPT_DECAY, FIRST_RATE = 1e-4, 0.01, 10.0
-TARGET = 1e6  # added to the priority of URLs classified as relevant, above any other priority
+TARGET = 1e6  # added to the priority of URLs classified as relevant; exceeds all other priorities
 
 
 def hashed(number: int) -> int:
@@ -43,16 +43,16 @@ def bigrams(address: str) -> NDArray[np.intp]:
 
 
 class AddressClassifier:
-    """Logistic regression on counts of character bigrams, trained by stochastic gradient descent."""
+    """Logistic regression of relevance on the character bigrams of URLs, trained by stochastic gradient descent."""
 
     def __init__(self) -> None:
         self.weights = np.zeros(len(CHARACTERS) ** 2)
         self.intercept = 0.0
         self.steps = 0
-        self.batch: list[tuple[str, bool]] = []  # the next batch: address, relevant
+        self.batch: list[tuple[str, bool]] = []  # the next batch of URLs and their relevance
 
     def decision(self, address: str) -> float:
-        """Return the decision value, above 0 for relevant; -inf before the first update."""
+        """Return the decision value of a URL, above 0 for relevant; -inf before the first update."""
         return float(self.weights[bigrams(address)].sum()) + self.intercept if self.steps else -math.inf
 
     def add(self, address: str, relevant: bool) -> None:
@@ -63,7 +63,7 @@ class AddressClassifier:
             self.batch = []
 
     def _step(self, address: str, relevant: bool) -> None:
-        """Take a gradient step of log(1 + exp(-y p)) at the rate 1 / (decay (t0 + t)), which starts at 10."""
+        """Take a gradient step of log(1 + exp(-y p)) with the rate 1 / (decay (t0 + t)), which is 10 at first."""
         pairs, y = bigrams(address), 1.0 if relevant else -1.0
         p = float(self.weights[pairs].sum()) + self.intercept
         rate = 1 / (DECAY * (1 / (DECAY * FIRST_RATE) + self.steps))
@@ -127,7 +127,7 @@ class Groups:
 
     def _new_group(self, path: str) -> int:
         self.names.append(path)
-        if len(self) > len(self.centres):  # growing by the thousand lines of `fit` would take 16 MB
+        if len(self) > len(self.centres):  # growing by the 1,000 rows of `fit` would take 16 MB
             more = min(MAX_GROUPS, 16 + 2 * len(self.centres))
             self.centres = np.concatenate((self.centres, np.zeros((more - len(self.centres), 1 << M), np.float32)))
         for name in ("lengths", "members", "pulls", "rewards"):
@@ -146,7 +146,7 @@ class Groups:
 
 @dataclass
 class SleepingBandit:
-    """priority = mean reward of the link's group + alpha sqrt(log t / pulls of the group): AUER over the awake groups.
+    """Sleeping bandit: priority = mean reward of the link's group + alpha sqrt(log t / pulls of the group) (AUER).
 
     Links are grouped by tag path, the tags from the document's root to the link. A path is a vector: the shares of its
     pairs of adjacent tags, hashed into 2^12 dimensions. It joins the group with the nearest centre by cosine, if that
@@ -154,8 +154,8 @@ class SleepingBandit:
     the best awake group, and t counts requests.
 
     A classifier rates URLs (logistic regression on character bigrams, trained every ten pages). A link with a URL
-    classified as relevant is fetched before any pull; if it is relevant, the group of the page that links to it gets a
-    reward of 1. The reward of a pull is thus the number of relevant pages among its page's links.
+    classified as relevant is fetched first; if it is relevant, the group of the page that links to it gets a reward of
+    1. The reward of a pull is thus the number of relevant pages among its page's links.
 
     Paper: Gauquier, Manolescu, Senellart: Efficient Crawling for Scalable Web Data Acquisition, arXiv 2602.11874, and
     its program, with its defaults. There a site is crawled for data files. Departures: a target is a page that the
@@ -232,7 +232,7 @@ class SleepingBandit:
     def _record_pull(self, row: int, relevant: bool, table: Table) -> None:
         """Record a pull of the page's group; the reward of a predicted page goes to the group of its parent."""
         group, groups = int(self.group_[row]) - 1, self.groups_
-        if group < 0:  # a seed
+        if group < 0:  # seeds have no group
             return
         self.addresses_.add(table.nodes[row], relevant)
         groups.pulls[group] += 1
@@ -248,7 +248,7 @@ class SleepingBandit:
         rows = list(dict.fromkeys(to[new].tolist()))
         if not rows:
             return
-        place = dict(zip(to[new[::-1]].tolist(), new[::-1].tolist(), strict=True))  # first link to each row
+        place = dict(zip(to[new[::-1]].tolist(), new[::-1].tolist(), strict=True))  # first link to each row, by index
         paths = links.paths or [""] * len(links)
         for path, run in groupby(rows, key=lambda row: paths[place[row]]):
             same = list(run)

@@ -1,4 +1,4 @@
-"""TRES: reinforcement learning with a tree frontier, in which each leaf offers one link (see docs/rivals.md)."""
+"""TRES: reinforcement learning with a tree frontier, in which each leaf proposes one link (see docs/rivals.md)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ FEATURES = (
     "parent relevant", "closeness", "path relevant", "address", "anchor", "context", "host", "unknown host", "promise",
 )  # fmt: skip
 PARENT, CLOSENESS, PATH, ADDRESS, ANCHOR, CONTEXT, HOST, UNKNOWN, PROMISE = range(9)
-SLOPE = 0.1  # of the leaky ReLU
+SLOPE = 0.1  # of the leaky ReLU, for negative inputs
 GAMMA, LEARNING_RATE, CLIP = 0.99, 1e-3, 1.0
-MEMORY = 20_000  # pages in the replay memory, the most recent ones
+MEMORY = 20_000  # maximum number of pages in the replay memory; the most recent ones are kept
 
 
 def quantized(share: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -37,14 +37,14 @@ def quantized(share: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class QNetwork:
-    """9 -> 30 -> 15 -> 1 with leaky ReLUs, trained by Adam on the squared error."""
+    """Network of 9 -> 30 -> 15 -> 1 units with leaky ReLUs, trained by Adam on the squared error."""
 
     def __init__(self, seed: int) -> None:
         rng = np.random.default_rng((seed % 2**64, 0))
         sizes = (len(FEATURES), 30, 15, 1)
         self.weights: list[NDArray[np.float64]] = []
         for inner, outer in pairwise(sizes):
-            limit = np.sqrt(6 / (inner + outer))  # Glorot
+            limit = np.sqrt(6 / (inner + outer))  # Glorot initialisation
             self.weights += [rng.uniform(-limit, limit, (inner, outer)), np.zeros(outer)]
         self.target = [weight.copy() for weight in self.weights]
         self._mean = [np.zeros_like(weight) for weight in self.weights]
@@ -91,12 +91,12 @@ def best_split(x: NDArray[np.floating], rewards: Priorities) -> tuple[int, float
     for feature in range(x.shape[1]) if np.ptp(rewards) > 0 else ():
         order = np.argsort(x[:, feature], kind="stable")
         value, reward = x[order, feature], rewards[order]
-        last = np.flatnonzero(value[1:] > value[:-1])  # last position of each value but the largest
+        last = np.flatnonzero(value[1:] > value[:-1])  # last index of each value except the largest
         if not len(last):
             continue
         left = np.cumsum(reward)[last]
         size = last + 1.0
-        # Var = mean of squares - square of mean; the mean of squares is the same before and after the split.
+        # Variance = mean of squares - square of mean; the mean of squares is the same before and after the split.
         fall = left**2 / size + (reward.sum() - left) ** 2 / (n - size) - reward.sum() ** 2 / n
         if fall.max() / n > best:
             best, split = fall.max() / n, (feature, float(value[last[fall.argmax()]]))
@@ -105,12 +105,12 @@ def best_split(x: NDArray[np.floating], rewards: Priorities) -> tuple[int, float
 
 @dataclass
 class Tres:
-    """A link is a point x of nine features; a tree over them offers a link of each leaf, a network chooses the best.
+    """TRES: links are points of nine features; a tree over them proposes a link per leaf, a network chooses the best.
 
-    x describes the path: whether the link's page is relevant, 1 / the number of links since the last relevant page, the
-    share of relevant pages on the path from the seed; and the link: whether URL, anchor and context match the topic,
-    the share of relevant pages on its host (.5 if unknown), whether the host is unknown, and the link relevance. Shares
-    are in tenths.
+    A point x describes the path: whether the link's page is relevant, 1 / the number of links since the last relevant
+    page, the share of relevant pages on the path from the seed; and the link: whether URL, anchor and context match the
+    topic, the share of relevant pages on its host (.5 if unknown), whether the host is unknown, and the link relevance.
+    Shares are in tenths.
 
     The tree holds fetched pages (x, reward: 1 if relevant, else 0) and open links. A leaf of 5 pages or more is split,
     up to depth 18, where the variance of the rewards falls most. To choose, one random link is drawn from each leaf,
@@ -126,10 +126,9 @@ class Tres:
     Paper: Kontogiannis et al., Tree-based Focused Web Crawling with Reinforcement Learning, arXiv 2112.07620, and its
     program (ddaedalus/tres). All training is online. Departures: keyword expansion and KwBiLSTM are replaced by the
     judge (a page is relevant if beta >= threshold; the binary features are whether the judge gives URL, anchor and
-    context more than 0, where theirs look for keywords). A URL is in the frontier once, with the features of its most
+    context more than 0, while theirs search for keywords). A URL is in the frontier once, with the features of its most
     relevant link, theirs once per linking page. There is no limit of pages per host (see `--host-budget`), and hosts of
-    seeds are unknown. The learning rate is constant, as it effectively is in the program. Seeds count as relevant, as
-    there.
+    seeds are unknown. As in the program, the learning rate is effectively constant, and seeds count as relevant.
     """
 
     wants: ClassVar[tuple[str, ...]] = ("context", "url")
@@ -145,14 +144,15 @@ class Tres:
     leaf_: NDArray[np.int32] = column(np.int32)  # leaf of each open row
     fetched_: NDArray[np.int32] = column(np.int32)  # 1-based node of each page in the tree; 0: none
     reward_: NDArray[np.float32] = column(np.float32)
-    # Relevant and irrelevant pages on the path to each row; links since the last relevant one.
+    # Number of relevant and irrelevant pages on the path to each row, and of links since the last relevant one.
     path_: NDArray[np.int32] = learned(lambda: np.zeros((0, 3), np.int32))
-    host_: NDArray[np.int64] = learned(lambda: np.zeros((0, 2), np.int64))  # per host: pages, relevant pages
+    # per host: number of pages and of relevant pages
+    host_: NDArray[np.int64] = learned(lambda: np.zeros((0, 2), np.int64))
     memory_: NDArray[np.int32] = column(np.int32)
-    known_: NDArray[np.bool_] = column(np.bool_)  # in the replay memory
+    known_: NDArray[np.bool_] = column(np.bool_)  # rows in the replay memory
     size_: int = learned(int)
     next_: int = learned(int)
-    # The tree by node: split feature (-1: a leaf), threshold, left child (the right one is the next), depth; number of
+    # The tree by node: split feature (-1 for a leaf), threshold, left child (the right one follows), depth; number of
     # pages and sum of their rewards.
     feature_: list[int] = learned(lambda: [-1])
     value_: list[float] = learned(lambda: [0.0])
@@ -205,7 +205,7 @@ class Tres:
         return int(candidates[self.network_.value(self._with_host_features(candidates, table)).argmax()])
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """Return the mean reward of the link's leaf, labelled with the conditions that lead to it."""
+        """Return the mean reward of the link's leaf, labelled with the conditions that lead to the leaf."""
         (priority,) = self.priority(np.array([row]), table).tolist()
         node, conditions = 0, []
         x = fit(self.x_, len(table))[row]
@@ -239,7 +239,8 @@ class Tres:
             self.x_[row] = self._with_host_features(one, table)[0]
             self.host_[table.host[row]] += 1, reward > 0
         self.steps_ += not table.is_seed[row]
-        if not self.known_[row] and table.edges.out_degree(one)[0]:  # pages without links have no next choice
+        # a page without links has no next choice to learn from
+        if not self.known_[row] and table.edges.out_degree(one)[0]:
             self.memory_ = fit(self.memory_, min(self.size_ + 1, MEMORY))
             if self.size_ == MEMORY:
                 self.known_[self.memory_[self.next_]] = False
@@ -285,7 +286,7 @@ class Tres:
         return leaf
 
     def _add_links(self, step: Step, table: Table) -> None:
-        """Set the features of links that are new or have a larger link relevance here than elsewhere."""
+        """Set the features of links that are new, or have a larger link relevance on this page than on earlier ones."""
         row, children = step.row, step.children
         if not len(children):
             return
