@@ -19,8 +19,8 @@ def test_parse_duration_units(text: str, expected: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "soon", "1 fortnight", "-1d", "0", "1d,", "1e3", "nan", "999999 weeks"])
-def test_parse_duration_refuses_others(text: str) -> None:
-    with pytest.raises(InputError, match=r"every is '.*': .*such as 90m"):
+def test_parse_duration_rejects_other_text(text: str) -> None:
+    with pytest.raises(InputError, match=r"'every' is '.*': .*such as 90m"):
         parse_duration(text, "every")
 
 

@@ -1,4 +1,4 @@
-"""Tests of the defaults of the engine's parts."""
+"""Tests of the defaults of the engine's protocols."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from lycosa.core.table import Table
 from lycosa.core.types import Page, Task, Visit
 
 
-def test_space_needs_visit() -> None:
-    with pytest.raises(TypeError, match="Space has no visit"):
+def test_space_must_define_visit() -> None:
+    with pytest.raises(TypeError, match=r"Space has no method visit\(task\)"):
         Space().visit(Task("a"))
 
 
@@ -25,14 +25,14 @@ def test_space_defaults_have_no_delays() -> None:
     assert space.scope(Options())("anything", 99)
 
 
-def test_trap_filter_holds_nothing_back() -> None:
+def test_trap_filter_default_holds_nothing_back() -> None:
     trap_filter, visit, table = TrapFilter(), Visit("a", "page", "ok", 1), Table()
     rows, levels = trap_filter.learn(visit, None, table)
     assert 0 == len(rows) == len(levels) == len(trap_filter.held_back(table))
     assert [0, 0] == trap_filter.levels(np.array([3, 4])).tolist()
 
 
-def test_visit_scheduler_has_nothing_due() -> None:
+def test_visit_scheduler_default_has_nothing_due() -> None:
     scheduler, visit = VisitScheduler(), Visit("a", "page", "ok", 1)
     assert (None, NEVER, True) == (scheduler.pick(1, 0.0), scheduler.next_due(0.0), scheduler.explores)
     assert not scheduler.is_same(visit, Page("ok"))

@@ -1,4 +1,4 @@
-"""Tests of fetching one page outside of a crawl."""
+"""Tests of fetching a single page outside of a crawl."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ URL = "http://a.localhost/reef"
 
 
 class Scripted(Space):
-    """Space with scripted pages; each takes a second, and its host rests for `rest` more."""
+    """Space with scripted pages, which take a second each; the host is paused for `rest` more seconds."""
 
     def __init__(self, pages: Mapping[str, Page], rest: float = 0.0) -> None:
         self.pages, self.rest = dict(pages), rest
@@ -85,7 +85,7 @@ def test_fetch_page_does_prerequisites_first() -> None:
     assert ("a", 2) == (visits[0].origin, visits[0].attempt)
 
 
-def test_fetch_page_refused_node() -> None:
+def test_fetch_page_of_denied_node_raises() -> None:
     space = Scripted({"a": OK})
     space.errands["a"] = [("denied", "http://a/robots.txt does not allow it")]
     with pytest.raises(InputError, match=r"^cannot use the example a: http://a/robots\.txt does not allow it$"):
@@ -100,7 +100,7 @@ def test_fetch_page_follows_redirects() -> None:
     assert ["redirect", "redirect", "ok"] == [visit.outcome for visit in visits]
 
 
-def test_fetch_page_refused_redirect_target() -> None:
+def test_fetch_page_of_denied_redirect_target_raises() -> None:
     space = Scripted({"a": to("b"), "b": OK})
     space.errands["b"] = [("denied", "not there")]
     with pytest.raises(InputError, match="cannot use the example a: not there"):
@@ -116,7 +116,7 @@ def test_fetch_page_limits_redirects(pages: dict[str, Page]) -> None:
     assert MAX_REQUESTS == len(space.asked)
 
 
-def test_fetch_page_keeps_delays() -> None:
+def test_fetch_page_waits_for_delays() -> None:
     space = Scripted({"a": to("b"), "b": OK}, rest=5.0)
     fetched(space)
     assert [0.0, 6.0] == pytest.approx([at for _, _, at in space.asked], abs=1e-5)
@@ -125,7 +125,7 @@ def test_fetch_page_keeps_delays() -> None:
 @pytest.mark.parametrize("rest", [301.0, NEVER])
 def test_fetch_page_gives_up_beyond_patience(rest: float) -> None:
     space = Scripted({"a": to("b"), "b": OK}, rest=rest)
-    with pytest.raises(InputError, match="cannot fetch the example a: its host can't be asked now"):
+    with pytest.raises(InputError, match="cannot fetch the example a: its host is not available now"):
         fetched(space)
     assert [0.0] == [at for _, _, at in space.asked]
 
@@ -171,7 +171,7 @@ def robots(body: str) -> ServedResponse:
     return ServedResponse(200, [("Content-Type", "text/plain")], body.encode())
 
 
-def test_example_page_from_web() -> None:
+def test_example_page_is_fetched_from_web() -> None:
     space = web({URL: html("<title>Reefs</title><p>Corals build reefs.")})
     _, page, visits = fetched(space, URL)
     assert ("Reefs", "Corals build reefs.") == (page.title, page.text)
@@ -181,24 +181,24 @@ def test_example_page_from_web() -> None:
     assert second.started - first.ended >= 1.0 - 1e-5
 
 
-def test_example_disallowed_by_robots() -> None:
+def test_example_disallowed_by_robots_raises() -> None:
     base = URL.rpartition("/")[0]
     space = web({URL: html("x"), f"{base}/robots.txt": robots("User-agent: *\nDisallow: /")})
     with pytest.raises(InputError, match=r"cannot use .*robots\.txt does not allow it"):
         fetched(space, URL)
 
 
-def test_example_with_unreadable_robots() -> None:
+def test_example_with_unreadable_robots_raises() -> None:
     base = URL.rpartition("/")[0]
     space = web({URL: html("x"), f"{base}/robots.txt": ServedResponse(500, [], b"")})
-    with pytest.raises(InputError, match="its host can't be asked now"):
+    with pytest.raises(InputError, match="its host is not available now"):
         fetched(space, URL)
     assert isinstance(space.transport, SimTransport)
     assert {"/robots.txt"} == {hit.path for hit in space.transport.log}
     assert len(space.transport.log) > 1
 
 
-def test_example_moved_to_another_host() -> None:
+def test_example_moved_to_another_host_is_followed() -> None:
     there = "http://b.localhost/reef"
     space = web({URL: ServedResponse(301, [("Location", there)], b""), there: html("<p>Reefs")})
     node, page, visits = fetched(space, URL)

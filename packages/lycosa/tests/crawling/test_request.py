@@ -60,7 +60,7 @@ def test_request_budget_and_command_of_refresh() -> None:
 
 
 def test_request_checks_own_objects() -> None:
-    with raises_input_error("bad-plugin", r"has no visit\(\)"):
+    with raises_input_error("bad-plugin", r"has no method visit\(\)"):
         CrawlRequest(Options(topic="coral", seeds=SEEDS), space=object())  # type: ignore[arg-type]
 
 

@@ -90,7 +90,7 @@ def test_saved_query_needs_no_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"search": ["find.test/?q={}"], "regex": "coral", "topic": ""}, "needs words to ask for"),
+    ({"search": ["find.test/?q={}"], "regex": "coral", "topic": ""}, "needs a query: give a topic in words"),
     ({"search": ["ftp://find.test/?q={}"]}, "is not a web address: write {}"),
     ({"search": [f"{ENGINE}/nowhere?q={{}}"]}, "cannot fetch the search http://find.test/nowhere.*404"),
     ({"search": [f"{ENGINE}/empty?q={{}}"]}, "gave no results: try other words"),

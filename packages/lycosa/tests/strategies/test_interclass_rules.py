@@ -140,7 +140,7 @@ def test_target_without_rules_adds_note() -> None:
     book = RuleBook()
     book.add("T", "A")
     rules = InterclassRules(book, ("T",))
-    assert ["no rule leads to T: links have the relevance of their page"] == rules.notes
+    assert ["no rule leads to T: links get the relevance of their page"] == rules.notes
     assert [0.3] == learn(rules, Table(), "page", ["link"], "A", relevance=0.3)
 
 
@@ -149,7 +149,7 @@ def test_target_without_rules_adds_note() -> None:
     [
         ({"targets": ("Phys",)}, "no rule has the class Phys; similar classes: Science/Physics"),
         ({"targets": ()}, "say which class is wanted with --target"),
-        ({"depth": 0}, "a path has 1 to 5 links"),
+        ({"depth": 0}, "'depth' is 0: it must be 1 to 5"),
         ({"period": 0}, "1 page or more"),
         ({"file": ""}, "lycosa train rules"),
         ({"file": "nowhere.tsv"}, "cannot read the rules"),
