@@ -49,7 +49,7 @@ from lycosa_lab.simulation import simulate
 from lycosa_lab.subjects import HuntSubject, subjects_of
 from lycosa_lab.trial_strategies import ORACLE, make_trial_strategy
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers"))
 
 from cluster_here import Together
 

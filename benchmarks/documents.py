@@ -9,9 +9,9 @@ we have (found), and the share of our words that it has (shared). Reading is tim
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
-import sys
 import time
 import unicodedata
 from collections import Counter, defaultdict
@@ -59,8 +59,9 @@ def other(file: Path, kind: str) -> str:
 def main() -> None:
     """Print a line for each file and for each kind."""
     sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0] * 6)
-    for name in sys.argv[1:]:
-        file = Path(name)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path)
+    for file in parser.parse_args().files:
         body, kind = file.read_bytes(), kind_by_extension(f"http://a.test/{file.name}")
         for _ in range(2):
             began = time.process_time()

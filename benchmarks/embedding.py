@@ -4,7 +4,7 @@
     python benchmarks/embedding.py --web                  # the embedded web, with its own queries as words
     python benchmarks/embedding.py --cost DIRECTORY       # CPU time per page, for HTML files
 
-The protocol is that of judges.py: all pages are ranked for each class. The topic is given as the class name with the
+All pages are ranked for each class. The topic is given as the class name with the
 four most characteristic words of ten of its pages, or as those ten pages, which are then excluded. `embedding` has
 learned its mean page from 300 pages, as in a crawl, of which a half or a fifth belong to the class; or it has learned
 nothing yet. `vector` has log tf, and idf from all pages. `--blind` removes lines with a text, for corpora that print
@@ -15,6 +15,7 @@ classes.
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import sys
 import time
@@ -25,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from judges import EXAMPLES, SAMPLE, Pages, classes, precision
 from numpy.typing import NDArray
 
 from lycosa.core.types import Page, Visit
@@ -37,6 +37,7 @@ from lycosa.text.tokens import fold, stem_all, stems
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.web.html import extract, read_body
 
+EXAMPLES, SAMPLE = 10, 300
 SHARES = (0.5, 0.2)
 LEXICAL = (1.0, 2.0, 4.0)
 THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
@@ -44,8 +45,8 @@ THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
 Column = NDArray[Any]
 
 
-class Texts(Pages):
-    """Pages of judges.py with their texts."""
+class Texts:
+    """Pages with their texts and bags of words."""
 
     def __init__(self, pages: Iterator[tuple[str, str, str]]) -> None:
         self.words, self.urls, self.bags, self.texts = Vocabulary(), [], [], []
@@ -61,6 +62,34 @@ class Texts(Pages):
         order = np.argsort(self.term, kind="stable")
         self.page, self.term, self.count = self.page[order], self.term[order], self.count[order]
         self.first = np.searchsorted(self.term, np.arange(len(self.words.terms) + 1))
+
+    def idf(self, pages: list[int]) -> Column:
+        """Return the idf that a vocabulary learns from these pages."""
+        frequency = np.zeros(len(self.words.terms))
+        for page in pages:
+            frequency[self.bags[page].ids] += 1
+        return np.log((len(pages) + 1) / (frequency + 0.5)) + 1.0
+
+    def scores(self, query: dict[int, float], idf: Column) -> Column:
+        """Return the cosine of each page with a query, for log tf."""
+        weights = (1 + np.log(self.count)) * idf[self.term]
+        norms = np.sqrt(np.bincount(self.page, weights**2, len(self.bags)))
+        dots = np.zeros(len(self.bags))
+        for term, weight in query.items():
+            here = slice(self.first[term], self.first[term + 1])
+            dots[self.page[here]] += weights[here] * weight * idf[term]
+        length = np.sqrt(sum((weight * idf[term]) ** 2 for term, weight in query.items()))
+        return dots / np.maximum(norms * length, 1e-12)
+
+    def centroid(self, pages: list[int]) -> Counter[int]:
+        """Return the mean of the pages' unit vectors."""
+        total: Counter[int] = Counter()
+        for page in pages:
+            vector = 1.0 + np.log(self.bags[page].counts)
+            vector /= np.sqrt(vector @ vector)
+            for term, value in zip(self.bags[page].ids.tolist(), vector.tolist(), strict=True):
+                total[term] += value / len(pages)
+        return total
 
     def spelt(self, pages: list[int], terms: list[int]) -> list[str]:
         """Return the most frequent spelling of each stem on some pages."""
@@ -100,6 +129,25 @@ def embedded() -> tuple[Texts, dict[str, set[int]], Callable[[str], str]]:
     return pages, found, web.query
 
 
+def classes(path: Path, urls: list[str]) -> dict[str, set[int]]:
+    """Return the pages of each class, including its subclasses."""
+    page_of = {url: number for number, url in enumerate(urls)}
+    found: dict[str, set[int]] = defaultdict(set)
+    for line in path.read_text("utf-8").split("\n")[1:]:
+        url, *label = line.split("\t")[:2]
+        if url in page_of and label:
+            for name in itertools.accumulate(label[0].split("/"), "{}/{}".format):
+                found[name].add(page_of[url])
+    return found
+
+
+def precision(scores: Column, relevant: Column) -> tuple[float, float]:
+    """Return the average precision, and the precision at the number of relevant pages."""
+    hits = relevant[np.argsort(-scores, kind="stable")]
+    at = np.flatnonzero(hits) + 1
+    return float(np.mean(np.arange(1, len(at) + 1) / at)), float(hits[: len(at)].mean())
+
+
 def rank(pages: Texts, topics: dict[str, list[int]], query_of: Callable[[str], str] | None) -> None:
     """Print the ranking quality of the judges."""
     everywhere = pages.idf(list(range(len(pages.bags))))
@@ -132,7 +180,7 @@ def rank(pages: Texts, topics: dict[str, list[int]], query_of: Callable[[str], s
             ("examples", dict(centroid.most_common(TERMS)), lambda learned=learned: EmbeddingJudge(examples=learned)),
             ("both", {}, lambda text=text, learned=learned: EmbeddingJudge(text, examples=learned)),
         ):
-            lexical = pages.scores(query, "log", everywhere) if query else np.zeros(len(rows))
+            lexical = pages.scores(query, everywhere) if query else np.zeros(len(rows))
             if query:
                 ranked[way, "vector"].append(precision(lexical[kept], relevant[kept]))
             plain = topic()

@@ -66,7 +66,7 @@ class Stream:
         relevance = 0.5 * chance.random() + 0.5 * promise if chance.random() < likely else 0.0
         classes = [[chance.choice(CLASSES), 0.8]]
         return Visit(
-            node, "page", "ok", self.picks, relevance=relevance, page_links=page_links, terms=self.words(),
+            node, "page", "ok", self.picks, relevance=relevance, links=page_links, terms=self.words(),
             data={"classes": classes, "target": relevance > 0.5},
         )  # fmt: skip
 

@@ -33,7 +33,7 @@ from lycosa.training.browse import train_browse
 from lycosa.training.page_loading import fetched_pages
 from lycosa.web.politeness import Politeness
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers"))
 
 from browsed_web import browse
 

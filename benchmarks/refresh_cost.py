@@ -7,6 +7,7 @@ CPU time. Pages are from the embedded changing web; long texts are made of its w
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import random
 import time
@@ -64,6 +65,7 @@ def text(words: list[str], a_line: int = 80) -> str:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     versions = pairs()
     size = sum(len(side.body) for pair in versions for side in pair) / (2 * len(versions))
     print(f"{len(versions)} pairs of pages, {size:,.0f} bytes each")

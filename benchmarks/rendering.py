@@ -35,7 +35,7 @@ from lycosa.core.options import Options
 from lycosa.spaces.making import wall_clock, web_space
 from lycosa.testweb import serve
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers"))
 
 from app_web import AppWeb
 

@@ -10,6 +10,7 @@ connections are compared with aiohttp's server with the same bodies in a diction
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import gzip
 import json
@@ -216,17 +217,19 @@ def main() -> None:
     if sys.argv[1:2] == ["--serve"]:
         asyncio.run(serve(sys.argv[2], Path(sys.argv[3])))
         return
-    records = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000_000
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("records", nargs="?", type=int, default=2_000_000)
+    records = parser.parse_args().records
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "large.warc.gz"
         synthesise(path, records)
         ours, theirs = measured(OURS, path, records), measured(DICTIONARY, path, records)
-        print(f"{records:,} captures, {LOOKUPS:,} look-ups, best of three\n")
+        print(f"{records:,} captures, {LOOKUPS:,} lookups, best of three\n")
         print(f"{'':<28}{'index':>12}{'dictionary':>14}{'ratio':>10}")
         for name, key, unit, scale in (
             ("start to first answer", "start", "s", 1.0),
-            ("a look-up, mean", "mean", "us", 1e6),
-            ("a look-up, 99 of 100 under", "p99", "us", 1e6),
+            ("a lookup, mean", "mean", "us", 1e6),
+            ("a lookup, 99 of 100 under", "p99", "us", 1e6),
             ("memory", "memory", "MB", 1e-6),
         ):
             mine, other = ours[key] * scale, theirs[key] * scale

@@ -28,7 +28,7 @@ from pathlib import Path
 import aiohttp
 
 from lycosa.testweb import Web, serve
-from lycosa.testweb.server import gaps, most_at_once
+from lycosa.testweb.server import gaps, max_in_flight
 from lycosa_server.people import accounts, tokens
 from lycosa_server.people.credentials import Passwords
 from lycosa_server.people.database import Database
@@ -249,7 +249,7 @@ def main() -> None:
         port = free_port()
         with served(data, port, given.people, given.database):
             browsers = asyncio.run(trial(f"http://127.0.0.1:{port}", made, web, given.seconds))
-        print_figures(browsers, gaps(world.log), most_at_once(world.log))
+        print_figures(browsers, gaps(world.log), max_in_flight(world.log))
 
 
 if __name__ == "__main__":

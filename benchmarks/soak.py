@@ -91,7 +91,7 @@ def soak(root: Path, given: argparse.Namespace) -> int:
     for party in now:  # without failures, so that everything queued is completed
         run_plan(Plan(len(journal.plans), party, now[party], now[party] + DAY / 4, idle=True), place, world, journal)
     checks = Checks(place, world, journal)
-    failures = checks.run(folded=len(checks.visits) if given.days >= 7 else 6)
+    failures = checks.run(replayed=len(checks.visits) if given.days >= 7 else 6)
     print_report(journal, checks, failures, end)
     if given.figure:
         given.figure.parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ from lycosa.spaces.web_space import WebSpace
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers"))
 
 from spam_farm import SpamWeb
 

@@ -155,7 +155,7 @@ def test_write_backup_of_a_damaged_crawl_names_it(tmp_path: Path, spoil: Callabl
     spoil(directory)
     with raises_input_error("bad-crawl") as caught:
         write_backup(settings, database, tmp_path / "b.tar")
-    assert f"the crawl in {directory}: " in str(caught.value)
+    assert f"{directory}: " in str(caught.value)
     assert why in str(caught.value)
     assert ".lycosa-backup" not in str(caught.value)
     assert [tmp_path / "data"] == list(tmp_path.iterdir())
