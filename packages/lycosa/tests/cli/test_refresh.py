@@ -52,7 +52,7 @@ def test_refresh_empty_value_resets_setting(crawl: Path) -> None:
     ("given", "why"),
     [
         ({"requests": -1}, "--requests is -1"),
-        ({"notify_every": "nan"}, "--notify-every is 'nan'"),
+        ({"notify_every": "nan"}, "'--notify-every' is 'nan'"),
         ({"notify": ["nonsense://secret"]}, "--notify: apprise does not know"),
         ({"feed_url": "nonsense"}, "--feed-url is 'nonsense'"),
     ],

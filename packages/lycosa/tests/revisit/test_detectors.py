@@ -331,11 +331,11 @@ def test_relevance_by_hand() -> None:
 def test_parse_detectors_unknown_name() -> None:
     assert ("tree", "digest") == parse_detectors("tree, digest tree")
     for wrong in ("md5", ["tree", "md5"]):
-        with pytest.raises(InputError, match="no detector 'md5': choose from digest, paper, main-text"):
+        with pytest.raises(InputError, match="unknown detector 'md5': choose from digest, paper, main-text"):
             parse_detectors(wrong)
-    with pytest.raises(InputError, match="no detector is named"):
+    with pytest.raises(InputError, match="no detector given"):
         parse_detectors(" ,")
-    with pytest.raises(InputError, match="no detector 'md5'"):
+    with pytest.raises(InputError, match="unknown detector 'md5'"):
         detector("md5")
 
 

@@ -112,7 +112,7 @@ def test_notifier_retries_failed_messages(tmp_path: Path, monkeypatch: pytest.Mo
     assert ["1 changed", "1 changed", "2 changed", "1 changed", "2 changed"] == [
         title.partition(":")[0] for _, title in sent.messages
     ]
-    assert [f"{ADDRESS}: down; tried again with the next changes"] * 2 == notes
+    assert [f"{ADDRESS}: down; retried with the next changes"] * 2 == notes
     log.close()
 
 

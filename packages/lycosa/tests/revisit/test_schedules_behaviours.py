@@ -33,7 +33,7 @@ def test_behaviours_patterns_are_searched_in_url() -> None:
 def test_behaviours_invalid_pattern_or_period() -> None:
     with pytest.raises(InputError, match=r"'\(' is not a regular expression"):
         Behaviours(now=["("])
-    with pytest.raises(InputError, match="looked at frequently is 'often'"):
+    with pytest.raises(InputError, match="'frequent' is 'often'"):
         Behaviours(frequent="often")
 
 

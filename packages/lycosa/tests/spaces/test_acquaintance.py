@@ -62,7 +62,7 @@ def test_acquaintance_space_passes_checks() -> None:
 
 @pytest.mark.parametrize(
     ("receiver", "misjudged", "complaint"),
-    [("zoe", 0.0, "nothing is known of the receiver 'zoe'"), ("dan", -1.0, "misjudged is -1.0: it must be 0")],
+    [("zoe", 0.0, "the receiver 'zoe' has no traits"), ("dan", -1.0, "'misjudged' is -1.0: it must be 0")],
 )
 def test_acquaintance_space_invalid_parameters(receiver: str, misjudged: float, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):

@@ -64,7 +64,7 @@ def test_gossip_space_passes_checks() -> None:
 
 
 def test_gossip_space_invalid_shares() -> None:
-    with pytest.raises(ValueError, match=r"known is 2.* from 0 to 1"):
+    with pytest.raises(ValueError, match=r"'known' is 2.* from 0 to 1"):
         GossipSpace(OVERLAY, DOCUMENTS, known=2.0)
 
 

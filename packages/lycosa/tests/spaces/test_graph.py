@@ -93,7 +93,7 @@ def test_links_file_invalid_row(links: str, complaint: str, tmp_path: Path) -> N
     [
         ("a\t1\nb\n", "line 2: 'b' is not a node, a tab, and its score"),
         ("a\tmuch\n", "line 1: the score is 'much'"),
-        ("a\t1\na\t2\n", "line 2: 'a' has a score already"),
+        ("a\t1\na\t2\n", "line 2: 'a' has two relevances"),
     ],
 )
 def test_scores_file_invalid_row(scores: str, complaint: str, files: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ def test_make_space_by_name(tmp_path: Path) -> None:
 
 
 def test_make_space_web_takes_no_parameters() -> None:
-    with pytest.raises(Exception, match="web has no parameter 'delay'"):
+    with pytest.raises(Exception, match="the web space has no parameter 'delay'"):
         make_space(Options(space="web,delay=3"), lambda: 0.0)
 
 

@@ -19,7 +19,7 @@ from lycosa.core.types import Task, Visit
 from lycosa.spaces.search_form import SearchFormSpace, letters
 from lycosa.spaces.web_space import WebSpace
 from lycosa.store.log import SqliteLog
-from lycosa.testweb import ServedResponse, Server, Web, gaps, most_at_once, serve
+from lycosa.testweb import ServedResponse, Server, Web, gaps, max_in_flight, serve
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.text.keywords import keywords
 from lycosa.web.politeness import Politeness
@@ -314,7 +314,7 @@ def test_node_invalid_keyword(text: str) -> None:
     [
         ("url=http://a.test/search", "needs {} where the keyword is"),
         ("url=http://a.test/{}/{}", "needs {} where the keyword is"),
-        ("url=ftp://a.test/{}", "must be a web address"),
+        ("url=ftp://a.test/{}", "must be a web URL"),
         ("url=http://a.test/{},record=(", "not a regular expression"),
         ("url=http://a.test/{},pages=0", "1 or more"),
         ("url=http://a.test/{},count=old", "new or all"),
@@ -371,7 +371,7 @@ def test_form_is_queried_politely(server: Server) -> None:
     )
     assert 7 == len(visits) == len(server.log)
     assert gaps(server.log)["old-library.localhost"] > 0.1
-    assert {"old-library.localhost": 1} == most_at_once(server.log)
+    assert {"old-library.localhost": 1} == max_in_flight(server.log)
 
 
 def test_topic_limits_records() -> None:

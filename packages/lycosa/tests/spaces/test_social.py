@@ -152,7 +152,7 @@ def test_server_defaults_to_https() -> None:
 
 
 def test_social_invalid_parameters() -> None:
-    with pytest.raises(InputError, match="pages=0: at least one"):
+    with pytest.raises(InputError, match="pages=0: it must be 1 or more"):
         space("social.example", more=",pages=0")
     with pytest.raises(InputError, match="social needs server"):
         make_space(Options(space="social"), Time())
@@ -545,15 +545,15 @@ STATUS = {"account": {"id": "1", "acct": "a"}, "visibility": "public", "content"
 @pytest.mark.parametrize(
     ("body", "headers", "outcome", "note"),
     [
-        (b"", {}, "invalid", "no JSON"),
-        (b"[{", {}, "invalid", "no JSON"),
-        (b"[" * 100_000, {}, "invalid", "no JSON"),
-        (b"\xff\xfe\xfa", {}, "invalid", "no JSON"),
-        (b"1" * 10_000, {}, "invalid", "no JSON"),
-        (b"null", {}, "invalid", "no list of statuses"),
-        (b"{}", {}, "invalid", "no list of statuses"),
+        (b"", {}, "invalid", "not JSON"),
+        (b"[{", {}, "invalid", "not JSON"),
+        (b"[" * 100_000, {}, "invalid", "not JSON"),
+        (b"\xff\xfe\xfa", {}, "invalid", "not JSON"),
+        (b"1" * 10_000, {}, "invalid", "not JSON"),
+        (b"null", {}, "invalid", "without a list of statuses"),
+        (b"{}", {}, "invalid", "without a list of statuses"),
         (b'{"error": "Try \\u001b[31mlater"}', {}, "invalid", "Try [31mlater"),
-        (b"<html><a href=/x>Log in</a></html>", {"Content-Type": "text/html"}, "unwanted", "HTML in place of JSON"),
+        (b"<html><a href=/x>Log in</a></html>", {"Content-Type": "text/html"}, "unwanted", "HTML instead of JSON"),
         (b"\x89PNG", {"Content-Type": "image/png"}, "unwanted", "image/png"),
         (b" " * 4_000_001, {}, "invalid", "longer than 4,000,000 bytes"),
         (gzip.compress(b" " * 9_000_000), {"Content-Encoding": "gzip"}, "invalid", "longer than 4,000,000 bytes"),
@@ -667,7 +667,7 @@ def test_redirect_to_other_server_is_not_followed(network: Network, server: Mast
         server.answers["/api/v1/accounts/lookup"] = (302, b"", {"Location": elsewhere})
         visits = list(crawl(server, ["alice"]))
         assert "invalid" == visits[-1].outcome
-        assert f"sends us to {elsewhere}, which is not the API of {server.url}" == visits[-1].note
+        assert f"redirects to {elsewhere}, which is not the API of {server.url}" == visits[-1].note
         assert not other.requests
 
 

@@ -283,8 +283,8 @@ class Behaviours:
         infrequent: float | str = "30d",
     ) -> None:
         self._patterns = [compile_patterns(patterns) for patterns in (now, always, frequently, infrequently)]
-        self.frequent = parse_duration(frequent, "the period of pages to be looked at frequently")
-        self.infrequent = parse_duration(infrequent, "the period of pages to be looked at infrequently")
+        self.frequent = parse_duration(frequent, "frequent")
+        self.infrequent = parse_duration(infrequent, "infrequent")
 
     def number(self, url: str) -> int:
         for number, patterns in enumerate(self._patterns):
