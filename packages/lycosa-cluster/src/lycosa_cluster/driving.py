@@ -120,7 +120,6 @@ async def _sending(shard: Shard, receiver: int, call: Call) -> None:
 
 
 def _max_delay(shard: Shard) -> float:
-    """Return the seconds that reports and links may wait."""
     return max(0, shard.total - SMALL_CRAWL_PAGES) / PAGES_PER_SECOND_OF_WAITING
 
 

@@ -195,7 +195,6 @@ _WORDLESS, _NOWHERE = Terms(), ArchivePlace()
 
 
 def _some(links: Links, chosen: list[int]) -> Links:
-    """Return some of a page's links."""
     places = np.array(chosen, np.intp)
     columns = (links.urls, links.anchors, links.contexts, links.rels, links.paths)
     urls, anchors, contexts, rels, paths = ([column[at] for at in chosen] if column else [] for column in columns)

@@ -123,7 +123,6 @@ class ClusterCrawl:
         return Directory.open(self.path)
 
     def _save_options(self, directory: Directory) -> None:
-        """Write changed options to crawl.toml, after all validation."""
         if self.request.resuming and vars(directory.options) != vars(self.request.options):
             directory.options = self.request.options
             directory.save()

@@ -306,7 +306,6 @@ class Merger:
         return max(self._picks + 20, math.ceil(1.1 * self._picks))
 
     def _new_events(self, shard: int, log: SqliteLog, end: int) -> Iterator[tuple[float, int, Event]]:
-        """Yield the new events of a shard with increasing times."""
         last = -math.inf
         wanted = f"seq > ? AND seq <= ? AND (kind IN ('seed', 'setting') OR {VISITS})"  # labels originate here
         for event in log.events(wanted, given=(self.cursors[shard], end)):
@@ -369,7 +368,6 @@ class Merger:
             self._same.pop(visit.node, None)
 
     def _link(self, shard: int, file: str) -> None:
-        """Link a file of a shard's archive in the crawl's archive."""
         if file in self._linked:
             return
         self._linked.add(file)

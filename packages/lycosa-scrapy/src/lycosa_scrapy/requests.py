@@ -77,7 +77,6 @@ class RequestSerializer:
         return kind(url, **{name: value for name, value in values.items() if name in kind.attributes and name != "url"})
 
     def _name(self, attribute: str, function: Callable[..., Any] | str | None) -> str | None:
-        """Return the name of a callback in the spider."""
         if function is None or isinstance(function, str):
             return function
         if getattr(function, "__self__", None) is self.spider:

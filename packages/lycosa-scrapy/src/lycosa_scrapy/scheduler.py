@@ -279,7 +279,6 @@ class Scheduler(BaseScheduler):
         return node in self.engine.table.row_of or node in self._pending_nodes
 
     def _repeated_name(self, node: str) -> str:
-        """Return a name for a repeated request of a known node."""
         number = 1
         while self._is_known(name := f"{node}#again-{number}"):
             number += 1
@@ -299,7 +298,6 @@ class Scheduler(BaseScheduler):
             self.crawler.stats.inc_value(name, number)
 
     def _admit(self, node: str, request: Request) -> None:
-        """Record a request without a page at once."""
         form = self._form(node, request, request.priority)
         seed = Seed(node, self.engine.clock(), data={REQUESTS: request_data([(node, form, _spelled(node, request))])})
         try:

@@ -18,7 +18,7 @@ from hosts_here import HostsHere
 from lycosa.core.types import Label, ModelUpdate, Setting, Visit
 from lycosa.judges.base import RELEVANCES
 from lycosa.store.log import NAME, VISITS, SqliteLog
-from lycosa.testweb.server import gaps, most_at_once
+from lycosa.testweb.server import gaps, max_in_flight
 from lycosa_cluster.splitting import shard_count, shard_path
 from lycosa_server.crawler import process as process_module
 from lycosa_server.crawler.running import count_pages
@@ -90,7 +90,7 @@ def test_cluster_crawl_behaves_like_a_local_one(tmp_path: Path) -> None:
         assert bench.row(crawl)["pages"] == len(bench.collected(crawl))
         for host in ("reef.localhost", "atoll.test.localhost"):
             assert gaps(bench.server.log)[host] >= DELAY
-            assert 1 == most_at_once(bench.server.log)[host]
+            assert 1 == max_in_flight(bench.server.log)[host]
 
         assert SHARDS == shard_count(directory)
         looks = [visit async for visit in lycosa.refresh(directory, everything=True, requests=6) if visit.follows]

@@ -22,7 +22,7 @@ from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.strategies.rulebook import RuleBook
 from lycosa.testweb.reply import ServedResponse
-from lycosa.testweb.server import gaps, most_at_once
+from lycosa.testweb.server import gaps, max_in_flight
 from lycosa.text.bags import Bags
 from lycosa.web.signing import Identity
 from lycosa_server.crawler import running as running_module
@@ -76,7 +76,7 @@ def test_process_shares_politeness_between_crawls(tmp_path: Path) -> None:
         await bench.until(progressed)
         await bench.stop()
         assert gaps(bench.server.log)["reef.localhost"] >= DELAY
-        assert 1 == most_at_once(bench.server.log)["reef.localhost"]
+        assert 1 == max_in_flight(bench.server.log)["reef.localhost"]
         assert spread <= 6
         assert all(len(bench.collected(crawl)) >= 12 for crawl in made)
 

@@ -189,7 +189,7 @@ def test_replay_command_port_in_use(tmp_path: Path, fails: Fails) -> None:
 
 def test_replay_command_missing_or_invalid_file(tmp_path: Path, fails: Fails) -> None:
     (tmp_path / "x.warc").write_text("hello")
-    assert "there is no " in fails("replay", tmp_path / "none.warc")
+    assert "does not exist" in fails("replay", tmp_path / "none.warc")
     assert "contains no WARC records" in fails("replay", tmp_path / "x.warc")
 
 

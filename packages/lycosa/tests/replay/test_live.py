@@ -160,13 +160,13 @@ def test_recorder_continues_record_for_training(site: int, tmp_path: Path) -> No
 
 
 def test_recorder_raises_for_unwritable_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot write the record .*: No such file"):
+    with pytest.raises(InputError, match="No such file"):
         Recorder(tmp_path / "nowhere" / "record.jsonl")
 
 
 def test_recorder_refuses_other_files(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("Dear Ann")
-    with pytest.raises(InputError, match="is not a record of browsing: it is left as it is"):
+    with pytest.raises(InputError, match="is not a record"):
         Recorder(tmp_path / "letter.txt")
     with pytest.raises(InputError, match="is not a file"):
         Recorder(tmp_path)

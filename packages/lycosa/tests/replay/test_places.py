@@ -26,7 +26,7 @@ def test_archives_lists_files_of_directories_once(tmp_path: Path) -> None:
 
 
 def test_archives_raises_for_missing_path(tmp_path: Path) -> None:
-    with raises_input_error("missing-file", "there is no"):
+    with raises_input_error("missing-file", "none.warc"):
         archives([tmp_path / "none.warc"])
 
 

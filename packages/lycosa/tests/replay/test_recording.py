@@ -220,7 +220,7 @@ def test_find_revisits_of_own_archive(tmp_path: Path) -> None:
 def test_recording_raises_for_unusable_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     path = write(tmp_path / "a.warc", record("x", b"software: x", kind="warcinfo"))
-    for named, why in ((tmp_path / "none", "there is no"), (tmp_path / "empty", "no WARC files in"), (path, "no page")):
+    for named, why in ((tmp_path / "none", "does not exist"), (tmp_path / "empty", "no WARC files in"), (path, "no page")):
         with pytest.raises(InputError, match=why):
             Recording([named])
 

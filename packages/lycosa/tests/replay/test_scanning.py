@@ -216,5 +216,5 @@ def test_scan_other_files_without_records(tmp_path: Path, junk: bytes) -> None:
 def test_scan_refuses_file_compressed_in_one_piece(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(gzip.compress(b"".join(map(record, URLS))))
-    with pytest.raises(InputError, match=r"compressed in one piece.*unpack it"):
+    with pytest.raises(InputError, match=r"compressed .*unpack it"):
         walk(path)

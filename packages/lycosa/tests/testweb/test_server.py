@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lycosa.testweb import ServedRequest, Server, Web, gaps, most_at_once, serve
+from lycosa.testweb import ServedRequest, Server, Web, gaps, max_in_flight, serve
 from patient_loop import run_patient
 
 CORAL = "marine biology/coral reefs"
@@ -124,17 +124,17 @@ def test_server_handles_hosts_concurrently() -> None:
             return server.log
 
     log = run_patient(scenario())
-    assert list(most_at_once(log).values()) == [5]
+    assert list(max_in_flight(log).values()) == [5]
     assert [pytest.approx(0.05)] * 5 == [hit.ended - hit.started for hit in log]
 
 
-def test_gaps_and_most_at_once_by_host() -> None:
+def test_gaps_and_max_in_flight_by_host() -> None:
     def hit(host: str, started: float, ended: float) -> ServedRequest:
         return ServedRequest(host, "/", 200, started, ended, "GET", "", 0)
 
     log = [hit("a", 5, 6), hit("a", 1, 3), hit("b", 1, 9), hit("a", 2.5, 5), hit("c", 0, 1), hit("c", 1, 2)]
     assert gaps(log) == {"a": 1.5, "b": float("inf"), "c": 1}
-    assert most_at_once(log) == {"a": 2, "b": 1, "c": 1}
+    assert max_in_flight(log) == {"a": 2, "b": 1, "c": 1}
 
 
 def test_serve_raises_for_port_in_use(server: Server) -> None:

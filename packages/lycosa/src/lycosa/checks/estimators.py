@@ -23,7 +23,6 @@ MakeEstimator: TypeAlias = Callable[[], Estimator]
 
 
 def _taught(make: MakeEstimator) -> tuple[Estimator, Table]:
-    """Return a fresh estimator that has learned the visits, and their table."""
     estimator, table = make(), Table()
     for step in steps(table):
         estimator.learn(step, table)
@@ -237,7 +236,6 @@ def links_without_words(make: MakeEstimator) -> None:
 
 
 def _learn(make: MakeEstimator, visit: Visit) -> None:
-    """Let a fresh estimator learn a single visit, and rank its links."""
     estimator, table = make(), Table()
     table.add_seed(visit.node)
     step = table.absorb(visit)

@@ -44,7 +44,6 @@ async def passed_async(check: Callable[[Space, str], Awaitable[None]], space: Sp
 
 @contextmanager
 def _named(check: Callable[..., object]) -> Iterator[None]:
-    """Add the check's name and description to any failure."""
     name = getattr(check, "__name__", "")
     try:
         yield

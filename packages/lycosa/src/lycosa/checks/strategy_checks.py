@@ -29,7 +29,6 @@ def _frontier(strategy: Strategy, table: Table) -> Frontier:
 
 
 def _pruned(frontier: Frontier, row: int) -> bool:
-    """Return whether every ranking prunes the row."""
     rankings = getattr(frontier, "arms", [frontier])
     return all(
         row < len(one.priority) and -math.inf < one.priority[row] <= PRUNED for one in rankings

@@ -140,7 +140,6 @@ def revisits(table: Table) -> Iterator[Visit]:
 
 
 def _again(visit: Visit, table: Table) -> Visit:
-    """Turn a visit into a revisit, with a word that is new to the crawl."""
     visit.kind, visit.data = "revisit", {**visit.data, "follows": 1.0}
     if visit.outcome == "ok":
         id_of = {stem: number for number, stem in enumerate(table.stems)}

@@ -175,7 +175,9 @@ class _Live(Connection):
                 await self._stream(request, url, answer, is_page)
         except (aiohttp.ClientError, OSError, ValueError, TimeoutError) as error:
             self.proxy.tally["failed"] += 1
-            self._say(request, 502, proxy_pages.out_of_reach(url, str(transport.failure(error, ""))), "out-of-reach")
+            self._send_page(
+                request, 502, proxy_pages.out_of_reach(url, str(transport.failure(error, ""))), "out-of-reach"
+            )
         finally:
             self.working = None
         self._next()
@@ -257,25 +259,25 @@ class _Live(Connection):
     def _speak(self, request: Request, path: str) -> None:
         proxy, authority = self.proxy, self.proxy.authority
         if path == "/":
-            self._say(request, 200, proxy_pages.browsing(proxy), "browsing", (b"Cache-Control", b"no-store"))
+            self._send_page(request, 200, proxy_pages.browsing(proxy), "browsing", (b"Cache-Control", b"no-store"))
         elif path == "/ca.pem":
             self._send(request, 200, b"", [(b"Content-Type", b"application/x-x509-ca-cert")], authority.public)
         elif request.method == "POST" and self._label(path):
             self._send(request, 303, b"", [(b"Location", b"/"), mark("labelled")], b"")
         else:
-            self._say(
+            self._send_page(
                 request, 404, proxy_pages.page("Not here", "<p>There is nothing under this address.</p>"), "not-here"
             )
 
     def _label(self, path: str) -> bool:
         """Apply a path /label/TOKEN/NUMBER/yes; return whether it was one."""
         recorder = self.proxy.recorder
-        said = re.fullmatch(r"/label/([\w-]+)/(\d{1,9})/(yes|no)", path, re.ASCII)
-        if said is None or not secrets.compare_digest(said[1], self.proxy.token):
+        label = re.fullmatch(r"/label/([\w-]+)/(\d{1,9})/(yes|no)", path, re.ASCII)
+        if label is None or not secrets.compare_digest(label[1], self.proxy.token):
             return False
-        if int(said[2]) >= len(recorder.opened):
+        if int(label[2]) >= len(recorder.opened):
             return False
-        recorder.label(int(said[2]), said[3] == "yes")
+        recorder.label(int(label[2]), label[3] == "yes")
         return True
 
 

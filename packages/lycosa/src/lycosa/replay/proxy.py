@@ -130,14 +130,14 @@ class Connection(asyncio.Protocol):
         self.to_skip = 0
         self.tunnel = ""  # https://host:port, from a CONNECT
         self.blocked = False
-        self.is_stranger = True
+        self.is_other_user = True
         self.working: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         self.proxy.connections.add(self)
-        self.is_stranger = not self.proxy.password and not is_own_user(transport)
+        self.is_other_user = not self.proxy.password and not is_own_user(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.transport = None
@@ -177,7 +177,7 @@ class Connection(asyncio.Protocol):
             del self.buffer[: end + 4]
             if not request.sane:
                 self._refuse(400)
-            elif self.is_stranger:
+            elif self.is_other_user:
                 self.proxy.tally["strangers"] += 1
                 self._refuse(403, b"This proxy serves only the user who started it: start one of your own.\n")
             elif not self.tunnel and not self.proxy.admits(request):
@@ -188,7 +188,6 @@ class Connection(asyncio.Protocol):
                 self._answer(request)
 
     def _answer(self, request: Request) -> None:
-        """Answer a request, at once or in a task set as `working`."""
         raise NotImplementedError
 
     def _connect(self, request: Request) -> None:
@@ -223,8 +222,8 @@ class Connection(asyncio.Protocol):
         self.transport = secure
         self._next()
 
-    def _say(self, request: Request, status: int, said: bytes, called: str, *more: tuple[bytes, bytes]) -> None:
-        self._send(request, status, b"", [(b"Content-Type", b"text/html; charset=utf-8"), mark(called), *more], said)
+    def _send_page(self, request: Request, status: int, body: bytes, called: str, *more: tuple[bytes, bytes]) -> None:
+        self._send(request, status, b"", [(b"Content-Type", b"text/html; charset=utf-8"), mark(called), *more], body)
 
     def _send(self, request: Request, status: int, reason: bytes, headers: Headers, body: bytes) -> None:
         if self.transport is None or self.transport.is_closing():
@@ -240,12 +239,12 @@ class Connection(asyncio.Protocol):
         if not request.keep:
             self.transport.close()
 
-    def _refuse(self, status: int, said: bytes = b"", more: bytes = b"") -> None:
+    def _refuse(self, status: int, body: bytes = b"", more: bytes = b"") -> None:
         """Send an error with optional header lines that end with CRLF; then close the connection."""
         assert self.transport is not None
         self.proxy.tally["refused"] += 1
         head = b"HTTP/1.1 %d %b\r\n%bContent-Length: %d\r\nConnection: close\r\n\r\n"
-        self.transport.write(head % (status, _REASONS[status], more, len(said)) + said)
+        self.transport.write(head % (status, _REASONS[status], more, len(body)) + body)
         self.transport.close()
 
     def _ask_password(self, request: Request) -> None:
@@ -265,7 +264,7 @@ class _Replaying(Connection):
             self.to_skip = request.body
         if request.method not in ("GET", "HEAD"):
             self.proxy.tally["refused"] += 1
-            self._say(request, 405, proxy_pages.only_get(request.method), "only-get", (b"Allow", b"GET, HEAD"))
+            self._send_page(request, 405, proxy_pages.only_get(request.method), "only-get", (b"Allow", b"GET, HEAD"))
             return
         url = request.url(self.tunnel)
         own = self.proxy.own_path(url)
@@ -273,11 +272,11 @@ class _Replaying(Connection):
         if own and not spots:
             self._speak(request, own)
         elif spots and spots[0].cost > AT_ONCE:
-            self.working = asyncio.ensure_future(self._read_aside(request, url, spots))
+            self.working = asyncio.ensure_future(self._read_in_thread(request, url, spots))
         else:
             self._deliver(request, url, self.proxy.answer(url, spots))
 
-    async def _read_aside(self, request: Request, url: str, spots: list[Spot]) -> None:
+    async def _read_in_thread(self, request: Request, url: str, spots: list[Spot]) -> None:
         try:
             answer = await asyncio.to_thread(self.proxy.answer, url, spots)
         finally:
@@ -296,32 +295,32 @@ class _Replaying(Connection):
                 self._send(request, found.status, found.reason, headers, found.body)
         elif found is not None:
             tally["damaged"] += 1
-            self._say(request, 502, proxy_pages.damaged(url, str(found)), "damaged")
+            self._send_page(request, 502, proxy_pages.damaged(url, str(found)), "damaged")
         else:
             tally["missing"] += 1
             if url.partition("://")[2].partition("/")[2] == "robots.txt":
                 kind = (b"Content-Type", b"text/plain")
                 self._send(request, 404, b"", [kind, mark("not-recorded")], b"not recorded\n")
             else:
-                self._say(request, 404, proxy_pages.not_recorded(url), "not-recorded")
+                self._send_page(request, 404, proxy_pages.not_recorded(url), "not-recorded")
 
     def _speak(self, request: Request, path: str) -> None:
         proxy, authority = self.proxy, self.proxy.authority
         if path == "/":
-            self._say(request, 200, proxy_pages.start(proxy), "start")
+            self._send_page(request, 200, proxy_pages.start(proxy), "start")
         elif path == "/ca.pem":
             self._send(request, 200, b"", [(b"Content-Type", b"application/x-x509-ca-cert")], authority.public)
         else:
-            self._say(request, 404, proxy_pages.not_recorded(path), "not-recorded")
+            self._send_page(request, 404, proxy_pages.not_recorded(path), "not-recorded")
 
 
 def new_password() -> str:
     return secrets.token_urlsafe(16)
 
 
-def mark(said: str) -> tuple[bytes, bytes]:
+def mark(name: str) -> tuple[bytes, bytes]:
     """Return the header that marks the proxy's own responses."""
-    return b"X-Lycosa", said.encode()
+    return b"X-Lycosa", name.encode()
 
 
 class Request:

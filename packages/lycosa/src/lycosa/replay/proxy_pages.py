@@ -65,7 +65,7 @@ def browsing(proxy: RecordingProxy) -> bytes:
     """Return the list of opened pages, newest first, with label buttons."""
     record, opened, certificate = str(proxy.recorder.path), proxy.recorder.opened, str(proxy.authority.path)
     rows = "\n".join(
-        f"<tr><td>{_said(number, proxy.token, each.relevant)}</td>"
+        f"<tr><td>{_label_buttons(number, proxy.token, each.relevant)}</td>"
         f'<td><a href="{escape(each.url)}">{escape(each.title or each.url)}</a><br>'
         f"<small>{escape(each.url)}</small></td></tr>"
         for number, each in list(enumerate(opened))[-SHOWN:][::-1]
@@ -82,7 +82,7 @@ def browsing(proxy: RecordingProxy) -> bytes:
     )
 
 
-def _said(number: int, token: str, relevant: bool | None) -> str:
+def _label_buttons(number: int, token: str, relevant: bool | None) -> str:
     """Return two buttons; the current label is marked."""
     return "".join(
         f'<form method="post" action="/label/{token}/{number}/{word}"><button{" disabled" if relevant is means else ""}'

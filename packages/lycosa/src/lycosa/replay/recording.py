@@ -179,7 +179,6 @@ class Recording:
         return self.answer(url, self.locate(url, at))
 
     def _with_body(self, revisit: RecordedAnswer) -> RecordedAnswer:
-        """Return a revisit with the parts it omits."""
         if revisit.status in range(300, 400) and not revisit.unchanged:
             return revisit  # its headers are sufficient
         for original in self._originals(revisit):

@@ -55,13 +55,13 @@ def segments(path: Path, size: int) -> list[tuple[int, int]]:
     return spans
 
 
-def scan(path: Path, segment: tuple[int, int], into: Captures, tell: ScanProgress) -> int:
+def scan(path: Path, segment: tuple[int, int], into: Captures, progress: ScanProgress) -> int:
     """Add the captures of a segment; return the offset up to which it is complete."""
     begin, end = segment
     if begin == end:
         return end
     with open(path, "rb") as file:
-        return _Walk(_FilePart(file.fileno(), end), path, begin, into, tell).note_all()
+        return _Walk(_FilePart(file.fileno(), end), path, begin, into, progress).note_all()
 
 
 class _FilePart:
@@ -86,8 +86,8 @@ class _FilePart:
 
 
 class _Walk:
-    def __init__(self, part: _FilePart, path: Path, begin: int, into: Captures, tell: ScanProgress) -> None:
-        self.part, self.path, self.begin, self.into, self.tell = part, path, begin, into, tell
+    def __init__(self, part: _FilePart, path: Path, begin: int, into: Captures, progress: ScanProgress) -> None:
+        self.part, self.path, self.begin, self.into, self.progress = part, path, begin, into, progress
         self.magic = GZIP if part.read(begin, 2) == GZIP[:2] else PLAIN
 
     def note_all(self) -> int:
@@ -113,12 +113,11 @@ class _Walk:
         return whole
 
     def _records(self, start: int) -> Iterator[tuple[Any, int]]:
-        """Yield records from an offset on, with their offsets."""
         window = _Window(self.part, start)
         for number, record in enumerate(ArchiveIterator(window, parse_http=False, inplace=True)):
             here = start + record.stream_pos
             if number % 4096 == 0:
-                self.tell(here, len(self.into))
+                self.progress(here, len(self.into))
             yield record, here
 
     def _check(self, place: int) -> None:

@@ -12,7 +12,7 @@ can be scored, and its server logs every request, so the crawler's behaviour can
 
 from lycosa.testweb.embedded_web import Web
 from lycosa.testweb.reply import ServedResponse
-from lycosa.testweb.server import ServedRequest, Server, gaps, most_at_once, serve
+from lycosa.testweb.server import ServedRequest, Server, gaps, max_in_flight, serve
 from lycosa.testweb.traps import Trap
 
-__all__ = ["ServedRequest", "ServedResponse", "Server", "Trap", "Web", "gaps", "most_at_once", "serve"]
+__all__ = ["ServedRequest", "ServedResponse", "Server", "Trap", "Web", "gaps", "max_in_flight", "serve"]

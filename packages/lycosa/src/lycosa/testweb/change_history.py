@@ -398,7 +398,6 @@ def _add_link(state: State, n: int, at: float, subject: ChangingPage, graph: Sit
 
 
 def _turn(state: State, n: int, code: int, subject: ChangingPage, graph: SiteGraph) -> dict[str, Any]:
-    """Rewrite all paragraphs on another topic, or back on the first."""
     others = [t for t in range(len(TOPICS)) if subject_of(t) != subject_of(subject.topic)]
     topic = others[code // 100 % len(others)] if state.turns % 2 == 0 else subject.topic
     blocks = tuple(Block(n, i, topic) for i in range(max(_FEWEST, min(8, state.first))))

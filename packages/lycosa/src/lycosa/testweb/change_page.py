@@ -189,14 +189,14 @@ class Press:
         return f'<aside class="teaser">\n<h2>Also today</h2>\n<ul>\n{links}\n</ul>\n</aside>\n'
 
     def _meta(self, dress: Dress) -> str:
-        said = []
+        parts = []
         if dress.stamp:
-            said.append(f"Last updated {dress.stamp}.")
+            parts.append(f"Last updated {dress.stamp}.")
         if dress.views:
-            said.append(f"{dress.views:,} views.")
+            parts.append(f"{dress.views:,} views.")
         if dress.minutes:
-            said.append(f"Updated {dress.minutes} minute{'s' if dress.minutes > 1 else ''} ago.")
-        return f'<p class="meta">{" ".join(said)}</p>\n' if said else ""
+            parts.append(f"Updated {dress.minutes} minute{'s' if dress.minutes > 1 else ''} ago.")
+        return f'<p class="meta">{" ".join(parts)}</p>\n' if parts else ""
 
     def missing(self, host: int) -> bytes:
         site, about = self.composer.site(host), subject_name(self.graph.subject[host])

@@ -218,7 +218,7 @@ class ChangingWeb(Web):
         if status != "there":
             gone = 410 if status == "gone" and stir(self.key, "gone", place.subject.page) % 2 else 404
             return finish(self._missing(host, gone), headers)
-        document = self._told(host, place, t, version)
+        document = self._document_at(host, place, t, version)
         if any(name.lower() in ("if-none-match", "if-modified-since") for name in headers):
             reply = finish(document, headers)
             if reply.status == 304:  # skip writing the page
@@ -229,7 +229,7 @@ class ChangingWeb(Web):
         """Return the document of a page at the current time, for instance for a copy."""
         host = self._graph.section(page).host
         place, t = _Place(self._clean_subject(page)), self.clock()
-        return self._printed_at(host, place, t, 0, self._told(host, place, t, 0))
+        return self._printed_at(host, place, t, 0, self._document_at(host, place, t, 0))
 
     def _other(self, host: int, name: str, path: str, version: int) -> ServedDocument:
         document = self._document(name, path, version)
@@ -285,7 +285,7 @@ class ChangingWeb(Web):
         real = [edit.at for edit in self.history.edits(subject, t) if edit.real]
         return self.history.when(real[-1] if real else self.history.origin(subject))
 
-    def _told(self, host: int, place: _Place, t: float, version: int) -> ServedDocument:
+    def _document_at(self, host: int, place: _Place, t: float, version: int) -> ServedDocument:
         """Return the document with the host's headers, without its body."""
         subject = place.subject
         plain = self._manners(subject.page)
@@ -299,11 +299,11 @@ class ChangingWeb(Web):
             beat = (self.history.minute(t), version if moving == "fetch" else 0)
             touched = max(touched, t if moving == "fetch" else self.history.when(beat[0] / 1440))
         way = self._validators[host]
-        said: dict[str, tuple[object, ...]] = {"honest": (every, *beat), "weak": (real,), "stuck": ()}
-        said |= {"restless": (every, version, t), "hourly": (every, *beat, self.history.minute(t) // 60)}
+        tag_parts: dict[str, tuple[object, ...]] = {"honest": (every, *beat), "weak": (real,), "stuck": ()}
+        tag_parts |= {"restless": (every, version, t), "hourly": (every, *beat, self.history.minute(t) // 60)}
         modified = {"honest": touched, "now": t, "frozen": self.history.when(origin)}
         modified["future"] = touched + 400 * self.day
-        tag = f"{stir(self._salt, self.key, self.port, subject.key, *said[way]):x}" if way in said else ""
+        tag = f"{stir(self._salt, self.key, self.port, subject.key, *tag_parts[way]):x}" if way in tag_parts else ""
         return replace(plain, tag=tag, modified=int(modified.get(way, 0)), weak=way == "weak")
 
     def _printed_at(self, host: int, place: _Place, t: float, version: int, document: ServedDocument) -> ServedDocument:

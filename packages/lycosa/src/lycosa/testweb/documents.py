@@ -51,8 +51,8 @@ def pdf(paper: Paper) -> bytes:
     objects[0] = b"<</Type/Catalog/Pages 2 0 R/Lang(en)>>"
     objects[1] = f"<</Type/Pages/Count {len(kids)}/Kids[{' '.join(f'{kid} 0 R' for kid in kids)}]>>".encode()
     stamp = f"D:{paper.date.replace('-', '')}120000Z"
-    told = {"Title": paper.title, "Author": paper.author, "CreationDate": stamp}
-    facts = "".join(f"/{name}({_string(value)})" for name, value in told.items())
+    info = {"Title": paper.title, "Author": paper.author, "CreationDate": stamp}
+    facts = "".join(f"/{name}({_string(value)})" for name, value in info.items())
     objects[3] = f"<<{facts}>>".encode("cp1252", "replace")
     return _numbered(objects)
 

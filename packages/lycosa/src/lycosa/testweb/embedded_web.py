@@ -216,7 +216,6 @@ class Web:
         return ServedDocument(html.encode())
 
     def _mirrored(self, name: str) -> str | None:
-        """Return the host that a mirror shows."""
         host = self._book.host(name.removeprefix("mirror."))
         mirror = name.startswith("mirror.") and host is not None and host % 4 == 1
         return name.removeprefix("mirror.") if mirror and Trap.DUPLICATES in self.traps else None
@@ -231,7 +230,6 @@ class Web:
         return None
 
     def _found(self, name: str, path: str) -> int | None:
-        """Return the page at a URL, also behind a session id or as a copy."""
         page = self._book.find(name, path)
         if page is None and Trap.SESSION in self.traps:
             page = self._book.find(name, _without_session(path))

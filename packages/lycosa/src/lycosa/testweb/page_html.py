@@ -109,19 +109,19 @@ class Composer:
         graph, seed = self.graph, self.graph.seed
         text, links = self.text(page), graph.links(page)
         inline = links[: min(len(text), len(links) // 2)]
-        told: list[list[Run]] = []
+        paragraphs_of_runs: list[list[Run]] = []
         for number, paragraph in enumerate(text):
             runs: list[Run] = [(f"{paragraph} ", "")]
             if number < len(inline):
                 before, after = pick(_INLINE, seed, "inline", page, number).split("%s")
                 runs += [(before, ""), self._reference(page, inline[number]), (after, "")]
-            told.append(runs)
-        told.append([("Related pages", "")])
-        told += [[self._reference(page, target)] for target in links[len(inline) :]]
-        told += [[(aside.text, aside.href)] for aside in asides if not aside.rel]
+            paragraphs_of_runs.append(runs)
+        paragraphs_of_runs.append([("Related pages", "")])
+        paragraphs_of_runs += [[self._reference(page, target)] for target in links[len(inline) :]]
+        paragraphs_of_runs += [[(aside.text, aside.href)] for aside in asides if not aside.rel]
         code = stir(seed, "byline", page)
         date = f"{2012 + code // 2688 % 12}-{code // 224 % 12 + 1:02}-{code // 8 % 28 + 1:02}"
-        return Paper(self.book.title(page), _NAMES[code % 8], date, told, frozenset({len(text)}))
+        return Paper(self.book.title(page), _NAMES[code % 8], date, paragraphs_of_runs, frozenset({len(text)}))
 
     def _reference(self, page: int, target: int) -> Run:
         code = stir(self.graph.seed, "anchor", page, target)

@@ -173,7 +173,6 @@ def subject_name(subject: int) -> str:
 
 
 def _weighted(groups: list[tuple[float, tuple[str, ...]]]) -> tuple[str, ...]:
-    """Repeat each word in proportion to its group's share and its rank."""
     pool: list[str] = []
     for share, words in groups:
         total = sum(1 / (rank + 3) for rank in range(len(words)))

@@ -44,7 +44,7 @@ def gaps(log: Iterable[ServedRequest]) -> dict[str, float]:
     }
 
 
-def most_at_once(log: Iterable[ServedRequest]) -> dict[str, int]:
+def max_in_flight(log: Iterable[ServedRequest]) -> dict[str, int]:
     """Return the largest number of concurrent requests by host."""
     events: dict[str, list[tuple[float, int]]] = defaultdict(list)
     for hit in log:

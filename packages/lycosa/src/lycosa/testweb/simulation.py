@@ -109,7 +109,7 @@ class SimTransport:
     """Transport of a web in memory; response times are drawn from (seed, url, attempt).
 
     `log` holds every request as a server would see it, in virtual seconds and in order of completion, for `gaps` and
-    `most_at_once`. Hosts outside `.localhost` are unknown.
+    `max_in_flight`. Hosts outside `.localhost` are unknown.
     """
 
     def __init__(

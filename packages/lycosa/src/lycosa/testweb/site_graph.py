@@ -274,14 +274,14 @@ class SiteGraph:
         near = siblings(topic)
         targets = []
         for _ in range(count):
-            what = draw()
-            if what < same:
+            kind = draw()
+            if kind < same:
                 if draw() < (0.7 if section.island else 0.3):
                     # Squaring makes the first pages of a section the popular ones.
                     targets.append(section.start + int(draw() ** 2 * section.length))
                 else:
                     targets.append(self.mainland(rng, topic))
-            elif what < same + sibling:
+            elif kind < same + sibling:
                 targets.append(self.mainland(rng, near[int(draw() * len(near))]))
             elif draw() < 0.1:
                 targets.append(self.front(int(draw() * self.host_count)))

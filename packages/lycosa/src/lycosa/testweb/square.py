@@ -80,7 +80,6 @@ class Square:
         return [self._status(person, which) for which in reversed(range(STATUSES)) for person in range(self.people)]
 
     def _subject(self, person: int) -> int:
-        """Return one of the few topics that the people of a web write on."""
         return stir(self.seed, "subject", stir(self.seed, "writes on", person) % 12) % len(TOPICS)
 
     def _with(self, words: str) -> list[dict[str, Any]]:
@@ -120,5 +119,5 @@ class Square:
         }  # fmt: skip
 
 
-def _json(told: Any) -> ServedDocument:
-    return ServedDocument(json.dumps(told).encode(), "application/json; charset=utf-8")
+def _json(data: Any) -> ServedDocument:
+    return ServedDocument(json.dumps(data).encode(), "application/json; charset=utf-8")

@@ -96,9 +96,9 @@ class TrapLinks:
             case Trap.SESSION if code % 2:
                 return TrapLink(with_session(self.book.url(target), code), text)
             case Trap.REDIRECTS:
-                what = code % 12
-                hops = 30 if what == 2 else (1, 1, 2, 3, 5)[what % 5]
-                go = "round-0" if what == 0 else "self" if what == 1 else f"{hops}-{target}"
+                draw_kind = code % 12
+                hops = 30 if draw_kind == 2 else (1, 1, 2, 3, 5)[draw_kind % 5]
+                go = "round-0" if draw_kind == 0 else "self" if draw_kind == 1 else f"{hops}-{target}"
                 return TrapLink(f"{self.book.base(host)}/go/{go}", text)
             case Trap.DUPLICATES:
                 return TrapLink(self._duplicate(page, code), text)
