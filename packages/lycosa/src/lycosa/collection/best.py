@@ -1,7 +1,7 @@
-"""Selection of diverse pages: the best of a crawl, and the best to ask a user about.
+"""Selection of diverse pages: the best pages of a crawl, and the most useful ones to label.
 
 A page is skipped if it was recorded as a copy, or if its fingerprint and words nearly match those of a better page. At
-most three of ten pages in a row are of the same host, as long as other hosts have pages that are nearly as good.
+most three of ten consecutive pages are of the same host, as long as other hosts have pages that are nearly as good.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lycosa.collection.tally import host_of
 from lycosa.core.types import Visit
 from lycosa.store.log import current_labels
 
-MAX_PAGES_PER_HOST = 3  # pages of one host among ten in a row
+MAX_PAGES_PER_HOST = 3  # maximum number of pages of one host among ten consecutive ones
 
 
 def best_pages(
@@ -42,7 +42,7 @@ def best_pages(
 
 
 def are_near_duplicates(page: Visit, other: Visit) -> bool:
-    """Return whether at most 3 bits of the fingerprints differ and 80 % of the words are shared."""
+    """Return True if at most 3 bits of the fingerprints differ and 80 % of the words are shared."""
     if not (page.simhash and other.simhash) or (page.simhash ^ other.simhash).bit_count() > 3:
         return False
     shared = len(np.intersect1d(page.terms.ids, other.terms.ids, assume_unique=True))
@@ -50,7 +50,7 @@ def are_near_duplicates(page: Visit, other: Visit) -> bool:
 
 
 def diversify(pages: Sequence[tuple[int, Visit]], limit: int) -> list[tuple[int, Visit]]:
-    """Return the first pages of a ranking, diversified by host in each row of ten.
+    """Return the first pages of a ranking, diversified by host among each ten consecutive pages.
 
     >>> pages = [(n, Visit(f"http://{host}.test/{n}", "page", "ok", n, relevance=.9)) for n, host in enumerate("aaaab")]
     >>> [seq for seq, _ in diversify(pages, 5)]
@@ -84,7 +84,7 @@ def host_or_node(visit: Visit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A page that the user is asked to label."""
+    """Page that the user is asked to label."""
 
     url: str
     title: str
@@ -95,9 +95,7 @@ class Question:
 
 
 def questions(collection: CrawlDirectory, limit: int = 10, labelled: Iterable[str] = ()) -> list[Question]:
-    """Return unlabelled pages whose labels would help the judge most; `labelled` adds labels that are not in the log
-    yet.
-    """
+    """Return the unlabelled pages whose labels would help the judge most; `labelled` are labels not logged yet."""
     view = collection.view()
     unlabelled = view.current()
     labelled_vertices = [view.graph.vertex(node) for node in {*current_labels(collection.log), *labelled}]

@@ -80,7 +80,7 @@ ROBOTS = (
 )
 
 SUCCESSFUL = frozenset({"ok", "redirect", "unchanged"})  # outcomes that are not failures
-# Expected as well: a host without robots.txt or without the probed page, a page that has vanished.
+# Failures that are expected as well: a host without robots.txt or probe page, and a page that has vanished.
 EXPECTED = frozenset({("robots", "gone"), ("probe", "gone"), ("revisit", "gone")})
 
 KINDS = {

@@ -1,7 +1,7 @@
 """`lycosa check`: verify a crawl's log and archive, and rebuild the indexes derived from them.
 
 A damaged log is replaced by a copy of its readable events and kept under another name. Words are numbered in the order
-of the log, so visits after a lost one lose theirs. A visit whose records cannot be read is marked as not archived.
+of the log, so visits after a lost one lose their words. A visit whose records cannot be read is marked as not archived.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from lycosa.store.snapshots import Snapshots
 
 @dataclass(slots=True)
 class CrawlCheck:
-    """Result of a check: findings, one line each, and the size in bytes of each part of the directory."""
+    """Result of a check: faults, one per line, and the size in bytes of each part of the directory."""
 
     events: int = 0
     faults: list[str] = field(default_factory=list)
-    rebuilt: list[str] = field(default_factory=list)  # indexes; nothing was lost, as after `kill -9`
+    rebuilt: list[str] = field(default_factory=list)  # rebuilt indexes; no data was lost, as after `kill -9`
     sizes: dict[str, int] = field(default_factory=dict)
 
 
 def check(directory: Path, progress: ProgressCallback = no_progress) -> CrawlCheck:
-    """Check a crawl, or one shard of it. Raise LockedError while it is running."""
+    """Check a crawl or one shard of it; raise LockedError while it is running."""
     result, path = CrawlCheck(), directory / NAME
     with closing(Directory.open(directory, shard=True)):
         if not path.exists():
@@ -52,7 +52,7 @@ def check(directory: Path, progress: ProgressCallback = no_progress) -> CrawlChe
                 raise LockedError(f"{path} is locked by another program: close that program first") from error
             raise DamagedError(f"{path} cannot be read ({error}): restore it from a backup") from error
         _check_archive(directory, result, progress)
-        if result.faults:  # both belong to the old log
+        if result.faults:  # both caches belong to the old log
             Snapshots(directory).remove()
             shelf.remove(directory)
         _index_archive(directory, result)
@@ -82,7 +82,7 @@ def _check_log(path: Path, result: CrawlCheck, progress: ProgressCallback) -> No
     try:
         faults = list(_copy(path, new, result, progress))
         if not faults and _is_damaged(path):
-            faults = ["log: damaged where it repeats itself; all events can be read"]
+            faults = ["log: redundant data is damaged; all events can be read"]
         if faults:
             backup = path.with_name(f"{NAME}.damaged-{time.time_ns()}")
             os.link(path, backup)
@@ -97,7 +97,7 @@ def _copy(path: Path, new: Path, result: CrawlCheck, progress: ProgressCallback)
     address = f"{path.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as db, closing(SqliteLog(new)) as log, log.batch():
         harden(db)
-        db.execute("PRAGMA writable_schema=ON")  # otherwise SQLite reads nothing from a truncated file
+        db.execute("PRAGMA writable_schema=ON")  # otherwise SQLite does not read truncated files
         db.text_factory = lambda raw: raw.decode("utf-8", "replace")
         relevances_now: dict[int, float] = {}
         query = "SELECT seq, relevance_now FROM relevance_now WHERE typeof(relevance_now) = 'real'"
@@ -151,7 +151,7 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[int, Any]]:
             yield seq, row
     if end:
         yield from ((fault, ()) for fault in faults)
-    elif faults:  # the file no longer records the number of events
+    elif faults:  # the file does not record the number of events any more
         yield faults[0], None
 
 

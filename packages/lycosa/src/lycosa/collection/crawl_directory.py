@@ -26,7 +26,7 @@ from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.parse_process import reparse_page
 from lycosa.web.urls import canonical
 
-MAX_BODY_BYTES = 10_000_000  # bytes of a decompressed body that are read, as during a crawl
+MAX_BODY_BYTES = 10_000_000  # maximum size of a decompressed body, as during a crawl
 
 
 def check_threshold(threshold: float, probability: bool) -> None:
@@ -37,7 +37,7 @@ def check_threshold(threshold: float, probability: bool) -> None:
 
 
 class CrawlDirectory:
-    """Pages of a crawl, with their text.
+    """Read access to the pages of a crawl and their text.
 
     A page is represented by its current version: the last visit that brought new content. Copies of other pages
     (`visit.same_as`) are skipped unless `copies` is set. Thresholds apply to `visit.relevance_now`. A `view` that the
@@ -95,18 +95,18 @@ class CrawlDirectory:
         return PageFate.of(self.history(url))
 
     def view(self) -> CrawlView:
-        """Return the view of the whole crawl, brought up to date. The first call reads the log."""
+        """Return the view of the whole crawl, brought up to date; the first call reads the log."""
         if self._view is None:
             self._view = CrawlView(self.path, content=False)
         self._view.catch_up()
         return self._view
 
     def exchange(self, visit: Visit) -> Exchange | None:
-        """Return the archived response, or None. The body of a revisit record is that of its original."""
+        """Return the archived response or None; the body of a revisit record is that of the original."""
         return self.versions.exchange(visit)
 
     def document(self, visit: Visit, exchange: Exchange | None = None) -> ParsedPage:
-        """Parse an archived page; `exchange` if it was read already. Empty if nothing readable is archived."""
+        """Parse an archived page, or `exchange` if it was already read. Empty if no readable content is archived."""
         exchange = exchange or self.exchange(visit)
         if exchange is None:
             return ParsedPage(title=visit.title)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LOG_ODDS_MARGIN = 1.0  # log odds by which the threshold may be off, in either direction
+LOG_ODDS_MARGIN = 1.0  # assumed error of the threshold in either direction
 EPSILON = 1e-6  # a lower threshold means "anything above 0"
 
 
@@ -27,7 +27,7 @@ class Estimate:
     relevant: int
     low: int
     high: int
-    is_exact: bool = True  # exact count: the judge does not return probabilities
+    is_exact: bool = True  # True if the judge does not return probabilities, so that the count is exact
 
     @property
     def description(self) -> str:
@@ -39,7 +39,7 @@ class Estimate:
 
 
 def estimate(relevances_now: NDArray[Any], threshold: float, pages: int, probability: bool) -> Estimate:
-    """Estimate the relevant pages from the relevances of pages without copies; `pages` includes copies."""
+    """Estimate the number of relevant pages; `relevances_now` excludes copies, `pages` includes them."""
     count = int(np.count_nonzero(relevances_now >= threshold))
     if not probability or not len(relevances_now):
         return Estimate(pages, count, count, count)

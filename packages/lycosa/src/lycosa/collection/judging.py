@@ -46,7 +46,7 @@ PAGES_PER_LIST = 10  # pages per list
 
 @dataclass(frozen=True, slots=True)
 class RejudgedPage:
-    """A page with its relevance before and after."""
+    """Page with its relevance before and after."""
 
     url: str
     title: str
@@ -63,9 +63,9 @@ class JudgingResult:
     after: Estimate
     threshold_before: float
     threshold: float
-    gained_count: int = 0  # pages that become relevant; `gained` has the best of them
+    gained_count: int = 0  # number of pages that become relevant; `gained` has the best of them
     gained: list[RejudgedPage] = field(default_factory=list)
-    lost_count: int = 0  # pages that stop being relevant; `lost` has the best of them
+    lost_count: int = 0  # number of pages that are no longer relevant; `lost` has the best of them
     lost: list[RejudgedPage] = field(default_factory=list)
     nearest: list[RejudgedPage] = field(default_factory=list)  # pages nearest to the threshold
     kept: bool = False
@@ -101,13 +101,12 @@ def judge(
     now: float | None = None,
     sample: int = 0,
 ) -> JudgingResult:
-    """Judge a crawl again by other words, other example pages (of the crawl, or files), or another threshold.
+    """Judge a crawl again with other words, other example pages (of the crawl, or files), or another threshold.
 
-    Without any of them the crawl's own judge is trained again from all that is recorded. `judge` names a judge as for
-    `lycosa crawl`; `model` is a classifier's file and `targets` its wanted classes; `topic` is a Judge object. With
-    `keep` the result is stored and used when the crawl continues. With `sample`, other words and examples are tried on
-    about that many pages, evenly spread over the crawl, if it has more than twice as many; `keep` always judges all
-    pages.
+    Without any of them the crawl's own judge is trained again on all recorded events. `judge` is a name as for `lycosa
+    crawl`; `model` is a classifier's file and `targets` its wanted classes; `topic` is a Judge object. With `keep` the
+    result is stored and used when the crawl continues. With `sample`, other words and examples are tried on about that
+    many pages, evenly spread over the crawl, if it has more than twice as many; `keep` always judges all pages.
     """
     path, now = Path(directory), time.time() if now is None else now
     options = _changed(Directory.read_options(path), words, list(examples), threshold, judge)
@@ -129,7 +128,7 @@ def judge(
 
 
 def learn(opened: Directory, log: SqliteLog, now: float) -> JudgingResult:
-    """Train the crawl's own judge with everything recorded, including labels. The caller holds the directory's lock."""
+    """Train the crawl's own judge on all recorded events and labels. The caller must hold the lock of the directory."""
     with CrawlDirectory(opened.path) as collection:
         rejudging = _Rejudging(collection, log, collection.options, None, now)
         rejudging.keep(opened)
@@ -184,7 +183,7 @@ class _Rejudging:
         rows = list(log.rows(f"seq, node, relevance, {RELEVANCE_NOW}, kind = 'page' AND same = ''", VERSIONS))
         previous = collection.options
         has_changed = any(getattr(options, name) != getattr(previous, name) for name in (*TOPIC_OPTIONS, "judge"))
-        self.sample_of = 0  # number of all pages if only a sample is judged, else 0
+        self.sample_of = 0
         if sample and has_changed and topic is None and len(rows) > 2 * sample:
             self.sample_of, rows = len(rows), rows[:: -(-len(rows) // sample)]
         self.seqs: list[int] = [row[0] for row in rows]
@@ -195,13 +194,13 @@ class _Rejudging:
         is_reset = bool(previous.threshold) and not options.threshold  # back to the judge's own threshold
         if topic is not None or has_changed or is_reset or (self._learns() and options.threshold == previous.threshold):
             self.threshold, self.relevances_now = self._judge_again(topic, has_changed or topic is not None)
-        else:  # same judge: its relevances are known
+        else:  # the judge is the same, so its relevances are known
             self.threshold = options.threshold or collection.threshold
             self.relevances_now = self._current_relevances()
         self.judged = self._compared()
 
     def _learns(self) -> bool:
-        """Return whether the crawl's judge learns; False if it is an object that the user passed in."""
+        """Return True if the crawl's judge learns; False if it is an object that the user passed in."""
         try:
             return hasattr(JUDGES.maker(judge_name(self.options)), "next_update")
         except InputError:
@@ -222,7 +221,7 @@ class _Rejudging:
         return relevances_now
 
     def _judge_again(self, topic: Judge | None, has_changed: bool) -> tuple[float, NDArray[np.floating[Any]]]:
-        """Train the judge from the log; for the crawl's own, only with events that the snapshot does not contain."""
+        """Train the judge from the log; the crawl's own judge only with events that are not in the snapshot."""
         path, options = self.collection.path, self.options
         make = partial(make_judge, with_resolved_files(options, path))
         learned = self._learned() if topic is None else {}
@@ -253,9 +252,7 @@ class _Rejudging:
         return labelled, LanguageJudge(labelled) if self.options.languages else labelled
 
     def _restore(self, learner: Learner, name: str) -> int:
-        """Restore the judge from the snapshot; return its last event, 0 without one. After StateMismatch it is
-        unusable.
-        """
+        """Restore the judge from the snapshot; return its last event, or 0. After StateMismatch it is unusable."""
         key, snapshots = learning_key(self.options, name), Snapshots(self.collection.path)
 
         def fits(about: About) -> bool:
@@ -264,7 +261,7 @@ class _Rejudging:
 
         try:
             check(learner)
-        except StateMismatch:  # it has no restorable state and learns from the whole log
+        except StateMismatch:  # it has no restorable state, so it learns from the whole log
             return 0
         snapshot = snapshots.read(fits, lambda names: names[:2] == ("engine", "judge"))
         if snapshot is None:
@@ -279,7 +276,7 @@ class _Rejudging:
             if isinstance(event, ModelUpdate):
                 update = event if event.judge == name else update
             elif isinstance(event, Visit):
-                if update is not None:  # of several updates without a page in between only the last counts
+                if update is not None:  # of several updates without a page in between only the last one matters
                     learner.adopt(update)
                     update = None
                 learner.learn(event if reader is None else reader.read(event))
@@ -356,7 +353,7 @@ class _Rejudging:
 
     def keep(self, opened: Directory) -> None:
         """Store the result in the log and the crawl's options."""
-        # Readers notice new relevances by this event.
+        # Readers detect new relevances by this event.
         if not self.new_events or self.log.setting("threshold", None) != self.threshold:
             self.new_events.append(Setting("threshold", self.threshold, self.now))
         if self.log.setting("probability", False) != self.probability:
@@ -372,7 +369,7 @@ class _Rejudging:
 
 
 class _ArchiveJudge:
-    """Judges archived pages with a judge that needs their content."""
+    """Judge of archived pages, for judges that need the content of pages."""
 
     def __init__(self, collection: CrawlDirectory, judge: Judge) -> None:
         self.collection, self.judge = collection, judge

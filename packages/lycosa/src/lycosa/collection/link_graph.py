@@ -1,8 +1,8 @@
 """Link graph of a crawl: all URLs seen, the first link to each, and the links of fetched pages.
 
 URLs are stored as numbers by their hash, not as text. A vertex is a fetched page, redirect or sitemap; vertices are
-numbered in log order. Links to URLs that were not fetched are kept, as they may be fetched later. A URL takes about 33
-bytes, a link 4. (A crawl of ten thousand pages sees a million URLs.)
+numbered in log order. Links to URLs that were not fetched are stored, too, as they may be fetched later. A URL takes
+about 33 bytes, a link 4. (A crawl of ten thousand pages sees a million URLs.)
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from lycosa.core.table import MAX_HOPS
 from lycosa.core.types import Outcome
 
 PAGE, REDIRECT, SITEMAP = 0, 1, 2  # kinds of vertices
-VERTICES_PER_STEP = 20_000  # vertices processed together, to bound memory
-UNREACHED = np.iinfo(np.int32).max  # depth of vertices without a known path from a seed
-OUTCOMES: tuple[str, ...] = ("", *get_args(Outcome))  # last outcome of a URL, by number; 0: not visited
+VERTICES_PER_STEP = 20_000  # vertices processed per batch, which limits memory
+UNREACHED = np.iinfo(np.int32).max  # depth of vertices without known path from a seed
+OUTCOMES: tuple[str, ...] = ("", *get_args(Outcome))  # last outcome of a URL, by number; 0 if it was not visited
 _COLUMNS = ("vertex", "parent", "via", "depth", "outcome")
 
 
 class Addresses:
-    """Numbers for URLs, from 0 in first-seen order, by 64-bit hash; 1 in 40 million sets of a million URLs has a
-    collision.
+    """Numbers of URLs, from 0 in first-seen order, by 64-bit hash.
 
-     Sorted hashes with their numbers, and a dict of those not sorted in yet: 12 MB per million instead of 100.
+    Hashes are sorted with their numbers, apart from a dict of recent ones: 12 MB per million URLs instead of 100. One
+    in 40 million sets of a million URLs has a collision.
 
-     >>> seen = Addresses()
-     >>> one, other, again = seen.numbers(["a", "b", "a"]).tolist()
-     >>> one == again, one == other, len(seen), seen.number("b") == other, seen.number("c")
-     (True, False, 2, True, -1)
+    >>> seen = Addresses()
+    >>> one, other, again = seen.numbers(["a", "b", "a"]).tolist()
+    >>> one == again, one == other, len(seen), seen.number("b") == other, seen.number("c")
+    (True, False, 2, True, -1)
     """
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ class CrawlGraph:
         return self.addresses.size + kept + 4 * len(self._edges) + 8 * len(self._starts)
 
     def numbers(self, nodes: Sequence[str]) -> NDArray[np.int32]:
-        """Return the numbers of URLs; unknown ones get new numbers. Pass many at once: a call costs more than a URL."""
+        """Return the numbers of URLs; unknown ones get new numbers. Pass many at once, as calls are expensive."""
         numbers = self.addresses.numbers(nodes)
         count = len(self.addresses)
         self._vertex = fit(self._vertex, count, -1)
@@ -240,7 +240,7 @@ class Breadth:
         target[redirect] = -1
         target[leads] = self.edges[starts[leads]]
         target = _follow(target)
-        target[(target >= 0) & redirect[target]] = -1  # redirect loop
+        target[(target >= 0) & redirect[target]] = -1  # the redirects form a loop
         return target
 
     def first(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

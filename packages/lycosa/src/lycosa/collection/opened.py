@@ -29,35 +29,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CollectedPage:
-    """A page of a collection. The attributes are the columns of an export."""
+    """Page of a collection; its attributes are the columns of an export."""
 
     url: str
     title: str
     text: str  # main text, without menus, footers and comments
-    relevance: float  # by the current judge
-    relevant: bool  # relevance is at or above the threshold
+    relevance: float  # relevance by the current judge
+    relevant: bool  # True if the relevance is at or above the threshold
     language: str
     fetched: datetime | None  # UTC; None if a custom space does not report it
     status: int
     content_type: str
-    size: int  # bytes received
+    size: int  # number of bytes received
     digest: str
     simhash: str
-    canonical: str  # canonical URL that the page declares
-    same_as: str  # URL of the page that it is a copy of
-    depth: int  # links from the nearest seed
-    parent: str  # page that linked here first
+    canonical: str  # canonical URL declared by the page
+    same_as: str  # URL of the original if the page is a copy
+    depth: int  # number of links from the nearest seed
+    parent: str  # page with the first link to this one
     anchor: str  # anchor text of that link
-    opt_outs: str  # uses that the page or its site objects to, such as training
+    opt_outs: str  # uses that the page or its site forbids, such as training
     outlinks: int
     warc_file: str
     warc_offset: int | None
     warc_length: int | None
     version: int
     versions: int
-    changed: datetime | None  # when its main text last changed
-    standing: str  # "stands", "vanished" or "moved"
-    author: str  # as declared by the page or document, like the dates
+    changed: datetime | None  # time of the last change of its main text
+    standing: str  # state of the page: "stands", "vanished" or "moved"
+    author: str  # as declared by the page or document, like the following dates
     published: str
     modified: str
     pages: int | None  # number of pages of a document
@@ -71,7 +71,7 @@ _NAMES = {item.name for item in fields(CollectedPage)} & set(COLUMNS)
 
 
 class Collection:
-    """The pages of a crawl. Iterating yields the relevant ones, `len()` counts them.
+    """Pages of a crawl. Iterating yields the relevant ones, `len()` counts them.
 
     In all methods, `everything` includes pages that are not relevant and `copies` includes copies of other pages.
     """
@@ -81,7 +81,7 @@ class Collection:
         self._threshold, self._whole_text = threshold, whole_text
         with self._opened() as collection:
             self.threshold = collection.threshold
-            """Relevance from which a page is relevant."""
+            """Minimum relevance of a relevant page."""
 
     def _opened(self) -> crawl_directory.CrawlDirectory:
         return crawl_directory.CrawlDirectory(self.path, self._threshold, whole_text=self._whole_text)
@@ -117,8 +117,8 @@ class Collection:
     ) -> Iterator[CollectedPage]:
         """Yield the pages in log order; with `versions`, earlier versions of changed pages as well.
 
-        With `text=False` the archive is not read, which is faster: `text`, `content_type` and the declared author,
-        dates and page count are empty. `part=(2, 8)` yields the third of eight parts, to divide the work between
+        With `text=False` the archive is not read, which is faster, but leaves `text`, `content_type` and the declared
+        author, dates and page count empty. `part=(2, 8)` yields the third of eight parts, to divide the work between
         processes.
         """
         with self._opened() as collection:
@@ -192,7 +192,7 @@ class Collection:
         found = self.pages(everything=everything, copies=copies, versions=versions, text=text)
         names = [item.name for item in fields(CollectedPage)]
         frame = pandas.DataFrame((page.as_dict() for page in found), columns=names)
-        for name in ("fetched", "changed"):  # columns without any time have type object otherwise
+        for name in ("fetched", "changed"):  # columns without any time have the type object otherwise
             frame[name] = pandas.to_datetime(frame[name], utc=True)
         return frame
 

@@ -1,4 +1,4 @@
-"""Rows of a crawl's view; their attributes declare the view's columns."""
+"""Rows of a crawl's view, whose attributes declare the columns of the view."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class _Column(Generic[T]):
-    """Column of the view, read as an attribute of a row."""
+    """Descriptor of a column of the view, which is read as an attribute of a row."""
 
     def __init__(self, dtype: str) -> None:
         self.dtype = dtype
@@ -34,7 +34,7 @@ class _Column(Generic[T]):
 
 
 class PageRow:
-    """The current version of a page, or a redirect or sitemap."""
+    """Row of the view: the current version of a page, a redirect or a sitemap."""
 
     __slots__ = ("number", "view")
 
@@ -44,21 +44,21 @@ class PageRow:
     place = _Column[int]("i4")  # position in the order in which pages were first fetched; -1 for other kinds
     host_number = _Column[int]("i4")
     language_number = _Column[int]("i4")
-    relevance = _Column[float]("f8")  # as logged
-    relevance_now = _Column[float]("f8")  # by the current judge
-    copy = _Column[bool]("?")  # copy of another page
+    relevance = _Column[float]("f8")  # relevance in the log
+    relevance_now = _Column[float]("f8")  # relevance by the current judge
+    copy = _Column[bool]("?")  # True for a copy of another page
     archived = _Column[bool]("?")
-    foreign = _Column[bool]("?")  # in an unwanted language: not relevant
+    foreign = _Column[bool]("?")  # True for a page in an unwanted language, which is not relevant
     started = _Column[float]("f8")
     pick = _Column[float]("f8")  # priority when it was picked
     simhash = _Column[int]("u8")
     frequency = _Column[int]("i4")  # occurrences of the topic's words
-    parent = _Column[int]("i4")  # vertex with the first link to it before it was fetched; -1: none
-    via = _Column[int]("i8")  # event with that link
-    crawled = _Column[bool]("?")  # first fetched as a page: counts for budget and harvest
-    first_relevance = _Column[float]("f8")  # relevance_now of the first version: counts for the harvest
+    parent = _Column[int]("i4")  # vertex with the first link to it before it was fetched; -1 if none
+    via = _Column[int]("i8")  # event with the first link
+    crawled = _Column[bool]("?")  # True if first fetched as a page, so that it counts for budget and harvest
+    first_relevance = _Column[float]("f8")  # relevance_now of the first version, which counts for the harvest
     first_copy = _Column[bool]("?")
-    ended = _Column[float]("f8")  # when the first version was received
+    ended = _Column[float]("f8")  # time when the first version was received
 
     def __init__(self, view: CrawlView, number: int) -> None:
         self.view, self.number = view, number
@@ -92,7 +92,7 @@ class PageRow:
 
     @property
     def changed(self) -> float:
-        """Time of the last change of its main text; 0: never."""
+        """Time of the last change of its main text; 0 if it never changed."""
         return fate.changed if (fate := self.fate) is not None else 0.0
 
     @property
@@ -111,11 +111,11 @@ class PageFate:
     """State of a page according to its revisits."""
 
     state: State
-    since: float  # time it was first seen in this state, or of the current version
+    since: float  # time when it was first seen in this state, or of the current version
     versions: int = 1
     revisits: int = 0  # conclusive revisits
     last_seen: float = 0.0  # time of the last conclusive visit
-    changed: float = 0.0  # time of the last version with changed main text; 0: never
+    changed: float = 0.0  # time of the last version with changed main text; 0 if there is none
     target: str = ""  # redirect target of a moved page
     version_time: float = 0.0  # time of the last version
 
@@ -153,5 +153,5 @@ class PageFate:
         return cls(state, since, versions, revisits, visit.started, changed, target, version_time)
 
 
-# Conclusive outcomes; after others the visit is retried.
+# Conclusive outcomes; after other outcomes the visit is retried.
 _STATES: dict[str, State] = {"ok": "stands", "unchanged": "stands", "gone": "vanished", "redirect": "moved"}

@@ -18,8 +18,8 @@ from lycosa.core.errors import InputError
 from lycosa.store.search import SearchIndex
 from lycosa.web.urls import canonical, host, host_key
 
-MIN_PREFIX_LETTERS = 3  # letters before a star; shorter prefixes match too much of the vocabulary
-MAX_CLAUSES = 50  # each clause costs an index lookup
+MIN_PREFIX_LETTERS = 3  # minimum number of letters before a star, as shorter prefixes match too much of the vocabulary
+MAX_CLAUSES = 50  # each clause takes an index lookup
 _PIECE = re.compile(r"""(?P<minus>-?)(?:["“”„«»](?P<quoted>[^"“”„«»]*)(?:["“”„«»]|$)|(?P<plain>[^\s"“”„«»]+))""")
 _ENGLISH = Stemmer.Stemmer("english", 0)
 
@@ -64,7 +64,7 @@ def parse(typed: str) -> Query:
         words = tuple(split_words(text))
         if not words:
             continue
-        # A character of a script without blanks is a word by itself, so a prefix search for it is not needed.
+        # A character of a script without spaces is a word by itself, so a prefix search for it is not needed.
         prefix = not quoted and text.endswith("*") and separate_words(words[-1]) == words[-1]
         if prefix and len(words) == 1 and len(words[0]) < MIN_PREFIX_LETTERS:
             raise InputError("short-prefix", f"{words[0]}* is too short: give {MIN_PREFIX_LETTERS} letters or more")
@@ -124,7 +124,7 @@ class Filters:
     languages: list[NameTest]
     start: float
     end: float
-    changed: float | None = None  # seconds since the epoch: only pages changed since then; 0: changed at all
+    changed: float | None = None  # only pages that changed since this Unix time; 0 for pages that ever changed
 
     @classmethod
     def of(
@@ -161,7 +161,7 @@ class Filters:
 
 
 def sql_in(wanted: Sequence[object], values: list[object]) -> str:
-    """Return the SQL condition that a column has one of the values; works for any number of them."""
+    """Return the SQL condition that a column has one of any number of values."""
     values.append(json.dumps(wanted))
     return "IN (SELECT value FROM json_each(?))"
 

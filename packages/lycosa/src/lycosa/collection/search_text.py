@@ -1,7 +1,7 @@
 """Text normalisation and tokenisation for search.
 
 Words are indexed without case and accents, but not stemmed, because a collection has many languages. (`querying` adds
-English word forms to a query.) In scripts without blanks, such as Chinese, Japanese and Thai, each character is a word,
+English word forms to a query.) In scripts without spaces, such as Chinese, Japanese and Thai, each character is a word,
 so that any piece of text can be searched as a phrase.
 """
 
@@ -19,7 +19,7 @@ _UNSPACED = re.compile(
 
 
 class _Folding(dict[int, str]):
-    """Translation table from each character to one letter without case and accent, or to a blank."""
+    """Translation table from each character to one letter without case and accent, or to a space."""
 
     def __missing__(self, code: int) -> str:
         letter = self[code] = _folded(chr(code))
@@ -42,7 +42,7 @@ _FOLDING = _Folding()
 
 
 def fold(text: str) -> str:
-    """Return text of the same length, without case and accents, with blanks for everything but letters and digits.
+    """Return text of the same length, without case and accents, with spaces for everything but letters and digits.
 
     >>> fold("Récifs: L’Eau-2")
     'recifs  l eau 2'
@@ -53,12 +53,12 @@ def fold(text: str) -> str:
 def _translate(text: str, table: dict[int, str]) -> str:
     if text.isascii():
         return text.translate(table)
-    # Line by line, because translating ASCII lines is three times as fast.
+    # Line by line, because ASCII lines are translated three times as fast.
     return "\n".join([line.translate(table) for line in text.split("\n")])
 
 
 def separate_words(folded: str) -> str:
-    """Insert blanks between all words of folded text.
+    """Insert spaces between all words of folded text.
 
     >>> separate_words("reef 珊瑚").split()
     ['reef', '珊', '瑚']
@@ -77,7 +77,7 @@ def main_text(document: ParsedPage) -> str:
     >>> main_text(ParsedPage(marked="\\x01Home\\x02 Corals bleach.", main="Corals bleach."))
     'Corals bleach.'
     """
-    return clean(document.content[:1_000_000])  # characters
+    return clean(document.content[:1_000_000])
 
 
 def clean(text: str) -> str:

@@ -36,29 +36,29 @@ from lycosa.store.log import RELEVANCE_NOW, VERSIONS
 from lycosa.store.search import NAME, IndexDamaged, IndexedPage, SearchIndex, index_lock
 from lycosa.web.html import ParsedPage
 
-# pages and characters per index transaction: bounds memory, and the work lost if the process is killed
+# maximum pages and characters per index transaction, to limit memory and the work that is lost by a kill
 BATCH_PAGES, BATCH_CHARACTERS = 2_000, 50_000_000
 EVENTS_PER_QUERY = 5_000  # events scanned per query for new pages
-SMALL_CRAWL_EVENTS = 10_000  # events up to which every search waits for a complete index
-LOCK_TIMEOUT_SECONDS = 0.5  # seconds a search waits for the lock if an incomplete index will do
+SMALL_CRAWL_EVENTS = 10_000  # number of events up to which every search waits for a complete index
+LOCK_TIMEOUT_SECONDS = 0.5  # waiting time for the lock if an incomplete index is acceptable
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A page that matches a query."""
+    """Page that matches a query."""
 
     rank: int
     url: str
     title: str
     snippet: Snippet
-    relevance: float  # by the current judge
+    relevance: float  # relevance by the current judge
     match_score: float  # BM25
     host: str
     language: str
     fetched: datetime
     same_as: str = ""
-    changed: datetime | None = None  # when its main text last changed; None: never
-    standing: str = "stands"  # or "vanished" or "moved"; the last version is shown
+    changed: datetime | None = None  # time of the last change of its main text; None if it never changed
+    standing: str = "stands"  # state of the page: "stands", "vanished" or "moved"; the last version is shown
     since: datetime | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -86,9 +86,9 @@ class Results:
 
     hits: list[SearchHit] = field(default_factory=list)
     total: int = 0
-    loosened: bool = False  # no page matches all terms: these match some
-    pages: int = 0  # pages that passed the filters
-    unread: int = 0  # pages with a title only, because nothing readable is archived
+    loosened: bool = False  # True if no page matches all terms; the hits match some
+    pages: int = 0  # number of pages that passed the filters
+    unread: int = 0  # pages with a title only, because no readable content is archived
     behind: int = 0  # approximate number of pages that are not indexed yet
 
     def __iter__(self) -> Iterator[SearchHit]:
@@ -110,7 +110,7 @@ class Results:
 
 
 class Progress:
-    """Callbacks for indexing progress; the default ignores them."""
+    """Callbacks for the progress of indexing; by default they do nothing."""
 
     def waiting(self) -> None:
         """Called when another process is building the index."""
@@ -120,7 +120,7 @@ class Progress:
 
 
 class Search:
-    """Search a crawl.
+    """Full-text search over a crawl.
 
     ```python
     with CrawlDirectory(Path("reefs")) as collection, Search(collection) as search:
@@ -134,7 +134,7 @@ class Search:
     ) -> None:
         self.collection = collection
         self.progress = progress or Progress()
-        self.patience = patience  # approximate limit in seconds for updating the index; None: no limit
+        self.patience = patience  # approximate time limit in seconds for updating the index; None for no limit
         self.behind = 0  # events of the log that are not indexed yet
         self._index: SearchIndex | None = None
 
@@ -181,7 +181,7 @@ class Search:
         filters = filters or Filters.of(hosts, languages, since, until, changed)
         try:
             answer = self._query(self.update(), query, filters, threshold, copies, depth)
-        except IndexDamaged:  # rebuild once; a second failure is raised
+        except IndexDamaged:  # rebuild once; if that fails as well, raise
             answer = self._query(self.update(rebuild=True), query, filters, threshold, copies, depth)
         best, total = answer.best, answer.total
         if accepts is not None:
@@ -198,7 +198,7 @@ class Search:
             where, values = filters.where(index)
             if not copies:
                 where += " AND NOT copy"
-            if threshold > 0:  # the index has the relevance at the time of indexing only
+            if threshold > 0:  # the index has only the relevance at the time of indexing
                 relevant = self.collection.log.rows("seq", f"{VERSIONS} AND {RELEVANCE_NOW} >= ?", given=(threshold,))
                 where += f" AND seq {sql_in([seq for (seq,) in relevant], values)}"
             return IndexRanking(index, where, values).answer(query, limit)
@@ -237,8 +237,8 @@ class Search:
         """Update the index to the end of the log, or as far as `patience` allows; `rebuild` rebuilds it."""
         path = self.collection.path / NAME
         deadline = None if self.patience is None else time.monotonic() + self.patience
-        # Without an index there is nothing to search yet, so wait for the process that is building it. A small crawl is
-        # indexed in a moment.
+        # Without an index nothing can be searched yet, so wait for the process that is building it. A small crawl is
+        # indexed quickly.
         allows_partial = self.patience is not None and path.exists() and self.collection.log.end() > SMALL_CRAWL_EVENTS
         patience = LOCK_TIMEOUT_SECONDS if allows_partial else None
         with index_lock(self.collection.path, self.progress.waiting, patience) as is_locked:
@@ -252,7 +252,7 @@ class Search:
         return index
 
     def _update_index(self, index: SearchIndex, rebuild: bool, deadline: float | None) -> bool:
-        """Extend the index; return whether it reached the end of the log."""
+        """Extend the index; return True if it reached the end of the log."""
         if rebuild or not self._is_valid(index):
             index.clear()
         before, _ = index.last()
@@ -267,7 +267,7 @@ class Search:
         return done
 
     def _is_valid(self, index: SearchIndex) -> bool:
-        """Return whether the index was made from this log: its last event still exists unchanged."""
+        """Return True if the index belongs to this log: its last event still exists unchanged."""
         try:
             last, mark = index.last()
         except IndexDamaged:
@@ -279,9 +279,9 @@ class Search:
         return "".join(xxhash.xxh3_64_hexdigest(body) for (body,) in bodies)
 
     def _extend(self, index: SearchIndex, deadline: float | None) -> bool:
-        """Index the new events until the deadline; return whether all were indexed."""
+        """Index the new events until the deadline; return True if all were indexed."""
         start, _ = index.last()
-        # Fixed end, because a running crawl may be faster than indexing.
+        # Fixed, because a running crawl may be faster than indexing.
         end = next(self.collection.log.rows("MAX(seq)"))[0] or 0
         batch: list[IndexedPage] = []
         characters, is_complete = 0, True
@@ -301,14 +301,14 @@ class Search:
 
     def _new_pages(self, after: int, end: int) -> Iterator[IndexedPage]:
         """Yield the pages of a range of events in log order, each in its newest version of that range."""
-        # In slices of the log: scanning all of a long one would exceed the patience. A page with versions in two slices
-        # is indexed twice; the later one replaces the earlier.
+        # In slices of the log, as scanning all of a long one would take too long. A page with versions in two slices is
+        # indexed twice; the later version replaces the earlier one.
         for start in range(after, end, EVENTS_PER_QUERY):
             last = min(end, start + EVENTS_PER_QUERY)
             newest = f"{VERSIONS} AND seq > ? AND seq <= ? GROUP BY node"
             versions = self.collection.log.rows("MAX(seq)", newest, "1", (start, last))
             for seq, visit in self.collection.visits([seq for (seq,) in versions]):
-                if visit.status != 304:  # revisited, unchanged
+                if visit.status != 304:  # unchanged since the last visit
                     yield self._indexed_page(seq, visit)
 
     def _indexed_page(self, seq: int, visit: Visit) -> IndexedPage:
@@ -338,7 +338,7 @@ def _moment(at: float) -> datetime | None:
     return datetime.fromtimestamp(at, UTC) if at else None
 
 
-K1 = 1.2  # as in FTS5, which also uses b = 0.75 for length normalisation
+K1 = 1.2  # of BM25, as in FTS5, which also uses b = 0.75 for length normalisation
 OTHER_FORMS = 0.5  # weight of `reefs` in a query for `reef`
 Mask = NDArray[np.bool_]
 Weights = NDArray[np.float64]
@@ -395,7 +395,7 @@ class IndexRanking:
         self.allowed = self._mask_of(self.pages)
 
     def answer(self, query: Query, limit: int) -> SearchResult:
-        """Return the pages that match all terms, or if there are none, those that match some."""
+        """Return the pages that match all terms, or some terms if no page matches all."""
         answer = SearchResult(searched=len(self.pages), unread=int(np.count_nonzero(self.pages["unread"])))
         for clause in query.unwanted:
             matching = self._phrase(clause) if clause.is_phrase else self._term(clause).present
@@ -432,9 +432,9 @@ class IndexRanking:
         return QueryTerm(words, clause.prefix, idf * (K1 + 1) * times / (times + 1), idf)
 
     def _times(self, words: Sequence[str], *, prefix: bool = False) -> Weights:
-        """Return how often a word occurs on each page, divided by the page's length norm."""
+        """Return the number of occurrences of a word on each page, divided by the page's length norm."""
         matches, times = self.index.matches(words, prefix=prefix), np.zeros(self.size + 1)
-        # the idf of FTS5 for words on half of the pages or more
+        # the idf that FTS5 assigns to words on half of the pages or more
         share = matches["weight"] / max(1e-6, math.log(self._odds(len(matches))))
         times[matches["id"]] = share / (K1 + 1 - share)
         return times
@@ -452,7 +452,7 @@ class IndexRanking:
         return mask
 
     def _best(self, mask: Mask, weights: Weights, limit: int) -> list[RankedPage]:
-        """Return the pages of greatest weight; ties are broken by relevance, then by page number."""
+        """Return the pages with the largest weights; ties are broken by relevance, then by page number."""
         pages = self.pages[mask[self.pages["id"]]]
         page_weights = weights[pages["id"]]
         order = np.lexsort((pages["id"], -pages["relevance"], -page_weights))[:limit]
@@ -463,9 +463,9 @@ class IndexRanking:
 # large crawl, so a follower of the running crawl (crawling/crawl_files.py) and `lycosa check` update them in advance, a
 # few seconds at a time.
 
-MAX_STEP_SECONDS = 4.0  # seconds of indexing before the lock is released
+MAX_STEP_SECONDS = 4.0  # maximum time of indexing before the lock is released
 FOLLOWER = "follower"  # lock of the process that keeps the indexes up to date
-POLL_SECONDS = 5.0  # seconds between two checks of a running crawl
+POLL_SECONDS = 5.0  # interval of checking whether a crawl is running
 
 
 def index(directory: Path, progress: ProgressCallback = no_progress) -> int:
@@ -499,7 +499,7 @@ def follow(directory: Path, sleep: Callable[[float], None] = time.sleep) -> bool
             return False
         running = True
         while running:
-            running = is_running(directory)  # checked first, so that one more update follows the end of the crawl
+            running = is_running(directory)  # checked first, so that the index is updated once more at the end
             index(directory)
             if running:
                 sleep(POLL_SECONDS)

@@ -1,8 +1,8 @@
-"""On-disk cache of a crawl's view, so that reading a large crawl does not take reading all of its log.
+"""On-disk cache of a crawl's view, so that opening a large crawl does not require reading its whole log.
 
 Stored in the directory `view` in the format of snapshots (store/snapshots.py). The cache is valid for the log whose
-last event it names and for the code that made it; otherwise it is discarded and rebuilt. Small crawls are not cached. A
-view without page contents (`content=False`) loads only part of the cache and never writes it.
+last event it contains and for the code that wrote it; otherwise it is discarded and rebuilt. Small crawls are not
+cached. A view without page contents (`content=False`) loads only part of the cache and never writes it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NAME = "view"
 
-MIN_NEW_EVENTS = 5_000  # events to fold in before the view is written again, about a second of work
+MIN_NEW_EVENTS = 5_000  # new events after which the view is written again, about a second of work
 # Source files whose changes invalidate the cache.
 _SOURCE_FILES = """
     collection/view.py collection/link_graph.py collection/tally.py collection/page_rows.py collection/search_text.py
@@ -37,7 +37,7 @@ _SOURCE_FILES = """
 
 @cache
 def code_digest() -> str:
-    """Return a digest of the code that makes a view."""
+    """Return a digest of the code that computes a view."""
     home = Path(__file__).parents[1]
     summed = xxhash.xxh3_128()
     for name in _SOURCE_FILES:
@@ -46,7 +46,7 @@ def code_digest() -> str:
 
 
 def log_digest(log: SqliteLog, seq: int) -> str:
-    """Return a digest of the first event and the given one, to recognise the log."""
+    """Return a digest of the first event and the given one, which identifies the log."""
     bodies = log.rows("body", "seq = ? OR seq = (SELECT MIN(seq) FROM event)", given=(seq,))
     return xxhash.xxh3_64_hexdigest(b"".join(body for (body,) in bodies))
 
@@ -62,7 +62,7 @@ def cached_seq(directory: Path, log: SqliteLog) -> int:
 
 
 def load_cached(view: CrawlView, log: SqliteLog) -> bool:
-    """Load the cached view into an empty one; return whether a valid one was found."""
+    """Load the cached view into an empty one; return True if it was valid."""
     cache_files = Snapshots(view.path, NAME)
     if not cache_files.path.is_dir():
         return False
@@ -73,7 +73,7 @@ def load_cached(view: CrawlView, log: SqliteLog) -> bool:
         return False
     try:
         view.load(loaded[1], lean=lean)
-    # invalid content in spite of correct hashes
+    # invalid content with correct hashes
     except (StateMismatch, ValueError, KeyError, TypeError, IndexError, AttributeError):
         view.forget()
         return False
@@ -82,7 +82,7 @@ def load_cached(view: CrawlView, log: SqliteLog) -> bool:
 
 
 def save(view: CrawlView, log: SqliteLog) -> bool:
-    """Write the cache unless another process is doing so; return success. Lack of space or permission is no error."""
+    """Write the cache unless another process is doing so; return True if it was written. A full disk is no error."""
     cache_files = Snapshots(view.path, NAME)
     with suppress(OSError, LycosaError, StateMismatch, MemoryError, OverflowError), try_lock(view.path) as has_lock:
         if not has_lock:
@@ -107,8 +107,8 @@ def remove(directory: Path) -> None:
 
 @contextmanager
 def try_lock(directory: Path, name: str = "lock") -> Iterator[bool]:
-    """Try to take the lock of that name for the block; yield False if another process holds it."""
-    if not directory.stat().st_mode & 0o222:  # a superuser could write there all the same
+    """Try to take the named lock for the block; yield False if another process holds it."""
+    if not directory.stat().st_mode & 0o222:  # a superuser could write there nevertheless
         yield False
         return
     (directory / NAME).mkdir(exist_ok=True)

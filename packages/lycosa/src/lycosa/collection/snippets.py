@@ -12,15 +12,15 @@ from typing import TypeAlias
 
 from lycosa.collection.search_text import fold, separate_words
 
-Match: TypeAlias = tuple[int, int, int]  # start, end, index of the mark
-MAX_MATCHES = 60  # matches per mark that are considered
+Match: TypeAlias = tuple[int, int, int]  # start, end, number of the highlight
+MAX_MATCHES = 60  # maximum number of matches considered per highlight
 _SENTENCE = re.compile(r"[.!?]\s+|\n\s*|[。！？]")
 _BLANK = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A passage and the spans of its matches."""
+    """Passage of a text, and the spans of its matches."""
 
     text: str = ""
     spans: list[tuple[int, int]] = field(default_factory=list)
@@ -31,22 +31,23 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """Words to find in a text, adjacent to each other, and their weight. With `prefix`, the last word is a prefix."""
+    """Adjacent words to find in a text, and their weight; with `prefix`, the last word is a prefix."""
 
     words: tuple[str, ...]
     weight: float = 1.0
     prefix: bool = False
-    group: int = 0  # marks of one group (forms of a word) count once in a passage
+    group: int = 0  # highlights of a group (forms of a word) count once in a passage
 
 
 def snippet(text: str, marks: Sequence[Highlight], width: int = 240) -> Snippet:
-    """Return the passage of about `width` characters with the greatest weight of marks, or the beginning of the text.
+    """Return the passage of about `width` characters with the largest weight of highlights, or the beginning of the
+    text.
 
     >>> found = snippet("Long ago there was water. Today the coral reef is white.", [Highlight(("reef",))], 30)
     >>> found.text, [found.text[start:end] for start, end in found.spans]
     ('… Today the coral reef is white.', ['reef'])
     """
-    # Marks of little weight do not count, such as `the` in a query for `the reef`.
+    # Highlights of little weight are ignored, such as `the` in a query for `the reef`.
     min_weight = 0.05 * max((mark.weight for mark in marks), default=0.0)
     significant = [mark for mark in marks if mark.weight >= min_weight]
     matches = _find_matches(text, significant, width)
@@ -58,8 +59,8 @@ def snippet(text: str, marks: Sequence[Highlight], width: int = 240) -> Snippet:
 
 
 def _find_matches(text: str, marks: Sequence[Highlight], width: int) -> list[Match]:
-    """Return the matches in text order; of a frequent mark, the first ones and those near the rarest mark."""
-    # Every word is surrounded by blanks.
+    """Return the matches in text order; of a frequent highlight, the first ones and those near the rarest highlight."""
+    # Every word is surrounded by spaces.
     padded = f" {fold(text)} ".replace("\n", " ")
     patterns = [_pattern(mark) for mark in marks]
     matches = [list(_matches(padded, patterns, number)) for number in range(len(marks))]
@@ -80,7 +81,7 @@ def _matches(
 
 
 def _pattern(mark: Highlight) -> tuple[re.Pattern[str], int]:
-    """Return a pattern for padded text and the number of its leading blanks; a literal blank makes the search fast."""
+    """Return a pattern for padded text and the number of its leading spaces; a literal space makes the search fast."""
     is_unspaced = [separate_words(word) != word for word in mark.words]
     gaps = [" *" if left or right else " +" for left, right in pairwise(is_unspaced)]
     inside = "".join(re.escape(word) + gap for word, gap in zip(mark.words, [*gaps, ""], strict=True))
@@ -89,7 +90,7 @@ def _pattern(mark: Highlight) -> tuple[re.Pattern[str], int]:
 
 
 def _best_window(matches: Sequence[Match], marks: Sequence[Highlight], width: int) -> tuple[int, int]:
-    """Return the window of matches within the width that has the greatest weight: distinct words first, then many."""
+    """Return the window within the width with the largest weight of matches; distinct words outweigh repetitions."""
     best, chosen = 0.0, (0, 0)
     counts: Counter[int] = Counter()
     weight, first = 0.0, 0

@@ -19,13 +19,13 @@ from lycosa.text.tokens import stems
 
 @dataclass
 class RevisitCounts:
-    """Revisits of pages by outcome. They do not count for the harvest."""
+    """Numbers of revisits by outcome; revisits do not count for the harvest."""
 
     count: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)  # unchanged, ok (new version), gone, ...
     changes: Counter[str] = field(default_factory=Counter)  # changed, cosmetic, vanished, moved, returned
     last: float = 0.0
-    reasons: dict[str, str] = field(default_factory=dict)  # reason of the last failure, by outcome
+    reasons: dict[str, str] = field(default_factory=dict)  # message of the last failure, by outcome
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -45,12 +45,12 @@ class Figures:
     running: bool = False
     pages: int = 0
     estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
-    sites: int = 0  # hosts with a relevant page
+    sites: int = 0  # number of hosts with a relevant page
     # Pages whose labels would help the judge most, if it returns probabilities.
     unsure: list[Question] = field(default_factory=list)
-    warning: str = ""  # why the topic's words distinguish pages badly, or empty
-    ended: bool = False  # the last run ended cleanly and nothing has been recorded since
-    ending: str = ""  # reason of the end
+    warning: str = ""  # explains why the topic's words distinguish pages badly; "" if they do not
+    ended: bool = False  # True if the last run ended cleanly and no event has been recorded since
+    ending: str = ""  # reason why the last run ended
     held: int = 0  # links held back as likely traps at the end of the last run; `groups` has them by group
     groups: list[Held] = field(default_factory=list)
 
@@ -80,11 +80,11 @@ class Figures:
 class Summary(Figures):
     """Data of `lycosa show`."""
 
-    spent: Counter[str] = field(default_factory=Counter)  # requests by purpose
+    spent: Counter[str] = field(default_factory=Counter)  # number of requests by purpose
     is_relevant: list[bool] = field(default_factory=list)  # for each page, in log order
     best: list[dict[str, Any]] = field(default_factory=list)
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
-    # Reason of the last failure, by kind and outcome.
+    # Message of the last failure, by kind and outcome.
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
     hosts: Counter[str] = field(default_factory=Counter)
     revisits: RevisitCounts = field(default_factory=RevisitCounts)
@@ -140,11 +140,11 @@ class Summary(Figures):
 
 
 def summarise(directory: Path, best: int = 10, threshold: float | None = None) -> Summary:
-    """Read the summary of a crawl; `threshold` overrides the crawl's own."""
+    """Return the summary of a crawl; `threshold` overrides the crawl's own."""
     summary = Summary()
     with CrawlDirectory(directory, threshold) as collection:
         summary.read(collection, 5)
-        if not summary.ended:  # the held links of an earlier end are outdated
+        if not summary.ended:  # the held links of an earlier run are outdated
             summary.held, summary.groups = 0, []
         _count(collection, summary)
         summary.best = [
@@ -167,12 +167,12 @@ def _count(collection: CrawlDirectory, summary: Summary) -> None:
     revisits.count, revisits.last, revisits.changes = tally.revisits.count, tally.revisits.last, tally.revisits.changes
 
 
-MIN_TOPIC_WORDS = 3  # words of the topic that a page must contain, if the topic has more
+MIN_TOPIC_WORDS = 3  # words of the topic that a page must contain if the topic has more words
 _UNWANTED = re.compile(r"(?<!\S)-\S+")
 
 
 def weak_topic_warning(collection: CrawlDirectory, pages: int) -> str:
-    """Return a warning if the topic's words are on almost no pages or on almost all, otherwise an empty string."""
+    """Return a warning if the topic's words are on almost no pages or on almost all, or ""."""
     options = collection.options
     if not options.topic or pages < 20:
         return ""
@@ -189,7 +189,7 @@ def weak_topic_warning(collection: CrawlDirectory, pages: int) -> str:
         if visit.is_page:
             looked_at += 1
             matching += len(numbers.intersection(visit.terms.ids.tolist())) >= needed
-            if looked_at == 1_000:  # a second's work
+            if looked_at == 1_000:  # takes about a second
                 break
     return describe_weakness(matching, looked_at, len(wanted))
 

@@ -1,6 +1,6 @@
 """Running totals of a crawl: hosts, failures, languages, flags, runs, revisits.
 
-Memory grows with the number of hosts (about half a kilobyte each) and of changes, not of pages.
+Memory grows with the number of hosts (about half a kilobyte each) and changes, but not with the number of pages.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from lycosa.core.types import Setting, Visit
 from lycosa.revisit.change import KINDS, change_of
 from lycosa.web.robots import RobotsRules
 
-MAX_EXAMPLES = 5  # URLs shown per failure
-MAX_FLAGS = 50  # kinds of flags that are counted: custom spaces may add their own
+MAX_EXAMPLES = 5  # maximum number of URLs shown per failure
+MAX_FLAGS = 50  # maximum number of different flags, since custom spaces may add their own
 CHANGE_KINDS = (*KINDS[:-1], "vanished", "moved", KINDS[-1])  # kinds of changes, most important first
 
 
@@ -41,7 +41,7 @@ class HostTally:
     paused: float = 0.0
     shortest: float = float("inf")
     crawl_delay: float = 0.0
-    rests: int = 0  # times it was overloaded and given a rest
+    rests: int = 0  # number of pauses because the host was overloaded
     longest_rest: float = 0.0
 
     @property
@@ -79,11 +79,11 @@ class Remark:
 
 
 class CrawlTally:
-    """Running totals, fed with the visits and settings of a log in order."""
+    """Running totals of a crawl, updated with the visits and settings of a log in order."""
 
     def __init__(self, agent: str = "lycosa") -> None:
         self.agent = agent
-        self.hosts: dict[str, HostTally] = {}  # by name, in first-seen order
+        self.hosts: dict[str, HostTally] = {}  # by host name, in first-seen order
         self.names: list[str] = []  # host names by number
         self.kinds: Counter[tuple[str, str]] = Counter()  # visits by kind and outcome
         self.last_complaint: dict[tuple[str, str], str] = {}  # last error message by kind and outcome
@@ -135,11 +135,11 @@ class CrawlTally:
     def crawls(self) -> list[list[float]]:
         """Runs that fetched new pages; revisit-only runs are excluded."""
         crawled = [run for number, run in enumerate(self.runs) if number in self._crawl_runs]
-        # A refresh without due pages neither crawled nor revisited; it counts only if no other run did.
+        # A refresh without due pages neither crawled nor revisited, and counts only if no other run did.
         return crawled or [run for number, run in enumerate(self.runs) if number not in self._revisit_runs]
 
     def setting(self, event: Setting) -> None:
-        """Record the start of a run, which is a threshold setting, or its clean end."""
+        """Record the start of a run, which is a threshold setting, or the clean end of a run."""
         if event.key == "threshold" and event.at:
             self.runs.append([event.at, event.at])
         elif event.key == "end" and event.at and self.runs:
@@ -188,7 +188,7 @@ class CrawlTally:
             self._crawl_runs.add(len(self.runs) - 1)
         elif visit.kind == "revisit":
             self._revisit_runs.add(len(self.runs) - 1)
-        if host.last_ended >= run[0]:  # within the same run
+        if host.last_ended >= run[0]:  # only within the same run
             pause = max(0.0, visit.started - host.last_ended)
             host.pauses += 1
             host.paused += pause
@@ -205,7 +205,7 @@ class CrawlTally:
 
     def _robots(self, visit: Visit) -> None:
         delay = RobotsRules.parse(visit.data["body"], self.agent).crawl_delay
-        host = self.host(visit.origin or visit.node)  # the file may be redirected to another host
+        host = self.host(visit.origin or visit.node)  # robots.txt may be redirected to another host
         host.crawl_delay = max(host.crawl_delay, delay or 0.0)
 
     def _failure(self, host: HostTally, visit: Visit) -> None:
@@ -213,7 +213,7 @@ class CrawlTally:
             host.failures += 1
         self.last_complaint[visit.kind, visit.outcome] = f"{visit.complaint} {visit.node}".strip()
         kind = "page" if visit.kind == "redirect" else visit.kind
-        # An unreadable robots.txt blocks the host for any reason.
+        # An unreadable robots.txt blocks the host, whatever the reason.
         key = (kind, "unread" if kind == "robots" else visit.outcome)
         cause = self.causes.get(key)
         if cause is None:
@@ -222,7 +222,7 @@ class CrawlTally:
         cause.count += 1
         if visit.status:
             cause.statuses[visit.status] = cause.statuses.get(visit.status, 0) + 1
-        # Keep the first ones, but reserve half of the places for further hosts.
+        # Keep the first examples, but reserve half of the places for other hosts.
         names = {host_of(node) for node, _ in cause.examples}
         if len(cause.examples) < MAX_EXAMPLES and (len(cause.examples) < MAX_EXAMPLES // 2 or host.name not in names):
             cause.examples.append((visit.node, visit.complaint))
@@ -238,7 +238,7 @@ class CrawlTally:
 
 class RevisitTally:
     def __init__(self) -> None:
-        self.count = self.new = 0  # revisits; pages fetched for the first time by a refresh
+        self.count = self.new = 0  # number of revisits, and of pages fetched for the first time by a refresh
         self.first = self.last = 0.0  # times of the first and the last revisit
         self.changes: Counter[str] = Counter()  # changed, cosmetic, vanished, moved, returned
         self.by_kind: Counter[str] = Counter()  # by kind of change
@@ -271,7 +271,7 @@ class RevisitTally:
         self.changes["cosmetic" if kind == "cosmetic" else change.what] += 1
         if change.what == "changed" and change.matters:
             self.change_counts[visit.node] += 1
-        if kind in CHANGE_KINDS:  # returned pages are counted but not drawn
+        if kind in CHANGE_KINDS:  # returned pages are counted but not shown in the chart
             self.times.append(visit.started)
             self.kinds.append(CHANGE_KINDS.index(kind))
 

@@ -1,4 +1,4 @@
-"""Lookup of a page by the URL a user typed, and comparison of its versions."""
+"""Lookup of pages by typed URLs, and comparison of page versions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lycosa.revisit.diff import Comparison, Version, compare
 from lycosa.web import urls
 from lycosa.web.urls import canonical, check_seed
 
-MAX_SUGGESTIONS = 3  # similar URLs suggested for an unknown one
+MAX_SUGGESTIONS = 3  # maximum number of similar URLs suggested for an unknown one
 
-MAX_COMPARED_URLS = 20_000  # URLs of a host among which similar ones are searched, about a second's work
+MAX_COMPARED_URLS = 20_000  # maximum number of URLs of a host that are compared, about a second's work
 
 
 def visits_of(collection: CrawlDirectory, typed: str) -> list[Visit]:
-    """Return all visits of a URL, in order. Tries it as typed, in canonical form, and with a scheme added."""
+    """Return all visits of a URL in order; it is looked up as typed, in canonical form, and with a scheme added."""
     typed = typed.encode("utf-8", "replace").decode()
     for node in spellings(typed):
         if visits := list(collection.log.visits("node = ?", given=(node,))):
@@ -60,7 +60,7 @@ def _similar_urls(collection: CrawlDirectory, candidates: Iterable[str]) -> list
             "DISTINCT node",
             "node >= ? AND node < ? AND kind IN ('page', 'redirect', 'revisit', 'sitemap')",
             f"node LIMIT {MAX_COMPARED_URLS}",
-            (base + "/", base + "0"),  # "0" follows "/" in ASCII: all URLs of this origin
+            (base + "/", base + "0"),  # "0" follows "/" in ASCII, so this is the range of all URLs of the origin
         )
     ]
     return difflib.get_close_matches(node, nodes, MAX_SUGGESTIONS, 0.5) or nodes[:MAX_SUGGESTIONS]
@@ -75,7 +75,7 @@ def latest_content(visits: Iterable[Visit]) -> Visit | None:
 def compared(
     collection: CrawlDirectory, versions: Sequence[Visit], earlier: int, later: int, longest: int | None = None
 ) -> Comparison:
-    """Compare two versions of a page by index; `longest` limits the characters of text compared."""
+    """Compare two versions of a page by index; `longest` is the maximum number of characters compared."""
     old, new = (_version(collection, versions[place], place + 1, longest) for place in (earlier, later))
     # The recorded change refers to consecutive versions only.
     change = change_of(versions[later]) if later == earlier + 1 else None

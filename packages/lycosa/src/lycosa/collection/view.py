@@ -1,8 +1,8 @@
 """Read model of a crawl: pages, relevances, links, hosts, failures and harvest, folded from the log up to event `seq`.
 
-A new view is empty; `catch_up` folds in the events after `seq`, in steps, and may be called at any time (0.02 ms if
-there is nothing new). The log may not exist yet, be written meanwhile, or be deleted and started again: then the view
-is reset and its `generation` increases. All methods are thread-safe.
+A new view is empty; `catch_up` adds the events after `seq`, in steps, and may be called at any time (0.02 ms without
+new events). The log may not exist yet, or be written meanwhile. If it is deleted and started again, the view is reset
+and its `generation` increases. All methods are thread-safe.
 
 Invariant: the same events give the same view, whether read at once or one by one. Relevances are reloaded when the log
 records that they were updated.
@@ -45,19 +45,19 @@ from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.tokens import stems
 from lycosa.web.robots import product
 
-EVENTS_PER_STEP = 200  # events folded in under one lock, about 30 ms
-MAX_TEXT_LENGTH = 500  # characters kept of a title or an anchor
+EVENTS_PER_STEP = 200  # events added under one lock, about 30 ms
+MAX_TEXT_LENGTH = 500  # maximum length of a stored title or anchor
 Signature = tuple[int, ...]
 _CACHED = """
     seq threshold probability languages _page_count _text _is_relevance_outdated _counted_topic _recount_position
-""".split()  # attributes in the cache on disk
+""".split()  # attributes stored in the cache on disk
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The first seed, link, redirect or sitemap that led to a page."""
+    """First seed, link, redirect or sitemap that led to a page."""
 
-    kind: str  # "seed", "link", "redirect", "sitemap", or empty if not recorded
+    kind: str  # "seed", "link", "redirect", "sitemap", or "" if not recorded
     parent: str = ""
     parent_title: str = ""
     anchor: str = ""
@@ -66,7 +66,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A link of a page, and the state of its target."""
+    """Link of a page, and the state of its target."""
 
     url: str
     anchor: str
@@ -76,16 +76,16 @@ class PageLink:
 
 @dataclass(slots=True)
 class PathGraph:
-    """A small graph for display: the best pages and the paths that led to them."""
+    """Small graph for display: the best pages and the paths that led to them."""
 
     depths: dict[int, int] = field(default_factory=dict)  # distance of each vertex from the start of its path
-    steps: dict[tuple[int, int], None] = field(default_factory=dict)  # links that were followed, between vertices
-    truncated: bool = False  # some pages did not fit
+    steps: dict[tuple[int, int], None] = field(default_factory=dict)  # followed links between vertices
+    truncated: bool = False  # True if some pages did not fit
 
 
 @dataclass(slots=True)
 class Harvest:
-    """Relevant pages among the first n fetched: in the order of the crawl, and in breadth-first order."""
+    """Harvest curve: relevant pages among the first n, in the order of the crawl and in breadth-first order."""
 
     pages: list[int] = field(default_factory=list)
     relevant: list[int] = field(default_factory=list)
@@ -98,15 +98,15 @@ class CrawlView:
     def __init__(self, path: Path, *, content: bool = True) -> None:
         self.path, self.content = path, content
         self.lock = threading.RLock()
-        self.generation = 0  # increases when the log was replaced: earlier sequence numbers are invalid then
-        self.use_cache = True  # cached on disk once it is large
+        self.generation = 0  # increases when the log is replaced, which invalidates earlier sequence numbers
+        self.use_cache = True  # cache the view on disk once it is large
         self._wants_content = content
         self.forget()
 
     def forget(self) -> None:
         self.content = self._wants_content
-        self.seq = 0  # last event folded in
-        self.cached_seq = 0  # last event in the view on disk
+        self.seq = 0  # last event of the view
+        self.cached_seq = 0  # last event of the cached view
         self._signature: Signature | None = None
         self._inode = 0
         self.threshold = 0.0
@@ -141,7 +141,7 @@ class CrawlView:
         return (rows + self._text + 70 * len(self.words)) * 3 // 2 + self.graph.size
 
     def dump(self) -> State:
-        """Return the state of the view, with page contents apart."""
+        """Return the state of the view, with page contents as a separate part."""
         if not self.content:
             raise StateMismatch("it has no column for judgements")
         lean = {
@@ -156,7 +156,7 @@ class CrawlView:
         return {"lean": lean, "content": words}
 
     def load(self, state: State, *, lean: bool) -> None:
-        """Restore a state; `lean` leaves out page contents."""
+        """Restore a state; `lean` skips page contents."""
         cached = state["lean"]
         for name in _CACHED:
             setattr(self, name, cached[name])
@@ -176,7 +176,7 @@ class CrawlView:
         self._wanted = {stem: number for number, stem in enumerate(self.words) if stem in self.topic}
 
     def catch_up(self) -> int:
-        """Fold in new events; return the last sequence number. The lock is released between steps."""
+        """Add new events to the view; return the last sequence number. The lock is released between steps."""
         while self._step():
             time.sleep(0)
         if self.use_cache and self.content and self.seq - self.cached_seq >= shelf.MIN_NEW_EVENTS:
@@ -188,7 +188,7 @@ class CrawlView:
             shelf.save(self, log)
 
     def _step(self) -> bool:
-        """Fold in some events; return whether there may be more."""
+        """Add some events to the view; return True if there may be more."""
         with self.lock:
             signature = log_signature(self.path / NAME)
             if signature is None or signature[0] != self._inode:
@@ -210,24 +210,26 @@ class CrawlView:
             except StoreError:
                 if (self.path / NAME).exists():
                     raise
-                self.generation += 1  # removed while reading
+                self.generation += 1  # the log was removed while reading
                 self.forget()
                 return False
             if count < EVENTS_PER_STEP:
-                # Later writes within the clock's resolution would not change the signature: check again.
+                # Later writes within the clock's resolution would not change the signature, so check again.
                 fresh = time.time_ns() - max(signature[2::3]) < 100_000_000
                 self._signature = None if fresh else signature
             return count == EVENTS_PER_STEP
 
     def _load_cached(self) -> None:
-        """Start from the view on disk if it belongs to this log. A long log is read with contents, to be cached."""
+        """Load the cached view if it belongs to this log. A long log is read with page contents, so that it can be
+        cached.
+        """
         with self.reading() as log:
             found = self.use_cache and shelf.load_cached(self, log)
             if not found and log.end() >= shelf.MIN_NEW_EVENTS and self.use_cache:
                 self.content = True
 
     def _read(self) -> int:
-        """Read and fold in some events; return their number. A damaged log is read up to the damage."""
+        """Read and add some events; return their number. A damaged log is read up to the damage."""
         events: list[tuple[int, Event]] = []
         with self.reading() as log:
             try:
@@ -243,14 +245,14 @@ class CrawlView:
         return closing(SqliteLog(self.path / NAME, readonly=True, busy_seconds=2.0))
 
     def _load_options(self) -> None:
-        """Read the options if they changed, for example after `lycosa judge` with other words."""
+        """Read the options again if they changed, for example after `lycosa judge` with other words."""
         try:
             written = os.stat(self.path / CONFIG).st_mtime_ns
             if written == self._options_mtime:
                 return
             options = Directory.read_options(self.path)
         except (InputError, OSError):
-            return  # not written yet, or deleted
+            return  # the options are not written yet, or deleted
         self.options, self._options_mtime = options, written
         self.tally.agent = product(options.user_agent or "Lycosa")
         if self.content and self._counted_topic != options.topic:
@@ -264,7 +266,7 @@ class CrawlView:
         self._counted_topic, self._recount_position = topic, 0
 
     def _recount_words(self) -> None:
-        """Recount the topic's words on some pages that were folded in before the topic changed."""
+        """Recount the topic's words on some pages that were added before the topic changed."""
         numbers = range(self._recount_position, min(self._recount_position + EVENTS_PER_STEP, len(self.nodes)))
         for number, words in zip(numbers, self.words_on(numbers), strict=True):
             self.columns["frequency"][number] = self._count(*words)
@@ -280,7 +282,7 @@ class CrawlView:
         return [found.get(seq, nothing) for seq in seqs]
 
     def _fold(self, events: Sequence[tuple[int, Event]]) -> None:
-        """Fold in some events. URLs of all of them are looked up together, which is much faster."""
+        """Add events to the view. The URLs of all of them are looked up together, which is much faster."""
         nodes = [_urls_of(event) for _, event in events]
         numbers = self.graph.numbers([node for linked in nodes for node in linked])
         at = 0
@@ -307,7 +309,7 @@ class CrawlView:
         elif event.key == "probability":
             self.probability = bool(event.value)
         elif event.key == "learned" and isinstance(event.value, dict) and not self.topic:
-            # the most important terms learned from examples stand for the topic
+            # terms learned from examples replace the words of the topic
             self.topic = tuple(sorted(event.value, key=lambda term: (-event.value[term], term))[:12])
 
     def _reload_relevances(self, log: SqliteLog) -> None:
@@ -464,7 +466,7 @@ class CrawlView:
         with self.lock:
             hosts = list(self.tally.hosts.values())
             relevant = self.relevant(threshold) if relevant is None else relevant
-            at = self.column("host_number")[: len(relevant)]  # pages may have been added since
+            at = self.column("host_number")[: len(relevant)]  # pages may have been added since the mask was computed
             counts = np.bincount(at[relevant[: len(at)]], minlength=len(hosts)).tolist()
             for host, count in zip(hosts, counts, strict=True):
                 host.relevant = count
@@ -492,7 +494,7 @@ class CrawlView:
 
     def origin(self, log: SqliteLog, node: str) -> Origin:
         """Return the seed, link, redirect or sitemap that led to a URL first."""
-        with self.lock:  # vertices are renumbered when the address table grows
+        with self.lock:  # vertices are renumbered when the URL table grows
             vertex, origins = self.graph.vertex(node), self._origins
             if vertex in origins:
                 return origins[vertex]
@@ -501,13 +503,11 @@ class CrawlView:
         if via >= 0:
             origin = _link(log, via, node)
         if vertex >= 0:
-            origins[vertex] = origin  # of the view as it was: it may have been reset meanwhile
+            origins[vertex] = origin  # cache of the view before a possible reset
         return origin
 
     def source(self, read: Callable[[int], Visit], node: str) -> tuple[Visit, int] | None:
-        """Return the page whose link led to a URL through any redirects, and the index of its best link; None for a
-        seed.
-        """
+        """Return the page whose link led to a URL through any redirects, and the link's index; None for a seed."""
         for _ in range(MAX_HOPS):
             via = self.first_link_event(node)
             visit = read(via) if via >= 0 else None
@@ -585,7 +585,7 @@ class CrawlView:
             crawled = self.column("crawled")[: len(relevant)].copy()
             relevant = relevant[: len(crawled)]
         order, _ = self.breadth_first()
-        order = order[order < len(crawled)]  # pages may have been added meanwhile
+        order = order[order < len(crawled)]  # pages may have been added since
         harvest = _curve(relevant[crawled], relevant[order[crawled[order]]], points)
         with self.lock:
             self._harvest, self._harvest_key = harvest, drawn
@@ -594,7 +594,7 @@ class CrawlView:
 
 
 def sample_points(count: int, points: int) -> NDArray[np.int64]:
-    """Return at most `points` + 1 evenly spread positions from 0 to `count`, including both ends."""
+    """Return at most `points` + 1 evenly spaced positions from 0 to `count`, including both ends."""
     return np.unique(np.linspace(0, count, min(count, points) + 1).round().astype(np.int64))
 
 
@@ -611,7 +611,7 @@ def _urls_of(event: Event) -> list[str]:
 
 
 def best_link(visit: Visit, node: str) -> int:
-    """Return the index of the best link to a node by relevance, then with text, then the first; -1 without one."""
+    """Return the index of the link to a node with the highest relevance, preferably with text; -1 if there is none."""
     links = visit.links
     link_relevances = links.link_relevances.tolist() or [0.0] * len(links)
     places = (at for at, url in enumerate(links.urls) if url == node)
@@ -630,7 +630,7 @@ def _link(log: SqliteLog, seq: int, node: str) -> Origin:
 
 
 def log_signature(path: Path) -> Signature | None:
-    """Return a value that changes when the log does, or None without a log."""
+    """Return a value that changes whenever the log changes, or None without a log."""
     signature: Signature = ()
     for file in (path, f"{path}-wal"):
         try:

@@ -1,4 +1,4 @@
-"""Charts as data, axis ticks, and block characters for a terminal. `drawing.svg` draws them."""
+"""Charts as data, axis ticks, and block characters for a terminal; `drawing.svg` draws charts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STEPS = [hours * 3600 for hours in (1, 3, 6, 12)] + [days * 86_400 for days in 
 
 @dataclass
 class Curve:
-    """A line; `low` and `high` are its confidence band, or empty."""
+    """Line of a figure; `low` and `high` are its confidence band, or empty."""
 
     label: str
     x: Sequence[float]
@@ -24,9 +24,9 @@ class Curve:
 
 @dataclass
 class Figure:
-    """Curves over the same axes."""
+    """Chart of curves over the same axes."""
 
-    key: str  # short, unique among the figures of a page; used for file names and anchors
+    key: str  # short name, unique among the figures of a page, for file names and anchors
     title: str
     x_label: str
     y_label: str
@@ -37,17 +37,17 @@ class Figure:
 
 @dataclass
 class Histogram(Figure):
-    """Counts in bins of equal width from `low` to `high`; the curves are stacked in this order."""
+    """Counts in bins of equal width from `low` to `high`; the curves are stacked in the given order."""
 
     low: float
     high: float
     palette: Sequence[int] = ()  # palette index of each curve
     unit: Literal["", "seconds", "date"] = ""
-    marks: Sequence[tuple[float, str]] = ()  # vertical lines: position, and a label or an empty string
+    marks: Sequence[tuple[float, str]] = ()  # vertical lines: position and label, which may be empty
 
 
 class Tick(NamedTuple):
-    """A labelled position on an axis."""
+    """Labelled position on an axis."""
 
     at: float
     label: str

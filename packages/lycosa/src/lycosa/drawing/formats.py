@@ -7,7 +7,7 @@ import re
 import unicodedata
 from datetime import UTC, datetime
 
-_JOINERS = "\u200c\u200d"  # needed by words of some languages
+_JOINERS = "\u200c\u200d"  # invisible, but needed by words of some languages
 
 
 def clean(text: str, instead: str = "\ufffd") -> str:
@@ -29,7 +29,7 @@ def printable(text: str, instead: str = "\ufffd") -> str:
 
 
 def visible(text: str) -> str:
-    """Make text safe for a terminal: drop link markers and soft hyphens, replace unprintable characters by blanks.
+    """Make text safe for a terminal: drop link markers and soft hyphens, replace unprintable characters by spaces.
 
     >>> visible("a\\x1b[31mb\\u202ec \\x01d\\x02")
     'a [31mb c d'

@@ -15,8 +15,8 @@ from lycosa.drawing.figure import Figure, Histogram, Tick, dates, ticks, times
 from lycosa.drawing.formats import clean, clip, seconds, when
 
 LETTER_WIDTH = 6.6  # mean width of a letter in pixels at font size 12
-COLOURS, DASHES = 7, 4  # classes in figure.css: 28 combinations, then they repeat
-MAX_READINGS = 40  # positions with a tooltip
+COLOURS, DASHES = 7, 4  # number of classes in figure.css; their 28 combinations are repeated for further curves
+MAX_READINGS = 40  # maximum number of positions with a tooltip
 
 
 @cache
@@ -31,7 +31,7 @@ def inline(figure: Figure, alt: str, height: int = 0) -> Markup:
 
 
 def svg(figure: Figure, width: int = 720, height: int = 0, *, standalone: bool = False, theme: str = "") -> Markup:
-    """Draw a figure. `standalone`: a file with title and colours. `theme`: light, dark, or empty for the system's."""
+    """Draw a figure: `standalone` as a file with title and colours; `theme` is light, dark, or "" for the system's."""
     title = _text(figure.title)
     headings = textwrap.wrap(title, width // 10) if standalone else []
     parts = [_label(8, 25 + 19 * row, line, "start", "title") for row, line in enumerate(headings)]
@@ -115,7 +115,7 @@ def _legend(figure: Figure, width: int, top: float) -> tuple[list[str], float]:
 
 
 def _lines(figure: Figure, x: _Scale, y: _Scale, *, readings: bool) -> Iterator[str]:
-    """Yield the curves, the first on top, with gaps for missing values, their confidence bands, and tooltips."""
+    """Yield the curves with confidence bands and tooltips, with gaps for missing values; the first curve is on top."""
     dotted = all(len(curve.y) <= 12 for curve in figure.curves)
     for place, curve in reversed(list(enumerate(figure.curves))):
         path, dots, pen = "", "", "M"

@@ -3,7 +3,7 @@
     org,example)/reefs 20261117151336 {"url": "http://example.org/reefs/", "mime": "text/html", "status": "200", ...}
 
 NAME.warc.gz has its index beside it in NAME.cdxj. The index is written when the WARC file is closed or a run ends. It
-may be incomplete or missing: the records it lacks are read from the WARC file.
+may be incomplete or missing, in which case the missing records are read from the WARC file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lycosa.core.files import atomic_write
 from lycosa.store.naming import SUFFIX as WARC_ENDING
 
 REVISIT = "warc/revisit"  # media type of revisit records
-_MAX_LINE_BYTES = 1 << 20  # URLs are much shorter
+_MAX_LINE_BYTES = 1 << 20  # limit of a line; URLs are much shorter
 _FIELD = re.compile(rb"^([\w-]+):[ \t]*([^\r\n]*)", re.MULTILINE)
 _STATUS = re.compile(rb"\S+ +(\d{3})\b")
 _TYPE = re.compile(rb"\r\ncontent-type:([^\r\n]*)", re.IGNORECASE)
@@ -86,13 +86,13 @@ def format_date(at: float) -> str:
 
 @lru_cache(maxsize=64)
 def _second(seconds: int) -> str:
-    # Cached: strftime is slow, and many pages arrive in one second.
+    # Cached, since strftime is slow and many pages arrive in one second.
     return f"{datetime.fromtimestamp(seconds, UTC):%Y%m%d%H%M%S}"
 
 
 @lru_cache(maxsize=64)
 def format_digest(digest: bytes) -> str:
-    """Format a SHA-256 digest as in WARC files and indexes. Cached: record, index and crawl.log share each digest."""
+    """Format a SHA-256 digest as in WARC files and indexes; cached, as record, index and crawl.log share it."""
     return "sha256:" + b32encode(digest).decode()
 
 
@@ -145,7 +145,7 @@ def _query(query: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Undo all percent-encoding, nested too, then encode the characters that need it once."""
+    """Decode all percent-encoding, including nested, then encode the characters that need it once."""
     data = text.encode("utf-8", "surrogatepass")
     while b"%" in data and (plain := unquote_to_bytes(data)) != data:
         data = plain
@@ -171,7 +171,7 @@ def update_index(path: Path, end: int, fresh: Iterable[CdxjEntry] = ()) -> None:
     """Complete the index of a WARC file up to an offset.
 
     `fresh` are entries of its last records; records that neither the index nor `fresh` contains are read from the WARC
-    file. Works line by line, since a file may have hundreds of thousands of records.
+    file. Files are processed line by line, since they may have hundreds of thousands of records.
     """
     index, added = index_path(path), list(fresh)
     gap = min((entry.offset for entry in added), default=end)
@@ -199,7 +199,7 @@ def _spans(index: Path) -> Iterator[tuple[bytes, int]]:
     try:
         with open(index, "rb") as file:
             while line := file.readline(_MAX_LINE_BYTES):
-                # The format of our own lines; lines written by other programs are parsed in full.
+                # Fast path for lines in our own format; lines of other programs are parsed in full.
                 if line.endswith(b"}\n") and (match := _LENGTH_AND_OFFSET.search(line)):
                     yield line, int(match[1]) + int(match[2])
                 else:

@@ -33,7 +33,7 @@ from lycosa.core.types import (
     Visit,
 )
 
-VERSION = 5  # format of the log; logs of other versions are refused
+VERSION = 5  # format version of the log; logs of other versions are refused
 # Raised when decoding bytes that are not an event.
 DECODE_ERRORS = (
     ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, MemoryError,
@@ -41,14 +41,14 @@ DECODE_ERRORS = (
 )  # fmt: skip
 KINDS, OUTCOMES = frozenset(get_args(Kind)), frozenset(get_args(Outcome))
 
-_MAX_EVENT_BYTES = 256 * 2**20  # decompressed; a page has at most some megabytes of links and words
+_MAX_EVENT_BYTES = 256 * 2**20  # limit of the decompressed size; a page has at most some megabytes of links and words
 _PLAIN = [part.name for part in fields(Visit)][:27]
 _plain = attrgetter(*_PLAIN)  # fields of a visit that are stored unchanged, in order
 _STRICT: dict[str, Any] = {"unicode_errors": "surrogatepass", "strict_map_key": False}
 
 
 def encode_visit(visit: Visit, level: int = 1) -> bytes:
-    """Encode a visit without its archive place, which has columns of its own."""
+    """Encode a visit without its place in the archive, which has columns of its own."""
     links, terms = visit.links, visit.terms
     packed: bytes = msgpack.packb(
         (
@@ -101,7 +101,7 @@ def _check_links(links: Links) -> None:
     count = len(links.urls)
     is_complete = len(links.anchors) == len(links.contexts) == len(links.rels) == len(links.positions) == count
     lengths = {len(links.link_relevances), len(links.paths), *map(len, links.facets.values())}
-    if not is_complete or not lengths <= {0, count}:  # empty where the links were not judged
+    if not is_complete or not lengths <= {0, count}:  # empty if the links were not judged
         raise ValueError("the visit has link columns of different lengths")
 
 
@@ -209,7 +209,7 @@ def _encode_batch(batch: LinkBatch) -> bytes:
 _PAGE_FIELDS: tuple[Any, ...] = (
     *_VISIT_FIELDS[:27], int, int, int, bool, list, list, list, list, list, list, bytes, dict, list,
 )  # fmt: skip
-_LINKS = 32  # index of the first link column among them
+_LINKS = 32  # index of the first link column in _PAGE_FIELDS
 
 
 def _decode_batch(blob: bytes) -> LinkBatch:
@@ -287,7 +287,7 @@ def _unpack_array(code: int, blob: bytes) -> Any:
     if code != _ARRAY:
         raise ValueError(f"unknown extension type {code}")
     dtype, shape, values = msgpack.unpackb(blob)
-    # NumPy evaluates some dtype strings with Python's parser.
+    # Checked, since NumPy evaluates some dtype strings with Python's parser.
     if not isinstance(dtype, str) or not _DTYPE.fullmatch(dtype):
         raise ValueError(f"unsupported array dtype {str(dtype)[:40]!a}")
     return np.frombuffer(values, dtype).reshape(shape)

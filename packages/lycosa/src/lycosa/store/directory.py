@@ -17,10 +17,10 @@ from lycosa.store.warc import WarcArchive
 
 CONFIG = "crawl.toml"
 
-SHARDS = "shards"  # subdirectory with the shards of a cluster crawl
+SHARDS = "shards"  # subdirectory of the shards of a cluster crawl
 SHARD = re.compile(r"\d{3}")
 
-COPIED_FILES = {  # names of the copies of files that options name
+COPIED_FILES = {  # names of the copies of files given as options
     "model": "topic.model",
     "background": "background.tsv.zst",
     "ontology": "ontology",
@@ -42,12 +42,12 @@ def shard_directories(directory: Path) -> list[Path]:
 
 
 class Directory:
-    """A crawl's directory, locked for writing. Use `create` or `open`."""
+    """Directory of a crawl, locked for writing. Use `create` or `open`."""
 
     def __init__(self, path: Path, options: Options, lock: Lock) -> None:
         self.path = path
         self.options = options
-        self.moved: list[str] = []  # archive parts beyond the log that `recover` moved aside
+        self.moved: list[str] = []  # archive parts not in the log, which `recover` moved aside
         self._lock = lock
         self._copied: list[Path] = []
 
@@ -68,7 +68,7 @@ class Directory:
         try:
             directory._copy_files()
             directory.save()
-        except LycosaError:  # leave nothing half-written
+        except LycosaError:  # do not leave an incomplete directory
             lock.release()
             for file in (lock.path, *directory._copied):
                 file.unlink(missing_ok=True)
@@ -94,12 +94,12 @@ class Directory:
         return options
 
     def _copy_files(self) -> None:
-        """Copy the files that options name into the directory, to keep it complete if they are moved or changed."""
+        """Copy the files given as options into the directory, so that it stays complete if these are moved."""
         for option, name in self.options.files().items():
             place = self.path / COPIED_FILES[option]
             if place.exists():
                 if Path(name).is_file() and filecmp.cmp(name, place, shallow=False):
-                    continue  # the copy itself, or left by a killed start
+                    continue  # the file itself, or a copy of a killed start
                 message = f"{place} already exists, so {name} cannot be created: move it, or choose another --out"
                 raise InputError("file-exists", message)
             self._copy(name, place)
@@ -120,7 +120,7 @@ class Directory:
 
     def save(self) -> None:
         """Write crawl.toml atomically."""
-        # Literal headers and notification addresses may be secrets; only references to environment variables are saved.
+        # Literal headers and notification URLs may be secrets, so only references to environment variables are saved.
         headers, notify = _environment_references(self.options.headers), _environment_references(self.options.notify)
         kept = with_changes(self.options, headers=headers, notify=notify)
         try:
@@ -157,7 +157,7 @@ class Directory:
 
 
 def is_running(directory: Path) -> bool:
-    """Return whether a process is crawling in the directory."""
+    """Return True if a process is crawling in the directory."""
     if not (directory / "lock").exists():
         return False
     try:

@@ -1,8 +1,8 @@
 """The event log of a crawl: one SQLite row per event, in order.
 
-Each event is committed on its own, or several in one `batch()`. WAL with `synchronous=NORMAL`: a commit costs 0.03 ms
-and survives a kill of the process at any moment; a power loss may cost the last commits, but never consistency.
-Readers (`lycosa show`) work beside a running crawl. The writer holds a lock on the directory, so that two crawls
+Each event is committed on its own, or several in one `batch()`. WAL with `synchronous=NORMAL`: a commit takes 0.03 ms
+and survives a kill of the process at any moment; a power failure may lose the last commits, but never consistency.
+Readers (`lycosa show`) work while a crawl is running. The writer holds a lock on the directory, so that two crawls
 cannot share a log.
 """
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 NAME = "log.sqlite"
 
 PAGES = "kind = 'page' AND outcome = 'ok'"  # SQL for `Visit.is_page`
-UNIQUE_PAGES = f"{PAGES} AND same = ''"  # without copies
+UNIQUE_PAGES = f"{PAGES} AND same = ''"  # the same without copies
 VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"  # SQL for `Visit.is_version`
-RELEVANCE_NOW = "COALESCE(relevance_now.relevance_now, event.relevance)"  # SQL: `Visit.relevance_now`
+RELEVANCE_NOW = "COALESCE(relevance_now.relevance_now, event.relevance)"  # SQL for `Visit.relevance_now`
 NON_VISIT_KINDS = tuple(codec.EVENT_KINDS.values())
 VISITS = f"kind NOT IN {NON_VISIT_KINDS}"
 PLACE = re.compile(r"\w[\w.-]{0,250}", re.ASCII)  # archive file names, without path separators
@@ -83,7 +83,7 @@ class Lock:
         self._file.flush()
 
     def _acquire(self, how: int) -> bool:
-        """Try to lock for 0.2 s: readers such as `lycosa show` hold the lock for an instant."""
+        """Try to lock for 0.2 s, since readers such as `lycosa show` hold the lock for a moment."""
         for _ in range(10):
             try:
                 fcntl.flock(self._file, how | fcntl.LOCK_NB)
@@ -115,7 +115,7 @@ class SqliteLog:
             self._create()
         address = path.absolute().as_uri()
         if readonly and not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists():
-            address += "?immutable=1"  # SQLite creates files beside the log, which a read-only medium does not allow
+            address += "?immutable=1"  # SQLite creates files next to the log, which is impossible on a read-only medium
         with self._translating_errors():
             self._db = sqlite3.connect(address, timeout=busy_seconds, isolation_level=None, uri=True)
         try:
@@ -125,7 +125,7 @@ class SqliteLog:
             raise
 
     def _create(self) -> None:
-        """Create an empty log under a temporary name, then rename it: readers never see an incomplete one."""
+        """Create an empty log under a temporary name, then rename it, so that readers never see an incomplete log."""
         new = self.path.with_name(f"{self.path.name}.new")
         with self._translating_errors():
             new.unlink(missing_ok=True)
@@ -142,7 +142,7 @@ class SqliteLog:
             harden(self._db)
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             new = not version and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
-            if version != codec.VERSION and not new:  # checked before anything is written: may be a foreign database
+            if version != codec.VERSION and not new:  # checked before writing, since this may be a foreign database
                 raise DamagedError(
                     f"{self.path} was not written by this release of Lycosa: its format is {version}, not "
                     f"{codec.VERSION}. Use the release that wrote it"
@@ -152,12 +152,12 @@ class SqliteLog:
                 return
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute("PRAGMA checkpoint_fullfsync=1")  # for macOS: see core/files.py
+            self._db.execute("PRAGMA checkpoint_fullfsync=1")  # for macOS, see core/files.py
             if new:
                 self.create_tables(self._db)
 
     def append(self, event: Event) -> int:
-        """Append and commit an event, and return its sequence number. A committed event survives kill -9."""
+        """Append and commit an event; return its sequence number. A committed event survives kill -9."""
         body = codec.encode_visit(event) if isinstance(event, Visit) else codec.encode_other(event)
         seq = self.put(None, event, body)
         if isinstance(event, Visit) and self._versions is not None and event.is_version:
@@ -176,7 +176,7 @@ class SqliteLog:
         return done.lastrowid or 0
 
     def store_relevances(self, relevances_now: NDArray[Any]) -> None:
-        """Store the current relevance of every version of a page, in log order."""
+        """Store the current relevance of each page version, in log order."""
         if self._versions is None:
             self._versions = [seq for (seq,) in self.rows("seq", VERSIONS)]
         seqs = self._versions
@@ -190,13 +190,13 @@ class SqliteLog:
             self._db.executemany("UPDATE event SET file = '', start = 0, length = 0 WHERE seq = ?", rows)
 
     def settle(self, relevances_now: Iterable[tuple[int, float]]) -> None:
-        """Store the current relevance of some pages, given as pairs of sequence number and relevance."""
+        """Store the current relevances of some pages, given as pairs of sequence number and relevance."""
         with self.batch():
             self._db.executemany("INSERT OR REPLACE INTO relevance_now VALUES (?, ?)", relevances_now)
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Commit everything appended inside the block at once, or nothing if it raises."""
+        """Commit all events appended in the block at once, or none if it raises."""
         is_nested = self._db.in_transaction
         if is_nested:  # the outermost batch commits
             yield
@@ -206,7 +206,7 @@ class SqliteLog:
             try:
                 yield
             except BaseException:
-                if self._db.in_transaction:  # a full disk makes SQLite roll back by itself
+                if self._db.in_transaction:  # SQLite rolls back by itself if the disk is full
                     self._db.execute("ROLLBACK")
                 self._versions = None  # may hold rows that were rolled back
                 raise
@@ -235,7 +235,7 @@ class SqliteLog:
             yield seq, self._event(seq, kind, ArchivePlace(file, start, length), body, relevance_now, columns)
 
     def visits_at(self, seqs: Sequence[int], slice_size: int) -> Iterator[tuple[int, Visit]]:
-        """Yield visits by sequence number, in slices, so that a running crawl can write in between."""
+        """Yield visits by sequence number; they are read in slices, so that a running crawl can write in between."""
         for start in range(0, len(seqs), slice_size):
             wanted = json.dumps(list(seqs[start : start + slice_size]))
             for seq, visit in self.numbered("seq IN (SELECT value FROM json_each(?))", given=(wanted,)):
@@ -263,7 +263,7 @@ class SqliteLog:
         return event
 
     def check(self, after: int = 0) -> None:
-        """Raise DamagedError for the first defect after an event. Fast and safe: it decodes no event."""
+        """Raise DamagedError for the first defect after an event. Fast and safe, since no event is decoded."""
         with self._translating_errors():
             schema = self._db.execute("SELECT type, name, tbl_name FROM main.sqlite_master").fetchall()
             for kind, name, table in schema:
@@ -275,7 +275,7 @@ class SqliteLog:
                 return
             if [row[1] for row in self._db.execute("PRAGMA main.table_info(event)")] != _COLUMNS:
                 raise DamagedError(f"{self.path} is not a Lycosa log: its columns differ")
-            # As bytes: sqlite3 raises for TEXT that is not UTF-8.
+            # As bytes, since sqlite3 raises for TEXT that is not UTF-8.
             texts = ", ".join(f"CAST({name} AS BLOB)" for name in ("kind", "node", "outcome", "same", "file"))
             columns = f"seq, {texts}, relevance, start, length, typeof(body)"
             for seq, *row in self._db.execute(f"SELECT {columns} FROM event WHERE seq > ? ORDER BY seq", (after,)):
@@ -307,7 +307,7 @@ class SqliteLog:
 
     def relevances_now(self, until: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the sequence numbers of rated pages up to an event, and their current relevances."""
-        import numpy as np  # a slow import, not needed for `lycosa --help`
+        import numpy as np  # slow to import, and not needed for `lycosa --help`
 
         with self._translating_errors():
             rows = self._db.execute(
@@ -330,8 +330,8 @@ class SqliteLog:
     def chain(self, seq: int) -> str:
         """Return a hash of all events up to a sequence number.
 
-        It covers each event's columns and number, the bodies of seeds, labels and settings (a changed label keeps its
-        length), and the lengths of all other bodies.
+        It covers the columns and number of each event, the bodies of seeds, labels and settings (a changed label may
+        have the same length), and only the lengths of all other bodies.
         """
         at, hashed = self._chained if self._chained[0] <= seq else (0, b"")
         content = "CASE WHEN kind IN ('seed', 'label', 'setting') THEN HEX(body) ELSE LENGTH(body) END"
@@ -365,7 +365,7 @@ class SqliteLog:
         """Raise SQLite errors as StoreError with advice for the user."""
         try:
             yield
-        except (sqlite3.Error, OSError, UnicodeError) as error:  # UnicodeError: messages on a damaged schema
+        except (sqlite3.Error, OSError, UnicodeError) as error:  # UnicodeError: messages about a damaged schema
             raise self._translated(error) from error
 
     def _translated(self, error: Exception) -> StoreError:
@@ -387,7 +387,7 @@ class SqliteLog:
 
 
 def harden(db: sqlite3.Connection) -> None:
-    """Harden a connection to an untrusted database: its schema cannot call functions with side effects."""
+    """Harden a connection to an untrusted database, whose schema must not call functions with side effects."""
     db.execute("PRAGMA trusted_schema=OFF")
     db.execute("PRAGMA cell_size_check=ON")
 
@@ -474,7 +474,7 @@ class MemoryLog:
 
 
 class NullLog(MemoryLog):
-    """Event log that discards everything, for crawls whose visits are consumed as they come."""
+    """Event log that discards all events, for crawls whose visits are processed immediately."""
 
     def append(self, event: Event) -> int:
         return 0
@@ -484,7 +484,7 @@ class NullLog(MemoryLog):
 
 
 def current_labels(log: SqliteLog) -> dict[str, bool]:
-    """Return the current label of each page in the order in which they were set; the last label of a page counts."""
+    """Return the current label of each page in the order in which they were set; the last label of a page is used."""
     labels: dict[str, bool] = {}
     for event in log.events("kind = 'label'"):
         assert isinstance(event, Label)
@@ -495,7 +495,7 @@ def current_labels(log: SqliteLog) -> dict[str, bool]:
 
 
 def missing_labels(log: SqliteLog, labels: Iterable[Label]) -> list[Label]:
-    """Return the labels that the log lacks; after a crash, labels may be submitted again."""
+    """Return the labels that are missing in the log; after a crash, labels may be submitted again."""
     known = {(event.node, event.at, event.by) for event in log.events("kind = 'label'") if isinstance(event, Label)}
     return [label for label in labels if (label.node, label.at, label.by) not in known]
 

@@ -30,7 +30,7 @@ def file_name(prefix: str, serial: int, at: datetime | None = None, host: str = 
 
 
 def serial_number(name: str) -> int:
-    """Return the serial number in a file's name, 0 for a file that Lycosa did not name."""
+    """Return the serial number in a file name; 0 for files that were not named by Lycosa."""
     match = _SERIAL.fullmatch(name.removesuffix(SUFFIX))
     return int(match[1]) if match else 0
 

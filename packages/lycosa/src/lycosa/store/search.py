@@ -29,8 +29,8 @@ from lycosa.store.log import harden
 
 NAME = "search.sqlite"
 
-FORMAT = 5  # increase when results of older indexes would differ, also when the tokenizer changes
-TITLE_WEIGHT = 5  # BM25 weight of the title; the text has 1
+FORMAT = 5  # must be increased when results of older indexes would differ, also when the tokenizer changes
+TITLE_WEIGHT = 5  # BM25 weight of the title; that of the text is 1
 PAGE = np.dtype([("id", "i8"), ("seq", "i8"), ("relevance", "f8"), ("unread", "?")])
 MATCH = np.dtype([("id", "i8"), ("weight", "f8")])
 
@@ -59,7 +59,7 @@ class IndexDamaged(DamagedError):
 def index_lock(
     directory: Path, waiting: Callable[[], None] = lambda: None, patience: float | None = None
 ) -> Iterator[bool]:
-    """Lock the index for opening and changing it; yield False if that takes longer than `patience` seconds.
+    """Lock the index to open and change it; yield False if that takes longer than `patience` seconds.
 
     Calls `waiting` before it waits without limit.
     """
@@ -102,9 +102,9 @@ class IndexedPage:
     language: str = ""
     fetched: float = 0.0
     relevance: float = 0.0
-    copy: bool = False  # copy of another page
-    unread: bool = False  # not readable in the archive
-    changed: float = 0.0  # Unix time of the last significant change; 0: never
+    copy: bool = False  # True for a copy of another page
+    unread: bool = False  # True if not readable in the archive
+    changed: float = 0.0  # Unix time of the last significant change; 0 if there is none
 
 
 class SearchIndex:
@@ -150,7 +150,7 @@ class SearchIndex:
         return db
 
     def clear(self) -> None:
-        """Replace the file by an empty one; open readers keep the old file."""
+        """Replace the file by an empty one; open readers keep reading the old file."""
         self._db.close()
         self._delete()
         self._start()
@@ -210,7 +210,7 @@ class SearchIndex:
                 self._db.execute("UPDATE state SET last = ?, mark = ?, size = ?", (entries[-1].seq, mark, size))
                 self._db.execute("COMMIT")
             except BaseException:
-                if self._db.in_transaction:  # a full disk makes SQLite roll back by itself
+                if self._db.in_transaction:  # SQLite rolls back by itself if the disk is full
                     self._db.execute("ROLLBACK")
                 raise
 
@@ -240,7 +240,7 @@ class SearchIndex:
         return int(size)
 
     def is_mostly_outdated(self) -> bool:
-        """Return whether more than half of the rows are outdated, so that a rebuild pays off."""
+        """Return True if more than half of the rows are outdated, so that a rebuild is worthwhile."""
         return self.size() > max(1_000, 2 * len(self.pages()))
 
     def pages(self, where: str = "TRUE", values: Sequence[object] = ()) -> NDArray[np.void]:

@@ -3,12 +3,12 @@
     blocks    the bytes of all arrays, in blocks of 16 KiB, in any order
     map       description of the checkpoint and its arrays; place and XXH3 hash of each block
 
-Most of the state does not change between checkpoints. Only blocks with a changed hash are written, to places that the
+Most of the state does not change between checkpoints. Only blocks with a changed hash are written, in places that the
 previous checkpoint does not use; then the new map replaces the old one. If the process is killed in between, the
 previous checkpoint is intact. Blocks of zeros are not stored.
 
-Nothing is synced, since a checkpoint is a cache: hashes reveal truncated, flipped or lost data, and a checkpoint that
-was rewritten while reading. Contents are never executed, and claimed sizes are compared with the file sizes before
+Files are not synced, since a checkpoint is a cache: hashes reveal truncated, flipped or lost data, and a checkpoint
+that was rewritten during a read. Contents are never executed, and claimed sizes are compared with the file sizes before
 memory is allocated.
 """
 
@@ -41,23 +41,23 @@ from lycosa.version import __version__
 
 NAME, MAP, BLOCKS = "snapshot", "map", "blocks"
 
-BLOCK = 1 << 14  # bytes
-MAX_MAP_BYTES = 200_000_000  # enough for 100 GB of blocks
+BLOCK = 1 << 14  # block size in bytes
+MAX_MAP_BYTES = 200_000_000  # limit of the map; enough for 100 GB of blocks
 BLOCKS_PER_READ = 64
-MIN_FILE_BYTES = 1 << 24  # larger spillable arrays are restored into files
+MIN_FILE_BYTES = 1 << 24  # spillable arrays above this size are restored into files
 ZEROS = -1  # place of all-zero blocks, which are not stored
 _FORMAT = FileFormat("lycosa-snapshot", 1, "snapshot", "lycosa resume")
 _ARRAY, _APPEND_ONLY, _TEXTS, _SPILLED = range(4)
 _TYPES = {name: np.dtype(name) for name in ("<f4", "<f8", "|i1", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "|b1")}
-_PLACEHOLDER = 1  # msgpack extension type that stands for an array
+_PLACEHOLDER = 1  # msgpack extension type of the placeholder of an array
 _hash = xxhash.xxh3_64_intdigest
 _ZERO = _hash(bytes(BLOCK))
 
 About = dict[str, Any]
 ArrayFilter = Callable[[tuple[str, ...]], bool]
 
-MAX_UNREAD_BLOCKS = 100_000  # blocks kept of an earlier checkpoint that this process did not read
-MIN_FREE_BYTES = 50_000_000  # left on the disk
+MAX_UNREAD_BLOCKS = 100_000  # limit of the blocks kept from an earlier checkpoint that this process did not read
+MIN_FREE_BYTES = 50_000_000  # free space to leave on the disk
 
 
 @cache
@@ -85,11 +85,11 @@ class _StoredArray:
 
 
 class Snapshots:
-    """Reader and writer of one checkpoint in a directory. Writing requires the directory's or another lock."""
+    """Reader and writer of the checkpoint in a directory. Writing requires a lock, such as that of the directory."""
 
     def __init__(self, directory: Path, name: str = NAME) -> None:
         self.path = directory / name
-        self._leaves: dict[str, _StoredArray] = {}  # contents of the files, as last read or written
+        self._leaves: dict[str, _StoredArray] = {}  # contents of the files as last read or written
 
     def write(self, about: About, state: State) -> None:
         """Write a state and its description; raise OSError for a full disk, StateMismatch if it cannot be stored."""
@@ -110,7 +110,7 @@ class Snapshots:
         self._leaves = stored
 
     def _check_free_space(self, leaves: Mapping[str, Any]) -> None:
-        """Raise StateMismatch unless the disk has room for two copies of the state: old blocks are overwritten last."""
+        """Raise StateMismatch unless the disk has room for two states, as old blocks are overwritten last."""
         needed = 2 * sum(leaf.nbytes for leaf in leaves.values() if isinstance(leaf, np.ndarray))
         blocks = self.path / BLOCKS
         taken = blocks.lstat().st_blocks * 512 if blocks.exists() else 0
@@ -169,7 +169,7 @@ class Snapshots:
         self._leaves = {}
         for name in (MAP, f"{MAP}.new", BLOCKS):
             (self.path / name).unlink(missing_ok=True)
-        with suppress(OSError):  # foreign files may be left in the directory
+        with suppress(OSError):  # the directory may contain foreign files
             self.path.rmdir()
 
     def read(
@@ -179,13 +179,13 @@ class Snapshots:
 
         `wanted` selects the arrays to load by their path of keys; the others are None.
         """
-        for _ in range(3):  # it may be rewritten while it is read
+        for _ in range(3):  # retried, since it may be rewritten during the read
             try:
                 about, leaves, plain = _FORMAT.read(self.path / MAP, _parse_map, MAX_MAP_BYTES)
                 if not fits(about):
                     return None
                 state = self._unpacked(leaves, plain, wanted, progress)
-            except Exception:  # a checkpoint is a cache: fall back to the log
+            except Exception:  # a checkpoint is a cache, so fall back to the log
                 return None
             if state is not None:
                 self._leaves = leaves if wanted is None else {}
@@ -231,7 +231,7 @@ class Snapshots:
             os.close(file)
         state: State = msgpack.unpackb(
             plain,
-            ext_hook=lambda _, name: values[name.decode("utf-8", "surrogatepass")],  # placeholders become arrays
+            ext_hook=lambda _, name: values[name.decode("utf-8", "surrogatepass")],  # replace placeholders by arrays
             unicode_errors="surrogatepass",
             strict_map_key=False,
         )
@@ -245,7 +245,7 @@ class _BlockAllocator:
         length = os.fstat(file).st_size
         last = max((int(leaf.places.max(initial=-1)) for leaf in leaves), default=-1)
         size = min(-(-length // BLOCK), 2 * (last + 1) + MAX_UNREAD_BLOCKS)
-        os.ftruncate(file, min(length, size * BLOCK))  # blocks beyond this are not used
+        os.ftruncate(file, min(length, size * BLOCK))  # later blocks are not used
         used = np.zeros(size, np.bool_)
         for leaf in leaves:
             used[leaf.places[leaf.places >= 0]] = True
@@ -367,7 +367,7 @@ def _read_into_file(file: int, leaf: _StoredArray) -> FileArray | None:
 
 
 def _read(file: int, leaf: _StoredArray, view: memoryview, first: int) -> bool:
-    """Read the bytes of an array from a block on into a zeroed buffer; return whether their hashes are correct."""
+    """Read the bytes of an array from block `first` on into a zeroed buffer; return True if the hashes are correct."""
     places = leaf.places[first : first - -len(view) // BLOCK]
     stored = np.flatnonzero(places != ZEROS)
     cuts = np.flatnonzero((np.diff(stored) != 1) | (np.diff(places[stored]) != 1)) + 1

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from lycosa import zstd
 
-# Raised by readers of damaged archives.
+# Exceptions raised by readers of damaged archives.
 ARCHIVE_ERRORS = (
     tarfile.TarError,
     EOFError,
@@ -31,7 +31,7 @@ ARCHIVE_ERRORS = (
 
 
 class ArchiveTooLarge(Exception):
-    """The archive has too many files or too many bytes."""
+    """The archive contains too many files or bytes."""
 
 
 def iter_files(stream: IO[bytes], max_bytes: int, max_files: int) -> Iterator[tuple[PurePosixPath, IO[bytes]]]:
@@ -41,7 +41,7 @@ def iter_files(stream: IO[bytes], max_bytes: int, max_files: int) -> Iterator[tu
         for number, member in enumerate(archive, 1):
             if number > max_files:
                 raise ArchiveTooLarge(f"the archive has more than {max_files:,} files")
-            # a sparse file can claim any size
+            # sparse files can claim any size
             content = archive.extractfile(member) if member.isreg() and not member.issparse() else None
             if content is not None:
                 yield PurePosixPath(member.name), content

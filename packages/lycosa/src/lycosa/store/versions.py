@@ -1,6 +1,6 @@
 """Versions of a page: the content of its first fetch, and of each revisit that found other content.
 
-Content that was fetched before, under any URL, is archived once: later records refer to it.
+Content that was already fetched under any URL is archived once, and later records refer to it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lycosa.store.warc import read_exchange
 
 
 class Versions:
-    """Read access to the versions of pages in a log and its archive, also while the crawl is running."""
+    """Read access to the versions of pages in a log and its archive, even while the crawl is running."""
 
     def __init__(self, log: SqliteLog, archive: Path) -> None:
         self.log = log
@@ -37,7 +37,7 @@ class Versions:
         exchange, refers_to = self._record(visit)
         if refers_to and visit.digest:
             exchange.body = self._referred_body(visit, refers_to)
-        elif refers_to:  # not modified
+        elif refers_to:  # not modified, without a digest
             earlier = [event for event in self.of(visit.node) if event.started <= visit.started]
             before = self.exchange(earlier[-1]) if earlier else None
             return before or exchange
@@ -54,7 +54,7 @@ class Versions:
         path = self.archive / visit.place.file
         try:
             exchange, refers_to = read_exchange(path, visit.place)
-        except (KeyError, ValueError) as error:  # it decompresses, but is not a WARC record
+        except (KeyError, ValueError) as error:  # the content can be decompressed, but is not a WARC record
             message = f"{path}: no record of {visit.node} at byte {visit.place.offset}; restore it from a backup"
             raise DamagedError(message) from error
         if not refers_to and len(exchange.body) < visit.size and "render" not in visit.data:

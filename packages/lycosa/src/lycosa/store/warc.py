@@ -1,11 +1,12 @@
 """WARC 1.1 archive: one gzip member per record, files rotated by size.
 
-Each visit becomes a response record and a request record, written with one `write`. A payload archived before and a
-304 response become revisit records. Bodies are stored as received (dechunked; Transfer-Encoding is renamed). Each
-file has an index (cdxj.py), written when the file is full or a run ends.
+Each visit becomes a response record and a request record, written with one `write`. Repeated payloads and 304 responses
+become revisit records. Bodies are stored as received (dechunked; Transfer-Encoding is renamed). Each file has an index
+(cdxj.py), written when the file is full or a run ends.
 
-The log holds the last valid offset of every file. Data beyond it (a torn write, a record whose commit did not happen,
-the tail behind an older log restored from a backup) is moved aside when the archive is opened again, never deleted.
+The log holds the last valid offset of every file. Data beyond it (a torn write, a record that was not committed, or
+later records if an older log was restored from a backup) is moved aside when the archive is opened again, never
+deleted.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from lycosa.core.types import ArchivePlace, Exchange, Visit
 from lycosa.store import cdxj
 from lycosa.store.naming import file_name, serial_number
 
-MAX_RECORD_BYTES = 1 << 30  # decompressed
+MAX_RECORD_BYTES = 1 << 30  # limit of the decompressed size
 _STORED_BLOCK = 65535  # largest stored block of deflate
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _COMPRESSED = (b"gzip", b"x-gzip", b"br", b"zstd", b"deflate")
@@ -85,7 +86,7 @@ class WarcArchive:
         self._name = ""
         self._info_id = ""
         self._payloads = Payloads()
-        self._pending: list[cdxj.CdxjEntry | _PendingEntry] = []  # records not in the current file's index yet
+        self._pending: list[cdxj.CdxjEntry | _PendingEntry] = []  # records of the current file not indexed yet
         self._unindexed: dict[str, int] = {}  # end offset of each full file without an index
 
     def recover(self, archived: Mapping[str, int]) -> list[str]:
@@ -121,7 +122,7 @@ class WarcArchive:
                 self._unindexed[name] = end
 
     def remember(self, visit: Visit) -> None:
-        """Register the payload of a recorded visit, so that repetitions become revisit records."""
+        """Register the payload of a recorded visit, so that repeated payloads become revisit records."""
         if visit.place.file and visit.digest:
             self._payloads.add(visit.digest, visit.node, visit.started)
 
@@ -134,7 +135,7 @@ class WarcArchive:
         self._payloads = payloads
 
     def append(self, visit: Visit, exchange: Exchange) -> ArchivePlace:
-        """Append the records of a visit and return their place. On failure, the file is left unchanged."""
+        """Append the records of a visit and return their place; if that fails, the file is unchanged."""
         if self._file < 0 or self._size >= self.rotate:
             self._next_file()
         if exchange.received is not None:
@@ -166,7 +167,8 @@ class WarcArchive:
     def _append_rendered(self, visit: Visit, dom: Exchange, received: Exchange) -> ArchivePlace:
         """Append the records of a rendered page: final DOM, response as received, and the resources the browser loaded.
 
-        The DOM is a `resource` record under `urn:dom:URL`, so that it is never mistaken for the server's response.
+        The DOM is a `resource` record under `urn:dom:URL`, so that it cannot be confused with the response of the
+        server.
         """
         url, response_id = visit.node.partition("#")[0], _record_id()
         about = (
@@ -197,7 +199,9 @@ class WarcArchive:
         *,
         has_digest: bool = True,
     ) -> tuple[bytes, bytes]:
-        """Return a response record, or a record without body that begins with `revisit`, and its request record."""
+        """Return a response record (or, with `revisit`, a record without body that begins with it), and its request
+        record.
+        """
         common = f"WARC-Target-URI: {url}\r\nWARC-Date: {_date(started)}\r\n"
         fields = (
             (f"WARC-Payload-Digest: {cdxj.format_digest(exchange.digest)}\r\n" if has_digest else "")
@@ -215,7 +219,7 @@ class WarcArchive:
         """Close the current file, and write missing indexes for at most 30 seconds."""
         self._end_file()
         deadline = time.monotonic() + 30.0
-        while self._unindexed and time.monotonic() < deadline:  # a later run writes the others
+        while self._unindexed and time.monotonic() < deadline:  # the rest is written by a later run
             name, end = self._unindexed.popitem()
             self._make_index(name, end)
 
@@ -303,7 +307,7 @@ class WarcArchive:
 
 
 def read_record(path: Path, place: ArchivePlace) -> tuple[bytes, bytes, bytes]:
-    """Return the first record at a place, decompressed and as stored, and the stored bytes behind it."""
+    """Return the first record at a place, decompressed and as stored, and the stored bytes that follow it."""
     try:
         with open(path, "rb") as file:
             file.seek(place.offset)
@@ -328,7 +332,7 @@ def read_exchange(path: Path, place: ArchivePlace) -> tuple[Exchange, str]:
         fields, _, content = record.partition(b"\r\n\r\n")
         content = content.removesuffix(b"\r\n\r\n")
         named = dict(line.split(b": ", 1) for line in fields.split(b"\r\n")[1:])
-        if named.get(b"WARC-Type") == b"resource":  # the final DOM of a rendered page
+        if named.get(b"WARC-Type") == b"resource":  # final DOM of a rendered page
             content = b"HTTP/1.1 200 OK\r\nContent-Type: " + named[b"Content-Type"] + b"\r\n\r\n" + content
         head, _, body = content.partition(b"\r\n\r\n")
         status_line, *lines = head.split(b"\r\n")
@@ -364,7 +368,7 @@ def _member(
     is_compressed: bool = False,
     content_type: str = "",
 ) -> bytes:
-    """Return a record as one gzip member. Compressed bodies are stored instead of deflated a second time."""
+    """Return a record as one gzip member; compressed bodies are stored, not compressed a second time."""
     if head or body:
         content_type = f"application/http; msgtype={http}" if http else content_type or "application/warc-fields"
         hashed = hashlib.sha256(head)
@@ -395,7 +399,7 @@ def _is_compressed(exchange: Exchange) -> bool:
 
 
 def http_head(exchange: Exchange) -> bytes:
-    """Return status line and headers, changed where they would contradict the stored body."""
+    """Return status line and headers, modified where they would contradict the stored body."""
     lines = [exchange.status_line]
     for key, value in exchange.headers:
         lower = key.lower()
@@ -428,7 +432,7 @@ def _date(at: float) -> str:
 
 @lru_cache(maxsize=64)
 def _second(seconds: int) -> str:
-    # Cached: strftime is slow, and many pages arrive in one second.
+    # Cached, since strftime is slow and many pages arrive in one second.
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
@@ -436,7 +440,8 @@ _DIGEST_BYTES = 32  # SHA-256
 
 
 class Payloads:
-    """URL and time of the first record of each payload, by digest; columns, since a crawl has hundreds of thousands.
+    """URL and time of the first record of each payload, by digest; stored in columns, as there are hundreds of
+    thousands.
 
     >>> some = Payloads(); some.add(b"1" * 32, "http://a.test/", 5.0); some.add(b"1" * 32, "http://b.test/", 6.0)
     >>> some.get(b"1" * 32), some.get(b"2" * 32), len(some)

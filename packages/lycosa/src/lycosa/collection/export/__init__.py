@@ -3,8 +3,8 @@
 Each format is a function `write(pages, out)` that streams a selection of pages into a binary file. Memory does not grow
 with the content, except for a few dozen bytes per page.
 
-Files are written atomically: to FILE.part, which is synced and renamed when complete; an older FILE stays until then.
-On failure or Ctrl-C the part is removed. The part of a killed process is overwritten, unless its lock is held.
+Files are written atomically: to FILE.part, which is synced and renamed when complete; an older FILE is kept until then.
+On failure or Ctrl-C, FILE.part is removed. That of a killed process is overwritten, unless its lock is held.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class ExportFormat:
     name: str
     write: Callable[[Selection, IO[bytes]], WriteResult]
     suffixes: tuple[str, ...]
-    how_to_open: str  # hint on opening the file `{}`
+    how_to_open: str  # hint on opening the file, with a placeholder `{}`
     streams: bool = False  # can be written to stdout
     archive: bool = False  # requires the archive
-    versions: str = "current"  # default: "current" or "all" versions of a page
-    versions_optional: bool = False  # `versions` can be chosen
+    versions: str = "current"  # versions of a page exported by default: "current" or "all"
+    versions_optional: bool = False  # True if `versions` can be chosen
 
 
 FORMATS = {
@@ -81,7 +81,7 @@ class ExportResult:
     size: int
     how_to_open: str
     remarks: list[str] = field(default_factory=list)
-    versions: bool = False  # `pages` counts all versions
+    versions: bool = False  # True if `pages` counts all versions
 
 
 def export(
@@ -228,7 +228,7 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
             with open(path, "wb") as device:  # pipes and devices cannot be replaced
                 yield device
             return
-        path = path.resolve()  # replaces the target of a symbolic link, not the link
+        path = path.resolve()  # replace the target of a symbolic link, not the link
         part = path.with_name(path.name + ".part")
         file = _open_part(part)
         try:
@@ -253,11 +253,11 @@ def _open_part(part: Path) -> IO[bytes]:
         if part.exists() and os.path.samestat(os.fstat(file.fileno()), part.stat()):
             file.truncate()
             return file
-        file.close()  # another export has just finished: this is its FILE now
+        file.close()  # another export has just finished, and this file is now its FILE
 
 
 def _open(path: str, flags: int) -> int:
-    """Open without truncating: another export may still hold the lock."""
+    """Open a file without truncating it, since another export may still hold the lock."""
     return os.open(path, flags & ~os.O_TRUNC, 0o666)
 
 

@@ -2,8 +2,8 @@
 
 The current version decides whether a page is selected; with `versions`, its earlier versions follow.
 
-The log may grow while it is read: the export covers the events present at the start, read in slices, so that a running
-crawl is never blocked for long. Memory: the crawl's view, one page at a time, and eight bytes per page.
+The log may grow while it is read. The export covers the events present at the start; they are read in slices, so that a
+running crawl is never blocked for long. Memory: the crawl's view, one page at a time, and eight bytes per page.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from lycosa.store.log import VERSIONS
 from lycosa.web.html import ParsedPage
 from lycosa.web.optouts import CHOICES, respected
 
-# SQL condition: events that confirmed or changed a page's content
+# SQL condition for events that confirmed or changed the content of a page
 CONTENT_EVENTS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
 
 
 @dataclass(slots=True)
 class WriteResult:
     pages: int = 0
-    remarks: list[str] = field(default_factory=list)  # pages left out, and why
+    remarks: list[str] = field(default_factory=list)  # numbers of dropped pages, with reasons
 
 
 class Selection:
@@ -54,7 +54,7 @@ class Selection:
         self.everything = everything
         self.log = collection.log
         self._progress = progress
-        self.parent = lru_cache(maxsize=16)(self.log.visit)  # pages with the same parent are consecutive
+        self.parent = lru_cache(maxsize=16)(self.log.visit)  # cached, since pages with the same parent are consecutive
         self.view = collection.view()
         min_relevance = -math.inf if everything else collection.threshold
         self._selected = self.view.current(copies=copies) & (self.view.column("relevance_now") >= min_relevance)
@@ -64,8 +64,8 @@ class Selection:
         self.has_revisits = self.view.tally.revisits.count > 0
         self.versions = versions and self.has_revisits
         self._includes_all = not only and not respect
-        self.opted_out = self._drop_opted_out(respect) if respect else 0  # pages whose owners have opted out
-        self.archived = 0  # selected pages, or versions, that are archived
+        self.opted_out = self._drop_opted_out(respect) if respect else 0  # number of pages whose owners have opted out
+        self.archived = 0  # number of selected pages, or versions, that are archived
         self._seqs = array("q")
         if self.versions:
             for seq, file in self._select(VERSIONS):
@@ -122,7 +122,7 @@ class Selection:
         self._progress(activity, self.total, self.total)
 
     def page_assets(self) -> Iterator[tuple[int, Visit]]:
-        """Yield the archived page assets that a selected page was the first to need."""
+        """Yield archived page assets that were first requested for a selected page."""
         for seq, visit in self.log.numbered("kind = 'asset' AND file != '' AND seq <= ?", given=(self.view.seq,)):
             vertex = self.view.graph.vertex(visit.origin) if isinstance(visit, Visit) else -1
             if isinstance(visit, Visit) and (self._includes_all or (vertex >= 0 and self._selected[vertex])):
@@ -132,7 +132,7 @@ class Selection:
         return [self.view.nodes[vertex] for vertex in np.flatnonzero(self._selected)]
 
     def holds(self, seq: int) -> bool:
-        """Return whether an event is among the selected pages or their revisits."""
+        """Return True if an event is among the selected pages or their revisits."""
         at = bisect_left(self._checked, seq)
         return at < len(self._checked) and self._checked[at] == seq
 
@@ -144,7 +144,7 @@ class Selection:
 
 
 class ExportedPage:
-    """A page or version to export; columns that need the archive or other events are computed on demand."""
+    """Page or version to export; columns that need the archive or other events are computed on demand."""
 
     def __init__(self, pages: Selection, seq: int, visit: Visit) -> None:
         self.pages, self.seq, self.visit, self.place = pages, seq, visit, visit.place

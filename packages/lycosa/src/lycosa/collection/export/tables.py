@@ -55,8 +55,8 @@ COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
 
 # Columns read from the archive.
 FROM_ARCHIVE = frozenset({"text", "content_type", "author", "published", "modified", "pages"})
-MAX_CELL_LENGTH = 32_767  # characters in a spreadsheet cell
-ROW_GROUP_CHARACTERS = 8_000_000  # characters in memory per row group
+MAX_CELL_LENGTH = 32_767  # maximum number of characters of a spreadsheet cell
+ROW_GROUP_CHARACTERS = 8_000_000  # maximum number of characters in memory per row group
 _REPEATING = ["language", "content_type", "warc_file", "standing"]
 
 

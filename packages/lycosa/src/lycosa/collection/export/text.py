@@ -3,9 +3,9 @@
 Plain text: each line is a paragraph, heading or table row; pages are separated by a blank line. Markdown: each page
 starts with title and URL; pages are separated by a rule.
 
-Near-duplicates are proposed by fingerprint and confirmed by comparing word trigrams (Broder 1997). Simhashes that
-differ in at most 4 of 64 bits are not enough: pages on one topic share their frequent words. Of 85 pairs proposed among
-5,462 encyclopedia articles, only 17 were copies. Memory: 16 bytes per page.
+Candidates for near-duplicates are found by fingerprint and confirmed by comparing word trigrams (Broder 1997).
+Simhashes that differ in at most 4 of 64 bits are not enough: pages on one topic share their frequent words. Of 85
+candidate pairs among 5,462 encyclopedia articles, only 17 were copies. Memory: 16 bytes per page.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class NearDuplicates:
         self._earlier = lru_cache(maxsize=8)(lambda key: _trigrams(text_of(key)))
 
     def is_new(self, key: int, fingerprint: int, text: str) -> bool:
-        """Return whether a text is new, and remember it if so. Texts without a fingerprint always are."""
+        """Return True if a text is new, and remember it. Texts without a fingerprint are always new."""
         if not fingerprint:
             return True
         if similar := self.similar(fingerprint)[:MAX_CANDIDATES]:
@@ -127,7 +127,7 @@ def _trigrams(text: str) -> frozenset[int]:
 
 
 def prose(document: ParsedPage) -> str:
-    """Return the main text of a page, one line per paragraph; empty for a page of nothing but links.
+    """Return the main text of a page, one line per paragraph; empty for a page that consists of links only.
 
     >>> prose(ParsedPage(marked="\\x01Home\\x02\\n\\n  Reefs   bleach, see \\x01here\\x02. \\n\\n"))
     'Home\\nReefs bleach, see here.'
@@ -139,7 +139,7 @@ def prose(document: ParsedPage) -> str:
 
 
 def write_records(pages: Selection, out: IO[bytes]) -> WriteResult:
-    """Write the records found by crawling a search form, each URL once: URL, tab, title. Keeps the URLs in memory."""
+    """Write the records found by crawling a search form, each URL once, as URL, tab, title. URLs are kept in memory."""
     addresses: set[str] = set()
     for _, visit in pages.pages():
         for url, title in visit.data.get("records", ()):

@@ -40,7 +40,7 @@ def write(pages: Selection, out: IO[bytes]) -> WriteResult:
         with package.entry(f"archive/{_ARCHIVE}", huge=True) as entry:
             for record in warc_export.copy(pages, entry.write, _ARCHIVE):
                 copied += record.visit.kind != "asset"
-                if record.visit.status != 304:  # a 304 shows nothing that the previous version does not
+                if record.visit.status != 304:  # a 304 response has no content of its own
                     index += [entry._replace(file=_ARCHIVE).line for entry in record.entries] or [_cdx(record)]
         summary = [f'!meta 0 {{"format": "cdxj-gzip-1.0", "filename": "{_INDEX}"}}\n'.encode()]
         with package.entry(f"indexes/{_INDEX}", huge=True) as entry:
@@ -59,7 +59,7 @@ def write(pages: Selection, out: IO[bytes]) -> WriteResult:
 
 
 class _Entry:
-    """File in the package that counts and hashes its content."""
+    """File in the package; counts and hashes its content."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -130,7 +130,7 @@ def _line(**fields: Any) -> bytes:
 
 
 def _blocks(lines: Iterator[bytes], entry: _Entry) -> Iterator[bytes]:
-    """Write the index in gzipped blocks; yield for each its first key and position."""
+    """Write the index in gzipped blocks; yield the first key and the position of each block."""
     while block := list(islice(lines, LINES_PER_BLOCK)):
         packed = gzip.compress(b"".join(block), mtime=0)
         place = {"offset": entry.size, "length": len(packed), "digest": f"sha256:{hashlib.sha256(packed).hexdigest()}"}

@@ -33,11 +33,11 @@ _REVISIT_FIELDS = re.compile(rb"(?:WARC-Profile|WARC-Refers-To[\w-]*): [^\r\n]*\
 
 @dataclass(slots=True)
 class CopiedPage:
-    """A copied page and the position of its records in the new file."""
+    """Copied page, and the position of its records in the new file."""
 
     visit: Visit
     offset: int
-    length: int  # of the response; its request follows
+    length: int  # length of the response; the request follows it
     revisit: bool
     kind: str  # content type of the response
     entries: list[cdxj.CdxjEntry]  # for a rendered page: the DOM, the response, and requests of the browser
@@ -99,19 +99,19 @@ def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterato
 
 
 def _original_is_exported(pages: Selection, seq: int, visit: Visit, head: bytes) -> bool:
-    """Return whether the record with the body of a revisit is exported."""
+    """Return True if the record with the body of a revisit is exported."""
     match = re.search(rb"\r\nWARC-Refers-To-Target-URI: ([^\r\n]*)", head)
     if match is None:
         return False
     original = (match[1].decode("utf-8", "replace"), seq)
     for number, other in pages.log.numbered("node = ? AND file != '' AND seq < ?", given=original):
-        if isinstance(other, Visit) and other.digest == visit.digest:  # the first one has the body
+        if isinstance(other, Visit) and other.digest == visit.digest:  # the first record with this digest has the body
             return pages.holds(number)
     return False
 
 
 def _confirmed_version_is_exported(pages: Selection, visit: Visit) -> bool:
-    """Return whether the version that a 304 response confirmed is exported."""
+    """Return True if the version that a 304 response confirmed is exported."""
     return any(
         isinstance(other, Visit) and other.started == visit.follows and pages.holds(number)
         for number, other in pages.log.numbered("node = ? AND file != ''", given=(visit.node,))

@@ -40,7 +40,7 @@ from lycosa.store.log import PAGES
 from lycosa.version import __version__
 
 MAX_BEST, MAX_CARDS, MAX_HOSTS = 50, 300, 60  # maximum rows of the lists
-MAX_PATHS = 12  # relevant pages whose paths are drawn
+MAX_PATHS = 12  # number of relevant pages whose paths are drawn
 
 _WANTED = ChangeFilter(what=("changed", "vanished", "moved", "returned"))
 
@@ -206,7 +206,7 @@ def _format_value(value: Any) -> str:
 
 
 def _steps(report: ReportFigures) -> Iterator[tuple[str, str]]:
-    """Yield commands to go on with, and what they do."""
+    """Yield commands for the next steps, each with a description."""
     name = report.quoted_directory
     if report.running:
         yield f"lycosa show {name}", "The crawl is still running: see how far it is. This report stays as it is."

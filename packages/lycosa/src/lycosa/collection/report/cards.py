@@ -1,4 +1,4 @@
-"""Pages shown in the report: title, origin, and the path that led there."""
+"""Cards of the pages in the report: title, origin, and the path that led there."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from lycosa.core.errors import StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
 
-MAX_TITLE_LENGTH = 300  # characters kept of a title or an anchor
+MAX_TITLE_LENGTH = 300  # maximum length of a title or an anchor
 PAGES_AT_ENDS = 8  # pages shown at each end of a long path without relevant pages
 
 
 class Cards:
-    """Builds the cards of some hundred pages by reading their visits from the log."""
+    """Builder of the cards of some hundred pages, whose visits are read from the log."""
 
     def __init__(self, collection: CrawlDirectory, depth: NDArray[np.int32], marks: Sequence[Highlight] = ()) -> None:
         self.collection = collection
@@ -75,7 +75,7 @@ class Cards:
         via, source = self.view.first_link_event(card.node), self.view.source(self.read, card.node)
         card.redirected = via >= 0 and self.read(via).outcome == "redirect"
         if source is None:
-            start = self.view.nodes[self.view.path_to(vertex)[0]]  # it, or a redirect to it
+            start = self.view.nodes[self.view.path_to(vertex)[0]]  # the page itself, or a redirect to it
             card.origin = "seed" if self.view.graph.is_seed(start) else "unknown"
             return
         parent, link = source
@@ -93,7 +93,7 @@ class Cards:
             return []
         regex = self.collection.options.regex
         marks = pattern_highlights(regex, text) if regex else self.marks
-        passage = snippet(text, marks, 240)  # characters
+        passage = snippet(text, marks, 240)
         return split_at_highlights(passage) if passage.spans else []
 
     def tree(self, best: Sequence[int]) -> list[PathBranch]:
@@ -153,8 +153,8 @@ def topic_highlights(options: Options, learned: Sequence[str]) -> list[Highlight
 def pattern_highlights(regex: str, text: str) -> list[Highlight]:
     """Return the highlight of a regular expression's first match."""
     try:
-        match = re.search(regex, text[:100_000], re.IGNORECASE)  # characters searched
-    except re.error:  # crawl.toml was edited since
+        match = re.search(regex, text[:100_000], re.IGNORECASE)  # limit of the search
+    except re.error:  # crawl.toml was edited
         return []
     words = tuple(split_words(match.group())) if match else ()
     return [Highlight(words)] if words else []

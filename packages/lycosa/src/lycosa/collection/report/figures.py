@@ -25,32 +25,32 @@ from lycosa.revisit.ledger import LoggedChange
 class Card:
     node: str
     title: str
-    number: int  # position in the order in which pages were fetched, from 1
+    number: int  # position in the order in which pages were fetched, starting at 1
     relevance: float
     is_relevant: bool
     priority: float  # when it was picked; infinite for seeds
-    depth: int  # links from the nearest seed, -1 if unreachable
+    depth: int  # number of links from the nearest seed; -1 if unreachable
     origin: str = "unknown"  # "seed", "link", "sitemap" or "unknown"; "start" for a sitemap itself
     parent: str = ""
     parent_title: str = ""
     parent_number: int = 0
     anchor: str = ""
-    redirected: bool = False  # the link led here through a redirect
+    redirected: bool = False  # True if the link led here through a redirect
     host: str = ""
     same_as: str = ""
     state: str = ""  # "vanished", "moved", "changed", or empty
     state_since: float = 0.0
-    # Pieces of its text; True for words of the topic.
+    # Pieces of the excerpt, and True for words of the topic.
     excerpt: list[tuple[str, bool]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class PathStep:
-    """A page on the path from a seed to the best pages."""
+    """Page on the path from a seed to the best pages."""
 
     card: Card
-    rank: int = 0  # among the best relevant pages, from 1; 0 for other pages on the path
-    left_out: int = 0  # pages after this one that are not shown
+    rank: int = 0  # rank among the best relevant pages, from 1; 0 for other pages on the path
+    left_out: int = 0  # number of pages after this one that are not shown
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class PathBranch:
 
     @property
     def relevant(self) -> int:
-        """Number of best pages on it."""
+        """Number of best pages on the branch."""
         return sum(step.rank > 0 for step in self.steps) + sum(branch.relevant for branch in self.branches)
 
     @property
@@ -86,11 +86,11 @@ class PathBranch:
 
 @dataclass(slots=True)
 class Upcoming:
-    """A link near the top of the frontier."""
+    """Link near the top of the frontier."""
 
     node: str
     priority: float
-    # Name, value, and share of the largest value shown (the length of its bar).
+    # Name, value, and the value as a share of the largest one shown, which is the length of the bar.
     terms: list[tuple[str, float, float]] = field(default_factory=list)
     rest: int = 0  # number of smaller terms not shown
     parent: str = ""
@@ -102,7 +102,7 @@ class Upcoming:
 @dataclass(slots=True)
 class Outlook:
     waiting: int
-    arm: str = ""  # arm of the bandit strategy whose order it is
+    arm: str = ""  # name of the bandit arm that ranks the links
     links: list[Upcoming] = field(default_factory=list)
 
     @property
@@ -119,7 +119,7 @@ class Freshness:
     new: int = 0  # pages fetched for the first time by a refresh
     chart: Histogram | None = None
     latest: list[LoggedChange] = field(default_factory=list)
-    # URL, title, state, since when, new URL
+    # URL, title, state, time, new URL
     gone: list[tuple[str, str, str, float, str]] = field(default_factory=list)
     gone_count: int = 0
     # URL, title, changes, revisits, time of the last change
@@ -140,9 +140,9 @@ class ReportFigures(Figures):
     subject: str
     strategy: str
     budget: int
-    has_topic_words: bool = False  # the subject is words, not a pattern or a name
+    has_topic_words: bool = False  # True if the topic is given in words, not as a pattern or a name
     requests: int = 0
-    spent: str = ""  # requests by purpose, in words
+    spent: str = ""  # requests by purpose, as text
     size: int = 0
     started: float = 0.0
     seconds: float = 0.0  # time spent crawling, without gaps between runs
@@ -180,7 +180,7 @@ class ReportFigures(Figures):
 
     @property
     def is_any_relevant(self) -> bool:
-        """True if every page above 0 is relevant, because the space itself provides the relevances."""
+        """True if every page with a relevance above 0 is relevant, because the space itself provides the relevances."""
         return 0 < self.threshold < EPSILON
 
     @property
@@ -202,7 +202,7 @@ class ReportFigures(Figures):
         return max(0, self.host_count - sum(host.pages > 0 for host in self.hosts))
 
     def figure(self, name: str) -> int:
-        """Return the number of a figure among those shown."""
+        """Return the number of a figure, counting only those shown."""
         chart = self.freshness is not None and self.freshness.chart
         shown = {"curve": self.relevant, "changes": chart, "relevance": self.relevance_chart, "time": self.time_chart}
         return [key for key, shown in shown.items() if shown].index(name) + 1
@@ -214,17 +214,17 @@ BINS = 40
 
 @dataclass(slots=True)
 class HarvestChart:
-    """Relevant pages among the first n: as fetched, breadth-first, and ideal."""
+    """Chart of the relevant pages among the first n: as fetched, breadth-first, and ideal."""
 
     figure: Figure
-    half: int  # pages fetched until half of the relevant ones were found
-    half_breadth: int  # the same, breadth-first
-    # A quarter of the pages, and the relevant ones among them: as fetched, and breadth-first.
+    half: int  # number of pages fetched until half of the relevant ones were found
+    half_breadth: int  # the same in breadth-first order
+    # A quarter of the pages, and the numbers of relevant ones among them: as fetched, and breadth-first.
     quarter: tuple[int, int, int]
 
 
 def harvest_chart(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestChart | None:
-    """Compare the harvest of pages in two orders; None without pages."""
+    """Compare the harvest of pages in two orders; None if there are no pages."""
     count = len(relevant)
     if not count:
         return None
@@ -255,10 +255,10 @@ def relevance_histogram(
     low, high = min(0.0, float(relevances.min())), max(float(relevances.max()), threshold)
     width = (high - low) / BINS or 1.0
     below = round((threshold - low) / width)
-    if below > 0:  # adjusted so that a whole number of bins lies below the threshold
+    if below > 0:  # adjusted so that a whole number of bins is below the threshold
         width = (threshold - low) / below
     bins = int((high - low) / width) + 1
-    # The threshold itself belongs to the bin above it, in spite of rounding.
+    # The threshold itself belongs to the bin above it, despite rounding.
     number = np.clip(np.floor((relevances - low) / width + 1e-6), 0, bins - 1).astype(int)
     counts, parts = np.bincount(number, minlength=bins), np.bincount(number[copies], minlength=bins)
     span = bins * width
