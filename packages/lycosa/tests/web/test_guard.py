@@ -1,4 +1,4 @@
-"""The address guard: no spelling and no resolver leads to an address that is not global."""
+"""The address guard: no notation and no resolver leads to an address that is not global."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ from lycosa.web import urls
 from lycosa.web.guard import AddressRefused, Guard, is_refusal
 from tables import each
 
-# Ways to write a URL that reaches this machine or its cloud's metadata service.
+# Notations of URLs of this machine and of its cloud's metadata service.
 LOCAL_URLS = [
     "http://127.0.0.1/",
     "http://127.0.0.1:{port}/",
@@ -179,11 +179,11 @@ def test_allows_global_addresses(address: str) -> None:
 
 
 @each(LOCAL_URLS)
-def test_allows_no_spelling_of_local_url(url: str) -> None:
+def test_rejects_every_notation_of_local_url(url: str) -> None:
     found = urls.canonical(url.format(port=80))
     assert found is not None
     literal = urls.host(found)
-    ip_address(literal.strip("[]"))  # a literal: no resolver is involved
+    ip_address(literal.strip("[]"))  # a literal address, so no resolver is involved
     assert not Guard().allows(literal)
 
 
@@ -235,7 +235,7 @@ def test_in_allowed_network_excludes_global_addresses() -> None:
 
 @each(["", "localhost", "127.0.0.0/33", "127.0.0.1/8", "10.0.0.0/8,::1", "::/129"])
 def test_guard_rejects_bad_network(text: str) -> None:
-    with pytest.raises(ValueError, match="not a network to allow") as caught:
+    with pytest.raises(ValueError, match="not an IP network") as caught:
         Guard(allow=[text])
     assert repr(text) in str(caught.value)
     if text == "127.0.0.1/8":
@@ -292,7 +292,7 @@ class Witness:
         self._servers = [await asyncio.start_server(self._serve, "127.0.0.1", 0)]
         self.port = self._servers[0].sockets[0].getsockname()[1]
         if socket.has_ipv6:
-            # A machine without IPv6 loopback still tests IPv4.
+            # Machines without IPv6 loopback test IPv4 only.
             with contextlib.suppress(OSError):
                 self._servers.append(await asyncio.start_server(self._serve, "::1", self.port))
         return self
@@ -321,7 +321,7 @@ async def _get(guard: Guard, url: str, **connector: Any) -> int:
         return response.status
 
 
-def test_client_reaches_nothing_local() -> None:
+def test_client_cannot_connect_to_local_addresses() -> None:
     async def run() -> None:
         async with Witness() as witness:
             for url in LOCAL_URLS:
@@ -351,7 +351,7 @@ def test_client_reaches_nothing_local() -> None:
 def test_client_refuses_rebound_name() -> None:
     async def run() -> None:
         async with Witness() as witness:
-            # The allowed address stands in for a public one: no packet leaves the machine.
+            # The allowed address replaces a public one, so that no packet leaves the machine.
             guard = Guard(allow=["127.0.0.1"])
             url = f"http://rebind.example:{witness.port}/"
             resolver = Answers(["127.0.0.1"], ["0.0.0.0"], ["::1"], ["0.0.0.0", "::1", "::", "127.0.0.2"])
@@ -377,7 +377,7 @@ def test_client_refuses_name_resolving_to_local_address() -> None:
     asyncio.run(run())
 
 
-def test_client_reaches_allowed_network() -> None:
+def test_client_connects_to_allowed_network() -> None:
     async def run() -> None:
         async with Witness() as witness:
             guard = Guard(allow=["127.0.0.0/8"])

@@ -25,7 +25,7 @@ def find_chromium(named: str = "") -> str:
         found = shutil.which(named)
         if found is None:
             raise InputError(
-                "missing-file", f"--browser {named}: no such program; give the path of Chromium, or leave it out"
+                "missing-file", f"--browser {named}: no such program; give Chromium's path, or leave it out"
             )
         return found
     return next(filter(None, map(shutil.which, (*NAMES, *_PLACES))), None) or _of_playwright()

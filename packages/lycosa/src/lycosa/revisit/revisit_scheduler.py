@@ -424,7 +424,7 @@ class ChangeComparer:
     def _doubt(self, known: Watched, visit: Visit, page: Page) -> None:
         """Classify a page that looks like a soft 404 as gone, unless it was always like that."""
         before = self.versions.last(visit.node) if not known.fate else None
-        if before is not None and self._share(before, visit, page) < 0.5:
+        if before is not None and difference(self._kept(before).main, self._come(visit, page).main).share < 0.5:
             visit.flags.remove("soft-404")
             visit.relevance = before.relevance_now
         else:
@@ -459,9 +459,6 @@ class ChangeComparer:
             change = change or Change("changed")
             change.by, change.says = [*change.by, "robots"], [*change.says, ", ".join(directives)]
         return change
-
-    def _share(self, before: Visit, visit: Visit, page: Page) -> float:
-        return difference(self._kept(before).main, self._come(visit, page).main).share
 
     def _kept(self, before: Visit) -> Snapshot:
         version = self._version(before, self.versions.exchange(before), before.title, "", before.links.urls)

@@ -443,8 +443,8 @@ def unstamped(line: str, *, table: bool = False, stamped: bool = False) -> str:
 
     `table`: its segments are cells, where a date is data. `stamped`: the markup declares it a date or a byline.
     """
-    if not _WANTED.search(line):
-        return _bare(line)
+    if not _WANTED.search(line):  # without digits, only relative times such as "yesterday" are volatile
+        return "" if len(line) < 40 and set(line.lower().split()) <= RELATIVE else line
     line = _SESSION.sub(r"\1", line)
     matches = list(TOKEN.finditer(line))
     words = [match[0].lower() for match in matches]
@@ -469,26 +469,18 @@ def unstamped(line: str, *, table: bool = False, stamped: bool = False) -> str:
     return " ".join("".join(pieces).split())
 
 
-def _bare(line: str) -> str:
-    """Return a line that has no digits; "" for a relative time such as "two hours ago"."""
-    return "" if len(line) < 40 and set(line.lower().split()) <= RELATIVE else line
-
-
 def _breaks(words: list[str], at: int) -> bool:
     word = words[at]
     if word in _BREAKS:
         # Brackets hold a counter beside its word: `Comments (12)`.
-        return not (word in "()[]" and _beside_number(words, at))
+        has_number = any(0 <= other < len(words) and words[other][0].isdigit() for other in (at - 1, at + 1))
+        return not (word in "()[]" and has_number)
     if word == "-":
         return True
     if word != "." or at == 0 or at + 1 == len(words):
         return False
     before = words[at - 1]
     return before.isalpha() and before not in MONTHS and before not in WEEKDAYS and len(before) > 2
-
-
-def _beside_number(words: list[str], at: int) -> bool:
-    return any(0 <= other < len(words) and words[other][0].isdigit() for other in (at - 1, at + 1))
 
 
 def _segment(words: list[str], start: int, end: int, drop: set[int], table: bool, stamped: bool) -> None:
