@@ -44,7 +44,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         "path", "capped", "two states", "only onwards", "circles", "the nearest", "the shorter way", "no steps",
     ],
 )  # fmt: skip
-def test_distances(relevant: list[int], steps: list[tuple[int, int]], states: int, expected: list[int]) -> None:
+def test_distances_to_relevant_page(
+    relevant: list[int], steps: list[tuple[int, int]], states: int, expected: list[int]
+) -> None:
     marks = np.isin(np.arange(4), relevant)
     assert expected == distances(marks, np.array(steps, int), states).tolist()
 
@@ -116,8 +118,8 @@ def test_browsing_rejects_invalid_values(written: bytes, tmp_path: Path) -> None
         ({"terms": ["hub", "a\nb", "reef"]}, "several lines"),
         ({"urls": []}, "no pages"),
         ({"relevant": np.zeros(10, bool)}, "no page is relevant"),
-        ({"relevant": np.ones(10, bool)}, "contradict each other"),
-        ({"relevant": np.ones(9, bool)}, r"relevant has shape \(9,\) for 10 pages"),
+        ({"relevant": np.ones(10, bool)}, "must have the state 0"),
+        ({"relevant": np.ones(9, bool)}, r"relevant has shape \(9,\): expected \(10,\)"),
         ({"state": np.full(10, 3)}, "state ranges from 3 to 3, not from 0 to 2"),
         ({"state": np.full(10, -1)}, "state ranges from -1"),
         ({"steps": np.array([(0, 10)])}, "outside 0 to 9"),
@@ -150,19 +152,19 @@ def _array(name: str, place: int, value: Any) -> Callable[[dict[str, Any]], obje
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (lambda header: header.__setitem__("states", "3"), "states or language have the wrong type"),
-        (lambda header: header.__setitem__("states", True), "states or language have the wrong type"),
+        (lambda header: header.__setitem__("states", "3"), "states an integer, and language a text"),
+        (lambda header: header.__setitem__("states", True), "states an integer, and language a text"),
         (lambda header: header.__setitem__("states", 2), "state ranges from"),
-        (lambda header: header.__setitem__("language", None), "states or language have the wrong type"),
+        (lambda header: header.__setitem__("language", None), "states an integer, and language a text"),
         (lambda header: header.__setitem__("facts", []), "facts"),
         (lambda header: header.pop("states"), "'states'"),
         (_array("terms", 0, "words"), "'terms'"),
-        (_array("cluster xmeans", 0, "more"), "wrong arrays"),
+        (_array("cluster xmeans", 0, "more"), "the arrays of the file are"),
         (_array("cluster xmeans", 1, "f4"), "clusters by xmeans has shape"),
         (_array("steps", 2, [24]), "steps has shape"),
         (_array("steps", 2, [6, 4]), "steps has shape"),
         (_array("steps", 2, [2_000_000_000, 2_000_000_000]), "steps is truncated"),
-        (_array("counts", 2, [10**30]), "counts is of shape"),
+        (_array("counts", 2, [10**30]), "counts has shape"),
         (_array("state", 1, "f4"), "state has shape"),
     ],
 )

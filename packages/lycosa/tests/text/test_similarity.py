@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from lycosa.text import similarity
 from lycosa.text.ontology import Ontology, fold
-from lycosa.text.similarity import MEASURES, Measure, WordSimilarity, checked_parameters, value, word_similarity
+from lycosa.text.similarity import MEASURES, Measure, WordSimilarity, checked_parameters, word_similarity
 from tables import each
 
 SEA = Ontology.build(
@@ -66,7 +67,7 @@ def test_depths_of_the_example() -> None:
         ("cow", "shark", "path", 0.2),
         ("cow", "shark", "depth", 4 / (4 + 4)),
         ("cow", "shark", "is-a-2", 0.0),
-        # whale < sea life > shark: L = 2; whale < mammal < vertebrate > fish > shark: H = 2, that of vertebrate
+        # whale < sea life > shark: L = 2; by whale < mammal < vertebrate > fish > shark: H = 2, the depth of vertebrate
         ("whale", "shark", "ehrig", 0.25),
         ("whale", "shark", "li", 0.5588),  # exp(-.4) * tanh(1.2) = 0.6703 * 0.8337
         ("whale", "shark", "path", 1 / 3),
@@ -77,11 +78,11 @@ def test_depths_of_the_example() -> None:
         ("cow", "mammal", "li", exp(-0.2) * tanh(1.8)),
         ("cow", "mammal", "depth", 6 / 7),
         ("cow", "mammal", "any-1", 1.0),
-        # cow up to thing, and down to sea life: L = 4 + 1, H = 0
+        # cow up to thing and down to sea life: L = 4 + 1, H = 0
         ("cow", "sea life", "ehrig", 0.5**5),
         ("cow", "sea life", "li", 0.0),
         ("cow", "sea life", "depth", 0.0),
-        # related, but nothing is above both
+        # related, but without a common ancestor
         ("cow", "milk", "any-1", 1.0),
         *(("cow", "milk", measure, 0.0) for measure in MEASURES if measure != "any-1"),
         *(("cow", "swim", measure, 0.0) for measure in MEASURES),
@@ -109,9 +110,9 @@ def test_measure_parameters() -> None:
 @each(
     [
         ("lin", {}, "unknown measure 'lin'; available: ehrig, li, path, depth, any-1, is-a-2"),
-        ("ehrig", {"df": 1.0}, "df is 1: it must be above 0 and below 1"),
-        ("li", {"a": 0.0}, "a is 0: it must be above 0"),
-        ("li", {"b": float("nan")}, "b is nan: it must be above 0"),
+        ("ehrig", {"df": 1.0}, "'df' is 1: it must be above 0 and below 1"),
+        ("li", {"a": 0.0}, "'a' is 0: it must be above 0"),
+        ("li", {"b": float("nan")}, "'b' is nan: it must be above 0"),
         ("li", {"df": 0.5}, "the measure li has no parameter 'df'; it has a and b"),
         ("path", {"a": 1.0}, "the measure path has no parameter 'a'; it has none"),
     ]
@@ -138,7 +139,7 @@ def ontologies(draw: st.DrawFn) -> Ontology:
     count = draw(st.integers(1, 14))
     links = draw(st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=30))
     related = draw(st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=5))
-    order = draw(st.permutations(range(count)))  # numbers must not reveal the hierarchy
+    order = draw(st.permutations(range(count)))  # the order of numbers must not reveal the hierarchy
     words = draw(st.lists(st.lists(st.sampled_from("pqrstuvwxyz"), max_size=2), min_size=count, max_size=count))
     return Ontology.build(
         {str(order[number]): words[number] for number in range(count)},
@@ -163,7 +164,10 @@ def brute_force(known: Ontology, a: str, b: str, measure: Measure) -> float:
                 L = min(links for links, _ in ways)
                 longest = {top: max(links for _, links in _ways_up(known, top)) for _, top in ways}
                 H = max((longest[top], int(known.depth[top])) for top in longest)[1]
-                best = max(best, value(measure, L, H, parameters))
+                length_only = {"ehrig": similarity.ehrig, "path": similarity.path, "is-a-2": similarity.is_a_2}
+                of_both = {"li": similarity.li, "depth": similarity.depth}
+                found = length_only[measure](L, **parameters) if measure in length_only else of_both[measure](L, H)
+                best = max(best, float(found))
     return best
 
 
@@ -192,7 +196,7 @@ def test_rows_equal_brute_force(known: Ontology, measure: Measure) -> None:
 
 
 def chain(known: Ontology, *names: str) -> list[int]:
-    """Assert that each synset is below the next one; return their numbers."""
+    """Assert that each synset is below the next one, and return their numbers."""
     found = []
     for name in names:
         word, _, rest = name.partition(".")
@@ -204,7 +208,7 @@ def chain(known: Ontology, *names: str) -> list[int]:
 
 
 def test_wordnet_dog_and_cat(wordnet: Ontology) -> None:
-    """dog < canine < carnivore > feline > cat: L = 4; carnivore is eleven below entity: H = 11."""
+    """The path is dog < canine < carnivore > feline > cat: L = 4; carnivore is 11 below entity: H = 11."""
     up = chain(wordnet, "dog.n.01", "canine.n.02", "carnivore.n.01")
     down = chain(wordnet, "cat.n.01", "feline.n.01", "carnivore.n.01")
     to_root = chain(
@@ -225,7 +229,7 @@ def test_wordnet_dog_and_cat(wordnet: Ontology) -> None:
 
 
 def test_wordnet_car_and_bicycle(wordnet: Ontology) -> None:
-    """A railway car < wheeled vehicle > bicycle: L = 2, H = 7, nearer than through the motor car."""
+    """The shortest path is railway car < wheeled vehicle > bicycle: L = 2, H = 7; that of motor car is longer."""
     chain(wordnet, "bicycle.n.01", "wheeled_vehicle.n.01")
     chain(wordnet, "car.n.02", "wheeled_vehicle.n.01")
     chain(wordnet, "car.n.01", "motor_vehicle.n.01", "self-propelled_vehicle.n.01", "wheeled_vehicle.n.01")
@@ -242,7 +246,9 @@ def test_wordnet_car_and_bicycle(wordnet: Ontology) -> None:
 
 
 def test_wordnet_teacher_and_doctor(wordnet: Ontology) -> None:
-    """teacher < educator < professional > health professional > medical practitioner > doctor: L = 5, H = 5."""
+    """The path is teacher < educator < professional > health professional > medical practitioner > doctor: L = 5, H =
+    5.
+    """
     chain(wordnet, "teacher.n.01", "educator.n.01", "professional.n.01")
     chain(wordnet, "doctor.n.01", "medical_practitioner.n.01", "health_professional.n.01", "professional.n.01")
     chain(
@@ -255,7 +261,7 @@ def test_wordnet_teacher_and_doctor(wordnet: Ontology) -> None:
 
 
 def test_wordnet_most_specific_ancestor(wordnet: Ontology) -> None:
-    """A person is a causal agent (2 below entity) and an organism (5 below it): it is below both, and 3 deep."""
+    """Depth is the shortest path to entity: person, below causal agent (depth 2) and organism (depth 5), has depth 3."""
     person = chain(wordnet, "person.n.01", "causal_agent.n.01", "physical_entity.n.01", "entity.n.01")[0]
     long = ("organism.n.01", "living_thing.n.01", "whole.n.02", "object.n.01", "physical_entity.n.01")
     chain(wordnet, "person.n.01", *long)
@@ -266,7 +272,9 @@ def test_wordnet_most_specific_ancestor(wordnet: Ontology) -> None:
 
 
 def test_wordnet_most_similar_senses(wordnet: Ontology) -> None:
-    """Coral and atoll: one pair of senses is nearer (L = 13, H = 1), but Li's measure is larger for another (14, 2)."""
+    """The best pair of senses depends on the measure: for coral and atoll L = 13, H = 1 is nearest, but 14, 2 is best
+    for Li's.
+    """
     assert exp(-0.2 * 14) * tanh(0.6 * 2) == pytest.approx(word_similarity(wordnet, "coral", "atoll", "li"))
     assert 0.5**13 == word_similarity(wordnet, "coral", "atoll", "ehrig")
 

@@ -90,19 +90,15 @@ def _parse(packed: bytes, name: str) -> Background:
         header_line, _, body = zstd.decompress(packed, MAX_BYTES).decode().partition("\n")
         header: dict[str, Any] = json.loads(header_line)
         if header["format"] != FORMAT:
-            raise ValueError("its first line has another format")
+            raise ValueError(f"its first line does not have the format {FORMAT!r}")
         version = header["version"]
         if version == VERSION:
             cells = body.replace("\t", "\n").split("\n")
             counts = list(map(int, cells[1::2]))
             frequency = dict(zip(cells[:-1:2], counts, strict=True))
             documents = int(header["documents"])
-            if (
-                documents >= 2**53
-                or len(frequency) != header["terms"]
-                or cells[-1]
-                or not all(0 < n <= documents for n in (counts or [0]))
-            ):
+            is_valid = documents < 2**53 and all(0 < n <= documents for n in (counts or [0]))
+            if not is_valid or len(frequency) != header["terms"] or cells[-1]:
                 raise ValueError("its counts are inconsistent")
             language, source = str(header["language"]), str(header["source"])
     except (zstd.ZstdError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
@@ -135,7 +131,6 @@ class Rarity:
 
     @property
     def fingerprint(self) -> object:
-        """Settings that affect the result, stored in the log."""
         return self.idf, self.background.digest if self.background else ""
 
     def of(self, terms: Sequence[tuple[str, ...]], words: Vocabulary, language: str = ENGLISH) -> Numbers:

@@ -81,26 +81,19 @@ class Browsing:
         """Return the cluster of each page; unclustered pages get the last number, or -1 if they have no words."""
         if name not in self.clusterings:
             names = " and ".join(self.clusterings) or "none"
-            raise InputError(
-                "missing-clusters",
-                f"the browsing model has no {name} clusters (it has {names}): train it again with 'lycosa train "
-                "browse'",
-            )
+            message = f"the browsing model has no {name} clusters (it has {names})"
+            raise InputError("missing-clusters", f"{message}: train it again with 'lycosa train browse'")
         column = self.clusterings[name]
         return np.where((column < 0) & (np.diff(self.pages.starts) > 0), column.max() + 1, column)
 
     @classmethod
     def of(cls, file: str | Browsing) -> Browsing:
         if isinstance(file, str) and not file:
-            raise InputError(
-                "missing-option",
-                "the strategy needs a browsing model: train one with 'lycosa train browse', then add ,file=FILE to "
-                "the strategy",
-            )
+            advice = "train one with 'lycosa train browse', then add ,file=FILE to the strategy"
+            raise InputError("missing-option", f"the strategy needs a browsing model: {advice}")
         return file if isinstance(file, Browsing) else cls.load(file)
 
     def save(self, path: str | Path) -> None:
-        """Write the training set to a file, atomically."""
         FORMAT.write(Path(path), self._contents())
 
     @classmethod
@@ -125,21 +118,19 @@ class Browsing:
 
     @classmethod
     def _from_contents(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Build a training set from the contents of a file. Types and shapes are checked here, values by the
-        constructor.
-        """
+        """Build a training set from a file. Types and shapes are checked here, values by the constructor."""
         for name, (kind, dimensions) in _ARRAY_TYPES.items():
             _check_array(name, arrays[name], kind, dimensions)
         clusterings = {name[len(_CLUSTER) :]: column for name, column in arrays.items() if name.startswith(_CLUSTER)}
         for name, column in clusterings.items():
             _check_array(f"clusters by {name}", column, "i4", 1)
         if len(arrays) != len(_ARRAY_TYPES) + len(clusterings):
-            raise ValueError(f"it has the wrong arrays: {', '.join(arrays)}")
+            raise ValueError(f"the arrays of the file are {', '.join(arrays)}: expected {', '.join(_ARRAY_TYPES)}")
         if arrays["relevant"].max(initial=0) > 1:
             raise ValueError("the relevance of a page is not 0 or 1")
         facts, states, language = header["facts"], header["states"], header["language"]
         if not isinstance(facts, dict) or type(states) is not int or not isinstance(language, str):
-            raise TypeError("facts, states or language have the wrong type")
+            raise TypeError("facts must be a dictionary, states an integer, and language a text")
         pages = Bags(arrays["starts"].astype(np.intp), arrays["columns"].astype(np.intp), arrays["counts"])
         return cls(
             to_texts(arrays["terms"]),
@@ -183,7 +174,7 @@ class Browsing:
             *((f"clusters by {name}", column, -1, 10_000) for name, column in self.clusterings.items()),
         ):
             if column.shape != (count,):
-                raise ValueError(f"{name} has shape {column.shape} for {count} pages")
+                raise ValueError(f"{name} has shape {column.shape}: expected ({count},)")
             if column.min() < lowest or column.max() >= limit:
                 message = f"{name} ranges from {column.min()} to {column.max()}, not from {lowest} to {limit - 1}"
                 raise ValueError(message)
@@ -194,7 +185,7 @@ class Browsing:
         if not np.diff(self.pages.starts)[self.relevant].any():
             raise ValueError("no relevant page has words")
         if ((self.state == 0) != self.relevant).any():
-            raise ValueError("states and relevance of pages contradict each other")
+            raise ValueError("relevant pages must have the state 0, and all others a state above 0")
 
 
 _ARRAY_TYPES: dict[str, tuple[str, int]] = {
@@ -211,7 +202,8 @@ _ARRAY_TYPES: dict[str, tuple[str, int]] = {
 
 def _check_array(name: str, array: NDArray[Any], kind: str, dimensions: int) -> None:
     if array.dtype.str[1:] != kind or array.ndim != dimensions or (dimensions == 2 and array.shape[1] != 2):
-        raise ValueError(f"{name} has shape {array.shape} and type {array.dtype.str[1:]}")
+        found = f"shape {array.shape} and type {array.dtype.str[1:]}"
+        raise ValueError(f"{name} has {found}: expected {dimensions} dimensions of type {kind}")
 
 
 def distances(
@@ -220,9 +212,6 @@ def distances(
     """Return the hidden state of each page: steps to the nearest relevant page, at most `states` - 1.
 
     A breadth-first search backwards from the relevant pages. Pages that lead to no relevant page get `states` - 1.
-
-    >>> distances([False, False, True, False], np.array([[0, 1], [1, 0], [1, 2], [2, 3]]), states=3).tolist()
-    [2, 1, 0, 2]
     """
     is_relevant = np.asarray(relevant, np.bool_)
     steps = np.asarray(steps, np.intp).reshape(-1, 2)

@@ -80,21 +80,14 @@ def vector_from(tokens: Tokens, numbers: NDArray[np.int32], *, rare: bool = True
 
 
 def word_vectors(words: Sequence[str]) -> Vectors:
-    """Return the vectors of single lower-case words; skips tokenisation and cache, which is faster than `vectors`.
-
-    >>> bool((word_vectors(["doctor", "the"]) == vectors(["doctor", "the"])).all())
-    True
-    """
+    """Return the vectors of single lower-case words; skips tokenisation and cache, which is faster than `vectors`."""
     if len(words) < 2:
         return vectors(words)
     known = [at for at, word in enumerate(words) if _is_plain(word)]
     others = [at for at, word in enumerate(words) if not word.isascii()]
-    if len(known) == len(words):
-        rows = _model().rows(list(words))
-    else:
-        rows = np.zeros((len(words), DIMENSIONS), np.int8)
-        if known:
-            rows[known] = _model().rows([words[at] for at in known])
+    rows = np.zeros((len(words), DIMENSIONS), np.int8)
+    if known:
+        rows[known] = _model().rows([words[at] for at in known])
     found = unit((rows * np.log1p(1.0)).astype(np.float32))  # weight of a word in a text of one word
     if others:  # with an extra row, because a single row would be rounded differently
         found[others] = vectors([*(words[at] for at in others), ""])[:-1]
@@ -177,7 +170,6 @@ class _Words:
         return self._lexicon.ids(fold(text[:MAX_CHARACTERS].replace("\x01", " "), self.language))
 
     def numbers_of(self, tokens: Tokens, cut: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the word numbers of tokens, given by their numbers in `tokens`."""
         column = fit(self._columns.get(tokens, _EMPTY), len(tokens.names), _UNKNOWN)
         numbers = column.take(cut)
         new = new_among(cut, numbers, _UNKNOWN)
@@ -266,15 +258,14 @@ class Pieces:
             names, lengths, digest = list(map(str, header["pieces"])), header["lengths"], str(header["digest"])
             rows = np.load(directory / FILES[0], allow_pickle=False)
             if rows.dtype != np.int8 or rows.shape != (len(names), DIMENSIONS) or len(lengths) != len(names):
-                raise ValueError("their sizes differ")
+                raise ValueError("vectors and word pieces differ in number")
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            message = f"the word vectors in {directory} cannot be read ({error}): install lycosa again"
+            message = f"the word vectors in {directory} cannot be read ({error}): reinstall lycosa"
             raise InputError("unreadable-file", message) from error
         padding = np.zeros((1, DIMENSIONS), np.int8)
         column = np.array([*lengths, 0.0], np.float32)
-        return Pieces(
-            names, np.concatenate([rows, padding]), column, digest, {name: at for at, name in enumerate(names)}
-        )
+        numbers = {name: at for at, name in enumerate(names)}
+        return Pieces(names, np.concatenate([rows, padding]), column, digest, numbers)
 
     def cut(self, word: str) -> list[int]:
         """Return the piece numbers of a word; unknown letters are split into bytes."""

@@ -10,6 +10,8 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from lycosa.core.columns import fit
+
 NEAR_DUPLICATE_BITS = 4  # near-duplicates differ in at most this number of bits
 
 
@@ -23,13 +25,8 @@ class TermHashes:
     def extend(self, terms: list[str]) -> None:
         if self._known == len(terms):
             return
-        if len(terms) > len(self.hashes):
-            grown = np.zeros(max(len(terms), 2 * len(self.hashes)), np.uint64)
-            grown[: self._known] = self.hashes[: self._known]
-            self.hashes = grown
-        self.hashes[self._known : len(terms)] = [
-            xxhash.xxh3_64_intdigest(term.encode()) for term in terms[self._known :]
-        ]
+        self.hashes, new = fit(self.hashes, len(terms)), terms[self._known :]
+        self.hashes[self._known : len(terms)] = [xxhash.xxh3_64_intdigest(term.encode()) for term in new]
         self._known = len(terms)
 
     def simhash(self, ids: NDArray[np.uint32], counts: NDArray[np.uint16]) -> int:
@@ -43,9 +40,4 @@ class TermHashes:
 
 
 def distance(a: int, b: int) -> int:
-    """Return the number of bits that differ.
-
-    >>> distance(0b1011, 0b0010)
-    2
-    """
     return (a ^ b).bit_count()

@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 
 
 def folds(labels: NDArray[np.intp], seed: int, count: int = 3) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield training rows and held-out rows of stratified folds.
-
-    >>> [left_out.tolist() for _, left_out in folds(np.array([0, 1, 0, 1]), seed=0, count=2)]
-    [[0, 1], [2, 3]]
-    """
+    """Yield training rows and held-out rows of stratified folds."""
     generator = np.random.default_rng([seed, 7])
     fold_of_row = np.zeros(len(labels), np.intp)
     for label in np.unique(labels):
@@ -26,11 +22,7 @@ def folds(labels: NDArray[np.intp], seed: int, count: int = 3) -> Iterator[tuple
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return exp(score), normalised per row.
-
-    >>> softmax(np.array([[0.0, 0.0], [1000.0, 0.0]])).tolist()
-    [[0.5, 0.5], [1.0, 0.0]]
-    """
+    """Return exp(score), normalised per row."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
     return shares

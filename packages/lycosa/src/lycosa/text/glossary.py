@@ -87,16 +87,13 @@ class Glossary:
             message = f"the topic {topic!r} has no words to search for: use nouns, not only short or common words"
             raise InputError("empty-topic", message)
         if len(self.topic) > MAX_TERMS:
-            raise InputError(
-                "too-large",
-                f"the topic has {len(self.topic):,} terms, each of which is compared with all of {ontology.source}: "
-                f"keep the {MAX_TERMS} most important ones, or use --judge vector",
-            )
+            message = f"the topic has {len(self.topic):,} terms, each to be compared with all of {ontology.source}"
+            advice = f"keep the {MAX_TERMS} most important ones, or use --judge vector"
+            raise InputError("too-large", f"{message}: {advice}")
         self.notes = list(ontology.notes)  # shown to the user before the crawl starts
         if not any(map(ontology.is_word, self.topic)):
-            self.notes.append(
-                f"{ontology.source} has no word of the topic ({', '.join(self.topic[:3])}): only equal words match"
-            )
+            words = ", ".join(self.topic[:3])
+            self.notes.append(f"{ontology.source} has no word of the topic ({words}): only equal words match")
         self.similarity = WordSimilarity(ontology, self.topic, measure, **parameters)
         self.near_concepts = self.similarity.near_concepts(floor - _TOLERANCE)
 
@@ -149,7 +146,6 @@ class LanguageTerms:
         return self._tokens > MAX_CACHED_WORDS or len(self.terms) * len(self.glossary.topic) > MAX_CACHED_VALUES
 
     def bags(self, texts: Sequence[str]) -> Bags:
-        """Return the terms of some texts with their frequencies."""
         if not texts:
             return Bags.of([])
         ids = self._lexicon.ids(fold_all(texts, self.language))
@@ -226,7 +222,6 @@ class LanguageTerms:
         return numbers
 
     def _replace_phrases(self, ids: NDArray[np.int32], terms: NDArray[np.int32]) -> None:
-        """Replace phrases in `terms`: the phrase's number at its first word, _NONE at the others."""
         places, lengths, phrases = self._phrases.find(self._within[ids], self._last[ids])
         numbers = self._phrase_terms[phrases]
         if (numbers == _UNKNOWN).any():
@@ -309,9 +304,8 @@ class _Phrases:
         """Yield each length, longest first, with the positions where such a phrase may begin."""
         if self.longest > 2 and len(within) > 2:
             two = _row([within[:-2], within[1:-1]])
-            max_lengths = np.maximum(
-                self._three[_slots(_row([two, last[2:]]))], self._three[_slots(_row([two, within[2:]]))]
-            )
+            at_end, inside = (self._three[_slots(_row([two, third[2:]]))] for third in (last, within))
+            max_lengths = np.maximum(at_end, inside)
             for length in range(int(max_lengths.max()), 2, -1):
                 yield length, np.flatnonzero(max_lengths >= length)
         if len(within) > 1:

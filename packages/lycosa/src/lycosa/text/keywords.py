@@ -15,11 +15,6 @@ def keywords(text: str, language: str = "") -> list[str]:
     """Return the lower-cased words of three letters or more in order, without stop words and numbers.
 
     Words are not stemmed, since search forms may not match stems.
-
-    >>> keywords("The 3 Reefs of 1998, and why corals bleach")
-    ['reefs', 'corals', 'bleach']
-    >>> keywords("Die Riffe der Südsee", "de")
-    ['riffe', 'südsee']
     """
     stop = stop_words(code_of(language, ENGLISH))
     return [word for word in _WORD.findall(text.lower()) if word not in stop]

@@ -47,12 +47,8 @@ _PRIMARY = re.compile(r"\s*([A-Za-z]+)")
 
 @lru_cache(maxsize=1024)
 def code_of(declared: str, default: str = "") -> str:
-    """Return the code of a declared language; empty without a stemmer, the default if nothing valid is declared.
-
-    Of several languages the first counts.
-
-    >>> [code_of(declared, "en") for declared in ("de-AT", "PT_br", "nn", "de, en", "ja", "zh-Hans", "", "{{lang}}")]
-    ['de', 'pt', 'no', 'de', '', '', 'en', 'en']
+    """Return the code of the first declared language; empty without a stemmer, the default if nothing valid is
+    declared.
     """
     match = _PRIMARY.match(declared[:40])
     name = match[1].lower() if match else ""
@@ -70,13 +66,8 @@ def _optional_signs() -> dict[int, int | str | None]:
 
 _OPTIONAL_SIGNS = _optional_signs()
 
-_CYRILLIC = dict(
-    zip(
-        "абвгдђежзијклљмнњопрстћуфхцчџш",
-        "a b v g d đ e ž z i j k l lj m n nj o p r s t ć u f h c č dž š".split(),
-        strict=True,
-    )
-)
+_LATIN = "a b v g d đ e ž z i j k l lj m n nj o p r s t ć u f h c č dž š".split()
+_CYRILLIC = dict(zip("абвгдђежзијклљмнњопрстћуфхцчџш", _LATIN, strict=True))
 
 # letters with two spellings, or that are removed, as in the stop lists
 _LETTERS: dict[str, dict[str, str | None]] = {
@@ -98,8 +89,6 @@ _MIDDLE_DOT = re.compile("(?<=[Ll])[\u00b7\u2022\u2027\u2219\u22c5](?=[Ll])")
 
 @dataclass(slots=True)
 class Language:
-    """Stop words, spelling rules and stemmer of a language."""
-
     code: str
     stop_words: frozenset[str]
     stemmer: Stemmer.Stemmer | None = field(repr=False)
@@ -147,21 +136,14 @@ def language(code: str) -> Language:
     """
     name = STEMMERS.get(code, "")
     letters = _OPTIONAL_SIGNS | str.maketrans(_LETTERS.get(code, {}))
-    return Language(
-        code,
-        stop_words(code),
-        Stemmer.Stemmer(name, 0) if name in Stemmer.algorithms() else None,
-        letters,
-    )
+    stemmer = Stemmer.Stemmer(name, 0) if name in Stemmer.algorithms() else None
+    return Language(code, stop_words(code), stemmer, letters)
 
 
 def sounds_like(text: str, code: str, default: str) -> bool:
     """Return true if a text has more stop words of language `code` than of the default language `default`.
 
     Non-Latin scripts need no such check. For a language without stop words, the text must have few of the other's.
-
-    >>> sounds_like("die Riffe und das Meer sind warm", "de", "en"), sounds_like("Paul Dupont, Texas, Perl", "fr", "en")
-    (True, False)
     """
     text = text[:4000]
     if sum(letter > "\u024f" for letter in text) > len(text) / 5:  # not Latin letters
@@ -170,8 +152,6 @@ def sounds_like(text: str, code: str, default: str) -> bool:
     words = _WORD.findall(text.casefold())
     own = sum(candidate.normalise(word) in candidate.stop_words for word in words)
     other = sum(word in others for word in words)
-    return (
-        own > other and own >= _MIN_STOP_WORD_SHARE * len(words)
-        if candidate.stop_words
-        else other < _MIN_STOP_WORD_SHARE * len(words)
-    )
+    if not candidate.stop_words:
+        return other < _MIN_STOP_WORD_SHARE * len(words)
+    return own > other and own >= _MIN_STOP_WORD_SHARE * len(words)

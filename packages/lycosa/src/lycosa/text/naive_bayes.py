@@ -108,11 +108,8 @@ class NaiveBayes:
         return softmax(self.log_prior + mean * counted)
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
-        return {
-            "log_theta": self.log_theta,
-            "log_prior": self.log_prior,
-            "fitted": np.array([self.length_, self.smoothing_], np.float32),
-        }
+        fitted = np.array([self.length_, self.smoothing_], np.float32)
+        return {"log_theta": self.log_theta, "log_prior": self.log_prior, "fitted": fitted}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> NaiveBayes:
@@ -159,7 +156,6 @@ class PlainNaiveBayes:
         return cls(np.log(theta / theta.sum(axis=0)).astype(np.float32), np.log(prior).astype(np.float32))
 
     def probabilities(self, bags: Bags) -> NDArray[np.float64]:
-        """Return P(c | words) for each bag; the priors for an empty one."""
         return softmax(self.log_prior + bags.times(bags.counts, self.log_theta))
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:

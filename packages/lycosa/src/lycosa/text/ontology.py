@@ -25,11 +25,7 @@ _STEMMER = Stemmer.Stemmer("english", 0)
 
 
 def fold(word: str) -> str:
-    """Normalise a word or phrase for look-up: lower case, one underscore between words.
-
-    >>> fold("  Coral  reef "), fold("coral_reef")
-    ('coral_reef', 'coral_reef')
-    """
+    """Normalise a word or phrase for look-up: lower case, one underscore between words."""
     if word.isascii() and word.isalpha():  # fast path for most words
         return word.lower()
     return _SPACES.sub("_", word.casefold()).strip("_")
@@ -73,10 +69,8 @@ class ConceptEdges:
         return ConceptEdges.between(self.targets, self.sources(), len(self))
 
     def both_ways(self) -> ConceptEdges:
-        sources = self.sources()
-        return ConceptEdges.between(
-            np.concatenate([sources, self.targets]), np.concatenate([self.targets, sources]), len(self)
-        )
+        sources, targets = self.sources(), self.targets
+        return ConceptEdges.between(np.concatenate([sources, targets]), np.concatenate([targets, sources]), len(self))
 
 
 class Dictionary(Protocol):
@@ -207,7 +201,6 @@ class Ontology:
         return self.look_up(word)[1]
 
     def bases(self, word: str) -> tuple[str, ...]:
-        """Return the dictionary entries that a word may be a form of."""
         return self.look_up(word)[0]
 
     def look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:

@@ -11,7 +11,7 @@ Paper: Batsakis 2007, section 2.4, equations 3 and 4, and the two simpler rules 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,47 +138,9 @@ def word_similarity(ontology: Ontology, a: str, b: str, /, measure: Measure = "l
     >>> word_similarity(pets, "dog", "Dogs")
     1.0
     """
-    settings = checked_parameters(measure, parameters)
-    if {fold(a), *ontology.bases(a)} & {fold(b), *ontology.bases(b)}:
-        return 1.0
-    first, second = ontology.concepts(a), ontology.concepts(b)
-    if measure == "any-1":
-        near_concepts = {*first, *(int(other) for sense in first for other in ontology.related.of(sense))}
-        return float(not near_concepts.isdisjoint(second))
-    return max((value(measure, two.L, two.H, settings) for two in sense_pairs(ontology, a, b)), default=0.0)
-
-
-class SensePair(NamedTuple):
-    """Relation of a sense of one word and a sense of another."""
-
-    L: int
-    H: int
-    turn: int  # common ancestor on the shortest path
-    top: int  # most specific common ancestor, at depth H
-
-
-def sense_pairs(ontology: Ontology, a: str, b: str) -> list[SensePair]:
-    pairs = []
-    others = [ontology.ancestors([sense]) for sense in ontology.concepts(b)]
-    for up in (ontology.ancestors([sense]) for sense in ontology.concepts(a)):
-        for other in others:
-            tops = sorted(up.keys() & other.keys())
-            if tops:
-                turn = min(tops, key=lambda top: (up[top] + other[top], -int(ontology.depth[top])))
-                top = max(tops, key=lambda top: (int(ontology.specificity[top]), int(ontology.depth[top])))
-                pairs.append(SensePair(up[turn] + other[turn], int(ontology.depth[top]), turn, top))
-    return pairs
-
-
-def value(measure: Measure, L: int, H: int, parameters: dict[str, float]) -> float:
-    """Return the measure for two senses; not for `any-1`, which does not use L and H."""
-    if measure == "ehrig":
-        return float(ehrig(L, **parameters))
-    if measure == "li":
-        return float(li(L, H, **parameters))
-    if measure == "depth":
-        return float(depth(L, H))
-    return float(path(L) if measure == "path" else is_a_2(L))
+    like = WordSimilarity(ontology, [b], measure, **parameters)
+    bases, senses = ontology.look_up(a)
+    return float(like.rows([(bases or (fold(a),), senses)], like.near_concepts(0))[0, 0])
 
 
 def checked_parameters(measure: str, parameters: dict[str, float]) -> dict[str, float]:
@@ -231,7 +193,7 @@ def _ancestor_depths(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDA
 
 
 def _distances(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDArray[np.float32]:
-    """Return the links between each concept and word through one of the given ancestors; infinite if there is none."""
+    """Return the links between each concept and each word through one of the given ancestors; infinite without one."""
     distances = np.full((len(ontology), len(above)), np.inf, np.float32)
     for word, tops in enumerate(above):
         distances[list(tops), word] = list(tops.values())

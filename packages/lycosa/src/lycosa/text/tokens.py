@@ -135,13 +135,7 @@ def _fold_any(token: bytes) -> str:
 
 
 def stems(text: str, language: str = ENGLISH) -> list[str]:
-    """Return the terms of a short text (a query, an anchor), in order.
-
-    >>> stems("The bleaching of “Coral” reefs")
-    ['bleach', 'coral', 'reef']
-    >>> stems("Die Häuser an den Straßen", "de-AT")
-    ['haus', 'strass']
-    """
+    """Return the terms of a short text (a query, an anchor), in order."""
     return [term for term in stem_all(fold(text, language).split(), language) if term]
 
 
@@ -286,9 +280,6 @@ def url_words(url: str) -> str:
     Percent-encoding is decoded; words are split at punctuation, camelCase and long numbers. Dropped are `www` and the
     public suffix of the host (a heuristic: `co.uk` is recognised, `github.io` is not), scheme, port, password,
     fragment, extensions such as `.html`, and numbers except years. A URL without a scheme is read as a path.
-
-    >>> url_words("https://www.reef-life.co.uk/2016/coralBleaching_part2.html?q=great+barrier&id=80231#top")
-    'reef life 2016 coral Bleaching part2 q great barrier id'
     """
     scheme, mark, rest = url[:MAX_URL_LENGTH].partition("://")
     if not mark:

@@ -166,9 +166,7 @@ class Vocabulary:
         return marks
 
     def _language_of(self, page: Page) -> str:
-        """Return the declared language, or a guessed one that passes `sounds_like`, as lists of names confuse the
-        guesser.
-        """
+        """Return the declared language, or a guessed one that passes `sounds_like`: names confuse the guesser."""
         language = code_of(page.language, self.language)
         if page.guessed and language != self.language and not sounds_like(page.text, language, self.language):
             return self.language
@@ -233,10 +231,7 @@ class Vocabulary:
         return known
 
     def _fit(self) -> None:
-        if len(self.terms) > len(self.frequency):
-            grown = np.zeros(max(len(self.terms), 2 * len(self.frequency)), np.uint32)
-            grown[: len(self.frequency)] = self.frequency
-            self.frequency = grown
+        self.frequency = fit(self.frequency, len(self.terms))
 
 
 class _Language:
@@ -303,7 +298,6 @@ class LinkTexts:
         return self.starts[first : first + n + 1]
 
     def part(self, name: str) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """Return link number and token of each word of one part."""
         starts = self.starts_of(name)
         return np.repeat(np.arange(len(starts) - 1), np.diff(starts)), self.numbers[starts[0] : starts[-1]]
 

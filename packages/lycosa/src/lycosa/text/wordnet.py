@@ -65,21 +65,16 @@ def find_wordnet(place: str = "") -> Path:
     """Return the directory of WordNet's files: `place`, else $LYCOSA_WORDNET, else one of `usual_places`."""
     for named, option in ((place, "--ontology"), (os.environ.get("LYCOSA_WORDNET", ""), "LYCOSA_WORDNET")):
         if named:
-            existing = next(
-                (directory for directory in (Path(named), Path(named, "dict")) if _has_wordnet(directory)), None
-            )
+            existing = next(filter(_has_wordnet, (Path(named), Path(named, "dict"))), None)
             if existing is None:
                 message = f"{option} {named} has no WordNet files such as data.noun: give the directory that has them"
                 raise InputError("missing-file", message)
             return existing
-    for directory in usual_places():
-        if _has_wordnet(directory):
-            return directory
-    raise InputError(
-        "missing-package",
-        "WordNet is not installed; install it (on Debian and Ubuntu: apt-get install wordnet-base), "
-        "or give a directory with its files (data.noun and others) with --ontology DIR",
-    )
+    for directory in filter(_has_wordnet, usual_places()):
+        return directory
+    install = "install it (on Debian and Ubuntu: apt-get install wordnet-base)"
+    give = "give a directory with its files (data.noun and others) with --ontology DIR"
+    raise InputError("missing-package", f"WordNet is not installed; {install}, or {give}")
 
 
 def user_directory() -> Path:
@@ -140,7 +135,6 @@ class Lemmas:
         return len(set().union(*self._entries.values()))
 
     def _forms(self, word: str) -> dict[int, str]:
-        """Return the entries that a word may be a form of, by row."""
         forms: dict[int, str] = {}
         last, is_phrase = word[-1:], "_" in word
         for kind, entries, exceptions, rules in self._parts:
@@ -162,12 +156,8 @@ class Lemmas:
         if not forms:
             if word.isalpha():
                 return (), ()
-            for other in (
-                word.replace("-", "_"),
-                word.replace("_", "-"),
-                _HYPHENS.sub("", word),
-                word.replace(".", ""),
-            ):
+            swapped = word.replace("-", "_"), word.replace("_", "-")
+            for other in (*swapped, _HYPHENS.sub("", word), word.replace(".", "")):
                 if other != word and (forms := self._forms(other)):
                     break
         if len(forms) == 1:
@@ -192,7 +182,6 @@ class Lemmas:
 
 
 def _base(word: str, kind: str, entries: dict[str, int], exceptions: dict[str, list[str]], rules: _Rules) -> str:
-    """Return the base form of a word of a phrase, or the word itself."""
     if word in exceptions:
         return exceptions[word][0]
     return (_detach(word, kind, entries, rules) if word[-1:] in rules else "") or word
@@ -213,8 +202,6 @@ def _detach(word: str, kind: str, entries: dict[str, int], rules: _Rules) -> str
 
 
 class Names(Sequence[str]):
-    """Names of all synsets, computed on demand."""
-
     def __init__(self, lemmas: Lemmas, starts: dict[str, int], count: int) -> None:
         self._lemmas, self._starts, self._count = lemmas, starts, count
 
@@ -306,9 +293,8 @@ class _File:
         buffer = np.frombuffer(content, np.uint8)
         ends = np.flatnonzero(buffer == _NEWLINE)
         if not len(ends) or not content.endswith(b"\n"):
-            raise damaged(
-                path, len(ends) + 1, "the file ends in the middle of a line" if content else "the file is empty"
-            )
+            reason = "the file ends in the middle of a line" if content else "the file is empty"
+            raise damaged(path, len(ends) + 1, reason)
         begins = np.concatenate([[0], ends[:-1] + 1])
         table = buffer[begins] != _SPACE  # the lines of the licence begin with two spaces
         lines = np.flatnonzero(table) + 1
@@ -363,10 +349,8 @@ def _read_data(file: _File, kind: str) -> _Synsets:
     bars = np.flatnonzero(buffer == _BAR)
     first_bar = np.searchsorted(bars, begins)
     bar = bars[np.minimum(first_bar, len(bars) - 1)] if len(bars) else np.full(len(begins), -1)
-    file.check(
-        (first_bar < len(bars)) & (bar < file.ends) & (bar > begins + 18),
-        "it is not a synset: '|' is missing or misplaced",
-    )
+    is_valid = (first_bar < len(bars)) & (bar < file.ends) & (bar > begins + 18)
+    file.check(is_valid, "it is not a synset: '|' is missing or misplaced")
     spaces = np.flatnonzero(buffer == _SPACE)
     first = np.searchsorted(spaces, begins)  # field f of a line ends at spaces[first + f]
     fields = np.searchsorted(spaces, bar) - first
@@ -471,7 +455,6 @@ def _short_numbers(file: _File, starts: Positions, ends: Positions) -> tuple[Pos
 
 
 def _read_exceptions(directory: Path, name: str, digest: xxhash.xxh3_64) -> dict[str, list[str]]:
-    """Parse irregular forms and their base forms: mice mouse."""
     path = directory / name
     bases_of: dict[str, list[str]] = {}
     content = _content(path)

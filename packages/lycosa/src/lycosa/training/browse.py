@@ -232,11 +232,9 @@ def _check_words(
     record: BrowsingRecord, source: Path, has_words: NDArray[np.bool_], relevant: NDArray[np.bool_], negatives: bool
 ) -> None:
     if not (has_words & relevant).any():
-        raise InputError(
-            "no-pages",
-            f"none of the {int(relevant.sum()):,} relevant pages of {source} could be read"
-            f"{record.corpus.in_brackets()}: put their text into the record, or give an archive with --pages",
-        )
+        pages = f"{int(relevant.sum()):,} relevant pages of {source} could be read{record.corpus.in_brackets()}"
+        advice = "put their text into the record, or give an archive with --pages"
+        raise InputError("no-pages", f"none of the {pages}: {advice}")
     if not negatives:
         message = f"{_no_negatives(source)} (the labelled ones could not be read{record.corpus.in_brackets()})"
         raise InputError("no-negatives", message)
@@ -256,7 +254,6 @@ def _no_negatives(source: Path) -> str:
 
 
 def _leads_to_relevant(relevant: NDArray[np.bool_], steps: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return true for each page from which a relevant page can be reached."""
     before: dict[int, list[int]] = {}
     for page, following in steps.tolist():
         before.setdefault(following, []).append(page)
@@ -354,10 +351,8 @@ def _remarks(
     elif relevant_count < FEW_RELEVANT_PAGES:
         notes.append(f"only {relevant_count} relevant pages: {FEW_RELEVANT_PAGES} or more are better")
     if unlabelled_rows.any():
-        notes.append(
-            f"{int(unlabelled_rows.sum()):,} unlabelled pages are on paths, but in no cluster: --unlabelled no counts "
-            "them as irrelevant"
-        )
+        on_paths = f"{int(unlabelled_rows.sum()):,} unlabelled pages are on paths, but in no cluster"
+        notes.append(f"{on_paths}: --unlabelled no counts them as irrelevant")
     missing = int((~has_words & ~unlabelled_rows).sum())
     if missing:
         notes.append(f"{missing:,} pages without words are on paths only")

@@ -213,10 +213,8 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50) ->
 
 
 def _split(points: Points, clustering: Clustering, most: int, seed: int, whole: set[bytes]) -> NDArray[np.float64]:
-    """Return all centres, with two for each cluster that should be split; only the best splits if there is no room for
-    all.
-
-    `whole` collects the clusters that should not be split, to avoid retries.
+    """Return all centres, with two for each of the best splits that there is room for; `whole` are clusters not to
+    retry.
     """
     means = points.means(clustering.labels, clustering.count)
     splits: list[tuple[float, int, NDArray[np.float64]]] = []
@@ -278,12 +276,7 @@ def describe(browsing: Browsing, kind: Clusters) -> list[dict[str, Any]]:
     for number, mean in zip(numbers, means, strict=True):
         own_points = labels == number
         best = np.argsort(-mean, kind="stable")[:6]  # most typical words of a cluster
-        rows.append(
-            {
-                "cluster": number,
-                "pages": int(own_points.sum()),
-                "relevant": int((own_points & browsing.relevant).sum()),
-                "words": [browsing.terms[column] for column in best.tolist() if mean[column] > 0],
-            }
-        )
+        words = [browsing.terms[column] for column in best.tolist() if mean[column] > 0]
+        pages, relevant = int(own_points.sum()), int((own_points & browsing.relevant).sum())
+        rows.append({"cluster": number, "pages": pages, "relevant": relevant, "words": words})
     return rows

@@ -42,7 +42,6 @@ class Account:
         return f"{left}; {self.notes[0]}" if left and self.notes else left
 
     def in_brackets(self) -> str:
-        """Return the reasons in brackets, to follow a sentence."""
         return f" ({self.why()})" if self.why() else ""
 
 

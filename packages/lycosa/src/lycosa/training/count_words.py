@@ -28,11 +28,8 @@ from lycosa.web.html import ParsedPage, detect_language_code, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 
 MAX_TERMS = 30_000  # the most frequent ones are kept; rarer stems count as seen once
-SEQUENCE_LENGTH, MIN_PAGE_SHARE, MIN_PAGES = (
-    4,
-    0.05,
-    20,
-)  # of boilerplate: sequence length in words, share of pages, minimum number of pages
+# of boilerplate: sequence length in words, share of pages, minimum number of pages
+SEQUENCE_LENGTH, MIN_PAGE_SHARE, MIN_PAGES = 4, 0.05, 20
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _WARC = (".warc", ".warc.gz", ".warc.zst")
 
@@ -77,12 +74,9 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
             rows[page_language][np.unique(_slots(ids))] += 1
         places = ", ".join(sources)
         if len(pages) < 2:  # on a single page all words have the same frequency
-            raise InputError(
-                "no-pages",
-                f"{places or 'no source'} has {len(pages)} pages with words, too few: give a WARC file, a crawl "
-                "directory or a "
-                "directory of HTML or text files with more",
-            )
+            message = f"{places or 'no source'} has {len(pages)} pages with words, too few"
+            advice = "give a WARC file, a crawl directory or a directory of HTML or text files with more"
+            raise InputError("no-pages", f"{message}: {advice}")
         language, counted_pages = Counter(page_language for page_language, _ in pages).most_common(1)[0]
         spool.seek(0)
         frequent = rows[language] >= max(MIN_PAGES, MIN_PAGE_SHARE * counted_pages)
@@ -92,10 +86,8 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
             if page_language == language:
                 frequency[np.unique(ids[~_boilerplate(ids, frequent)])] += 1
     # Sorted by frequency and stem, so that the result does not depend on the order of reading.
-    ranked = sorted(
-        np.flatnonzero(frequency).tolist(), key=lambda number: (-int(frequency[number]), words.terms[number])
-    )
-    frequencies = {words.terms[number]: int(frequency[number]) for number in ranked[:terms]}
+    counted = ((words.terms[number], int(frequency[number])) for number in np.flatnonzero(frequency).tolist())
+    frequencies = dict(sorted(counted, key=lambda item: (-item[1], item[0]))[:terms])
     return Background(counted_pages, frequencies, language, source or ", ".join(Path(name).name for name in sources))
 
 
@@ -134,13 +126,12 @@ def _read_warc(path: Path) -> Iterator[ParsedPage]:
             for record in ArchiveIterator(file, parse_http=True, auto_decode="transfer"):
                 if int(record.record_type) != RESPONSE or record.http_headers is None:
                     continue
-                headers, status = record.http_headers, record.http_headers.status_code
-                if status != 200:
+                headers = record.http_headers
+                if headers.status_code != 200:
                     continue
+                received, encoding = record.reader.read(MAX_BODY_BYTES), headers.get("content-encoding") or ""
                 try:
-                    body, _ = inflate(
-                        record.reader.read(MAX_BODY_BYTES), headers.get("content-encoding") or "", MAX_BODY_BYTES
-                    )
+                    body, _ = inflate(received, encoding, MAX_BODY_BYTES)
                 except BadEncoding:
                     continue
                 url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")

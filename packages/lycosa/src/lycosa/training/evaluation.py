@@ -79,21 +79,13 @@ def measure(
         if true != other
     ]
     confusions.sort(key=lambda item: (-item[2], item[0], item[1]))
-    return Quality(
-        len(labels),
-        float((predicted == labels).mean()),
-        float(np.bincount(labels).max() / len(labels)),
-        log_loss(probabilities, labels),
-        _calibration_error(probabilities, labels),
-        rows,
-        confusions[:10],
-    )
+    accuracy, majority = float((predicted == labels).mean()), float(np.bincount(labels).max() / len(labels))
+    loss, gap = log_loss(probabilities, labels), _calibration_error(probabilities, labels)
+    return Quality(len(labels), accuracy, majority, loss, gap, rows, confusions[:10])
 
 
 def _scores(table: NDArray[np.intp], number: int) -> dict[str, Any]:
-    is_right, actual, predicted = (
-        int(count) for count in (table[number, number], table[number].sum(), table[:, number].sum())
-    )
+    is_right, actual, predicted = map(int, (table[number, number], table[number].sum(), table[:, number].sum()))
     return {
         "held_out": actual,
         "precision": is_right / predicted if predicted else None,
@@ -103,11 +95,7 @@ def _scores(table: NDArray[np.intp], number: int) -> dict[str, Any]:
 
 
 def _calibration_error(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
-    """Return the mean difference of confidence and accuracy over ten bins."""
     confidence, is_right = probabilities.max(axis=1), probabilities.argmax(axis=1) == labels
     bins = np.minimum((confidence * 10).astype(int), 9)
-    return float(
-        sum(
-            abs(is_right[bins == n].mean() - confidence[bins == n].mean()) * (bins == n).mean() for n in np.unique(bins)
-        )
-    )
+    masks = [bins == n for n in np.unique(bins)]
+    return float(sum(abs(is_right[mask].mean() - confidence[mask].mean()) * mask.mean() for mask in masks))

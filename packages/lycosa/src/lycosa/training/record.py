@@ -108,11 +108,9 @@ def read_record(path: Path, language: str = "en") -> BrowsingRecord:
     numbers = ", ".join(map(str, broken)) + (", ..." if bad > MAX_LISTED_LINES else "")
     if not record.visits:
         why = f" (all of its {entries:,} lines are broken, the first: {first})" if entries else ""
-        raise InputError(
-            "empty-file",
-            f"{path} has no visits{why}: write one page per line as JSON, for example "
-            '{"url": "https://example.org/", "relevant": true, "referrer": null}',
-        )
+        example = '{"url": "https://example.org/", "relevant": true, "referrer": null}'
+        message = f"{path} has no visits{why}: write one page per line as JSON, for example {example}"
+        raise InputError("empty-file", message)
     if bad:
         record.left_out["broken lines"] += bad
         record.notes.append(f"{path.name}: broken lines are {numbers}; the first: {first}")
@@ -255,7 +253,6 @@ def read_crawl(path: Path, language: str, progress: ProgressCallback) -> Browsin
         if (end := redirect_target(target, redirects)) in links
     ]
     labelled = len(labels.keys() & relevances.keys())
-    record.notes.append(
-        f"{labelled:,} pages have labels; of the others, those with {threshold:g} or more count as relevant"
-    )
+    others = f"of the others, those with {threshold:g} or more count as relevant"
+    record.notes.append(f"{labelled:,} pages have labels; {others}")
     return record

@@ -44,7 +44,6 @@ class RuleReader:
         self.columns = ModelWords(model.column_of)
 
     def of_page(self, page: Page) -> str:
-        """Return the class of a page's text; empty without known words."""
         return self.of_terms(self.words.read(page).terms, self.words.terms)
 
     def of_terms(self, terms: Terms, stems: Sequence[str]) -> str:
@@ -100,9 +99,8 @@ def train_rules(
         account = Account()
         rows = read_table(path, account, column)
         if walk:
-            learned = _from_walks(
-                [url for url, _ in rows], partial(_classify_loaded, RuleReader(model), load_pages, progress), walk, seed
-            )
+            classify = partial(_classify_loaded, RuleReader(model), load_pages, progress)
+            learned = _from_walks([url for url, _ in rows], classify, walk, seed)
         else:
             learned = _from_pages(rows, RuleReader(model), load_pages, most, seed, progress)
         learned.left_out.update(account.left_out)
@@ -143,7 +141,6 @@ def _from_pages(
 
 
 def _sample(targets: Iterable[str], most: int, generator: str) -> list[str]:
-    """Return at most `most` random targets, in their original order."""
     every = list(targets)
     if not most or len(every) <= most:
         return every

@@ -142,14 +142,12 @@ def read_table(path: Path, corpus: Account, column: str = "") -> Rows:
     for url, label in labelled_rows(path, corpus, column):
         further_classes += class_of.setdefault(url, label) != label
     if further_classes:
-        corpus.notes.append(
-            f"{path}: {further_classes:,} further classes of pages are ignored: the first class is used"
-        )
+        ignored = f"{further_classes:,} further classes of pages are ignored"
+        corpus.notes.append(f"{path}: {ignored}: the first class is used")
     return list(class_of.items())
 
 
 def labelled_rows(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[str, str]]:
-    """Yield all rows of a table that have a URL and a class; see `read_table`."""
     names: dict[str, str] = {}  # cache, since most spellings occur often
     at = good = bad = long = 0
     for row in table_rows(path):

@@ -381,11 +381,9 @@ def _read_table(file: Bytes, path: Path, collected: _Collected, progress: Progre
         row = text.split("\t")
         if number == 1 and (len(row) < 2 or canonical(row[0].strip()) is None):
             if tuple(row[:2]) != COLUMNS[:2]:
-                raise InputError(
-                    "bad-file",
-                    f"{path} is neither RDF nor a table of URLs and topics: its first line must have a URL, a tab and "
-                    f"a topic, or the titles {' and '.join(COLUMNS[:2])}",
-                )
+                needed = f"a URL, a tab and a topic, or the titles {' and '.join(COLUMNS[:2])}"
+                message = f"{path} is neither RDF nor a table of URLs and topics: its first line must have {needed}"
+                raise InputError("bad-file", message)
             mark = row.index(MARKED) if MARKED in row else 0
         elif len(row) > 1:
             collected.page(row[0], row[1])
