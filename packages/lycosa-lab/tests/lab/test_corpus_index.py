@@ -61,7 +61,7 @@ def test_node_names_default_to_numbers(tmp_path: Path) -> None:
         index = save_index(beside, tmp_path / "x", columns, [], [], {"source": "numbers"})
     assert ["0", "1", "2"] == list(index.names) == index.names[:]
     assert (3, "2", 1) == (len(index.names), index.names[-1], index.number_of["1"])
-    with pytest.raises(IndexError, match="no node 3"):
+    with pytest.raises(IndexError, match="node 3 does not exist"):
         index.names[3]
 
 

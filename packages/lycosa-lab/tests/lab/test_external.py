@@ -94,7 +94,7 @@ def children() -> set[str]:
         (shell("echo hello; sleep 9"), "it wrote 'hello', which is not JSON"),
         (shell("printf '[1]\\n'; sleep 9"), "it wrote '[1]', which is not a JSON object"),
         (shell("printf '\\377\\0\\n'; sleep 9"), "which is not JSON"),
-        (shell("""echo '{"choice":"b"}'; sleep 9"""), "it answered '{\"choice\": \"b\"}' to a pick"),
+        (shell("""echo '{"choice":"b"}'; sleep 9"""), "it returned '{\"choice\": \"b\"}' for a pick"),
         (shell("""echo '{"pick":"nowhere"}'; sleep 9"""), "it picked 'nowhere', which is not a link of a fetched page"),
         (shell("""echo '{"pick":"g"}'; sleep 9"""), "it picked 'g', which is not a link of a fetched page"),
         (shell("""echo '{"pick":["b"]}'; sleep 9"""), "it picked '[\"b\"]', which is not a link"),
@@ -103,7 +103,7 @@ def children() -> set[str]:
         (shell("yes no | head -c 200000 | tr -d '\\n'; sleep 9"), "it wrote a line of more than 65,536 bytes"),
         ("true", "it ended with exit code 0"),
         ("""bash -c 'read -r l; echo "{\\"protocol\\":7}"; sleep 9'""", "it speaks protocol '7', not 1"),
-        ("""bash -c 'read -r l; echo "{\\"protocol\\":1,\\"wants\\":[7]}"; sleep 9'""", "it wants '[7]': there is"),
+        ("""bash -c 'read -r l; echo "{\\"protocol\\":1,\\"wants\\":[7]}"; sleep 9'""", "it wants '[7]': choose from"),
     ],
 )  # fmt: skip
 def test_external_strategy_forfeits_after_error(command: str, reason: str) -> None:
@@ -173,7 +173,7 @@ def test_external_strategy_events_as_documented(tmp_path: Path) -> None:
 
 
 def test_external_strategy_unknown_program_is_error() -> None:
-    with raises_input_error("missing-program", "no executable program '/no/such/program'"):
+    with raises_input_error("missing-program", "'/no/such/program' is not an executable program"):
         hunt("/no/such/program")
 
 

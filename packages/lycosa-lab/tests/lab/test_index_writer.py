@@ -164,7 +164,7 @@ def test_write_index_full_disk_is_store_error(tmp_path: Path, monkeypatch: pytes
 
 def test_write_index_unwritable_directory_is_store_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="name another --out"):
+    with pytest.raises(StoreError, match="choose another --out"):
         write_index(web(), tmp_path / "file" / "x", source="s")
 
 

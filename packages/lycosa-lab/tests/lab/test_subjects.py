@@ -87,7 +87,7 @@ def test_subjects_of_unknown_class_suggests_names(web: CorpusIndex) -> None:
 
 def test_subjects_of_no_class_of_size_lists_sizes(tmp_path: Path) -> None:
     index = corpus(tmp_path / "i", [("a", ["Sea"]), ("b", ["Sea"]), ("c", ["Rail"])])
-    with raises_input_error("too-few-pages", r"no class has 20 to 1 pages: name one of Sea \(2\), Rail \(1\)"):
+    with raises_input_error("too-few-pages", r"no class has 20 to 1 pages: choose one of Sea \(2\), Rail \(1\)"):
         subjects_of(index)
 
 

@@ -20,7 +20,7 @@ EXAMPLES = ROOT / "examples"
     [
         ("program", "program needs command"),
         ("program,command=a'", "cannot parse the command"),
-        ("program,command=no-such-thing -x", "no executable program 'no-such-thing -x'"),
+        ("program,command=no-such-thing -x", "'no-such-thing -x' is not an executable program"),
         ("program,command=true,speed=3", "has no parameter 'speed'"),
         ("no_such_module:Mine", "cannot load the strategy 'no_such_module:Mine'"),
         ("best-frist", "did you mean best-first"),

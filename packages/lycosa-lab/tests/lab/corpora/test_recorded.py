@@ -73,7 +73,7 @@ def test_make_index_truncated_warc(tmp_path: Path, ending: str) -> None:
     index = make_index([str(file)], tmp_path / "x")
     assert 2 == len(index)
     assert {"records cut off at the end of a file": 1} == left_out(index)
-    assert "bytes are no whole record" in index.facts["notes"][0]
+    assert "bytes are an incomplete record" in index.facts["notes"][0]
 
 
 @pytest.mark.parametrize("place", [4, 60, 200])
