@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def postgres() -> str:
-    """Return the URL of a PostgreSQL server shared by all tests. Without the wheel tests are skipped; in CI they fail."""
+    """Return the URL of a shared PostgreSQL server. Without the wheel, tests are skipped, but fail in CI."""
     if find_spec(WHEEL) is None:
         if os.environ.get("CI") == "true":
             pytest.fail(MISSING)
@@ -88,7 +88,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
 
 @pytest.fixture
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """An empty site on SQLite, with the settings of `parametrize("site", [{...}], indirect=True)`.
+    """Return an empty site on SQLite, with the settings of `parametrize("site", [{...}], indirect=True)`.
 
     Differences between databases are tested with `database`, in tests/people.
     """

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -17,7 +18,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
 from lycosa.version import __version__
-from lycosa_server.api import routers
+from lycosa_server.api import ROUTE_MODULES
 from lycosa_server.guards import ServerContext
 from lycosa_server.logs import log
 from lycosa_server.middleware import Metrics, ServerMiddleware
@@ -81,8 +82,8 @@ def create_app(
 @cache
 def _routes() -> tuple[BaseRoute, ...]:
     api = APIRouter(prefix=PREFIX, responses=ERROR_RESPONSES)
-    for router in routers():
-        api.include_router(router)
+    for name in ROUTE_MODULES:
+        api.include_router(import_module(f"lycosa_server.api.{name}_routes").router)
     whole = FastAPI(openapi_url=None)
     whole.include_router(api)
     for path, answer in PAGES.items():
@@ -99,14 +100,7 @@ INTERNAL_ERRORS: dict[type[Exception], tuple[str, int, str]] = {
     StoreError: ("store failed", 503, "this can't be read now: contact the administrator"),
     OSError: ("files failed", 503, "this can't be read or written now: contact the administrator"),
 }
-STATUSES: dict[type[Exception], int] = {
-    TooManySignIns: 503,
-    TooManyAttempts: 429,
-    NotFound: 404,
-    Forbidden: 403,
-    Conflict: 409,
-    InputError: 422,
-}
+STATUSES = {TooManySignIns: 503, TooManyAttempts: 429, NotFound: 404, Forbidden: 403, Conflict: 409, InputError: 422}
 
 
 async def _handle_error(request: Request, error: Exception) -> Response:

@@ -108,7 +108,6 @@ def _add_crawl(tar: tarfile.TarFile, directory: Path, beside: Path, database: Da
 
 
 def _copy_log(log: Path, copy: Path) -> dict[str, int]:
-    """Copy the log of a crawl. Return the length of each archive file at that point of the log."""
     address = f"{log.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, 30, uri=True)) as source, closing(sqlite3.connect(copy)) as target:
         source.backup(target)

@@ -87,7 +87,9 @@ def serve(
         async def run() -> None:
             await Supervisor(settings, listening, lock, ready).run()
 
-        print(f"Data in {settings.data.absolute()}, accounts in {_describe_database(settings.database)}.", flush=True)
+        given_file = f"the SQLite file {settings.database}" if settings.database else "SQLite there"
+        accounts = "PostgreSQL" if "://" in settings.database else given_file
+        print(f"Data in {settings.data.absolute()}, accounts in {accounts}.", flush=True)
         asyncio.run(run())
     print("stopped; crawls continue at the next start", file=sys.stderr)
 
@@ -101,10 +103,6 @@ def check_installed() -> None:
 def has_crawls(data: Path) -> bool:
     crawls = data / "crawls"
     return crawls.is_dir() and any(one.is_dir() for one in crawls.iterdir())
-
-
-def _describe_database(address: str) -> str:
-    return "PostgreSQL" if "://" in address else f"the SQLite file {address}" if address else "SQLite there"
 
 
 def backup(

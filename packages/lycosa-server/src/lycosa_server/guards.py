@@ -34,8 +34,6 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # these need no CSRF token
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The person who sends a request, in a session or with a token."""
-
     site: ServerContext
     id: str
     name: str
@@ -219,19 +217,13 @@ def address_of(request: Request) -> str:
 
 @dataclass(slots=True)
 class ServerContext:
-    """Shared state of one server, passed in by the app: settings, database, clock, quotas and caches."""
-
     settings: Settings
     database: Database
     clock: Callable[[], float] = time.time
     passwords: Passwords = field(default_factory=Passwords)
     # exports under way: each takes a thread, and most of a core
-    writers: Quota = field(
-        default_factory=lambda: Quota(2, 8, 30, "other exports are being sent: try again when they are done")
-    )
-    streams: Quota = field(
-        default_factory=lambda: Quota(10, 1_000, 5, "you have 10 live views open already: close one of them first")
-    )
+    writers: Quota = field(default_factory=lambda: Quota(2, 8, 30, "other exports are being sent: try again later"))
+    streams: Quota = field(default_factory=lambda: Quota(10, 1_000, 5, "you have 10 live views open: close one first"))
     views: ViewCache = field(default_factory=ViewCache)
 
     def views_of(self, interest: str) -> Iterator[CachedView]:

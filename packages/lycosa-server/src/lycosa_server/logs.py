@@ -35,7 +35,6 @@ class _JsonHandler(logging.Handler):
 
 
 def capture_library_logs() -> None:
-    """Write warnings and errors of libraries, uvicorn's included, as JSON lines."""
     root = logging.getLogger()
     root.handlers[:] = [_JsonHandler()]
     root.setLevel(logging.WARNING)

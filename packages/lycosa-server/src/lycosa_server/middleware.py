@@ -46,13 +46,9 @@ class Metrics:
         labels = ["method", "route"]
         self.requests = Counter("lycosa_requests", "Completed requests.", [*labels, "status"], registry=self.registry)
         self.in_flight = Gauge("lycosa_requests_in_flight", "Requests in flight.", registry=self.registry)
-        self.seconds = Histogram(
-            "lycosa_request_seconds",
-            "Request durations.",
-            labels,
-            buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5, 10.0),
-            registry=self.registry,
-        )
+        buckets = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5, 10.0)
+        how: dict[str, Any] = {"registry": self.registry, "buckets": buckets}
+        self.seconds = Histogram("lycosa_request_seconds", "Request durations.", labels, **how)
 
     def end(self, method: str, route: str, status: int, seconds: float) -> None:
         self.in_flight.dec()
@@ -119,16 +115,9 @@ class ServerMiddleware:
             self.metrics.end(method, route, status, seconds)
             if method not in SAFE and status < 400:
                 self.wake()
-            log(
-                "request",
-                "error" if status >= 500 else "info",
-                request=request,
-                method=method,
-                route=route,
-                status=status,
-                ms=round(1000 * seconds, 1),
-                person=scope["state"].get("person", ""),
-            )
+            level, ms = "error" if status >= 500 else "info", round(1000 * seconds, 1)
+            person = scope["state"].get("person", "")
+            log("request", level, request=request, method=method, route=route, status=status, ms=ms, person=person)
 
     def _refusal(self, scope: Scope, headers: Headers, max_bytes: int) -> tuple[int, str] | None:
         if "\0" in scope["path"] or b"%00" in scope.get("query_string", b"") or b"\0" in scope.get("query_string", b""):

@@ -37,7 +37,6 @@ MAX_TREE_BYTES, NODE_BYTES = 200_000_000, 500  # of a topic tree in memory, and 
 
 
 def detect_kind(path: Path) -> str:
-    """Detect the kind of a file by its first bytes; anything unknown is treated as a web directory."""
     with open(path, "rb") as file:
         start = file.read(200)
     if start.startswith(CLASSIFIER.mark):
@@ -48,7 +47,6 @@ def detect_kind(path: Path) -> str:
 
 
 def inspect(path: Path, kind: str) -> dict[str, Any]:
-    """Validate a model file and return its metadata. Web directories are validated by `convert_directory`."""
     if path.stat().st_size > MAX_FILE_BYTES:
         raise InputError("too-large", f"the file is larger than {MAX_FILE_BYTES // 1_000_000} MB, the maximum")
     try:
@@ -129,7 +127,6 @@ def convert_directory(source: Path, target: Path) -> str:
 
 
 def import_upload(task: dict[str, Any]) -> dict[str, Any]:
-    """Validate an upload in a child process and move it into place; return the columns of its row."""
     given, place = Path(task["given"]), Path(task["place"])
     kind, notes = detect_kind(given), []
     if kind == "directory":

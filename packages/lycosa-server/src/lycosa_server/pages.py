@@ -63,8 +63,6 @@ def open_page(template: str) -> Callable[[Request], Response]:
 def restricted_page(
     template: str, scope: str = "read", reach: Mode | None = None, **more: Any
 ) -> Callable[[Request], Response]:
-    """Return a handler that renders a page for people with a scope and, for an interest, with this access to it."""
-
     def answer(request: Request) -> Response:
         try:  # while the database is unavailable, a redirect to sign in would only fail
             person = identify(request)

@@ -232,8 +232,6 @@ class CachedView:
 
 
 class ViewCache:
-    """Cached views by crawl directory, created on first use."""
-
     def __init__(self, max_bytes: int = 256_000_000, max_views: int = 200) -> None:
         self.max_bytes, self.max_views = max_bytes, max_views
         self.stopping = threading.Event()  # set when the server shuts down, to end streams

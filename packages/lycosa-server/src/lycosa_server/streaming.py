@@ -26,7 +26,6 @@ class Quota:
 
     @contextmanager
     def one(self, person: str) -> Iterator[None]:
-        """Count one more operation of a person within the block; raise `TooManyAttempts` at the limit."""
         with self._lock:
             if self.running[person] >= self.per_person or self.running.total() >= self.total:
                 raise TooManyAttempts(self.wait, self.message)

@@ -109,7 +109,6 @@ class Supervisor:
         self._notices: dict[str, socket.socket] = {}
 
     async def run(self) -> None:
-        """Run until SIGTERM, SIGHUP or Ctrl-C; a second signal kills the children."""
         loop = asyncio.get_running_loop()
         for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(name, self._on_signal)

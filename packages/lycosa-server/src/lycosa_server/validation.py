@@ -104,11 +104,8 @@ def _check_models(settings: InterestSettings, database: Database, owner: str, be
 def _try_build(settings: InterestSettings, place: Callable[[str], Path]) -> None:
     """Build the strategy and the judge once, so that the crawl cannot fail for them later."""
     if settings.strategy_model:
-        _build(
-            format_spec(settings.strategy, {"file": str(place(settings.strategy_model))}),
-            settings.words,
-            settings.targets,
-        )
+        spec = format_spec(settings.strategy, {"file": str(place(settings.strategy_model))})
+        _build(spec, settings.words, settings.targets)
         return
     if settings.words:
         made = crawl_options(settings, ["https://example.org/"]) | {"examples": []}

@@ -177,7 +177,7 @@ def test_serve_refuses_an_unreachable_cluster(
 ) -> None:
     start = ("serve", tmp_path / "data", "--cluster")
     with held_port() as port:
-        assert f"no cluster at 127.0.0.1:{port}" in command.complaint(*start, f"127.0.0.1:{port}")
+        assert f"no cluster answers at 127.0.0.1:{port}" in command.complaint(*start, f"127.0.0.1:{port}")
     assert "10.0.0.5:6379" in command.complaint(*start, "head")
     assert "1 to 999" in command.complaint(*start, "local:none")
     monkeypatch.setitem(__import__("sys").modules, "ray", None)

@@ -123,7 +123,7 @@ def browser(site: SiteUnderTest) -> Iterator[Any]:
 
 @pytest.fixture
 def complaints() -> list[str]:
-    """Collect errors of the browser, and fail if there are any."""
+    """Return a list that collects errors of the browser; tests check that it stays empty."""
     return []
 
 

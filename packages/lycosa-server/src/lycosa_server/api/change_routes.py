@@ -218,7 +218,6 @@ def _versions_of(collection: CrawlDirectory, url: str) -> list[tuple[int, Visit]
 
 
 def _places(versions: list[tuple[int, Visit]], old: int | None, new: int | None) -> tuple[int, int]:
-    """Return the indices of two versions by their log numbers; by default the last one and its predecessor."""
     numbers = [seq for seq, _ in versions]
     try:
         later = len(numbers) - 1 if new is None else numbers.index(new)

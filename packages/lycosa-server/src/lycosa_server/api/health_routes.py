@@ -58,12 +58,8 @@ def health(request: Request, _: None = open_to_all()) -> Health:
         crawler_up = bool(row and row["heartbeat"] is not None and abs(site.clock() - row["heartbeat"]) < 10.0)
     except LycosaError:
         database_up = False
-    return Health(
-        status="ok" if database_up and crawler_up else "degraded",
-        database=database_up,
-        crawl_process=crawler_up,
-        version=__version__,
-    )
+    status = "ok" if database_up and crawler_up else "degraded"
+    return Health(status=status, database=database_up, crawl_process=crawler_up, version=__version__)
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

@@ -330,7 +330,6 @@ READER = crawl_to("read", "read")
 
 
 def count_stream(access: CrawlAccess = READER) -> Iterator[None]:
-    """Count a stream against the person's quota until it ends."""
     with access.site.streams.one(access.person.id):
         yield
 

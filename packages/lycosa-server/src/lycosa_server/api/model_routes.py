@@ -109,16 +109,8 @@ def _store_upload(file: IO[bytes], name: str, person: Caller) -> ModelInfo:
     try:
         _receive(file, given)
         read = child.run(files.__name__, {"given": str(given), "place": str(place)}, 120.0)
-        row = models.create(
-            site.database,
-            site.clock(),
-            person.id,
-            name,
-            max_count=site.settings.max_models,
-            id=key,
-            state="ready",
-            **read,
-        )
+        made = {"id": key, "state": "ready", "max_count": site.settings.max_models, **read}
+        row = models.create(site.database, site.clock(), person.id, name, **made)
     except BaseException:
         place.unlink(missing_ok=True)
         raise

@@ -180,7 +180,10 @@ def make(body: NewToken, person: Caller = needs("account")) -> CreatedToken:
         lacking = ", ".join(sorted(scopes - person.scopes))
         raise HTTPException(403, f"a token cannot have scopes that you do not have: {lacking}")
     site, now = person.site, person.site.clock()
-    row, secret = tokens.create(site.database, now, person.id, body.name, scopes, _days(person, body.days, now))
+    maker = site.database.get("token", person.token)
+    left = (maker["expires"] - now) / tokens.DAY if maker and maker["expires"] is not None else None
+    days = min((limit for limit in (body.days, left) if limit is not None), default=None)
+    row, secret = tokens.create(site.database, now, person.id, body.name, scopes, days)
     person.record("made a token", row["name"], row["scopes"])
     return CreatedToken(**row, token=secret)
 
@@ -190,12 +193,6 @@ def revoke(token: str, person: Caller = needs("account")) -> None:
     """Revoke a token: it stops working immediately."""
     row = found(tokens.revoke(person.site.database, person.site.clock(), person.id, token), "token")
     person.record("revoked a token", row["name"], row["scopes"])
-
-
-def _days(person: Caller, days: float | None, now: float) -> float | None:
-    maker = person.site.database.get("token", person.token)
-    left = (maker["expires"] - now) / tokens.DAY if maker and maker["expires"] is not None else None
-    return min((limit for limit in (days, left) if limit is not None), default=None)
 
 
 class Notice(BaseModel):

@@ -60,8 +60,6 @@ Counts = tuple[int, int]  # pages, relevant pages
 
 
 class CrawlProcess:
-    """All crawls of a server. `run()` continues until `stop()`."""
-
     def __init__(
         self, settings: Settings, database: Database, clock: Clock | None = None, hosts: RemoteHosts | None = None
     ) -> None:
@@ -134,7 +132,6 @@ class CrawlProcess:
                 log("crawl process ended")
 
     def stop(self) -> None:
-        """Shut down gently. Safe in a signal handler of the loop."""
         self._stopping = True
         self._wake_event.set()
 
@@ -185,12 +182,8 @@ class CrawlProcess:
         now = self.clock()
         if now < self._heartbeat_at + HEARTBEAT_SECONDS:
             return
-        beat = {
-            "pid": os.getpid(),
-            "started": self._started,
-            "heartbeat": self.environment.wall(),
-            "stats": json.dumps(report),
-        }
+        wall, stats = self.environment.wall(), json.dumps(report)
+        beat = {"pid": os.getpid(), "started": self._started, "heartbeat": wall, "stats": stats}
         with self.database.transaction():
             self.database.upsert("process", {"name": "crawler", **beat}, ["name"], list(beat))
             for crawl, got in sorted(counts.items()):

@@ -213,11 +213,8 @@ class RunningCrawl:
     def _set_judge_result(self, labels: list[Label], request: Row | None, failed: str = "") -> None:
         self.labels = self.labels[len(labels) :]
         self.last_label = int(labels[-1].by) if labels else self.last_label
-        self.judge_result = (
-            request["judge_requests"] if request else 0,
-            self.last_label,
-            failed[:MAX_REASON_CHARACTERS],
-        )
+        requests = request["judge_requests"] if request else 0
+        self.judge_result = (requests, self.last_label, failed[:MAX_REASON_CHARACTERS])
         self.judge_request = None if self.judge_request is request else self.judge_request
 
     def _request(self, resuming: bool) -> CrawlRequest:

@@ -59,7 +59,6 @@ def first_link(database: Database, now: float, anyway: bool = False) -> str | No
 def invite(
     database: Database, now: float, role: Role, note: str = "", days: float = 7, made_by: str | None = None
 ) -> tuple[Row, str]:
-    """Create an invitation. Return its row and its code, of which only a digest is stored."""
     note = clean_line(note, "the note", 200)
     database.run("DELETE FROM invitation WHERE expires < :expires", expires=now - 30 * DAY)
     return _offer(database, now, days, role=role, note=note, made_by=made_by)
@@ -112,7 +111,6 @@ def _use(database: Database, now: float, offer: Row) -> None:
 
 
 def offer_reset(database: Database, now: float, person: Row, made_by: str) -> tuple[Row, str]:
-    """Create a password reset link, valid once and for a day, that replaces earlier ones. Return its row and code."""
     note = f"a new password for {person['name']}"
     with database.transaction():
         revoke_resets(database, person["id"])
@@ -120,7 +118,6 @@ def offer_reset(database: Database, now: float, person: Row, made_by: str) -> tu
 
 
 def reset(database: Database, now: float, passwords: Passwords, code: str, password: str) -> Row:
-    """Set a new password with a reset link and end all sessions. Each link works once."""
     offer = invitation(database, now, code)
     person = active(database, offer["person"])
     if person is None:
@@ -143,7 +140,6 @@ def preferences(database: Database, person: str) -> dict[str, Any]:
 
 
 def sign_in(database: Database, passwords: Passwords, name: str, password: str) -> Row | None:
-    """Return the person if the password is right and the account enabled. Outdated hashes are replaced."""
     row = by_name(database, name)
     if not passwords.verify(row["password"] if row else None, password) or row is None or row["disabled"]:
         return None

@@ -22,13 +22,11 @@ def record(
 ) -> None:
     database.run("DELETE FROM audit WHERE at < :at", at=now - MAX_AGE_SECONDS)
     fields = {"name": name, "action": action, "subject": subject, "detail": detail, "address": address}
-    database.insert(
-        "audit", {key: _shorten(text) for key, text in fields.items()}, id=new_id(), at=now, person=person_id
-    )
+    row = {key: _shorten(text) for key, text in fields.items()}
+    database.insert("audit", row, id=new_id(), at=now, person=person_id)
 
 
 def entries(database: Database, before: float | None = None, limit: int = 100) -> list[Row]:
-    """Return the newest entries (before a time). Equal times stay together, so there may be more than `limit`."""
     return database.rows(
         "SELECT * FROM audit WHERE at < :until AND at >= COALESCE("
         "(SELECT at FROM audit WHERE at < :until ORDER BY at DESC LIMIT 1 OFFSET :last), 0) ORDER BY at DESC, id DESC",

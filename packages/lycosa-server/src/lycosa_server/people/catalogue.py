@@ -21,7 +21,6 @@ def default() -> list[list[str]]:
 
 
 def fill(database: Database, now: float) -> None:
-    """Fill the catalogue of a new server. One that an admin has emptied stays empty."""
     if database.count("person") or database.count("catalogue"):
         return
     with suppress(Conflict), database.transaction():  # another process fills it at the same time
@@ -58,7 +57,6 @@ def seeds_of(database: Database, chosen: Iterable[str], words: str) -> list[str]
 
 
 def add(database: Database, now: float, preference: str, url: str, title: str = "", note: str = "") -> Row:
-    """Add an entry; `url` must be canonical."""
     given = {"preference": preference, "url": url, "title": title, "note": note}
     limits = {"preference": (100, 1), "url": (2_000, 1), "title": (300, 0), "note": (1_000, 0)}
     row = {key: clean_line(value, f"the {key}", *limits[key]) for key, value in given.items()}

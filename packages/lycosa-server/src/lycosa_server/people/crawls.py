@@ -83,7 +83,6 @@ def stop(database: Database, now: float, crawl: str) -> Row:
 
 
 def add_pages(database: Database, now: float, crawl: str, pages: int, max_pages: int) -> Row:
-    """Raise the page budget by `pages`, up to `max_pages`; a crawl that is over is queued again."""
     with _locked(database, crawl) as row:
         if row["task"] == "refresh" and row["state"] in UNDER_WAY:
             raise Conflict("this crawl is revisiting its pages: wait until it is done, or stop it first")
@@ -222,14 +221,10 @@ def record_judged(
         database.run(done, failed=failed, crawl=crawl, request=request)
         if relevant is not None:
             database.update("crawl", crawl, {"relevant": relevant})
-        database.run(
-            "UPDATE crawl SET last_label = :last_label, labels_learned = "
-            "(SELECT COUNT(*) FROM feedback "
-            "WHERE interest = crawl.interest AND relevant IS NOT NULL AND number <= :last_label) "
-            "WHERE id = :crawl AND last_label <= :last_label",
-            last_label=last_label,
-            crawl=crawl,
-        )
+        learned = "interest = crawl.interest AND relevant IS NOT NULL AND number <= :last_label"
+        changes = f"last_label = :last_label, labels_learned = (SELECT COUNT(*) FROM feedback WHERE {learned})"
+        statement = f"UPDATE crawl SET {changes} WHERE id = :crawl AND last_label <= :last_label"
+        database.run(statement, last_label=last_label, crawl=crawl)
 
 
 def take(database: Database, now: float, crawl: str) -> bool:

@@ -71,7 +71,6 @@ class Passwords:
 
 
 def check_password(password: str, name: str) -> str:
-    """Return the password if it is acceptable; raise `InputError` otherwise."""
     if not password.isprintable():
         raise InputError("bad-password", "the password contains a character that is not printable: remove it")
     if len(password) < MIN_PASSWORD_LENGTH:

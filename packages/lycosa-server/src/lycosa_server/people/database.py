@@ -40,7 +40,6 @@ class Database:
     """A pool of connections. Outside `transaction()` each statement is committed by itself."""
 
     def __init__(self, address: str | Path) -> None:
-        """Connect to `postgresql://...`, or to the SQLite file at a path, created if missing."""
         self._local = threading.local()
         url = _url(str(address))
         self.is_postgres = url.get_backend_name() == "postgresql"
@@ -147,12 +146,8 @@ class Database:
 
     def _execute(self, statement: str, given: Row) -> tuple[list[Row], int]:
         # In PostgreSQL a failed statement aborts its transaction; a savepoint keeps the work before it.
-        lists = [
-            bindparam(name, type_=Text, expanding=True)
-            for name, value in given.items()
-            if isinstance(value, list | tuple)
-        ]
-        prepared = text(statement).bindparams(*lists)
+        lists = [name for name, value in given.items() if isinstance(value, list | tuple)]
+        prepared = text(statement).bindparams(*(bindparam(name, type_=Text, expanding=True) for name in lists))
         keep = self.is_postgres and self._current is not None
         with self.connection() as connection, connection.begin_nested() if keep else nullcontext():
             result = connection.execute(prepared, _to_parameters(given))
@@ -187,7 +182,6 @@ def _insertion(table: str, row: Row) -> str:
 
 
 def as_dict(text: str) -> dict[str, Any]:
-    """Parse a JSON object from a column; return {} if it is damaged."""
     with suppress(ValueError):
         if isinstance(read := json.loads(text), dict):
             return read

@@ -24,7 +24,6 @@ from lycosa_server.people.sharing import people
 
 
 def erase_person(database: Database, person: str) -> list[str]:
-    """Erase all data of a person; return the crawls whose directories are to be removed."""
     with database.transaction():
         row = database.get("person", person, locked=True)
         if row is None:

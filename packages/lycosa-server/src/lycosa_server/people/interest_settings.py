@@ -96,7 +96,6 @@ class InterestSettings:
     strategy_model: Line = _text(64, "Id of the owner's rules or browsing model, for strategies that need one.")
 
     def check(self, most_pages: int = 10_000) -> None:
-        """Validate combinations of settings, and replace empty texts by defaults."""
         if self.budget > most_pages:
             raise InputError("out-of-range", f"the budget is {self.budget}: it must be from 1 to {most_pages:,}")
         self.frequent = revisit_interval(self.frequent, "the interval for frequent revisits") or "1d"
@@ -134,12 +133,10 @@ class InterestSettings:
 
     @staticmethod
     def from_json(text: str) -> InterestSettings:
-        """Parse settings that were validated when they were stored."""
         return TypeAdapter(InterestSettings).validate_json(text)
 
 
 def revisit_interval(text: str, what: str) -> str:
-    """Validate a revisit interval, such as `1d` or `6 hours`; it may be empty."""
     every = clean_line(text, what, 40)
     if every and parse_duration(every, what) < 600.0:
         raise InputError("out-of-range", f"{what} is {every}: it must be ten minutes or more, such as 6h or 1d")

@@ -17,7 +17,6 @@ def newest(config: Config | None = None) -> str:
 
 
 def revision(database: Database) -> str:
-    """Return the schema revision of a database; empty for an empty one."""
     with database.connection() as connection:
         return MigrationContext.configure(connection).get_current_revision() or ""
 

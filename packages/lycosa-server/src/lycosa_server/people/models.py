@@ -69,7 +69,6 @@ def take_queued(database: Database) -> Row | None:
 
 
 def end_training(database: Database, now: float, model: str, state: str, about: dict[str, Any], **fields: Any) -> bool:
-    """Record the end of training: `ready` or `failed`. Return False if the model was deleted meanwhile."""
     changes = {"state": state, "about": _text(about, MAX_ABOUT_CHARACTERS), "ended": now, **fields}
     return database.update("model", model, changes) > 0
 

@@ -37,7 +37,6 @@ def create(database: Database, now: float, person: str, agent: str = "") -> tupl
 
 
 def find(database: Database, now: float, value: str, *, turn: bool = True) -> Session | None:
-    """Return the valid session with this cookie, if its person is enabled; `turn` permits rotation."""
     if not 80 <= len(value) <= 100:
         return None
     mark = digest(value)

@@ -37,7 +37,6 @@ def share(database: Database, now: float, interest: Row, by: str, name: str, mod
 
 
 def unshare(database: Database, interest: str, person: str) -> bool:
-    """End a share with the person's feed, notices and history; return False if there was none."""
     with database.transaction():
         shared = database.delete("share", interest=interest, person=person)
         for table in ("seen", "notice", "opened", "suggestion") if shared else ():
