@@ -191,7 +191,6 @@ class _Clock:
         self.end = max(self.end, self.now + seconds)
 
     async def run(self, awaitable: Awaitable[T]) -> T:
-        """Await something within the time limit."""
         task = asyncio.ensure_future(awaitable)
         try:
             while not task.done():

@@ -36,7 +36,6 @@ class WorkerJob(NamedTuple):
 
 
 def _encode(value: Any) -> Any:
-    """Convert a result for msgpack: links column by column, sets as lists, dataclasses as dicts."""
     if isinstance(value, Links):
         return [getattr(value, name) for name in _COLUMNS]
     if isinstance(value, frozenset):

@@ -314,7 +314,6 @@ class DnsCache:
 
 
 def _literal(name: str) -> list[str]:
-    """Return a literal address, or loopback for localhost names; empty for other names."""
     if name.rstrip(".") == "localhost" or name.endswith((".localhost", ".localhost.")):
         return ["127.0.0.1"]
     if name[:1] == "[" or name[-1:].isdigit():

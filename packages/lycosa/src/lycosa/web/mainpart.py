@@ -383,7 +383,6 @@ def _is_menu(parts: _Fragments, at: int) -> bool:
 
 
 def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float = 0.2) -> bool:  # directories keep less
-    """Return True if the kept fragments hold more than this share of the letters, headings excluded."""
     letters, heads = parts.letters, parts.heads
     return sum(letters[at] for at in kept if not heads[at]) > share * sum(letters[at] for at in of)
 

@@ -83,7 +83,6 @@ def _accent(letters: list[str], start: int, line: str, boxes: list[Box]) -> None
 
 
 def _close_up(letters: list[str], start: int, line: str, at: int, boxes: list[Box]) -> None:
-    """Remove the spaces beside an accent if its neighbours stand side by side."""
     before, after = at - 1, at + 1
     while before >= 0 and (line[before].isspace() or line[before] in ACCENTS):
         before -= 1

@@ -315,7 +315,6 @@ def _as_letters(units: bytes) -> str:
 
 
 def _line_starts(text: str) -> list[tuple[int, int]]:
-    """Return (start, length) of each non-empty line, of at most 1,000 lines."""
     starts, at = [], 0
     for line in text.splitlines(keepends=True)[:1_000]:
         if line.strip():
