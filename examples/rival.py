@@ -23,8 +23,8 @@ class Spider:
             yield {"url": link["url"], "priority": (page["relevance"] + shared) / 2}
 
 
-def answer(told):
-    print(json.dumps(told), flush=True)  # without flush the benchmark would wait until its timeout
+def answer(message):
+    print(json.dumps(message), flush=True)  # without flush the benchmark would wait until its timeout
 
 
 def main():
