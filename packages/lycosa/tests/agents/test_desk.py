@@ -29,19 +29,21 @@ def desk(path: Path, **limits: float) -> Desk:
         ("bad-url", "coral", ["/etc/passwd"], 5),
     ],
 )
-def test_collect_refuses(code: str, topic: str, seeds: list[str], budget: int, tmp_path: Path) -> None:
+def test_collect_rejects_invalid_arguments(
+    code: str, topic: str, seeds: list[str], budget: int, tmp_path: Path
+) -> None:
     with raises_input_error(code):
         asyncio.run(desk(tmp_path, pages=10).collect(topic, seeds, budget))
     assert [] == list(tmp_path.iterdir())
 
 
-def test_collect_refuses_private_networks(tmp_path: Path) -> None:
+def test_collect_rejects_private_networks(tmp_path: Path) -> None:
     with raises_input_error("private-network"):
         asyncio.run(Desk(tmp_path).collect("coral", [SEED], 5))
 
 
 @pytest.mark.parametrize("handle", ["", "../elsewhere", "none", "/etc"])
-def test_handles_name_no_paths(handle: str, tmp_path: Path) -> None:
+def test_handles_contain_no_paths(handle: str, tmp_path: Path) -> None:
     with raises_input_error("unknown-name"):
         asyncio.run(desk(tmp_path).search(handle, "coral"))
 

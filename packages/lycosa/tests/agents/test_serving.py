@@ -1,5 +1,4 @@
-"""`lycosa mcp`, asked by the client of the `mcp` package: it collects, searches and reads; what is hostile changes
-nothing."""
+"""Tests of `lycosa mcp` with the client of the `mcp` package: collecting, searching, reading, and hostile calls."""
 
 from __future__ import annotations
 
@@ -66,7 +65,7 @@ async def _finished(client: Client, handle: str) -> dict[str, Any]:
     return told
 
 
-def test_a_client_collects_searches_and_reads(web: tuple[Web, Server], tmp_path: Path) -> None:
+def test_client_collects_searches_and_reads(web: tuple[Web, Server], tmp_path: Path) -> None:
     grown, _ = web
     command = [*LYCOSA, "mcp", "found", "--allow-network", "127.0.0.0/8", "--delay", "0.01"]
     process = StdioServerParameters(command=command[0], args=command[1:], cwd=tmp_path, env=dict(os.environ))
@@ -83,7 +82,7 @@ def test_a_client_collects_searches_and_reads(web: tuple[Web, Server], tmp_path:
             assert (told["state"], told["pages"], told["trouble"]) == ("finished", 40, "")
             assert told["relevant"] >= 10
             found = await _ask(client, "search", handle=handle, query="coral bleaching", limit=3)
-            # Which pages a crawl by the clock fetches differs from run to run; the best of them is relevant in each.
+            # The pages fetched by a wall-clock crawl vary between runs; the best one is always relevant.
             hits = found["untrusted"]["hits"]
             text = await _ask(client, "read", handle=handle, url=hits[0]["url"])
             assert f"\n# {hits[0]['title']}" in text
@@ -95,7 +94,7 @@ def test_a_client_collects_searches_and_reads(web: tuple[Web, Server], tmp_path:
             await _ask(client, "changes", handle=handle, look_again=True)
             await _finished(client, handle)
             assert (await _ask(client, "changes", handle=handle))["looked_again"]
-            # One that is stopped, and one that the end of the server finds at work.
+            # One crawl is stopped by the client, another is running when the server ends.
             slow = (await _ask(client, "collect", topic="reefs", seeds=grown.seeds(TOPIC), budget=500))["handle"]
             await _ask(client, "stop", handle=slow)
             assert (await _finished(client, slow))["state"] == "stopped"
@@ -106,7 +105,7 @@ def test_a_client_collects_searches_and_reads(web: tuple[Web, Server], tmp_path:
 
     asyncio.run(agent())
     assert not list((tmp_path / "found").glob("*/*.part"))
-    assert lycosa.open(tmp_path / "found" / "reefs-2").options.budget == 500  # it can be resumed
+    assert lycosa.open(tmp_path / "found" / "reefs-2").options.budget == 500  # can be resumed
 
 
 BAD_SEEDS = """
@@ -153,7 +152,7 @@ def test_hostile_calls_change_nothing(web: tuple[Web, Server], tmp_path: Path) -
 
     async def agent() -> None:
         async with Client(make_server(desk)) as client:
-            await _ask(client, "search", handle="evil", query="coral")  # which makes the index
+            await _ask(client, "search", handle="evil", query="coral")  # builds the index
             before, sent = _tree(tmp_path), len(server.log)
             calls = [*seeds, *WRONG]
             assert len(calls) >= 100
@@ -183,7 +182,7 @@ def _tree(path: Path) -> dict[str, tuple[int, int]]:
     return {str(file): (file.lstat().st_size, file.lstat().st_mtime_ns) for file in found if not file.is_dir()}
 
 
-def test_words_of_pages_are_marked(tmp_path: Path) -> None:
+def test_text_of_pages_is_marked_as_data(tmp_path: Path) -> None:
     _hostile_collection(tmp_path / "evil")
     desk = Desk(tmp_path)
 
@@ -214,7 +213,7 @@ def test_words_of_pages_are_marked(tmp_path: Path) -> None:
     assert passage("reefs", "http://a.test/", 9).count("untrusted") == 2
 
 
-def test_limits_hold(web: tuple[Web, Server], tmp_path: Path) -> None:
+def test_limits_of_calls_are_enforced(web: tuple[Web, Server], tmp_path: Path) -> None:
     grown, _ = web
     here = lycosa.core.options.Options(allow_network=["127.0.0.0/8"], hosts=["open-directory.localhost"])
     desk = Desk(tmp_path, here, Limits(pages=50, at_once=1, collections=1))
