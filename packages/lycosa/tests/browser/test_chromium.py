@@ -17,9 +17,9 @@ from lycosa.core.options import Options
 from lycosa.web.browser_protocols import RenderedPage
 from lycosa.web.fetch import Response
 
-MEGABYTES = 450  # limit in these tests: Chromium and driver take some 300
+MEGABYTES = 450  # limit in these tests; Chromium and its driver need about 300
 
-OVERSHOOT = 350  # megabytes that a page may allocate between two checks, on a busy machine
+OVERSHOOT = 350  # megabytes that a page may allocate between two checks, even on a busy machine
 
 ALLOCATOR = "const all = []; const allocate = size => all.push(new Uint8Array(size << 20).fill(1));"
 WASM = """const memory = new WebAssembly.Memory({initial: 1});
@@ -99,7 +99,7 @@ class Peaks:
                 self.driver = max(self.driver, orphans.memory(watch.driver) / (1 << 20))
 
     def __enter__(self) -> Peaks:
-        Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here
+        Path("/proc/self/clear_refs").write_text("5")  # reset the peak
         self._before = self._status("VmRSS")
         self._thread.start()
         return self
@@ -140,7 +140,7 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def check(next_page: RenderedPage, peaks: Peaks) -> None:
     print(f"browser {peaks.browser:.0f} MB, driver {peaks.driver:.0f} MB, crawl {peaks.own:+.0f} MB")
     assert b"<p>after</p>" in next_page.dom
-    # pages allocate without end, and a busy machine checks late: 1,030 MB were seen
+    # Pages allocate without end, and checks are late on a busy machine: 1,030 MB have been measured.
     assert peaks.browser < MEGABYTES + 2_000
     assert peaks.driver < 0.4 * MEGABYTES + OVERSHOOT
     assert peaks.own < 120
@@ -148,7 +148,7 @@ def check(next_page: RenderedPage, peaks: Peaks) -> None:
 
 @needs_browser
 @pytest.mark.parametrize("name", GREEDY_PAGES)
-def test_page_kills_browser_over_memory_limit(name: str) -> None:
+def test_page_over_memory_limit_kills_browser(name: str) -> None:
     rendered, next_page, peaks = asyncio.run(served(GREEDY_PAGES[name]))
     print(name, rendered.failed, len(rendered.dom), end=": ")
     check(next_page, peaks)
@@ -157,7 +157,7 @@ def test_page_kills_browser_over_memory_limit(name: str) -> None:
 
 @needs_browser
 @pytest.mark.parametrize("name", LOUD_PAGES)
-def test_page_bounds_messages_to_driver(name: str) -> None:
+def test_message_size_to_driver_is_limited(name: str) -> None:
     rendered, next_page, peaks = asyncio.run(served(LOUD_PAGES[name], 4.0))
     print(name, rendered.failed, len(rendered.dom), end=": ")
     check(next_page, peaks)

@@ -15,7 +15,7 @@ from lycosa.web.browser_protocols import RenderedPage
 from ways_out import BY_SCRIPT, SPELLINGS, headers, page
 
 NODE = "http://app.example/"
-# disables Chromium's own protection, so that only ours is tested
+# Chromium's own protection is disabled, so that only the proxy is tested.
 UNLOCKED = (
     "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests,PrivateNetworkAccessSendPreflights"
 )
@@ -58,7 +58,7 @@ async def refused_and_allowed(canary: Canary) -> tuple[RenderedPage, list[str], 
 
 
 @needs_browser
-def test_browser_reaches_nothing_but_the_proxy() -> None:
+def test_browser_connects_to_proxy_only() -> None:
     assert len(SPELLINGS) + len(BY_SCRIPT) > 80
     with Canary() as canary, watching(("169.254.169.254",)) as seen:
         rendered, asked, reached, allowed = asyncio.run(refused_and_allowed(canary))

@@ -1,4 +1,4 @@
-"""Finding an installed Chromium and Playwright."""
+"""Search for an installed Chromium and Playwright."""
 
 import importlib.util
 import os

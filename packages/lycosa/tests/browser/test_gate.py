@@ -1,4 +1,4 @@
-"""The browser's proxy accepts only the browser, and no page learns its password."""
+"""The browser's proxy accepts only the browser, and its password is hidden from pages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def without_password(home: Path) -> tuple[list[bytes], bytes, list[str]]:
             "",
             f"Proxy-Authorization: {basic('lycosa:guessed')}\r\n",
             f"Proxy-Authorization: {basic('lycosa:')}\r\n",
-            f"Proxy-Authorization: {basic(other.login)}\r\n",  # each slot has its own
+            f"Proxy-Authorization: {basic(other.login)}\r\n",  # each slot has its own password
             f"Authorization: {basic(slot.login)}\r\n",
         ]
         targets = (f"GET {PAGE}", "GET http://data.example/x", "CONNECT data.example:443", "CONNECT data.example:80")
@@ -129,18 +129,18 @@ async def curious() -> tuple[str, str, list[str], list[bytes]]:
         body = CURIOUS.replace("PORT", str(rendering._slots[-1].port)).encode()
         dom = ""
         whole = 0
-        for _ in range(10):  # on a busy machine a page may settle before its frames are loaded
+        for _ in range(10):  # on a busy machine a page may be reported as loaded before its frames are
             rendered = await rendering.render(PAGE, answer(body), space.resources.fetch)
             shown = rendered.failed + rendered.dom.decode()
             whole += all(f"<b>{said}" in shown or f"<b>http://{said}" in shown for said in SAID) and (
                 "<b>http " in shown and "<b>https " in shown and shown.count("data</b>") >= 2
             )
             dom += shown
-            if whole == 2:  # the second time with a cached password
+            if whole == 2:  # the second time the password is cached
                 break
         lines: list[bytes] = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
-            with suppress(OSError):  # a process that has ended
+            with suppress(OSError):  # the process has already ended
                 lines.append(path.read_bytes())
         return dom, transport.sent, [word for slot in rendering._slots for word in (slot.password, slot.login)], lines
     finally:

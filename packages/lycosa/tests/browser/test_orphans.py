@@ -1,4 +1,4 @@
-"""Watchdog and cleanup of browsers whose owner was killed."""
+"""Watchdog and cleanup of browsers after their owner was killed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ asyncio.run(main())
 
 @pytest.fixture(autouse=True)
 def temporary_directory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Keep other tests from sweeping the directories of these; Chromium needs a short path."""
+    """Use another directory for temporary files, which other tests do not clean; Chromium needs a short path."""
     with tempfile.TemporaryDirectory(prefix="lycosa-") as directory:
         monkeypatch.setenv("TMPDIR", directory)
         monkeypatch.setattr(tempfile, "tempdir", None)

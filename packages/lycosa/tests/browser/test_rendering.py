@@ -60,7 +60,7 @@ async def rendered(options: Options) -> tuple[dict[str, RenderedPage], list[str]
         found = {"hung": await render("hung")}
         options.render_time = 100.0
         found |= zip(("much", "leaves"), await asyncio.gather(render("much"), render("leaves")), strict=True)
-        found["next"] = await render("next")  # in another browser: the first one has reached its page limit
+        found["next"] = await render("next")  # rendered by another browser, as the first one has reached its page limit
         options.render_time = 0.0
         found["late"] = await render("next")
         assert rendering.browser is not None
@@ -77,7 +77,7 @@ def test_render_runs_scripts_within_limits() -> None:
     found, asked, processes, place = asyncio.run(rendered(options))
     texts = {name: page.dom.decode() for name, page in found.items()}
     assert "not done within 0.5 s" in found["hung"].failed
-    # a timeout is not a failure of the browser
+    # A timeout is not a failure of the browser.
     assert ("not done within 0 s", "") == (found["late"].failed, texts["late"])
     much = texts["much"]
     assert '<p>written</p><a href="#/next">' in much
@@ -91,7 +91,7 @@ def test_render_runs_scripts_within_limits() -> None:
     assert "http://shut.example/robots.txt" in asked
     assert [set(sent), set()] == [{each.url for each in found[name].resources} for name in ("much", "hung")]
     assert any(rule["data"]["body"].startswith(b"User-agent") for rule in found["much"].robots_files)
-    # The log has all requests, including failed ones.
+    # The log contains all requests, including failed ones.
     logged = {LoggedRequest(*one).url: LoggedRequest(*one) for one in found["much"].request_log}
     assert ("ok", "denied") == (logged["http://data.example/x"].outcome, logged["http://shut.example/x"].outcome)
     assert (200, 14) == (logged["http://data.example/x"].status, logged["http://data.example/x"].size)
@@ -100,7 +100,7 @@ def test_render_runs_scripts_within_limits() -> None:
     assert ([], False) == (orphans.processes(str(place)), place.exists())
 
 
-def test_make_space_limits_browser_memory_of_shared_crawls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crawls_share_memory_for_browsers(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[int | None] = []
     monkeypatch.setattr(request, "renderer_of", lambda options, megabytes: limits.append(megabytes))
     for authority in (None, SharedPoliteness(time.monotonic)):

@@ -66,7 +66,7 @@ def test_crawl_renders_hosts_that_need_a_browser(tmp_path: Path) -> None:
     shutil.rmtree(out / "snapshot")
     assert live == _needs(lycosa.resume(out))
     scripts = [(hit.host, hit.path) for hit in server.log if hit.path.endswith((".js", ".css"))]
-    assert len(scripts) == len(set(scripts))  # cached for all pages of a host
+    assert len(scripts) == len(set(scripts))  # scripts are cached for all pages of a host
 
 
 def _needs(crawl: lycosa.Crawl) -> dict[str, object]:
@@ -76,7 +76,7 @@ def _needs(crawl: lycosa.Crawl) -> dict[str, object]:
             assert isinstance(engine.space, WebSpace)
             assert isinstance(engine.space.renderer, Rendering)
             assert crawl.path is not None
-            assert dict(engine.tally.spent) == dict(summarise(crawl.path).spent)  # includes resources
+            assert dict(engine.tally.spent) == dict(summarise(crawl.path).spent)  # includes assets
             return engine.space.renderer.state()
         finally:
             await crawl.close()

@@ -1,4 +1,4 @@
-"""Cookies and headers of the user's own reach their hosts through the browser and are not stored."""
+"""The user's cookies and headers are sent to their hosts by the browser, and are not stored."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_credentials_reach_their_host_only_and_are_not_stored(tmp_path: Path) ->
     assert page.data["render"]["words"][1] > 100
     assert {"127.0.0.1", "localhost"} == {host for host, _, _ in asked}
     assert not [one for one in asked if one[0] == "localhost" and any(secret in one[2] for secret in SENT.values())]
-    # Style sheets fetched by the browser are not fetched again; their assets are.
+    # Style sheets are not fetched again after the browser fetched them; their assets are.
     assert 1 == [path for _, path, _ in asked].count("/a.css")
     assert [f"{front}b.png"] == [visit.node for visit in visits if visit.kind == "asset"]
     written = everything(out)

@@ -30,13 +30,14 @@ def crawl(needs: RenderingNeeds, host: str, look: PageLook, pages: int, more: in
 def test_needs_samples_few_pages_of_static_hosts() -> None:
     needs = RenderingNeeds()
     assert [reason for host in "stuvwxyz" for reason in crawl(needs, f"{host}.test", RICH, 375)] == []
-    assert crawl(needs, "large.test", RICH, 20_000) == ["sample"] * 5  # after 500, 1,000, 2,000, 4,000, 8,000 more
+    # after 500, 1,000, 2,000, 4,000 and 8,000 further pages
+    assert crawl(needs, "large.test", RICH, 20_000) == ["sample"] * 5
     assert crawl(needs, "thin.test", THIN, 1_000) == ["thin"] * 3
     assert crawl(needs, "thin.test", SHORT, 1_000) == []
     assert crawl(needs, "short.test", SHORT, 1_000) == ["thin"] * 3
 
 
-def test_needs_limits_concurrent_tries() -> None:
+def test_needs_limits_concurrent_samples() -> None:
     needs = RenderingNeeds()
     nodes = [f"http://thin.test/{name}/" for name in "abcde"]
     reasons = [needs.render_reason(node, THIN) for node in nodes]
@@ -50,7 +51,7 @@ def test_needs_limits_concurrent_tries() -> None:
     assert [needs.render_reason(node, RICH) for node in nodes] == ["sample", "", ""]
 
 
-def test_needs_notices_changed_hosts() -> None:
+def test_needs_detects_changed_hosts() -> None:
     needs = RenderingNeeds()
     assert crawl(needs, "changed.test", RICH, 100) == []
     assert crawl(needs, "changed.test", SHELL, 20, more=400)[:1] == ["shell"]

@@ -1,4 +1,4 @@
-"""Hosts of ads and trackers."""
+"""Hosts of advertisements and trackers."""
 
 from lycosa.browser.trackers import is_tracker
 from tables import each
