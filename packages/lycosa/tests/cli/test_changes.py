@@ -95,7 +95,7 @@ def test_changes_fits_terminal_and_hides_control_characters(
     assert "Coral reefs" in out
 
 
-def test_changes_explain(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_explain_shows_detectors(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, crawl, explain=True, what=["topic"])
     for line in (
         "relevance: it left the topic: .62, then .04",
@@ -123,7 +123,7 @@ def test_changes_explain(crawl: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ({"since": "2023-11-15 02:13:20"}, ["moved", "vanished"]),
     ],
 )
-def test_changes_filters(
+def test_changes_filters_by_kind_and_url(
     asked: dict[str, Any], expected: list[str], crawl: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = json.loads(said(capsys, crawl, json=True, **asked))
@@ -134,7 +134,7 @@ def test_changes_filters(
     assert (0 if "since" in asked else 1) == told["unchanged"]
 
 
-def test_changes_since_last(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_since_last_lists_new_changes_only(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "2 changed, 1 vanished, 1 moved" in said(capsys, crawl, since="last")
     said(capsys, crawl, json=True)
     log = SqliteLog(crawl / NAME)
@@ -146,7 +146,7 @@ def test_changes_since_last(crawl: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert said(capsys, crawl, since="LAST").startswith("Nothing changed since 2023-11-15 08:13 UTC.\n")
 
 
-def test_changes_since_last_unreadable_or_foreign_position(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_since_last_with_invalid_position_file(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (crawl / MARK).write_text("{}")
     with pytest.raises(StoreError, match="delete it"):
         changes(crawl, since="last")
@@ -200,7 +200,7 @@ def test_changes_atom_file(crawl: Path, capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("told", "expected"),
     [
-        ("2023-11-15", START - 22 * HOUR - 800 + 24 * HOUR),  # START is 22:13:20
+        ("2023-11-15", START - 22 * HOUR - 800 + 24 * HOUR),  # START is at 22:13:20
         ("2023-11-14T23:13:20+01:00", START),
         ("2023-11-14T22:13:20Z", START),
         ("today", START - 22 * HOUR - 800 + 24 * HOUR),
@@ -215,6 +215,6 @@ def test_parse_time(told: str, expected: float) -> None:
 
 
 @pytest.mark.parametrize("told", ["", "2023", "2023-13-01", "-1d", "soon", "1 fortnight", "9" * 400 + "d", "12"])
-def test_parse_time_invalid(told: str) -> None:
+def test_parse_time_rejects_invalid_times(told: str) -> None:
     with pytest.raises(InputError, match="is not a date or time"):
         parse_time(told, NOW)

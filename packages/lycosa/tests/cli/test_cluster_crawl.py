@@ -14,7 +14,7 @@ from lycosa.core.errors import NothingFetched, StoreError
 
 
 class Remote:
-    """A crawl on a cluster that has ended."""
+    """Finished crawl on a cluster."""
 
     def __init__(self, pages: int, error: str = "") -> None:
         self.path, self.shards, self.notes, self.complaint = Path("reefs"), 2, ["a note"], "the seeds are gone"
@@ -44,19 +44,19 @@ def test_run_prints_result_and_notes(capsys: pytest.CaptureFixture[str]) -> None
     assert crawl.closed
 
 
-def test_run_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     crawl: Any = Remote(10)
     run_cluster_crawl(crawl, json=True)
     assert {"pages": 10, "relevant": 3, "shards": 2}.items() <= json.loads(capsys.readouterr().out).items()
 
 
-def test_run_without_pages() -> None:
+def test_run_without_pages_raises() -> None:
     crawl: Any = Remote(0)
     with pytest.raises(NothingFetched, match="the seeds are gone"):
         run_cluster_crawl(crawl, quiet=True)
 
 
-def test_run_with_store_error_says_how_to_continue() -> None:
+def test_run_after_store_error_prints_how_to_continue() -> None:
     crawl: Any = Remote(5, "the disk is full")
     with pytest.raises(StoreError, match="the disk is full; continue with: lycosa resume reefs"):
         run_cluster_crawl(crawl, quiet=True)

@@ -1,4 +1,4 @@
-"""`lycosa changes DIR URL` for pages with handwritten visits."""
+"""`lycosa changes DIR URL` on crawls with constructed visits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lycosa.store.directory import Directory
 URL = "http://a.test/reef"
 DAY = 86_400.0
 FIRST = 1_767_225_600.0
-"""The beginning of 2026, UTC."""
+"""Start of 2026, UTC."""
 
 
 def page(title: str, *lines: str, links: tuple[str, ...] = ()) -> str:
@@ -41,7 +41,7 @@ CHANGE = Change("changed", "text", 0.125, ["words"], ["2 words are others"])
 
 
 class Crawl:
-    """A crawl directory that is filled visit by visit."""
+    """Crawl directory with a method that appends visits."""
 
     def __init__(self, path: Path, **options: Any) -> None:
         self.path = path
@@ -89,7 +89,7 @@ def reefs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    """Return a function that runs the command in a terminal of some width; 0 for a pipe."""
+    """Return a function that runs the command in a terminal of some width, or in a pipe if the width is 0."""
 
     def running(path: Path, columns: int = 0, colours: bool = False, **options: Any) -> str:
         for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
@@ -121,11 +121,11 @@ def test_marks_words_without_colours(reefs: Path, shown: Any) -> None:
     told = shown(reefs, from_="1", to="2")
     assert "~ Corals grow {+very+} slowly in the {+warm+} sea.\n" in told
     assert "recorded: text ▌ 12 %; words: 2 words are others" in told
-    assert "  ... 28 unchanged lines\n" in told  # 30, less the 2 next to the change; links are outside the main part
+    assert "  ... 28 unchanged lines\n" in told  # all 30 but the 2 next to the change; links are outside the main part
     assert "\x1b" not in told
 
 
-def test_all_lines(reefs: Path, shown: Any) -> None:
+def test_changes_all_lines_are_shown(reefs: Path, shown: Any) -> None:
     told = shown(reefs, from_="1", to="2", whole=True)
     assert 30 == sum(f"Line number {number} tells of corals." in told for number in range(30))
     assert "unchanged" not in told
@@ -152,7 +152,7 @@ def test_lines_fit_terminal(reefs: Path, shown: Any, columns: int) -> None:
         ("1", "", (1, 3)),
         ("", "2", (1, 2)),
         ("-3", "-2", (1, 2)),
-        ("2026-01-01", "2026-01-03", (1, 2)),  # versions of the 1st, the 2nd and the 4th
+        ("2026-01-01", "2026-01-03", (1, 2)),  # versions of the 1st, 2nd and 4th
         ("2026-01-01T12:00", "3d", (1, 2)),  # three days before the 6th, the current time
         ("3", "1", (3, 1)),
     ],
@@ -173,12 +173,12 @@ def test_versions_by_number_or_time(reefs: Path, shown: Any, from_: str, to: str
         ("soon", "", "--from 'soon' is not a date or time"),
     ],
 )
-def test_missing_version(reefs: Path, from_: str, to: str, says: str) -> None:
+def test_changes_missing_version_raises(reefs: Path, from_: str, to: str, says: str) -> None:
     with pytest.raises(InputError, match=re.escape(says)):
         changes(reefs, URL, from_=from_, to=to)
 
 
-def test_recorded_change_only_between_adjacent_versions(reefs: Path, shown: Any) -> None:
+def test_recorded_change_is_shown_for_adjacent_versions_only(reefs: Path, shown: Any) -> None:
     assert "recorded: link " in shown(reefs)
     assert "recorded" not in shown(reefs, from_="1")
     assert "changed: link, magnitude 0.5" == json.loads(shown(reefs, json=True))["says"]
@@ -196,7 +196,7 @@ def test_json_rows_that_differ(reefs: Path, shown: Any) -> None:
     assert ["changed", "added"] == [row["state"] for row in told["rows"]]
 
 
-def test_single_version(tmp_path: Path, shown: Any) -> None:
+def test_changes_of_single_version(tmp_path: Path, shown: Any) -> None:
     crawl = Crawl(tmp_path / "crawl")
     crawl.visit(VERSIONS[0])
     crawl.visit(outcome="unchanged")
@@ -211,28 +211,28 @@ def test_options_for_lists_and_pages_conflict(reefs: Path, shown: Any) -> None:
             changes(reefs, url, **given)
 
 
-def test_equal_versions(tmp_path: Path, shown: Any) -> None:
+def test_changes_of_equal_versions(tmp_path: Path, shown: Any) -> None:
     crawl = Crawl(tmp_path / "crawl")
     crawl.visit(VERSIONS[0])
     crawl.visit(VERSIONS[0].replace("<p>", "<p class=x>"))
     assert "a reader sees the same in both" in shown(crawl.done())
 
 
-def test_unknown_page(reefs: Path) -> None:
+def test_changes_of_unknown_page_raises(reefs: Path) -> None:
     with pytest.raises(
         InputError, match=r"http://a\.test/reefs was not visited .* similar visited URLs: http://a\.test/reef"
     ):
         changes(reefs, "http://a.test/reefs")
 
 
-def test_page_without_version(tmp_path: Path) -> None:
+def test_changes_page_without_version_raises(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "crawl")
     crawl.visit(outcome="timeout")
-    with pytest.raises(InputError, match=r"no version of http://a.test/reef: its visit brought none \(timeout\)"):
+    with pytest.raises(InputError, match=r"http://a.test/reef has no stored version \(outcome timeout\)"):
         changes(crawl.done(), URL)
 
 
-def test_crawl_without_archive(tmp_path: Path) -> None:
+def test_changes_of_crawl_without_archive(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "crawl")
     crawl.visit(VERSIONS[0])
     crawl.visit()
@@ -276,7 +276,7 @@ def test_comparison_of_maximum_length_is_not_cut(tmp_path: Path, shown: Any) -> 
     assert (500, 0) == (told.count("+ new line"), told.count("--all"))
 
 
-def test_changes_behind_a_fold_are_announced(tmp_path: Path, shown: Any) -> None:
+def test_hidden_changes_are_announced(tmp_path: Path, shown: Any) -> None:
     crawl = Crawl(tmp_path / "crawl")
     crawl.visit(page("Reef", *LINES))
     crawl.visit(page("Reef", *(f"new line {number}" for number in range(498)), *LINES, "new line at the end"))

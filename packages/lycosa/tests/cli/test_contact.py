@@ -16,7 +16,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_with_contact_asks_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_contact_is_requested_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     notes: list[str] = []
     far = Options(seeds=["https://example.org/"])

@@ -75,7 +75,7 @@ def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["reefs", *SEED, "--out", "empty.txt/x"], "choose another directory with --out"),
     ],
 )
-def test_bad_input_is_one_line_with_remedy(
+def test_input_errors_are_one_line_with_remedy(
     words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -85,7 +85,7 @@ def test_bad_input_is_one_line_with_remedy(
     assert {"empty.txt", "bad.toml"} == {path.name for path in tmp_path.rglob("*")}
 
 
-def test_directory_in_use(server: Server, crawled: Path, tmp_path: Path, command: Command) -> None:
+def test_crawl_in_locked_directory_fails(server: Server, crawled: Path, tmp_path: Path, command: Command) -> None:
     assert f"lycosa resume {crawled}" in command.complaint(*crawl_words(server, crawled, "--budget", "5"))
     lock = Lock(crawled)
     try:
@@ -97,7 +97,7 @@ def test_directory_in_use(server: Server, crawled: Path, tmp_path: Path, command
         assert "contains no crawl" in command.complaint(name, tmp_path)
 
 
-def test_request_budget_summary(server: Server, tmp_path: Path, command: Command) -> None:
+def test_request_budget_appears_in_summary(server: Server, tmp_path: Path, command: Command) -> None:
     out = tmp_path / "crawl"
     words = [word for word in crawl_words(server, out, "--max-requests", "25") if word != "--quiet"]
     told = " ".join(command.out(*words).split())
@@ -155,7 +155,7 @@ class Mine:
 
 @pytest.mark.paper("batsakis-input")
 @pytest.mark.parametrize("kind", ["example page", "regex", "judge"])
-def test_every_kind_of_judge(
+def test_crawl_with_every_kind_of_judge(
     kind: str, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     (tmp_path / "mine.py").write_text(MINE)
@@ -211,7 +211,7 @@ print("loaded:", [name for name in sys.modules if name.startswith("lycosa.strate
 """
 
 
-def test_help_needs_no_heavy_imports() -> None:
+def test_help_does_not_import_heavy_packages() -> None:
     done = subprocess.run(
         [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "80"}
     )
@@ -226,13 +226,13 @@ def test_help_needs_no_heavy_imports() -> None:
     ("words", "complaint"),
     [(("--budget", "7.5"), "integer"), (("--budget", "x"), "integer"), (("--delay", "x"), "number")],
 )
-def test_invalid_numbers(words: tuple[str, ...], complaint: str, command: Command) -> None:
+def test_invalid_numbers_are_rejected(words: tuple[str, ...], complaint: str, command: Command) -> None:
     done = command("crawl", "coral", *SEED, *words)
     assert 2 == done.code
     assert complaint in done.err
 
 
-def test_closed_output_pipe(crawled: Path) -> None:
+def test_closed_output_pipe_ends_quietly(crawled: Path) -> None:
     line = f"set -o pipefail; {sys.executable} -m lycosa export {crawled} --all --quiet | head -c 100"
     done = subprocess.run(["bash", "-c", line], capture_output=True)
     assert (0, b"", 100) == (done.returncode, done.stderr, len(done.stdout))
@@ -252,11 +252,11 @@ def test_interrupt_stops_cleanly(server: Server, tmp_path: Path, command: Comman
 
 
 @pytest.mark.parametrize("port", [-1, 99999])
-def test_demo_serve_invalid_port(port: int, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_serve_rejects_invalid_port(port: int, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(time, "sleep", interrupt)  # otherwise a served web would never end
+    monkeypatch.setattr(time, "sleep", interrupt)  # otherwise the server would run for ever
     said = command("demo", "--serve", "--pages", 20, "--hosts", 2, "--port", port)
     assert said == (
         2,

@@ -29,10 +29,10 @@ def test_headline_counts_pages(progress: CrawlProgress) -> None:
     assert "frontier 1" == headline[-1]
 
 
-def test_best_pages_are_relevant_ones(progress: CrawlProgress) -> None:
+def test_best_pages_are_relevant(progress: CrawlProgress) -> None:
     assert [(1.0, "b", "")] == [(relevance, node, "") for relevance, node, _ in progress._best]
 
 
-def test_farewell_names_the_next_command(progress: CrawlProgress, capsys: pytest.CaptureFixture[str]) -> None:
+def test_last_lines_name_next_command(progress: CrawlProgress, capsys: pytest.CaptureFixture[str]) -> None:
     progress.farewell()
     assert f"lycosa show {progress.crawl.path}" in capsys.readouterr().out

@@ -37,13 +37,13 @@ def test_free_name_numbers_taken_names(tmp_path: Path, monkeypatch: pytest.Monke
     assert Path("crawls/coral-reefs-2") == free_name(options)
 
 
-def test_free_name_without_topic() -> None:
+def test_free_name_without_topic_is_crawl() -> None:
     assert Path("crawls/reefs") == free_name(Options(model="models/reefs.model"))
     assert Path("crawls/crawl") == free_name(Options())
 
 
 class Endless:
-    """A crawl that runs until it is stopped."""
+    """Crawl that runs until it is stopped."""
 
     def __init__(self) -> None:
         self.path, self.stopped = Path("crawl"), False

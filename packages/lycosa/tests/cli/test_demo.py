@@ -23,5 +23,5 @@ def test_demo_keeps_other_files(tmp_path: Path, command: Command) -> None:
     assert "precious" == (tmp_path / "mine.txt").read_text()
 
 
-def test_demo_serve_impossible_web(command: Command) -> None:
+def test_demo_serve_rejects_impossible_web(command: Command) -> None:
     assert "at least 20 pages" in command.complaint("demo", "--serve", "--pages", "3", "--hosts", "2")

@@ -23,7 +23,7 @@ from lycosa.core.errors import StoreError
 from places import ROOT
 
 
-def test_doctor_on_this_machine(command: Command) -> None:
+def test_doctor_finds_no_errors_on_this_machine(command: Command) -> None:
     told = command.json("doctor")
     assert told["works"]
     findings = {finding["what"]: finding for finding in told["findings"]}
@@ -32,7 +32,7 @@ def test_doctor_on_this_machine(command: Command) -> None:
     assert findings["trial"]["told"].endswith("; 5 of 5 read back from log and WARC")
 
 
-def test_doctor_text(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+def test_doctor_prints_findings_as_text(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     bad = CheckResult("pyarrow", "not installed", "no tables", "pip install it")
     monkeypatch.setattr(doctor, "examine", lambda: iter([CheckResult("disk", "12 GB"), bad]))
     assert [
@@ -58,7 +58,7 @@ def only(look: Callable[[], Iterator[CheckResult]]) -> CheckResult:
     return finding
 
 
-def test_missing_and_outdated_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_and_outdated_packages_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     there = {"numpy": "1.26", "rich": "15.0.0"}
 
     def version(name: str) -> str:
@@ -80,7 +80,7 @@ def test_missing_and_outdated_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install 'lycosa-server[postgres]'" == remedies["lycosa-server[postgres]"]
 
 
-def test_extras_are_listed() -> None:
+def test_missing_extras_are_listed() -> None:
     extras = tomllib.loads((ROOT / "packages" / "lycosa" / "pyproject.toml").read_text("utf-8"))["project"][
         "optional-dependencies"
     ]
@@ -93,7 +93,7 @@ def test_extras_are_listed() -> None:
     assert plugins == {extra for extra in listed if extra.startswith("lycosa-") and "[" not in extra}
 
 
-def test_wordnet_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wordnet_missing_or_damaged_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.text.wordnet.usual_places", lambda: iter([tmp_path]))
     monkeypatch.delenv("LYCOSA_WORDNET", raising=False)
     cost = "judges and strategies that use word meanings are not available"
@@ -104,10 +104,10 @@ def test_wordnet_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     told = f"WordNet is damaged: {tmp_path}/data.noun, line 1: the file is empty"
     damaged = only(doctor._wordnet)
     assert (told, cost) == (damaged.told, damaged.cost)
-    assert "install WordNet again, or name a directory that has its files with --ontology DIR" == damaged.remedy
+    assert "install WordNet again, or give a directory that has its files with --ontology DIR" == damaged.remedy
 
 
-def test_sqlite_without_full_text_search(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sqlite_without_full_text_search_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     class Poor:
         def execute(self, sql: str) -> None:
             raise sqlite3.OperationalError("no such module: fts5")
@@ -119,7 +119,7 @@ def test_sqlite_without_full_text_search(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "no lycosa search" == only(doctor._sqlite).cost
 
 
-def test_disk_full_or_unwritable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_or_unwritable_disk_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage(1, 1, 5_000_000))
     assert (True, True) == (bool(only(doctor._disk).cost), only(doctor._disk).told.startswith("0.0 GB free in"))
@@ -137,7 +137,9 @@ def test_disk_full_or_unwritable(monkeypatch: pytest.MonkeyPatch) -> None:
         ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), "ok", "no limit"),
     ],
 )
-def test_open_files_limit(limits: tuple[int, int], state: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_low_open_files_limit_is_reported(
+    limits: tuple[int, int], state: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda which: limits)
     assert (state == "costs", told) == (bool(only(doctor._files).cost), only(doctor._files).told)
 
@@ -161,7 +163,7 @@ def test_failing_trial_crawl_is_reported(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (True, "StoreError: the disk is full") == (found.broken, found.told)
 
 
-def test_trial_crawl_without_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trial_crawl_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     crawl = lycosa.crawling.crawl
     monkeypatch.setattr(
         lycosa.crawling, "crawl", lambda *args, **more: crawl(*args, **{**more, "allow_network": ["10.0.0.0/8"]})
@@ -172,7 +174,7 @@ def test_trial_crawl_without_network(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no reason" not in found.told
 
 
-def test_trial_without_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trial_crawl_without_temporary_directory_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     found = list(doctor.examine())[-1]
     assert (True, True) == (found.broken, str(tmp_path / "nowhere") in found.remedy)

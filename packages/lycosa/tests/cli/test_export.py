@@ -30,7 +30,7 @@ def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def export(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
-    """Return `lycosa export` with bytes as output."""
+    """Return a function that runs `lycosa export` and returns its output as bytes."""
     return Command(monkeypatch, capfd, "export")
 
 
@@ -41,7 +41,7 @@ def test_export_defaults_to_jsonl_on_stdout(reefs: Path, export: Command) -> Non
     assert (0, f"{relevant} pages.\n") == (code, err)
 
 
-def test_export_csv_and_text_to_stdout(reefs: Path, export: Command, tmp_path: Path) -> None:
+def test_export_writes_csv_and_text_to_stdout(reefs: Path, export: Command, tmp_path: Path) -> None:
     for form in ("csv", "text"):
         assert (0, "", "") == export(reefs, "-f", form, "-q", "-o", tmp_path / "file.x")
         whole = (tmp_path / "file.x").read_bytes().decode()
@@ -49,14 +49,14 @@ def test_export_csv_and_text_to_stdout(reefs: Path, export: Command, tmp_path: P
         assert (0, whole, "") == export(reefs, "--format", form, "--quiet", "--out", "-")
 
 
-def test_export_binary_formats_need_a_file(reefs: Path, export: Command) -> None:
+def test_export_binary_formats_require_a_file(reefs: Path, export: Command) -> None:
     for form in ("parquet", "warc", "wacz"):
         code, out, err = export(reefs, "--format", form)
         assert (2, "") == (code, out)
         assert f"lycosa: {form} needs an output file: --out FILE.{form}" in err
 
 
-def test_export_summary_line(reefs: Path, export: Command, tmp_path: Path) -> None:
+def test_export_prints_summary_line(reefs: Path, export: Command, tmp_path: Path) -> None:
     file = tmp_path / "reefs.csv"
     code, out, err = export(reefs, "--all", "--out", file)
     assert (0, "", 1) == (code, out, err.count("\n"))
@@ -66,7 +66,7 @@ def test_export_summary_line(reefs: Path, export: Command, tmp_path: Path) -> No
     assert (0, "", "") == export(reefs, "--out", file, "--quiet")
 
 
-def test_export_hint_how_to_open(reefs: Path, export: Command, tmp_path: Path) -> None:
+def test_export_prints_how_to_open_file(reefs: Path, export: Command, tmp_path: Path) -> None:
     for name, hint in [
         ("t.jsonl", "pandas.read_json('{}', lines=True)"),
         ("t.parquet", "pandas.read_parquet('{}')"),
@@ -94,7 +94,7 @@ def test_export_errors_are_one_line(
     assert [] == list(tmp_path.iterdir())
 
 
-def test_describe_export() -> None:
+def test_describe_export_lists_formats() -> None:
     done = ExportResult("text", 1, Path("t.txt"), 1_234_567, "any editor", ["left out: 2 near-duplicates"])
     assert "t.txt: 1 page, 1.2 MB; left out: 2 near-duplicates. Open it with any editor" == describe_export(done)
     assert "1,000 pages." == describe_export(ExportResult("jsonl", 1_000, None, 0, ""))

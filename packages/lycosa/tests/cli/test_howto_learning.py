@@ -27,7 +27,7 @@ LOCAL = ["--allow-network", "127.0.0.0/8", "--delay", "0"]
 
 
 def shown(page: str, *begins: str) -> list[list[str]]:
-    """Return the commands of a page with this prefix, without the $ and the name."""
+    """Return the commands of a page with this prefix, without the $ and the program name."""
     text = (HOWTO / page).read_text("utf-8").replace("\\\n", " ")
     found = [shlex.split(line) for line in re.findall(r"^\$ lycosa (.+)$", text, re.MULTILINE)]
     chosen = [words for words in found if " ".join(words).startswith(begins)]
@@ -37,7 +37,7 @@ def shown(page: str, *begins: str) -> list[list[str]]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Create the files that the pages mention: a record, a HAR file, labels, pages by class."""
+    """Create the files mentioned on the pages: a record, a HAR file, labels, pages by class."""
     monkeypatch.chdir(tmp_path)
     visits = [
         ("http://a.example/", False, "A list of institutes of biology", None),
@@ -61,7 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_browse_howto_training(folder: Path, command: Command) -> None:
+def test_browse_howto_training_commands(folder: Path, command: Command) -> None:
     for words in shown("browse.md", "train browse record", "train browse walk.har"):
         (folder / "reefs.browsing").unlink(missing_ok=True)
         command.out(*words, "--quiet")
@@ -73,7 +73,7 @@ def test_browse_howto_training(folder: Path, command: Command) -> None:
     assert 'judge = "browsing"' in (folder / "out" / "crawl.toml").read_text()
 
 
-def test_browse_howto_recording(folder: Path) -> None:
+def test_browse_howto_recording_commands(folder: Path) -> None:
     (words,) = shown("browse.md", "replay --record")
     environment = {**os.environ, "XDG_DATA_HOME": str(folder / "data")}
     running = subprocess.Popen(
@@ -94,14 +94,14 @@ def test_browse_howto_recording(folder: Path) -> None:
     assert "0 pages recorded" in complaint
 
 
-def test_train_howto(folder: Path, command: Command) -> None:
+def test_train_howto_commands(folder: Path, command: Command) -> None:
     ((*words,),) = shown("train.md", "train my-pages")
     for kind in ("nb", "tree"):
         assert kind == command.json(*words, "--kind", kind)["kind"]
 
 
 class Engine(BaseHTTPRequestHandler):
-    """A search engine with two results for any query."""
+    """Search engine with two results for any query."""
 
     def do_GET(self) -> None:
         found = {"results": [{"url": f"http://127.0.0.1:{self.server.server_address[1]}/{n}"} for n in (1, 2)]}
@@ -129,10 +129,10 @@ def engine() -> Iterator[str]:
     server.server_close()
 
 
-def test_seeds_howto_search_engine(folder: Path, engine: str, command: Command) -> None:
+def test_seeds_howto_search_engine_commands(folder: Path, engine: str, command: Command) -> None:
     ((*words,),) = shown("seeds.md", "crawl coral reef bleaching --search")
     asked = [word.replace("https://example.org", engine) for word in words]
     said = command(*asked, *LOCAL, "--out", "out")
     assert 0 == said.code, said.err
     assert "2 seeds from" in said.err + said.out
-    assert f"{engine}/1" in {page["url"] for page in command.json("show", "out")["best"]}  # the other is a copy
+    assert f"{engine}/1" in {page["url"] for page in command.json("show", "out")["best"]}  # the other result is a copy

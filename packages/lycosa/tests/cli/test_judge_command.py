@@ -25,7 +25,7 @@ HOST = "http://a.test/"
 
 
 class Written(Space):
-    """Pages by URL."""
+    """Space of pages given by URL."""
 
     async def visit(self, task: Task) -> Page:
         """Return the page; the first one links to all others."""
@@ -52,7 +52,7 @@ def test_judge_previews_changes(command: Command, crawl: Path) -> None:
     assert 7 == summarise(crawl).relevant
 
 
-def test_judge_keep(command: Command, crawl: Path) -> None:
+def test_judge_keep_saves_new_topic(command: Command, crawl: Path) -> None:
     told = command.json("judge", crawl, "rails", "--keep")
     assert (7, 3, 3, 7, True) == (
         told["before"]["relevant"], told["after"]["relevant"], told["gained_count"], told["lost_count"], told["kept"],
@@ -74,7 +74,7 @@ def test_label_updates_judge_at_once(command: Command, crawl: Path) -> None:
     assert 7 == summarise(crawl).relevant
 
 
-def test_label_several_pages(command: Command, crawl: Path) -> None:
+def test_label_accepts_several_pages(command: Command, crawl: Path) -> None:
     pages = [f"{HOST}{name}" for name in ("reef0", "train0", "reef1", "train1")]
     told = command.out("label", crawl, "--yes", pages[0], "--no", pages[1], "--yes", pages[2], "--no", pages[3])
     assert told.startswith("2 labelled as relevant, 2 labelled as irrelevant; now 2 yes, 2 no.\n")
@@ -92,7 +92,7 @@ def test_label_suggests_pages_without_terminal(command: Command, crawl: Path) ->
     assert {"url", "title", "relevance_now"} == set(asked[0])
 
 
-def test_label_asks_page_by_page(command: Command, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_label_prompts_page_by_page(command: Command, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter(["y", "n", "", "q"])
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
@@ -105,6 +105,6 @@ def test_label_asks_page_by_page(command: Command, crawl: Path, monkeypatch: pyt
         next(answers)
 
 
-def test_judge_and_label_errors(command: Command, crawl: Path) -> None:
+def test_judge_and_label_errors_are_one_line(command: Command, crawl: Path) -> None:
     assert "judging fetches nothing" in command.complaint("judge", crawl, "--example", "http://elsewhere.test/")
     assert "contains no crawl" in command.complaint("judge", str(crawl / "nowhere"), "x")

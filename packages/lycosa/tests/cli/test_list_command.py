@@ -24,7 +24,7 @@ KINDS: list[tuple[str, Mapping[str, Any], str, str]] = [
 
 @pytest.mark.paper("batsakis-figure-1")
 @pytest.mark.parametrize(("name", "names", "column", "word"), KINDS)
-def test_list_all(name: str, names: Mapping[str, Any], column: str, word: str, command: Command) -> None:
+def test_list_prints_all_names(name: str, names: Mapping[str, Any], column: str, word: str, command: Command) -> None:
     for width in (80, 120):
         told = command.out("list", name, width=width)
         assert all(entry in told for entry in names)
@@ -36,7 +36,7 @@ def test_list_all(name: str, names: Mapping[str, Any], column: str, word: str, c
     assert {"name", "summary", column, "paper"} == set(rows[0])
 
 
-def test_list_one_judge(command: Command) -> None:
+def test_list_judge_prints_parameters(command: Command) -> None:
     for name, entry in JUDGES.items():
         told = command.out("list", "judges", name, width=80)
         assert ">>>" not in told
@@ -58,7 +58,7 @@ def test_list_parameters_as_json(command: Command) -> None:
     assert told["about"].startswith("Cosine of tf-idf vectors")
 
 
-def test_list_one_strategy(command: Command) -> None:
+def test_list_strategy_prints_parameters(command: Command) -> None:
     parameters = command.json("list", "strategies", "best-first-page")["parameters"]
     defaults = {row["name"]: row["default"] for row in parameters}
     assert {"page": 1.0, "anchor": 0.0, "merge": "max"} == {key: defaults[key] for key in ("page", "anchor", "merge")}
@@ -76,7 +76,7 @@ def test_list_examples_have_required_arguments(name: str, told: str, command: Co
     assert told in command.out("list", "strategies", name)
 
 
-def test_list_one_space(command: Command) -> None:
+def test_list_space_prints_parameters(command: Command) -> None:
     for name, entry in SPACES.items():
         told = command.out("list", "spaces", name, width=100)
         assert f"{name}: {entry.summary}" in " ".join(told.split())
@@ -85,7 +85,7 @@ def test_list_one_space(command: Command) -> None:
         assert ("no parameters" in told) == (name == "web")
 
 
-def test_list_unknown_name(command: Command) -> None:
+def test_list_unknown_name_suggests_similar(command: Command) -> None:
     for words in ([], ["judges"], ["strategies"], ["spaces"]):
         assert "'nothing'; available:" in command.complaint("list", *words, "nothing")
     assert "2 names: give one" in command.complaint("list", "scent", "otie")
@@ -105,10 +105,10 @@ def test_crawl_graph_and_resume_from_other_directory(
     told = command.out("show", tmp_path / "g")
     assert "graph,file=" in told
     assert "2 of 4 pages relevant, relevance above 0" in told
-    assert "host" not in told  # a node of a graph has no host
+    assert "host" not in told  # nodes of a graph have no host
 
 
-def test_crawl_search_form(tmp_path: Path, command: Command) -> None:
+def test_crawl_search_form_finds_hidden_pages(tmp_path: Path, command: Command) -> None:
     out, records = tmp_path / "books", tmp_path / "records.tsv"
     with serve(Web(pages=60, hosts=3, traps=()), record=False) as server:
         asked = ["--allow-network", "127.0.0.0/8", "--delay", "0", "--out", out, "--budget", "6"]

@@ -9,7 +9,7 @@ from lycosa.cli.main import EXITS, RootCommands, main
 from lycosa.core.errors import NothingFetched, StoreError
 
 
-def test_version(command: Command) -> None:
+def test_version_is_that_of_package(command: Command) -> None:
     assert command.out("--version").startswith("Lycosa ")
 
 
@@ -32,7 +32,7 @@ def test_unknown_command_suggests_similar_ones(command: Command) -> None:
         (KeyboardInterrupt(), 130, ""),
     ],
 )
-def test_errors_become_a_line_and_an_exit_code(
+def test_errors_become_one_line_and_exit_code(
     error: BaseException, code: int, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail() -> None:

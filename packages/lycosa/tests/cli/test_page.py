@@ -47,7 +47,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set the time to a day after the last visit."""
+    """Set the clock to a day after the last visit."""
     monkeypatch.setattr(command, "time", SimpleNamespace(time=lambda: EPOCH + 12 * DAY))
 
 
@@ -94,12 +94,14 @@ def test_page_version_by_number_or_time(
         ({"version": "soonish"}, r"--version 'soonish' is not a date or time"),
     ],
 )
-def test_page_missing_version(given: dict[str, Any], why: str, crawl: Path) -> None:
+def test_page_missing_version_raises(given: dict[str, Any], why: str, crawl: Path) -> None:
     with pytest.raises(InputError, match=why):
         page(crawl, A, links=True, raw=False, json=False, **given)
 
 
-def test_page_raw_and_xml_of_version(crawl: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: Any) -> None:
+def test_page_raw_and_xml_use_requested_version(
+    crawl: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: Any
+) -> None:
     assert 0 == run(monkeypatch, "page", str(crawl), A, "--version", "1", "--raw")
     assert html("Old", "An axolotl among corals.").encode() == capfdbinary.readouterr().out
     assert 0 == run(monkeypatch, "page", str(crawl), A, "--version", "2026-01-08", "--xml")
@@ -122,7 +124,7 @@ def test_page_condenses_unchanged_visits(crawl: Path, command: Command) -> None:
     assert max(len(line) for line in out.splitlines() if "://" not in line) <= 40
 
 
-def test_page_links_with_fate_of_target(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_page_links_show_state_of_target(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = told(capsys, crawl, A, version="1")
     assert {B: "vanished", C: "moved"} == {link["url"]: link["state"] for link in found["links"]}
 
@@ -171,7 +173,7 @@ def test_show_pages_beyond_budget(tmp_path: Path, command: Command) -> None:
     assert "2 pages by 2 requests\n" in command.out("show", path)
 
 
-def test_search_changed(crawl: Path, command: Command) -> None:
+def test_search_changed_lists_changed_pages(crawl: Path, command: Command) -> None:
     assert [A] == [hit["url"] for hit in command.json("search", crawl, "corals", "--changed", "ever")["hits"]]
     assert [] == command.json("search", crawl, "corals", "--changed", "2026-01-10")["hits"]
     assert "vanished since 2026-01-11: this is its last version" in command.out("search", crawl, "newt", width=80)

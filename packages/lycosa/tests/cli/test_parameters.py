@@ -25,12 +25,12 @@ def test_complete_names_by_prefix() -> None:
     assert set(STRATEGIES) <= set(complete_names("strategies")(""))
 
 
-def test_network_options_have_no_traps() -> None:
+def test_network_options_disable_traps() -> None:
     options = network_options(delay=2.0, contact=None)
     assert (2.0, False) == (options.delay, options.traps)
 
 
-def test_network_options_are_checked() -> None:
+def test_network_options_are_validated() -> None:
     with pytest.raises(InputError):
         network_options(delay=-1.0)
 
@@ -39,14 +39,14 @@ def test_network_parameters_by_name() -> None:
     assert ["delay", "proxy"] == [one.name for one in network_parameters("delay", "proxy")]
 
 
-def test_crawl_options_without_those_of_refresh() -> None:
+def test_crawl_options_exclude_those_of_refresh() -> None:
     names = {one.name for one in crawl_options()}
     assert {"topic", "strategy", "budget"} <= names
     assert "per_hour" not in names
     assert "per_hour" in {one.name for one in crawl_options(of_refresh=True)}
 
 
-def test_rare_options_are_options() -> None:
+def test_rare_options_exist() -> None:
     assert rare_options() < set(Options.__dataclass_fields__)
     assert "budget" not in rare_options()
 

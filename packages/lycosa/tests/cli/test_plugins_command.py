@@ -24,7 +24,7 @@ Install = Callable[..., None]
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Install a package of one module, or a directory, until the end of the test."""
+    """Return a function that installs a module or a directory as a package until the end of the test."""
     before = set(sys.modules)
 
     def look(directory: Path) -> None:
@@ -152,7 +152,7 @@ def test_plugin_name_conflicts(install: Install, command: Command) -> None:
     assert why == {**expected, ("beach", "shore"): "the package anchor has a shore, too"}
 
 
-def test_plugin_runner(install: Install, command: Command) -> None:
+def test_plugin_runner_is_used(install: Install, command: Command) -> None:
     code = (
         "import lycosa\nclass Flock:\n    def __init__(self, where): self.where = where\n"
         "    def crawl(self, request):\n        raise lycosa.InputError(f'{self.where} has no {request.options.topic}')"
@@ -163,7 +163,7 @@ def test_plugin_runner(install: Install, command: Command) -> None:
 
 
 @pytest.mark.usefixtures("alone")
-def test_missing_packages(tmp_path: Path, command: Command) -> None:
+def test_missing_packages_of_plugin_are_reported(tmp_path: Path, command: Command) -> None:
     for name, package in (("serve", "lycosa-server"), ("restore", "lycosa-server"), ("lab", "lycosa-lab")):
         for words in ([], ["--help"], ["run"]):
             told = f"lycosa: {name} needs the package {package}: pip install {package}\n"
@@ -186,6 +186,6 @@ def test_missing_packages(tmp_path: Path, command: Command) -> None:
     assert "no installed package adds anything\n" == command.out("plugins")
 
 
-def test_missing_of_unknown_names() -> None:
+def test_missing_names_of_unknown_plugins() -> None:
     assert plugins.missing("commands", "shore") is None
     assert isinstance(plugins.missing("commands", "lab"), InputError)

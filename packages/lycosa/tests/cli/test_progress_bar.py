@@ -15,5 +15,5 @@ def test_show_progress_restarts_time_left(monkeypatch: pytest.MonkeyPatch, capsy
         for now, done in ((0, 1), (20, 2), (100, 1), (120, 2)):
             clock.now = now
             progress("judging", done, 10)
-    line = "judging: 2 of 10, about 80 s left"  # 8 left, at 20 s for 2
+    line = "judging: 2 of 10, about 80 s left"  # 8 items left, at 20 s for 2
     assert [line, line] == capsys.readouterr().err.splitlines()

@@ -30,11 +30,11 @@ def test_show_counts_pages_and_hosts(crawl: Path, command: Command) -> None:
     assert f"continue with: lycosa resume {crawl}" in text
 
 
-def test_show_threshold(crawl: Path, command: Command) -> None:
+def test_show_with_other_threshold(crawl: Path, command: Command) -> None:
     assert "0 of 3 pages relevant, relevance 0.9 or more" in command.out("show", crawl, "--threshold", "0.9")
 
 
-def test_show_json(crawl: Path, command: Command) -> None:
+def test_show_prints_json(crawl: Path, command: Command) -> None:
     facts = command.json("show", crawl)
     assert (3, 3, "coral") == (facts["pages"], facts["relevant"], facts["topic"])
 

@@ -74,7 +74,7 @@ def test_crawl_for_a_class(server: Server, model: Path) -> None:
     assert any(visit.data["target"] for visit in found)
 
 
-def test_crawl_keeps_its_own_model(server: Server, model: Path, tmp_path: Path) -> None:
+def test_crawl_copies_its_model(server: Server, model: Path, tmp_path: Path) -> None:
     mine = shutil.copy(model, tmp_path / "mine.model")
     options = {"model": str(mine), "targets": [TOPIC], "budget": 10, **LOCAL}
     first = lycosa.crawl(seeds=server.web.seeds(TOPIC), out=tmp_path / "crawl", **options)
@@ -88,7 +88,7 @@ def test_crawl_keeps_its_own_model(server: Server, model: Path, tmp_path: Path) 
     assert model.read_bytes() == (tmp_path / "moved" / "topic.model").read_bytes()
 
 
-def test_damaged_model_copy(server: Server, model: Path, tmp_path: Path) -> None:
+def test_damaged_model_copy_is_reported(server: Server, model: Path, tmp_path: Path) -> None:
     options = {"model": str(model), "targets": [TOPIC], "budget": 3, **LOCAL}
     assert list(lycosa.crawl(seeds=server.web.seeds(TOPIC), out=tmp_path / "crawl", **options))
     (tmp_path / "crawl" / "topic.model").write_bytes(model.read_bytes()[:-9])
@@ -113,7 +113,7 @@ def test_unknown_target_writes_nothing(targets: list[str], told: str, model: Pat
     assert not (tmp_path / "crawl").exists()
 
 
-def test_train_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+def test_train_prints_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     root = write(tmp_path / "pages")
     (root / "Sea" / "Reefs" / "empty.txt").write_text("")
     monkeypatch.chdir(tmp_path)
@@ -131,7 +131,7 @@ def test_train_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: 
     assert 2 == len(TrainedModel.load(tmp_path / "pages.model").classes)
 
 
-def test_train_report_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+def test_train_prints_json_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     root = write(tmp_path / "pages")
     out = str(tmp_path / "my.model")
     told = command.json("train", "--kind", "svm", "--out", out, "--held-out", ".5", root)
@@ -153,7 +153,7 @@ def test_train_report_of_many_classes(tmp_path: Path, monkeypatch: pytest.Monkey
     assert " taken for " in told
 
 
-def test_train_help(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+def test_train_help_lists_options(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     told = command.out("train", "--help")
     for word in "SOURCE --out --kind --pages --least --whole-tree --held-out label".split():
         assert word in told
@@ -162,7 +162,7 @@ def test_train_help(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nowhere"], "there is no file or directory nowhere"),
+        (["nowhere"], "nowhere does not exist"),
         (["pages", "--kind", "oracle"], "unknown --kind oracle; available: nb, nb-plain, svm, nn"),
         (["pages", "--held-out", "2"], "--held-out is 2"),
         (["pages", "--delay", "-1"], "--delay is -1.0"),
@@ -181,7 +181,7 @@ def test_train_errors_are_one_line(
 
 
 def options(name: str, values: list[str]) -> list[str]:
-    """Return an option repeated for each value."""
+    """Return the option, repeated for each value."""
     return [word for value in values for word in (name, value)]
 
 
@@ -266,7 +266,7 @@ class Estimator:
         (["coral", "--strategy", "attackers_own:Estimator"], "attackers_own:Estimator failed with ZeroDivisionError"),
     ],
 )
-def test_errors_of_own_classes(
+def test_errors_of_user_classes_are_reported(
     words: list[str],
     told: str,
     server: Server,

@@ -23,14 +23,14 @@ LOCAL = ("--delay", "0", "--allow-network", "127.0.0.0/8")
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """Serve a small web."""
+    """Serve the embedded web."""
     with serve(Web(seed=7, pages=240, hosts=8, traps=()), record=False) as serving:
         yield serving
 
 
 @pytest.fixture(scope="module")
 def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write a browsing record with labels but no content, a crawl with the pages, and a trained model."""
+    """Write a browsing record with labels but without content, a crawl of its pages, and a trained model."""
     place = tmp_path_factory.mktemp("browsing")
     web = server.web
     every, good = list(web.urls()), set(web.relevant(TOPIC))
@@ -59,7 +59,7 @@ def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def here(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Run the command in this directory, in a terminal of 80 columns."""
+    """Use this directory and a terminal of 80 columns."""
     monkeypatch.chdir(made)
     monkeypatch.setenv("COLUMNS", "80")
     return made
@@ -108,7 +108,7 @@ def test_train_browse_quiet_replaces_file(here: Path, command: Command) -> None:
     assert 3 == Browsing.load(here / "again.browsing").states
 
 
-def test_train_browse_on_a_crawl(here: Path, command: Command) -> None:
+def test_train_browse_reads_pages_of_a_crawl(here: Path, command: Command) -> None:
     told = command.json("train", "browse", "crawl", "--out", "crawl.browsing")
     assert 240 == told["pages"]
     assert told["steps"] > 1000
@@ -129,14 +129,14 @@ TRAIN = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", "new.br
 
 
 def but(place: str, value: str) -> tuple[str, ...]:
-    """Return the command with another value."""
+    """Return the command with one value replaced."""
     return tuple(value if word == place else word for word in TRAIN)
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (but("record.jsonl", "nowhere"), "there is no file or directory nowhere: name a browsing record"),
+        (but("record.jsonl", "nowhere"), "nowhere does not exist: give a browsing record"),
         (but("record.jsonl", "empty"), "empty is not a crawl: give a browsing record"),
         (but("record.jsonl", "pipe"), "the record pipe is a pipe or a device: save it as a file first"),
         (but("record.jsonl", "broken.jsonl"), "broken.jsonl has no visits (all of its 2 lines are broken"),

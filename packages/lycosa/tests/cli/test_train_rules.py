@@ -25,7 +25,7 @@ LOCAL = ("--delay", "0", "--allow-network", "127.0.0.0/8")
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """Serve a small web."""
+    """Serve the embedded web."""
     with serve(Web(seed=7, pages=200, hosts=6, traps=()), record=False) as serving:
         yield serving
 
@@ -50,7 +50,7 @@ def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Run the command in a copy of the directory, in a terminal of 80 columns."""
+    """Use a copy of the directory and a terminal of 80 columns."""
     shutil.copytree(made, tmp_path / "here")
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.setenv("COLUMNS", "80")
@@ -107,7 +107,7 @@ def test_train_rules_with_walk_and_add(here: Path, command: Command) -> None:
     assert 2 == command(*words, "--add", "nowhere.tsv", "--out", "x.tsv").code
 
 
-def test_show_rules_for_target(here: Path, command: Command) -> None:
+def test_show_rules_for_one_target(here: Path, command: Command) -> None:
     lines = command.out("train", "rules", "rules.tsv", "--target", TOPIC, "--limit", "5").splitlines()
     assert [f"How likely pages lead to {TOPIC} in 2 links or fewer:", "pages of"] == [lines[0], lines.pop(1)[:8]]
     chances = [float(line.rpartition(" ")[2]) for line in lines[1:6]]
@@ -128,7 +128,7 @@ def test_show_all_rules(here: Path, command: Command) -> None:
     assert {(rule.source, rule.to): rule.cases for rule in book} == {(r["source"], r["to"]): r["cases"] for r in told}
 
 
-def test_show_matrix(command: Command, tmp_path: Path) -> None:
+def test_show_rules_as_matrix(command: Command, tmp_path: Path) -> None:
     book = RuleBook()
     for source, to, cases in (("A/x", "A/y", 3), ("A/y", "B", 1), ("B", "A/x", 1)):
         book.add(source, to, cases)
@@ -145,7 +145,7 @@ def test_show_matrix(command: Command, tmp_path: Path) -> None:
     assert 2 == command("train", "rules", tmp_path / "r.tsv", "--matrix", "--level", -1).code
 
 
-def test_show_matrix_too_many_classes(command: Command, tmp_path: Path) -> None:
+def test_show_matrix_of_too_many_classes_fails(command: Command, tmp_path: Path) -> None:
     book = RuleBook()
     for number in range(200):
         book.add(f"A{number}", f"A{number + 1}", 1)
@@ -190,7 +190,7 @@ TRAIN = ("train", "rules", "pages.tsv", "--model", "topics.model", "--pages", "c
 
 
 def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
-    """Return the command with some arguments replaced: alternating old and new values."""
+    """Return the command with some arguments replaced, given as old, new, old, new, and so on."""
     changed = list(words)
     for place, value in zip(changes[::2], changes[1::2], strict=True):
         changed[changed.index(place)] = value
@@ -200,9 +200,9 @@ def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (but("pages.tsv", "nowhere.tsv"), "there is no file or directory nowhere.tsv: name a table"),
+        (but("pages.tsv", "nowhere.tsv"), "nowhere.tsv does not exist: give a table"),
         (but("pages.tsv", "empty"), "empty is not a crawl: give a crawl, or a table"),
-        (but("pages.tsv", "strange.tsv"), "no rule could be learned from strange.tsv: no page has both links and a class"),
+        (but("pages.tsv", "strange.tsv"), "learned from strange.tsv: no page has both links and a class"),
         (but("pages.tsv", "lost.tsv"), "no page has both links and a class of the model (1 not in crawl)"),
         (but("pages.tsv", "topics.model"), "has no URL with a class"),
         (but("crawl", "nowhere"), "there is no nowhere"),
@@ -248,7 +248,7 @@ def test_train_rules_errors_are_one_line(here: Path, words: tuple[str, ...], tol
         (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=other.tsv"), "no rule has the class"),
     ],
 )  # fmt: skip
-def test_crawl_with_rules_errors(here: Path, words: tuple[str, ...], told: str, command: Command) -> None:
+def test_crawl_with_rules_errors_are_one_line(here: Path, words: tuple[str, ...], told: str, command: Command) -> None:
     book = RuleBook()
     book.add("A", "B", 3)
     book.save(here / "other.tsv")
@@ -258,7 +258,7 @@ def test_crawl_with_rules_errors(here: Path, words: tuple[str, ...], told: str, 
     assert not (here / "new crawl").exists()
 
 
-def test_train_rules_unreachable_pages(here: Path, command: Command) -> None:
+def test_train_rules_reports_unreachable_pages(here: Path, command: Command) -> None:
     (here / "private.tsv").write_text(f"http://127.0.0.1:9/\t{TOPIC}\n")
     words = ("train", "rules", "private.tsv", "--model", "topics.model", "--out", "new.tsv", "--delay", "0", "--quiet")
     complaint = command.complaint(*words)

@@ -1,4 +1,4 @@
-"""`lycosa train taxonomy`: browse a web directory, mark topics, write a training table."""
+"""`lycosa train taxonomy`: browsing a web directory, marking topics, writing a training table."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_marked_topics_are_targets_of_model(command: Command, dump: str) -> None
     assert (["Arts", "Science"], ["Science"]) == (merged.model.classes, merged.model.default_targets)
 
 
-def test_demo_web_directory(command: Command, tmp_path: Path) -> None:
+def test_demo_web_directory_has_topics(command: Command, tmp_path: Path) -> None:
     web = Web(seed=7, pages=400, hosts=8, traps=())
     _write_directory(web, tmp_path / "web.rdf")
     found = command.json("train", "taxonomy", tmp_path / "web.rdf")

@@ -1,4 +1,4 @@
-"""docs/howto/taxonomy.md: its commands work as shown, on a small embedded web."""
+"""The commands of docs/howto/taxonomy.md, run as shown on a small embedded web."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from places import ROOT
 
 PAGE = ROOT / "docs" / "howto" / "taxonomy.md"
 SMALLER = {"--links 20": "--links 3", "--walk 1000": "--walk 60", "--budget 300": "--budget 20", "0.01": "0"}
-"""Replacements that fetch fewer pages without delays."""
+"""Replacements in commands, for fewer pages and no delays."""
 
 
 def test_taxonomy_howto_commands(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

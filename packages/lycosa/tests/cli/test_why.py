@@ -27,7 +27,7 @@ Crawl = Callable[..., Path]
 
 @pytest.fixture
 def crawl(graph: str, tmp_path: Path, command: Command) -> Crawl:
-    """Return a function that crawls it from a, two pages by default."""
+    """Return a function that crawls the graph from a, two pages by default."""
 
     def run(strategy: str = "scent", budget: int = 2) -> Path:
         words = ["crawl", "--space", graph, "--seed", "a", "--out", tmp_path / "crawl", "--quiet"]
@@ -37,10 +37,10 @@ def crawl(graph: str, tmp_path: Path, command: Command) -> Crawl:
     return run
 
 
-def test_why_waiting_link(crawl: Crawl, command: Command) -> None:
+def test_why_of_waiting_link(crawl: Crawl, command: Command) -> None:
     made = crawl()
     told = command.out("why", made, "e", width=100)
-    assert "waits as number 1 of 3" in told  # it is on b, the best page
+    assert "waits as number 1 of 3" in told  # linked from b, the best page
     assert "█" in told
     assert "found on" in told
     facts = command.json("why", made, "e")
@@ -49,7 +49,7 @@ def test_why_waiting_link(crawl: Crawl, command: Command) -> None:
     assert view["priority"] == pytest.approx(sum(view["terms"].values()), abs=1e-6)
 
 
-def test_why_next_links(crawl: Crawl, command: Command) -> None:
+def test_why_lists_next_links(crawl: Crawl, command: Command) -> None:
     made = crawl()
     for width in (40, 100):
         told = command.out("why", made, width=width)
@@ -59,28 +59,28 @@ def test_why_next_links(crawl: Crawl, command: Command) -> None:
     assert (3, {"c", "d", "e"}) == (facts["waiting"], {link["node"] for link in facts["next"]})
 
 
-def test_why_fetched_page(crawl: Crawl, command: Command) -> None:
+def test_why_of_fetched_page(crawl: Crawl, command: Command) -> None:
     made = crawl("best-first")
     told = command.out("why", made, "b", width=100)
-    assert "expected    .50, by best-first" in told  # the mean of page .5 and link .5
+    assert "expected    .50, by best-first" in told  # mean of page .5 and link .5
     assert "turned out  1.00, relevant" in told
     assert re.search(r"its page +█+ +\.25\n +the anchor +█+ +\.25\n", told)  # .5 * .5 each
     assert "path from a seed" in told
     assert "a seed comes first" in command.out("why", made, "a", width=100)
 
 
-def test_why_bandit(crawl: Crawl, command: Command) -> None:
+def test_why_of_bandit_shows_arms(crawl: Crawl, command: Command) -> None:
     made = crawl("mab_epsilon,arms=fl_deg+fl_n+scent")
     told = command.out("why", made, "d", width=100)
     assert all(arm in told for arm in ("fl_deg", "fl_n", "scent"))
     assert "the arm with the best pages so far" in command.out("why", made, width=100)
 
 
-def test_why_empty_frontier(crawl: Crawl, command: Command) -> None:
+def test_why_with_empty_frontier(crawl: Crawl, command: Command) -> None:
     assert "no links waiting" in command.out("why", crawl(budget=99))
 
 
-def test_why_bad_input(crawl: Crawl, tmp_path: Path, command: Command) -> None:
+def test_why_rejects_bad_input(crawl: Crawl, tmp_path: Path, command: Command) -> None:
     made, empty, untouched = crawl(), tmp_path / "empty", tmp_path / "untouched"
     for place in (empty, untouched):
         place.mkdir()
@@ -105,7 +105,7 @@ def test_report_includes_reasons(crawl: Crawl, tmp_path: Path, command: Command)
     assert "Next links, and why" not in (tmp_path / "without.html").read_text("utf-8")
 
 
-def test_why_page_of_large_crawl(crawl: Crawl, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_of_large_crawl(crawl: Crawl, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     made = crawl()
     whole = command.json("why", made, "b")
     monkeypatch.setattr("lycosa.explaining.reasons.MAX_REPLAYED_EVENTS", 1)
