@@ -1,4 +1,4 @@
-"""Tests of the names of failures."""
+"""Tests of descriptions of failures."""
 
 from typing import get_args
 
@@ -22,5 +22,5 @@ def test_describe_failure_name(kind: str, outcome: str, name: str) -> None:
     assert name == describe_failure(kind, outcome)[0]
 
 
-def test_every_failure_is_described() -> None:
+def test_describe_failure_covers_all_causes() -> None:
     assert set(get_args(Outcome)) - SUCCESSFUL <= set(OUTCOMES)

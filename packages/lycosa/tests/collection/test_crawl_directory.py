@@ -1,4 +1,4 @@
-"""Tests of read access to a crawl's directory."""
+"""Tests of read access to a crawl directory."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_document_from_archived_body(made: Path) -> None:
 def test_exchange_of_revisit_has_original_body(made: Path) -> None:
     with CrawlDirectory(made) as collection:
         copied, original = visit_of(collection, COPY), visit_of(collection, ONE)
-        assert copied.place.length < original.place.length / 2  # a record without a body
+        assert copied.place.length < original.place.length / 2  # the record has no body
         first, second = collection.exchange(original), collection.exchange(copied)
         assert first is not None
         assert second is not None
@@ -78,7 +78,7 @@ def test_exchange_of_revisit_has_original_body(made: Path) -> None:
         assert "lagoon" in collection.document(copied).marked
 
 
-def test_exchange_without_archive(made: Path, tmp_path: Path) -> None:
+def test_exchange_without_archive_is_none(made: Path, tmp_path: Path) -> None:
     path = tmp_path / "crawl"
     crawl(path, star({ONE: html("One", TEXT)}), archive=False)
     with CrawlDirectory(path) as collection:
@@ -88,7 +88,7 @@ def test_exchange_without_archive(made: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "short", "other", "zeros"])
-def test_exchange_of_damaged_archive(damage: str, made: Path, tmp_path: Path) -> None:
+def test_exchange_of_damaged_archive_raises(damage: str, made: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(made, tmp_path / "copy"))
     (file,) = (path / "archive").glob("*.warc.gz")
     with CrawlDirectory(path) as collection:
@@ -110,7 +110,7 @@ def test_exchange_of_damaged_archive(damage: str, made: Path, tmp_path: Path) ->
             collection.exchange(visit)
 
 
-def test_directory_without_crawl(tmp_path: Path) -> None:
+def test_directory_without_crawl_raises(tmp_path: Path) -> None:
     with raises_input_error("not-a-crawl"):
         CrawlDirectory(tmp_path)
     (tmp_path / "crawl.toml").write_text("")
@@ -119,6 +119,6 @@ def test_directory_without_crawl(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("threshold", [float("nan"), float("inf"), -1.0])
-def test_threshold_out_of_range(made: Path, threshold: float) -> None:
+def test_threshold_out_of_range_raises(made: Path, threshold: float) -> None:
     with raises_input_error("out-of-range", match="threshold"):
         CrawlDirectory(made, threshold)

@@ -1,4 +1,4 @@
-"""End-to-end test: a changing web is crawled and refreshed, then read by every reader."""
+"""End-to-end test: a changing web is crawled and refreshed, then read in every way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lycosa.web.politeness import Politeness
 ONE, TWO, THREE, FOUR, FIVE = (f"{FRONT}{name}" for name in ("one", "two", "three", "four", "five"))
 
 
-def test_readers_after_refresh(tmp_path: Path) -> None:
+def test_readers_agree_after_refresh(tmp_path: Path) -> None:
     path = tmp_path / "crawl"
     before = star({url: html(url[-3:], f"All about coral, {url[-3:]}. " * 20) for url in (ONE, TWO, THREE, FOUR)})
     crawl(path, before)

@@ -9,7 +9,7 @@ from lycosa.collection.estimate import by_uncertainty, estimate
 
 
 def test_estimate_interval_by_hand() -> None:
-    """100 pages of .9 and 100 of .2: 100 at the threshold, 110 expected, margin 1.64 sqrt(9 + 16) = 8.2."""
+    """The margin is 1.64 sqrt(sum of p (1 - p)): 100 pages of .9 and 100 of .2 give 110 +- 1.64 sqrt(9 + 16) = 8.2."""
     result = estimate(np.array([0.9] * 100 + [0.2] * 100), 0.5, 210, probability=True)
     assert (100, 91, 119) == (result.relevant, result.low, result.high)
     assert "about 100 of 210 pages relevant (91-119)" == result.description
@@ -20,7 +20,7 @@ def test_estimate_without_probabilities_is_exact() -> None:
     assert (2, 2, 2, "2 of 4 pages relevant") == (result.relevant, result.low, result.high, result.description)
 
 
-def test_estimate_of_no_pages() -> None:
+def test_estimate_of_no_pages_is_0() -> None:
     assert "0 of 0 pages relevant" == estimate(np.zeros(0), 0.5, 0, probability=True).description
 
 
@@ -31,5 +31,5 @@ def test_estimate_interval_contains_count(chances: list[float], line: float) -> 
 
 
 @pytest.mark.parametrize(("probability", "first"), [(True, [2, 1, 0]), (False, [0, 1, 2])])
-def test_by_uncertainty_order(probability: bool, first: list[int]) -> None:
+def test_by_uncertainty_starts_near_threshold(probability: bool, first: list[int]) -> None:
     assert first == by_uncertainty([0.1, 0.3, 0.45, 0.0], 0.15, probability).tolist()

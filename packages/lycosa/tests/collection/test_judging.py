@@ -1,4 +1,4 @@
-"""Tests of judging a crawl again."""
+"""Tests of judging a finished crawl again."""
 
 import io
 import json
@@ -44,13 +44,13 @@ def crawls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def directory(crawls: Path, tmp_path: Path) -> Path:
-    """Copy of the crawl with the judge that learns."""
+    """Copy the crawl with the learning judge."""
     return Path(shutil.copytree(crawls / LEARNS, tmp_path / "c"))
 
 
 @pytest.fixture
 def plain(crawls: Path, tmp_path: Path) -> Path:
-    """Copy of the crawl with the judge that does not learn."""
+    """Copy the crawl with the fixed judge."""
     return Path(shutil.copytree(crawls / "vector", tmp_path / "c"))
 
 
@@ -63,7 +63,7 @@ def append_labels(path: Path, labels: Mapping[str, bool]) -> None:
 
 
 def counts(path: Path) -> dict[str, int]:
-    """Return the number of relevant pages according to every reader of a crawl."""
+    """Return the number of relevant pages of a crawl, in every way to read it."""
     view = CrawlView(path)
     view.catch_up()
     exported = io.BytesIO()
@@ -103,7 +103,7 @@ def test_judge_without_keep_changes_nothing(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["directory", "plain"])
-def test_judge_keeps_other_words(kind: str, request: pytest.FixtureRequest) -> None:
+def test_judge_keep_saves_new_topic(kind: str, request: pytest.FixtureRequest) -> None:
     path = request.getfixturevalue(kind)
     result = judge(path, "jewellery", keep=True)
     assert (3, True) == (result.after.relevant, result.kept)
@@ -121,7 +121,7 @@ def test_judge_keeps_other_words(kind: str, request: pytest.FixtureRequest) -> N
     assert {3} == set(counts(path).values())
 
 
-def test_judge_refuses_judge_unfit_for_strategy(plain: Path) -> None:
+def test_judge_refuses_judge_unsuitable_for_strategy(plain: Path) -> None:
     config = plain / CONFIG
     before = f'strategy = "rules,file=x"\n{re.sub("(?m)^strategy = .*$", "", config.read_text())}'
     config.write_text(before)
@@ -165,7 +165,7 @@ def test_judge_applies_labels_without_learning(plain: Path) -> None:
     assert f"{FRONT}ring0" not in nodes
 
 
-def test_judge_examples_of_crawl_and_files(plain: Path, tmp_path: Path) -> None:
+def test_judge_by_examples_from_crawl_and_files(plain: Path, tmp_path: Path) -> None:
     (tmp_path / "page.txt").write_text("rails engine")
     result = judge(plain, examples=[f"{FRONT}train0", str(tmp_path / "page.txt")], threshold=0.4, keep=True)
     assert {f"Train {n}" for n in range(3)} <= {page.title for page in result.gained}
@@ -176,14 +176,14 @@ def test_judge_examples_of_crawl_and_files(plain: Path, tmp_path: Path) -> None:
         judge(plain, examples=["nowhere.html"])
 
 
-def test_judge_without_archive(tmp_path: Path) -> None:
+def test_judge_without_archive_raises(tmp_path: Path) -> None:
     crawl(tmp_path / "c", star(REEFS | TRAINS), judge=LEARNS, budget=20, archive=False)
     assert 3 == judge(tmp_path / "c", "rails", judge=LEARNS).after.relevant
     with raises_input_error("no-archive"):
         judge(tmp_path / "c", "rails", judge="vector")
 
 
-def test_judge_object(plain: Path) -> None:
+def test_judge_accepts_judge_object(plain: Path) -> None:
     result = judge(plain, topic=Learning("lagoon1 coral"), keep=True)
     assert (0.5, 7) == (result.threshold, result.after.relevant)
     assert {7} == {summarise(plain).relevant}
@@ -212,7 +212,7 @@ def test_threshold_override_of_readers(directory: Path) -> None:
 
 
 def test_questions_are_near_threshold_and_unlabelled(directory: Path) -> None:
-    judge(directory, "coral polyps colony", keep=True)  # rings have a third of the words
+    judge(directory, "coral polyps colony", keep=True)  # pages about rings have a third of the words
     with CrawlDirectory(directory) as collection:
         pages_to_label = questions(collection, 3)
     assert {f"{FRONT}ring{n}" for n in range(3)} == {question.url for question in pages_to_label}
@@ -244,7 +244,7 @@ def test_readers_agree_after_every_change(kind: str, request: pytest.FixtureRequ
     on(16)
 
 
-def test_judge_sample(tmp_path: Path) -> None:
+def test_judge_sample_judges_few_pages(tmp_path: Path) -> None:
     made = tmp_path / "c"
     crawl(made, star(REEFS | RINGS | TRAINS), judge="probability", budget=20)
     whole, tried = judge(made, "rails station"), judge(made, "rails station", sample=4)
@@ -253,6 +253,6 @@ def test_judge_sample(tmp_path: Path) -> None:
     assert {page.url for page in [*tried.gained, *tried.lost, *tried.nearest]} <= {FRONT, *REEFS, *RINGS, *TRAINS}
     trains = [page.after for page in tried.nearest if page.url in TRAINS]
     others = [page.after for page in tried.nearest if page.url not in TRAINS]
-    assert min(trains, default=1.0) > max(others, default=0.0)  # word numbers are those of the whole crawl
+    assert min(trains, default=1.0) > max(others, default=0.0)  # word ids are those of the whole crawl
     assert 0 == judge(made, "rails station", sample=100).sample_of
     assert 0 == judge(made, "rails station", sample=4, keep=True).sample_of

@@ -1,4 +1,4 @@
-"""Tests of the link graph: breadth-first order, distances and paths, worked out by hand."""
+"""Tests of the link graph: breadth-first order, distances and paths, compared with values found by hand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def graph_of(tmp_path: Path) -> Maker:
     return make
 
 
-# a links to b and, through a redirect c, to d; b to e and d; d to f. Nothing links to x. Fetched in another order.
+# a links to b and, through a redirect c, to d; b to e and d; d to f. x has no incoming links. Pages are fetched in
+# another order.
 SMALL = [
     Seed("a"),
     page("a", to=["b", "c", "nowhere"]),
@@ -73,7 +74,7 @@ def test_trail_of_seed_is_seed(graph_of: Maker) -> None:
     ("redirects", "order"),
     [
         ({"c": "d", "d": "e", "e": "z"}, ["a", "z"]),  # a chain
-        ({"c": "d", "d": "c"}, ["a", "z"]),  # a loop: z can't be reached and comes last
+        ({"c": "d", "d": "c"}, ["a", "z"]),  # a loop: z cannot be reached and comes last
         ({"c": "gone"}, ["a", "z"]),
         ({"c": "c"}, ["a", "z"]),
     ],
@@ -139,7 +140,7 @@ def test_breadth_first_equals_simple_queue(graph_of: Maker) -> None:
 
 @settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(0, 3_000).map(str), max_size=60), max_size=40))
-def test_addresses_keep_their_numbers(batches: list[list[str]]) -> None:
+def test_names_keep_their_numbers(batches: list[list[str]]) -> None:
     addresses, known = Addresses(), dict[str, int]()
     for batch in batches:
         for name, number in zip(batch, addresses.numbers(batch).tolist(), strict=True):

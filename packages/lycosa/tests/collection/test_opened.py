@@ -1,4 +1,4 @@
-"""Tests of the Python API to the pages of a crawl."""
+"""Tests of the Python API for the pages of a crawl."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def collection(tmp_path: Path) -> lycosa.Collection:
     return lycosa.open(tmp_path / "crawl")
 
 
-def test_pages_selection(collection: lycosa.Collection) -> None:
+def test_pages_selects_by_relevance_and_copies(collection: lycosa.Collection) -> None:
     assert [A] == [page.url for page in collection]
     assert 1 == len(collection) == collection.count()
     assert 3 == collection.count(everything=True, copies=True)
@@ -42,6 +42,6 @@ def test_page_is_current_version(collection: lycosa.Collection) -> None:
     assert "salamander" in collection.read(A)
 
 
-def test_page_unknown_url(collection: lycosa.Collection) -> None:
+def test_page_unknown_url_raises(collection: lycosa.Collection) -> None:
     with raises_input_error("unknown-page"):
         collection.page("http://b.test/")

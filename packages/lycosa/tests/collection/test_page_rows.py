@@ -13,7 +13,7 @@ LONG = "The reef, counted again and again, " + " ".join(f"coral{n}" for n in ran
 
 
 def write_crawl(path: Path) -> Path:
-    """Write a crawl with a page that changes twice, one that vanishes, one that moves and one that stays the same."""
+    """Write a crawl with a page that changes twice, one that vanishes, one that moves, and an unchanged one."""
     with revisited(path) as crawl:
         crawl.page(A, html("Old", "An axolotl."), relevance=0.1)
         crawl.page(B, html("B", "A newt."))
@@ -75,7 +75,7 @@ def test_copies_that_change_alike_keep_one_page(tmp_path: Path) -> None:
         assert [B] == [visit.node for _, visit in collection.pages()]
 
 
-def test_fate_states_and_counts(tmp_path: Path) -> None:
+def test_fate_of_pages_has_state_and_counts(tmp_path: Path) -> None:
     with CrawlDirectory(write_crawl(tmp_path / "crawl")) as collection:
         found = {url: collection.fate(url) for url in (A, B, C, D, "http://a.test/never")}
         assert found["http://a.test/never"] is None
@@ -93,7 +93,7 @@ def test_fate_states_and_counts(tmp_path: Path) -> None:
         assert "http://b.test/" == moved.target
 
 
-def test_fate_of_returned_page(tmp_path: Path) -> None:
+def test_fate_of_page_that_returned(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", "Here"))
         crawl.gone(A, 1)

@@ -48,7 +48,7 @@ def test_parse_clauses(typed: str, wanted: list[str], unwanted: list[str]) -> No
         (" ".join(f"w{n}" for n in range(51)), "too-many-words", "more than 50"),
     ],
 )
-def test_parse_rejects_queries(typed: str, code: str, message: str) -> None:
+def test_parse_rejects_invalid_queries(typed: str, code: str, message: str) -> None:
     with raises_input_error(code, match=message):
         parse(typed)
 

@@ -12,7 +12,7 @@ from input_errors import raises_input_error
 from lycosa.collection.querying import Filters
 from lycosa.store.search import NAME, IndexedPage, SearchIndex
 
-MARCH = 1_772_323_200.0  # 2026-03-01, midnight
+MARCH = 1_772_323_200.0  # midnight of 2026-03-01
 
 PAGES = [
     IndexedPage(1, "1", "", "", "example.org", "en", MARCH - 1),

@@ -38,7 +38,7 @@ PAGES = {
 
 
 class Counting(Progress):
-    """Records the progress callbacks."""
+    """Progress callback that records its calls."""
 
     def __init__(self) -> None:
         self.pages: list[int] = []
@@ -135,7 +135,7 @@ def test_find_returns_hit_fields(small: Path) -> None:
     assert json.loads(json.dumps(hit.as_dict()))["url"] == hit.url
 
 
-def test_find_filters(small: Path) -> None:
+def test_find_applies_filters(small: Path) -> None:
     everywhere = {FRONT, *PAGES}
     words = "reef riff recif coral begins"
     with CrawlDirectory(small) as collection, Search(collection) as search:
@@ -305,12 +305,12 @@ def test_restored_log_invalidates_index(copy: Path, tmp_path: Path) -> None:
     visit_again(copy, "http://new.localhost/", html("New", "An axolotl among corals."))
     assert ["http://new.localhost/"] == find(copy, "axolotl")
     shutil.copy(tmp_path / "backup", copy / LOG)
-    assert before == everything(copy)  # before the index's last event
+    assert before == everything(copy)  # an earlier state than the last event of the index
     visit_again(copy, "http://other.localhost/", html("Other", "A newt among corals."))
     find(copy, "newt")
     shutil.copy(tmp_path / "backup", copy / LOG)
     visit_again(copy, "http://third.localhost/", html("Third", "A toad among corals."))
-    assert [] == find(copy, "newt")  # the same number, but another event
+    assert [] == find(copy, "newt")  # the number is the same, but the event is another
     assert ["http://third.localhost/"] == find(copy, "toad")
 
 
@@ -352,7 +352,7 @@ def test_find_with_missing_archive_file(copy: Path) -> None:
     for file in (copy / "archive").glob("*.warc.gz"):
         file.rename(file.with_suffix(".away"))
     with CrawlDirectory(copy) as collection, Search(collection) as search:
-        hits = search.find("coral").hits  # the index is complete, the archive is not
+        hits = search.find("coral").hits  # the index is complete, but the archive is not
         assert before == [hit.url for hit in hits]
         assert {""} == {hit.snippet.text for hit in hits}
     (copy / NAME).unlink()
@@ -412,8 +412,9 @@ DEATHS = [
     ("UPDATE state", 1, "behind"),
     ("COMMIT", 3, "behind"),
 ]
-"""SQL statement at which the process is killed, its occurrence, and "behind" to kill it afterwards; each continues from
-the state the previous one left.
+"""(SQL statement, occurrence at which the process is killed, "behind" to kill it after the statement).
+
+Each process continues from the state that the previous one left.
 """
 
 
@@ -424,7 +425,7 @@ def build(*deaths: tuple[str, str, int, str]) -> list[int]:
 
 
 def contents(path: Path) -> list[list[tuple[Any, ...]]]:
-    """Return all rows of an index after FTS5's integrity check."""
+    """Return all rows of an index, after FTS5's integrity check."""
     db = sqlite3.connect(path / NAME)
     db.execute("INSERT INTO place (place) VALUES ('integrity-check')")
     found = [db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in ("state", "page", "place_docsize")]

@@ -1,4 +1,4 @@
-"""Tests of indexing in advance: in steps, and while a crawl is running."""
+"""Tests of indexing in advance: in steps, and during a crawl."""
 
 import os
 import subprocess

@@ -48,7 +48,7 @@ def index(written: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFacto
 
 
 def bm25(pages: list[tuple[str, str]], forms: list[dict[str, float]]) -> dict[int, float]:
-    """Return the BM25 weights of pages that contain all words; each word is given as its forms and their weights."""
+    """Return the BM25 weights of pages that contain all words, given as their forms with weights."""
     lengths = [len(title.split()) + len(text.split()) for title, text in pages]
     mean = sum(lengths) / len(pages)
     totals: dict[int, float] = {}
@@ -81,7 +81,7 @@ def bm25(pages: list[tuple[str, str]], forms: list[dict[str, float]]) -> dict[in
         ("ree* warm", [{"reef": 1.0, "reefs": 1.0}, {"warm": 1.0}]),
     ],
 )
-def test_answer_weights_equal_formula(
+def test_weights_equal_bm25_formula(
     typed: str, forms: list[dict[str, float]], index: SearchIndex, written: list[tuple[str, str]]
 ) -> None:
     expected = bm25(written, forms)
@@ -94,7 +94,7 @@ def test_answer_weights_equal_formula(
 
 
 @pytest.mark.parametrize("typed", PHRASES)
-def test_answer_phrases(typed: str, index: SearchIndex, written: list[tuple[str, str]]) -> None:
+def test_phrases_match_adjacent_words(typed: str, index: SearchIndex, written: list[tuple[str, str]]) -> None:
     query = parse(typed)
 
     def matching(clause: Clause) -> set[int]:
@@ -108,7 +108,7 @@ def test_answer_phrases(typed: str, index: SearchIndex, written: list[tuple[str,
     assert answer.best[:5] == answer_to(index, typed, 5).best
 
 
-def test_answer_excludes_unwanted_words(index: SearchIndex, written: list[tuple[str, str]]) -> None:
+def test_unwanted_words_exclude_pages(index: SearchIndex, written: list[tuple[str, str]]) -> None:
     pages = {page for page, *_ in answer_to(index, "coral -fish -white*").best}
     expected = {
         n
@@ -118,7 +118,7 @@ def test_answer_excludes_unwanted_words(index: SearchIndex, written: list[tuple[
     assert expected == pages
 
 
-def test_answer_loosens_to_any_word(tmp_path: Path) -> None:
+def test_query_is_loosened_to_any_word(tmp_path: Path) -> None:
     index = library(tmp_path, [("", "coral sea"), ("", "coral"), ("", "sea fish"), ("", "coral")])
     answer = answer_to(index, "coral sea whale")
     assert (True, 4) == (answer.loosened, answer.total)
@@ -128,13 +128,13 @@ def test_answer_loosens_to_any_word(tmp_path: Path) -> None:
     index.close()
 
 
-def test_answer_ranks_title_above_text(tmp_path: Path) -> None:
+def test_title_ranks_above_text(tmp_path: Path) -> None:
     index = library(tmp_path, [("fish", "coral and more"), ("coral", "fish and more")])
     assert [2, 1] == [page for page, *_ in answer_to(index, "coral").best]
     index.close()
 
 
-def test_answer_breaks_ties_by_relevance(tmp_path: Path) -> None:
+def test_ties_are_broken_by_relevance(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     pages = enumerate([0.1, 0.9, 0.1, 0.5], 1)
     index.add([IndexedPage(n, str(n), "", "coral", relevance=relevance) for n, relevance in pages], "")
@@ -143,13 +143,13 @@ def test_answer_breaks_ties_by_relevance(tmp_path: Path) -> None:
     index.close()
 
 
-def test_answer_of_empty_index(tmp_path: Path) -> None:
+def test_search_of_empty_index_is_empty(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     assert (0, 0, []) == ((answer := answer_to(index, 'coral "a b" x*y*')).total, answer.searched, answer.best)
     index.close()
 
 
-def test_answer_counts_unread_pages(tmp_path: Path) -> None:
+def test_search_counts_unread_pages(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add([IndexedPage(1, "1", "coral", "", unread=True), IndexedPage(2, "2", "coral", "reef")], "")
     assert (2, 1) == ((answer := answer_to(index, "coral")).searched, answer.unread)

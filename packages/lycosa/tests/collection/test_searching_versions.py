@@ -23,7 +23,7 @@ def found(path: Path, words: str, **filters: object) -> list[str]:
 
 
 def go_on(crawl: Revisited) -> Revisited:
-    """Reopen a closed crawl to append to it."""
+    """Reopen a closed crawl for appending."""
     crawl._directory = Directory.open(crawl.path)
     crawl.log = crawl._directory.log()
     crawl._archive = crawl._directory.archive(crawl.log, "Lycosa/test", 10**9)

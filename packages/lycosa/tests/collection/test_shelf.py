@@ -57,7 +57,7 @@ def test_cached_view_equals_view_from_log(tmp_path: Path, monkeypatch: pytest.Mo
     _grown(crawl, 0, 8)
     crawl.changed(f"{A}2", html("Page 2", "other words on coral"), 20.0)
     crawl.gone(f"{A}3", 21.0)
-    with CrawlDirectory(directory) as collection:  # without content, but it has to read the whole log
+    with CrawlDirectory(directory) as collection:  # no cached content, so the whole log is read
         assert collection.view().content
     assert (directory / shelf.NAME / "map").exists()
     lean, whole = CrawlView(directory, content=False), CrawlView(directory)
@@ -76,7 +76,7 @@ def test_cached_view_equals_view_from_log(tmp_path: Path, monkeypatch: pytest.Mo
         crawl.log.store_relevances(np.linspace(0.1, 0.9, 11))
     later = CrawlView(directory, content=False)
     later.catch_up()
-    assert not later.content  # few events were new
+    assert not later.content  # few new events
     _same(later, _folded(directory))
     crawl.close()
 
@@ -96,7 +96,7 @@ def test_invalid_cache_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         view = CrawlView(directory, content=False)
         view.catch_up()
         _same(view, reference)
-        assert view.content  # it had to read the whole log
+        assert view.content  # the whole log was read
     monkeypatch.setattr(shelf, "code_digest", lambda: "other")
     other = CrawlView(directory, content=False)
     other.catch_up()

@@ -47,7 +47,7 @@ def test_summary_pages_and_harvest(directory: Path) -> None:
     assert [False, True, True, False] == summary.is_relevant
 
 
-def test_summary_sites(directory: Path) -> None:
+def test_summary_counts_sites(directory: Path) -> None:
     summary = summarise(directory)
     assert (2, 0.5) == (summary.sites, summary.site_harvest)
     strict = summarise(directory, threshold=0.5).as_dict()
@@ -66,12 +66,12 @@ def test_summary_uses_current_relevance(directory: Path) -> None:
     assert ["One", "Three", "Two"] == [page["title"] for page in summary.best]
 
 
-def test_summary_best_pages(directory: Path) -> None:
+def test_summary_lists_best_pages(directory: Path) -> None:
     assert ["Three", "Two", "One"] == [page["title"] for page in summarise(directory).best]
     assert [{"url": "http://b.test:81/3", "relevance": 0.9, "title": "Three"}] == summarise(directory, best=1).best
 
 
-def test_summary_outcomes_and_hosts(directory: Path) -> None:
+def test_summary_counts_outcomes_and_hosts(directory: Path) -> None:
     summary = summarise(directory)
     assert {
         ("page", "ok"): 4, ("robots", "ok"): 2, ("page", "gone"): 1, ("redirect", "redirect"): 1,
@@ -80,7 +80,7 @@ def test_summary_outcomes_and_hosts(directory: Path) -> None:
     assert {"a.test": 3, "b.test:81": 1} == dict(summary.hosts)
 
 
-def test_summary_requests_by_purpose(directory: Path) -> None:
+def test_summary_counts_requests_by_purpose(directory: Path) -> None:
     expected = {"pages": 4, "robots.txt": 1, "dead links": 1, "redirects": 1, "errors": 1, "retries": 1}
     assert expected == dict(summarise(directory).spent) == summarise(directory).as_dict()["spent"]
 

@@ -11,13 +11,13 @@ from lycosa.collection.summary import describe_weakness, summarise, weak_topic_w
 
 
 def web(matching: int, others: int) -> dict[str, str]:
-    """Return a front page, pages with both words and pages with one."""
+    """Return a web of a front page, pages with both words, and pages with one of them."""
     pages = {f"{FRONT}a{n}": html(f"A{n}", f"coral reef number{n}") for n in range(matching)}
     return pages | {f"{FRONT}b{n}": html(f"B{n}", f"a coral ring number{n}") for n in range(others)}
 
 
 @pytest.mark.parametrize("matching", [2, 9])
-def test_weak_topic_warning(tmp_path: Path, matching: int) -> None:
+def test_weak_topic_adds_warning(tmp_path: Path, matching: int) -> None:
     crawl(tmp_path / "c", star(web(matching, 25 - matching)), topic="coral reefs", budget=40)
     rare = "name other words, or pages as examples"
     warnings = {

@@ -1,4 +1,4 @@
-"""Tests of the running totals."""
+"""Tests of running totals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def tally_of(*events: Visit | Setting) -> CrawlTally:
     return tally
 
 
-def test_host_totals() -> None:
+def test_totals_per_host() -> None:
     tally = tally_of(
         page("http://a.test/1", 0.9, started=10.0, ended=12.0, size=100),
         page("http://b.test/", 0.9, started=12.0, ended=13.0, size=7),
@@ -31,7 +31,7 @@ def test_host_totals() -> None:
     assert ({"pages": 3, "dead links": 1}, 157) == (tally.spent, tally.size)
 
 
-def test_runs_exclude_time_between() -> None:
+def test_run_time_excludes_time_between_runs() -> None:
     tally = tally_of(
         Setting("threshold", 0.5, 100.0),
         page("http://a.test/1", started=101.0, ended=102.0),
@@ -55,7 +55,7 @@ def test_crawls_exclude_refreshes_without_due_pages() -> None:
     assert [[5.0, 6.0]] == tally_of(Setting("threshold", 0.5, 5.0), Setting("end", {}, 6.0)).crawls
 
 
-def test_host_crawl_delay_and_rests() -> None:
+def test_crawl_delay_and_pauses_per_host() -> None:
     rules = {"body": b"User-agent: *\nCrawl-delay: 7"}
     tally = tally_of(
         Visit("http://b.test/r", "robots", "ok", 0, origin="http://a.test/", data=rules, started=1.0, ended=2.0),
@@ -117,11 +117,11 @@ def test_flags_are_bounded() -> None:
     assert MAX_FLAGS == len(tally.flags)
 
 
-def test_recovered_counts_later_attempts() -> None:
+def test_recovered_counts_successful_retries() -> None:
     assert 1 == tally_of(page("http://a.test/1", attempt=2), page("http://a.test/2")).recovered
 
 
-def test_nodes_without_host() -> None:
+def test_nodes_without_host_are_counted() -> None:
     tally = tally_of(page("notes/reefs", 0.9), page("a://b://c", 0.9), page("", 0.1))
     host = tally.hosts[""]
     assert (3, 0.0, 0) == (host.pages, host.answer, host.pauses)

@@ -1,4 +1,4 @@
-"""Tests of looking up a page by URL."""
+"""Tests of the lookup of a page by URL."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ A = "http://a.localhost/"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The front page links to one and old; old redirects to new; one and new link to deep; the budget leaves some
-    unfetched.
-    """
+    """Crawl a front page that links to one and old (redirects to new), which link to deep; the budget omits some."""
     path = tmp_path_factory.mktemp("made") / "crawl"
     pages = {
         FRONT: html("Front", "Begin", (A + "one", "first words"), (A + "old", "moved"), (A + "gone", "dead")),
@@ -67,7 +65,7 @@ def test_links_have_state_of_target(made: Path) -> None:
 @pytest.mark.parametrize(
     "typed", [A + "one", "HTTP://A.LOCALHOST:80/one#x", "a.localhost/one", "https://a.localhost/one"]
 )
-def test_visits_of_any_spelling(typed: str, made: Path) -> None:
+def test_visits_accepts_equivalent_urls(typed: str, made: Path) -> None:
     with CrawlDirectory(made) as collection:
         assert [A + "one"] == [visit.node for visit in visits_of(collection, typed)]
 

@@ -26,7 +26,7 @@ A, B, C, D, GONE = (f"http://reef.test/{name}" for name in ("", "b", "c", "d", "
 
 
 def small(path: Path) -> None:
-    """Write a crawl: a seed links to two pages, one of which leads to a third through a redirect; one page is gone."""
+    """Write a crawl of a seed with links to two pages, one of which redirects to a third; another page is gone."""
     with revisited(path) as crawl:
         crawl.seed(A)
         crawl.page(A, html("Reefs", "coral reefs and corals"), 0.0, links=[B, C, GONE])
@@ -84,7 +84,7 @@ def test_incremental_view_equals_view_read_at_once(tmp_path: Path) -> None:
     assert list(fresh.words) == list(followed.words)
 
 
-def test_small_steps_give_same_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_view_read_in_small_steps_is_equal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small(tmp_path / "c")
     monkeypatch.setattr(view_module, "EVENTS_PER_STEP", 2)
     view = CrawlView(tmp_path / "c")
@@ -114,7 +114,7 @@ def test_pages_have_state_after_revisits(tmp_path: Path) -> None:
         assert [collection.fate(page.node) for page in view.pages()] == [page.fate for page in view.pages()]
 
 
-def test_address_lookups_hold_the_lock(tmp_path: Path) -> None:
+def test_url_lookups_hold_the_lock(tmp_path: Path) -> None:
     small(tmp_path / "c")
     view = CrawlView(tmp_path / "c")
     view.catch_up()
@@ -141,7 +141,7 @@ def test_address_lookups_hold_the_lock(tmp_path: Path) -> None:
     assert view.first_link_event(A) < 0 <= view.first_link_event(B)
 
 
-def test_origin_kinds(tmp_path: Path) -> None:
+def test_origin_of_every_kind(tmp_path: Path) -> None:
     small(tmp_path / "c")
     view = CrawlView(tmp_path / "c")
     view.catch_up()

@@ -16,7 +16,7 @@ def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def mixed(tmp_path: Path) -> Path:
-    """Write a crawl in several files: relevant and other pages, robots.txt, a redirect, a failure, a compressed page."""
+    """Write a crawl in several files: relevant and other pages, robots.txt, a redirect, a failure, a compressed one."""
     with crawled(tmp_path / "crawl", rotate=4_000) as crawl:
         crawl.other("http://a.test/robots.txt", "robots", body=b"User-agent: *\nAllow: /\n")
         for i in range(30):

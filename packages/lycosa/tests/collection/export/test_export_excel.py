@@ -1,4 +1,4 @@
-"""Tests of CSV for Excel."""
+"""Tests of the CSV format for Excel."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_export_csv_for_excel(crawl: Path, tmp_path: Path) -> None:
+def test_csv_for_excel_has_byte_order_mark(crawl: Path, tmp_path: Path) -> None:
     export(crawl, tmp_path / "reefs.csv", excel=True)
     content = (tmp_path / "reefs.csv").read_bytes()
     assert content.startswith(b"\xef\xbb\xbfurl,title,")

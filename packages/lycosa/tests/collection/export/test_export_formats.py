@@ -47,7 +47,7 @@ def test_default_selection_is_relevant_pages(reefs: Path) -> None:
     ("name", "scope"),
     [("t.jsonl", {}), ("t.jsonl.gz", EVERYTHING), ("t.csv", COPIES), ("t.csv.gz", EVERYTHING), ("t.parquet", {})],
 )
-def test_tables_in_pandas(reefs: Path, tmp_path: Path, name: str, scope: dict[str, bool]) -> None:
+def test_tables_read_by_pandas(reefs: Path, tmp_path: Path, name: str, scope: dict[str, bool]) -> None:
     done = export(reefs, tmp_path / name, **scope)
     if "jsonl" in name:
         table = pandas.read_json(tmp_path / name, lines=True, precise_float=True, dtype=TEXT)
@@ -71,7 +71,7 @@ def test_tables_in_pandas(reefs: Path, tmp_path: Path, name: str, scope: dict[st
     assert {"text/html", "text/html; charset=utf-8"} >= set(table["content_type"])
 
 
-def test_tables_agree(reefs: Path, tmp_path: Path) -> None:
+def test_tables_of_all_formats_agree(reefs: Path, tmp_path: Path) -> None:
     for name in ("t.jsonl", "t.csv", "t.parquet"):
         export(reefs, tmp_path / name)
     lines = pandas.read_json(tmp_path / "t.jsonl", lines=True, precise_float=True, dtype=TEXT)
@@ -79,7 +79,7 @@ def test_tables_agree(reefs: Path, tmp_path: Path) -> None:
     parquet = pandas.read_parquet(tmp_path / "t.parquet")
     assert str(parquet["fetched"].dtype).startswith("datetime64[")
     assert parquet["fetched"].dt.tz is not None
-    lines["modified"] = lines["modified"].astype(object).where(lines["modified"].notna(), "")  # a date to pandas
+    lines["modified"] = lines["modified"].astype(object).where(lines["modified"].notna(), "")  # a date in pandas
     commas["pages"] = pandas.to_numeric(commas["pages"])
     for table in (lines, commas):
         for name in ("fetched", "changed"):
@@ -108,7 +108,7 @@ def test_depth_and_parent_equal_crawl_table(reefs: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("scope", [{}, COPIES])
-def test_warc_in_warcio(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> None:
+def test_warc_read_by_warcio(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> None:
     done = export(reefs, tmp_path / "p.warc.gz", **scope)
     pages = expected(reefs, **scope)
     found: dict[str, list[str]] = {"answer": [], "request": []}
@@ -151,6 +151,6 @@ def test_markdown_contains_all_distinct_pages(reefs: Path, tmp_path: Path) -> No
     assert all(any(f"<{node}>" in page for node in nodes) for page in pages)
 
 
-def test_all_formats_are_tested() -> None:
+def test_formats_are_all_tested() -> None:
     others = {"records"}  # tested in test_text_records.py
     assert {"jsonl", "csv", "parquet", "warc", "wacz", "text", "markdown"} == set(FORMATS) - others

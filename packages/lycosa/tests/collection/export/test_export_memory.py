@@ -23,7 +23,7 @@ SLACK = 100_000
 
 @pytest.fixture(scope="module")
 def crawl_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
-    """Return a function that makes a crawl of that many pages of 8,000 characters, cached."""
+    """Return a function that writes a crawl of that many pages of 8,000 characters, cached."""
     path = tmp_path_factory.mktemp("memory")
     return cache(lambda pages: many(path / str(pages), pages, 1_000))
 
@@ -48,9 +48,9 @@ def peak(crawl: Path, out: Path) -> int:
     [
         ("t.jsonl", 30),
         ("t.csv", 30),
-        ("t.parquet", 100),  # statistics of each row group of 40,000 characters (8 million outside of this test)
+        ("t.parquet", 100),  # statistics of each row group of 40,000 characters (8 million in production)
         ("t.warc.gz", 0),
-        ("t.wacz", 400),  # the lines of its index
+        ("t.wacz", 400),  # lines of the index
         ("t.txt", 40),
     ],
 )
@@ -61,10 +61,10 @@ def test_export_memory_does_not_grow(
     name: str,
     a_page: int,
 ) -> None:
-    # small enough that both crawls fill them
+    # Both crawls fill several row groups of this size.
     monkeypatch.setattr(tables, "ROW_GROUP_CHARACTERS", 40_000)
     monkeypatch.setattr(wacz, "LINES_PER_BLOCK", 64)
     small, large = crawl_of(PAGES), crawl_of(10 * PAGES)
-    export(small, tmp_path / name)  # warm up modules and caches
+    export(small, tmp_path / name)  # load modules and fill caches
     growth = peak(large, tmp_path / name) - peak(small, tmp_path / name)
     assert growth < a_page * 9 * PAGES + SLACK

@@ -25,7 +25,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def disk_of(size: int) -> Iterator[None]:
-    """Limit the size of files, which acts like a full disk. SQLite needs 32 kB of it to read the log."""
+    """Limit the size of files, which acts like a full disk. SQLite needs 32 kB to read the log."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -35,7 +35,7 @@ def disk_of(size: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("name", "old"), [*((name, True) for name in NAMES), ("t.jsonl", False)])
-def test_export_to_full_disk(crawl: Path, tmp_path: Path, name: str, old: bool) -> None:
+def test_export_to_full_disk_keeps_old_file(crawl: Path, tmp_path: Path, name: str, old: bool) -> None:
     if old:
         (tmp_path / name).write_text("before")
     with disk_of(40_000), pytest.raises(StoreError, match=rf"cannot write .*{name}: File too large.*--out"):
@@ -47,7 +47,7 @@ def test_export_to_full_disk(crawl: Path, tmp_path: Path, name: str, old: bool) 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_export_interrupted(crawl: Path, tmp_path: Path, name: str) -> None:
+def test_export_interrupted_keeps_old_file(crawl: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("before")
 
     def interrupt(what: str, done: int, total: int) -> None:
@@ -59,7 +59,7 @@ def test_export_interrupted(crawl: Path, tmp_path: Path, name: str) -> None:
     assert ["before"] == [path.read_text() for path in tmp_path.iterdir()]
 
 
-def test_export_locks_its_part(crawl: Path, tmp_path: Path) -> None:
+def test_export_locks_its_temporary_file(crawl: Path, tmp_path: Path) -> None:
     part = tmp_path / "t.jsonl.part"
     part.write_text("left behind " * 100_000)
     with open(part, "rb") as held:
@@ -103,7 +103,7 @@ def test_export_rejects_bad_targets(crawl: Path, tmp_path: Path, out: str, form:
     assert ["folder"] == [path.name for path in tmp_path.iterdir()]
 
 
-def test_export_missing_directory(crawl: Path, tmp_path: Path) -> None:
+def test_export_creates_missing_directory(crawl: Path, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"cannot write .*No such file or directory"):
         export(crawl, tmp_path / "nowhere/t.csv")
     assert not list(tmp_path.iterdir())
@@ -121,7 +121,7 @@ def test_export_missing_directory(crawl: Path, tmp_path: Path) -> None:
         ("text", "a.corpus", "text"),
     ],
 )
-def test_choose_format(form: str, out: str, expected: str) -> None:
+def test_choose_format_by_name(form: str, out: str, expected: str) -> None:
     assert expected == choose_format(form, out).name
 
 
@@ -155,7 +155,7 @@ def test_export_while_crawl_is_running(tmp_path: Path, name: str) -> None:
         running.close()
 
 
-def test_export_without_crawl(tmp_path: Path) -> None:
+def test_export_without_crawl_raises(tmp_path: Path) -> None:
     with raises_input_error("not-a-crawl"):
         export(tmp_path, tmp_path / "t.csv")
     with crawled(tmp_path / "crawl"):

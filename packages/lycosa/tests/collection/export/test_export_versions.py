@@ -24,8 +24,8 @@ LONG = " ".join(f"coral{n}" for n in range(80))
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Path:
-    """Write a crawl: A changes twice, the second time to the content of B; B is revisited and vanishes; C is not
-    relevant.
+    """Write a crawl in which A changes twice (finally to the content of B), B is revisited and vanishes, C is
+    irrelevant.
     """
     path = tmp_path / "crawl"
     with revisited(path) as made:
@@ -54,9 +54,9 @@ def test_tables_have_current_versions(crawl: Path) -> None:
     assert {A, B, D} == set(rows)
     assert "newt" in str(rows[A]["text"])
     columns = {url: [row[name] for name in ("version", "versions", "changed", "standing")] for url, row in rows.items()}
-    assert [3, 3, "2026-01-03T00:00:00.000Z", "stands"] == columns[A]  # day 2; the last change was cosmetic
+    assert [3, 3, "2026-01-03T00:00:00.000Z", "stands"] == columns[A]  # day 2, as the last change was cosmetic
     assert [1, 1, None, "vanished"] == columns[B]
-    assert [A, f"to {D}"] == [rows[D]["parent"], rows[D]["anchor"]]  # parent on its second version
+    assert [A, f"to {D}"] == [rows[D]["parent"], rows[D]["anchor"]]  # the parent linked to it in its second version
 
 
 def test_tables_with_all_versions(crawl: Path, tmp_path: Path) -> None:
@@ -155,5 +155,5 @@ def test_wacz_lists_all_versions(crawl: Path, tmp_path: Path) -> None:
         pages = [json.loads(row) for row in package.read("pages/pages.jsonl").splitlines()[1:]]
         assert ["First", "B", "Second", "D", "B"] == [page["title"] for page in pages]
         index = gzip.decompress(package.read("indexes/index.cdx.gz")).decode().splitlines()
-    assert 6 == len(index)  # 5 versions, and the revisit of B that returned the same bytes
+    assert 6 == len(index)  # 5 versions, and a revisit of B with the same bytes
     assert not any('"status": "304"' in row for row in index)

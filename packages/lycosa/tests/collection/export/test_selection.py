@@ -18,14 +18,14 @@ def crawl(tmp_path: Path) -> Path:
     return tmp_path / "crawl"
 
 
-def test_selection_totals(crawl: Path) -> None:
+def test_selection_counts_and_filters(crawl: Path) -> None:
     with CrawlDirectory(crawl) as collection:
         assert (2, 2) == ((chosen := Selection(collection)).total, chosen.archived)
         assert 3 == Selection(collection, everything=True).total
         assert ["http://a.test/1"] == Selection(collection, everything=True, only="http://a.test/1").names()
 
 
-def test_selection_holds_selected_events_only(crawl: Path) -> None:
+def test_selection_contains_selected_events_only(crawl: Path) -> None:
     with CrawlDirectory(crawl) as collection:
         selection = Selection(collection)
         selected = [seq for seq, _ in selection.pages()]

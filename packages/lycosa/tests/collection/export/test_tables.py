@@ -50,7 +50,7 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         return list(csvlib.DictReader(file, strict=True))
 
 
-def test_tables_return_hostile_text(hostile: Path, tmp_path: Path) -> None:
+def test_tables_preserve_hostile_text(hostile: Path, tmp_path: Path) -> None:
     for name in ("t.jsonl", "t.csv", "t.parquet"):
         assert len(HOSTILE) == export(hostile, tmp_path / name).pages
     titles = pandas.read_parquet(tmp_path / "t.parquet")["title"].tolist()
@@ -165,7 +165,7 @@ def test_tables_exclude_copies_by_default(tmp_path: Path) -> None:
     assert {(False, False): "a", (False, True): "ab", (True, False): "ac", (True, True): "abcd"} == found
 
 
-def test_tables_of_unreadable_bodies(tmp_path: Path) -> None:
+def test_tables_of_unreadable_bodies_have_no_text(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl") as crawl:
         image = crawl.page("http://a.test/1", b"\x89PNG", headers=[(b"Content-Type", b"image/png")])
         broken = replace(image, node="http://a.test/2")
@@ -175,7 +175,7 @@ def test_tables_of_unreadable_bodies(tmp_path: Path) -> None:
     assert ["", ""] == [json.loads(line)["text"] for line in out.getvalue().splitlines()]
 
 
-def test_tables_without_archive(tmp_path: Path) -> None:
+def test_tables_without_archive_have_no_text(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl", archive=False) as crawl:
         crawl.page("http://a.test/", html("A", prose(1)))
     for name in ("t.jsonl", "t.csv", "t.parquet"):
@@ -224,7 +224,7 @@ def test_tables_of_other_spaces(tmp_path: Path) -> None:
     assert [("notes/a", ""), ("b", "notes/a")] == [(row["url"], row["parent"]) for row in read_rows(tmp_path / "t.csv")]
 
 
-def test_parent_is_first_and_depth_is_least(tmp_path: Path) -> None:
+def test_parent_is_first_and_depth_is_smallest(tmp_path: Path) -> None:
     def linked(crawl: SyntheticCrawl, node: str, *targets: str) -> None:
         crawl.page(node, links=[(target, f"{node} to {target}", 0.0) for target in targets])
 

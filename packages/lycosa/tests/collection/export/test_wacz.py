@@ -76,7 +76,7 @@ def test_wacz_validates(mixed: Path, reefs: Path, tmp_path: Path, monkeypatch: p
     with zipfile.ZipFile(tmp_path / "mixed.wacz") as whole, zipfile.ZipFile(tmp_path / "changed.wacz", "w") as changed:
         for name in whole.namelist():
             changed.writestr(name, whole.read(name).replace(b'"title": "Page', b'"title": "Pane'))
-    # written to a stream, as by the server
+    # The other file is written to a stream, as by the server.
     with open(tmp_path / "sent.wacz", "wb") as file, CrawlDirectory(mixed) as collection:
         piped(lambda out: wacz.write(Selection(collection, versions=True), out), file)
     names = ["mixed.wacz", "reefs.wacz", "all.wacz", "empty.wacz", "large.wacz", "sent.wacz", "changed.wacz"]
@@ -103,7 +103,7 @@ def test_wacz_index_locates_every_page(reefs: Path, tmp_path: Path) -> None:
 
 
 def test_wacz_index_equals_cdxj_indexer(mixed: Path, tmp_path: Path) -> None:
-    with crawled(tmp_path / "more") as crawl:  # with a revisit
+    with crawled(tmp_path / "more") as crawl:  # contains a revisit
         crawl.page("http://a.test/1", "<p>" + prose(1))
         crawl.page("http://a.test/2", "<p>" + prose(1))
     for crawl in (mixed, tmp_path / "more"):
@@ -166,7 +166,7 @@ def test_wacz_stores_compressed_files(mixed: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limit", [zipfile.ZIP64_LIMIT, 5_000])
-def test_wacz_large_entries(mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+def test_wacz_large_entries_use_zip64(mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     monkeypatch.setattr(zipfile, "ZIP64_LIMIT", limit)
     export(mixed, tmp_path / "p.wacz")
     monkeypatch.undo()

@@ -113,7 +113,7 @@ def test_warc_revisit_of_robots_becomes_response(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["p.warc.gz", "p.wacz", "p.txt"])
-def test_export_without_archive(tmp_path: Path, name: str) -> None:
+def test_export_without_archive_raises(tmp_path: Path, name: str) -> None:
     with crawled(tmp_path / "crawl", archive=False) as crawl:
         crawl.page("http://a.test/")
     with raises_input_error("no-archive", match="choose jsonl, csv or parquet"):
@@ -134,7 +134,7 @@ def test_export_counts_pages_missing_in_archive(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "damage"), [("p.warc.gz", "cut"), ("p.warc.gz", "overwritten"), ("p.wacz", "missing"), ("p.jsonl", "cut")]
 )
-def test_export_of_damaged_archive(tmp_path: Path, name: str, damage: str) -> None:
+def test_export_of_damaged_archive_raises(tmp_path: Path, name: str, damage: str) -> None:
     many(tmp_path / "crawl", 20)
     (tmp_path / name).write_text("before")
     file = min((tmp_path / "crawl" / "archive").glob("*.warc.gz"))

@@ -1,4 +1,4 @@
-"""Tests of page cards and paths."""
+"""Tests of page cards and their paths."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from synthetic_report import page, redirect, write
 
 @contextmanager
 def cards_of(path: Path, *events: Event) -> Iterator[tuple[Cards, dict[str, int]]]:
-    """Yield the cards of a log, and vertices by name."""
+    """Return the cards of a log, and a mapping from names to vertices."""
     with CrawlDirectory(write(path / "crawl", events)) as collection:
         view = collection.view()
         yield Cards(collection, view.breadth_first()[1]), {node: vertex for vertex, node in enumerate(view.nodes)}
@@ -29,7 +29,7 @@ def why(card: Card) -> tuple[object, ...]:
     return card.origin, card.parent, card.anchor, card.redirected
 
 
-def test_card_origins(tmp_path: Path) -> None:
+def test_card_shows_origin(tmp_path: Path) -> None:
     sitemap = Visit("map", "sitemap", "ok", 0, links=Links.to("m"))
     with cards_of(
         tmp_path,
@@ -116,11 +116,11 @@ def test_tree_shortens_long_paths(tmp_path: Path) -> None:
         (Options(judge="my:Judge", topic="a b"), []),
     ],
 )
-def test_topic_highlights(options: Options, found: list[str]) -> None:
+def test_topic_words_are_highlighted(options: Options, found: list[str]) -> None:
     assert found == [word for mark in topic_highlights(options, ["kelp", ""]) for word in mark.words]
 
 
-def test_pattern_highlights() -> None:
+def test_pattern_matches_are_highlighted() -> None:
     assert [("bleached", "coral")] == [
         mark.words for mark in pattern_highlights("bleach(ed)? coral", "Bleached coral here")
     ]

@@ -1,4 +1,4 @@
-"""Tests of the chart data."""
+"""Tests of chart data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_harvest_chart_counts_relevant_pages() -> None:
     assert (1, 1, 0) == found.quarter
 
 
-def test_harvest_chart_half() -> None:
+def test_harvest_chart_marks_half_of_relevant_pages() -> None:
     found = harvest_chart(flags("xx--x-"), flags("---xxx"))
     assert found is not None
     assert (2, 5) == (found.half, found.half_breadth)
@@ -46,7 +46,7 @@ def test_harvest_chart_is_sampled() -> None:
     assert (1_000_003, 1_000_003) == (crawl.x[-1], crawl.y[-1])
 
 
-def test_harvest_chart_without_pages() -> None:
+def test_harvest_chart_without_pages_is_empty() -> None:
     assert harvest_chart(flags(""), flags("")) is None
     flat = harvest_chart(flags("--"), flags("--"))
     assert flat is not None
@@ -58,7 +58,7 @@ def test_relevance_histogram_has_edge_at_threshold(threshold: float) -> None:
     relevances = np.array([0.0, 0.02, threshold / 2, threshold, 0.3, 0.3, 0.61, 0.99], np.float64)
     found = relevance_histogram(relevances, np.zeros(len(relevances), np.bool_), threshold)
     assert found is not None
-    if threshold != 1e-9:  # too small to have a bin edge of its own
+    if threshold != 1e-9:  # too small for a bin edge of its own
         assert int(((relevances >= threshold) & (relevances > 0)).sum()) == counts(found, "relevant").sum()
     assert int((relevances > 0).sum()) == counts(found, "").sum()
     assert len(found.curves[0].y) <= 2 * BINS
@@ -71,7 +71,7 @@ def test_relevance_histogram_counts_copies() -> None:
     assert (3, 1) == (counts(found, "").sum(), counts(found, "copies").sum())
 
 
-def test_relevance_histogram_without_relevances() -> None:
+def test_relevance_histogram_without_relevances_is_empty() -> None:
     assert relevance_histogram(np.zeros(3, np.float64), flags("---"), 0.1) is None
     found = relevance_histogram(np.array([-1.0, 0.5], np.float64), flags("--"), 0.1)
     assert found is not None
@@ -88,6 +88,6 @@ def test_pages_over_time_skips_gaps_between_runs() -> None:
     assert [2, BINS - 1] == np.flatnonzero(counts(found, "relevant")).tolist()
 
 
-def test_pages_over_time_without_times() -> None:
+def test_pages_over_time_without_times_is_empty() -> None:
     assert pages_over_time(np.zeros(3), flags("---"), []) is None
     assert pages_over_time(np.zeros(3), flags("---"), [(5.0, 9.0)]) is None

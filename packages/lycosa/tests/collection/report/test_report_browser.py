@@ -52,7 +52,7 @@ def browser(reports: dict[str, Path]) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("name", "scheme"), [("web", "light"), ("long", "dark"), ("empty", "light")])
-def test_report_on_phone_and_desktop(browser: Any, reports: dict[str, Path], name: str, scheme: str) -> None:
+def test_report_fits_phone_and_desktop(browser: Any, reports: dict[str, Path], name: str, scheme: str) -> None:
     page = browsing.file_page(browser, color_scheme=scheme, offline=True)
     complaints: list[str] = []
     requested: list[str] = []
@@ -74,7 +74,7 @@ def test_report_on_phone_and_desktop(browser: Any, reports: dict[str, Path], nam
     page.close()
 
 
-def test_figure_shows_one_width(browser: Any, reports: dict[str, Path]) -> None:
+def test_figure_is_drawn_for_one_width(browser: Any, reports: dict[str, Path]) -> None:
     page = browsing.file_page(browser, viewport={"width": 1280, "height": 900})
     page.goto(reports["web"].as_uri())
     drawing = page.locator("#harvest .drawing")
@@ -87,7 +87,7 @@ def test_figure_shows_one_width(browser: Any, reports: dict[str, Path]) -> None:
     page.close()
 
 
-def test_report_without_scripts(browser: Any, reports: dict[str, Path]) -> None:
+def test_report_is_readable_without_scripts(browser: Any, reports: dict[str, Path]) -> None:
     page = browsing.file_page(browser, java_script_enabled=False)
     page.goto(reports["web"].as_uri())
     assert 0 == page.locator("button:visible").count()
@@ -107,7 +107,7 @@ def test_link_to_page_opens_list(browser: Any, reports: dict[str, Path]) -> None
     page.close()
 
 
-def test_report_prints_light(browser: Any, reports: dict[str, Path]) -> None:
+def test_report_prints_in_light_colours(browser: Any, reports: dict[str, Path]) -> None:
     page = browsing.file_page(browser, color_scheme="dark")
     page.goto(reports["web"].as_uri())
     page.emulate_media(media="print", color_scheme="dark")

@@ -51,7 +51,7 @@ def test_report_out_replaces_file(crawl: Path, tmp_path: Path, monkeypatch: pyte
     ("out", "complaint"),
     [("missing/report.html", "choose another file with --out"), (".", "is a directory: give a file with --out")],
 )
-def test_report_unwritable_target(
+def test_report_unwritable_target_raises(
     crawl: Path, tmp_path: Path, out: str, complaint: str,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
@@ -62,7 +62,7 @@ def test_report_unwritable_target(
     assert 1 == error.count("\n")
 
 
-def test_report_without_crawl(
+def test_report_without_crawl_raises(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert 2 == run(monkeypatch, str(tmp_path))

@@ -40,7 +40,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFigures:
         return gather(collection)
 
 
-def test_freshness_figures(report: ReportFigures) -> None:
+def test_report_has_freshness_figures(report: ReportFigures) -> None:
     fresh = report.freshness
     assert fresh is not None
     assert (8, EPOCH + 10 * DAY, 2) == (fresh.revisits, fresh.last, fresh.changed)
@@ -67,12 +67,12 @@ def test_revisits_do_not_count_as_pages(report: ReportFigures) -> None:
     assert [1, 2, 3, 4] == [card.number for card in report.cards]
 
 
-def test_card_parent_on_new_version(report: ReportFigures) -> None:
+def test_card_parent_may_be_later_version(report: ReportFigures) -> None:
     card = report.cards[3]
     assert (D, "link", A, 1) == (card.node, card.origin, card.parent, card.parent_number)
 
 
-def test_best_pages_have_current_state(report: ReportFigures) -> None:
+def test_best_pages_show_current_state(report: ReportFigures) -> None:
     assert {
         A: ("changed", EPOCH + 10 * DAY),
         B: ("vanished", EPOCH + 6 * DAY),
@@ -108,7 +108,7 @@ def test_report_shows_changes(report: ReportFigures) -> None:
     assert "<b>A</b>" not in page
 
 
-def test_report_without_revisits(tmp_path: Path) -> None:
+def test_report_without_revisits_has_no_freshness(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", "Corals."))
     with CrawlDirectory(tmp_path / "crawl") as collection:
@@ -117,7 +117,7 @@ def test_report_without_revisits(tmp_path: Path) -> None:
     assert "What has changed" not in render(report)
 
 
-def test_changes_over_time_stacks() -> None:
+def test_changes_over_time_are_stacked_by_kind() -> None:
     times = np.array([0.0, 0.0, 0.0, 40 * DAY])
     chart = figures.changes_over_time(times, np.array([0, 3, 3, 1]), ["a", "b", "none", "c"], 0.0, 40 * DAY)
     assert chart is not None

@@ -21,7 +21,7 @@ def report_of(path: Path, *events: Event, **options: object) -> ReportFigures:
         return gather(collection)
 
 
-def test_gather_headline(tmp_path: Path) -> None:
+def test_gather_headline_numbers(tmp_path: Path) -> None:
     report = report_of(
         tmp_path,
         Setting("threshold", 0.5, 100.0),
@@ -119,7 +119,7 @@ def test_report_without_archive(tmp_path: Path) -> None:
     assert "nothing was archived" in render(report)
 
 
-def test_report_of_missing_archive(tmp_path: Path) -> None:
+def test_report_with_missing_archive_files(tmp_path: Path) -> None:
     visit = page(f"{A}/", 0.9)
     visit.place.file, visit.place.length = "lycosa-00001.warc.gz", 100
     assert [] == report_of(tmp_path, Seed(f"{A}/"), visit).best[0].excerpt
@@ -141,7 +141,7 @@ def test_report_of_running_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert [f"lycosa show {path}"] == [command for command, _ in report.steps[:1]]
 
 
-def test_report_held_links(tmp_path: Path) -> None:
+def test_report_counts_held_links(tmp_path: Path) -> None:
     held = [Held("calendar", "whats-on.test/events", 1204, 8, f"{A}/2031/")]
     end = {"reason": "page budget spent", "held": 1300, "groups": [asdict(group) for group in held]}
     report = report_of(tmp_path, page(f"{A}/"), Setting("end", end, 9.0), budget=10)
@@ -178,7 +178,7 @@ def test_gather_most_copied_pages(tmp_path: Path) -> None:
     ]
 
 
-def test_gather_changed_options(tmp_path: Path) -> None:
+def test_gather_lists_changed_options(tmp_path: Path) -> None:
     report = report_of(tmp_path, page(f"{A}/"), delay=2.5, per_host=3, hosts=["a.test", "b.test"])
     totals = {flag: value for flag, value, _ in report.options}
     assert {

@@ -1,4 +1,4 @@
-"""Tests of the report's HTML: valid, self-contained and safe."""
+"""Tests that the report's HTML is valid, self-contained and safe."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STYLE = (Path(report_module.__file__).parent / "templates" / "style.css").read_t
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFigures:
     """Return a report in which all untrusted text is hostile."""
-    evil_node = f"{A}/{EVIL}".replace("\ud800", "")  # a log does not accept lone surrogates in names
+    evil_node = f"{A}/{EVIL}".replace("\ud800", "")  # a log rejects lone surrogates in names
     links = Links.to(evil_node, "javascript:alert(3)", f"{B}/", anchors=[EVIL, EVIL, EVIL])
     events = [
         Setting("threshold", 0.1, 1_700_000_000.0),
@@ -66,7 +66,7 @@ def test_html_is_valid(tree: turbohtml.Document) -> None:
     assert 1 == len(tree.select("h1"))
 
 
-def test_html_loads_nothing(tree: turbohtml.Document, text: str) -> None:
+def test_html_loads_no_resources(tree: turbohtml.Document, text: str) -> None:
     for element in tree.select("*"):
         for name, value in element.attrs.items():
             value = str(value)
@@ -114,7 +114,7 @@ def test_html_links_web_urls_only(tree: turbohtml.Document) -> None:
     assert "" == href("http://a.test/\u202egnp.exe")
 
 
-def test_css_contrast() -> None:
+def test_css_has_sufficient_contrast() -> None:
     blocks = [
         dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
         for block in re.findall(r"{([^{}]*--paper:[^{}]*)}", STYLE)
@@ -144,12 +144,12 @@ def contrast(a: str, b: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_css_prints_light() -> None:
+def test_css_prints_light_colours() -> None:
     assert not re.search(r"^@media \(prefers-color-scheme: dark\)", STYLE, re.MULTILINE)
     assert "@media print" in STYLE
 
 
-def test_html_singular(report: ReportFigures) -> None:
+def test_html_uses_singular_for_one(report: ReportFigures) -> None:
     one = replace(report, pages=1, estimate=Estimate(1, 1, 1, 1), requests=1)
     single = " ".join(re.sub("<title>.*?</title>", "", render(one), flags=re.DOTALL).split())
     assert "fetched 1 page from" in single
