@@ -28,7 +28,7 @@ TEXTS = {
 
 
 class Pages(Space):
-    """Chain of pages."""
+    """Space of pages in a chain."""
 
     def __init__(self, texts: Mapping[str, str], foreign: str = "") -> None:
         self.texts, self.foreign = texts, foreign
@@ -162,7 +162,7 @@ def test_labels_are_learned_during_run() -> None:
     assert vars(made.judge) == vars(again.judge)
 
 
-def test_unrecorded_labels_are_in_no_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_snapshots_exclude_unrecorded_labels(monkeypatch: pytest.MonkeyPatch) -> None:
     made = engine(MemoryLog())
 
     def full(event: object) -> None:
@@ -179,7 +179,7 @@ def test_update_due_at_kill_is_made_in_next_run() -> None:
     whole = MemoryLog()
     crawled(engine(whole))
     killed = MemoryLog()
-    for event in whole.events[:5]:  # the seed and the four pages of the first update
+    for event in whole.events[:5]:  # the seed, and the four pages of the first update
         killed.append(event)
     made = engine(killed)
     made.replay(list(killed))

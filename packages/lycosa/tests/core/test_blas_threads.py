@@ -16,7 +16,7 @@ from lycosa.spaces.graph import GraphSpace
 
 @pytest.fixture
 def count(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], set[int]]]:
-    """Pretend that BLAS has two threads; return a list with their current number."""
+    """Give BLAS two threads; return a function that returns their current numbers."""
     for name in threads._VARIABLES:
         monkeypatch.delenv(name, raising=False)
     with threadpool_limits(2, "blas"):

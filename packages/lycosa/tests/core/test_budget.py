@@ -27,7 +27,7 @@ def test_pace_allows_bursts() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.5, 2.5, 90.0, 7200.0])
-def test_pace_holds_in_the_long_run(rate: float) -> None:
+def test_pace_holds_over_long_runs(rate: float) -> None:
     pace = Pace(rate, burst=600)
     spare = max(600.0, 3600 / rate) * rate / 3600
     assert rate * 10 <= len(sent(pace, 1e6, 36_000.0)) <= rate * 10 + spare

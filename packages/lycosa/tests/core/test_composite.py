@@ -31,7 +31,7 @@ from lycosa.testweb.simulation import clock, run_virtual
 
 
 class FixedPriorities:
-    """Estimator with priorities given by the test."""
+    """Estimator whose priorities are given by the test."""
 
     def __init__(self, priorities: Iterable[float], *, sweeping: bool = False) -> None:
         self.priorities = np.array(list(priorities))
@@ -72,7 +72,7 @@ def drawn(made: Strategy, frontier: Frontier, picks: int = 2000) -> Counter[int]
 BOTH = pytest.mark.parametrize("sweeping", [False, True])
 
 
-def test_frontier_kind_by_estimator() -> None:
+def test_frontier_class_depends_on_estimator() -> None:
     kinds = []
     for guide in (BreadthFirst(), FixedPriorities([], sweeping=True), Regression("fl"), Regression("sl")):
         made = Greedy(guide).frontier(Table(), lambda host_key: (0.0, ""))
@@ -81,7 +81,7 @@ def test_frontier_kind_by_estimator() -> None:
 
 
 @BOTH
-def test_random_ties(sweeping: bool) -> None:
+def test_random_ties_are_reproducible(sweeping: bool) -> None:
     orders = []
     for seed in (1, 2, 1):
         made, frontier = ranked([0.5] * 9 + [0.9], sweeping, ties="random", seed=seed)
@@ -114,7 +114,7 @@ def test_altered_candidates_are_available_rows(sweeping: bool) -> None:
 
 
 @BOTH
-def test_altered_held_rows_if_no_free_one_is_left(sweeping: bool) -> None:
+def test_altered_falls_back_to_held_rows(sweeping: bool) -> None:
     made, frontier = ranked([0.9, 0.6, 0.1], sweeping, q=0.0, zeta=0.5)
     frontier.hold(np.array([0, 1, 2], np.int32), np.array([HELD] * 3, np.uint8))
     assert {0, 1} == set(drawn(made, frontier, 200))
@@ -180,7 +180,7 @@ def test_batched_new_rows_join_at_end(batch: int, order: str, sweeping: bool) ->
 
 
 @pytest.mark.paper("gouriten-batch")
-def test_batched_dry_random_draws_new_rows() -> None:
+def test_batched_dry_random_picks_new_rows() -> None:
     orders = {
         "".join(run(engine(GRAPH, steer(BestFirst(0.0, 1.0), seed=seed, batch=99, dry="random"), concurrency=1)))
         for seed in range(30)
@@ -210,8 +210,10 @@ def test_batched_dry_random_refuses_regression() -> None:
 
 @BOTH
 def test_batched_first_batch_follows_all_seeds(sweeping: bool) -> None:
-    """Three seeds and batches of two: the third seed's link (.95) comes first, as in algorithm 1 of the paper. If seeds
-    were pages of a batch, the third would begin the second batch, and r, s would come before t.
+    """The links of a batch join after the batch, but those of all seeds join before the first batch, as in algorithm 1.
+
+    With three seeds and batches of two, the third seed's link (.95) comes first. If seeds were part of a batch, the
+    third would begin the second batch, and r and s would come before t.
     """
     link_relevances = {("a", "r"): 0.9, ("b", "s"): 0.5, ("c", "t"): 0.95, ("t", "u"): 1.0}
     space = GraphSpace({"a": ["r"], "b": ["s"], "c": ["t"], "t": ["u"]}, alpha=link_relevances)
@@ -241,7 +243,7 @@ def test_batched_ends_when_host_budgets_are_spent() -> None:
     assert (["a1", "a2", "b1", "b2"], HOSTS_SPENT) == (run(made), made.ending)
 
 
-def test_batched_does_not_wait_beyond_patience() -> None:
+def test_batched_waits_within_patience_only() -> None:
     class Hosts(GraphSpace):
         def host_key(self, node: str) -> str:
             return node[0]
@@ -302,7 +304,7 @@ def test_batch_size_of_estimator() -> None:
 
 
 class Shuffled(GraphSpace):
-    """Random graph with responses out of order and some failures."""
+    """Random graph with some failures, whose pages arrive in another order than requested."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -347,7 +349,7 @@ def to_come(made: Engine) -> list[tuple[int, float]]:
 
 
 @pytest.mark.paper("gouriten-get-next-nodes")
-def test_batched_and_altered_combine() -> None:
+def test_batched_and_altered_can_be_combined() -> None:
     made = strategy("breadth-first,batch=3,q=.5,zeta=.2,ties=random", seed=4)
     assert isinstance(made, Batched)
     assert isinstance(made.greedy, Altered)
@@ -361,7 +363,7 @@ def test_batched_and_altered_combine() -> None:
 
 
 @pytest.mark.parametrize("bad", ["batch=0", "batch=-3", "q=1.5", "q=-.1", "zeta=2", "zeta=-1", "ties=last"])
-def test_steer_refuses_bad_values(bad: str) -> None:
+def test_steer_rejects_invalid_values(bad: str) -> None:
     with pytest.raises(InputError, match="must be"):
         strategy(f"breadth-first,{bad}")
 

@@ -1,4 +1,4 @@
-"""Tests of several rankings over one table."""
+"""Tests of several frontiers with their own rankings over one table."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_held_wait_for_free_rows_of_other_arms() -> None:
     assert "c1" == take(made, 1)
 
 
-def test_next_ready_of_asked_arms_only() -> None:
+def test_next_ready_of_given_arms_only() -> None:
     hosts = Hosts(a=5.0, b=0.0)
     made = frontiers("a1 b1 b2", [0.9, 0.5, 0.4], [0.1, 0.9, 0.8], hosts=hosts)
     assert "b1" == take(made, 0), "arm 0 saw that lane a waits until 5"
@@ -77,7 +77,7 @@ def test_next_ready_of_asked_arms_only() -> None:
     assert 100.0 == made.next_ready()
 
 
-def test_first_asks_all_arms() -> None:
+def test_first_searches_all_arms() -> None:
     hosts = Hosts(a=7.0, b=9.0)
     made = frontiers("a1 b1", [0.9, 0.5], [0.1, 0.9], hosts=hosts)
     assert (1, -1) == made.first([0, 1], now=0.0)

@@ -1,4 +1,4 @@
-"""Tests of discounting hosts that have given pages."""
+"""Tests of `spread`, which discounts hosts with many pages."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_spread_refuses_unsuitable_strategies(name: str, expected: str) -> None:
         strategy(name)
 
 
-def test_spread_option_by_name_or_estimator() -> None:
+def test_spread_accepts_name_or_estimator() -> None:
     options = Options(topic="coral", seeds=["http://a.test/"], spread=0.25, strategy="best-first")
     assert "best-first,spread=0.25" == getattr(CrawlRequest(options).make_strategy(), "name", "")
     named = replace(options, strategy="best-first,spread=1")

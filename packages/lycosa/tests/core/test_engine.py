@@ -60,7 +60,7 @@ def nodes(visits: Iterable[Visit]) -> list[str]:
 
 
 class Scripted(Space):
-    """Space with scripted pages; `slow` nodes take that many seconds."""
+    """Space with scripted pages; nodes in `slow` take that many seconds."""
 
     def __init__(self, pages: Mapping[str, Page], slow: Mapping[str, float] | None = None) -> None:
         self.pages = dict(pages)
@@ -114,13 +114,13 @@ def test_visit_has_pick_arm_and_priority() -> None:
 
 
 @pytest.mark.paper("personalized-speed", "rules-threads")
-def test_concurrency_is_used_and_kept() -> None:
+def test_concurrency_is_used_and_not_exceeded() -> None:
     space = Scripted({"a": ok(*"bcdefghi"), **{node: ok() for node in "bcdefghi"}})
     run(engine(space, concurrency=3))
     assert 3 == space.most
 
 
-def test_slow_page_delays_no_other() -> None:
+def test_slow_page_does_not_delay_others() -> None:
     space = Scripted({"a": ok("b", "c"), "b": ok(), "c": ok("d"), "d": ok()}, slow={"b": 9.0})
     assert ["a", "c", "d", "b"] == nodes(run(engine(space, concurrency=2)))
 
@@ -161,19 +161,19 @@ def test_time_budget_ends_run() -> None:
 
 
 class Hosts(GraphSpace):
-    """Graph with the first letter of a node as host."""
+    """Graph in which the first letter of a node is its host."""
 
     def host_key(self, node: str) -> str:
         return node[0]
 
 
-def test_host_budget_bounds_each_host() -> None:
+def test_host_budget_limits_each_host() -> None:
     made = engine(Hosts({"a": ["a1", "a2", "a3", "b1", "b2", "b3"]}), host_budget=2)
     assert ["a", "a1", "b1", "b2"] == sorted(nodes(run(made)))
     assert "host budgets spent" == made.ending
 
 
-def test_page_budget_is_per_crawl() -> None:
+def test_page_budget_includes_earlier_runs() -> None:
     first = engine(GraphSpace(chain(50)), budget=Budget(pages=5))
     run(first)
     second = Engine(
@@ -191,7 +191,7 @@ def test_request_budget_ignores_revisits_of_a_watch() -> None:
     assert (7, 5) == (made.tally.requests, made.tally.spent["looks again"])
 
 
-def test_end_is_recorded() -> None:
+def test_end_of_run_is_recorded() -> None:
     made = engine(GraphSpace({"a": ["b"]}))
     run(made)
     last = list(made.log)[-1]
@@ -257,7 +257,7 @@ def test_breaking_off_cancels_visits_in_flight() -> None:
 
 
 class DelayedGraph(GraphSpace):
-    """Graph with a host that is ready only after a while."""
+    """Graph in which one host is ready only after a while."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__({"a": ["b"]})
@@ -309,7 +309,7 @@ def test_redirects_beyond_max_hops_are_a_loop() -> None:
     assert ("page", "loop", 0) == (visits[-1].kind, visits[-1].outcome, len(visits[-1].links))
 
 
-def test_redirect_circle_ends() -> None:
+def test_redirect_cycle_ends() -> None:
     assert ["a", "b"] == nodes(run(engine(Scripted({"a": to("b"), "b": to("a")}))))
 
 
@@ -364,7 +364,7 @@ class Plain:
         pass
 
 
-def test_only_pages_are_judged() -> None:
+def test_judge_reads_pages_only() -> None:
     space = Scripted({"a": to("b"), "b": ok()})
     first, second = run(engine(space, topic=Plain(), judge_name="plain"))
     assert (0.0, "", 1.0, "plain") == (first.relevance, first.judge, second.relevance, second.judge)
@@ -400,7 +400,7 @@ def test_relevance_is_a_python_float() -> None:
 
 
 class GatedGraph(GraphSpace):
-    """Graph where "b" is denied and "c" needs a key first; its host is busy meanwhile."""
+    """Graph in which "b" is denied, and "c" has a prerequisite, during which its host is busy."""
 
     def __init__(self) -> None:
         super().__init__({"a": ["b", "c"]})
@@ -464,7 +464,7 @@ def test_prerequisite_waits_for_its_own_host() -> None:
     assert 0.0 <= late < 1.1
 
 
-def test_failing_prerequisite_does_not_spin() -> None:
+def test_failing_prerequisite_is_not_repeated_forever() -> None:
     class Closed(GatedGraph):
         def ready(self, host_key: str) -> tuple[float, str]:
             return (NEVER if self.fetched else 0.0), "closed"
@@ -479,7 +479,7 @@ def test_failing_prerequisite_does_not_spin() -> None:
 
 
 class ArchiveStub:
-    """Archive that notes the length of the log at each record."""
+    """Archive that records the length of the log at each call."""
 
     def __init__(self) -> None:
         self.kept: list[str] = []
@@ -504,7 +504,7 @@ def test_bytes_are_archived_before_the_event() -> None:
     )  # fmt: skip
 
 
-def test_each_visit_is_recorded_once_in_order() -> None:
+def test_visits_are_recorded_once_in_order() -> None:
     made = engine(GraphSpace({"a": ["b", "c"], "c": ["d"]}), concurrency=3)
     visits = run(made)
     assert visits == [event for event in made.log if isinstance(event, Visit)]

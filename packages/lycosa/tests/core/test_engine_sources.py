@@ -34,7 +34,7 @@ ROUNDING = 1e-5
 
 
 class Site:
-    """Web with scripted responses by path or URL; others are 404."""
+    """Web with scripted responses by path or URL; any other request gets 404."""
 
     def __init__(self, answers: Mapping[str, ServedResponse | bytes | str]) -> None:
         self.answers = {(A + key if key.startswith("/") else key): answer for key, answer in answers.items()}
@@ -171,7 +171,7 @@ def test_missing_sitemap_is_a_failure() -> None:
     assert (1, 0) == (engine.tally.pages, engine.tally.sources)
 
 
-def test_sources_do_not_count_as_pages() -> None:
+def test_sources_are_not_counted_as_pages() -> None:
     web = Site({"/i.xml": index("/s.xml"), "/s.xml": urlset("/a", "/b", "/c"), **pages("/a", "/b", "/c")})
     engine, visits = crawl(web, {"/i.xml": "sitemap"}, pages=2, concurrency=8)
     assert (2, 2) == (len(paths_of(visits, "page")), len(paths_of(visits, "sitemap")))
@@ -240,7 +240,7 @@ def test_robots_sitemaps_of_seed_hosts_only() -> None:
     assert {f"{A}/robots.txt", f"{B}/robots.txt"} == {visit.node for visit in visits if visit.kind == "robots"}
 
 
-def test_robots_sitemaps_need_option() -> None:
+def test_robots_sitemaps_require_option() -> None:
     _, visits = crawl(TWO_HOSTS, ["/"])
     assert [] == paths_of(visits, "sitemap")
 
@@ -257,7 +257,7 @@ def test_robots_sitemaps_of_redirected_seed_host() -> None:
     assert {"/s.xml", f"{B}/s.xml"} == set(paths_of(visits, "sitemap"))
 
 
-def test_robots_sitemaps_not_of_sitemap_host() -> None:
+def test_sitemap_host_robots_txt_is_not_read() -> None:
     web = Site({
         "/robots.txt": f"Sitemap: {B}/of-a.xml\n",
         f"{B}/robots.txt": ROBOTS.format(B),
@@ -271,7 +271,7 @@ def test_robots_sitemaps_not_of_sitemap_host() -> None:
 
 def test_linked_sitemap_is_still_a_source() -> None:
     web = Site({**TWO_HOSTS.answers, f"{A}/": f"<p><a href={B}/s.xml>Sitemap</a>"})
-    _, visits = crawl(web, ["/", f"{B}/"], sitemaps=True, delay=0.0)  # A's page before B's robots.txt
+    _, visits = crawl(web, ["/", f"{B}/"], sitemaps=True, delay=0.0)  # A's page comes before B's robots.txt
     assert f"{A}/" == visits[1].node
     assert {"/s.xml", f"{B}/s.xml"} == set(paths_of(visits, "sitemap"))
 
@@ -344,7 +344,7 @@ def test_probe_once_per_host() -> None:
     assert "gone" not in engine.tally.outcomes, "nor is it a failure of the crawl's"
 
 
-def test_probe_each_origin() -> None:
+def test_probe_is_sent_to_each_origin() -> None:
     web = Site({
         **folder(5), **{f"{B}{path}": text for path, text in folder(5).items()}, "http://c.localhost/": "<p>coral",
     })  # fmt: skip
@@ -361,7 +361,7 @@ def test_probe_respects_robots() -> None:
     assert not any("no-such" in hit.path for hit in hits(engine))
 
 
-def test_probe_words_do_not_count() -> None:
+def test_probe_words_are_not_counted() -> None:
     site = folder(6)
 
     class Liar(Site):

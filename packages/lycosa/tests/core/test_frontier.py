@@ -1,4 +1,4 @@
-"""Tests of the frontier: the best open row of the ready hosts."""
+"""Tests of the frontier, which returns the best open row of the ready hosts."""
 
 import math
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def test_take_seeds_first() -> None:
     assert ["s", "a"] == drain(made)
 
 
-def test_rank_last_priority_counts() -> None:
+def test_rank_uses_last_priority() -> None:
     made = frontier("a1 a2 b1", [0.1, 0.2, 0.3])
     made.rank(np.array([0]), np.array([0.9]))
     made.rank(np.array([2]), np.array([0.15]))
@@ -105,7 +105,7 @@ def test_host_budget_counts_rows_in_flight() -> None:
     made = frontier("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], host_budget=2)
     assert ["a1", "a2", "b1"] == drain(made)
     assert ["a"] == [host_key.name for host_key in made.waiting()]
-    made.untake(0)  # it failed: one of two is used up
+    made.untake(0)  # it failed, so one of two is used up
     made.wake("a")
     assert ["a1"] == drain(made)
 
@@ -115,13 +115,13 @@ def test_rank_nan_comes_last(odd: float) -> None:
     assert ["a2", "a3", "a1"] == drain(frontier("a1 a2 a3", [odd, 0.5, -1e9]))
 
 
-def test_wake_unknown_host() -> None:
+def test_wake_unknown_host_does_nothing() -> None:
     frontier("a1", [0.5]).wake("unknown")
 
 
 @dataclass
 class Model:
-    """Reference implementation by brute force."""
+    """Reference implementation that searches all rows."""
 
     priorities: dict[int, float] = field(default_factory=dict)
     taken: set[int] = field(default_factory=set)
@@ -168,7 +168,7 @@ def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> N
             made.rank(np.array([number], np.int32), np.array([value]))
             model.priorities[number] = value
         elif name == "take":
-            for at_once in (1, 0, 2) if max(until) <= now else ():  # a busy host is noticed when it is needed
+            for at_once in (1, 0, 2) if max(until) <= now else ():  # a busy host is detected when it is needed
                 assert made.promises(3, now, at_once) == model.promises(3, at_once)
             expected = model.best(now, until)
             assert expected == made.take(now)
@@ -182,7 +182,7 @@ def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> N
             made.untake(row)
             model.taken.discard(row)
             made.wake(table.host_key(str(row)))
-        elif name == "busy":  # whoever changes a host wakes it
+        elif name == "busy":  # a host is woken when it changes
             until[number] = now + value
             made.wake(f"lane {number}")
         elif name == "pass":

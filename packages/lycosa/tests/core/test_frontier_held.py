@@ -1,4 +1,4 @@
-"""Tests of the frontier with held rows, and of choosy crawls: which rows wait, and that none waits for ever."""
+"""Tests of the frontier with held rows and with `choosy`, which waits for better hosts."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def hold(made: Frontier, node: str, level: int) -> None:
     made.hold(np.array([made.table.row_of[node]], np.int32), np.array([level], np.uint8))
 
 
-def test_held_come_after_all_free() -> None:
+def test_held_rows_come_after_all_free_rows() -> None:
     made = frontier("a1 a2 b1 b2 c1", [0.9, 0.1, 0.8, 0.3, -5.0], [HELD, FREE, HELD, FREE, FREE])
     assert ["b2", "a2", "c1", "a1", "b1"] == drain(made)
 
 
-def test_held_wait_for_free_in_flight() -> None:
+def test_held_rows_wait_for_free_rows_in_flight() -> None:
     made = frontier("a1 b1 c1", [0.5, 0.9, 0.8], [FREE, HELD, HELD])
     assert ("a1", "") == (take(made), take(made))
     end(made, "a1")
@@ -75,7 +75,7 @@ def test_held_wait_for_free_in_flight() -> None:
     assert "c1" == take(made), "held pages do not wait for each other"
 
 
-def test_held_do_not_wait_for_failed_row() -> None:
+def test_held_rows_do_not_wait_for_failed_rows() -> None:
     until = {"a": 0.0, "b": 0.0}
     made = frontier("a1 b1", [0.5, 0.9], [FREE, HELD], ready=lambda host_key: (until[host_key], ""), patience=PATIENCE)
     assert ("a1", "") == (take(made), take(made))
@@ -85,7 +85,7 @@ def test_held_do_not_wait_for_failed_row() -> None:
     assert "b1" == take(made)
 
 
-def test_held_wait_for_hosts_with_free_rows() -> None:
+def test_held_rows_wait_for_hosts_with_free_rows() -> None:
     until = {"a": 5.0, "b": 0.0}
     made = frontier(
         "a1 b1 b2", [0.1, 0.9, 0.8], [FREE, HELD, HELD], ready=lambda host_key: (until[host_key], ""), patience=2.0
@@ -100,21 +100,21 @@ def test_held_wait_for_hosts_with_free_rows() -> None:
     assert "b2" == take(made, 5.0)
 
 
-def test_held_do_not_wait_for_hosts_with_held_rows() -> None:
+def test_held_rows_do_not_wait_for_hosts_with_held_rows() -> None:
     until = {"a": 1.0, "b": 0.0}
     made = frontier("a1 b1", [0.9, 0.1], [HELD, HELD], ready=lambda host_key: (until[host_key], ""), patience=PATIENCE)
     assert "b1" == take(made)
 
 
 @pytest.mark.parametrize("why", ["robots.txt", "answering"])
-def test_held_wait_for_busy_hosts(why: str) -> None:
+def test_held_rows_wait_for_busy_hosts(why: str) -> None:
     until = {"a": math.inf, "b": 0.0}
     made = frontier("a1 b1", [0.9, 0.1], [FREE, HELD], ready=lambda host_key: (until[host_key], why), patience=PATIENCE)
     assert "" == take(made)
 
 
 @pytest.mark.parametrize(("held", "free"), [(1.7e9, 0.5), (0.5, math.nan), (1e300, 1.0)])
-def test_held_come_last_whatever_the_priorities(held: float, free: float) -> None:
+def test_held_rows_come_last_regardless_of_priority(held: float, free: float) -> None:
     assert ["b1", "a1"] == drain(frontier("a1 b1", [held, free], [HELD, FREE]))
 
 
@@ -125,7 +125,7 @@ def test_shut_rows_are_never_taken() -> None:
     assert [] == made.waiting()
 
 
-def test_shut_row_of_waiting_host() -> None:
+def test_shut_row_of_waiting_host_is_not_taken() -> None:
     until = {"a": 5.0}
     made = frontier("a1", [0.9], ready=lambda host_key: (until[host_key], ""))
     assert "" == take(made)
@@ -135,14 +135,14 @@ def test_shut_row_of_waiting_host() -> None:
 
 
 @pytest.mark.parametrize("level", [HELD, SHUT])
-def test_released_rows_come_back(level: int) -> None:
+def test_released_rows_are_taken(level: int) -> None:
     made = frontier("a1 a2 b1", [0.9, 0.5, 0.7], [level, FREE, FREE])
     assert "b1" == take(made)
     hold(made, "a1", FREE)
     assert ("a1", "a2", "") == (take(made), take(made), take(made))
 
 
-def test_last_level_counts() -> None:
+def test_last_level_is_used() -> None:
     made = frontier("a1 b1", [0.9, 0.5])
     for level in (SHUT, HELD, FREE, HELD, SHUT, FREE) * 3:
         hold(made, "a1", level)
@@ -190,7 +190,7 @@ def test_levels_of_many_rows() -> None:
 
 @dataclass
 class Model:
-    """Reference implementation by brute force."""
+    """Reference implementation that searches all rows."""
 
     seeds: frozenset[int]
     priorities: dict[int, float] = field(default_factory=dict)
@@ -198,7 +198,7 @@ class Model:
     taken: dict[int, bool] = field(default_factory=dict)
     done: set[int] = field(default_factory=set)
     since: dict[int, float] = field(default_factory=dict)
-    """Last use of each host."""
+    """Time of the last request to each host."""
 
     def free(self, row: int) -> bool:
         return row in self.seeds or self.levels.get(row, FREE) == FREE
@@ -316,7 +316,7 @@ def play(
             made.wake(f"lane {number}")
         elif name == "pass":
             now += value
-    # to the end: nothing in flight, and all hosts ready
+    # Finish: nothing is in flight, and all hosts are ready.
     for row in list(model.taken):
         made.untake(row)
         del model.taken[row]
@@ -348,7 +348,9 @@ def test_choosy_equals_brute_force(operations: list[tuple[str, int, float]], cho
 
 @settings(max_examples=50, deadline=None)
 @given(OPERATIONS, SEEDS, st.booleans())
-def test_not_choosy_never_waits(operations: list[tuple[str, int, float]], seeds: frozenset[int], busy: bool) -> None:
+def test_without_choosy_frontier_never_waits(
+    operations: list[tuple[str, int, float]], seeds: frozenset[int], busy: bool
+) -> None:
     play(operations, seeds=seeds, patience=300.0, busy=busy)
 
 
@@ -361,7 +363,7 @@ JUST_IN_TIME = [
     ("rest", 0, 3.0),
     ("take", 0, 0.0),
 ]
-"""A host ready at 8.3 s, seen at 5.3 s: 8.3 - 3 is more than 5.3 in floating point."""
+"""A host that is ready at 8.3 s, looked up at 5.3 s: 8.3 - 3 is more than 5.3 in floating point."""
 
 
 @settings(max_examples=50, deadline=None)
@@ -390,12 +392,12 @@ def test_choosy_waits_for_better_host(priority: float, taken: str) -> None:
     assert "a1" == take(made, 2.0)
 
 
-def test_choosy_does_not_wait_long() -> None:
+def test_choosy_waits_for_limited_time() -> None:
     assert "" == take(choosy([0.9, 0.1], {"a": MAX_WAIT_SECONDS}))
     assert "b1" == take(choosy([0.9, 0.1], {"a": MAX_WAIT_SECONDS + 0.1}))
 
 
-def test_choosy_waits_for_end_of_long_rest() -> None:
+def test_choosy_waits_for_end_of_long_pause() -> None:
     until = {"a": 3600.0}
     made = frontier("a1 b1 b2", [0.9, 0.2, 0.1], ready=lambda x: (until.get(x, 0.0), ""), choosy=0.7, patience=300.0)
     assert "b1" == take(made)
@@ -435,7 +437,7 @@ def test_choosy_does_not_wait_for_held_rows() -> None:
     assert "b1" == take(made)
 
 
-def test_choosy_uses_new_priorities_of_resting_hosts() -> None:
+def test_choosy_uses_new_priorities_of_paused_hosts() -> None:
     until = {"a": 2.0, "b": 2.0}
     ready = frontier(
         "a1 b1 c1 c2", [0.5, 0.4, 0.4, 0.4], ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=0.7
@@ -460,7 +462,7 @@ def test_choosy_does_not_wait_for_seeds() -> None:
     st.sampled_from([0.0, PATIENCE, 300.0]),
     st.lists(st.sampled_from([0.0, 0.5, 3.0, 30.0]), min_size=LANES, max_size=LANES),
 )
-def test_no_row_waits_for_ever(
+def test_choosy_fetches_every_row_eventually(
     rows: list[tuple[float, int]], share: float, patience: float, rests: list[float]
 ) -> None:
     table = Table(host_key=lambda node: f"lane {int(node) % LANES}")
@@ -472,7 +474,7 @@ def test_no_row_waits_for_ever(
     now, left = 0.0, {number for number, (_, level) in enumerate(rows) if level != SHUT}
     for _ in range(500):
         row = made.take(now)
-        if row >= 0:  # one at a time, and the host rests afterwards
+        if row >= 0:  # one request at a time; its host is paused after it
             left.remove(row)
             table.state[row] = DONE
             made.untake(row)
@@ -486,7 +488,7 @@ def test_no_row_waits_for_ever(
     assert set() == left
 
 
-def test_resting_heap_stays_small() -> None:
+def test_heap_of_paused_hosts_stays_small() -> None:
     host_keys, takes = 20, 3000
     until = dict.fromkeys(range(host_keys), 0.0)
     table = Table(host_key=lambda node: str(int(node) % host_keys))
@@ -507,7 +509,7 @@ def test_resting_heap_stays_small() -> None:
     assert len(made._resting) <= 4 * host_keys
 
 
-def test_resting_heap_grows_by_one_entry_per_rank() -> None:
+def test_heap_of_paused_hosts_grows_by_one_entry_per_rank() -> None:
     made = choosy([0.001, 0.5], {"a": 2.0, "b": 2.0})
     assert "" == take(made)
     for number in range(1000):

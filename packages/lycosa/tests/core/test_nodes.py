@@ -55,7 +55,7 @@ def test_row_index_with_dict_hash_table_and_collisions(monkeypatch: pytest.Monke
     other_nodes.restore({name: array.copy() for name, array in nodes.state().items()})
     other.restore(known.state())
     assert list(range(len(names))) == other.rows(names)
-    for row in [*range(0, 100, 2)] * 4:  # longer names, so that old ones are freed
+    for row in [*range(0, 100, 2)] * 4:  # longer names, so that the memory of old ones is freed
         other_nodes[row] = str(row) * 30_000
     monkeypatch.setattr(module, "AT_ONCE", 7)
     expected, used = list(other_nodes), len(other_nodes.state()["bytes"])

@@ -54,7 +54,7 @@ def test_options_have_help_and_group() -> None:
         assert isinstance(default, kind if isinstance(kind, type) else list), name
 
 
-def test_option_without_flag(tmp_path: Path) -> None:
+def test_option_without_flag_is_set_in_file(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text("min_rate = 5.0", "utf-8")
     assert 5.0 == Options.load(tmp_path / "crawl.toml").min_rate
     names = {parameter.name for parameter in crawl_options()}
@@ -115,7 +115,7 @@ def test_check_refuses_values_out_of_range(name: str, value: Any) -> None:
         Options.from_mapping({name: value}, "test").check()
 
 
-def test_load_missing_file(tmp_path: Path) -> None:
+def test_load_missing_file_raises(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*nowhere.toml: No such file"):
         Options.load(tmp_path / "nowhere.toml")
 
@@ -131,14 +131,14 @@ def test_load_missing_file(tmp_path: Path) -> None:
         b"budget = " + b"1" * 5_000,
     ],
 )
-def test_load_invalid_toml(tmp_path: Path, content: bytes) -> None:
+def test_load_invalid_toml_raises(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "crawl.toml"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"crawl\.toml is not valid TOML"):
         Options.load(path)
 
 
-def test_load_too_large_file(tmp_path: Path) -> None:
+def test_load_too_large_file_raises(tmp_path: Path) -> None:
     path = tmp_path / "crawl.toml"
     path.write_bytes(b"#" * 1_000_001)
     with pytest.raises(InputError, match="more than 1,000,000 bytes"):
@@ -146,7 +146,7 @@ def test_load_too_large_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.paper("batsakis-1000-pages")
-def test_default_of_lists() -> None:
+def test_default_of_lists_is_empty() -> None:
     assert [] == default_of(Options.__dataclass_fields__["seeds"])
     assert 1000 == default_of(Options.__dataclass_fields__["budget"])
 
@@ -163,7 +163,7 @@ def test_default_of_lists() -> None:
         (Options(strategy="best-first,merge=sum", terms="t", seed_files=["s"]), {}),
     ],
 )
-def test_files_of_a_crawl(options: Options, files: dict[str, str]) -> None:
+def test_files_of_a_crawl_are_listed(options: Options, files: dict[str, str]) -> None:
     assert files == options.files()
 
 
@@ -176,20 +176,20 @@ def test_files_of_a_crawl(options: Options, files: dict[str, str]) -> None:
         ("oracle,scores=a=b.tsv", "oracle,scores=new.tsv"),
     ],
 )
-def test_with_files_changes_paths_only(strategy: str, changed: str) -> None:
+def test_files_replaced_in_options_keep_other_values(strategy: str, changed: str) -> None:
     options = Options(strategy=strategy, model="m", budget=7)
     assert Options(strategy=changed, model="m", budget=7) == options.with_files({"strategy": "new.tsv"})
     assert Options(strategy=strategy, model="n", budget=7) == options.with_files({"model": "n"})
     assert strategy == options.strategy
 
 
-def test_with_files_any_file_name() -> None:
+def test_files_replaced_may_have_any_name() -> None:
     names = {"model": "/a, b/m", "background": "/a=b/c,d", "strategy": "/a, b/x=1,y=2.tsv"}
     options = Options(model="m", background="b", strategy="rules,file=r,refine=yes").with_files(names)
     assert names == options.files()
     assert options == options.with_files(options.files())
 
 
-def test_files_of_invalid_strategy() -> None:
+def test_files_of_invalid_strategy_are_empty() -> None:
     with pytest.raises(InputError, match="cannot read 'file' in 'rules,file'"):
         Options(strategy="rules,file").files()

@@ -1,4 +1,4 @@
-"""Tests of picking new and due visits within one budget."""
+"""Tests of the picker, which mixes new and due visits within one budget."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Scripted(Space):
 
 
 class ListScheduler:
-    """Scheduler with a list of nodes and due times."""
+    """Scheduler of a list of nodes with due times."""
 
     refreshes, completes = True, False
 
@@ -136,7 +136,7 @@ def visited_nodes(visits: Iterable[Visit]) -> list[str]:
 CHAIN = {"a": ok("b"), "b": ok("c"), "c": ok("d"), "d": ok()}
 
 
-def test_revisits_bring_links_but_are_no_pages() -> None:
+def test_revisits_add_links_but_are_not_pages() -> None:
     space = Scripted({"a": ok("b", relevance=1.0), "b": ok(), "n": ok()}, {"a": ok("b", "n", relevance=1.0)})
     made = engine(space, ListScheduler(("a", 60)))
     visits = run(made)
@@ -160,8 +160,8 @@ def test_unchanged_page_is_not_judged() -> None:
 @pytest.mark.parametrize(
     ("share", "expected"),
     [
-        (0.5, ["a", "a!", "b", "a!", "c", "a!", "d", "a!"]),  # alternating, starting with a new one
-        (0.25, ["a", "b", "c", "a!", "d", "a!", "a!", "a!"]),  # due ones continue when nothing new is left
+        (0.5, ["a", "a!", "b", "a!", "c", "a!", "d", "a!"]),  # alternating, starting with a new page
+        (0.25, ["a", "b", "c", "a!", "d", "a!", "a!", "a!"]),  # due visits continue when there are no new pages
         (0.0, ["a", "b", "c", "d", "a!", "a!", "a!", "a!"]),
         (1.0, ["a", "a!", "a!", "a!", "a!", "b", "c", "d"]),
     ],
@@ -171,7 +171,7 @@ def test_share_of_revisits_is_kept(share: float, expected: list[str]) -> None:
     assert expected == visited_nodes(run(engine(Scripted(CHAIN, {"a": ok("b")}), scheduler)))
 
 
-def test_refresh_fetches_due_only() -> None:
+def test_refresh_fetches_due_pages_only() -> None:
     scheduler = ListScheduler(("a", 0.0), explores=False)
     first = engine(Scripted(CHAIN), ListScheduler(), budget=Budget(pages=1))
     run(first)
@@ -227,7 +227,7 @@ def test_moved_page_is_fetched_as_page() -> None:
     assert {"moved": 1} == dict(made.tally.changes)
 
 
-def test_vanished_page_is_no_step() -> None:
+def test_vanished_page_is_not_a_step() -> None:
     made = engine(Scripted(CHAIN), ListScheduler(("a", 60)))
     assert ["a", "b", "c", "d", "a!"] == visited_nodes(run(made))
     assert {"vanished": 1} == dict(made.tally.changes)
@@ -242,7 +242,7 @@ def test_due_row_in_flight_is_postponed() -> None:
         found = []
         async for visit in made.run():
             found.append(visit.node)
-            if len(found) == 3:  # z is known to both now
+            if len(found) == 3:  # both know z by now
                 scheduler.due.append((0.0, "z"))
                 scheduler.started.pop("z", None)
             if visit.node == "z":
@@ -303,7 +303,7 @@ def test_stop_picks_no_due_visits() -> None:
 
 
 @pytest.mark.parametrize("name", ["fl_n", "opic", "otie", "lr_sl", "scent,vectors=no", "nr", "mab_window"])
-def test_live_and_resumed_agree(name: str) -> None:
+def test_live_and_resumed_runs_agree(name: str) -> None:
     first = {
         "a": ok("b", "c", relevance=0.5),
         "b": ok("d", relevance=0.9),

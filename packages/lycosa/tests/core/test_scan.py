@@ -1,4 +1,4 @@
-"""Tests of the scanning frontier: it returns the same rows as the heaps."""
+"""Tests of the scanning frontier, which returns the same rows as the heaps."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_host_budget_counts_rows_in_flight() -> None:
     made = frontier("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], host_budget=2)
     assert ["a1", "a2", "b1"] == drain(made)
     assert ["a"] == [host_key.name for host_key in made.waiting()]
-    made.untake(0)  # it failed: one of two is used up
+    made.untake(0)  # it failed, so one of two is used up
     made.wake("a")
     assert ["a1"] == drain(made)
 
@@ -107,20 +107,20 @@ def test_rows_closed_by_replay_are_gone() -> None:
     assert ([], []) == (drain(made, 9.0), made.waiting())
 
 
-def test_untake_needs_no_scan() -> None:
+def test_untake_does_not_scan() -> None:
     made = frontier("a1 a2", [0.9, 0.8])
     assert "a1" == take(made)
     end(made, "a1")
     assert 1 == made._closed == len(made.table) - made.table.open_rows
 
 
-def test_head_names_ready_hosts() -> None:
+def test_head_returns_best_of_ready_hosts() -> None:
     made = frontier("a1 b1 c1", [0.9, 0.5, 0.1], ready=lambda host_key: (9.0 if host_key == "a" else 0.0, "rests"))
     assert "b1" == take(made)
     assert ["c"] == made.head(8)
 
 
-def test_ties_by_hash() -> None:
+def test_ties_are_broken_by_hash() -> None:
     table = Table()
     rows = np.array([table.add(str(number), 0) for number in range(50)], np.int32)
     priorities = np.arange(50) // 10 % 2 * 1.0
@@ -210,8 +210,8 @@ def test_many_ties_equal_brute_force(order: Order | None, kinds: int, rests: boo
     until = dict.fromkeys("0123", 0.0)
     made = ScanFrontier(table, ready=lambda host_key: (until[host_key], "rests"), order=order, lines=3)
     kind = rng.integers(0, kinds, number_of_rows)
-    features = np.array([kind, kinds - kind, np.ones(number_of_rows)], np.float32)  # all add up to kinds, and 1
-    features[2, ::10] = rng.random(len(rows[::10]))  # a tenth has lower priority
+    features = np.array([kind, kinds - kind, np.ones(number_of_rows)], np.float32)  # the sum is always kinds, plus 1
+    features[2, ::10] = rng.random(len(rows[::10]))  # a tenth have a lower priority
     made.describe(rows, features)
     places = rows if order is None else order(rows)
     is_open = np.ones(number_of_rows, np.bool_)
@@ -232,7 +232,7 @@ def test_many_ties_equal_brute_force(order: Order | None, kinds: int, rests: boo
 
 @dataclass
 class Model:
-    """Reference implementation by brute force."""
+    """Reference implementation that searches all rows."""
 
     seeds: frozenset[int]
     features: dict[int, list[float]] = field(default_factory=dict)
@@ -273,7 +273,7 @@ class Model:
         return row
 
 
-NUMBER = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])  # exact in either precision, and with many ties
+NUMBER = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])  # exact in single and double precision, with many ties
 OPERATION = st.one_of(
     st.tuples(st.just("rank"), st.integers(0, ROWS - 1), st.tuples(NUMBER, NUMBER)),
     st.tuples(st.just("weigh"), st.just(0), st.tuples(NUMBER, st.sampled_from([-1.0, 0.0, 0.5]))),

@@ -21,7 +21,7 @@ WORDS = st.text("abcxyz._019", min_size=1)
 
 @dataclass
 class Kettle:
-    """Class with every kind of parameter that can be typed."""
+    """Class with every type of parameter that can be given as text."""
 
     litres: float
     cups: int = 4
@@ -150,7 +150,7 @@ def test_make_with_refuses_bad_value(key: str, text: str, wanted: str) -> None:
         make_with(Kettle, {"litres": "1", key: text}, "kettle")
 
 
-def test_make_with_refuses_unknown_parameter() -> None:
+def test_make_with_rejects_unknown_parameter() -> None:
     with pytest.raises(InputError, match=r"kettle has no parameter 'lid': it takes litres, cups, .*warm$"):
         make_with(Kettle, {"lid": "1"}, "kettle")
 
@@ -196,10 +196,10 @@ def test_make_with_choices_of_numbers() -> None:
         (tuple[str, ...], "names with + in between"),
     ],
 )
-def test_describe_type(kind: Any, expected: str) -> None:
+def test_describe_type_of_annotations(kind: Any, expected: str) -> None:
     assert expected == describe_type(kind)
 
 
 @given(WORDS, st.dictionaries(st.text("abc_", min_size=1), st.text("ab,=./ \u00e4", max_size=12).map(str.strip)))
-def test_format_spec_file_names(name: str, given: dict[str, str]) -> None:
+def test_format_spec_quotes_file_names(name: str, given: dict[str, str]) -> None:
     assert (name, given) == parse_spec(format_spec(name, given))

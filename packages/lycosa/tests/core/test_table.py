@@ -49,7 +49,7 @@ def test_host_numbers_are_shared() -> None:
 
 
 def test_absorb_sums_and_maxima_over_parents() -> None:
-    """Two parents with relevance .8 and .5 and link relevance .4 and .6: sums 1.3 and 1.0, products .32 and .30."""
+    """Parents with relevance .8 and .5, link relevance .4 and .6: sums 1.3 and 1.0, products .32 and .30."""
     table = Table()
     table.add_seed("p")
     table.add_seed("q")
@@ -77,7 +77,7 @@ def test_absorb_repeated_link_counts_once() -> None:
     assert ([0, 0], [1, 2]) == (table.edges.parent.tolist(), table.edges.child.tolist())
 
 
-def test_absorb_shortest_depth() -> None:
+def test_absorb_keeps_shortest_depth() -> None:
     table = Table()
     table.add_seed("a")
     table.absorb(page("a", {"b": 0.0}))
@@ -109,14 +109,14 @@ def test_absorb_retry_leaves_row_open() -> None:
 
 
 @pytest.mark.parametrize("kind", ["robots", "example", "probe", "search"])
-def test_absorb_robots_is_no_step(kind: str) -> None:
+def test_absorb_robots_is_not_a_step(kind: str) -> None:
     table = Table()
     table.add_seed("a")
     assert table.absorb(Visit("a", kind, "ok", 1, links=Links.to("b"))) is None  # type: ignore[arg-type]
     assert ["a"] == table.nodes
 
 
-def test_absorb_unknown_node_is_no_step() -> None:
+def test_absorb_unknown_node_is_not_a_step() -> None:
     assert Table().absorb(page("nobody", {"b": 1.0})) is None
 
 
@@ -140,7 +140,7 @@ def test_redirect_of_seed_is_seed() -> None:
     assert 0 == column(table, "depth", "b")
 
 
-def test_redirect_to_known_node_adds_up() -> None:
+def test_redirect_to_known_node_adds_sums() -> None:
     table = Table()
     table.add_seed("p")
     table.absorb(page("p", {"a": 0.5, "b": 0.25}, relevance=1.0))
@@ -150,7 +150,7 @@ def test_redirect_to_known_node_adds_up() -> None:
     )
 
 
-def test_redirect_to_itself_leads_nowhere() -> None:
+def test_redirect_to_itself_has_no_target() -> None:
     table = Table()
     table.add_seed("a")
     step = table.absorb(redirect("a", "a"))
@@ -168,7 +168,7 @@ def test_redirects_end_after_max_hops() -> None:
     assert str(MAX_HOPS) == table.nodes[-1]
 
 
-def test_add_seed_known_node() -> None:
+def test_add_seed_of_known_node() -> None:
     table = Table()
     table.add_seed("a")
     table.absorb(page("a", {"b": 0.0}))
@@ -178,7 +178,7 @@ def test_add_seed_known_node() -> None:
     assert 0 == column(table, "depth", "b")
 
 
-def test_columns_grow() -> None:
+def test_columns_grow_with_rows() -> None:
     table = Table()
     table.add_seed("a")
     table.absorb(page("a", {f"n{i}": i / 5000 for i in range(5000)}, relevance=1.0))
@@ -192,13 +192,13 @@ def test_fit_keeps_values() -> None:
     assert (4000, 2000.0) == (len(grown), grown.sum())
 
 
-def test_fit_takes_a_matrix() -> None:
+def test_fit_accepts_a_matrix() -> None:
     grown = fit(np.ones((2, 3), np.uint16), 3, 7)
     assert ((1024, 3), np.uint16) == (grown.shape, grown.dtype)
     assert [[1, 1, 1], [7, 7, 7]] == grown[1:3].tolist()
 
 
-def test_absorb_unjudged_links() -> None:
+def test_absorb_links_without_relevance() -> None:
     table = Table()
     table.add_seed("a")
     visit = Visit("a", "page", "gone", 1, links=Links(["b"], ["b"], [""], [""], [0]))
@@ -223,7 +223,7 @@ def test_revisit_adds_new_links_only() -> None:
     assert [0.5, 0.5, 1.0] == table.relevance_sum[1:4].tolist()
     third = page("a", {"b": 0.5, "d": 1.0}, relevance=1.0)
     third.kind, third.data = "revisit", {"follows": 2.0}
-    assert table.absorb(third) is None  # nothing new
+    assert table.absorb(third) is None  # nothing is new
     assert [1, 1, 1] == table.in_degree[1:4].tolist()
 
 
@@ -240,7 +240,7 @@ def test_moved_page_passes_on_sums_once() -> None:
 
 
 @pytest.mark.parametrize("outcome", ["unchanged", "gone", "timeout"])
-def test_revisit_without_news_is_no_step(outcome: str) -> None:
+def test_revisit_without_new_links_is_not_a_step(outcome: str) -> None:
     table = Table()
     table.add_seed("a")
     table.absorb(page("a"))

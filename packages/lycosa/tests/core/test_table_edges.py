@@ -14,7 +14,7 @@ PAGES = st.lists(
     ),
     max_size=15,
 )
-"""Pages with links in eighths."""
+"""Pages with link relevances in eighths."""
 
 
 def rows(*numbers: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
@@ -49,7 +49,7 @@ def test_edges_equal_plain_list(pages: list[tuple[int, list[tuple[int, int]]]]) 
 
 
 @given(PAGES, st.sets(st.integers(0, 14)))
-def test_into_same_at_any_time(pages: list[tuple[int, list[tuple[int, int]]]], asked: set[int]) -> None:
+def test_into_is_independent_of_lookup_time(pages: list[tuple[int, list[tuple[int, int]]]], asked: set[int]) -> None:
     edges = LinkEdges()
     plain: list[tuple[int, int]] = []
     for number, (parent, links) in enumerate(pages):
@@ -90,7 +90,7 @@ def test_unknown_rows_have_no_edges(row: int) -> None:
     assert [] == edges.leaving(rows(row)).tolist()
 
 
-def test_no_rows_have_no_edges() -> None:
+def test_edges_of_empty_selection_are_empty() -> None:
     assert [] == LinkEdges().out_degree(rows()).tolist()
     assert [] == LinkEdges().leaving(rows()).tolist()
 
@@ -115,7 +115,7 @@ def test_add_grows_columns() -> None:
 def test_lookups_beyond_the_end_change_nothing() -> None:
     edges = LinkEdges()
     add(edges, 0, {1: 0.5})
-    edges.parents(1)  # the first lookup chains the edges
+    edges.parents(1)  # the first lookup builds the chains
     before = {name: len(column) for name, column in vars(edges).items() if isinstance(column, np.ndarray)}
     edges.out_degree(rows(9_999))
     edges.leaving(rows(9_999))

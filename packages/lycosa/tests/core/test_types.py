@@ -47,7 +47,7 @@ def test_visit_is_page_or_version(kind: str, outcome: str, page: bool, version: 
     assert (page, version) == (visit.is_page, visit.is_version)
 
 
-def test_visit_relevance_then_and_now() -> None:
+def test_visit_relevance_at_pick_and_now() -> None:
     visit = Visit("a", "page", "ok", 1, relevance=0.4)
     assert visit.was_relevant(0.4)
     assert visit.is_relevant(0.4)
@@ -62,7 +62,7 @@ def test_as_stored_converts_arrays_and_tuples() -> None:
     assert {"k": [[1, 2], [0.5]]} == as_stored({"k": (np.array([1, 2]), [np.float32(0.5)])})
 
 
-def test_link_batch_after_skips_known_pages() -> None:
+def test_link_batch_skips_known_pages() -> None:
     batch = LinkBatch([InboundLinks(3, number, Visit("a", "page", "ok", 1)) for number in (4, 5, 6)])
     assert (3, 6) == (batch.sender, batch.number)
     assert batch.after(3) is batch
