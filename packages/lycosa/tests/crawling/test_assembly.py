@@ -80,7 +80,7 @@ def test_other_seed_gives_other_order(web: Web, lived: dict[str, list[Event]]) -
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_resuming_picks_what_folding_in_process_picks(
+def test_resumed_crawl_picks_as_uninterrupted_crawl(
     web: Web, lived: dict[str, list[Event]], strategy: str, tmp_path: Path
 ) -> None:
     events = lived[strategy]
@@ -113,7 +113,7 @@ def test_resuming_picks_what_folding_in_process_picks(
         assert len(folded[1][1]) == 30
 
 
-def test_live_state_is_the_fold_of_the_log(web: Web, tmp_path: Path) -> None:
+def test_live_state_equals_replayed_log(web: Web, tmp_path: Path) -> None:
     async def compare() -> int:
         log = SqliteLog(tmp_path / "log.sqlite")
         engine = sim_engine(web, web.query(TOPIC), log, pages=130)
@@ -133,8 +133,10 @@ def test_live_state_is_the_fold_of_the_log(web: Web, tmp_path: Path) -> None:
 
 
 class Auditor:
-    """Compares each take with a scan of all rows: no open, free and ready row may have a higher priority. A host with
-    an unread response may be passed over.
+    """Wrapper of `Frontier.take` that scans all rows at each call: no open, free and ready row may have a higher
+    priority.
+
+    Hosts whose response is not read yet may be passed over.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -197,7 +199,7 @@ class Auditor:
         ("random", {"delay": 0.0}),
     ],
 )
-def test_page_fetched_is_the_best_of_the_ready(web: Web, strategy: str, options: dict[str, Any]) -> None:
+def test_fetched_page_is_best_of_ready_hosts(web: Web, strategy: str, options: dict[str, Any]) -> None:
     async def audit() -> Auditor:
         engine = sim_engine(web, web.query(TOPIC), strategy=strategy, pages=80, **options)
         auditor = Auditor(engine)
@@ -212,7 +214,7 @@ def test_page_fetched_is_the_best_of_the_ready(web: Web, strategy: str, options:
 
 
 class OneBusyPage:
-    """Web of one host with a first page that answers 503 with Retry-After for a while."""
+    """Web of one host whose first page answers 503 with Retry-After for a while."""
 
     front = "http://one.localhost/"
 
@@ -251,7 +253,7 @@ def test_retry_after_survives_resume(tmp_path: Path) -> None:
     async def second() -> list[Any]:
         log = SqliteLog(tmp_path / "log.sqlite")
         engine = sim_engine(web, "coral reef", log)
-        engine.space.transport.asked[web.front] = 1  # the same server as before
+        engine.space.transport.asked[web.front] = 1  # continue with the same server state
         engine.replay(log)
         row = engine.table.row_of[web.front]
         assert engine.table.state[row] == OPEN
@@ -267,7 +269,7 @@ def test_retry_after_survives_resume(tmp_path: Path) -> None:
 
 
 @pytest.mark.paper("batsakis-synchronisation", "rules-seen-urls")
-def test_no_recorded_page_is_fetched_again(web: Web, tmp_path: Path) -> None:
+def test_recorded_pages_are_not_fetched_again(web: Web, tmp_path: Path) -> None:
     path, start = tmp_path / "log.sqlite", 0.0
     turns = random.Random(5)
     done: Counter[str] = Counter()
@@ -304,7 +306,7 @@ def test_no_recorded_page_is_fetched_again(web: Web, tmp_path: Path) -> None:
     assert twice > 0, "nothing was in flight at a break: the test proves nothing"
 
 
-def test_each_node_has_one_final_visit(lived: dict[str, list[Event]]) -> None:
+def test_nodes_have_one_final_visit(lived: dict[str, list[Event]]) -> None:
     for events in lived.values():
         final = Counter(
             visit.node for visit in visits_of(events) if visit.kind in ("page", "redirect") and not visit.retry_at
@@ -335,7 +337,7 @@ def test_robots_rules_survive_replay(web: Web, lived: dict[str, list[Event]]) ->
     run_virtual(ask(), start=start)
 
 
-def test_breaking_off_leaves_no_warning(web: Web) -> None:
+def test_breaking_off_emits_no_warning(web: Web) -> None:
     async def brief() -> None:
         engine = sim_engine(web, web.query(TOPIC))
         plant(engine, web.seeds(TOPIC))
@@ -403,7 +405,7 @@ def test_robots_is_requested_once(options: dict[str, Any]) -> None:
 
 
 class Unreadable(OneBusyPage):
-    """Web with a robots.txt that crashes its reader."""
+    """Web with a robots.txt that crashes its parser."""
 
     def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
         if url.endswith("/robots.txt"):
@@ -411,7 +413,7 @@ class Unreadable(OneBusyPage):
         return super().response(url, headers=headers, version=1)
 
 
-def test_crash_in_robots_keeps_host_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crash_in_robots_txt_keeps_host_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     def crash(*args: Any) -> None:
         raise ArithmeticError("a bug")
 

@@ -31,7 +31,7 @@ CASES: dict[str, tuple[list[str], dict[str, Says], str]] = {
     "zip files": (ZIPS, {url: Says(b"PK", type="application/zip") for url in ZIPS}, "unwanted types"),
     "broken robots.txt": (HOSTS, {f"{url}robots.txt": Says(b"", 500) for url in HOSTS}, "robots.txt"),
 }
-"""Links of one page, their responses, and the purposes of the requests."""
+"""(links of a page, their responses, the expected purposes of the requests)"""
 
 
 def _script(links: list[str], said: dict[str, Says]) -> Script:
@@ -110,7 +110,7 @@ def test_unreliable_host_is_not_given_up(tmp_path: Path) -> None:
     assert set(links) <= {url for _, url, _ in script.requests}
 
 
-def test_resumed_crawl_knows_failures(tmp_path: Path) -> None:
+def test_resumed_crawl_remembers_failures(tmp_path: Path) -> None:
     bad = [f"http://bad.test/{number}" for number in range(40)]
     script = _script(bad, dict.fromkeys(bad, Says(b"", 500)))
     out = tmp_path / "crawl"

@@ -34,7 +34,7 @@ def served() -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def finished(served: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Crawl of 25 pages, with its log in one file."""
+    """Crawl 25 pages, with the log in one file."""
     directory = tmp_path_factory.mktemp("finished") / "crawl"
     _crawl(served, directory)
     return directory
@@ -93,7 +93,7 @@ def test_check_reads_shards(crawl: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert (shards[0] / NAME).read_bytes() == before
 
 
-def test_check_flipped_bytes(crawl: Path) -> None:
+def test_check_reports_flipped_bytes(crawl: Path) -> None:
     whole, before = (crawl / NAME).read_bytes(), events(crawl)
     chance = Random(19)
     found = saved = 0
@@ -110,7 +110,7 @@ def test_check_flipped_bytes(crawl: Path) -> None:
         assert "lycosa check" in error or "format" in error, error
         try:
             done = check(crawl)
-        except StoreError:  # the first page of the file, which SQLite needs
+        except StoreError:  # SQLite needs the first page of the file
             assert at < 4096
             continue
         assert not read_error(crawl)
@@ -155,13 +155,13 @@ def test_check_rebuilds_damaged_columns(crawl: Path, statement: str, what: str) 
     assert what in error
     assert error.endswith(f"lycosa check {crawl}")
     assert check(crawl).faults[0] == "log: 1 events had damaged columns; rebuilt from their contents"
-    if "file" in statement:  # nothing else has its position
+    if "file" in statement:  # its position is stored in this column only
         dict(before)[seq].place = ArchivePlace()  # type: ignore[union-attr]
     assert exact(before) == exact(events(crawl))
 
 
 def test_check_locked_log_is_not_damaged(crawl: Path) -> None:
-    SqliteLog(crawl / NAME).close()  # as a crawl leaves it
+    SqliteLog(crawl / NAME).close()  # leave the files as after a crawl
     with closing(SqliteLog(crawl / NAME, readonly=True)) as log:
         reading = log.numbered()
         next(reading)
@@ -171,7 +171,7 @@ def test_check_locked_log_is_not_damaged(crawl: Path) -> None:
     assert not check(crawl).faults
 
 
-def test_check_lost_page(crawl: Path) -> None:
+def test_check_reports_lost_page(crawl: Path) -> None:
     before = events(crawl)
     pages = [seq for seq, event in before if isinstance(event, Visit) and event.is_page]
     change(crawl, "UPDATE event SET body = x'00' WHERE seq = ?", pages[3])
@@ -189,7 +189,7 @@ def test_check_lost_page(crawl: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["cut", "zeros", "gone"])
-def test_check_damaged_archive(crawl: Path, served: Server, damage: str) -> None:
+def test_check_reports_damaged_archive(crawl: Path, served: Server, damage: str) -> None:
     file = next((crawl / "archive").glob("*.warc.gz"))
     data = file.read_bytes()
     end = len(data) // 2 if damage == "cut" else len(data)
@@ -206,7 +206,7 @@ def test_check_damaged_archive(crawl: Path, served: Server, damage: str) -> None
     assert not check(crawl).faults
 
 
-def test_check_missing_indexes(crawl: Path) -> None:
+def test_check_reports_missing_indexes(crawl: Path) -> None:
     index = next((crawl / "archive").glob("*.cdxj"))
     whole = index.read_bytes()
     check(crawl)
@@ -221,7 +221,7 @@ def test_check_missing_indexes(crawl: Path) -> None:
     assert "coral" in run("search", str(crawl), "coral").out.lower()
 
 
-def test_check_log_cut_off(crawl: Path, served: Server) -> None:
+def test_check_reports_truncated_log(crawl: Path, served: Server) -> None:
     data = (crawl / NAME).read_bytes()
     (crawl / NAME).write_bytes(data[: len(data) * 3 // 4])
     error = run("show", str(crawl)).complaint

@@ -54,7 +54,7 @@ def test_disk_guard_checks_regularly(tmp_path: Path) -> None:
     assert "" == DiskGuard(tmp_path / "none").lacking()
 
 
-def test_full_disk_names_no_waiting_host(tmp_path: Path, command: Command) -> None:
+def test_full_disk_message_names_no_waiting_host(tmp_path: Path, command: Command) -> None:
     with serve(Web(pages=60), record=False) as server:
         words = ["--allow-network", "127.0.0.0/8", "--delay", 0, "--per-host", 4, "--max-disk", 1]
         said = command("crawl", "coral", "--seed", server.web.seeds(TOPIC)[0], *words, "--out", tmp_path / "c")

@@ -1,4 +1,4 @@
-"""Tests of resuming from snapshots: equal to folding the whole log."""
+"""Tests of resuming from snapshots, which must equal replaying the whole log."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ KINDS = {
 }
 PAGES, SEVERAL = 45, (9, 38)
 LATER = 10_000.0
-"""Virtual seconds until a crawl is resumed."""
+"""Virtual time in seconds after which a crawl is resumed."""
 
 
 def plain(value: Any) -> Any:
@@ -102,7 +102,7 @@ def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def copy_of(crawled: Path, visits: int, to: Path) -> Path:
-    """Copy of the crawl with the snapshot after some visits; 0: none."""
+    """Copy the crawl with the snapshot after some visits, or without any if `visits` is 0."""
     shutil.copytree(crawled / "crawl", to)
     if visits:
         shutil.copytree(crawled / str(visits), to / NAME)
@@ -122,7 +122,7 @@ def test_snapshot_gives_same_state_and_picks(crawled: Path, tmp_path: Path, monk
         assert events - visits - 30 < len(folded) <= events - visits
 
 
-def test_labels_after_snapshot(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_after_snapshot_are_learned(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events, seen = SqliteLog.events, list[int]()
 
     def noted(log: SqliteLog, where: str = "", *rest: Any, **more: Any) -> Iterator[Any]:
@@ -140,7 +140,7 @@ def test_labels_after_snapshot(crawled: Path, tmp_path: Path, monkeypatch: pytes
                 learn(opened, log, LATER)
             results.append([*log.rows(f"node, {RELEVANCE_NOW}", VERSIONS)])
     assert results[0] == results[1] == results[2]
-    if "vector" == Directory.read_options(copy).judge:  # it does not learn, so nothing has to be folded
+    if "vector" == Directory.read_options(copy).judge:  # does not learn, so nothing has to be folded
         assert [] == seen
         return
     assert [0, 0] == seen[:2]
@@ -150,7 +150,7 @@ def test_labels_after_snapshot(crawled: Path, tmp_path: Path, monkeypatch: pytes
 
 
 class Looking:
-    """Counts the events folded after the snapshot."""
+    """Spy on `restore_snapshot`; `known` is the number of events in the restored snapshot, 0 if it was ignored."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.known = -1
@@ -177,7 +177,9 @@ def as_it_comes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_unfit_snapshot_is_ignored(as_it_comes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_snapshot_of_other_settings_is_ignored(
+    as_it_comes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     looking = Looking(monkeypatch)
     shutil.copytree(as_it_comes, tmp_path / "own")
     known, _ = taken_up(tmp_path / "own", headers=["a.test X-Key: secret"], render_time=9.0)
@@ -231,7 +233,7 @@ def test_snapshot_of_changed_log_is_ignored(as_it_comes: Path, tmp_path: Path, m
     assert looking.known == 0
 
 
-def test_forged_snapshot_is_refused(as_it_comes: Path, tmp_path: Path) -> None:
+def test_forged_snapshot_is_rejected(as_it_comes: Path, tmp_path: Path) -> None:
     out = shutil.copytree(as_it_comes, tmp_path / "crawl")
     about = dict[str, Any]()
     found = Snapshots(out)
@@ -260,7 +262,7 @@ def test_readers_restore_required_parts_only(monkeypatch: pytest.MonkeyPatch, tm
 
 
 class Stub:
-    """Crawl with snapshots that take some seconds each."""
+    """Crawl whose snapshots take some seconds each."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, out: Path, seconds: float) -> None:
         self.now, self.written, self.seconds = 0.0, list[int](), seconds
@@ -296,7 +298,7 @@ def test_snapshots_take_two_percent_of_cpu_time(monkeypatch: pytest.MonkeyPatch,
 
 
 @pytest.mark.parametrize(("visits", "expected"), [(700, [250, 700]), (300, [250])])
-def test_last_snapshot_if_folding_takes_longer(
+def test_last_snapshot_is_written_if_replay_takes_longer(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, visits: int, expected: list[int]
 ) -> None:
     crawl = Stub(monkeypatch, tmp_path, 0.5)
@@ -306,7 +308,7 @@ def test_last_snapshot_if_folding_takes_longer(
     crawl.files.log.close()
 
 
-def test_no_snapshots_on_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_snapshots_are_not_written_to_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     crawl = Stub(monkeypatch, tmp_path, 0.1)
     monkeypatch.setattr(crawl, "write", lambda *given: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     crawl.written.append(1)
@@ -316,7 +318,7 @@ def test_no_snapshots_on_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     crawl.files.log.close()
 
 
-def test_overriding_class_needs_its_own_state() -> None:
+def test_subclass_requires_its_own_state() -> None:
     class Own(BestFirst):
         def learn(self, step: Any, table: Any) -> Any:
             self.more = step
@@ -337,12 +339,12 @@ def test_unreadable_code_never_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ["", ""] == [files._source(part) for part in (None, BestFirst())]
 
 
-def test_missing_part_does_not_fit() -> None:
+def test_snapshot_without_a_part_is_ignored() -> None:
     with pytest.raises(StateMismatch, match="does not fit"):
         restore_attributes(SimpleNamespace(meaning=None), {"meaning": {"lines": 1}})
 
 
-def test_strategy_without_state_is_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strategy_without_state_is_replayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = list[bool]()
 
     def look(visits: int, crawl: Crawl) -> None:
@@ -357,7 +359,7 @@ def test_strategy_without_state_is_folded(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("crawled", ["as it comes"], indirect=True)
-def test_why_equals_with_and_without_snapshot(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_is_equal_with_and_without_snapshot(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, out = copy_of(crawled, 0, tmp_path / "0"), copy_of(crawled, SEVERAL[-1], tmp_path / "1")
     before = sorted(file.stat().st_mtime_ns for file in (out / NAME).iterdir())
     looking, known = Looking(monkeypatch), list[int]()
@@ -373,7 +375,7 @@ def test_why_equals_with_and_without_snapshot(crawled: Path, tmp_path: Path, mon
         with Reasons(place) as reasons:
             answers.append(reasons.why(first))
             known.append(looking.known)
-        results.append(repr(answers))  # NaN differs from itself
+        results.append(repr(answers))  # as text, because NaN is not equal to itself
     assert results[0] == results[1]
     assert known == [0, 0, 0, known[3], known[3], 0]  # the last page was rated before the snapshot
     assert known[3] > SEVERAL[-1]

@@ -1,4 +1,4 @@
-"""Tests of snapshots that do not fit: the log is folded from its beginning."""
+"""Tests of snapshots that do not fit, so that the whole log is replayed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def changed(state: Any, path: tuple[str, ...], change: Callable[[Any], Any]) -> 
 
 
 def written_again(out: Path, path: tuple[str, ...], change: Callable[[Any], Any]) -> None:
-    """Change a part of a snapshot and keep it valid."""
+    """Change a part of a snapshot, and update its digest."""
     about, state = Snapshots(out).read(lambda about: True) or ({}, {})
     changed(state, path, change)
     shutil.rmtree(out / NAME)
@@ -102,7 +102,7 @@ def test_resume_after_browser_change(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_resume_with_unfit_snapshot(
+def test_resume_with_snapshot_of_other_settings(
     server: Server, crawled: Path, tmp_path: Path, path: tuple[str, ...], change: Callable[[Any], Any]
 ) -> None:
     out, bare = (shutil.copytree(crawled, tmp_path / name) for name in ("crawl", "bare"))
@@ -118,7 +118,7 @@ def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return with_snapshot(server, tmp_path_factory.mktemp("unfit") / "crawl", render="never")
 
 
-def test_learn_with_unfit_snapshot(crawled: Path, tmp_path: Path) -> None:
+def test_learn_with_snapshot_of_other_settings(crawled: Path, tmp_path: Path) -> None:
     bare = shutil.copytree(crawled, tmp_path / "bare")
     shutil.rmtree(bare / NAME)
     out = shutil.copytree(crawled, tmp_path / "crawl")
@@ -154,7 +154,7 @@ def test_refresh_of_other_space_writes_nothing(tmp_path: Path) -> None:
     assert config == (out / CONFIG).read_bytes()
 
 
-def test_resume_with_unfit_own_parts_writes_nothing(tmp_path: Path) -> None:
+def test_resume_with_unsuitable_objects_writes_nothing(tmp_path: Path) -> None:
     graph, out = GraphSpace({"a": ["b"]}, relevance={"b": 1}), tmp_path / "crawl"
     crawl = lycosa.crawl(SpaceJudge(), ["a"], space=graph, strategy="breadth-first", out=out)
     for _ in crawl:

@@ -26,7 +26,7 @@ COLUMNS = ["at", "status", "size", "url", "path", "via", "type", "thread", "bega
 
 
 def crawled(out: Path, **options: Any) -> list[Visit]:
-    """Crawl of the embedded web, with redirects and dead links; returns the visits in its log."""
+    """Crawl the embedded web, with redirects and dead links; return the visits in its log."""
     with serve(Web(pages=500, traps=("redirects", "dead")), record=False) as server:
         fast = {
             "delay": 0.0,
@@ -80,7 +80,7 @@ def test_columns_are_read_by_other_tools(made: Path) -> None:
     assert sum(visit.status == 404 for visit in visits) == int(answered.stdout) > 0
 
 
-def test_discovery_paths(tmp_path: Path) -> None:
+def test_discovery_paths_are_written(tmp_path: Path) -> None:
     table = Table()
     table.add_seed("s")
     for source, target, outcome in [("s", "a", "ok"), ("a", "b", "redirect"), ("b", "c", "ok")]:
@@ -129,7 +129,7 @@ def test_resume_writes_missing_lines(made: Path, tmp_path: Path) -> None:
         assert ([stranger] if content == stranger else []) == kept, name
 
 
-def test_unwritable_file_and_odd_urls(tmp_path: Path) -> None:
+def test_unwritable_file_and_unusual_urls(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"cannot write .*log.file"):
         crawled(tmp_path / "b", log_file=str(tmp_path / "file" / "x.log"), budget=2)

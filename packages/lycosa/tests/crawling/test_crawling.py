@@ -31,7 +31,7 @@ def pages(crawl: lycosa.Crawl) -> list[Visit]:
     return [visit for visit in crawl if visit.is_page]
 
 
-def test_resume_needs_directory_only(server: Server, tmp_path: Path) -> None:
+def test_resume_requires_directory_only(server: Server, tmp_path: Path) -> None:
     web = server.web
     seeds, terms = tmp_path / "seeds.txt", tmp_path / "terms.tsv"
     seeds.write_text("\n".join(web.seeds(TOPIC)))
@@ -43,14 +43,14 @@ def test_resume_needs_directory_only(server: Server, tmp_path: Path) -> None:
     assert 10 == len(pages(lycosa.resume(tmp_path / "crawl", budget=20)))
 
 
-def test_resume_with_narrower_scope(server: Server, tmp_path: Path) -> None:
+def test_resume_with_narrower_scope_skips_links(server: Server, tmp_path: Path) -> None:
     web = server.web
     assert pages(lycosa.crawl("coral reef", web.seeds(TOPIC), out=tmp_path / "crawl", budget=10, **LOCAL))
     resumed = lycosa.resume(tmp_path / "crawl", budget=20, exclude=["open-directory|index-of|town-portal"])
     assert all("open-directory" not in visit.url for visit in pages(resumed))
 
 
-def test_two_topics_are_refused_early(tmp_path: Path) -> None:
+def test_two_topics_are_rejected_before_crawl(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="more than one topic"):
         lycosa.crawl(seeds=["http://a.test/"], examples=["x.html"], regex="x", out=tmp_path / "crawl")
     assert not (tmp_path / "crawl").exists()
@@ -91,7 +91,7 @@ def test_judge_data_is_converted_as_stored(tmp_path: Path) -> None:
     assert [{"beta": 0.0, "alpha": [], "pair": [1, 0.5], "row": [0, 1, 2]}] == [visit.data for visit in crawl]
 
 
-def test_refusals_do_not_block_event_loop() -> None:
+def test_errors_do_not_block_event_loop() -> None:
     class Refusing(GraphSpace):
         def prerequisite(self, node: str) -> Any:
             return None if node == "a" else ("denied", "no")
@@ -158,7 +158,7 @@ def test_changed_judge_is_noted(tmp_path: Path) -> None:
 
 
 class Unmade(GraphSpace):
-    """Space that can't be made."""
+    """Space whose constructor fails."""
 
     def __init__(self) -> None:
         raise RuntimeError("no map")
@@ -175,7 +175,7 @@ class Lost(GraphSpace):
 
 
 class Half:
-    """Space without visit()."""
+    """Space without `visit`."""
 
 
 @pytest.mark.parametrize(
@@ -187,13 +187,13 @@ class Half:
         ("TOPIC", "cannot load the space"),
     ],
 )
-def test_failing_own_space_is_reported(name: str, expected: str) -> None:
+def test_failing_user_space_is_reported(name: str, expected: str) -> None:
     with pytest.raises(InputError, match=expected):
         lycosa.crawl(SpaceJudge(), ["a"], space=f"{__name__}:{name}")
 
 
 @pytest.mark.paper("gouriten-seed-set")
-def test_seed_files_of_another_space(tmp_path: Path) -> None:
+def test_seed_files_of_another_space_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "nodes.txt").write_text("# mine\nb\n\nc\n")
     web = GraphSpace({"a": ["d"], "b": ["e"], "c": []})
     options = {"seed_files": [str(tmp_path / "nodes.txt")], "strategy": "breadth-first", "archive": False}

@@ -1,4 +1,4 @@
-"""Tests of full disks, damaged files and restored backups: one line of error, and nothing lost."""
+"""Tests of full disks, damaged files and restored backups: the error is one line, and no data is lost."""
 
 import hashlib
 import json
@@ -48,7 +48,7 @@ def crawl(finished: Path, tmp_path: Path) -> Path:
 
 
 def _resumed(directory: Path, server: Server, budget: int, scratch: Path) -> None:
-    """Resume up to a budget; check that nothing is fetched twice and everything is there."""
+    """Resume up to a budget; check that nothing is fetched twice and that all pages are stored."""
     recorded = {v.node for v in visits_of(events_of(directory, scratch)) if not v.retry_at}
     seen = len(server.log)
     ended = run("resume", str(directory), "--budget", str(budget), "--quiet")
@@ -75,12 +75,12 @@ def _files(directory: Path) -> dict[str, str]:
     ("fault", "rotate"),
     [
         ("full-archive:100000", "1000000"),
-        ("full-archive:20300", "1"),  # one file per page: the disk is full when one is created, or nearly so
+        ("full-archive:20300", "1"),  # one file per page: the disk is full when a file is created, or nearly so
         ("full-log:45", "1000000"),
         ("limit:150000", "40000"),  # the log exceeds the maximum file size
     ],
 )
-def test_full_disk(served: Server, tmp_path: Path, fault: str, rotate: str) -> None:
+def test_full_disk_stops_crawl_without_loss(served: Server, tmp_path: Path, fault: str, rotate: str) -> None:
     directory = tmp_path / "crawl"
     learning = ["--judge", "probability", "--strategy", "scent"] if fault.startswith("full-log") else []
     ended = run(*arguments(served, TOPIC, directory, "--budget", "60", "--rotate", rotate, *learning), sabotage=fault)
@@ -88,12 +88,12 @@ def test_full_disk(served: Server, tmp_path: Path, fault: str, rotate: str) -> N
     assert str(directory) in ended.complaint
     assert "room" in ended.complaint or "space" in ended.complaint
     assert f"lycosa resume {directory}" in ended.complaint
-    if fault.startswith("full-archive"):  # complete records only
+    if fault.startswith("full-archive"):  # only complete records are archived
         check_warcs(directory)
     _resumed(directory, served, 60, tmp_path / "scratch")
 
 
-def test_locked_log(served: Server, crawl: Path, tmp_path: Path) -> None:
+def test_locked_log_stops_resume(served: Server, crawl: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(crawl / "log.sqlite", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         ended = run("resume", str(crawl), "--budget", "70", "--quiet", sabotage="impatient:50")
@@ -104,7 +104,7 @@ def test_locked_log(served: Server, crawl: Path, tmp_path: Path) -> None:
     _resumed(crawl, served, 70, tmp_path / "scratch")
 
 
-def test_log_locked_during_crawl(tmp_path: Path) -> None:
+def test_log_locked_during_crawl_stops_it(tmp_path: Path) -> None:
     directory = tmp_path / "crawl"
     with serve(world(), latency=0.01) as server:
         process = lycosa(*arguments(server, TOPIC, directory, "--budget", "300"), sabotage="impatient:50")
@@ -179,7 +179,7 @@ def test_truncated_archive_is_refused(served: Server, crawl: Path, tmp_path: Pat
     _resumed(crawl, served, 65, tmp_path / "scratch")
 
 
-def test_restored_older_log(tmp_path: Path) -> None:
+def test_resume_after_restoring_older_log(tmp_path: Path) -> None:
     directory, old = tmp_path / "crawl", tmp_path / "old.sqlite"
     with serve(world(), latency=0.004) as server:
         process = lycosa(*arguments(server, TOPIC, directory, "--budget", "120", "--rotate", "60000"))
@@ -215,7 +215,7 @@ def test_restored_older_log(tmp_path: Path) -> None:
         check_warcs(directory)
 
 
-def test_directory_without_log(served: Server, crawl: Path, tmp_path: Path) -> None:
+def test_directory_without_log_is_rejected(served: Server, crawl: Path, tmp_path: Path) -> None:
     content = {path.name: path.read_bytes() for path in (crawl / "archive").glob("*.warc.gz")}
     (crawl / "log.sqlite").unlink()
     shown = run("show", str(crawl))
@@ -225,7 +225,7 @@ def test_directory_without_log(served: Server, crawl: Path, tmp_path: Path) -> N
         assert (crawl / "archive" / "aside" / f"{name}.from-0").read_bytes() == data
 
 
-def test_directory_without_crawl(tmp_path: Path) -> None:
+def test_directory_without_crawl_is_rejected(tmp_path: Path) -> None:
     for command in ("resume", "show"):
         ended = run(command, str(tmp_path))
         assert f"{tmp_path} contains no crawl" in ended.complaint

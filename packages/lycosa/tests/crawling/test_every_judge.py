@@ -1,4 +1,4 @@
-"""Tests of every judge by name on the embedded web."""
+"""Tests of each judge, by name, on the embedded web."""
 
 import shutil
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ WANTING = {"link-context": {"context"}, "otie": {"context"}, "shark-search": {"c
 
 
 class World:
-    """A web, and the files that crawls of it may use."""
+    """Web, and the files that crawls of it may use."""
 
     def __init__(self, place: Path) -> None:
         self.web = Web(pages=500, hosts=30, traps=("redirects", "dead"))
@@ -80,7 +80,7 @@ class World:
         def filled(value: Any) -> Any:
             if isinstance(value, list):
                 return [filled(item) for item in value]
-            # no str.format, as regular expressions contain braces
+            # `str.format` is not used, as regular expressions contain braces.
             for name, path in names.items() if isinstance(value, str) else ():
                 value = value.replace(f"{{{name}}}", str(path))
             return value
@@ -119,7 +119,7 @@ def check_numbers(visits: Sequence[Visit]) -> None:
             assert np.isfinite(facet).all()
 
 
-def test_every_judge_is_tested() -> None:
+def test_judges_are_all_tested() -> None:
     assert set(JUDGES) - {"given"} == {judge.partition(",")[0] for judge, _ in CASES} - {""}
 
 
@@ -154,7 +154,7 @@ def test_facets_are_computed_and_logged(world: World, judge: str, strategy: str,
     options = world.options({**given, "judge": judge}, tmp_path / "files")
     visits = world.crawl(tmp_path / "crawl", strategy=strategy, budget=5, archive=False, **options)
     check_numbers(visits)
-    # a classifier rates a context as a page differently than as an addition to the prior
+    # A classifier rates a context like a page, not as a lift over the prior.
     beside = {"context_score"} if (judge, strategy) == ("model", "link-context") else set()
     for visit in visits:
         if visit.is_page and len(visit.links):
@@ -168,7 +168,7 @@ def test_facets_are_computed_and_logged(world: World, judge: str, strategy: str,
                 assert facet.tolist() == kept[visit.node].links.facets[name].tolist()
 
 
-def test_facets_are_left_out_unless_needed(world: World) -> None:
+def test_facets_are_not_computed_unless_needed(world: World) -> None:
     visits = world.crawl(topic="coral reef", budget=10, strategy="best-first")
     assert {()} == {tuple(visit.links.facets) for visit in visits}
 
@@ -220,7 +220,9 @@ def test_background_changes_judge_name(world: World, tmp_path: Path) -> None:
         ({"topic": "coral", "strategy": "oracle,scores=nowhere.tsv"}, "nowhere.tsv"),
     ],
 )
-def test_unfit_files_leave_no_directory(world: World, options: dict[str, Any], expected: str, tmp_path: Path) -> None:
+def test_unsuitable_files_leave_no_directory(
+    world: World, options: dict[str, Any], expected: str, tmp_path: Path
+) -> None:
     given = world.options(options, tmp_path / "files")
     with pytest.raises(InputError, match=expected):
         world.crawl(tmp_path / "crawl", budget=5, **given)

@@ -1,4 +1,4 @@
-"""Tests of every kind of strategy on the embedded web, with several requests in flight and after resuming."""
+"""Tests of each kind of strategy on the embedded web, with several requests in flight and after resuming."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -61,11 +61,11 @@ PRUNING = ("hard-focus", "url-optimisation", "personalised", "fish-search", "sha
 """Strategies that may run out of links to follow."""
 
 PAGES = {strategy: 45 if strategy.startswith("mab_") else 27 for strategy in (*KINDS, *VARIANTS)}
-"""Pages until the interruption, not a multiple of a batch."""
+"""Pages before the interruption, which is not a multiple of a batch."""
 
 
 class World:
-    """A web, the files learned from it, and the crawls made there."""
+    """Web, files learned from it, and crawls of it."""
 
     def __init__(self, place: Path) -> None:
         self.web = Web(pages=300, hosts=20, traps=("redirects", "dead", "failing", "duplicates"))
@@ -147,7 +147,7 @@ def test_log_restores_the_strategy(world: World, strategy: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("strategy", [*KINDS[::3], "fish-search", "oracle,scores={truth}"])
-def test_resume_in_directory(world: World, strategy: str, tmp_path: Path) -> None:
+def test_resume_continues_in_directory(world: World, strategy: str, tmp_path: Path) -> None:
     entry = STRATEGIES[strategy.partition(",")[0]]
     by_class = entry.needs in (MODEL, TAXONOMY)
     topic = (
@@ -200,7 +200,7 @@ def logged(path: Path) -> list[str]:
 
 
 @pytest.mark.paper("batsakis-priority", "gouriten-right-system")
-def test_finds_more_than_breadth_first(world: World) -> None:
+def test_strategy_finds_more_than_breadth_first(world: World) -> None:
     def on_topic(strategy: str) -> int:
         engine = run_virtual(world.crawl(strategy, 60))
         return sum(world.web.topic(visit.node) == TOPIC for visit in pages_of(list(engine.log)))

@@ -31,7 +31,7 @@ def test_as_number_accepts_numbers_and_booleans(result: Any, expected: float) ->
 
 
 @pytest.mark.parametrize("result", [None, "much", math.nan, math.inf])
-def test_as_number_refuses_others(result: Any) -> None:
+def test_as_number_rejects_other_types(result: Any) -> None:
     with raises_input_error("bad-value", r"relevance\(\) returned "):
         as_number(result, relevance)
 
@@ -71,7 +71,7 @@ def test_function_space_converts_results() -> None:
     assert ["gone", "gone"] == [run_virtual(visit(node)).outcome for node in ("c", "unknown")]
 
 
-def test_wrappers_leave_objects_alone() -> None:
+def test_wrappers_return_objects_unchanged() -> None:
     judge = SpaceJudge()
     assert as_judge(judge) is judge
     assert as_judge(None) is as_strategy(None) is as_space(None, lambda: 0.0) is None

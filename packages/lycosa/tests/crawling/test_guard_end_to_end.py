@@ -17,7 +17,7 @@ from lycosa.testweb import ServedResponse, Server, serve
 from lycosa.web.guard import DnsCache
 from lycosa.web.urls import check_seed
 
-# spellings of local addresses and of cloud metadata services
+# Notations of local addresses and of cloud metadata services.
 SPELLINGS = [
     *["127.0.0.1", "127.1", "127.0.1", "127.0.0.2", "127.255.255.254", "2130706433", "017700000001"],
     *["0x7f000001", "0x7f.1", "0x7F.0x0.0x0.0x1", "0177.0.0.1", "0177.0.0.01", "127.0.0.1.", "127。0。0。1"],
@@ -32,7 +32,7 @@ SPELLINGS = [
 
 
 class Trapdoor:
-    """Port on several loopback addresses that must see no connection."""
+    """Port on several loopback addresses that records connections; tests expect none."""
 
     def __init__(self) -> None:
         self.listeners: list[socket.socket] = []
@@ -83,7 +83,7 @@ def _pages(visits: list[Visit]) -> dict[str, str]:
     return {visit.node: visit.outcome for visit in visits if visit.kind == "page"}
 
 
-def test_trapdoor_notices_connections(trapdoor: Trapdoor) -> None:
+def test_trapdoor_records_connections(trapdoor: Trapdoor) -> None:
     for listener in trapdoor.listeners:
         with socket.create_connection(listener.getsockname()[:2], timeout=60):
             pass
@@ -102,7 +102,7 @@ def test_seeds_on_local_addresses_are_refused(trapdoor: Trapdoor) -> None:
     assert any("--allow-network 127.0.0.0/8" in visit.note for visit in visits)
 
 
-def test_command_line_is_guarded(trapdoor: Trapdoor, tmp_path: Path) -> None:
+def test_command_line_uses_guard(trapdoor: Trapdoor, tmp_path: Path) -> None:
     out = str(tmp_path / "crawl")
     seeds = [part for name in ("127.0.0.1", "localhost") for part in ("--seed", f"http://{name}:{trapdoor.port}/")]
     ended = run("crawl", "coral reef", *seeds, "--out", out, "--delay", "0")
@@ -114,7 +114,7 @@ def test_command_line_is_guarded(trapdoor: Trapdoor, tmp_path: Path) -> None:
 
 
 class Deceiver:
-    """Web on an allowed address with links and redirects to local ones."""
+    """Web on an allowed address with links and redirects to local addresses."""
 
     port = 0
 
@@ -132,7 +132,7 @@ class Deceiver:
             return ServedResponse(404, [], b"")
         if path.startswith("/to/"):
             status = (301, 302, 303, 307, 308)[int(path[4:]) % 5]
-            # raw UTF-8, as sent by careless servers: headers are encoded as Latin-1
+            # Raw UTF-8, as some servers send it: the library encodes headers as Latin-1.
             target = self.targets[int(path[4:])].encode().decode("latin-1")
             return ServedResponse(status, [("Location", target)], b"")
         if path != "/":
@@ -203,7 +203,7 @@ def test_names_of_local_addresses_are_refused(trapdoor: Trapdoor, monkeypatch: p
 
 
 def test_name_uses_its_allowed_address_only(trapdoor: Trapdoor, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:  # the trapdoor has another port
+    with socket.create_server(("127.0.0.1", 0)) as other:  # a port other than that of the trapdoor
         other.setblocking(False)
         _named(monkeypatch, {"mixed.example": ["127.0.0.1", "127.0.0.2"]})
         with _deceiving([], port=other.getsockname()[1]) as server:
@@ -215,7 +215,7 @@ def test_name_uses_its_allowed_address_only(trapdoor: Trapdoor, monkeypatch: pyt
 
 
 class Rebinding(DnsCache):
-    """Name with a public address when checked and a local one when dialled."""
+    """Host name that resolves to a public address when checked, and to a local one when connecting."""
 
     async def resolve(self, name: str) -> list[str]:
         self.asked = getattr(self, "asked", 0) + 1

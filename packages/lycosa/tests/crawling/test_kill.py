@@ -1,4 +1,4 @@
-"""Tests of crawls killed repeatedly: nothing is fetched twice, nothing is lost."""
+"""Tests of crawls that are killed repeatedly: nothing is fetched twice, and nothing is lost."""
 
 import http.client
 import json
@@ -45,13 +45,14 @@ DEATHS = (
     "unlogged:24",
     "write:1",
 )
-"""Places to die: code points, or a number of requests seen by the server ("hits"). Rotation happens about every twenty
-pages.
+"""Code points, or ("hits") numbers of requests received by the server, at which the process is killed.
+
+Archive files are rotated about every twenty pages.
 """
 
 
 class Witness:
-    """Compares the server's requests with the crawl's records after each death."""
+    """Comparison of the server's requests with the crawl's records after each kill."""
 
     def __init__(self, server: Server, directory: Path, scratch: Path) -> None:
         self.server, self.directory, self.scratch = server, directory, scratch
@@ -88,7 +89,7 @@ class Witness:
         self._check_copy(whole=len(self.unrecorded) % 5 == 0)
 
     def _settle(self) -> None:
-        """Wait until the server has handled all requests of the dead client."""
+        """Wait until the server has handled all requests of the killed client."""
         knock = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=120)
         knock.request("GET", "/")
         knock.getresponse().read()
@@ -96,7 +97,7 @@ class Witness:
         until(lambda: not self.server.connections, "the server to notice that its client is gone")
 
     def _check_copy(self, *, whole: bool) -> None:
-        """Open a copy, so that the crawl has to repair itself, and check it."""
+        """Open a copy, so that the crawl must repair itself, and check it."""
         if not (self.directory / "crawl.toml").exists():
             return
         copy = self.scratch / "copy"
@@ -159,7 +160,7 @@ def _let_die(command: list[str], death: str, server: Server) -> None:
     assert not ended.err
 
 
-def test_killed_at_any_moment(tmp_path: Path) -> None:
+def test_crawl_killed_at_any_moment_loses_nothing(tmp_path: Path) -> None:
     directory = tmp_path / "crawl"
     with serve(world(800), latency=0.004) as server:
         witness = Witness(server, directory, tmp_path / "scratch")

@@ -1,4 +1,4 @@
-"""Tests of labels on a crawl: the judge learns them on resume, and all views count the same."""
+"""Tests of labels on a crawl: the judge learns them on resume, and all readers count the same."""
 
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +20,7 @@ REEF, TRAIN = "polyp colony lagoon", "timetable platform engine"
 
 
 class Tiny(Space):
-    """Two pages equally relevant to coral, one on reefs and one on trains, with three more behind each."""
+    """Space of two pages equally relevant to coral, one on reefs and one on trains, with three more behind each."""
 
     def __init__(self) -> None:
         self.pages = {"start": ("welcome", ["reef", "train"])}
@@ -97,7 +97,7 @@ def test_labels_affect_later_pages(tmp_path: Path) -> None:
     assert (1.0, 0.0) == (relevances["reef-1"], relevances["train-1"])
 
 
-def test_update_is_made_once(tmp_path: Path) -> None:
+def test_model_update_is_recorded_once(tmp_path: Path) -> None:
     begun(tmp_path, "learns")
     label(tmp_path, {"train": False})
     for _ in range(3):
@@ -127,7 +127,7 @@ def test_learned_judge_is_not_reported_as_changed(tmp_path: Path) -> None:
 
 
 class Elsewhere(Space):
-    """Tree of pages unrelated to the topic."""
+    """Space of a tree of pages unrelated to the topic."""
 
     async def visit(self, task: Task) -> Page:
         number = int(task.node)
@@ -138,7 +138,7 @@ class Elsewhere(Space):
         return Page("ok", title=words[number % 12], marked=text, main=text, links=Links.to(*links, anchors=anchors))
 
 
-def test_waiting_judge_still_waits_after_resume(tmp_path: Path) -> None:
+def test_judge_without_update_is_still_untrained_after_resume(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     list(lycosa.crawl("coral reef", ["0"], space=Elsewhere(), out=whole, budget=55, concurrency=1))
     list(lycosa.crawl("coral reef", ["0"], space=Elsewhere(), out=parts, budget=12, concurrency=1))

@@ -75,13 +75,13 @@ def test_assets_of_relevant_pages_are_fetched(tmp_path: Path) -> None:
         for visit in result.visits
         if visit.kind == "asset"
     )
-    # the assets of the front page on its host come before the next page
+    # Assets of the front page on its host are fetched before the next page.
     order = [url for _, url, _ in script.requests if url.startswith("http://reef.test/")]
     assert order.index(PRINT) < order.index(OFF)
     assert order.count("http://reef.test/robots.txt") == 1
     times = [at for at, url, _ in script.requests if url.startswith("http://reef.test/")]
     assert min(after - before for before, after in pairwise(times)) >= 0.1
-    # summary, crawl.log and archive include them
+    # They are included in summary, crawl.log and archive.
     summary = summarise(tmp_path / "reefs")
     assert (3, 8) == (summary.pages, summary.spent["page assets"])
     lines = [line.split() for line in (tmp_path / "reefs" / "crawl.log").read_text().splitlines()]

@@ -1,4 +1,4 @@
-"""Tests of pages that crash the process: retried in a separate process, then skipped."""
+"""Tests of pages that crash the process: they are parsed in a separate process, then skipped."""
 
 import os
 import signal
@@ -107,7 +107,9 @@ def visits(directory: Path) -> dict[str, list[Visit]]:
     ("sabotage", "deaths", "outcome"),
     [(dies_reading, 1, "ok"), (dies_judging, 2, "unreadable"), (dies_unpacking, 2, "unreadable")],
 )
-def test_no_crash_loop(tmp_path: Path, sabotage: Callable[[], None], deaths: int, outcome: str) -> None:
+def test_page_that_crashes_is_skipped_after_retries(
+    tmp_path: Path, sabotage: Callable[[], None], deaths: int, outcome: str
+) -> None:
     directory = tmp_path / "crawl"
     ends = [run(directory, sabotage) for _ in range(4)]
     assert [signal.SIGKILL] * deaths + [0] * (4 - deaths) == ends
@@ -124,7 +126,7 @@ def test_no_crash_loop(tmp_path: Path, sabotage: Callable[[], None], deaths: int
     assert "" == CrashMarker(directory).left
 
 
-def test_no_crash_loop_in_robots_txt(tmp_path: Path) -> None:
+def test_robots_txt_that_crashes_is_skipped_after_retries(tmp_path: Path) -> None:
     def sabotage() -> None:
         def deadly(*_: Any) -> Any:
             return die()
@@ -143,7 +145,7 @@ def test_page_of_killed_crawl_is_not_lost(tmp_path: Path) -> None:
     assert 0 == run(directory, lambda: None)
     poison = visits(directory)[POISON][0]
     assert ("ok", True, True) == (poison.outcome, poison.relevance > 0.0, poison.data["apart"])
-    with CrawlDirectory(directory) as collection:  # and read in a separate process from now on
+    with CrawlDirectory(directory) as collection:  # it is parsed in a separate process from now on
         assert "Coral poison" == collection.document(poison).title
 
 

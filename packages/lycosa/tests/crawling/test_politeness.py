@@ -1,4 +1,4 @@
-"""Tests of politeness as seen by the server."""
+"""Tests of politeness, measured at the server."""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -15,7 +15,7 @@ from lycosa.core.engine import Engine
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl, resume
 from lycosa.spaces.web_space import WebSpace
-from lycosa.testweb import ServedRequest, ServedResponse, Web, gaps, most_at_once, serve
+from lycosa.testweb import ServedRequest, ServedResponse, Web, gaps, max_in_flight, serve
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.web.fetch import HttpTransport
 from lycosa.web.fetch import Response as Fetched
@@ -23,7 +23,7 @@ from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import MAX_SLOW_PAUSE, Politeness
 
 TOPIC = "marine biology/coral reefs"
-ROUNDING = 1e-5  # floats of the current time have steps of a quarter of a microsecond
+ROUNDING = 1e-5  # the current time as float has steps of a quarter of a microsecond
 TRAPS = ("redirects", "failing", "robots", "dead")
 
 
@@ -32,13 +32,13 @@ def _too_close(hits: Iterable[ServedRequest], delay: float) -> dict[str, float]:
 
 
 def _too_many(hits: Iterable[ServedRequest], limit: int) -> dict[str, int]:
-    return {host: most for host, most in most_at_once(hits).items() if most > limit}
+    return {host: most for host, most in max_in_flight(hits).items() if most > limit}
 
 
 def _seen(web: Web, **options: Any) -> tuple[list[ServedRequest], list[Visit]]:
     """Return requests to a real server during a crawl with 64 requests in flight, and the visits of the crawl."""
     more = {"concurrency": 64, "patience": 1.0, "choosy": 0.0, "judge": "vector", "strategy": "best-first", **options}
-    with serve(web, latency=0.01) as server:  # later addresses have its port
+    with serve(web, latency=0.01) as server:  # URLs created later contain its port
         traps = [url for trap in ("failing", "robots", "redirects") if trap in web.traps for url in web.trap_urls(trap)]
         by_host = {host: [url for url in traps if host in url] for host in {url.split("/")[2] for url in traps}}
         seeds = [*web.seeds(TOPIC), *(url for host in sorted(by_host) for url in by_host[host][:3])]
@@ -46,7 +46,7 @@ def _seen(web: Web, **options: Any) -> tuple[list[ServedRequest], list[Visit]]:
         return list(server.log), visits
 
 
-def test_one_request_at_a_time_with_delay() -> None:
+def test_requests_are_sequential_with_delay() -> None:
     web = Web(pages=400, hosts=8, traps=TRAPS)
     hits, visits = _seen(web, delay=0.05, budget=150)
     assert not _too_close(hits, 0.05)
@@ -55,7 +55,7 @@ def test_one_request_at_a_time_with_delay() -> None:
     assert len(hits) > 150
     assert set(web.hosts) <= set(asked)
     assert any(300 <= hit.status < 400 for hit in hits)
-    # a broken connection is not retried without a delay: each request is known to the crawl
+    # A broken connection is not retried at once, so the crawl has recorded each request.
     hung_up = [visit for visit in visits if "//hang-up.localhost" in visit.node]
     requests = sum(visit.outcome not in ("denied", "refused") for visit in hung_up)
     assert 2 <= requests <= asked["hang-up.localhost"] <= requests + 1
@@ -64,11 +64,11 @@ def test_one_request_at_a_time_with_delay() -> None:
 def test_per_host_limit() -> None:
     hits, visits = _seen(Web(pages=200, hosts=3, traps=("redirects",)), budget=60, per_host=3, delay=0.0)
     assert not _too_many(hits, 3)
-    # A quick server sees them one after the other if the crawl is delayed by other processes; those started together
+    # A fast server handles requests one after the other if other processes delay the crawl; those started together
     # always overlap.
     sent = [visit for visit in visits if visit.outcome not in ("denied", "refused")]
     spans = [ServedRequest(visit.node.split("/")[2], "", 0, visit.started, visit.ended, "", "", 0) for visit in sent]
-    assert max(most_at_once(spans).values()) == 3
+    assert max(max_in_flight(spans).values()) == 3
 
 
 async def _crawled(web: Any, seeds: Iterable[str], query: str = "coral reef", **options: Any) -> Engine:
@@ -85,10 +85,10 @@ def test_many_hosts_in_parallel() -> None:
     assert not _too_close(hits, 1.0)
     assert not _too_many(hits, 1)
     assert sum(hit.path == "/robots.txt" for hit in hits) >= 50
-    assert most_at_once([replace(hit, host="all") for hit in hits])["all"] > 30
+    assert max_in_flight([replace(hit, host="all") for hit in hits])["all"] > 30
 
 
-def test_one_host_sequentially() -> None:
+def test_host_is_requested_sequentially() -> None:
     hits = hits_of(run_virtual(_crawled(Plain(pages=25), ["http://a.localhost/"], concurrency=64)))
     assert len(hits) > 25
     assert not _too_close(hits, 1.0)
@@ -114,7 +114,7 @@ def test_per_host_requests_are_concurrent() -> None:
     hits = hits_of(run_virtual(_crawled(Plain(pages=20), ["http://a.localhost/"], **options)))
     assert not _too_close(hits, 0.05)
     assert not _too_many(hits, 3)
-    assert most_at_once(hits)["a.localhost"] > 1
+    assert max_in_flight(hits)["a.localhost"] > 1
 
 
 def test_crawl_delay_is_kept() -> None:
@@ -175,7 +175,7 @@ def test_retry_after_beyond_patience_ends_run() -> None:
 def test_slow_host_gets_longer_delays() -> None:
     slow = hits_of(run_virtual(_crawled(Plain(delay=4.0), ["http://a.localhost/"], latency=(0.0, 0.0))))
     rests = [later.started - earlier.ended for earlier, later in pairwise(slow)]
-    assert rests[-1] > rests[1] > 2.0  # the average rises towards twice the four seconds
+    assert rests[-1] > rests[1] > 2.0  # the average rises towards twice the response time of four seconds
     assert max(rests) <= 8.0 + 0.01
     quick = hits_of(run_virtual(_crawled(Plain(), ["http://a.localhost/"], latency=(0.1, 0.1))))
     rests = [later.started - earlier.ended for earlier, later in pairwise(quick)]
@@ -193,7 +193,7 @@ def _hits(space: WebSpace) -> list[ServedRequest]:
 
 
 def _broken_and_resumed(path: Path, web: Any, seeds: list[str], turns: int, pause: float) -> tuple[float, Any, Any]:
-    """Crawl for some visits, break off, resume after a pause; return the time and requests before and after."""
+    """Crawl for some visits, break off, and resume after a pause; return the time and the requests before and after."""
 
     async def first() -> tuple[float, list[ServedRequest]]:
         space = _space(web)
@@ -253,7 +253,7 @@ def test_resumed_crawl_keeps_crawl_delay(tmp_path: Path) -> None:
 
 
 class OverAddresses(HttpTransport):
-    """The real transport with guard, names and delays, without the exchange itself."""
+    """Real transport with guard, name lookup and delays, but without the network exchange."""
 
     def __init__(self, web: Any, politeness: Politeness, addresses: Mapping[str, str], allow: Iterable[str] = ()):
         async def lookup(name: str) -> list[str]:
@@ -293,7 +293,7 @@ def _smallest(starts: list[float]) -> float:
     return min(later - earlier for earlier, later in pairwise(sorted(starts)))
 
 
-def test_address_delay() -> None:
+def test_address_delay_is_shared_by_hosts() -> None:
     hosts = {f"site{number}.example": "93.184.216.34" for number in range(50)}
     transport, visits = run_virtual(_over_addresses(hosts))
     assert _smallest(transport.starts["93.184.216.34"]) >= 0.25 - ROUNDING
@@ -317,7 +317,7 @@ def test_allowed_network_has_no_address_delay() -> None:
     assert {visit.outcome for visit in visits} == {"ok"}
 
 
-def test_waiting_for_address_is_no_timeout() -> None:
+def test_waiting_for_address_is_not_a_timeout() -> None:
     hosts = {f"s{number}.example": "93.184.216.34" for number in range(200)}
     _, visits = run_virtual(_over_addresses(hosts, concurrency=150, pages=200))
     assert Counter(visit.outcome for visit in visits).keys() == {"ok"}
@@ -333,7 +333,7 @@ def test_waiting_for_address_does_not_slow_host() -> None:
     assert max(run_virtual(pauses())) < 0.5  # a response takes 0.1 s
 
 
-def test_turns_at_address_are_spaced() -> None:
+def test_requests_to_an_address_are_spaced() -> None:
     async def wait_for_address() -> list[tuple[float, int]]:
         politeness = Politeness(clock, delay=1.0, address_delay=0.25)
         entered: list[tuple[float, int]] = []
@@ -355,7 +355,7 @@ def test_turns_at_address_are_spaced() -> None:
     assert [at for at, _ in entered] == pytest.approx([0.25 * number for number in range(8)], abs=ROUNDING)
 
 
-def test_longest_delay_counts() -> None:
+def test_longest_delay_is_used() -> None:
     async def pauses() -> None:
         def politeness() -> Politeness:
             made = Politeness(clock, delay=1.0)
@@ -388,7 +388,7 @@ def test_per_host_requests_are_spaced() -> None:
         politeness = Politeness(clock, delay=1.0, at_once=3)
         for number in range(3):
             politeness.begin("h")
-            assert politeness.ready("h")[0] > clock()  # not on the wire yet
+            assert politeness.ready("h")[0] > clock()  # not sent yet
             politeness.sent("h")
             if number < 2:
                 assert politeness.ready("h")[0] == clock() + 1.0
@@ -400,7 +400,7 @@ def test_per_host_requests_are_spaced() -> None:
     run_virtual(start())
 
 
-def test_waiting_host_is_resumed() -> None:
+def test_waiting_host_continues_after_resume() -> None:
     engine = run_virtual(_crawled(Plain(pages=30), ["http://a.localhost/"]))
     assert engine.ending == "nothing left to fetch"
     assert engine.tally.pages == 31

@@ -26,18 +26,18 @@ from lycosa.testweb.reply import ServedDocument, ServedResponse, finish
 from receiving import receiving
 
 HOSTS, PAGES = 4, 8
-"""Hosts, and pages of each; a front page links to all."""
+"""Number of hosts, and of pages per host; a front page links to all."""
 
 
 class Reefs:
-    """Pages about reefs: a third changes, vanishes or moves in phase 1, others in phase 2."""
+    """Pages on reefs: a third change, vanish or move in phase 1, others in phase 2."""
 
     def __init__(self) -> None:
         self.phase = 0
         self.port = 0
         self.answers = 0
         self.slow_after = 1 << 30
-        """Number of responses after which each takes longer, so that the client can't have ended."""
+        """Number of responses after which each takes longer, so that the client is still running when it is killed."""
 
     def url(self, host: int, page: int | str) -> str:
         return f"http://h{host}.localhost:{self.port}/{page}"
@@ -198,7 +198,7 @@ def _let_die(command: list[str], death: str, server: Server) -> None:
     assert -signal.SIGKILL == ended.code, f"{death}: {ended.code} {ended.err}"
 
 
-def test_refresh_killed(served: Server, crawl: Path) -> None:
+def test_refresh_killed_records_each_change_once(served: Server, crawl: Path) -> None:
     command = ["refresh", str(crawl), "--all", "--quiet"]
     before: Counter[tuple[str, str]] = Counter()
     for death in ("write:3", "unlogged:5", "uncommitted:7", "hits:12"):
@@ -213,7 +213,7 @@ def test_refresh_killed(served: Server, crawl: Path) -> None:
     _check(crawl, _web(served), 1)
 
 
-def test_watch_killed(served: Server, crawl: Path) -> None:
+def test_watch_killed_records_each_change_once(served: Server, crawl: Path) -> None:
     web = _web(served)
     command = ["watch", str(crawl), "--now", ".", "--per-hour", "1000000", "--quiet"]
     for death in ("hits:20", "uncommitted:9"):
@@ -234,7 +234,7 @@ def test_watch_killed(served: Server, crawl: Path) -> None:
         _check(crawl, web, phase)
 
 
-def test_refresh_interrupted(served: Server, crawl: Path) -> None:
+def test_refresh_interrupted_can_be_repeated(served: Server, crawl: Path) -> None:
     with _under_way(["refresh", str(crawl), "--all", "--quiet"], 15, served) as process:
         process.send_signal(signal.SIGINT)
         ended = process.wait()
@@ -267,7 +267,7 @@ def port() -> Iterator[int]:
 def test_refresh_notifies_after_kill(served: Server, crawl: Path, port: int) -> None:
     command = ["refresh", str(crawl), "--all", "--quiet", "--notify", f"json://127.0.0.1:{port}/hook"]
     _let_die(command, "committed:20", served)
-    ended = run(*command)  # no listener yet
+    ended = run(*command)  # there is no listener yet
     assert 0 == ended.code, ended.err
     with receiving(port) as got:
         for _ in range(2):

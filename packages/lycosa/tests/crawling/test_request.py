@@ -1,4 +1,4 @@
-"""Tests of crawl requests: checks and defaults before anything is written or sent."""
+"""Tests of crawl requests: validation and defaults, before anything is written or sent."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def request(**options: Any) -> CrawlRequest:
         ({"render": "sometimes"}, "bad-value"),
     ],
 )
-def test_request_refuses_options(options: dict[str, Any], code: str) -> None:
+def test_request_rejects_invalid_options(options: dict[str, Any], code: str) -> None:
     with raises_input_error(code):
         request(**options)
 
@@ -59,11 +59,11 @@ def test_request_budget_and_command_of_refresh() -> None:
     assert ("watch", True) == (watch.command, watch.is_watch)
 
 
-def test_request_checks_own_objects() -> None:
+def test_request_validates_user_objects() -> None:
     with raises_input_error("bad-plugin", r"has no method visit\(\)"):
         CrawlRequest(Options(topic="coral", seeds=SEEDS), space=object())  # type: ignore[arg-type]
 
 
-def test_request_spread_needs_one_estimator() -> None:
+def test_request_spread_requires_one_estimator() -> None:
     made = CrawlRequest(Options(topic="coral", seeds=SEEDS, spread=0.5), strategy=BreadthFirst())
     assert hasattr(made.make_strategy(), "pick")

@@ -1,4 +1,4 @@
-"""Tests of finding the runner of a crawl on a cluster."""
+"""Tests of the runner of crawls on a cluster."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def test_runner_by_name_or_default(monkeypatch: pytest.MonkeyPatch, where: str, 
     assert where == made.where
 
 
-def test_runner_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runner_not_installed_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runners, "named", lambda group: {})
     with raises_input_error("missing-package", "--cluster needs the package lycosa-cluster"):
         runners.runner("local")

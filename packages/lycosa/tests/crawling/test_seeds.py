@@ -36,7 +36,7 @@ def test_first_results_are_seeds(tmp_path: Path) -> None:
     result = crawl(tmp_path / "c", web, (), search=[f"{ENGINE}/search?q={{}}"], search_results=2)
     assert FOUND[:2] == [visit.node for visit in result.visits if visit.is_page]
     assert [f"{ENGINE}/robots.txt", ASKED] == [url for _, url, _ in web.requests[:2]]
-    assert web.requests[1][0] - web.requests[0][0] >= 0.1  # the delay of every host
+    assert web.requests[1][0] - web.requests[0][0] >= 0.1  # the delay applies to every host
     assert "2 seeds from http://find.test/search?q={}" in result.crawl.notes
 
 
@@ -53,7 +53,7 @@ def test_engine_is_queried_once(tmp_path: Path) -> None:
     assert ([], 1) == (web.requests[asked:], sum(url == ASKED for _, url, _ in web.requests))
 
 
-def test_html_results(tmp_path: Path) -> None:
+def test_results_in_html_are_read(tmp_path: Path) -> None:
     bar = [f"{ENGINE}/about", "http://ads.test/"]
     web = script(**{"/search?q=coral+reef": Says(html(links=[*bar, *FOUND]))})
     web.missing = Says(html(links=bar))  # other queries
@@ -76,7 +76,7 @@ def test_query_words_are_escaped(tmp_path: Path) -> None:
     assert FOUND == [visit.node for visit in result.visits if visit.is_page]
 
 
-def test_saved_query_needs_no_words(tmp_path: Path) -> None:
+def test_saved_query_without_words(tmp_path: Path) -> None:
     web = script(**{"/found?q=corals": as_json(*FOUND, "http://elsewhere.test/")})
     made = {
         "regex": "coral",

@@ -1,4 +1,4 @@
-"""Tests of a default crawl next to a spam farm, and among mazes."""
+"""Tests of a default crawl of webs with a spam farm, and with link mazes."""
 
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl
@@ -36,7 +36,7 @@ def _body(web: Web, url: str) -> str:
     return web.response(url).body.decode()
 
 
-def test_mazes_are_not_among_the_best() -> None:
+def test_mazes_are_not_among_best_pages() -> None:
     web = Web()
     pages = _pages(web, web.seeds(TOPIC), 130)
     mazes = {page.node for page in pages if web.trap(page.node) in ("calendar", "loops", "facets", "soft404")}

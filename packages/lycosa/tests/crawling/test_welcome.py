@@ -1,4 +1,4 @@
-"""Tests of walls, opt-outs and signed requests in a crawl."""
+"""Tests of login walls, opt-outs and signed requests in a crawl."""
 
 import http.server
 import threading
@@ -68,7 +68,7 @@ def crawl(base: str, out: Path, **more: Any) -> dict[str, Visit]:
 def test_walls_and_opt_outs_are_noted(tmp_path: Path) -> None:
     with site() as base:
         visits = crawl(base, tmp_path / "noted")
-        for path in ("/check", "/login"):  # each makes the host rest, so one of them may wait for the next run
+        for path in ("/check", "/login"):  # each pauses the host, so one of them may be left to the next run
             assert path not in visits or visits[path].outcome in ("challenge", "login"), path
         walls = [visit for visit in visits.values() if visit.outcome in ("challenge", "login")]
         assert walls
