@@ -1,4 +1,4 @@
-"""Messages passed from acquaintance to acquaintance."""
+"""Messages passed on by acquaintances."""
 
 import asyncio
 import importlib.util
@@ -64,13 +64,13 @@ def test_acquaintance_space_passes_checks() -> None:
     ("receiver", "misjudged", "complaint"),
     [("zoe", 0.0, "the receiver 'zoe' has no traits"), ("dan", -1.0, "'misjudged' is -1.0: it must be 0")],
 )
-def test_acquaintance_space_invalid_parameters(receiver: str, misjudged: float, complaint: str) -> None:
+def test_acquaintance_space_rejects_invalid_parameters(receiver: str, misjudged: float, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         AcquaintanceSpace(KNOWS, TRAITS, receiver, misjudged=misjudged)
 
 
 @pytest.mark.paper("gouriten-acquaintance")
-def test_best_first_needs_a_tenth_of_breadth_first() -> None:
+def test_best_first_needs_a_tenth_of_breadth_first_messages() -> None:
     message = _benchmark("networks").message
     near = [message(seed, "best-first-anchor", 0.0, side=30)[0] for seed in (1, 2, 3)]
     everyone = [message(seed, "breadth-first", 0.0, side=30)[0] for seed in (1, 2, 3)]

@@ -1,4 +1,4 @@
-"""Gossip and messages by `--space`: networks and people from files."""
+"""Gossip and acquaintance spaces by `--space`, with networks and people from files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_acquaintance_from_files(files: Path) -> None:
 
 
 def test_nearness_from_file_by_hand(files: Path) -> None:
-    """dan has three traits; cat shares the place at a distance of 1: (1 / (1 + 1) + 0 + 0) / 3."""
+    """Nearness is the mean over the three traits of dan; cat lives at a distance of 1: (1 / (1 + 1) + 0 + 0) / 3."""
     traits = read_traits(f"{files}/traits.tsv")
     assert {"place": (1.0, 2.0), "work": "sailor", "hobbies": {"chess", "choir"}} == traits["dan"]
     space = AcquaintanceSpace({"ann": ["cat"]}, traits, receiver="dan")
@@ -55,7 +55,9 @@ def test_nearness_from_file_by_hand(files: Path) -> None:
         ("acquaintance,file=network.tsv,traits=traits.tsv", "receiver=NAME"),
     ],
 )
-def test_invalid_files_and_parameters(space: str, wrong: str, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_files_and_parameters_are_rejected(
+    space: str, wrong: str, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(files)
     with pytest.raises(InputError, match=wrong) as told:
         list(lycosa.crawl("coral reef", ["ann"], space=space, budget=1))

@@ -1,4 +1,4 @@
-"""Gossip between peers."""
+"""Gossip between peers, who remember titles of each other's documents."""
 
 import asyncio
 import importlib.util
@@ -52,7 +52,7 @@ def test_remembered_is_partial_and_stale() -> None:
     space = GossipSpace({"p0": ["p1"]}, many, known=0.5, stale=0.3)
     lines = space.remembered("p0", "p1").split("; ")
     assert 80 < len(lines) < 120
-    # Stale documents are drawn from both peers, so half of the 30 % look like the neighbour's own.
+    # Stale titles are of documents of both peers, so half of the 30 % are of the neighbour's own.
     assert 0.07 < sum("own0" in line for line in lines) / len(lines) < 0.25
     assert "" == GossipSpace({"p0": ["p1"]}, many, known=0.0).remembered("p0", "p1")
     assert lines == GossipSpace({"p0": ["p1"]}, many, known=0.5, stale=0.3).remembered("p0", "p1").split("; ")
@@ -63,14 +63,14 @@ def test_gossip_space_passes_checks() -> None:
     assert len(check_space(GossipSpace(OVERLAY, DOCUMENTS), "ann")) > 5
 
 
-def test_gossip_space_invalid_shares() -> None:
+def test_gossip_space_rejects_invalid_shares() -> None:
     with pytest.raises(ValueError, match=r"'known' is 2.* from 0 to 1"):
         GossipSpace(OVERLAY, DOCUMENTS, known=2.0)
 
 
 @pytest.mark.paper("gouriten-gossip")
 def test_gossip_finds_twice_as_much_as_flooding() -> None:
-    """On small worlds of 500 peers with caches of half the documents, a tenth of the peers being asked."""
+    """On small worlds of 500 peers that remember half of the documents, a tenth of the peers are visited."""
     gossip = _benchmark("networks").gossip
     said = mean(gossip(seed, "best-first", 0.5, 0.1, peers=500) for seed in (1, 2, 3))
     flooded = mean(gossip(seed, "breadth-first", 0.5, 0.1, peers=500) for seed in (1, 2, 3))

@@ -1,4 +1,4 @@
-"""Graphs in memory and from files."""
+"""Graphs in memory and in files."""
 
 import asyncio
 import os
@@ -37,7 +37,7 @@ def test_visit_returns_links_with_relevances() -> None:
     assert (0.5, [0.0, 0.25]) == (judgement.relevance, judgement.link_relevances.tolist())
 
 
-def test_visit_target_without_entry() -> None:
+def test_visit_target_without_entry_has_no_links() -> None:
     page = asyncio.run(GraphSpace({"a": ["b"]}).visit(Task("b")))
     assert ("ok", [], 0.0) == (page.outcome, page.links.urls, SpaceJudge().judge(page, None).relevance)
 
@@ -52,7 +52,7 @@ def test_visit_graph_from_files(files: dict[str, Any]) -> None:
     assert (2.5, []) == (page.data["beta"], page.links.urls)
 
 
-def test_node_of_files(files: dict[str, Any]) -> None:
+def test_node_of_graph_must_be_in_files(files: dict[str, Any]) -> None:
     space = GraphSpace(**files)
     assert ("a", "lonely", None) == (space.node("a"), space.node("lonely"), space.node("z"))
     assert "gone" == asyncio.run(space.visit(Task("z"))).outcome
@@ -82,7 +82,7 @@ def test_crawl_graph_by_name_and_resume(files: dict[str, Any], tmp_path: Path) -
         ("", "has no links"),
     ],
 )
-def test_links_file_invalid_row(links: str, complaint: str, tmp_path: Path) -> None:
+def test_links_file_invalid_row_raises(links: str, complaint: str, tmp_path: Path) -> None:
     (tmp_path / "links.tsv").write_text(links, "utf-8")
     with pytest.raises(InputError, match=f"links.tsv.*{complaint}"):
         GraphSpace(file=str(tmp_path / "links.tsv"))
@@ -96,13 +96,13 @@ def test_links_file_invalid_row(links: str, complaint: str, tmp_path: Path) -> N
         ("a\t1\na\t2\n", "line 2: 'a' has two relevances"),
     ],
 )
-def test_scores_file_invalid_row(scores: str, complaint: str, files: dict[str, Any]) -> None:
+def test_scores_file_invalid_row_raises(scores: str, complaint: str, files: dict[str, Any]) -> None:
     Path(files["scores"]).write_text(scores, "utf-8")
     with pytest.raises(InputError, match=f"scores.tsv.*{complaint}"):
         GraphSpace(**files)
 
 
-def test_files_unreadable(tmp_path: Path) -> None:
+def test_files_unreadable_raise(tmp_path: Path) -> None:
     (tmp_path / "links.tsv").write_bytes(b"\xff\xfe\x00\x81\t\x00")
     with pytest.raises(InputError, match="not text in UTF-8"):
         GraphSpace(file=str(tmp_path / "links.tsv"))
@@ -131,8 +131,8 @@ def test_files_with_byte_order_mark_and_crlf(tmp_path: Path) -> None:
     assert ({"a": ["b"], "b": []}, 2) == (dict(graph), len(graph))
 
 
-def test_graph_file_memory(tmp_path: Path) -> None:
-    """100,000 links between 1,000 nodes take less than 2 MB: 8 bytes per link, and names once."""
+def test_graph_file_takes_8_bytes_per_link(tmp_path: Path) -> None:
+    """100,000 links between 1,000 nodes take less than 2 MB: 8 bytes per link, and each name once."""
     path = tmp_path / "links.tsv"
     path.write_text("".join(f"node-{i % 1000}\tnode-{i * 7 % 997}\t0.5\n" for i in range(100_000)), "utf-8")
     tracemalloc.start()
@@ -144,7 +144,7 @@ def test_graph_file_memory(tmp_path: Path) -> None:
 
 
 class Suited(GraphSpace):
-    """A graph with a default strategy."""
+    """Graph with a default strategy."""
 
     strategy = "breadth-first"
 
@@ -160,5 +160,6 @@ def test_space_sets_default_strategy(tmp_path: Path) -> None:
     assert ["a", "b"] == [visit.node for visit in made[0]]
     told = tmp_path / "0" / "crawl.toml"
     assert '\nstrategy = "breadth-first"\n' in told.read_text()
-    told.write_text(told.read_text().replace('\nstrategy = "breadth-first"\n', "\n"))  # as earlier versions wrote scent
+    # a directory of an earlier version, which used scent
+    told.write_text(told.read_text().replace('\nstrategy = "breadth-first"\n', "\n"))
     assert "scent" == Directory.read_options(tmp_path / "0").strategy

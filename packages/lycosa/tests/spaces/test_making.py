@@ -1,4 +1,4 @@
-"""Spaces made from options."""
+"""Creation of spaces from options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_make_space_by_name(tmp_path: Path) -> None:
     assert ["b"] == list(space.links["a"])
 
 
-def test_make_space_web_takes_no_parameters() -> None:
+def test_make_space_web_rejects_parameters() -> None:
     with pytest.raises(Exception, match="the web space has no parameter 'delay'"):
         make_space(Options(space="web,delay=3"), lambda: 0.0)
 
@@ -33,7 +33,7 @@ def test_user_agent_names_contact() -> None:
 
 
 @pytest.mark.parametrize("agent", ["two\nlines", "größe/1.0", "(no name)"])
-def test_user_agent_invalid(agent: str) -> None:
+def test_user_agent_rejects_invalid_contact(agent: str) -> None:
     with pytest.raises(Exception, match="must be one line of plain ASCII"):
         user_agent(Options(user_agent=agent))
 

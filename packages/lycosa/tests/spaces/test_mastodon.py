@@ -21,31 +21,31 @@ ALICE = {"id": "7", "acct": "alice", "display_name": "Alice"}
         (ACCOUNT, "account"),
     ],
 )
-def test_node_has_place(typed: str, expected: str) -> None:
+def test_place_of_accounts_hashtags_and_searches(typed: str, expected: str) -> None:
     assert expected == place(Api("https://social.example").node(typed) or "")[0]
 
 
-def test_place_of_other_urls() -> None:
+def test_place_of_other_urls_is_empty() -> None:
     assert ("", "") == place("https://social.example/about")
 
 
-def test_older_stays_with_account() -> None:
+def test_next_page_stays_with_account() -> None:
     api = Api("https://social.example")
     link = '<https://evil.example/api/v1/accounts/9/statuses?max_id=5>; rel="next"'
     assert api.statuses("7", "5") == api.older(ACCOUNT, link)
 
 
 @pytest.mark.parametrize("visibility", ["unlisted", "private", "direct"])
-def test_read_answer_drops_non_public_statuses(visibility: str) -> None:
+def test_read_response_drops_non_public_statuses(visibility: str) -> None:
     statuses = [{"account": ALICE, "visibility": visibility, "content": "<p>secret</p>"}]
     assert "" == read_answer(json.dumps(statuses).encode(), ACCOUNT).text
 
 
-def test_read_answer_invalid_json() -> None:
+def test_read_response_rejects_invalid_json() -> None:
     with pytest.raises(BadAnswer):
         read_answer(b"<html>", ACCOUNT)
 
 
-def test_complaint_of_error_response() -> None:
+def test_error_message_of_response() -> None:
     assert "Record not found" == complaint(b'{"error": "Record not found"}')
     assert "" == complaint(b"<html>")

@@ -1,4 +1,4 @@
-"""Spaces that are visited through the web space."""
+"""Spaces that fetch with the web space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search forms: records, keywords, and misbehaving forms."""
+"""Search forms: records, keywords, and forms with errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CORAL = "marine biology/coral reefs"
 
 
 class Site:
-    """A site with one response per query; `answer` gets keyword and page, and returns a status and a body."""
+    """Site with one response per query; `answer` gets keyword and page number, and returns a status and a body."""
 
     def __init__(self, answer: Callable[[str, int], tuple[int, str]], robots: str = "") -> None:
         self.answer, self.robots = answer, robots
@@ -116,7 +116,7 @@ def test_records_and_keywords_exclude_template() -> None:
     titles = {"http://books.localhost/book/1": "The coral reef", "http://books.localhost/book/2": "Sharks of the reef"}
     assert titles == dict(reef.data["records"])
     assert 2.0 == reef.relevance
-    # coral: once in the title, twice in the text; algae and sharks once; reef is the query.
+    # coral is once in the title and twice in the text; algae and sharks are once in the text; reef is the query.
     assert {"coral": 3.0, "algae": 1.0, "sharks": 1.0} == dict(
         zip(reef.links.anchors, reef.links.link_relevances.tolist(), strict=True)
     )
@@ -133,7 +133,7 @@ def test_form_is_probed_once_and_first() -> None:
 
 
 def test_beta_counts_new_records_or_all() -> None:
-    # reef has books 1 and 2, coral book 1, sharks books 2 and 3.
+    # Results: books 1 and 2 for reef, 1 for coral, 2 and 3 for sharks.
     order = ("reef", "coral", "sharks")
     new = {visit.title: visit.relevance for visit in crawled(Site(shelf), *order)}
     every = {visit.title: visit.relevance for visit in crawled(Site(shelf), *order, count="all")}
@@ -164,7 +164,7 @@ def test_sitemaps_and_soft_404_probes_are_skipped() -> None:
     assert all(path.startswith("/search?q=") for path in site.asked)
 
 
-def test_record_pattern() -> None:
+def test_record_pattern_selects_links() -> None:
     def answer(keyword: str, number: int) -> tuple[int, str]:
         if keyword != "reef":
             return 200, page()
@@ -199,7 +199,7 @@ def test_pages_limits_results_pages() -> None:
     assert 4 == len(records(crawled(Site(many), "reef", pages=2)))
 
 
-def test_endless_results_are_limited() -> None:
+def test_endless_results_pages_are_limited() -> None:
     def repeats(keyword: str, number: int) -> tuple[int, str]:
         if keyword != "reef":
             return 200, page()
@@ -225,7 +225,7 @@ def test_huge_results_page_is_limited() -> None:
     assert (1000, 100) == (len(reef.data["records"]), len(reef.links))
 
 
-def test_form_redirects_to_login() -> None:
+def test_form_that_redirects_to_login_fails() -> None:
     site = Site(lambda keyword, number: (302, "/login"))
     visits = crawled(site, "reef")
     assert [("gone", "sent to http://books.localhost/login")] == [
@@ -234,7 +234,7 @@ def test_form_redirects_to_login() -> None:
     assert not any("login" in path for path in site.asked)
 
 
-def test_form_that_moved() -> None:
+def test_form_that_moved_is_followed() -> None:
     def answer(keyword: str, number: int) -> tuple[int, str]:
         return shelf(keyword.removesuffix("&all=1"), 1) if keyword.endswith("&all=1") \
             else (301, f"/search?q={keyword}&all=1")  # fmt: skip
@@ -244,13 +244,13 @@ def test_form_that_moved() -> None:
     assert ("reef", 2) == (visits[-1].data["query"], len(visits[-1].data["records"]))
 
 
-def test_form_redirects_to_only_record() -> None:
+def test_form_that_redirects_to_only_record() -> None:
     site = Site(lambda keyword, number: (302, "/book/5") if keyword == "reef" else (200, page()))
     reef = crawled(site, "reef", record="/book/")[-1]
     assert ("ok", 1.0, [["http://books.localhost/book/5", ""]]) == (reef.outcome, reef.relevance, reef.data["records"])
 
 
-def test_form_answers_probe_with_404() -> None:
+def test_probe_answered_with_404_is_no_error() -> None:
     def answer(keyword: str, number: int) -> tuple[int, str]:
         text = shelf(keyword, number)[1]
         return (200 if "/book/" in text else 404), text
@@ -261,14 +261,14 @@ def test_form_answers_probe_with_404() -> None:
     assert ["gone"] == [visit.outcome for visit in visits if visit.node.endswith("=algae")]
 
 
-def test_form_with_constant_answer() -> None:
+def test_form_with_constant_response_has_no_records() -> None:
     same = page(record(1, "The coral reef"), record(2, "Sharks"))
     visits, space = crawled_space(Site(lambda keyword, number: (200, same)), "reef", "coral", "algae")
     assert [(0.0, "no records")] * 3 == [(visit.relevance, visit.note) for visit in visits if visit.kind == "page"]
     assert "had no record: nothing that its answer to nonsense does not have" in space.notes[0]
 
 
-def test_form_with_server_error() -> None:
+def test_form_with_server_error_fails() -> None:
     visits = crawled(Site(lambda keyword, number: (500, "")), "reef")
     assert [("broken", 500)] == [(visit.outcome, visit.status) for visit in visits if visit.kind == "page"]
 
@@ -283,7 +283,7 @@ def test_busy_form_is_probed_again() -> None:
     assert 2 == len(visits[-1].data["records"])
 
 
-def test_robots_forbid_form() -> None:
+def test_form_disallowed_by_robots_is_denied() -> None:
     site = Site(shelf, robots="User-agent: *\nDisallow: /search\n")
     visits = crawled(site, "reef")
     assert [] == site.asked
@@ -291,13 +291,13 @@ def test_robots_forbid_form() -> None:
     assert "denied" == visits[-1].outcome
 
 
-def test_results_with_nofollow() -> None:
+def test_results_with_nofollow_have_no_records() -> None:
     html = page(record(1, "Reef")).replace("<title>", '<meta name="robots" content="nofollow"><title>')
     reef = crawled(Site(lambda keyword, number: (200, html if keyword == "reef" else page())), "reef")[-1]
     assert ([], "no links may be followed from here") == (reef.data["records"], reef.note)
 
 
-def test_keyword_in_path() -> None:
+def test_keyword_in_path_is_escaped() -> None:
     space = form_space(Site(shelf), "http://books.localhost/find/{}/all", record="/book/")
     node = space.node("Große Riffe")
     assert "http://books.localhost/find/gro%C3%9Fe%20riffe/all" == node
@@ -305,7 +305,7 @@ def test_keyword_in_path() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  ", "http://books.localhost/", "\udcff"])
-def test_node_invalid_keyword(text: str) -> None:
+def test_node_rejects_invalid_keyword(text: str) -> None:
     assert form_space(Site(shelf)).node(text) is None
 
 
@@ -321,15 +321,13 @@ def test_node_invalid_keyword(text: str) -> None:
         ("", "needs url"),
     ],
 )
-def test_search_form_invalid_parameters(parameters: str, complaint: str) -> None:
+def test_search_form_rejects_invalid_parameters(parameters: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         lycosa.crawl(seeds=["reef"], space=f"search-form,{parameters}".rstrip(","))
 
 
-def test_letters_without_stop_words() -> None:
+def test_letters_excludes_stop_words() -> None:
     assert ["the", "reefs", "südsee"] == letters("The 3 reefs of ab Südsee x2y", "")
-
-
 
 
 @pytest.fixture(scope="module")
@@ -374,7 +372,7 @@ def test_form_is_queried_politely(server: Server) -> None:
     assert {"old-library.localhost": 1} == max_in_flight(server.log)
 
 
-def test_topic_limits_records() -> None:
+def test_topic_steers_crawl_to_its_records() -> None:
     web = Web(pages=60, hosts=3, traps=())
     coral = set(web.records(CORAL))
     told, plain = (
@@ -406,7 +404,7 @@ def test_best_first_finds_more_than_random_keywords() -> None:
     assert share[""] > share["random"] + 0.08
 
 
-def test_place_of_unknown_url() -> None:
+def test_place_of_unknown_url_is_empty() -> None:
     assert "" == form_space(Site(shelf)).place("http://books.localhost/other").keyword
     visit = run_virtual(_visit(form_space(Site(shelf)), "http://books.localhost/other"))
     assert "ok" == visit.outcome

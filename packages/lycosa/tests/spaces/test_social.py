@@ -1,4 +1,4 @@
-"""Social networks over HTTP: a server on loopback speaks Mastodon's API."""
+"""Social networks over HTTP, with a loopback server that implements Mastodon's API."""
 
 import asyncio
 import gzip
@@ -46,7 +46,7 @@ def server(network: Network) -> Iterator[MastodonServer]:
 
 
 class Time:
-    """A manual clock that starts at the time of day."""
+    """Manual clock that starts at the current time of day."""
 
     def __init__(self) -> None:
         self.now = time.time()
@@ -64,7 +64,7 @@ def space(server: MastodonServer | str, clock: Time | None = None, more: str = "
 
 
 def look(made: SocialSpace, node: str, **rest: Any) -> Page:
-    """Visit one node and let the space learn the visit."""
+    """Visit a node and learn the visit."""
 
     async def visit() -> Page:
         try:
@@ -134,7 +134,7 @@ def test_node_of_names_urls_hashtags_and_searches(typed: str, expected: str) -> 
     ["", "@", "#", "search:", "two words", "a@b@c", "https://social.example/", "https://other.example/tags/jazz",
      "https://other.example/api/v1/accounts/7/statuses", "mailto:alice@social.example", "ali/ce", "\x00"],
 )  # fmt: skip
-def test_node_of_invalid_seeds(typed: str) -> None:
+def test_node_rejects_invalid_seeds(typed: str) -> None:
     assert space("social.example").node(typed) is None
 
 
@@ -142,7 +142,7 @@ def test_node_of_invalid_seeds(typed: str) -> None:
     "server",
     ["https://social.example/@alice", "https://social.example/?a=b", "ftp://social.example", "so cial", "@x@y"],
 )
-def test_server_invalid(server: str) -> None:
+def test_server_rejects_invalid_urls(server: str) -> None:
     with pytest.raises(InputError, match="is not the address of a server"):
         space(server)
 
@@ -151,14 +151,14 @@ def test_server_defaults_to_https() -> None:
     assert "https://social.example:8443" == space("social.example:8443").api.server
 
 
-def test_social_invalid_parameters() -> None:
+def test_social_rejects_invalid_parameters() -> None:
     with pytest.raises(InputError, match="pages=0: it must be 1 or more"):
         space("social.example", more=",pages=0")
     with pytest.raises(InputError, match="social needs server"):
         make_space(Options(space="social"), Time())
 
 
-def test_crawl_invalid_seed() -> None:
+def test_crawl_rejects_invalid_seed() -> None:
     for typed in ("\udcff", "#\udcff", "search:\udcff", "https://social.example/@\udcff"):
         node = space("social.example").node(typed)
         assert node is None or "%EF%BF%BD" in node
@@ -166,7 +166,7 @@ def test_crawl_invalid_seed() -> None:
         lycosa.crawl("jazz", ["two words"], space="social,server=social.example")
 
 
-def test_visit_account(network: Network, server: MastodonServer) -> None:
+def test_visit_account_returns_statuses_and_links(network: Network, server: MastodonServer) -> None:
     alice, bob = network.join("alice"), network.join("bob")
     carol = network.join("carol@other.example")
     link = '<a href="https://x/@bob" class="u-url mention">@<span>bob</span></a>'
@@ -194,13 +194,13 @@ def test_alpha_and_beta_by_hand(network: Network, server: MastodonServer) -> Non
     network.write(alice, "bread", carol)
     topic = VectorJudge("jazz", tf="max", idf="none")
     visit = next(visit for visit in crawl(server, ["a"], topic, budget=1) if visit.is_page)
-    # All statuses: jazz 3, tea 3, bread 1 (names of one letter are not words). Newest first: c has bread 1; b jazz 3,
-    # tea 3.
+    # Of all statuses: jazz 3, tea 3, bread 1 (names of one letter are not words). Newest first: c has bread 1; b has
+    # jazz 3 and tea 3.
     assert 3 / math.sqrt(3 * 3 + 3 * 3 + 1 * 1) == pytest.approx(visit.relevance, abs=1e-6)
     assert [0.0, 3 / math.sqrt(3 * 3 + 3 * 3)] == pytest.approx(visit.links.link_relevances.tolist(), abs=1e-6)
 
 
-def test_lookup_leads_to_account(network: Network, server: MastodonServer) -> None:
+def test_lookup_redirects_to_account(network: Network, server: MastodonServer) -> None:
     network.join("alice"), network.join("bob@other.example")
     made = space(server)
     node = made.node("bob@other.example")
@@ -211,18 +211,18 @@ def test_lookup_leads_to_account(network: Network, server: MastodonServer) -> No
     assert "bob@other.example" == page.data["account"]["acct"]
 
 
-def test_lookup_unknown_name(server: MastodonServer) -> None:
+def test_lookup_unknown_name_is_gone(server: MastodonServer) -> None:
     page = look(space(server), space(server).node("nobody") or "")
     assert ("gone", 404, "Record not found") == (page.outcome, page.status, page.note)
 
 
-def test_account_without_statuses(network: Network, server: MastodonServer) -> None:
+def test_account_without_statuses_has_no_text(network: Network, server: MastodonServer) -> None:
     network.join("quiet")
     page = someone(space(server))
     assert ("ok", "", 0, "no public statuses") == (page.outcome, page.text, len(page.links), page.note)
 
 
-def test_language_of_statuses(network: Network, server: MastodonServer) -> None:
+def test_language_is_that_of_statuses(network: Network, server: MastodonServer) -> None:
     alice = network.join("alice")
     for language in ("de", "fr", "de", None):
         network.write(alice, "Musik", language=language)
@@ -233,7 +233,7 @@ def test_language_of_statuses(network: Network, server: MastodonServer) -> None:
     assert ("de", False, ["language"]) == (page.language, page.guessed, page.flags)
 
 
-def test_boosts_and_replies(network: Network, server: MastodonServer) -> None:
+def test_boosts_are_dropped_and_replies_kept(network: Network, server: MastodonServer) -> None:
     alice, bob = network.join("alice"), network.join("bob")
     shy = network.join("shy", noindex=True)
     original = {**network.write(bob, "bob's jazz"), "account": bob.id}
@@ -299,7 +299,7 @@ def test_older_statuses_are_nodes(network: Network, server: MastodonServer, tmp_
     assert [1, 2] == [visit.data["page"] for visit in pages[:2]]
     assert "older" not in pages[2].data
     asked = [path.partition("?")[2] for path in server.asked("/statuses")]
-    # The newest of 130 statuses is 1130, the fortieth 1091: the next page is before that.
+    # The newest of 130 statuses is 1130 and the fortieth is 1091, where the next page continues.
     each = "limit=40&exclude_reblogs=true"
     assert [each, f"{each}&max_id=1091", f"{each}&max_id=1051"] == asked
     assert ["next"] == pages[0].links.rels
@@ -340,13 +340,13 @@ def test_page_numbers_are_restored_from_visits(network: Network, server: Mastodo
         ("", ""),
     ],
 )
-def test_older_takes_only_status_from_link_header(link: str, expected: str) -> None:
+def test_next_page_takes_only_status_from_link_header(link: str, expected: str) -> None:
     api = space("social.example").api
     node = api.statuses("1")
     assert (f"{node}&max_id={expected}" if expected else "") == api.older(node, link)
 
 
-def test_cyclic_pagination(network: Network, server: MastodonServer) -> None:
+def test_cyclic_pagination_ends(network: Network, server: MastodonServer) -> None:
     alice = network.join("alice")
     told = json.dumps([network.whole({**network.write(alice, "jazz"), "account": alice.id})]).encode()
     server.answers["/api/v1/accounts/1/statuses"] = (200, told, {"Link": '<?max_id=5>; rel="next"'})
@@ -373,7 +373,7 @@ def _iso(moment: float) -> str:
         ("", "iso", 0.0),
     ],
 )
-def test_exhausted_rate_limit_rests_until_reset(
+def test_exhausted_rate_limit_pauses_until_reset(
     network: Network, server: MastodonServer, remaining: str, reset: str, rest: float
 ) -> None:
     clock = Time()
@@ -393,7 +393,7 @@ def test_exhausted_rate_limit_rests_until_reset(
     assert rest == pytest.approx(max(until, clock.now) - clock.now, abs=1.0)
 
 
-def test_resets_in_with_wrong_clock() -> None:
+def test_rate_limit_reset_with_wrong_clock() -> None:
     now = 1_800_000_000.0
     theirs = now - 3600
     assert 120.0 == resets_in(_iso(theirs + 120), formatdate(theirs, usegmt=True), now)
@@ -410,7 +410,7 @@ def test_resets_in_with_wrong_clock() -> None:
         ({}, 5.0),
     ],
 )
-def test_status_429_rests_and_retries(server: MastodonServer, headers: dict[str, str], rest: float) -> None:
+def test_status_429_pauses_and_retries(server: MastodonServer, headers: dict[str, str], rest: float) -> None:
     clock = Time()
     server.answers["/api/v1/accounts/1/statuses"] = (429, b'{"error": "Too many requests"}', headers)
     made = space(server, clock)
@@ -434,7 +434,7 @@ def test_crawl_keeps_rate_limit(server: MastodonServer, network: Network) -> Non
     assert 12 == sum(visit.is_page for visit in visits)
     assert {200} == {request.status for request in server.requests}
     asked = [request.started for request in server.requests if "/api/" in request.path]
-    # 13 requests (one lookup): the sixth and the eleventh had to wait.
+    # The sixth and the eleventh of 13 requests (one is a lookup) had to wait.
     assert 13 == len(asked)
     assert min(asked[5] - asked[4], asked[10] - asked[9]) >= 0.24
     assert 2 == sum("rest" in visit.data for visit in visits)
@@ -449,7 +449,7 @@ def test_crawl_keeps_rate_limit(server: MastodonServer, network: Network) -> Non
         (403, "Record not found (a login is needed: --header can send an access token)"),
     ],
 )
-def test_unavailable_accounts(network: Network, server: MastodonServer, status: int, note: str) -> None:
+def test_unavailable_accounts_are_gone(network: Network, server: MastodonServer, status: int, note: str) -> None:
     network.join("away", refuses=status)
     page = someone(space(server))
     assert ("gone", status, note, 0.0) == (page.outcome, page.status, page.note, page.retry_at)
@@ -486,19 +486,19 @@ def test_opted_out_account_is_not_read(network: Network, server: MastodonServer,
     assert not any("lookup" in text for text in _archived(tmp_path / "crawl"))
 
 
-def test_account_flags(network: Network, server: MastodonServer) -> None:
+def test_account_flags_are_recorded(network: Network, server: MastodonServer) -> None:
     alice = network.join("alice", bot=True, limited=True, discoverable=False, indexable=False)
     network.write(alice, "jazz")
     assert ["bot", "limited", "undiscoverable", "unsearchable"] == someone(space(server)).flags
 
 
-def test_suspended_account(network: Network, server: MastodonServer) -> None:
+def test_suspended_account_is_gone(network: Network, server: MastodonServer) -> None:
     network.join("rude", suspended=True)
     visits = list(crawl(server, ["rude"]))
     assert [("gone", "the account is suspended")] == [(v.outcome, v.note) for v in visits if v.kind != "robots"]
 
 
-def test_moved_account(network: Network, server: MastodonServer) -> None:
+def test_moved_account_is_redirected(network: Network, server: MastodonServer) -> None:
     new = network.join("new@other.example")
     network.write(new, "jazz")
     old = network.join("old", moved=network.describe(new))
@@ -511,7 +511,7 @@ def test_moved_account(network: Network, server: MastodonServer) -> None:
     assert ["new@other.example"] == visited(server, list(crawl(server, ["old"])))
 
 
-def test_moved_accounts_in_a_cycle(network: Network, server: MastodonServer) -> None:
+def test_cycle_of_moved_accounts_ends(network: Network, server: MastodonServer) -> None:
     one, two = network.join("one"), network.join("two")
     one.more, two.more = {"moved": network.describe(two)}, {"moved": network.describe(one)}
     for each in (one, two):
@@ -560,7 +560,7 @@ STATUS = {"account": {"id": "1", "acct": "a"}, "visibility": "public", "content"
         (b"[]", {"Content-Encoding": "br"}, "invalid", "brotli body could not be decoded"),
     ],
 )
-def test_invalid_responses(
+def test_invalid_responses_are_failures(
     server: MastodonServer, body: bytes, headers: dict[str, str], outcome: str, note: str
 ) -> None:
     server.answers["/api/v1/accounts/1/statuses"] = (200, body, headers)
@@ -601,19 +601,19 @@ def test_malformed_statuses_are_dropped(server: MastodonServer, told: Any, text:
     page.title.encode()
 
 
-def test_response_limits(server: MastodonServer) -> None:
+def test_response_size_is_limited(server: MastodonServer) -> None:
     mentions = [{"id": str(number)} for number in range(2, 400)]
     told = [{**STATUS, "content": "jazz " * 1100, "mentions": mentions[start:]} for start in range(60)]
     server.answers["/api/v1/accounts/1/statuses"] = (200, json.dumps(told).encode(), {})
     page = someone(space(server))
-    # A hundred of each of 60 statuses, each starting one later: 2 to 101, 3 to 102, ..., 61 to 160.
+    # 60 statuses link to a hundred each, each starting one later: 2 to 101, 3 to 102, ..., 61 to 160.
     assert 100 + 59 == len(page.links)
     assert 5000 == max(map(len, page.links.anchors))
     server.answers["/api/v1/accounts/1/statuses"] = (200, json.dumps([STATUS] * 500).encode(), {})
     assert 200 == someone(space(server)).text.count("jazz")
 
 
-def test_lookup_with_invalid_account(server: MastodonServer) -> None:
+def test_lookup_with_invalid_account_fails(server: MastodonServer) -> None:
     server.answers["/api/v1/accounts/lookup"] = (200, b'{"id": "../../etc"}', {})
     page = look(space(server), space(server).node("x") or "")
     assert ("invalid", "JSON without an account") == (page.outcome, page.note)
@@ -671,7 +671,7 @@ def test_redirect_to_other_server_is_not_followed(network: Network, server: Mast
         assert not other.requests
 
 
-def test_redirects_within_api(server: MastodonServer, network: Network) -> None:
+def test_redirects_within_api_are_followed(server: MastodonServer, network: Network) -> None:
     network.join("alice")
     made = space(server)
     server.answers["/api/v1/accounts/lookup"] = (301, b"", {"Location": "/api/v1/accounts/1/statuses?limit=40"})
@@ -699,7 +699,7 @@ def test_social_space_passes_checks(network: Network, server: MastodonServer) ->
         check_space(made, node)
 
 
-def test_requests_are_polite(network: Network, server: MastodonServer) -> None:
+def test_requests_are_delayed(network: Network, server: MastodonServer) -> None:
     crowd = [network.join(f"n{number}") for number in range(3)]
     for author in crowd:
         for _ in range(45):
@@ -767,7 +767,7 @@ def test_killed_crawl_resumes(tmp_path: Path) -> None:
         with CrawlDirectory(out) as collection:
             assert whole == [visit.node for _, visit in collection.pages(copies=True)]
         asked = server.asked("/statuses")
-        assert len(asked) - len(set(asked)) <= 1  # requests in flight at the kill
+        assert len(asked) - len(set(asked)) <= 1  # at most the request in flight at the kill
 
 
 def _lycosa(*arguments: str) -> str:
@@ -777,7 +777,7 @@ def _lycosa(*arguments: str) -> str:
     return ended.out
 
 
-def test_crawl_of_unused_hashtag(server: MastodonServer, tmp_path: Path) -> None:
+def test_crawl_of_unused_hashtag_has_no_pages(server: MastodonServer, tmp_path: Path) -> None:
     words = ["crawl", "jazz", "--space", f"social,server={server.url}", "--seed", "#nobody", "--delay", "0"]
     words += ["--allow-network", *LOCAL, "--out", str(tmp_path / "none")]
     complaint = "lycosa: no page could be fetched. the seeds returned nothing: try other seeds"

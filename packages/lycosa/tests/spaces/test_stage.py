@@ -1,4 +1,4 @@
-"""Pages in the browser: the crawl waits for them, but not forever."""
+"""Pages that are rendered: the crawl waits for them, but only for a limited time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OTHERS = [f"http://host{number}.test/" for number in range(20)]
 
 
 class Slow:
-    """A slow browser."""
+    """Browser that takes some time per page."""
 
     notes: list[str] = []  # noqa: RUF012 - as the protocol has it
 

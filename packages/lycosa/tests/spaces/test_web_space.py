@@ -1,4 +1,4 @@
-"""The web space over a table of responses: robots, redirects, failures, directives."""
+"""The web space over a table of responses: robots.txt, redirects, failures, directives."""
 
 import asyncio
 import gzip
@@ -63,7 +63,7 @@ class Table:
 
 
 class Time:
-    """A manual clock."""
+    """Manual clock."""
 
     now = 1000.0
 
@@ -72,14 +72,14 @@ class Time:
 
 
 def space(answers: Mapping[str, Response | Exception] | None = None, **rest: Any) -> WebSpace:
-    """Return a web space over a table."""
+    """Return a web space over a table of responses."""
     clock = Time()
     politeness = Politeness(clock, delay=rest.pop("delay", 1.0), address_delay=0.0)
     return WebSpace(Table(answers or {}), politeness, clock, **rest)
 
 
 def fetch(made: WebSpace, url: str = URL, kind: Kind = "page", **rest: Any) -> Page:
-    """Visit one node."""
+    """Visit a node."""
 
     async def visit() -> Page:
         return await made.visit(Task(url, kind, **rest))
@@ -97,7 +97,7 @@ def visit_of(task: Task, page: Page) -> Visit:
 
 
 def run_errand(made: WebSpace, node: str = URL) -> tuple[Task, Page]:
-    """Run the prerequisite of a node and let the space learn it."""
+    """Visit the prerequisite of a node and learn the visit."""
     task = made.prerequisite(node)
     assert isinstance(task, Task), task
 
@@ -115,7 +115,7 @@ def read(html: str, **headers: Any) -> Page:
 
 
 class Pool:
-    """Worker processes whose answers the test releases."""
+    """Fake worker pool; its results are delivered when the test releases them."""
 
     def __init__(self) -> None:
         self.reading: dict[bytes, asyncio.Future[Any]] = {}
@@ -143,9 +143,7 @@ class Pool:
         ("a  c", "c a", "a  c"),
     ],
 )
-def test_pages_keep_order_of_arrival(
-    bodies: str, read: str, left: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_keep_order_of_arrival(bodies: str, read: str, left: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ended: list[str] = []
 
     async def elsewhere(*given: Any, **how: Any) -> ParsedPage:
@@ -179,8 +177,6 @@ def test_pages_keep_order_of_arrival(
     assert left.split(" ") == ended
 
 
-
-
 @pytest.mark.paper("batsakis-downloading", "gouriten-web")
 def test_page_with_links() -> None:
     html = b"<title>Reefs</title><p>On <a href='/b'>coral</a>"
@@ -194,7 +190,7 @@ def test_page_with_links() -> None:
     assert html == page.exchange.body
 
 
-def test_base_href() -> None:
+def test_base_href_resolves_links() -> None:
     assert ["http://b.test/dir/c"] == read("<base href='http://b.test/dir/'><a href=c>x</a>").links.urls
 
 
@@ -259,7 +255,7 @@ def test_decompression_bomb_is_cut() -> None:
 
 @pytest.mark.paper("batsakis-page-size")
 def test_page_size_limit() -> None:
-    """Of 100,000 unpacked bytes, as in the thesis: one more, or a truncated body, is unwanted."""
+    """Pages of up to 100,000 decompressed bytes are accepted, as in the thesis; larger or truncated ones are not."""
     text = b"<p>Reef" + b" " * 99_993
     whole = fetch(space({URL: answer(gzip.compress(text), content_encoding="gzip")}, largest=100_000))
     assert ("ok", "Reef") == (whole.outcome, whole.text)
@@ -278,8 +274,6 @@ def test_truncated_body_is_flagged() -> None:
     assert ["truncated:length"] == fetch(space({URL: answer(b"<p>Reef", truncated="length")})).flags
 
 
-
-
 @pytest.mark.parametrize(
     ("status", "outcome"),
     [(200, "ok"), (204, "ok"), (404, "gone"), (410, "gone"), (403, "gone"), (300, "gone"), (304, "invalid"),
@@ -292,20 +286,20 @@ def test_outcome_of_status(status: int, outcome: str) -> None:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_redirect(status: int) -> None:
+def test_redirect_returns_target(status: int) -> None:
     page = fetch(space({URL: answer(status=status, location="../b#c")}))
     assert ("redirect", "redirect", ["http://a.test/b"]) == (page.kind, page.outcome, page.links.urls)
     assert 1 == len(page.links.link_relevances)
 
 
 @pytest.mark.parametrize("location", ["", "mailto:x@y.test", "javascript:void(0)", "http://"])
-def test_redirect_without_target(location: str) -> None:
+def test_redirect_without_target_is_invalid(location: str) -> None:
     headers: dict[str, Any] = {"location": location} if location else {}
     page = fetch(space({URL: answer(status=301, **headers)}))
     assert ("invalid", "page", "a redirect to nowhere") == (page.outcome, page.kind, page.note)
 
 
-def test_location_beyond_ascii() -> None:
+def test_location_beyond_ascii_is_escaped() -> None:
     raw = "/grün".encode().decode("utf-8", "surrogateescape")
     assert ["http://a.test/gr%C3%BCn"] == fetch(space({URL: answer(status=301, location=raw)})).links.urls
 
@@ -332,23 +326,21 @@ def test_failures_are_retried_with_backoff(again: bool, attempt: int, wait: floa
         ("9" * 30, 86400.0),
     ],
 )
-def test_retry_after(header: str, wait: float) -> None:
+def test_retry_after_sets_retry_time(header: str, wait: float) -> None:
     page = fetch(space({URL: answer(status=503, retry_after=header)}))
     assert ("busy", 1000.0 + wait) == (page.outcome, page.retry_at)
 
 
 @pytest.mark.parametrize("header", ["-5", "1.5", "Thu, 99 Foo", "Thu, 01 Jan 1970 00:00:01", "٣"])
-def test_retry_after_invalid(header: str) -> None:
+def test_retry_after_invalid_uses_backoff(header: str) -> None:
     assert 0.0 == parse_retry_after(header, 1000.0)
 
 
-def test_busy_host_rests() -> None:
+def test_busy_host_is_paused() -> None:
     made = space({URL: answer(status=503, retry_after="120")})
     page = fetch(made)
     made.learn(visit_of(Task(URL), page))
     assert (1120.0, "asked to come back later") == made.ready("a.test")
-
-
 
 
 @pytest.mark.parametrize(
@@ -374,7 +366,7 @@ def test_busy_host_rests() -> None:
         ("<a href=b>x</a>", {"x_robots_tag": "unavailable_after: Wed, 25 Jun 2030 15:00, nofollow"}, 0, ["nofollow"]),
     ],
 )  # fmt: skip
-def test_nofollow_forms(html: str, headers: dict[str, Any], links: int, flags: list[str]) -> None:
+def test_nofollow_in_every_form(html: str, headers: dict[str, Any], links: int, flags: list[str]) -> None:
     page = read(html, **headers)
     assert (links, flags) == (len(page.links), page.flags)
 
@@ -386,7 +378,7 @@ def test_nofollow_keeps_columns_aligned() -> None:
     )  # fmt: skip
 
 
-def test_follow_nofollow() -> None:
+def test_follow_nofollow_keeps_links() -> None:
     html = b"<meta name=robots content=nofollow><a href=b rel=nofollow>x</a>"
     assert 1 == len(fetch(space({URL: answer(html)}, follow_nofollow=True)).links)
 
@@ -418,10 +410,8 @@ def test_canonical_url_is_recorded() -> None:
     assert {} == read("<link rel=canonical href=/page>").data
 
 
-
-
 @pytest.mark.paper("rules-figure-1")
-def test_robots_is_fetched_first() -> None:
+def test_robots_txt_is_fetched_first() -> None:
     made = space({ROBOTS: answer(b"User-agent: *\nDisallow: /private", kind="text/plain")})
     task, _ = run_errand(made)
     assert (ROBOTS, "robots", URL) == (task.node, task.kind, task.origin)
@@ -443,7 +433,7 @@ def test_robots_is_fetched_first() -> None:
         (FetchError("refused", "private network"), True),
     ],
 )
-def test_robots_response_rules(response: Response | Exception, allowed: bool) -> None:
+def test_robots_txt_response_sets_rules(response: Response | Exception, allowed: bool) -> None:
     made = space({ROBOTS: response})
     run_errand(made)
     assert (None if allowed else ("denied", f"{ROBOTS} does not allow it")) == made.prerequisite(URL)
@@ -460,7 +450,7 @@ def test_robots_response_rules(response: Response | Exception, allowed: bool) ->
         (FetchError("unknown-host", "no such host"), 3600.0),
     ],
 )
-def test_unreadable_robots_closes_host(response: Response | Exception, wait: float) -> None:
+def test_unreadable_robots_txt_closes_host(response: Response | Exception, wait: float) -> None:
     made = space({ROBOTS: response})
     _, page = run_errand(made)
     assert 1000.0 + wait == page.retry_at
@@ -491,7 +481,7 @@ def test_crashed_robots_visit_closes_host() -> None:
     assert isinstance(made.prerequisite(URL), Task)
 
 
-def test_robots_redirect() -> None:
+def test_robots_txt_redirect_is_followed() -> None:
     other = "http://b.test/r.txt"
     made = space({ROBOTS: answer(status=301, location=other), other: answer(b"User-agent: *\nDisallow: /page")})
     first, _ = run_errand(made)
@@ -501,14 +491,14 @@ def test_robots_redirect() -> None:
     assert isinstance(made.prerequisite("http://b.test/page"), Task)
 
 
-def test_robots_redirects_without_end() -> None:
+def test_robots_txt_endless_redirects_end() -> None:
     made = space({f"http://a.test/{n or 'robots.txt'}": answer(status=301, location=f"/{n + 1}") for n in range(20)})
     for _ in range(ROBOTS_HOPS + 1):
         run_errand(made)
     assert made.prerequisite(URL) is None
 
 
-def test_robots_expire_after_a_day() -> None:
+def test_robots_txt_expires_after_a_day() -> None:
     made = space({ROBOTS: answer(b"")})
     clock = made.clock
     assert isinstance(clock, Time)
@@ -519,7 +509,7 @@ def test_robots_expire_after_a_day() -> None:
     assert isinstance(made.prerequisite(URL), Task)
 
 
-def test_crawl_delay() -> None:
+def test_crawl_delay_is_used() -> None:
     made = space({ROBOTS: answer(b"User-agent: *\nCrawl-delay: 7"), URL: answer()})
     run_errand(made)
     fetch(made)
@@ -537,7 +527,7 @@ def test_host_is_not_ready_while_robots_are_fetched() -> None:
 
     until, page = asyncio.run(look())
     assert float("inf") == until
-    assert float("inf") == made.ready("a.test")[0]  # received, but not yet learned
+    assert float("inf") == made.ready("a.test")[0]  # received, but not learned yet
     made.learn(Visit(task.node, "robots", page.outcome, 1, origin=task.origin, data=page.data))
     assert made.ready("a.test")[0] < float("inf")
 
@@ -550,12 +540,10 @@ def test_learn_restores_rules() -> None:
     assert made.prerequisite(URL) == fresh.prerequisite(URL) == ("denied", f"{ROBOTS} does not allow it")
 
 
-def test_resumed_delays_every_host() -> None:
+def test_resumed_crawl_delays_every_host() -> None:
     made = space(delay=2.0)
     made.resumed()
     assert (1002.0, "pause after resuming") == made.ready("b.test")
-
-
 
 
 @pytest.mark.parametrize(
@@ -595,7 +583,7 @@ def test_host_is_ready_again_after_failure() -> None:
     assert (1001.0, "delay") == made.ready("a.test")
 
 
-def test_main_part_and_whole_text() -> None:
+def test_page_has_main_part_and_whole_text() -> None:
     html = b"<nav>Home</nav><h1>Reefs</h1><p>Coral lives in the sea, and where it is warm for weeks it bleaches."
     page = fetch(space({URL: answer(html)}))
     assert page.main.startswith("Reefs\nCoral")
@@ -607,7 +595,7 @@ def test_main_part_and_whole_text() -> None:
 
 
 class Shows:
-    """A browser that always shows the same DOM."""
+    """Browser that always returns the same DOM."""
 
     notes: ClassVar[list[str]] = []
 
@@ -633,7 +621,7 @@ LOGIN = b"<title>Log in</title><input type=password>"
         (LOGIN, "", "login", ["train-ai:header"]),
     ],
 )
-def test_rendered_walls_and_opt_outs(dom: bytes, respect: str, outcome: str, opt_outs: list[str]) -> None:
+def test_rendered_walls_and_opt_outs_are_flagged(dom: bytes, respect: str, outcome: str, opt_outs: list[str]) -> None:
     shell = b'<div id="root"></div><script src="/app.js"></script>'
     made = space({URL: answer(shell) if respect else answer(shell, content_usage="train-ai=n")}, respect=respect)
     made.renderer = Shows(dom)  # type: ignore[assignment]

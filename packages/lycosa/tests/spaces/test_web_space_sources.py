@@ -53,13 +53,13 @@ class Answers:
 
 
 def space(answers: Mapping[str, Response | Exception] | None = None, **rest: Any) -> WebSpace:
-    """Return a web space over a table with a stopped clock."""
+    """Return a web space over a table of responses, with a stopped clock."""
     politeness = Politeness(lambda: 1000.0, address_delay=0.0)
     return WebSpace(Answers(answers or {}), politeness, lambda: 1000.0, **rest)
 
 
 def visit(made: WebSpace, task: Task) -> Page:
-    """Visit one node."""
+    """Visit a node."""
 
     async def run() -> Page:
         return await made.visit(task)
@@ -87,9 +87,7 @@ FEED = b"""<rss><channel><title>Reef news</title><item><title>Corals bleach</tit
 <link>http://a.test/7</link></item></channel></rss>"""
 
 
-
-
-def test_sitemap() -> None:
+def test_sitemap_links_to_pages() -> None:
     page = source(urlset("http://a.test/coral-reef", "http://a.test/b"), kind="application/xml")
     assert ("ok", "sitemap", 200, "sitemap") == (page.outcome, page.kind, page.status, page.data["form"])
     assert ["http://a.test/coral-reef", "http://a.test/b"] == page.links.urls
@@ -99,7 +97,7 @@ def test_sitemap() -> None:
     assert page.exchange is not None
 
 
-def test_sitemap_index_names_sources() -> None:
+def test_sitemap_index_links_to_sources() -> None:
     page = source(index("http://a.test/1.xml", "http://a.test/2.xml"), kind="text/xml")
     assert ("sitemap", [], ["http://a.test/1.xml", "http://a.test/2.xml"]) == (
         page.kind, page.links.urls, page.data["sources"]
@@ -133,14 +131,14 @@ def test_source_encodings_and_types(body: bytes, kind: str, more: dict[str, str]
     assert ("ok", "sitemap", ["http://a.test/x"]) == (page.outcome, page.kind, page.links.urls)
 
 
-def test_feed() -> None:
+def test_feed_links_to_pages() -> None:
     page = source(FEED, kind="application/rss+xml")
     assert ("sitemap", "feed", "Reef news", ["Corals bleach"]) == (
         page.kind, page.data["form"], page.title, page.links.anchors
     )  # fmt: skip
 
 
-def test_page_instead_of_source() -> None:
+def test_page_instead_of_source_is_parsed() -> None:
     html = b"<title>Reefs</title><meta name=robots content=noarchive><p>On <a href=/b>coral</a>"
     page = source(html)
     assert ("ok", "page", "Reefs", "On coral", ["http://a.test/b"], ["noarchive"]) == (
@@ -154,7 +152,7 @@ def test_image_instead_of_source_is_unwanted() -> None:
     assert ("unwanted", "page", "image/png") == (page.outcome, page.kind, page.note)
 
 
-def test_source_with_unsupported_encoding() -> None:
+def test_source_with_unsupported_encoding_is_invalid() -> None:
     page = source(b"???", kind="application/xml", content_encoding="compress")
     assert ("invalid", "page", "the content encoding 'compress' is not supported") == (
         page.outcome,
@@ -164,17 +162,17 @@ def test_source_with_unsupported_encoding() -> None:
 
 
 @pytest.mark.parametrize(("status", "outcome"), [(404, "gone"), (500, "broken"), (503, "busy")])
-def test_source_failure(status: int, outcome: Outcome) -> None:
+def test_source_failure_is_recorded(status: int, outcome: Outcome) -> None:
     page = source(urlset("http://a.test/x"), status=status)
     assert (outcome, []) == (page.outcome, page.links.urls)
 
 
-def test_source_redirect() -> None:
+def test_source_redirect_returns_target() -> None:
     page = source(b"", status=301, location="/new.xml")
     assert ("redirect", ["http://a.test/new.xml"]) == (page.kind, page.links.urls)
 
 
-def test_truncated_source() -> None:
+def test_truncated_source_is_flagged() -> None:
     page = source(urlset("http://a.test/x", "http://a.test/y")[:60], kind="application/xml", truncated="disconnect")
     assert ("ok", ["http://a.test/x"], ["truncated:disconnect"]) == (page.outcome, page.links.urls, page.flags)
     assert "truncated" in page.note
@@ -189,7 +187,7 @@ def test_source_accepts_any_type() -> None:
     assert "text/html" in made.transport.wanted[1]
 
 
-def test_source_page_of_file() -> None:
+def test_source_page_of_seed_file() -> None:
     made = Source("sitemap", title="Reefs")
     made.add("http://a.test/coral-reef")
     made.follow("http://a.test/more.xml")
@@ -200,8 +198,6 @@ def test_source_page_of_file() -> None:
     )  # fmt: skip
 
 
-
-
 def robots(rules: str, **rest: Any) -> Page:
     """Return the page of a robots.txt."""
     made = space({ROBOTS: answer(rules.encode(), kind="text/plain")}, **rest)
@@ -210,29 +206,27 @@ def robots(rules: str, **rest: Any) -> Page:
     return visit(made, task)
 
 
-def test_robots_names_sitemaps_if_enabled() -> None:
+def test_robots_txt_sitemaps_are_sources_if_enabled() -> None:
     rules = "Sitemap: HTTP://A.test:80/s.xml#x\nUser-agent: *\nDisallow: /x\nsitemap: http://b.test/t.xml\nSitemap: ftp://x/"
     assert ["http://a.test/s.xml", "http://b.test/t.xml"] == robots(rules, sitemaps=True).data["sources"]
     assert {"body": rules.encode()} == robots(rules).data
 
 
-def test_robots_sitemaps_are_limited() -> None:
+def test_robots_txt_sitemaps_are_limited() -> None:
     rules = "".join(f"Sitemap: http://a.test/{number}.xml\n" for number in range(500))
     named = robots(rules, sitemaps=True).data["sources"]
     assert [f"http://a.test/{number}.xml" for number in range(MAX_SITEMAPS)] == named
 
 
-def test_missing_robots_names_no_sitemaps() -> None:
+def test_missing_robots_txt_has_no_sitemaps() -> None:
     made = space(sitemaps=True)
     task = made.prerequisite("http://a.test/")
     assert isinstance(task, Task)
     assert [] == visit(made, task).data["sources"]
 
 
-
-
 def known(pages: int = 3, rules: str = "", after: int = 3, base: str = "http://a.test", **more: Any) -> WebSpace:
-    """Return a space that knows the rules of an origin and has seen some of its pages."""
+    """Return a web space with cached robots.txt rules for an origin and some fetched pages."""
     made = space(probe_after=after, **more)
     learn(made, f"{base}/robots.txt", "robots", origin=f"{base}/", data={"body": rules.encode()})
     for number in range(pages):
@@ -241,7 +235,7 @@ def known(pages: int = 3, rules: str = "", after: int = 3, base: str = "http://a
 
 
 def learn(made: WebSpace, node: str, kind: Kind = "page", outcome: Outcome = "ok", **rest: Any) -> None:
-    """Let the space learn a recorded visit."""
+    """Learn a recorded visit."""
     made.learn(Visit(node, kind, outcome, 1, ended=1000.0, **rest))
 
 
@@ -293,7 +287,7 @@ def test_probe_counts_pages_only() -> None:
     probe(made)
 
 
-def test_probe_disabled() -> None:
+def test_probe_can_be_disabled() -> None:
     assert None is known(100, after=0).prerequisite("http://a.test/x")
 
 
@@ -307,13 +301,13 @@ def test_probe_is_sent_once() -> None:
     assert None is replayed.prerequisite("http://a.test/x")
 
 
-def test_probe_forbidden_by_robots() -> None:
+def test_probe_disallowed_by_robots_txt() -> None:
     made = known(rules="User-agent: *\nDisallow: /reefs/\nAllow: /reefs/7")
     assert None is made.prerequisite("http://a.test/reefs/7.html")
     assert probe(made, "http://a.test/seas/7.html").node.startswith("http://a.test/seas/no-such")
 
 
-def test_robots_refusal_precedes_probe() -> None:
+def test_robots_txt_denial_precedes_probe() -> None:
     made = known(rules="User-agent: *\nDisallow: /reefs/7")
     denied = made.prerequisite("http://a.test/reefs/7.html")
     assert isinstance(denied, tuple)
@@ -329,7 +323,7 @@ def test_probe_is_parsed_like_a_page() -> None:
     assert ("ok", "Nothing here") == (page.outcome, page.text)
 
 
-def test_failed_probe_rests_host() -> None:
+def test_failed_probe_pauses_host() -> None:
     made = known()
     task = probe(made)
     assert isinstance(made.transport, Answers)
@@ -339,7 +333,7 @@ def test_failed_probe_rests_host() -> None:
     assert (1120.0, "asked to come back later") == made.ready("a.test")
 
 
-def test_probe_with_lost_connection() -> None:
+def test_probe_with_lost_connection_is_unreachable() -> None:
     made = known()
     task = probe(made)
     assert isinstance(made.transport, Answers)
