@@ -63,7 +63,7 @@ def test_surt_key_equals_surt_package() -> None:
 
 
 def _cdxj_indexer_lines(directory: Path, into: Path) -> bytes:
-    """Return the index that cdxj-indexer makes of a crawl's files."""
+    """Return the index that cdxj-indexer writes for the files of a crawl."""
     script = "import sys; from cdxj_indexer.main import main; main(sys.argv[1:])"
     files = map(str, sorted((directory / "archive").glob("*.warc.gz")))
     subprocess.run([sys.executable, "-c", script, "--sort", "--output", str(into), *files], check=True)
@@ -124,7 +124,7 @@ def test_update_index_repairs_and_extends(tmp_path: Path) -> None:
         for fresh in (last, []):
             index.write_bytes(old)
             if cut_off.line in old and not fresh:
-                continue  # that record could belong to the file
+                continue  # such a record could belong to the file
             cdxj.update_index(file, end, fresh)
             assert whole == index.read_bytes(), (old, fresh)
 

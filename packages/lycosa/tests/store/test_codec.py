@@ -80,7 +80,7 @@ VISITS = st.builds(
 
 
 def exact(value: Any) -> Any:
-    """Return a value whose equality means equal bits: floats as hex, arrays as type and bytes."""
+    """Return a value that is equal only if all bits are: floats as hex, arrays as type and bytes."""
     if isinstance(value, np.ndarray):
         return (value.dtype.str, value.tobytes())
     if isinstance(value, float):

@@ -37,7 +37,7 @@ def fields_of(visit: Visit) -> list[object]:
 
 
 def test_decode_rejects_frame_of_huge_size() -> None:
-    bomb = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 2**40)  # its header claims a tebibyte
+    bomb = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 2**40)  # the header declares one tebibyte
     assert 2**40 == zstandard.frame_content_size(bomb)
     with pytest.raises(codec.DECODE_ERRORS, match="too much memory"):
         codec.decode_visit(bomb, ArchivePlace())
@@ -49,7 +49,7 @@ def test_decode_limits_decompressed_size(monkeypatch: pytest.MonkeyPatch) -> Non
     large = codec.encode_other(ModelUpdate("a", {"x": bytes(10_000_000)}))
     assert len(large) < 5_000
     assert ModelUpdate("a", {"x": bytes(10_000_000)}) == codec.decode_other("model_update", large)
-    # claims 128 MB, but contains an empty last block
+    # Declares 128 MB, but contains an empty last block.
     frame = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 2**27) + b"\x01\x00\x00"
     with pytest.raises(codec.DECODE_ERRORS):
         codec.decode_other("model_update", frame)
@@ -164,7 +164,7 @@ def test_read_exchange_limits_record_size(tmp_path: Path, monkeypatch: pytest.Mo
         warc.read_exchange(tmp_path / "a.warc.gz", ArchivePlace("a.warc.gz", 0, len(bomb)))
 
 
-def test_vocabulary_rejects_unknown_word_numbers() -> None:
+def test_vocabulary_rejects_unknown_word_ids() -> None:
     with pytest.raises(DamagedError, match="words that no visit brought"):
         Vocabulary().learn(
             Visit("a", "page", "ok", 1, terms=Terms(np.array([2**31], np.uint32), np.ones(1, np.uint16)))

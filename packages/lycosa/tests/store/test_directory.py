@@ -26,7 +26,7 @@ def test_create_refuses_existing_crawl(tmp_path: Path) -> None:
         Directory.create(tmp_path, Options())
 
 
-def test_open_without_crawl(tmp_path: Path) -> None:
+def test_open_without_crawl_raises(tmp_path: Path) -> None:
     with raises_input_error("not-a-crawl"):
         Directory.open(tmp_path)
 
@@ -63,7 +63,7 @@ def test_archive_moves_uncommitted_records_aside(tmp_path: Path) -> None:
     directory.close()
 
 
-def test_create_with_invalid_text(tmp_path: Path) -> None:
+def test_create_rejects_invalid_text(tmp_path: Path) -> None:
     with raises_input_error("invalid-text", match=r"\\udcff"):
         Directory.create(tmp_path, Options(topic="\udcff"))
     Lock(tmp_path).release()

@@ -41,7 +41,7 @@ def log(path: Path) -> Iterator[SqliteLog]:
 
 
 def as_text(events: Iterator[Event]) -> list[str]:
-    """Return the events as text, because arrays in links do not compare."""
+    """Return the events as text, because arrays in links cannot be compared."""
     return [repr(event) for event in events]
 
 
@@ -65,7 +65,7 @@ def test_reader_sees_events_at_once(log: SqliteLog, path: Path) -> None:
     reader.close()
 
 
-def test_readonly_log_refuses_append(log: SqliteLog, path: Path) -> None:
+def test_readonly_log_rejects_append(log: SqliteLog, path: Path) -> None:
     reader = SqliteLog(path, readonly=True)
     with pytest.raises(StoreError):
         reader.append(Seed("x"))
@@ -91,7 +91,7 @@ def test_setting_returns_last_value(log: SqliteLog) -> None:
     assert (0.2, "none") == (log.setting("threshold", 0.0), log.setting("nothing", "none"))
 
 
-def test_last_event(log: SqliteLog, tmp_path: Path) -> None:
+def test_last_returns_newest_event_or_none(log: SqliteLog, tmp_path: Path) -> None:
     log.append(Seed("last"))
     assert Seed("last") == log.last()
     empty = SqliteLog(tmp_path / "empty.sqlite")
@@ -112,7 +112,7 @@ def test_model_update_round_trip(log: SqliteLog) -> None:
     assert ("j", [0, 1, 2], 0.5, 7.0) == (update.judge, update.data["weights"].tolist(), update.data["line"], update.at)
 
 
-def test_store_relevances(log: SqliteLog, path: Path) -> None:
+def test_store_relevances_updates_visits(log: SqliteLog, path: Path) -> None:
     log.store_relevances(np.array([0.25], np.float32))
     log.append(Visit("http://a.test/d", "page", "ok", 4, relevance=0.75))
     reader = SqliteLog(path, readonly=True)
@@ -225,19 +225,19 @@ def test_foreign_database_is_refused(path: Path) -> None:
         SqliteLog(path)
 
 
-def test_read_missing_log(path: Path) -> None:
+def test_read_missing_log_raises(path: Path) -> None:
     with pytest.raises(StoreError, match="nothing has been crawled there yet"):
         SqliteLog(path, readonly=True)
     assert not path.exists()
 
 
-def test_read_empty_file(path: Path) -> None:
+def test_read_empty_file_raises(path: Path) -> None:
     path.touch()
     SqliteLog(path, readonly=True).close()
     assert 0 == path.stat().st_size
 
 
-def test_log_locked_by_other_program(log: SqliteLog, path: Path) -> None:
+def test_log_locked_by_other_program_raises(log: SqliteLog, path: Path) -> None:
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     impatient = SqliteLog(path, busy_seconds=0.0)
@@ -261,12 +261,12 @@ def test_lock_names_holder(tmp_path: Path) -> None:
     Lock(tmp_path).release()
 
 
-def test_lock_in_missing_directory(tmp_path: Path) -> None:
+def test_lock_in_missing_directory_raises(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot write to"):
         Lock(tmp_path / "nowhere")
 
 
-def test_memory_log() -> None:
+def test_memory_log_append_during_iteration() -> None:
     log = MemoryLog()
     with log.batch():
         log.append(Seed("a"))

@@ -25,7 +25,7 @@ def entries(*texts: str, start: int = 1) -> list[IndexedPage]:
 
 
 def pages_with(index: SearchIndex, *phrase: str) -> list[int]:
-    """Return the numbers of pages that contain a phrase, from 0."""
+    """Return the numbers of pages that contain a phrase, counted from 0."""
     return (index.matches(phrase)["id"] - 1).tolist()
 
 
@@ -86,7 +86,7 @@ def test_add_replaces_older_version(tmp_path: Path) -> None:
     index.close()
 
 
-def test_is_mostly_outdated(tmp_path: Path) -> None:
+def test_is_mostly_outdated_after_replacements(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     for start in (1, 602):
         index.add([IndexedPage(start + n, str(n), "", "") for n in range(601)], "")
@@ -111,7 +111,7 @@ def test_add_is_atomic(tmp_path: Path) -> None:
     index.close()
 
 
-def test_add_on_full_disk(tmp_path: Path) -> None:
+def test_add_on_full_disk_raises(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral reef"), "first")
     pages = index._db.execute("PRAGMA page_count").fetchone()[0]
@@ -147,7 +147,7 @@ def test_unusable_file_is_replaced(tmp_path: Path, what: str) -> None:
         index.last()
         index.pages()
         index.matches(["coral"])
-    except DamagedError:  # found when reading: the search rebuilds the index then
+    except DamagedError:  # found during a search, which then rebuilds the index
         index.clear()
     assert (0, "") == index.last()
     index.add(entries("reef"), "")
@@ -169,7 +169,7 @@ def test_journal_of_deleted_index_is_ignored(tmp_path: Path) -> None:
     new.close()
 
 
-def test_directory_in_place_of_index(tmp_path: Path) -> None:
+def test_directory_in_place_of_index_raises(tmp_path: Path) -> None:
     (tmp_path / NAME).mkdir()
     with pytest.raises(StoreError, match=NAME):
         SearchIndex(tmp_path / NAME)
@@ -238,12 +238,12 @@ def test_index_lock_waits(tmp_path: Path) -> None:
     assert ["first", "second"] == turns
 
 
-def test_index_lock_in_missing_directory(tmp_path: Path) -> None:
+def test_index_lock_in_missing_directory_raises(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot write the search index"), index_lock(tmp_path / "nowhere"):
         pass
 
 
-def test_very_long_words(tmp_path: Path) -> None:
+def test_very_long_words_are_found(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral " + "x" * 100_000 + " reef"), "")
     assert [0] == pages_with(index, "reef")

@@ -1,4 +1,4 @@
-"""Tests of checkpoint files: round trips, damage, kills."""
+"""Tests of checkpoint files: round trips, damage and kills."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_write_changed_blocks_only(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert read(tmp_path) == whole(state)
 
 
-def test_read_rejected_by_fits(tmp_path: Path) -> None:
+def test_read_returns_none_if_rejected_by_fits(tmp_path: Path) -> None:
     Snapshots(tmp_path).write({**ABOUT, "seq": 8}, some_state())
     assert read(tmp_path) is None
     assert read(tmp_path / "nowhere") is None

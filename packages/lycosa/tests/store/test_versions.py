@@ -28,19 +28,19 @@ def versions(tmp_path: Path) -> Iterator[Versions]:
     log.close()
 
 
-def test_of_returns_versions_oldest_first(versions: Versions) -> None:
+def test_versions_are_oldest_first(versions: Versions) -> None:
     assert ["Old", "New"] == [visit.title for visit in versions.of(A)]
     assert [] == versions.of("http://a.test/never")
 
 
-def test_last_is_newest_version(versions: Versions) -> None:
+def test_last_returns_newest_version(versions: Versions) -> None:
     last = versions.last(A)
     assert last is not None
     assert "New" == last.title
     assert versions.last("http://a.test/never") is None
 
 
-def test_exchange_of_unmodified_is_version_before(versions: Versions) -> None:
+def test_exchange_of_304_is_that_of_version_before(versions: Versions) -> None:
     (unmodified,) = versions.log.visits("node = ? AND outcome = 'unchanged'", given=(A,))
     exchange = versions.exchange(unmodified)
     assert exchange is not None
