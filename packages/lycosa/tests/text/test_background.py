@@ -24,12 +24,12 @@ def head(**changes: object) -> str:
 
 @pytest.mark.paper("batsakis-idf-statistics")
 def test_background_idf_by_hand() -> None:
-    """idf = log(N / N_j): 1000 documents, 10 with 'coral', all with 'year'."""
+    """The idf is log(N / N_j), here with 1,000 documents, 10 of them with 'coral', all with 'year'."""
     words = Background(1000, {"coral": 10, "year": 1000})
     assert (log(1000 / 10), 0.0) == (words.idf("coral"), words.idf("year"))
 
 
-def test_background_idf_of_unknown_word() -> None:
+def test_background_idf_of_unknown_word_is_highest() -> None:
     assert log(1000 / 1) == Background(1000, {"coral": 10}).idf("zooxanthella")
 
 
@@ -95,13 +95,13 @@ def test_background_load_rejects_invalid_files(tmp_path: Path, content: bytes, m
         Background.load(tmp_path / "b")
 
 
-def test_background_load_missing_file(tmp_path: Path) -> None:
+def test_background_load_missing_file_raises(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read the word statistics in .*nowhere: No such file"):
         Background.load(tmp_path / "nowhere")
     with pytest.raises(InputError, match="a pipe or a device, not a file"):
         Background.load("/dev/zero")
 
 
-def test_background_save_to_missing_directory(tmp_path: Path) -> None:
+def test_background_save_to_missing_directory_raises(tmp_path: Path) -> None:
     with raises_input_error("cannot-write"):
         Background(7, {"haus": 5}).save(tmp_path / "no" / "b")

@@ -164,7 +164,7 @@ def _array(name: str, place: int, value: Any) -> Callable[[dict[str, Any]], obje
         (_array("steps", 2, [24]), "steps has shape"),
         (_array("steps", 2, [6, 4]), "steps has shape"),
         (_array("steps", 2, [2_000_000_000, 2_000_000_000]), "steps is truncated"),
-        (_array("counts", 2, [10**30]), "counts has shape"),
+        (_array("counts", 2, [10**30]), "counts has an invalid shape"),
         (_array("state", 1, "f4"), "state has shape"),
     ],
 )

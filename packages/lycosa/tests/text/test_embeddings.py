@@ -51,18 +51,21 @@ def test_vectors_of_words_equal_wordllama() -> None:
     output = subprocess.run([sys.executable, "-c", STOCK, *words], capture_output=True, text=True, check=True).stdout
     imported, ours, theirs = json.loads(output)
     assert not imported
-    assert unit(np.array(theirs)) == pytest.approx(np.array(ours), abs=2 * STEP)  # both pieces and words are rounded
+    # both have rounded vectors of word pieces, and ours of words, too
+    assert unit(np.array(theirs)) == pytest.approx(np.array(ours), abs=2 * STEP)
 
 
-def test_vectors_weigh_words_by_place() -> None:
-    """The first word is at place 0, the second at 1: log(1 + 1) a + log(1 + 1 / (1 + 1/300)) b."""
+def test_vectors_weigh_words_by_position() -> None:
+    """A word at position p has log(1 + 1 / (1 + p / 300)): log(1 + 1) a + log(1 + 1 / (1 + 1/300)) b for positions 0
+    and 1.
+    """
     coral, reef = vectors(["coral", "reef"])
     expected = unit(math.log(1 + 1) * coral + math.log(1 + 1 / (1 + 1 / 300)) * reef)
     assert expected == pytest.approx(vectors(["the Coral of a REEF"])[0], abs=STEP)
 
 
 def test_vectors_weigh_repeated_words() -> None:
-    """reef at 0 and at 300, others between: f = 1 + 1 / (1 + 300/300) = 1.5, its weight log(2.5)."""
+    """Positions of repeated words are added: 0 and 300 give f = 1 + 1 / (1 + 300/300) = 1.5, a weight of log(2.5)."""
     between = ["coral"] * 299
     words = vectors(["reef", "coral"])
     f_coral = sum(1 / (1 + place / 300) for place in range(1, 300))

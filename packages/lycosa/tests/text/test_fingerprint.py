@@ -26,7 +26,7 @@ def test_simhash_is_independent_of_word_order() -> None:
 
 
 def test_simhash_is_near_for_similar_pages() -> None:
-    """A page with 2 % of its words changed is near in at least 9 of 10 cases; other pages are not."""
+    """In at least 9 of 10 cases a page with 2 % of its words changed is near, and another page is not."""
     reader = Vocabulary()
     near = far = 0
     for seed in range(40):
@@ -56,7 +56,7 @@ def test_simhash_of_one_word_is_its_hash() -> None:
     assert xxhash.xxh3_64_intdigest(b"coral") == int.from_bytes(got.to_bytes(8, "big"), "little")
 
 
-def test_simhash_after_growth() -> None:
+def test_simhash_is_unchanged_after_growth() -> None:
     signs, terms = TermHashes(), [f"t{n}" for n in range(10_000)]
     signs.extend(terms[:1])
     before = signs.simhash(np.array([0], np.uint32), np.array([1], np.uint16))
@@ -64,5 +64,5 @@ def test_simhash_after_growth() -> None:
     assert before == signs.simhash(np.array([0], np.uint32), np.array([1], np.uint16))
 
 
-def test_distance() -> None:
+def test_distance_counts_different_bits() -> None:
     assert (0, 64, 2) == (distance(5, 5), distance(0, 2**64 - 1), distance(0b1001, 0b0000))

@@ -65,7 +65,7 @@ def test_bags_link_marks_do_not_split_texts(text: str) -> None:
     assert 2 == len(words.bags([text, "dog"]))
 
 
-def test_glossary_words_of_topic_phrases_share_its_weight() -> None:
+def test_glossary_phrase_words_share_phrase_weight() -> None:
     glossary = Glossary(LAND, {"coral reef": 3.0, "dog": 1.0})
     assert {"coral reef": 3.0, "coral": 1.5, "reef": 1.5, "dog": 1.0} == dict(
         zip(glossary.topic, glossary.weights.tolist(), strict=True)
@@ -73,7 +73,7 @@ def test_glossary_words_of_topic_phrases_share_its_weight() -> None:
 
 
 def test_similarities_by_hand() -> None:
-    """By equation 3: reef to coral reef one link, to Great Barrier Reef two, to dog two (through 'thing')."""
+    """Similarity by equation 3 depends on links: one from reef to coral reef, two to Great Barrier Reef, two to dog."""
     texts = ["reefs", "fringing reef", "Great Barrier Reef", "dog", "hot dog", "unicorn"]
     all_of_them, near = (Glossary(LAND, "reef", "ehrig", floor).words() for floor in (0.0, 0.5))
     assert [1.0, 0.5**1, 0.5**2, 0.5**2, 0.0, 0.0] == all_of_them.similarities(all_of_them.bags(texts).columns)[
@@ -82,19 +82,19 @@ def test_similarities_by_hand() -> None:
     assert [1.0, 0.5, 0.0, 0.0, 0.0, 0.0] == near.similarities(near.bags(texts).columns)[:, 0].tolist()
 
 
-def test_similarities_of_unknown_words() -> None:
+def test_similarities_of_unknown_words_are_zero() -> None:
     words = Glossary(LAND, "zooxanthellae reef", "ehrig").words()
     bags = words.bags(["Zooxanthellae", "bleaching"])
     assert [[1.0, 0.0], [0.0, 0.0]] == words.similarities(bags.columns).tolist()
 
 
-def test_similarities_topic_term_is_stop_word_elsewhere() -> None:
+def test_similarities_of_topic_term_that_is_stop_word_elsewhere() -> None:
     words = Glossary(LAND, "die reef", "ehrig").words("de")
     assert [0, 0] == words.pages(words.topic, Vocabulary()).tolist()
     assert [[0.0, 1.0]] == words.similarities(words.bags(["die reef"]).columns).tolist()
 
 
-def test_similarities_ontology_of_another_language(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_similarities_with_ontology_of_another_language(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LAND, "language", "en")
     glossary = Glossary(LAND, "coral reef", "ehrig")
     for language, expected in (("en", 0.5), ("de", 0.0)):
@@ -106,7 +106,7 @@ def test_similarities_ontology_of_another_language(monkeypatch: pytest.MonkeyPat
         assert 1.0 == words.similarities(phrase.columns)[0, at]
 
 
-def test_similarities_ontology_without_language() -> None:
+def test_similarities_with_ontology_without_language() -> None:
     words = Glossary(LAND, "reef", "ehrig").words("de")
     assert [[0.5]] == words.similarities(words.bags(["coral reef"]).columns).tolist()
 

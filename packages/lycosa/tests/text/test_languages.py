@@ -76,7 +76,7 @@ SPELLINGS = [
         ("12", "en"),
     ]
 )
-def test_code_of(declared: str, expected: str) -> None:
+def test_code_of_language_names_and_tags(declared: str, expected: str) -> None:
     assert expected == code_of(declared, "en")
 
 
@@ -84,7 +84,7 @@ def test_stemmers_cover_snowball() -> None:
     assert set() == set(Stemmer.algorithms()) - set(STEMMERS.values()) - {"porter", "dutch_porter"}
 
 
-def test_language_without_stemmer_in_old_snowball(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_language_without_stemmer_is_not_stemmed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(languages.Stemmer, "algorithms", lambda: ["english"])
     polish: Language = language.__wrapped__("pl")
     assert ["rybami"] == polish.stems(["rybami"])

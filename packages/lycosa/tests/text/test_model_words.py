@@ -14,7 +14,7 @@ def test_follow_looks_up_new_words_only() -> None:
     assert [UNKNOWN, 1, 0] == words.follow(["sea", "reef", "coral"])[:3].tolist()
 
 
-def test_of_separates_known_and_unknown_words() -> None:
+def test_words_are_separated_into_known_and_unknown() -> None:
     words = ModelWords({"coral": 0, "reef": 1})
     words.follow(["sea", "reef"])
     columns, counts, others = words.of(Terms(np.array([0, 1, 7], np.uint32), np.array([2, 3, 4], np.uint16)))
@@ -22,7 +22,7 @@ def test_of_separates_known_and_unknown_words() -> None:
     assert 0 == len(words.of(Terms())[0])
 
 
-def test_of_texts_returns_owner_and_column_of_each_word() -> None:
+def test_words_of_texts_have_owner_and_column() -> None:
     words = ModelWords({"coral": 0, "haus": 1})
     owners, columns = words.of_texts(["the corals", "", "\x01a\x02 Haus, coral"], "en")
     assert ([0, 2, 2], [0, 1, 0]) == (owners.tolist(), columns.tolist())

@@ -11,16 +11,17 @@ from lycosa.text.bags import Bags
 from lycosa.text.folds import log_loss
 from lycosa.text.naive_bayes import NaiveBayes, PlainNaiveBayes
 
-# Class 0: coral, coral, coral, reef and coral; class 1: rail. Terms: coral 0, reef 1, rail 2.
+# Class 0 has the pages 'coral coral coral reef' and 'coral', class 1 has 'rail'. Terms: coral 0, reef 1, rail 2.
 PAGES = Bags.of([([0, 1], [3.0, 1.0]), ([0], [1.0]), ([2], [1.0])])
 LABELS = np.array([0, 0, 1])
 
 
 def test_naive_bayes_product_by_hand() -> None:
-    """Damped counts, pages of equal weight, Laplace, priors with one page more each.
+    """Counts are log2(1 + f), scaled to the mean length of a page (5/3 words), with Laplace smoothing; priors have one
+    page more.
 
-    log2(1 + f): page 1 has coral 2, reef 1 (3 words), page 2 coral 1, page 3 rail 1; the mean page has 5/3 words.
-    Scaled to that: page 1 coral 10/9, reef 5/9; page 2 coral 5/3; page 3 rail 5/3.
+    Page 1 has coral 2 and reef 1 (3 words), page 2 coral 1, page 3 rail 1. Scaled: page 1 coral 10/9, reef 5/9; page 2
+    coral 5/3; page 3 rail 5/3.
     """
     model = NaiveBayes.fit(PAGES, LABELS, 2, 3, smoothing=1, length=math.inf)
     coral, reef, rail, all_0 = 10 / 9 + 5 / 3 + 1, 5 / 9 + 1, 1, 10 / 9 + 5 / 3 + 5 / 9 + 3
@@ -33,7 +34,7 @@ def test_naive_bayes_product_by_hand() -> None:
 
 
 def test_naive_bayes_effective_length_by_hand() -> None:
-    """Two words at length 2 count as 2 * 2 / (2 + 2) = 1: the likelihood is the geometric mean of the two."""
+    """A text of n words counts as n * L / (n + L) words: with L = 2, two words count as 1, their geometric mean."""
     plain = NaiveBayes.fit(PAGES, LABELS, 2, 3, smoothing=1, length=math.inf)
     short = NaiveBayes(plain.log_theta, plain.log_prior, 2.0)
     theta, prior = np.exp(plain.log_theta.astype(float)), np.exp(plain.log_prior.astype(float))
@@ -52,7 +53,7 @@ def _pages(count: int, words: int, seed: int) -> tuple[Bags, np.ndarray]:
     labels = chance.integers(0, 2, count)
     pairs = []
     for label in labels:
-        own = chance.integers(0, 30, words // 6) + (20 * label)  # words 20 to 29 belong to both
+        own = chance.integers(0, 30, words // 6) + (20 * label)  # words 20 to 29 belong to both classes
         terms, counts = np.unique(np.repeat(own, 3), return_counts=True)
         pairs.append((terms, counts.astype(float)))
     return Bags.of(pairs), labels
@@ -83,10 +84,10 @@ def test_naive_bayes_prefers_short_length_for_easy_classes() -> None:
 
 @pytest.mark.paper("otie-nb", "rules-classifier")
 def test_plain_naive_bayes_by_hand() -> None:
-    """Every occurrence counts, with Laplace smoothing.
+    """Each occurrence counts, with Laplace smoothing and priors 3/5 and 2/5.
 
-    Class 0 has coral 3 + 1, reef 1, rail 0, and one more of each: 5, 2, 1 of 8. Class 1: 1, 1, 2 of 4. Priors 3/5, 2/5.
-    Coral twice and rail once: 3/5 * (5/8)^2 * 1/8 against 2/5 * (1/4)^2 * 2/4.
+    Class 0 has coral 3 + 1, reef 1, rail 0, and one more of each: 5, 2, 1 of 8. Class 1: 1, 1, 2 of 4. Coral twice and
+    rail once: 3/5 * (5/8)^2 * 1/8 against 2/5 * (1/4)^2 * 2/4.
     """
     model = PlainNaiveBayes.fit(PAGES, LABELS, 2, 3)
     assert np.allclose(np.log([[5 / 8, 1 / 4], [2 / 8, 1 / 4], [1 / 8, 2 / 4]]), model.log_theta, atol=1e-6)

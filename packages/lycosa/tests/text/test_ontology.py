@@ -25,7 +25,7 @@ REEFS = Ontology.build(
 )
 
 
-def test_concepts_in_any_spelling() -> None:
+def test_concepts_are_found_in_any_spelling() -> None:
     assert (1,) == REEFS.concepts("coral reefs") == REEFS.concepts("CORAL_REEF") == REEFS.concepts("  Coral  reef ")
     assert (1, 2) == REEFS.concepts("reef")
     assert () == REEFS.concepts("coral") == REEFS.concepts("") == REEFS.concepts("x" * 100_000)
@@ -43,13 +43,13 @@ def test_concepts_prefer_labels_to_stems() -> None:
     assert (0, 1) == both.concepts("reefed")
 
 
-def test_synonyms() -> None:
+def test_synonyms_of_all_senses() -> None:
     assert ["sea habitats"] == REEFS.synonyms("marine habitat")
     assert ["Coral reefs"] == REEFS.synonyms("reef")
     assert [] == REEFS.synonyms("atoll") == REEFS.synonyms("lagoon")
 
 
-def test_relations() -> None:
+def test_relations_of_concepts() -> None:
     assert [1, 2] == REEFS.parents.of(3).tolist()
     assert [[1, 2], [0, 3], [0, 3, 4], [1, 2], [2]] == [REEFS.related.of(c).tolist() for c in range(5)]
     assert "nowhere" == REEFS.names[4]
@@ -89,7 +89,7 @@ def test_build_long_chain_without_recursion() -> None:
     assert [] == chain.notes
 
 
-def test_build_empty() -> None:
+def test_build_of_no_terms_is_empty() -> None:
     empty = Ontology.build({}, broader=[])
     assert (0, 0, ()) == (len(empty), empty.longest, empty.concepts("dog"))
 
@@ -117,7 +117,7 @@ def test_look_up_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (0,) == small.concepts("apples")
 
 
-def test_fold_beyond_ascii() -> None:
+def test_fold_of_non_ascii_letters() -> None:
     assert "strasse" == fold("Straße")
     assert "a_b" == fold("A\u00a0B") == fold("_a__b_") == fold("a \t\n b")
 
@@ -129,7 +129,7 @@ graphs = st.integers(1, 12).flatmap(
 
 @settings(max_examples=50)
 @given(graphs)
-def test_acyclic_on_any_graph(graph: tuple[int, list[tuple[int, int]]]) -> None:
+def test_acyclic_removes_cycles_of_any_graph(graph: tuple[int, list[tuple[int, int]]]) -> None:
     count, links = graph
     given_links = ConceptEdges.between([a for a, _ in links], [b for _, b in links], count)
     kept, closing = acyclic(given_links)

@@ -261,7 +261,7 @@ def test_wordnet_teacher_and_doctor(wordnet: Ontology) -> None:
 
 
 def test_wordnet_most_specific_ancestor(wordnet: Ontology) -> None:
-    """Depth is the shortest path to entity: person, below causal agent (depth 2) and organism (depth 5), has depth 3."""
+    """Depth is the shortest path to entity: person, below causal agent (depth 2) and organism (depth 5), is 3 deep."""
     person = chain(wordnet, "person.n.01", "causal_agent.n.01", "physical_entity.n.01", "entity.n.01")[0]
     long = ("organism.n.01", "living_thing.n.01", "whole.n.02", "object.n.01", "physical_entity.n.01")
     chain(wordnet, "person.n.01", *long)

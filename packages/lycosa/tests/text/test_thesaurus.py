@@ -23,7 +23,7 @@ Coral  Reefs\trelated\tFish
 
 
 def read(tmp_path: Path, content: str | bytes, name: str = "ontology") -> Ontology:
-    """Write and read an ontology; the file has no suffix, as in a crawl's directory."""
+    """Write and read an ontology; the file has no suffix, as in a crawl directory."""
     path = tmp_path / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return read_thesaurus(path)
@@ -43,7 +43,7 @@ def beside(ontology: Ontology, word: str) -> list[str]:
 def test_read_thesaurus_table(tmp_path: Path) -> None:
     found = read(tmp_path, TABLE)
     assert {"Coral reefs", "Ecosystems", "Lagoons", "Fish"} == set(found.names)
-    (reef,) = found.concepts("coral reef")  # by its stem
+    (reef,) = found.concepts("coral reef")  # found by its stem
     assert (reef,) == found.concepts("Bioherms") == found.concepts("RIFF") == found.concepts("coral_reff")
     assert {"bioherms", "Riff", "coral reff"} == set(found.synonyms("coral reefs"))
     assert ["Ecosystems"] == parents(found, "bioherm") == parents(found, "lagoon")
@@ -56,13 +56,13 @@ def test_read_thesaurus_table(tmp_path: Path) -> None:
     assert str(tmp_path / "ontology") == found.source
 
 
-def test_read_thesaurus_digest(tmp_path: Path) -> None:
+def test_read_thesaurus_digest_depends_on_content(tmp_path: Path) -> None:
     first, second = read(tmp_path, TABLE, "a"), read(tmp_path, TABLE, "b")
     assert (first.digest, first.names) == (second.digest, second.names)
     assert first.digest != read(tmp_path, TABLE.replace("Lagoons", "Atolls")).digest
 
 
-def test_read_thesaurus_part_of(tmp_path: Path) -> None:
+def test_read_thesaurus_part_of_is_a_relation(tmp_path: Path) -> None:
     found = read(tmp_path, "polyp\tpart-of\tcoral\n")
     assert ([], ["coral"], ["polyp"]) == (parents(found, "polyp"), beside(found, "polyp"), beside(found, "coral"))
 
@@ -77,12 +77,12 @@ def test_read_thesaurus_synonyms_are_transitive(tmp_path: Path) -> None:
     assert (1, {"b2", "c3", "d4"}) == (len(found), set(found.synonyms("a1")))
 
 
-def test_read_thesaurus_second_header(tmp_path: Path) -> None:
+def test_read_thesaurus_skips_second_header(tmp_path: Path) -> None:
     with raises_input_error("unknown-name"):
         read(tmp_path, "Term\tRelation\tTerm\nreef\tis-a\tplace\nterm\trelation\tterm\n")
 
 
-def test_read_thesaurus_cycles(tmp_path: Path) -> None:
+def test_read_thesaurus_drops_cycles(tmp_path: Path) -> None:
     found = read(tmp_path, "reef\tis-a\tplace\nplace\tis-a\tthing\nthing\tis-a\treef\nfish\tis-a\tfish\n")
     assert [2, 1, 0, 0] == found.depth.tolist()
     assert 2 == len(found.notes)
@@ -90,7 +90,7 @@ def test_read_thesaurus_cycles(tmp_path: Path) -> None:
     assert {"'thing'", "'fish'"} == {name for note in found.notes for name in ("'thing'", "'fish'") if name in note}
 
 
-def test_read_thesaurus_cycle_through_synonyms(tmp_path: Path) -> None:
+def test_read_thesaurus_drops_cycle_through_synonyms(tmp_path: Path) -> None:
     found = read(tmp_path, "reef\tis-a\tbioherm\nreef\tsynonym\tbioherm\n")
     assert (1, 1, [0]) == (len(found), len(found.notes), found.depth.tolist())
 
@@ -135,14 +135,14 @@ def test_read_thesaurus_rejects_unreadable_files(tmp_path: Path) -> None:
             read_thesaurus(path)
 
 
-def test_read_thesaurus_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_thesaurus_rejects_too_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thesaurus, "MAX_BYTES", 100)
     with pytest.raises(InputError, match="it has more than 100 bytes"):
         read(tmp_path, TABLE)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_read_thesaurus_byte_order_mark(encoding: str, tmp_path: Path) -> None:
+def test_read_thesaurus_skips_byte_order_mark(encoding: str, tmp_path: Path) -> None:
     found = read(tmp_path, TABLE.replace("Riff", "Récif").encode(encoding))
     assert found.is_word("récif")
     assert not found.is_word("reef")

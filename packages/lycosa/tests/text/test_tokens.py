@@ -32,7 +32,7 @@ from tables import each
         ("home page login copyright", []),
     ]
 )
-def test_stems(text: str, expected: list[str]) -> None:
+def test_stems_of_text(text: str, expected: list[str]) -> None:
     assert expected == stems(text)
 
 

@@ -9,7 +9,7 @@ from tables import each
 
 
 class Numbers:
-    """Numbers tokens in first-seen order and counts the calls."""
+    """Function that numbers tokens in order of occurrence and counts its calls."""
 
     def __init__(self) -> None:
         self.ids: dict[bytes, int] = {}
@@ -41,7 +41,7 @@ def test_ids_equal_a_dictionary(pages: list[list[str]]) -> None:
         assert expected == lexicon.ids(folded).tolist()
 
 
-def test_ids_looks_tokens_up_once() -> None:
+def test_ids_are_looked_up_once_per_token() -> None:
     numbers = Numbers()
     lexicon = Lexicon(numbers)
     for _ in range(3):
@@ -81,7 +81,7 @@ def test_ids_with_few_slots() -> None:
     assert list(range(300)) == lexicon.ids(text).tolist() == lexicon.ids(text).tolist()
 
 
-def test_of_respects_the_limit() -> None:
+def test_lexicons_respect_the_limit() -> None:
     lexicon = Lexicon(lambda tokens: [len(token) for token in tokens], most=100)
     for number in range(1_000):
         assert [len(str(number))] == lexicon.of([b"%d" % number])

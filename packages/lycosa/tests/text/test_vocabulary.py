@@ -13,7 +13,7 @@ from lycosa.text.vocabulary import CLOSES, OPENS, SKIP, PageWords, Vocabulary
 from tables import each
 
 WORDS = st.lists(st.sampled_from("coral reef polyp algae bleach the of Corals 珊瑚 риф x".split()), max_size=12)
-# the tokens of Chinese depend on the rest of the text
+# Chinese is excluded, as its tokens depend on the rest of the text.
 SPACED = WORDS.map(lambda words: [word for word in words if word != "珊瑚"])
 
 
@@ -33,14 +33,14 @@ def test_read_numbers_terms_in_order() -> None:
     assert ([0, 1], [1, 2]) == (reading.terms.ids.tolist(), reading.terms.counts.tolist())
 
 
-def test_read_lists_new_terms_once() -> None:
+def test_read_returns_new_terms_once() -> None:
     words = Vocabulary()
     words.read(page("coral"))
     assert ["reef"] == words.read(page("coral reef")).terms.new
 
 
 @pytest.mark.paper("batsakis-content")
-def test_read_marks_parts_of_the_page() -> None:
+def test_read_marks_terms_by_part_of_page() -> None:
     words = Vocabulary()
     whole = Page(
         "ok",
@@ -110,7 +110,7 @@ def test_learn_counts_pages() -> None:
 
 
 def test_idf_by_hand() -> None:
-    """idf = ln((N + 1) / (df + .5)) + 1: with 2 pages, a term of both has ln(3 / 2.5) + 1; df 0 counts as 1."""
+    """The idf is ln((N + 1) / (df + .5)) + 1: with 2 pages, a term on both has ln(3 / 2.5) + 1; df 0 counts as 1."""
     words = Vocabulary()
     assert [math.log(1 / 1.5) + 1] == pytest.approx(words.idf(np.array([0], np.uint32)))
     for text in ("coral reef", "coral"):
@@ -134,7 +134,7 @@ def test_spans_are_empty_for_unbalanced_marks(text: str) -> None:
     assert (0, 0) == (len(starts), len(ends))
 
 
-def test_read_empty_page() -> None:
+def test_read_empty_page_has_no_terms() -> None:
     reading = Vocabulary().read(page(""))
     assert (0, 0, [], 0) == (
         len(reading.ids), len(reading.terms.ids), reading.terms.new, reading.simhash
@@ -218,7 +218,7 @@ def test_read_uses_language_of_the_page(own: str, declared: str, expected: tuple
     assert expected == (reading.language, words.terms)
 
 
-def test_read_keeps_few_lexicons(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vocabulary_limits_cached_lexicons(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.text.vocabulary.LEXICONS", 2)
     words = Vocabulary()
     ids = {}

@@ -17,7 +17,7 @@ LINKS = Links(
 )
 
 
-def test_link_texts_part_and_take() -> None:
+def test_link_texts_of_part_and_selection() -> None:
     read = LinkTexts.of(LINKS, Tokens())
     names = read.tokens.names
     links, numbers = read.part("url")
@@ -39,7 +39,7 @@ def test_link_texts_read_links_equals_plain_texts() -> None:
     cut = LinkWords(lambda words, slots: met[1].append(words)).read_links(LINKS, chosen)
     assert [column.tolist() for column in texts] == [column.tolist() for column in cut]
     assert met[0] == met[1] != []
-    LINKS.read = LinkTexts.of(LINKS, Tokens("de"))  # tokenised by another language's rules
+    LINKS.read = LinkTexts.of(LINKS, Tokens("de"))  # tokenised by the rules of another language
     other = LinkWords().read_links(LINKS, chosen)
     assert [column.tolist() for column in texts] == [column.tolist() for column in other]
     LINKS.read = None

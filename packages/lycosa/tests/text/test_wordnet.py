@@ -43,13 +43,13 @@ def test_read_wordnet_senses_and_names(tiny: Ontology) -> None:
 @pytest.mark.parametrize(
     ("form", "expected"),
     [
-        ("dogs", ["dog"]),  # a rule
-        ("boxes", ["box"]),  # xes -> x, where s -> nothing leaves no word
-        ("boxesful", ["boxful"]),  # the ending before -ful
+        ("dogs", ["dog"]),  # by a rule
+        ("boxes", ["box"]),  # xes -> x; s -> nothing leaves an unknown word
+        ("boxesful", ["boxful"]),  # by a rule on the part before -ful
         ("mice", ["mouse"]),  # an exception
-        ("glasses", ["glasses", "glass"]),  # a word itself, and a form of another
-        ("hoping", ["hope"]),  # the first rule that leaves a word: ing -> e, not hop
-        ("hopping", []),  # doubled letters need an exception, and this word has none
+        ("glasses", ["glasses", "glass"]),  # a word, and a form of another
+        ("hoping", ["hope"]),  # the first rule with a known result: ing -> e, not hop
+        ("hopping", []),  # doubled letters need an exception, which this word does not have
         ("hunted", ["hunt"]),
         ("larger", ["large"]),
         ("biggest", []),
@@ -58,7 +58,7 @@ def test_read_wordnet_senses_and_names(tiny: Ontology) -> None:
         ("Domestic_Dog", ["domestic_dog"]),
         ("domestic-dog", ["domestic_dog"]),
         ("attorneys general", ["attorney_general"]),  # a phrase among the exceptions
-        ("asking for", ["ask_for"]),  # each word of a phrase by itself
+        ("asking for", ["ask_for"]),  # each word of a phrase separately
         ("glass", ["glass"]),  # words in -ss are not plurals
         ("s", []),
         ("", []),
@@ -115,7 +115,7 @@ def spoil(directory: Path, name: str, old: str, new: str) -> None:
         ("data.noun", "n 01 entity", "n zz entity", "line 3: its word count is not a number"),
         ("data.noun", "n 01 entity", "n ff entity", "line 3: it has fewer words than its word count"),
         ("data.noun", "entity 0 000", "entity 0 x00", "line 3: its pointer count is not a number"),
-        ("data.noun", " | what", " ! what", "line 3: its pointer count is wrong"),  # the gloss has another bar
+        ("data.noun", " | what", " ! what", "line 3: its pointer count is wrong"),  # the gloss contains another bar
         ("data.noun", "03 n 01 entity", "03 n 01 entities", "line 4: its number is not its byte offset"),
         ("data.noun", "0 002 @ ", "0 002 @@", "line 4: its pointer count is wrong"),
         ("data.verb", "03 v 02 hound", "03 v 02  ound", "line 3: its pointer count is not a number"),
@@ -144,7 +144,7 @@ def test_read_wordnet_reports_damage_with_line(tmp_path: Path, name: str, old: s
 
 
 @pytest.mark.parametrize("name", ["data.noun", "index.verb", "adj.exc"])
-def test_read_wordnet_missing_or_irregular_file(tmp_path: Path, name: str) -> None:
+def test_read_wordnet_rejects_missing_or_irregular_files(tmp_path: Path, name: str) -> None:
     tiny_wordnet.write(tmp_path)
     (tmp_path / name).unlink()
     with pytest.raises(InputError, match=f"not complete: .*{name} is missing; install WordNet again"):
@@ -159,7 +159,7 @@ def test_read_wordnet_missing_or_irregular_file(tmp_path: Path, name: str) -> No
 
 
 @pytest.mark.parametrize("kind", ["adv"])
-def test_read_wordnet_empty_and_truncated_files(tmp_path: Path, kind: str) -> None:
+def test_read_wordnet_rejects_empty_and_truncated_files(tmp_path: Path, kind: str) -> None:
     for content, message in [
         (b"", "the file is empty"),
         (b"  1 licence\n", "the file has no entries"),
@@ -180,7 +180,7 @@ def test_read_wordnet_empty_and_truncated_files(tmp_path: Path, kind: str) -> No
 
 
 def tiny_file(directory: Path, name: str) -> bytes:
-    """Write the files once; later examples restore the changed file."""
+    """Return the content of a WordNet file, after restoring the file that the previous example damaged."""
     spoilt = directory / "spoilt"
     if not spoilt.exists():
         tiny_wordnet.write(directory)
@@ -237,7 +237,7 @@ def test_read_wordnet_cuts_cycles(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert ["dropped an IS-A link that closes a cycle: 'hen.n.01' below 'egg.n.01'"] == known.notes
 
 
-def test_find_wordnet_order_of_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_wordnet_search_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("LYCOSA_WORDNET", "WNSEARCHDIR", "WNHOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -273,8 +273,8 @@ def test_find_wordnet_rejects_wrong_environment(tmp_path: Path, monkeypatch: pyt
         find_wordnet()
 
 
-def test_wordnet_counts(wordnet: Ontology) -> None:
-    """WordNet 3.0 has 117,659 synsets and 155,287 words by part of speech, as documented."""
+def test_wordnet_has_documented_counts(wordnet: Ontology) -> None:
+    """WordNet 3.0 is documented to have 117,659 synsets and 155,287 pairs of word and part of speech."""
     if not wordnet.source.startswith("WordNet 3.0 "):
         pytest.skip(f"the numbers are those of 3.0, this is {wordnet.source}")
     assert 117_659 == len(wordnet)
@@ -294,7 +294,7 @@ def test_wordnet_counts(wordnet: Ontology) -> None:
     assert [] == wordnet.notes
 
 
-def test_wordnet_words(wordnet: Ontology) -> None:
+def test_wordnet_contains_words(wordnet: Ontology) -> None:
     assert ("go",) == wordnet.bases("went")
     assert all(".v." in name for name in names(wordnet, "went"))
     assert ("coral_reef",) == wordnet.bases("Coral Reefs")
