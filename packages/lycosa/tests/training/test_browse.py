@@ -24,7 +24,7 @@ REEF, RAIL, OWL = "coral reef lagoon polyp", "rail station signal timetable", "o
 
 
 class Pages:
-    """Page loader with pages in memory; stores the requested URLs."""
+    """Page loader with pages in memory, which records the requested URLs."""
 
     def __init__(self, **pages: str) -> None:
         self.pages, self.requested = pages, list[str]()
@@ -53,7 +53,7 @@ def entry(name: str, relevant: bool | None = None, referrer: str = "", text: str
 
 
 def trained(place: Path, *entries: dict[str, Any], load_pages: Pages | None = None, **options: Any) -> BrowsingResult:
-    """Train on a record with these lines."""
+    """Train on a browsing record with these lines."""
     (place / "record.jsonl").write_text("".join(json.dumps(each) + "\n" for each in entries))
     return train_browse(place / "record.jsonl", place / "out.browsing", load_pages or Pages(), **options)
 
@@ -76,7 +76,7 @@ PATH = [
     entry("x", False, "a", OWL + " lost"),
     entry("e", True, "d", REEF + " atoll"),
 ]
-"""a -> b -> c -> d -> e, of which d and e are relevant; and a -> x, which leads nowhere."""
+"""a -> b -> c -> d -> e, of which d and e are relevant, and a -> x, a dead end."""
 
 
 @pytest.mark.paper("batsakis-training")
@@ -163,7 +163,7 @@ def many(relevant: int = 8, others: int = 8) -> list[dict[str, Any]]:
 
 
 @pytest.mark.paper("batsakis-k")
-def test_kmeans_has_one_cluster_of_all_relevant_pages(tmp_path: Path) -> None:
+def test_kmeans_puts_all_relevant_pages_in_one_cluster(tmp_path: Path) -> None:
     done = trained(tmp_path, *many(), clusters=3)
     kinds = [name.rstrip("0123456789") for name in states(done)]
     labels = done.browsing.clusterings["kmeans"].tolist()
@@ -359,7 +359,7 @@ def test_train_browse_on_a_crawl(tmp_path: Path) -> None:
 
 
 def test_train_browse_rejects_invalid_crawls(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"there is no file or directory .*nowhere: name a browsing record"):
+    with pytest.raises(InputError, match=r"nowhere does not exist: give a browsing record"):
         train_browse(tmp_path / "nowhere", tmp_path / "out", Pages())
     with pytest.raises(InputError, match="is not a crawl: name a browsing record"):
         train_browse(tmp_path, tmp_path / "out", Pages())

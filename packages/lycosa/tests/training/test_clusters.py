@@ -17,7 +17,7 @@ def line(*places: float) -> Points:
 
 
 def crowd(centres: int, each: int, seed: int = 0) -> tuple[Points, NDArray[np.intp]]:
-    """Return points around the corners of a simplex, and the corner of each."""
+    """Return points around the corners of a simplex, and the index of the corner of each."""
     chance = np.random.default_rng(seed)
     corner = chance.permutation(np.repeat(np.arange(centres), each))
     places = np.eye(centres)[corner] + chance.normal(0, 0.1, (centres * each, centres))
@@ -26,7 +26,7 @@ def crowd(centres: int, each: int, seed: int = 0) -> tuple[Points, NDArray[np.in
 
 
 def test_squares_by_hand() -> None:
-    """||x - c||^2 of (3, 4), (0, 1) and (0, 0) to (0, 0) and (3, 0)."""
+    """Squares are ||x - c||^2, here of (3, 4), (0, 1) and (0, 0) to the centres (0, 0) and (3, 0)."""
     bags = Bags.of([([0, 1], [3, 4]), ([1], [1]), ([], [])])
     points = Points(bags, bags.counts, 2)
     centres = np.array([[0.0, 0.0], [3.0, 0.0]])
@@ -41,7 +41,7 @@ def test_means_by_hand() -> None:
 
 @pytest.mark.paper("batsakis-kmeans")
 def test_kmeans_two_groups_on_a_line() -> None:
-    """-1, 1 and 9, 11 are split in the middle: each is at distance 1 of its mean, 4 in all."""
+    """The points -1, 1 and 9, 11 have the means 0 and 10, at a distance of 1 each, so the sum of squares is 4."""
     found = kmeans(line(-1, 9, 1, 11), 2)
     assert [0, 1, 0, 1] == found.labels.tolist()
     assert 4.0 == pytest.approx(found.squares.sum(), abs=1e-5)
@@ -81,7 +81,7 @@ def test_kmeans_with_fewer_pages_than_clusters(places: tuple[float, ...], k: int
 
 
 def test_improved_fills_empty_clusters() -> None:
-    """Only the first of the centres 0, 100 and 200 has pages: the farthest ones go to the others."""
+    """Empty clusters get the farthest points: only the first of the centres 0, 100 and 200 has points."""
     found = improved(line(1, 2, 3, 20), np.array([[0.0], [100.0], [200.0]]))
     assert 3 == found.count
     assert 0.5 == pytest.approx(found.squares.sum(), abs=1e-5), "1 | 2, 3 | 20 or 1, 2 | 3 | 20: twice 0.5 squared"

@@ -1,4 +1,4 @@
-"""X-Means and its criterion."""
+"""X-Means and the Bayesian information criterion."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def clouds(centres: int, each: int, width: float = 0.05, seed: int = 0) -> Point
 
 
 def test_bic_by_hand() -> None:
-    """R = 5 pages in M = 2 dimensions, K = 2 clusters of 2 and 3, squares 6: s2 = 6 / (2 * 3) = 1, p = 1 + 4 + 1."""
+    """For R = 5 pages in M = 2 dimensions, K = 2 clusters (2, 3), squares 6: s2 = 6 / (2 * 3) = 1, p = 1 + 4 + 1."""
     likelihood = 2 * log(2 / 5) + 3 * log(3 / 5) - 5 * log(2 * pi * 1) - 2 * 3 / 2
     assert likelihood - 6 / 2 * log(5) == pytest.approx(bic(np.array([2, 3]), 6.0, 2))
 

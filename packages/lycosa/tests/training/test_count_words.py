@@ -1,4 +1,4 @@
-"""measure: page frequencies of words, duplicates, boilerplate, languages."""
+"""measure: document frequencies of words, duplicates, boilerplate, languages."""
 
 import errno
 import os
@@ -31,7 +31,7 @@ def warc(path: Path, *bodies: str) -> None:
 
 
 def test_measure_counts_pages_with_a_word(tmp_path: Path) -> None:
-    """Three pages; 'coral' on two, on one of them twice: 2."""
+    """A word is counted once per page: 'coral' is on two of three pages, twice on one of them, and has 2."""
     write(tmp_path / "d", a="corals, a coral", b="coral sea", c="seas")
     found = measure([str(tmp_path / "d")])
     assert (3, {"coral": 2, "sea": 2}) == (found.documents, found.frequency)

@@ -1,4 +1,4 @@
-"""hold_out and measure: split of pages, and scores by hand."""
+"""hold_out and measure: split of pages, and scores compared with values computed by hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_hold_out_keeps_copies_together(pages: list[tuple[int, int]], seed: int)
 
 
 def test_hold_out_share_of_each_class() -> None:
-    """A fifth of 50 is 10, a fifth of 10 is 2; of three pages it is one."""
+    """The share is a fifth, at least one page: 10 of 50, 2 of 10, 1 of 3."""
     labels = np.array([0] * 50 + [1] * 10 + [2] * 3)
     _, held = hold_out(labels, np.arange(63), 0.2, seed=1)
     assert [10, 2, 1] == np.bincount(labels[held]).tolist()
@@ -34,7 +34,7 @@ def test_hold_out_depends_on_the_seed() -> None:
     assert first != other
 
 
-# Predicted and true: Art Art, Art Sea, Sea Sea, Sea Sea, Rail Sea.
+# Predicted and true classes: Art Art, Art Sea, Sea Sea, Sea Sea, Rail Sea.
 PROBABILITIES = np.array([[0.8, 0.1, 0.1], [0.1, 0.1, 0.8], [0.2, 0.2, 0.6], [0.1, 0.1, 0.8], [0.2, 0.2, 0.6]])
 TRUTH = np.array([0, 0, 2, 2, 1])
 
@@ -58,7 +58,9 @@ def test_measure_by_hand() -> None:
 
 
 def test_measure_calibration_by_hand() -> None:
-    """In the bin of .8 two of three are right (error .8 - 2/3), in that of .6 one of two (.6 - .5), by size."""
+    """The error is the mean of |share right - probability| per bin, weighted by size: .8 - 2/3 for three, .6 - .5 for
+    two.
+    """
     found = measure(PROBABILITIES, TRUTH, ["Art", "Rail", "Sea"], [10, 5, 10])
     assert found.gap == pytest.approx(3 / 5 * (0.8 - 2 / 3) + 2 / 5 * (0.6 - 0.5))
 

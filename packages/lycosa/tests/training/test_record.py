@@ -131,7 +131,7 @@ def test_read_record_rejects_invalid_files(tmp_path: Path, content: bytes, messa
         read_record(tmp_path / "r")
 
 
-def test_read_record_ignores_other_urls(tmp_path: Path) -> None:
+def test_read_record_ignores_urls_of_other_schemes(tmp_path: Path) -> None:
     record = read_record(lines(tmp_path / "r.jsonl", {"url": "about:home"}, {"url": A}, {"url": "file:///etc/hosts"}))
     assert [A] == [visit.url for visit in record.visits]
     assert {"not web URLs": 2} == dict(record.left_out)
@@ -142,7 +142,7 @@ def test_parse_time_returns_none_for_other_values(value: Any) -> None:
     assert parse_time(value) is None
 
 
-def test_read_record_labels_after_visits(tmp_path: Path) -> None:
+def test_read_record_accepts_labels_after_visits(tmp_path: Path) -> None:
     lines = [
         {"url": "http://a.example/", "relevant": None},
         {"url": "http://b.example/", "referrer": "http://a.example/"},

@@ -32,7 +32,7 @@ TABLE_1 = {
     "PH": {"DH": 3, "CH": 4, "PH": 3},
     "SP": {"SP": 10},
 }
-"""Paper, table 1: for each class of train-0, the classes of the ten pages that its pages link to."""
+"""Table 1 of the paper: for each class of train-0, the classes of the ten pages that its pages link to."""
 
 
 def small_model(classes: Sequence[str] = tuple(WORDS), **facts: Any) -> TrainedModel:
@@ -43,7 +43,7 @@ def small_model(classes: Sequence[str] = tuple(WORDS), **facts: Any) -> TrainedM
 
 
 class Pages:
-    """Page loader with pages in memory; stores the requested URLs."""
+    """Page loader with pages in memory, which records the requested URLs."""
 
     def __init__(self, pages: dict[str, Page]) -> None:
         self.pages = pages
@@ -94,10 +94,9 @@ def cases(book: RuleBook) -> dict[str, dict[str, float]]:
 def test_train_rules_random_walk_matrix(tmp_path: Path) -> None:
     """The cells approach the expected shares after 6,000 links.
 
-    a (DH) links to b (CH) and c (DH), and both link to a, where every walk starts. From a a walk goes on with .85, half
-    of the time each way; from b and c with .85, too. Of 1 visit to a come .425 to b and .425 to c, so .425 links a-b,
-    .425 a-c, and .425 * .85 = .36125 each of b-a and c-a. From DH: a-b .425 of .425 + .425 + .36125 = 1.21125 leads to
-    CH. From CH all lead to DH.
+    a (DH) links to b (CH) and c (DH), and both link to a, where every walk starts. A walk continues with .85 at each
+    page, from a half of the time each way. Per visit to a there are .425 links a-b, .425 a-c, and .425 * .85 = .36125
+    each of b-a and c-a. From DH .425 (a-b) of .425 + .425 + .36125 = 1.21125 lead to CH; from CH all lead to DH.
     """
     a, b, c = (f"http://walk.test/{name}" for name in "abc")
     pages = Pages({a: page("DH", b, c), b: page("CH", a), c: page("DH", a)})
@@ -111,7 +110,7 @@ def test_train_rules_random_walk_matrix(tmp_path: Path) -> None:
     assert learned.book != train_rules(source, small_model(), pages, walk=6_000, seed=1).book
 
 
-def test_train_rules_random_walk_without_links_ends(tmp_path: Path) -> None:
+def test_train_rules_walk_ends_at_page_without_links(tmp_path: Path) -> None:
     pages = Pages({"http://one.test/": page("DH", "http://end.test/"), "http://end.test/": page("CH")})
     pages.pages["http://two.test/"] = page("PH", "http://lost.test/")
     source = table(tmp_path / "t.tsv", {"http://one.test/": "DH", "http://two.test/": "PH"})
@@ -183,7 +182,7 @@ def test_train_rules_sample_linked_pages(tmp_path: Path, most: int) -> None:
         assert learned[0].book != learned[2].book
 
 
-def test_train_rules_merged_classes_and_spellings(tmp_path: Path) -> None:
+def test_train_rules_of_merged_classes_and_spellings(tmp_path: Path) -> None:
     reader = RuleReader(small_model(("sea/reefs", "sea", "Trains")))
     named = [reader.class_named(label) for label in ("Sea/Reefs", "sea/reefs/atolls", "sea/fish", "trains", "air")]
     assert ["sea/reefs", "sea/reefs", "sea", "Trains", ""] == named
@@ -219,7 +218,7 @@ def test_train_rules_rejects_tables_without_rules(tmp_path: Path, content: str, 
 
 
 def test_train_rules_rejects_invalid_sources(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"there is no file or directory .*nowhere: name a table"):
+    with pytest.raises(InputError, match=r"nowhere does not exist: give a table"):
         train_rules(str(tmp_path / "nowhere"), small_model(), paper_web())
     with pytest.raises(InputError, match="is not a crawl: name a crawl, or a table"):
         train_rules(str(tmp_path), small_model(), paper_web())
@@ -229,7 +228,7 @@ def test_train_rules_rejects_invalid_sources(tmp_path: Path) -> None:
 
 
 def visit(node: str, name: str, *links: str, first: bool = False) -> Visit:
-    """Return a visit of a page of a class; words are numbered as in WORDS."""
+    """Return a visit to a page of a class; words have their index in WORDS as id."""
     number = list(WORDS).index(name)
     terms = Terms(np.array([number], np.uint32), np.array([5], np.uint16), list(WORDS.values()) if first else [])
     return Visit(node, "page", "ok", 1, terms=terms, links=Links.to(*links))

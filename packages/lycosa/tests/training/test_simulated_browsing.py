@@ -24,7 +24,7 @@ def test_sessions_follow_shortest_path_and_beyond() -> None:
     ] == walk
 
 
-def test_sessions_detours_return_to_the_path() -> None:
+def test_sessions_return_to_path_after_detours() -> None:
     (walk,) = sessions(WEB.__getitem__, {"target"}.__contains__, ["start"], detours=1)
     assert PageView("shop", "start") in walk
     assert PageView("target", "bridge") in walk

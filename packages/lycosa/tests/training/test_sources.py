@@ -100,7 +100,7 @@ def test_read_directory_ends_on_link_cycles(tmp_path: Path) -> None:
     assert {"directories that are linked twice": 1, "neither files nor directories": 1} == corpus.left_out
 
 
-def test_read_directory_name_that_is_not_utf_8(tmp_path: Path) -> None:
+def test_read_directory_accepts_names_that_are_not_utf_8(tmp_path: Path) -> None:
     directory = os.path.join(os.fsencode(tmp_path), b"caf\xe9")
     os.mkdir(directory)
     with open(os.path.join(directory, b"a.txt"), "w") as file:
@@ -108,15 +108,15 @@ def test_read_directory_name_that_is_not_utf_8(tmp_path: Path) -> None:
     assert {"caf?": 1} == labels(read([str(tmp_path)], no_pages, progress))
 
 
-def test_read_directory_without_pages(tmp_path: Path) -> None:
+def test_read_directory_without_pages_raises(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no directories with pages: make one per class"):
         read([str(tmp_path)], no_pages, progress)
 
 
 @pytest.mark.parametrize(
-    ("source", "message"), [("nowhere", "there is no file or directory nowhere$"), ("http://a.test/", "into a table$")]
+    ("source", "message"), [("nowhere", "nowhere does not exist$"), ("http://a.test/", "into a table$")]
 )
-def test_read_missing_source(source: str, message: str) -> None:
+def test_read_missing_source_raises(source: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read([source], no_pages, progress)
 
@@ -182,7 +182,7 @@ def test_read_table_counts_incomplete_rows(tmp_path: Path) -> None:
         ("\x00\x01\x02", "", "has no URL with a class"),
     ],
 )
-def test_read_table_without_usable_rows(content: str, column: str, message: str, tmp_path: Path) -> None:
+def test_read_table_without_usable_rows_raises(content: str, column: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         table(tmp_path, content, column)
 
@@ -216,7 +216,7 @@ def test_recorded_pages_from_archive(crawl: tuple[Path, list[str]], tmp_path: Pa
         assert {f"not in {place}": 1} == corpus.left_out
 
 
-def test_recorded_pages_missing_archive(tmp_path: Path) -> None:
+def test_recorded_pages_of_missing_archive_raises(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("http://a.test/\tSea\n")
     with pytest.raises(InputError, match="there is no "):
         read([str(tmp_path / "t.tsv")], recorded_pages(tmp_path / "nowhere"), progress)
@@ -245,7 +245,7 @@ def test_read_crawl_labels(crawl: tuple[Path, list[str]], capsys: pytest.Capture
         assert words[labelled.name] == counts
 
 
-def test_read_crawl_without_log(tmp_path: Path) -> None:
+def test_read_crawl_without_log_raises(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text("")
     with pytest.raises(InputError, match=r"nothing has been crawled in .* yet"):
         read([str(tmp_path)], no_pages, progress)
@@ -271,7 +271,7 @@ def test_read_table_rejects_invalid_files(content: bytes, message: str, tmp_path
         read_table(tmp_path / "t.tsv", Corpus())
 
 
-def test_read_table_column_that_no_row_has(tmp_path: Path) -> None:
+def test_read_table_column_missing_in_all_rows_raises(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("http://a.example/\tx\n")
     with pytest.raises(InputError, match="class in column 9"):
         read_table(tmp_path / "t.tsv", Corpus(), "9")
@@ -292,8 +292,8 @@ def test_read_table_from_pipe(tmp_path: Path) -> None:
     writer.join()
 
 
-def test_read_empty_source_name() -> None:
-    with pytest.raises(InputError, match="there is no file or directory ''"):
+def test_read_empty_source_name_raises() -> None:
+    with pytest.raises(InputError, match="'' does not exist"):
         read([""], no_pages, progress)
 
 

@@ -112,7 +112,7 @@ def test_train_is_deterministic(tmp_path: Path) -> None:
     assert first == run(root, kind="svm", seed=4).out.read_bytes()
 
 
-def test_train_default_language(tmp_path: Path) -> None:
+def test_train_uses_given_language(tmp_path: Path) -> None:
     for label, word in (("a", "Häuser"), ("b", "Bäume")):
         (tmp_path / "pages" / label).mkdir(parents=True)
         for number in range(4):
@@ -150,7 +150,7 @@ def test_train_rejects_bad_output_paths(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["svm", "nn", "tree"])
-def test_train_without_scikit_learn(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_train_without_scikit_learn_names_the_extra(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     root = write(tmp_path / "pages", {"Sea/Reefs": 3, "Trains": 3})
     with pytest.raises(InputError, match=r"pip install 'lycosa\[train\]', or use --kind nb"):
@@ -164,14 +164,14 @@ def test_train_rejects_single_class(tmp_path: Path) -> None:
     assert not (tmp_path / "out.model").exists()
 
 
-def test_train_on_university_pages(tmp_path: Path) -> None:
-    """A third of a corpus of seven kinds of university pages: .64 was measured (.71 on all of them)."""
+def test_train_on_university_pages_reaches_accuracy(tmp_path: Path) -> None:
+    """Accuracy is .64 on a third of a corpus with seven classes of university pages, .71 on all of it."""
     if not (CORPORA / "webkb.warc.gz").exists():
         pytest.skip("there is no webkb beside the project, in ../shared/corpora")
     lines = (CORPORA / "webkb.labels.tsv").read_bytes().decode().split("\n")[1:]
-    rows = [line.split("\t")[:2] for line in lines if line][::3]  # a third: the test is about quality, not size
+    rows = [line.split("\t")[:2] for line in lines if line][::3]  # a third, as the test is about quality, not size
     table, archive = tmp_path / "t.tsv", tmp_path / "webkb.warc.gz"
-    archive.symlink_to(CORPORA / archive.name)  # its index is kept beside the given name
+    archive.symlink_to(CORPORA / archive.name)  # its index is stored beside the given path
     table.write_text("".join(f"{url}\t{label.partition('/')[0]}\n" for url, label in rows))
     done = train([str(table)], tmp_path / "m", recorded_pages(archive))
     assert done.quality is not None

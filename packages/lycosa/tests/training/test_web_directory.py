@@ -73,7 +73,7 @@ def test_read_rdf_structure_adds_topics(tmp_path: Path) -> None:
     assert (5, 4) == (directory.topics, directory.size)
 
 
-def test_read_below_one_branch(tmp_path: Path) -> None:
+def test_read_branch_returns_topics_below(tmp_path: Path) -> None:
     source = written(tmp_path / "content.rdf.u8", CONTENT)
     assert ["Science/Physics"] == list(read_web_directory([source], below="Top/science").pages)
     with pytest.raises(InputError, match="no pages in Sports"):
