@@ -1,4 +1,4 @@
-"""Tests of duplicate detection: exact by digest, near by simhash and sketch."""
+"""Tests of duplicate detection: exact copies by digest, near copies by simhash and sketch."""
 
 import random
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def page(
     outcome: Outcome = "ok",
     same_as: str = "",
 ) -> Visit:
-    """Visit with a simhash, word counts, and by default a digest of its own."""
+    """Return a visit with a simhash, word counts, and by default a digest of its own."""
     terms = Terms(np.array(sorted(words), np.uint32), np.full(len(words), times, np.uint16))
     return Visit(
         node, kind, outcome, 1, size=size, digest=digest or node.encode(), simhash=simhash, terms=terms, same_as=same_as
@@ -50,7 +50,7 @@ def flipped(fingerprint: int, bits: Sequence[int]) -> int:
 
 
 @pytest.mark.paper("rules-seen-content")
-def test_original_same_digest() -> None:
+def test_original_has_same_digest() -> None:
     made = knowing(page("a", 1, digest=b"x", words=[1]), page("b", 2, digest=b"x", words=[1]))
     assert "a" == made.original(page("c", 3, digest=b"x", words=[1]))
 
@@ -60,7 +60,7 @@ def test_original_ignores_empty_bodies() -> None:
     assert "" == made.original(page("b", digest=b"x", words=[], size=0))
 
 
-def test_original_without_digest() -> None:
+def test_original_without_digest_is_none() -> None:
     one, other = page("a", 0, words=[1]), page("b", 0, words=[1])
     one.digest = other.digest = b""
     assert "" == knowing(one).original(other)
@@ -81,17 +81,17 @@ def test_original_is_not_the_page_itself() -> None:
         page("a", 7, outcome="gone"),
     ],
 )
-def test_learn_only_pages(other: Visit) -> None:
+def test_learn_ignores_other_kinds_of_visits(other: Visit) -> None:
     assert "" == knowing(other).original(page("b", 7, digest=b"a"))
 
 
-def test_original_of_copied_copy() -> None:
+def test_original_is_never_a_copy() -> None:
     made = knowing(page("a", 0), page("b", 0b1111, same_as="a"))
     assert "" == made.original(page("c", 0b11111111))
 
 
 @pytest.mark.parametrize("apart", range(9))
-def test_original_near_simhash(apart: int) -> None:
+def test_original_has_near_simhash(apart: int) -> None:
     chance = random.Random(apart)
     known = [chance.getrandbits(64) for _ in range(1000)]
     made = knowing(*(page(f"page {number}", simhash) for number, simhash in enumerate(known)))
@@ -110,7 +110,7 @@ def test_original_near_simhash(apart: int) -> None:
     st.lists(st.integers(0, 63), min_size=1, max_size=8, unique=True),
     st.lists(st.integers(0, 2**64 - 1), max_size=5),
 )
-def test_original_any_bits_may_differ(fingerprint: int, bits: list[int], others: list[int]) -> None:
+def test_original_may_differ_in_any_bits(fingerprint: int, bits: list[int], others: list[int]) -> None:
     made = knowing(page("a", fingerprint), *(page(f"other {other}", other) for other in others))
     asked = flipped(fingerprint, bits)
     expected = any(distance(asked, known) <= NEAR_DUPLICATE_BITS for known in (fingerprint, *others))
@@ -132,8 +132,8 @@ def test_original_counts_repeated_words() -> None:
 @pytest.mark.parametrize(
     ("count", "copy"), [(80, True), (70, True), (69, False), (91, True), (92, False), (800, False)]
 )
-def test_original_needs_similar_length(count: int, copy: bool) -> None:
-    # the same words, some repeated, so that only the lengths differ
+def test_original_must_have_similar_length(count: int, copy: bool) -> None:
+    # The words are the same, but some are repeated, so that only the lengths differ.
     one, other = page("a", 7, words=range(40), times=2), page("b", 7, words=range(40), times=count // 40)
     other.terms.counts[: count % 40] += 1
     assert count == other.terms.counts.sum()
@@ -141,7 +141,7 @@ def test_original_needs_similar_length(count: int, copy: bool) -> None:
 
 
 @pytest.mark.parametrize("other", range(11))
-def test_original_needs_common_words(other: int) -> None:
+def test_original_must_share_words(other: int) -> None:
     assert 20 + other <= SKETCH, "up to there the sketch holds all words, and the share is exact"
     original = page("a", 7, words=range(20), times=2)
     rewritten = page("b", 7, words=[*range(20 - other), *range(100, 100 + other)], times=2)
@@ -149,18 +149,18 @@ def test_original_needs_common_words(other: int) -> None:
 
 
 @pytest.mark.parametrize(("common", "copy"), [(1000, True), (950, True), (500, False), (0, False)])
-def test_original_of_long_pages_by_sample(common: int, copy: bool) -> None:
+def test_original_of_long_pages_is_found_by_sample(common: int, copy: bool) -> None:
     words = [*range(common), *range(5000, 6000 - common)]
     assert copy == bool(knowing(page("a", 7, words=range(1000))).original(page("b", 7, words=words)))
 
 
-def test_original_behind_same_simhash() -> None:
+def test_original_is_found_among_pages_with_same_simhash() -> None:
     others = [page(f"other {n}", 7, words=range(1000 * n, 1000 * n + 40)) for n in range(1, 30)]
     assert "a" == knowing(*others, page("a", 7)).original(page("b", 7))
 
 
 def read(words: Vocabulary, node: str, text: str) -> Visit:
-    """Visit of a text, as made by the engine."""
+    """Return a visit with the terms of a text, as created by the engine."""
     reading = words.read(Page("ok", marked=text))
     return Visit(
         node, "page", "ok", 1, size=len(text), digest=node.encode(), simhash=reading.simhash, terms=reading.terms
@@ -188,7 +188,7 @@ def test_edited_page_is_a_copy() -> None:
     assert found >= 38
 
 
-def test_template_pages_are_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_template_pages_need_few_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = 0
     shared = module._shared
 

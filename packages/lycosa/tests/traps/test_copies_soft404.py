@@ -23,7 +23,7 @@ CORAL = (
 
 
 class Host:
-    """Responses of a host, passed to the detector as by the engine."""
+    """Host whose responses are passed to the detector as by the engine."""
 
     def __init__(self) -> None:
         self.words, self.soft404 = Vocabulary(), Soft404Detector()
@@ -57,7 +57,7 @@ def test_page_like_probe_is_soft404() -> None:
     assert [] == host.says("http://a.test/corals.html", CORAL)
 
 
-def test_links_are_ignored() -> None:
+def test_links_are_ignored_in_comparison() -> None:
     links = [f"\x01{word} the {word} of reefs and atolls {word}\x02" for word in CORAL.split()]
     host = probed(SORRY + " ".join(links[:10]))
     assert ["soft-404"] == host.says("http://a.test/lost.html", SORRY + " ".join(links[10:]))
@@ -69,14 +69,14 @@ def test_same_links_other_text_is_a_page() -> None:
     assert [] == host.says("http://a.test/corals.html", f"{navigation} {CORAL}")
 
 
-def test_quoted_addresses_are_ignored() -> None:
+def test_urls_quoted_in_text_are_ignored() -> None:
     host = probed("no such page 0123456789ab " * 20 + SORRY)
     quoting = "corals bleaching atoll lagoon " * 20 + SORRY
     assert ["soft-404"] == host.says("http://a.test/corals/bleaching/atoll-lagoon.html", quoting)
     assert [] == host.says("http://a.test/other.html", quoting), "quoted from elsewhere, they are words like any other"
 
 
-def test_page_without_other_words_is_no_soft404() -> None:
+def test_page_with_no_words_but_those_of_probe_is_not_soft404() -> None:
     host = probed("no such page")
     assert "face" not in host.events[0].data
     assert [] == host.says("http://a.test/coral.html", "coral")
@@ -90,7 +90,7 @@ def test_other_host_port_or_scheme_is_unaffected() -> None:
 
 
 @pytest.mark.parametrize("outcome", ["gone", "redirect", "timeout", "unwanted", "busy", "broken"])
-def test_honest_host_has_no_soft404(outcome: Outcome) -> None:
+def test_host_with_status_404_has_no_soft404(outcome: Outcome) -> None:
     host = probed(outcome=outcome)
     assert [] == host.says("http://a.test/lost.html", SORRY)
 
@@ -111,7 +111,7 @@ def test_probe_is_never_soft404() -> None:
 
 
 @pytest.mark.parametrize(("share", "soft"), [(0.0, True), (0.1, True), (0.6, False), (1.0, False)])
-def test_similarity_threshold(share: float, soft: bool) -> None:
+def test_similarity_threshold_of_soft404(share: float, soft: bool) -> None:
     own = CORAL.split()
     answer = SORRY + " " + " ".join(own[: round(share * len(own))])
     assert soft == bool(probed().says("http://a.test/page.html", answer))
@@ -133,7 +133,7 @@ def test_similarity_threshold(share: float, soft: bool) -> None:
         "Página no encontrada",
     ],
 )
-def test_title_says_not_found(title: str) -> None:
+def test_title_not_found_is_soft404(title: str) -> None:
     assert ["soft-404"] == Host().says("http://a.test/lost.html", CORAL, title)
 
 
@@ -141,14 +141,14 @@ def test_title_says_not_found(title: str) -> None:
     "title",
     ["", "Corals", "Lost and found: a novel", "Peugeot 404", "Where squid are found", "Room 404", "What I found"],
 )
-def test_title_with_similar_words(title: str) -> None:
+def test_title_with_similar_words_is_not_soft404(title: str) -> None:
     assert [] == Host().says("http://a.test/corals.html", CORAL, title)
 
 
 @pytest.mark.parametrize(
     "title", ["404 Media", "404 species of coral", "Nothing found in the wreck of the Lutine: a diver's report"]
 )
-def test_title_about_something_else(title: str) -> None:
+def test_title_on_other_topic_is_not_soft404(title: str) -> None:
     assert [] == Host().says("http://a.test/corals.html", CORAL, title)
 
 

@@ -1,4 +1,4 @@
-"""Tests of the trap filter: held addresses, released ones, and those never held."""
+"""Tests of the trap filter: URLs that are held back, released, or never held."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TOPIC = "coral reef bleaching"
 
 
 class CrawlSteps:
-    """A crawl page by page: a table, a trap filter, and the levels returned so far."""
+    """Crawl that is run page by page, with a table, a trap filter, and the levels returned so far."""
 
     def __init__(self, trust: Iterable[str] = ()) -> None:
         self.table = Table(host_key)
@@ -59,7 +59,9 @@ class CrawlSteps:
     def fetch(
         self, node: str, links: Sequence[str] = (), *, relevant: bool = False, like: str = "", **rest: Any
     ) -> Visit:
-        """Fetch a page with its own text, or `like` another; relevant if `relevant`."""
+        """Fetch a page with its own text, or with that of page `like`; its relevance is above the threshold if
+        `relevant`.
+        """
         if node not in self.table.row_of:
             self.table.add(node, 1)
         source = next(visit for visit in self.events if visit.node == like) if like else None
@@ -85,7 +87,7 @@ class CrawlSteps:
             self.fetch(f"http://proof.test/{number}/x.html", relevant=True)
 
     def learn(self, visit: Visit) -> None:
-        """Apply the returned levels like the engine."""
+        """Learn a visit and apply the returned levels, like the engine."""
         step = self.table.absorb(visit)
         self.frontier.hold(*self.trap_filter.learn(visit, step, self.table))
         rows = np.arange(len(self.table), dtype=np.int32)
@@ -108,7 +110,7 @@ def months(base: str, first: int = 1, count: int = 12, folder: str = "/events") 
     return [f"{base}{folder}/{2019 + month // 12}/{month % 12 + 1:02d}/" for month in range(first, first + count)]
 
 
-def test_calendar_is_held_after_worthless_page() -> None:
+def test_calendar_is_held_after_irrelevant_page() -> None:
     steps = CrawlSteps()
     steps.fetch(f"{A}/", [*months(A, count=1), f"{A}/x", f"{A}/y"])
     assert FREE == steps.level(months(A)[0])
@@ -120,7 +122,7 @@ def test_calendar_is_held_after_worthless_page() -> None:
     assert {CALENDAR} == steps.reasons()
 
 
-def test_calendar_is_held_after_two_wasted_pages() -> None:
+def test_calendar_is_held_after_two_wasted_requests() -> None:
     steps = CrawlSteps()
     steps.fetch(months(A)[0])
     for number in (1, 2):
@@ -129,7 +131,7 @@ def test_calendar_is_held_after_two_wasted_pages() -> None:
     assert HELD == steps.level(months(A)[9])
 
 
-def test_few_links_make_no_maze() -> None:
+def test_few_links_are_no_maze() -> None:
     steps = CrawlSteps()
     steps.fetch(f"{A}/", months(A, 1, 2))
     assert FREE == steps.level(months(A)[0])
@@ -162,7 +164,7 @@ def test_repeated_path_is_held_after_one_page() -> None:
 
 
 @pytest.mark.parametrize("path", ["/a/b/a/b/a/b/", "/" + "x" * 700, "/" + "/".join("abcdefghijklmnopqrs")])
-def test_monstrous_addresses_are_held_at_once(path: str) -> None:
+def test_monstrous_urls_are_held_at_once(path: str) -> None:
     steps = CrawlSteps()
     steps.fetch(f"{A}/", [A + path, f"{A}/x"])
     assert (HELD, FREE) == (steps.level(A + path), steps.level(f"{A}/x"))
@@ -222,7 +224,7 @@ def test_unnamed_list_does_not_warn() -> None:
 
 
 @pytest.mark.parametrize("how", ["copies", "failures", "soft 404s"])
-def test_section_of_waste_is_held(how: str) -> None:
+def test_section_of_wasted_requests_is_held(how: str) -> None:
     steps = CrawlSteps()
     steps.fetch(f"{A}/original.html")
     for number in range(MIN_WASTE):
@@ -256,7 +258,7 @@ def test_failures_count_as_waste(outcome: str) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["denied", "refused"])
-def test_refusals_do_not_count(outcome: str) -> None:
+def test_denied_requests_are_not_counted(outcome: str) -> None:
     steps = CrawlSteps()
     for number in range(2 * ALLOWANCE):
         steps.fetch(f"{A}/private/{number}.html", outcome=outcome)
@@ -264,7 +266,7 @@ def test_refusals_do_not_count(outcome: str) -> None:
     assert FREE == steps.level(f"{A}/else/where.html")
 
 
-def test_retried_failures_do_not_count() -> None:
+def test_retried_failures_are_not_counted() -> None:
     steps = CrawlSteps()
     for attempt in range(1, 10):
         steps.fetch(f"{A}/busy/{attempt}.html", outcome="busy", retry_at=100.0)
@@ -274,7 +276,7 @@ def test_retried_failures_do_not_count() -> None:
     assert HELD == steps.level(f"{A}/busy/99.html"), "what has failed for good is"
 
 
-def test_redirects_and_prerequisites_do_not_count() -> None:
+def test_redirects_and_prerequisites_are_not_counted() -> None:
     steps = CrawlSteps()
     for number in range(9):
         steps.fetch(f"{A}/go/{number}.html")
@@ -300,7 +302,7 @@ def test_section_with_relevant_pages_is_released() -> None:
     assert HELD == steps.level(days[20]), "more waste than finds"
 
 
-def test_copies_are_not_relevant() -> None:
+def test_copies_are_not_counted_as_relevant() -> None:
     steps = CrawlSteps()
     days = months(A, 1, 30)
     steps.fetch(days[0], days[1:9], relevant=True)
@@ -376,7 +378,7 @@ def test_relevant_pages_release_fruitless_host() -> None:
     assert HELD == steps.level(f"{A}/else/where.html")
     steps.fetch(f"{A}/find/x.html", relevant=True)
     assert FREE == steps.level(f"{A}/else/where.html")
-    for number in range(ALLOWANCE + 2):  # two more, as the crawl has grown
+    for number in range(ALLOWANCE + 2):  # two more than at first, as the crawl has grown
         steps.fetch(f"{A}/more/{number}/x.html")
     assert HELD == steps.level(f"{A}/else/where.html")
 
@@ -392,7 +394,7 @@ def test_growing_crawl_releases_fruitless_host() -> None:
     assert FREE == steps.level(f"{A}/else/where.html")
 
 
-def test_one_page_releases_fruitless_host_later() -> None:
+def test_relevant_page_releases_fruitless_host_later() -> None:
     steps = CrawlSteps()
     steps.prove()
     for number in range(ALLOWANCE + 1):
@@ -403,7 +405,7 @@ def test_one_page_releases_fruitless_host_later() -> None:
     assert FREE == steps.level(f"{A}/else/where.html")
 
 
-def test_fruitless_needs_relevant_pages_elsewhere() -> None:
+def test_fruitless_host_requires_relevant_pages_on_others() -> None:
     steps = CrawlSteps()
     for number in range(4 * ALLOWANCE):
         steps.fetch(f"{A}/{number}/x.html")
@@ -571,7 +573,7 @@ TRUSTED = [
 
 
 @pytest.mark.parametrize("trust", TRUSTED)
-def test_trusted_addresses_are_not_held(trust: str) -> None:
+def test_trusted_urls_are_not_held(trust: str) -> None:
     steps = CrawlSteps([trust])
     for day in months(A)[:6]:
         steps.fetch(day, months(A, 1, 20), like="" if day == months(A)[0] else months(A)[0])
@@ -579,7 +581,7 @@ def test_trusted_addresses_are_not_held(trust: str) -> None:
 
 
 @pytest.mark.parametrize("trust", ["b.test", "xa.test", "www.a.test", "a.test/journal", "http://a.test/events/x"])
-def test_other_trust_does_not_help(trust: str) -> None:
+def test_trust_of_other_hosts_has_no_effect(trust: str) -> None:
     steps = CrawlSteps([trust])
     for day in months(A)[:6]:
         steps.fetch(day, months(A, 1, 20), like="" if day == months(A)[0] else months(A)[0])
@@ -587,7 +589,7 @@ def test_other_trust_does_not_help(trust: str) -> None:
 
 
 @pytest.mark.parametrize("trust", ["http://a.test/events/", "a.test/events/2019/", "http://a.test/events/2019/12/"])
-def test_trust_covers_addresses_below(trust: str) -> None:
+def test_trust_covers_urls_below(trust: str) -> None:
     steps = CrawlSteps([trust])
     for day in months(A)[:6]:
         steps.fetch(day, months(A, 1, 20), like="" if day == months(A)[0] else months(A)[0])
@@ -597,7 +599,7 @@ def test_trust_covers_addresses_below(trust: str) -> None:
 @pytest.mark.parametrize(
     ("trust", "host"), [("a.test", "http://a.test.evil.example"), ("a.test", "http://a.testing.example"), ("a", A)]
 )
-def test_trust_needs_whole_host_name(trust: str, host: str) -> None:
+def test_trust_matches_whole_host_names(trust: str, host: str) -> None:
     steps = CrawlSteps([trust])
     steps.fetch(months(host)[0], months(host, 2, 20))
     steps.fetch(months(host)[1], like=months(host)[0])
@@ -611,7 +613,7 @@ def test_trust_covers_subdomains() -> None:
     assert FREE == steps.level("http://www.example.org:8080/x")
 
 
-def test_trust_covers_monstrous_addresses() -> None:
+def test_trust_covers_monstrous_urls() -> None:
     steps = CrawlSteps(["a.test/wiki/"])
     assert (FREE, HELD) == (steps.level(f"{A}/wiki/a/b/a/b/a/b/"), steps.level(f"{A}/a/b/a/b/a/b/"))
 
@@ -692,7 +694,7 @@ def test_pages_of_a_list_are_not_held() -> None:
     assert [] == steps.trap_filter.held_back(steps.table)
 
 
-def test_list_with_two_first_addresses_is_not_held() -> None:
+def test_list_with_two_first_urls_is_not_held() -> None:
     steps = CrawlSteps()
 
     def links(number: int) -> list[str]:
@@ -706,7 +708,7 @@ def test_list_with_two_first_addresses_is_not_held() -> None:
     assert FREE == steps.level(f"{A}/list?page=9")
 
 
-def test_held_back_groups() -> None:
+def test_held_back_returns_groups() -> None:
     steps = CrawlSteps()
     steps.fetch(months(A)[0], months(A, 2, 30))
     steps.fetch(months(A)[1], like=months(A)[0])
@@ -741,7 +743,7 @@ async def crawled(web: Web, pages: int, trust: Iterable[str] = ()) -> Engine:
 
 @pytest.fixture(scope="module")
 def wild() -> Engine:
-    """Crawl of the embedded web with all its traps."""
+    """Crawl the embedded web with all its traps."""
     return run_virtual(crawled(Web(pages=1500, hosts=30, slowness=0.05), 250))
 
 
@@ -806,7 +808,7 @@ class Almanac:
         return ServedResponse(200, [("Content-Type", "text/html")], f"<title>{path}</title>{banner}{links}".encode())
 
 
-def test_endless_calendar_ends_the_crawl() -> None:
+def test_endless_calendar_does_not_prevent_end_of_crawl() -> None:
     async def run() -> Engine:
         made = engine(Almanac(), 0)
         made.fold(Seed("http://a.localhost/", clock()))
@@ -822,12 +824,12 @@ def test_endless_calendar_ends_the_crawl() -> None:
     assert group.addresses == made.table.open_rows > 0
 
 
-def test_clean_webs_are_hardly_held() -> None:
+def test_webs_without_traps_are_hardly_held() -> None:
     made = run_virtual(crawled(Web(pages=1500, hosts=30, traps=()), 250))
     assert {group.reason for group in made.held_back()} <= {FRUITLESS}
 
 
-def test_trusting_all_holds_nothing() -> None:
+def test_trust_in_all_hosts_holds_nothing() -> None:
     made = run_virtual(crawled(Web(pages=600, hosts=12), 60, trust=["localhost"]))
     assert [] == made.held_back()
     assert OPEN in made.table.state[: len(made.table)]

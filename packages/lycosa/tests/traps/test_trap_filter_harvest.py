@@ -1,4 +1,4 @@
-"""Tests of the cost of traps: close to none with a trap filter, close to half of the harvest without."""
+"""Tests of the harvest lost to traps: almost nothing with a trap filter, almost half without."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def total(*, traps: bool, trap_filter: bool) -> int:
     return sum(harvest(seed, topic, traps=traps, trap_filter=trap_filter) for seed, topic in HUNTS)
 
 
-def test_traps_cost_little(capsys: pytest.CaptureFixture[str]) -> None:
+def test_traps_cost_little_with_trap_filter(capsys: pytest.CaptureFixture[str]) -> None:
     clean, guarded = total(traps=False, trap_filter=False), total(traps=True, trap_filter=True)
     unguarded = total(traps=True, trap_filter=False)
     with capsys.disabled():
@@ -84,7 +84,7 @@ def test_trap_filter_costs_little_without_traps() -> None:
 
 def test_crawl_leaves_mazes() -> None:
     topic = "marine biology/coral reefs"
-    # one at a time, so that the order does not depend on the machine's load
+    # One request at a time, so that the order does not depend on the load of the machine.
     options: dict[str, Any] = {"delay": 0.0, "concurrency": 1, "allow_network": ["127.0.0.0/8"], "budget": 80}
     options |= {"judge": "vector", "strategy": "best-first"}
     web = Web(pages=400, hosts=12, traps=("calendar", "loops", "facets", "soft404"))

@@ -1,4 +1,4 @@
-"""Tests of traps and revisited pages."""
+"""Tests of traps on revisited pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CORAL = (
 
 
 class CrawlSteps:
-    """A crawl visit by visit, in the order of the engine: read, recognise, absorb, learn."""
+    """Crawl that is run visit by visit, in the order of the engine: read, detect copies, absorb, learn."""
 
     def __init__(self) -> None:
         self.words, self.table, self.trap_filter = Vocabulary(), Table(host_key), SectionTrapFilter(0.1)
@@ -60,7 +60,7 @@ class CrawlSteps:
         return [(part.pages, part.relevant, part.waste) for part in self.trap_filter.sections]
 
 
-def test_page_becomes_soft404() -> None:
+def test_page_that_becomes_soft404_is_flagged() -> None:
     steps = CrawlSteps()
     steps.visit(PROBE, SORRY, kind="probe")
     assert [] == steps.visit(f"{A}/corals.html", CORAL).flags
@@ -68,7 +68,7 @@ def test_page_becomes_soft404() -> None:
     assert (["soft-404"], 0.0, [0.0]) == (visit.flags, visit.relevance, visit.links.link_relevances.tolist())
 
 
-def test_version_with_soft404_title() -> None:
+def test_version_with_soft404_title_is_flagged() -> None:
     steps = CrawlSteps()
     steps.visit(f"{A}/corals.html", CORAL)
     assert ["soft-404"] == steps.again(f"{A}/corals.html", SORRY, title="404 Not Found").flags
@@ -103,7 +103,7 @@ def test_moved_page_is_no_copy() -> None:
     assert f"{A}/old.html" == steps.visit(f"{A}/mirror.html", CORAL).same_as
 
 
-def test_revisits_do_not_count() -> None:
+def test_revisits_are_not_counted() -> None:
     steps = CrawlSteps()
     steps.visit(f"{A}/reefs/corals.html", CORAL)
     before, pages, host = steps.counts(), steps.trap_filter.pages, steps.trap_filter.hosts["a.test"].pages
@@ -121,7 +121,7 @@ def test_new_links_of_revisits_are_classified() -> None:
     assert {looping: HELD, plain: 0} == levels
 
 
-def test_changing_page_is_remembered_twice() -> None:
+def test_changing_page_has_two_digests() -> None:
     copies = DuplicateIndex()
 
     def version(node: str, number: int, again: bool) -> Visit:

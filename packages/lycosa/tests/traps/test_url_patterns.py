@@ -1,4 +1,4 @@
-"""Tests of suspicious URLs and sections: tables of real addresses, and properties of all."""
+"""Tests of suspicious URLs and sections: tables of real URLs, and properties of all."""
 
 import pytest
 from hypothesis import given, settings
@@ -49,7 +49,7 @@ URLS = st.builds(
         ("/cal.php?id=3&DAY=12", "/cal.php"),
     ],
 )
-def test_suspicion_calendar(path: str, stem: str) -> None:
+def test_suspicion_of_calendar(path: str, stem: str) -> None:
     assert (CALENDAR, stem) == Address(HOST + path).suspicion()
 
 
@@ -63,7 +63,7 @@ def test_suspicion_calendar(path: str, stem: str) -> None:
         ("/a/b/c/b/d.html?page=2", "/a"),
     ],
 )
-def test_suspicion_repeated_path(path: str, stem: str) -> None:
+def test_suspicion_of_repeated_path(path: str, stem: str) -> None:
     assert (LOOP, stem) == Address(HOST + path).suspicion()
 
 
@@ -76,7 +76,7 @@ def test_suspicion_repeated_path(path: str, stem: str) -> None:
         ("/list?id=3&sort=name&dir=asc", "/list"),
     ],
 )
-def test_suspicion_endless_list(path: str, stem: str) -> None:
+def test_suspicion_of_endless_list(path: str, stem: str) -> None:
     assert (LISTS, stem) == Address(HOST + path).suspicion()
 
 
@@ -114,34 +114,34 @@ def test_suspicion_endless_list(path: str, stem: str) -> None:
         "/?17",
     ],
 )
-def test_suspicion_none_for_ordinary_pages(path: str) -> None:
+def test_ordinary_pages_are_not_suspicious(path: str) -> None:
     assert None is Address(HOST + path).suspicion()
 
 
 @pytest.mark.parametrize("path", ["/scrapy/scrapy/issues", "/curl/curl", "/scrapy/scrapy/blob/master/README.rst"])
-def test_suspicion_none_for_adjacent_repetition(path: str) -> None:
+def test_adjacent_repetition_is_not_suspicious(path: str) -> None:
     assert None is Address(HOST + path).suspicion()
 
 
 @pytest.mark.parametrize(
     "path", ["/news/31026588", "/news/31026588/", "/2019/04/12/57.html", "/2019/04/1234.html", "/20190412/17.html"]
 )
-def test_suspicion_none_for_numbered_articles(path: str) -> None:
+def test_numbered_articles_are_not_suspicious(path: str) -> None:
     assert None is Address(HOST + path).suspicion()
 
 
 @pytest.mark.parametrize("path", ["/?p=17", "/index.php?page=about", "/?page=contact", "/list?page=2", "/?view=reefs"])
-def test_suspicion_none_for_one_parameter(path: str) -> None:
+def test_single_parameter_is_not_suspicious(path: str) -> None:
     assert None is Address(HOST + path).suspicion()
 
 
 @pytest.mark.parametrize("path", ["/scrapy/scrapy/blob/master/scrapy/http.py", "/numpy/numpy/tree/main/numpy/core"])
-def test_monstrous_needs_even_spacing(path: str) -> None:
+def test_monstrous_repetition_must_be_evenly_spaced(path: str) -> None:
     assert "" == Address(HOST + path).monstrous()
 
 
 @pytest.mark.parametrize("base", ["http://a.test:8080", "https://[::1]", "http://[2001:db8::7]:81", "http://192.0.2.1"])
-def test_address_host_with_port(base: str) -> None:
+def test_parsed_url_host_includes_port(base: str) -> None:
     address = Address(f"{base}/events/2019/04/")
     assert (base.partition("//")[2], "/events/2019/04/", "") == (address.host, address.path, address.query)
     assert (CALENDAR, "/events") == address.suspicion()
@@ -166,7 +166,7 @@ def test_address_host_with_port(base: str) -> None:
         ("", ""),
     ],
 )
-def test_monstrous_long_deep_or_repeated(path: str, why: str) -> None:
+def test_monstrous_urls_are_long_deep_or_repeated(path: str, why: str) -> None:
     assert why == Address(HOST + path).monstrous()
 
 
@@ -209,7 +209,7 @@ def test_section_ignores_numbers(one: str, other: str) -> None:
     "node",
     ["a", "", "a/b", "file:x.xml", "file:///x.xml", "http://", "//", "/", "?", "http://a.test?x=1", "a:b/c/2019/"],
 )
-def test_address_of_other_nodes(node: str) -> None:
+def test_parsed_url_of_other_nodes(node: str) -> None:
     address = Address(node)
     address.suspicion()
     assert "" == address.monstrous()
@@ -218,7 +218,7 @@ def test_address_of_other_nodes(node: str) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(URLS)
-def test_address_of_any_canonical_url(url: str) -> None:
+def test_parsed_url_of_any_canonical_url(url: str) -> None:
     address = Address(url)
     assert host_key(url) == address.host
     assert url.partition("//")[2] == address.host + address.path + ("?" + address.query if "?" in url else "")
@@ -245,13 +245,13 @@ def test_section_collapses_repeated_folders(folders: list[str], times: int) -> N
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.text("abc", min_size=1, max_size=3), max_size=5, unique=True), st.text("xyz-", min_size=1))
-def test_suspicion_none_for_dated_articles(folders: list[str], slug: str) -> None:
+def test_dated_articles_are_not_suspicious(folders: list[str], slug: str) -> None:
     base = HOST + "".join(f"/{folder}" for folder in folders)
     assert None is Address(f"{base}/2019/04/12/{slug}").suspicion()
     assert None is Address(f"{base}/2019/04/{slug}.html").suspicion()
 
 
-def test_hostile_path_is_fast() -> None:
+def test_hostile_path_is_parsed_fast() -> None:
     address = Address("http://a.test/" + "/".join(f"{number:x}g" for number in range(600)) + "/x/x/y")
     assert LONG == address.monstrous()
     assert address.suspicion() is None
