@@ -1,4 +1,4 @@
-"""Signs that a page needs a browser, and the time it takes to find them."""
+"""Signs that a page needs a browser, and the time to detect them."""
 
 from time import process_time
 
@@ -62,4 +62,4 @@ def test_page_look_takes_linear_time(name: str) -> None:
     began = process_time()
     page = RUNS + HOSTILE[name]
     assert not PageLook.of(page, 0, 0, classify_scripts(page)).has_empty_mount
-    assert process_time() - began < 2.0  # takes hundredths of a second; backtracking takes minutes
+    assert process_time() - began < 2.0  # takes hundredths of a second; with backtracking it would take minutes

@@ -1,4 +1,4 @@
-"""Headers and cookies of the user's own."""
+"""The user's headers and cookies."""
 
 from pathlib import Path
 

@@ -37,7 +37,7 @@ def test_read_json_ld_ignores_malformed_data(data: str) -> None:
         ("awww.a.test www. http:// http://...", []),
     ]
 )
-def test_find_addresses_without_punctuation(text: str, expected: list[str]) -> None:
+def test_find_urls_without_punctuation(text: str, expected: list[str]) -> None:
     assert expected == [text[start:end] for start, end in find_addresses(text)]
 
 

@@ -42,7 +42,7 @@ def test_fetch_returns_response_as_received() -> None:
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
-def test_fetch_returns_dialled_address(name: str) -> None:
+def test_fetch_returns_connected_address(name: str) -> None:
     async def body(transport: HttpTransport, server: Server, url: str) -> str:
         return (await transport.fetch(url.replace("127.0.0.1", name), HEADERS)).address
 
@@ -321,7 +321,7 @@ def test_fetch_refuses_rebound_name() -> None:
         names = DnsCache(lambda: now[0], lookup)
         transport = HttpTransport(lambda: now[0], Guard(), names, Politeness(lambda: now[0]))
         address = await transport.address("http://rebind.test/")
-        now[0] = 1000.0  # the first answer has expired
+        now[0] = 1000.0  # the first response has expired
         with pytest.raises(FetchError) as error:
             await transport.fetch("http://rebind.test/", HEADERS)
         await transport.close()

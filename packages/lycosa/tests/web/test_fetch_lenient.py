@@ -1,4 +1,4 @@
-"""Tolerated HTTP violations: each row of the table in docs/http.md against a server that commits it."""
+"""Tolerated HTTP violations: each row of the table in docs/http.md, against a server that commits it."""
 
 import asyncio
 import gzip
@@ -111,7 +111,7 @@ def got(sent: bytes, size: int) -> Response:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.what)
-def test_fetch_tolerates_row(row: Row) -> None:
+def test_fetch_tolerates_documented_violation(row: Row) -> None:
     for size in (1_000_000, 7 if len(row.sent) < 10_000 else 997):
         if row.fails:
             with pytest.raises(FetchError) as error:
@@ -123,7 +123,7 @@ def test_fetch_tolerates_row(row: Row) -> None:
         assert (row.body, row.truncated) == (body, response.truncated)
 
 
-def test_rows_are_documented() -> None:
+def test_tolerated_violations_are_documented() -> None:
     page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
     assert table() == page[page.index("| What") :]
 
@@ -162,7 +162,7 @@ def test_fetch_closes_connection_after_repair(sent: bytes) -> None:
     assert ([b"hello"] * 3, 3) == serve(keep, body)
 
 
-def test_repair_head_leaves_regular_heads() -> None:
+def test_repair_head_does_not_change_regular_heads() -> None:
     for head in (
         START + b"Content-Length: 5\r\nX: \xe9\r\nSet-Cookie: a=b; c\r\nX-Empty:\r\n\r\n",
         START + b"Transfer-Encoding: chunked\r\n\r\n",

@@ -206,7 +206,7 @@ def test_fetch_checks_certificate_of_intercepting_proxy(tmp_path: Path, trusted:
             self.transport, self.secure = transport, False
 
         def data_received(self, data: bytes) -> None:
-            if self.secure:  # may arrive before start_tls returns
+            if self.secure:  # can arrive before start_tls returns
                 self.working.add_done_callback(lambda _: self.transport.write(OK))
                 return
             self.transport.write(b"HTTP/1.1 200 OK\r\n\r\n")
@@ -254,11 +254,11 @@ def test_fetch_checks_certificate_of_intercepting_proxy(tmp_path: Path, trusted:
         ("http://proxy.example:3128", "http://proxy.example:3128"),
     ]
 )
-def test_proxy_settings_accept_short_addresses(address: str, expected: str) -> None:
+def test_proxy_settings_accept_short_urls(address: str, expected: str) -> None:
     assert expected == str(ProxySettings(address)) == str(ProxySettings(address, login="ann:secret"))
 
 
-def test_proxy_settings_reject_password_in_address() -> None:
+def test_proxy_settings_reject_password_in_url() -> None:
     with raises_input_error("password-in-url") as error:
         ProxySettings("http://ann:secret@proxy.example:3128")
     assert "secret" not in str(error.value)
@@ -274,7 +274,7 @@ def test_proxy_settings_reject_password_in_address() -> None:
         "://x",
     ]
 )
-def test_proxy_settings_reject_bad_addresses(address: str) -> None:
+def test_proxy_settings_reject_bad_urls(address: str) -> None:
     with raises_input_error("bad-url"):
         ProxySettings(address)
 

@@ -55,7 +55,7 @@ def test_resolve_merges_concurrent_lookups() -> None:
     assert ["a.test"] == server.asked
 
 
-def test_resolve_expires_answers_and_failures() -> None:
+def test_resolve_expires_results_and_failures() -> None:
     server, time = Server(a_test=["192.0.2.1"]), Time()
 
     async def body(names: DnsCache) -> None:
@@ -95,7 +95,7 @@ def test_resolve_reports_failures(failure: Any, again: bool, message: str) -> No
         ("www.localhost", "127.0.0.1"), ("a.b.localhost.", "127.0.0.1"),
         ("localhost.", "127.0.0.1"),
     ])  # fmt: skip
-def test_resolve_answers_literals_without_lookup(name: str, address: str) -> None:
+def test_resolve_returns_literals_without_lookup(name: str, address: str) -> None:
     server = Server()
 
     async def body(names: DnsCache) -> list[str]:

@@ -82,7 +82,8 @@ def test_limit_markup_keeps_long_links() -> None:
 class BombSite:
     def __init__(self, size: int) -> None:
         self.bodies = {f"http://h.localhost/{n}": bomb(size) for n, bomb in enumerate([*BOMBS.values()][::4])}
-        self.bodies["http://h.localhost/large"] = BOMBS["formatting with attributes"](600_000)  # parsed by a worker
+        # large enough for a worker process
+        self.bodies["http://h.localhost/large"] = BOMBS["formatting with attributes"](600_000)
 
     def response(self, url: str, *, headers: object = None, version: int = 0) -> ServedResponse:
         if url.endswith("robots.txt"):

@@ -20,7 +20,8 @@ def paths(html: str) -> list[str]:
             "<html class=js><body id=top class='home  page'><p>x <b>y <a href=b>x</a></b> <a href=c>y</a>",
             ["html.js body#top.home.page p b a", "html.js body#top.home.page p a"],
         ),
-        ("<table><tr><td><a href=b>x</a>", ["html body table tbody tr td a"]),  # as in a browser's tree
+        # with tbody, as in the tree of a browser
+        ("<table><tr><td><a href=b>x</a>", ["html body table tbody tr td a"]),
         ("<map><area href=b alt=x></map><iframe src=c></iframe>", ["html body map area", "html body iframe"]),
         ("<frameset><frame src=b></frameset>", ["html frameset frame"]),
         ("<div id='a b'><a id=i class='' href=b>x</a></div>", ["html body div#a_b a#i"]),

@@ -78,13 +78,13 @@ def test_inflate_cap_at_its_edges(encoding: str, pack: Callable[[bytes], bytes])
 
 
 @each(["", "identity", " Identity , ", ",", "identity, identity, identity, identity"])
-def test_inflate_identity(encoding: str) -> None:
+def test_inflate_identity_returns_body(encoding: str) -> None:
     assert inflate(PAGE, encoding, CAP) == (PAGE, True)
     assert inflate(PAGE, encoding, 10) == (PAGE[:10], False)
 
 
 @each(["gzip", "deflate", "br", "zstd", "gzip, br", ""])
-def test_inflate_empty_body(encoding: str) -> None:
+def test_inflate_empty_body_is_empty(encoding: str) -> None:
     assert inflate(b"", encoding, CAP) == (b"", True)
 
 
@@ -95,7 +95,7 @@ def test_inflate_empty_body(encoding: str) -> None:
         ("gzip,gzip", _gzip(_gzip(PAGE))),
         ("identity, gzip, identity", _gzip(PAGE)),
         ("deflate, zstd, gzip", _gzip(_zstd(zlib.compress(PAGE)))),
-        ("gzip, gzip", _gzip(PAGE)),  # named twice, packed once
+        ("gzip, gzip", _gzip(PAGE)),  # the header repeats an encoding that was applied once
     ]
 )
 def test_inflate_stacked_encodings(encoding: str, body: bytes) -> None:
@@ -146,7 +146,7 @@ def test_inflate_keeps_beginning_of_truncated_body(encoding: str, pack: Callable
         found, complete = inflate(packed[: int(len(packed) * share)], encoding, CAP)
         assert not complete
         assert data.startswith(found)
-        assert len(found) > len(data) * share - 140_000  # zstd returns whole blocks of 128 KiB only
+        assert len(found) > len(data) * share - 140_000  # zstd returns only whole blocks of 128 KiB
     for lost in (1, 2):
         found, complete = inflate(small[:-lost], encoding, CAP)
         assert not complete
@@ -261,7 +261,7 @@ def test_inflate_bounds_bombs(encoding: str, make: Callable[[], bytes]) -> None:
     finally:
         tracemalloc.stop()
     assert (len(found), complete) == (CAP, False)
-    # The pieces, the joined output, and the packed stage below.
+    # Pieces, joined output, and the next compressed stage are in memory.
     assert peak < 3 * CAP + 300_000
 
 

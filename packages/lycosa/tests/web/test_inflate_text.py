@@ -20,26 +20,26 @@ def test_decode_replaces_single_bad_byte() -> None:
 
 @each(
     [
-        # a byte order mark overrides all declarations
+        # A byte order mark overrides all declarations.
         ("\ufeffgrün".encode(), "iso-8859-1", "grün"),
         ("\ufeffgrün".encode("utf-16-le"), "utf-8", "grün"),
         ("\ufeffgrün".encode("utf-16-be"), "", "grün"),
-        # then the header
+        # The header is next.
         (b"<meta charset=koi8-r>gr\xfcn", "iso-8859-1", "<meta charset=koi8-r>grün"),
         ("grün".encode("utf-16-le"), "utf-16le", "grün"),
-        # then an XML declaration, unless a meta element contradicts it
+        # An XML declaration is next, unless a meta element contradicts it.
         (b"<?xml version='1.0' encoding='koi8-r'?>\xd2\xc9\xc6", "", "<?xml version='1.0' encoding='koi8-r'?>риф"),
         ("<?xml encoding='utf-8'?>ü".encode() + b"\xff\xfe", "", "<?xml encoding='utf-8'?>ü\ufffd\ufffd"),
-        # UTF-8 with some invalid bytes is still UTF-8
+        # UTF-8 with some invalid bytes is UTF-8.
         ("<meta charset=utf-8>ü–".encode() + b"\xe9 " * 41, "", "<meta charset=utf-8>ü–" + "\ufffd " * 41),
-        # a meta element, in any spelling, anywhere in the head
+        # A meta element in any notation, anywhere in the head.
         (b"<META CHARSET='windows-1251'>\xf0\xe8\xf4", "", "<META CHARSET='windows-1251'>риф"),
         (b"<meta content='a>b' charset=koi8-r>\xd2\xc9\xc6", "", "<meta content='a>b' charset=koi8-r>риф"),
         (b"<meta charset=nonsense><meta charset=koi8-r>\xd2", "", "<meta charset=nonsense><meta charset=koi8-r>р"),
         (b"<!-- <meta charset=koi8-r> -->gr\xc3\xbcn", "", "<!-- <meta charset=koi8-r> -->grün"),
         (b"<script>'<meta charset=koi8-r>'</script>gr\xc3\xbcn", "", "<script>'<meta charset=koi8-r>'</script>grün"),
         (b" " * HEAD_SIZES[0] + b"<meta charset=koi8-r>\xd2\xc9", "", " " * HEAD_SIZES[0] + "<meta charset=koi8-r>ри"),
-        # labels of the Encoding standard
+        # Labels of the Encoding standard.
         (b"\x93x\x94 \x81", "iso-8859-1", "“x” \x81"),
         (b"\x93x\x94", "ascii", "“x”"),
         (b"\x80", "gb2312", "€"),
@@ -52,27 +52,27 @@ def test_decode_replaces_single_bad_byte() -> None:
         (b"\xa1", "tis-620", "ก"),
         (b"~{!!", "hz-gb-2312", "\ufffd"),
         (b"\x0e!!", "iso-2022-kr", "\ufffd"),
-        # labels that a meta element cannot mean
+        # Labels that are not possible in a meta element.
         (b"<meta charset=utf-16>\xc3\xbc", "", "<meta charset=utf-16>ü"),
         (b"<meta charset=x-user-defined>\xfc", "", "<meta charset=x-user-defined>ü"),
-        # unknown labels are ignored
+        # Unknown labels are ignored.
         ("grün".encode(), "utf-7", "grün"),
         ("grün".encode(), "hex", "grün"),
         (b"+AGE-", "utf-7", "+AGE-"),
-        # invalid bytes in other encodings
+        # Invalid bytes in other encodings are replaced.
         (b"\xbb\xb9\xff\xb8\xea", "euc-jp", "珊\ufffd瑚"),
         ("grün".encode()[:3], "utf-8", "gr\ufffd"),
         ("grün".encode()[:3], "", "gr\ufffd"),
-        # declared UTF-8 that hardly any byte fits
+        # UTF-8 is declared, but hardly any byte fits.
         (FRENCH.encode("cp1252"), "utf-8", FRENCH),
         (b"<meta charset=utf-8>" + FRENCH.encode("cp1252"), "", "<meta charset=utf-8>" + FRENCH),
         ("Коралловый риф умирает от жары".encode("cp1251"), "utf-8", "Коралловый риф умирает от жары"),
-        # declared UTF-8 that holds: one accident, few in a long page, or some valid sequences
+        # UTF-8 is declared and mostly fits: one error, few in a long page, or some valid sequences.
         (b"caf\xe9", "utf-8", "caf\ufffd"),
         (b"caf\xe9 \xe9 \xe9" + b" coral" * 5_000, "utf-8", "caf\ufffd \ufffd \ufffd" + " coral" * 5_000),
         (b"\xc3\xa9" + b" \xe9" * MAX_INVALID_PER_VALID, "utf-8", "é" + " \ufffd" * MAX_INVALID_PER_VALID),
         (b"\xc3\xa9" + b" \xe9" * (MAX_INVALID_PER_VALID + 1), "utf-8", "Ã©" + " é" * (MAX_INVALID_PER_VALID + 1)),
-        # nothing declared
+        # Nothing is declared.
         (FRENCH.encode(), "", FRENCH),
         (FRENCH.encode("cp1252"), "", FRENCH),
         (FRENCH.encode() + b"\xe9", "", FRENCH + "\ufffd"),

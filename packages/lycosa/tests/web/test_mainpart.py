@@ -50,7 +50,7 @@ def test_main_part_keeps_lists_tables_and_code() -> None:
     assert main(page) == f"Reefs\n{PROSE}\natolls\nfringing reefs\nreef km\nGreat Barrier 2300\nreef = 1\nprint(reef)"
 
 
-def test_main_part_is_narrowest_place_with_most_prose() -> None:
+def test_main_part_is_smallest_element_with_most_prose() -> None:
     offer = "<p>Try our great magazine for three months, at half of the price.</p>"
     page = f"<div>{offer}</div><a href=/>Reefs</a><article><p>{PROSE}<p>{MORE}</article>"
     assert main(page) == f"{PROSE}\n{MORE}"
@@ -127,7 +127,7 @@ def test_main_part_of_hostile_pages(name: str) -> None:
 
 
 @given(st.text(st.sampled_from("\x01\x02\x03FNCBATHDE\n <>/abc"), max_size=200))
-def test_main_part_ignores_marks_of_the_page(text: str) -> None:
+def test_main_part_ignores_marker_characters_of_the_page(text: str) -> None:
     document = extract(f"<p>coral</p><nav>{text}</nav>".encode(), "http://h/", "utf-8")
     assert not set(document.main) & set("\x01\x02\x03")
     assert "\x03" not in document.marked
@@ -148,7 +148,7 @@ def test_main_part_joins_lines_around_removed_parts() -> None:
     assert f"Coral lives. {PROSE}" in main(f"<p>Coral <span class=share>Tweet</span>lives. {PROSE}</p><p>{MORE}</p>")
 
 
-def test_without_main_part_returns_all_text() -> None:
+def test_without_main_part_content_is_all_text() -> None:
     document = extract(f"<nav>Home</nav><h1>Reefs</h1><p>{PROSE}".encode(), "http://a.test/")
     assert document.content == document.main
     whole = document.without_main_part()

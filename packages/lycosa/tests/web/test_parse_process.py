@@ -114,7 +114,7 @@ async def _answers(pool: WorkerPool, *bodies: bytes) -> list[DecodedAnswer]:
     return await asyncio.gather(*(pool.run_in_thread(partial(pool.run, *each, retry=True)) for each in given))
 
 
-def test_run_answer_equals_local_result() -> None:
+def test_run_result_equals_local_result() -> None:
     bodies = [PAGE, b"", *(BOMBS[name](100_000) for name in ("everything", "links", "every byte", "utf-16"))]
     pool = WorkerPool(2)
     answers = asyncio.run(_answers(pool, *bodies))

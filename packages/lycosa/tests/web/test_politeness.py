@@ -1,4 +1,4 @@
-"""Delays of hosts and addresses, on a clock that is set by hand."""
+"""Delays of hosts and addresses, with a manual clock."""
 
 import asyncio
 import math
@@ -35,7 +35,7 @@ def test_ready_allows_one_request_at_a_time(time: Time) -> None:
 
 
 @pytest.mark.paper("batsakis-load")
-def test_delay_counts_from_end_of_answer(time: Time) -> None:
+def test_delay_starts_at_end_of_response(time: Time) -> None:
     politeness = Politeness(time, delay=2.0)
     politeness.begin("a")
     time.now = 100.5
@@ -119,7 +119,7 @@ def test_end_does_not_release_request_being_sent(time: Time) -> None:
     politeness.begin("a", "first")
     politeness.sent("a")
     time.now = 101.0
-    politeness.begin("a", "second")  # it is still connecting
+    politeness.begin("a", "second")  # is still connecting
     time.now = 101.5
     politeness.end("a", 1.5, "first")
     time.now = 110.0

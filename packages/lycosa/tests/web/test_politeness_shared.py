@@ -98,7 +98,7 @@ def test_address_delay_is_shared(time: Time) -> None:
     assert (100.25, "pause of address 192.0.2.1") == second.ready("b", "192.0.2.1")
 
 
-def test_reopened_view_does_not_rest_again(time: Time) -> None:
+def test_reopened_view_does_not_pause_again(time: Time) -> None:
     authority = SharedPoliteness(time, started_at=100.0)
     first = authority.view()
     assert (101.0, "pause after resuming") == first.ready("a")
@@ -109,7 +109,7 @@ def test_reopened_view_does_not_rest_again(time: Time) -> None:
     assert again.ready("a")[0] <= 150.0 >= first.ready("b")[0]
 
 
-def test_repeated_crawl_delay_does_not_extend_rest(time: Time) -> None:
+def test_repeated_crawl_delay_does_not_extend_pause(time: Time) -> None:
     first, second = both(time, delay=1.0)
     first.apply_crawl_delay("a", 7.0)
     ask(first, "a")

@@ -17,7 +17,7 @@ from tables import each
 REAL = CORPORA.parent / "conformance" / "robots-txt.tar.zst"
 AGENT = "Lycosa/1.0 (+http://example.com/bot)"
 
-# Case, file, and expected answers by path.
+# (case, file, expected results by path)
 TABLE: list[tuple[str, str, dict[str, bool]]] = [
     ("no file", "", {"/": True, "/a": True}),
     ("no group", "Disallow: /", {"/": True}),
@@ -83,7 +83,7 @@ TABLE: list[tuple[str, str, dict[str, bool]]] = [
     ("the query", "User-agent: *\nDisallow: /*?", {"/a?": False, "/a?b=c": False, "/a": True}),
     ("a parameter", "User-agent: *\nDisallow: /*?*sid=\nAllow: /ok?sid=1$", {"/a?b&sid=1": False, "/ok?sid=1": True, "/sid=": True}),
     ("path parameters", "User-agent: *\nDisallow: /a;b", {"/a;b=1": False, "/a": True}),
-    # The table of section 2.2.2.
+    # The table of section 2.2.2 of the RFC.
     ("the query as it is", "User-agent: *\nDisallow: /foo/bar?baz=quz", {"/foo/bar?baz=quz": False, "/foo/bar?baz=qux": True}),
     (
         "a URL in the query",
@@ -108,7 +108,7 @@ TABLE: list[tuple[str, str, dict[str, bool]]] = [
     ("braces and quotes", "User-agent: *\nDisallow: /{a}?'", {"/%7Ba%7D?%27": False, "/{a}?'b": False}),
     ("a stray percent sign", "User-agent: *\nDisallow: /100%/a", {"/100%/a": False, "/100%25/a": True}),
     ("length counts octets", "User-agent: *\nAllow: /%C3%A9\nDisallow: /*éa", {"/%C3%A9": True, "/%C3%A9a": False}),
-    # Lines.
+    # Line formats.
     ("a byte order mark", "\ufeffUser-agent: *\nDisallow: /a", {"/a": False}),
     ("carriage returns", "User-agent: *\rDisallow: /a\rDisallow: /b", {"/a": False, "/b": False}),
     ("both line ends", "User-agent: *\r\nDisallow: /a\r\n\r\nDisallow: /b\r\n", {"/a": False, "/b": False}),

@@ -44,7 +44,7 @@ class Directory(HTTPSignatureKeyResolver):
         return Ed25519PublicKey.from_public_bytes(base64.urlsafe_b64decode(key["x"] + "="))
 
 
-def test_headers_verified_by_another_implementation(tmp_path: Path) -> None:
+def test_headers_are_verified_by_another_implementation(tmp_path: Path) -> None:
     import time
 
     file = tmp_path / "me.json"

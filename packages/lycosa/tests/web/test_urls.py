@@ -32,7 +32,7 @@ def test_parse_agrees_with_whatwg_test_data() -> None:
 
 
 CANONICAL = [
-    # parsing by ada
+    # Parsing by ada.
     ("HTTP://EXAMPLE.com", "http://example.com/"),
     ("http://example.com:80/", "http://example.com/"),
     ("https://example.com:443/", "https://example.com/"),
@@ -47,12 +47,12 @@ CANONICAL = [
     ("http://[::0:1]/", "http://[::1]/"),
     ("http://example.com./", "http://example.com./"),
     ("http://example.com/é?é", "http://example.com/%C3%A9?%C3%A9"),
-    # the fragment
+    # Fragments are removed.
     ("http://example.com/a#b", "http://example.com/a"),
     ("http://example.com/a#", "http://example.com/a"),
     ("http://example.com/a?b#c?d", "http://example.com/a?b"),
     ("http://example.com/#!/page", "http://example.com/"),
-    # the query, kept byte for byte
+    # Queries are kept byte for byte.
     ("http://example.com/?", "http://example.com/?"),
     ("http://example.com/?b=2&a=1", "http://example.com/?b=2&a=1"),
     ("http://example.com/?a=%2f&b=+", "http://example.com/?a=%2f&b=+"),
@@ -60,7 +60,7 @@ CANONICAL = [
     ("http://example.com/?q=utm_source", "http://example.com/?q=utm_source"),
     ("http://example.com/?my_utm_source=a", "http://example.com/?my_utm_source=a"),
     ("http://example.com/?a?utm_source=b", "http://example.com/?a?utm_source=b"),
-    # tracking
+    # Tracking parameters are removed.
     ("http://example.com/?utm_source=x", "http://example.com/"),
     ("http://example.com/?utm_source", "http://example.com/"),
     ("http://example.com/?&utm_source=x", "http://example.com/?"),
@@ -69,7 +69,7 @@ CANONICAL = [
     ("http://example.com/?gclid=a&fbclid=b&msclkid=c&yclid=d&igshid=e", "http://example.com/"),
     ("http://example.com/?mc_cid=a&mc_eid=b&_hsenc=c&_hsmi=d&p=1", "http://example.com/?p=1"),
     ("http://example.com/utm_source=x", "http://example.com/utm_source=x"),
-    # session ids
+    # Session ids are removed.
     ("http://example.com/?PHPSESSID=abc&a=1", "http://example.com/?a=1"),
     ("http://example.com/a;jsessionid=ABC.node1", "http://example.com/a"),
     ("http://example.com/a;JSESSIONID=ABC?b=1", "http://example.com/a?b=1"),
@@ -91,7 +91,7 @@ CANONICAL = [
     (f"http://example.com/?t=1&sid={HEX32}", "http://example.com/?t=1"),
     (f"http://example.com/?osCsid={HEX32}", "http://example.com/"),
     (f"http://example.com/?id={HEX32}", f"http://example.com/?id={HEX32}"),
-    # credentials
+    # URLs with credentials are rejected.
     ("http://user@example.com/", None),
     ("http://user:pass@example.com/", None),
     ("http://:pass@example.com/", None),
@@ -99,7 +99,7 @@ CANONICAL = [
     ("http://:@example.com/", "http://example.com/"),
     ("http://example.com/@user", "http://example.com/@user"),
     ("http://example.com/?a=b@c", "http://example.com/?a=b@c"),
-    # URLs that are not followed
+    # Other URLs that are rejected.
     ("", None),
     ("page.html", None),
     ("//example.com/", None),
@@ -111,7 +111,7 @@ CANONICAL = [
     ("javascript:void(0)", None),
     ("data:text/html,hi", None),
     ("httpx://example.com/", None),
-    # length of the canonical form
+    # The length of the canonical form is limited.
     ("http://e.com/" + "a" * (MAX_LENGTH - 13), "http://e.com/" + "a" * (MAX_LENGTH - 13)),
     ("http://e.com/" + "a" * (MAX_LENGTH - 12), None),
     ("http://e.com/#" + "a" * MAX_LENGTH, "http://e.com/"),

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - tables of cases, a line each
-"""Wall detection: walls, and pages that resemble them."""
+"""Detection of walls, and ordinary pages that resemble them."""
 
 from dataclasses import dataclass, field
 
@@ -81,7 +81,7 @@ CASES = {
     "a network of people": Case("login", "Sign Up | Reefs", '<form><input type="email"><input type="password"></form>', url="https://www.a.example/authwall?sessionRedirect=x"),
     "log in, at the end": Case("login", "Reef University - Log in", '<form><input type="password"></form>'),
     "a portal's log-in": Case("login", "Log into Reefs", '<form><input type="password"></form>'),
-    # Ordinary pages:
+    # Ordinary pages.
     "a captcha, in a dictionary": Case(None, "captcha", "A test to tell humans and bots apart."),
     "captchas, in short": Case(None, "CAPTCHA - Glossary", "A riddle that shows whether a human or a robot fills in a form. You solve it by typing letters."),
     "a moment": Case(None, "Un momento", "A song of 1972."),
@@ -131,7 +131,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_detect_wall_case(name: str) -> None:
+def test_detect_wall_of_case(name: str) -> None:
     case = CASES[name]
     body = f"<html><head><title>{case.title}</title></head><body>{case.body}</body></html>".encode()
     assert detect_wall(case.url, case.status, case.header, body, extract(body, case.url)) == case.wall

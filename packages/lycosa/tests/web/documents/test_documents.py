@@ -1,4 +1,4 @@
-"""All document pool on real files, damaged files and decompression bombs."""
+"""All kinds of documents: real files, damaged files and decompression bombs."""
 
 import re
 from collections import Counter
@@ -49,7 +49,7 @@ def test_read_any_bounds_bombs_and_reports_damage(pool: WorkerPool) -> None:
         try:
             document = pool.run("page", make(10_000), f"http://a.test/{name}", "")
         except Unreadable:
-            assert "forms.pdf" == name  # large by itself
+            assert "forms.pdf" == name  # is large itself
             continue
         assert len(document.text) + len(document.main) < 6_000_000, name
     for name, body in damaged().items():

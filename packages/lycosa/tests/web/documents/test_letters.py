@@ -32,10 +32,10 @@ def placed(segments: Segments) -> tuple[str, list[int], list[Box]]:
         if text[at] == " ":
             x += 3.0
         elif text[at] != "\u200c" and not "\u064b" <= text[at] <= "\u0652":
-            boxes[at] = Box(x, x + 5.2, 11.0, 700.0)  # overlaps the next one
+            boxes[at] = Box(x, x + 5.2, 11.0, 700.0)  # overlaps the next box
             x += 5.0
     for at, letter in enumerate(text):
-        if "\u064b" <= letter <= "\u0652":  # above the letter before
+        if "\u064b" <= letter <= "\u0652":  # a mark above the previous letter
             boxes[at] = Box(boxes[at - 1].left + 1.0, boxes[at - 1].left + 4.0, 3.0, 709.0)
     return text, seen, boxes
 
@@ -48,7 +48,7 @@ def test_repair_letters_restores_reading_order(name: str) -> None:
     turned = [at for at in read if at > spaces[-1]]
     some = [*range(spaces[-1] + 1), *reversed(turned)]
     for order in (read, seen, [at for at in read if at not in spaces], some):
-        content = "".join(text[at] for at in order).replace("\u200c", " ")  # as PDFium returns it
+        content = "".join(text[at] for at in order).replace("\u200c", " ")  # as returned by PDFium
         repaired = repair_letters(content, [(0, len(content))], lambda at, order=order: boxes[order[at]])  # type: ignore[misc]
         assert text == "".join(repaired), order
 

@@ -21,7 +21,7 @@ def test_read_markdown_takes_front_matter() -> None:
     assert "draft" not in page.text
 
 
-def test_read_markdown_links_written_and_bare_addresses() -> None:
+def test_read_markdown_links_written_and_bare_urls() -> None:
     page = read("# Reefs\n\nOn [coral](b.md) and http://c.test/d.\n\n`http://e.test/`")
     assert (["http://a.test/b.md", "http://c.test/d"], "Reefs") == (page.links.urls, page.title)
 
