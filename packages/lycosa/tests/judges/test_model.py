@@ -126,7 +126,7 @@ def _set(key: str, value: Any) -> Callable[[dict[str, Any]], object]:
     [
         (_set("kind", "oracle"), "unknown kind 'oracle'"),
         (_set("kind", ["nb"]), "is inconsistent"),
-        (_set("kind", "svm"), "wrong arrays: log_theta"),
+        (_set("kind", "svm"), "the arrays of the file are log_theta"),
         (_set("classes", ["a"]), "fewer than two classes, or invalid or duplicate"),
         (_set("classes", ["a", "a"]), "fewer than two classes, or invalid or duplicate"),
         (_set("classes", ["a", 1]), "fewer than two classes, or invalid or duplicate"),

@@ -73,7 +73,7 @@ def test_judge_logs_five_classes() -> None:
 
 
 def test_alpha_is_lift_over_prior(model: TrainedModel) -> None:
-    """Link relevance is (P - prior) / (1 - prior), at least 0; 8 of 14 pages are of Sea. It is 0 without known words."""
+    """Link relevance is (P - prior) / (1 - prior), at least 0; 8 of 14 pages are of Sea. 0 without known words."""
     topic = ModelJudge(model, ["Sea"])
     link_relevances = judged(
         topic, page("A page", "coral fish", "train", "nothing known", "", "the coral fish")
