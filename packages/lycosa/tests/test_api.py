@@ -102,7 +102,7 @@ def test_functions_may_return_several_types() -> None:
     assert (visit.relevance, visit.links.link_relevances.tolist()) == (pytest.approx(0.7), [0.25, 0.25])
 
 
-def test_wrong_results_of_functions_are_reported() -> None:
+def test_invalid_results_of_functions_are_reported() -> None:
     space = {"a": ["b"], "b": []}.__getitem__
     for said in (None, "much", float("nan")):
         with pytest.raises(lycosa.InputError, match=r"<lambda>\(\) returned .*: return a number, or True or False"):
@@ -140,7 +140,7 @@ def test_open_returns_collection(reefs: Path) -> None:
     assert collection.export(reefs.parent / "reefs.jsonl").pages == 1
 
 
-def test_errors_name_options(reefs: Path, tmp_path: Path) -> None:
+def test_errors_name_invalid_options(reefs: Path, tmp_path: Path) -> None:
     graph = GraphSpace({"a": []})
     for calling, expected in (
         (lambda: lycosa.crawl(), r"no topic: describe it|no seed: give a page"),
@@ -170,7 +170,7 @@ def test_options_are_converted() -> None:
     assert (made.hosts, made.terms, made.include) == (["a.test", "b.test"], "terms.tsv", ["a"])
 
 
-def test_docs_show_the_example_programs() -> None:
+def test_docs_contain_example_programs() -> None:
     expected = (ROOT / "docs" / "python.md").read_text("utf-8")
     programs = sorted((ROOT / "examples" / "programs").glob("*.py"))
     assert len(programs) == 5
