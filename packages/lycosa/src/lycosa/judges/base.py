@@ -202,9 +202,8 @@ class LabelledJudge(JudgeWrapper):
         if self._labels:
             nodes = np.array(self._nodes)
             for at in np.flatnonzero(np.isin(nodes, np.array(list(self._labels)))).tolist():
-                relevances_now[at] = apply_label(
-                    float(relevances_now[at]), self._labels[int(nodes[at])], self.threshold
-                )
+                label = self._labels[int(nodes[at])]
+                relevances_now[at] = apply_label(float(relevances_now[at]), label, self.threshold)
         return relevances_now
 
 
@@ -214,5 +213,4 @@ def _node_hash(node: str) -> int:
 
 
 def with_labels(judge: Judge) -> Learner:
-    """Return the judge itself if it learns, else a wrapper that handles labels."""
     return judge if isinstance(judge, Learner) else LabelledJudge(judge)

@@ -63,7 +63,6 @@ class LinearSvm(ArrayClassifier):
 
     @classmethod
     def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> LinearSvm:
-        """Fit the probabilities on decision values of held-out pages, then train on all pages."""
         idf_values = idf(bags.document_frequency(terms), len(bags))
         values = unit(bags, idf_values)
         distances = np.zeros((len(bags), classes))
@@ -75,9 +74,8 @@ class LinearSvm(ArrayClassifier):
             part = bags.take(held_out)
             distances[held_out] = part.times(unit(part, idf_values), weights) + bias
             is_held_out[held_out] = True
-        platt = np.array(
-            [_platt(distances[is_held_out, c], labels[is_held_out] == c) for c in range(classes)], np.float32
-        )
+        fitted = [_platt(distances[is_held_out, c], labels[is_held_out] == c) for c in range(classes)]
+        platt = np.array(fitted, np.float32)
         weights, bias = _fit_machines(bags, values, np.arange(len(bags)), labels, classes, terms, seed)
         return cls(idf_values, weights, bias, platt)
 
@@ -188,7 +186,6 @@ class NeuralNetwork(ArrayClassifier):
 
     @classmethod
     def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> NeuralNetwork:
-        """Find the number of rounds and the temperature on held-out pages, then train on all pages."""
         idf_values = idf(bags.document_frequency(terms), len(bags))
         samples = matrix(bags, unit(bags, idf_values), terms).astype(np.float32)
         rounds, temperature = MAX_ROUNDS, 1.0
@@ -219,7 +216,6 @@ class NeuralNetwork(ArrayClassifier):
 
     @staticmethod
     def shapes(classes: int, terms: int) -> dict[str, tuple[int, ...]]:
-        """Return the expected shape of each array; -1 means any size."""
         return {
             "idf": (terms,),
             "weights": (terms, -1),
@@ -349,7 +345,6 @@ class DecisionTree(ArrayClassifier):
 
     @staticmethod
     def shapes(classes: int, terms: int) -> dict[str, tuple[int, ...]]:
-        """Return the expected shape of each array; -1 means any size."""
         return {
             "idf": (terms,), "term": (-1,), "cut": (-1,), "left": (-1,), "right": (-1,), "shares": (-1, classes),
         }  # fmt: skip

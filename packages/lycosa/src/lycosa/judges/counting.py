@@ -35,19 +35,16 @@ class Phrases:
                 self.weights[phrase] = self.weights.get(phrase, 0.0) + float(weight)
         if not any(self.weights.values()):
             raise InputError("empty-topic", "the topic has no words to search for: give at least one")
-        self._patterns = [
-            (phrase.split()[0], _pattern(phrase, match), weight) for phrase, weight in self.weights.items()
-        ]
+        by_phrase = self.weights.items()
+        self._patterns = [(phrase.split()[0], _pattern(phrase, match), weight) for phrase, weight in by_phrase]
 
     def count(self, text: str) -> float:
         return self.count_folded(folded(text))
 
     def count_folded(self, text: str) -> float:
-        """Return the sum of weight times occurrences in a text folded by `folded`."""
         return float(sum(weight for _, _, weight in self.places(text)))
 
     def contained(self, text: str) -> float:
-        """Return the sum of the weights of the phrases that occur in a folded text."""
         return float(sum(weight for head, pattern, weight in self._patterns if any(_matches(text, head, pattern))))
 
     def places(self, text: str) -> Iterator[tuple[int, int, float]]:
@@ -57,7 +54,6 @@ class Phrases:
                 yield match.start(), match.end(), weight
 
     def links(self, links: Links, names: Iterable[str]) -> dict[str, NDArray[np.float64]]:
-        """Count the phrases in the context ("context") or the URL words ("url") of each link."""
         return {name: np.array([self.count(text) for text in facet_texts(links, name)]) for name in names}
 
 
@@ -132,18 +128,16 @@ class KeywordJudge(StatelessJudge):
         relevance = math.log1p(self.phrases.count(page.title) + sum(weight for _, _, weight in places))
         link_relevances = np.log1p(self._window_counts(marked, len(text), places, links)).astype(np.float32)
         facets = self.phrases.links(links, self.facets)
-        return Judgement(
-            relevance, link_relevances, facets={name: np.log1p(x).astype(np.float32) for name, x in facets.items()}
-        )
+        damped = {name: np.log1p(x).astype(np.float32) for name, x in facets.items()}
+        return Judgement(relevance, link_relevances, facets=damped)
 
     def _window_counts(
         self, marked: str, length: int, places: list[tuple[int, int, float]], links: Links
     ) -> NDArray[np.float64]:
         starts, ends = _spans(marked)
         if not len(starts):
-            return np.array(
-                [self.phrases.count(text or anchor) for text, anchor in zip(links.contexts, links.anchors, strict=True)]
-            )
+            texts = (text or anchor for text, anchor in zip(links.contexts, links.anchors, strict=True))
+            return np.array(list(map(self.phrases.count, texts)))
         room = np.maximum(0, self.window - (ends - starts))
         low, high = starts - room // 2, ends + (room - room // 2)
         begins = np.array([begin for begin, _, _ in places])
@@ -216,6 +210,5 @@ class WordFrequencyJudge(StatelessJudge):
             relevance = phrases.count_folded(title) + phrases.count_folded(text)
         link_relevances = np.array([phrases.count(anchor) for anchor in links.anchors], np.float32)
         facets = phrases.links(links, self.facets)
-        return Judgement(
-            relevance, link_relevances, facets={name: counts.astype(np.float32) for name, counts in facets.items()}
-        )
+        columns = {name: counts.astype(np.float32) for name, counts in facets.items()}
+        return Judgement(relevance, link_relevances, facets=columns)

@@ -165,12 +165,9 @@ def _words_vector(weights: Mapping[str, float]) -> Vector:
 
 
 def _examples_vector(examples: Mapping[str, Any]) -> Vector:
-    """Validate and return the mean vector that `from_examples` stored in the log."""
     vector = np.array(examples.get("vector", ()), np.float32)
     if vector.shape != (DIMENSIONS,) or not np.isfinite(vector).all() or examples.get("vectors") != digest():
-        raise InputError(
-            "bad-version",
-            "the example pages were read with the word vectors of another version of Lycosa: start a new crawl, or "
-            "resume with the version that started it",
-        )
+        advice = "start a new crawl, or resume with the version that started it"
+        message = "the example pages were read with the word vectors of another version of Lycosa"
+        raise InputError("bad-version", f"{message}: {advice}")
     return vector

@@ -46,17 +46,14 @@ def check_request(options: Options) -> None:
     name, settings = _judge_and_settings(options)
     if not given and not options.judge and name != BROWSING:
         strategy = parse_spec(options.strategy)[0]
-        raise InputError(
-            "missing-topic",
-            "no topic: describe it in words, or with --terms FILE, --example PAGE, --regex PATTERN or --model FILE"
-            + (f", or add ,file=FILE to --strategy {strategy}" if strategy in LEARNING_STRATEGIES else ""),
-        )
+        more = f", or add ,file=FILE to --strategy {strategy}" if strategy in LEARNING_STRATEGIES else ""
+        options_of_topic = "--terms FILE, --example PAGE, --regex PATTERN or --model FILE"
+        raise InputError("missing-topic", f"no topic: describe it in words, or with {options_of_topic}{more}")
     if len(given) > 1 and given != ["topic", "examples"]:
         raise InputError("conflicting-options", f"more than one topic ({' and '.join(given)}): give one of them")
     if options.topic and not options.topic.strip():
-        raise InputError(
-            "empty-topic", "the topic is empty: describe it in a few words, for example 'coral reef bleaching'"
-        )
+        message = "the topic is empty: describe it in a few words, for example 'coral reef bleaching'"
+        raise InputError("empty-topic", message)
     if options.targets and not options.model:
         raise InputError("missing-option", "--target needs a model: add --model FILE")
     if options.model and not Path(options.model).is_file():
@@ -64,9 +61,8 @@ def check_request(options: Options) -> None:
     if name in JUDGES:
         _check_sources(name, [*given, *(["file"] if name == BROWSING and _training_file(options) else [])])
         if reserved := [key for key in settings if key in OPTION_PARAMETERS]:
-            raise InputError(
-                "unknown-option", f"{name} has no parameter {reserved[0]!r}; available: {', '.join(describe(name))}"
-            )
+            message = f"{name} has no parameter {reserved[0]!r}; available: {', '.join(describe(name))}"
+            raise InputError("unknown-option", message)
     elif ":" not in name:
         JUDGES.maker(name)  # raises InputError with the available names
     if options.background:
@@ -126,7 +122,6 @@ def judge_name(options: Options) -> str:
 
 
 def fingerprint(options: Options, topic: Judge) -> str:
-    """Return a short digest of the judge and its topic."""
     parts = repr(
         (
             type(topic).__name__,
@@ -188,7 +183,6 @@ def _with_words(weights: dict[str, float], topic: str) -> dict[str, float]:
 
 
 def _user_judge(name: str, settings: dict[str, str], arguments: dict[str, Any]) -> Judge:
-    """Create a user-defined judge (`module:Class`), passing the arguments that its constructor accepts."""
     try:
         accepted = inspect.signature(JUDGES.maker(name)).parameters
     except ValueError as error:  # no signature available
@@ -208,9 +202,8 @@ def read_terms(path: Path) -> dict[str, float]:
         lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            "bad-encoding", f"the terms in {path} are not UTF-8 text (line {number}): save the file as UTF-8"
-        ) from error
+        message = f"the terms in {path} are not UTF-8 text (line {number}): save the file as UTF-8"
+        raise InputError("bad-encoding", message) from error
     terms: dict[str, float] = {}
     for number, line in enumerate(lines, 1):
         text, _, weight = line.partition("\t")
@@ -222,9 +215,8 @@ def read_terms(path: Path) -> dict[str, float]:
         except ValueError:
             value = float("nan")
         if not 0 <= value < float("inf"):
-            raise InputError(
-                "bad-value", f"{path}, line {number}: the weight {weight.strip()!r} is not a positive number"
-            )
+            message = f"{path}, line {number}: the weight {weight.strip()!r} is not a positive number"
+            raise InputError("bad-value", message)
         terms[text] = terms.get(text, 0.0) + value
     if not terms:
         raise InputError("empty-file", f"{path} has no terms: write one per line, optionally with a weight after a tab")

@@ -71,7 +71,6 @@ class OntologyJudge(StatelessJudge):
 
 
 def texts_of(page: Page) -> list[str]:
-    """Return the whole text of the page, followed by its anchors."""
     return [f"{page.title}\n{page.text}", *page.links.anchors]
 
 

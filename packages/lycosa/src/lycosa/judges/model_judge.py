@@ -48,9 +48,8 @@ class ModelJudge(StatelessJudge):
 
     def __init__(self, model: TrainedModel, targets: Iterable[str] = (), threshold: float = 0.5) -> None:
         if not 0 < threshold <= 1:
-            raise InputError(
-                "out-of-range", f"the threshold is {threshold:g}: with a model it is a probability, above 0 and up to 1"
-            )
+            message = f"the threshold is {threshold:g}: with a model it is a probability, above 0 and up to 1"
+            raise InputError("out-of-range", message)
         self.model = model
         self.threshold = threshold
         self.targets, is_target = resolve_targets(model.classes, list(targets) or model.default_targets)

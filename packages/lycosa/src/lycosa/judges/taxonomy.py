@@ -80,10 +80,8 @@ def choose_classes(counts: Mapping[str, int], least: int = 0, *, whole_tree: boo
     """
     counts = {path: count for path, count in counts.items() if count > 0}
     if not counts:
-        raise InputError(
-            "no-pages",
-            "no page has a class: give directories of pages, a table of URLs and classes, or a crawl with labels",
-        )
+        message = "no page has a class: give directories of pages, a table of URLs and classes, or a crawl with labels"
+        raise InputError("no-pages", message)
     chosen = _choose(counts, least or _default_least(counts), whole_tree)
     if len(chosen.names) < 2:
         raise InputError("too-few-classes", _too_few_classes(counts, chosen, least, whole_tree))
@@ -126,7 +124,6 @@ def _choose(counts: Mapping[str, int], least: int, whole_tree: bool) -> Classes:
 
 
 def _too_few_classes(counts: Mapping[str, int], chosen: Classes, least: int, whole_tree: bool) -> str:
-    """Return an error message that says why there is only one class, and how to get more."""
     for lower in sorted({*counts.values(), MIN_CLASS_PAGES}, reverse=True):
         if lower < chosen.least:
             other = _choose(counts, lower, whole_tree)
@@ -154,16 +151,13 @@ def resolve_targets(classes: Sequence[str], targets: Iterable[str]) -> tuple[lis
     if not named:
         candidates = [path for path in classes if path.casefold() in DEFAULT_TARGETS]
         if len(classes) != 2 or len(candidates) != 1:
-            raise InputError(
-                "missing-option", f"the model has several classes: choose with --target: {_join_names(classes)}"
-            )
+            message = f"the model has several classes: choose with --target: {_join_names(classes)}"
+            raise InputError("missing-option", message)
         named = candidates
     marks = [any(path == each or path.startswith(each + "/") for each in named) for path in classes]
     if all(marks):
-        raise InputError(
-            "bad-value",
-            f"--target {', '.join(named)} includes all classes of the model: choose fewer: {_join_names(classes)}",
-        )
+        message = f"--target {', '.join(named)} includes all classes of the model: choose fewer: {_join_names(classes)}"
+        raise InputError("bad-value", message)
     return list(dict.fromkeys(named)), marks
 
 

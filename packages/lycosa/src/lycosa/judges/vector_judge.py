@@ -84,10 +84,8 @@ class VectorJudge(StatelessJudge):
         self._is_query_term, self._weight_of_term = np.zeros(0, bool), np.zeros(0)
         self.weights = self._stem_weights(ENGLISH)
         if not self.weights or not any(self.weights.values()):
-            raise InputError(
-                "empty-topic",
-                f"the topic {words!r} has no words to search for: use nouns, not only short or common words",
-            )
+            message = f"the topic {words!r} has no words to search for: use nouns, not only short or common words"
+            raise InputError("empty-topic", message)
 
     @property
     def fingerprint(self) -> object:
@@ -137,7 +135,6 @@ class VectorJudge(StatelessJudge):
         return judgement
 
     def _stem_weights(self, language: str) -> dict[str, float]:
-        """Return the query's stems in a language, with their weights."""
         weights = self._weights.get(language)
         if weights is None:
             weights = self._weights[language] = {}
@@ -148,7 +145,6 @@ class VectorJudge(StatelessJudge):
         return weights
 
     def _page_query(self, reading: PageWords) -> _PageQuery:
-        """Return the query in the page's language with the current idf."""
         words, language = reading.vocabulary, reading.language
         weights, id_of = self._stem_weights(language), words.id_of
         pairs = sorted((id_of[stem], weight) for stem, weight in weights.items() if stem in id_of)
@@ -277,11 +273,7 @@ class _PageQuery:
 
 
 def _places(ids: NDArray[Any], query_ids: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the position of each query id among sorted ids, or -1.
-
-    >>> _places(np.array([2, 5, 9]), np.array([1, 5, 12])).tolist()
-    [-1, 1, -1]
-    """
+    """Return the position of each query id among sorted ids, or -1."""
     if not len(ids):
         return np.full(len(query_ids), -1, np.intp)
     at = np.searchsorted(ids, query_ids)
