@@ -88,7 +88,7 @@ def _bodies() -> list[bytes]:
 
 
 def check_html(data: bytes) -> None:
-    """Check that a page gives bounded text, paired markers, canonical links in columns of equal length, twice the same."""
+    """Check that a page gives bounded text, paired markers, canonical links in equal columns, reproducibly."""
     kind, body = _split(data, TYPES)
     page = read_body(body, URL, kind, "Lycosa")
     for text in (page.marked, page.main, page.title, page.headings, page.lead):

@@ -107,9 +107,8 @@ async def _handle_error(request: Request, error: Exception) -> Response:
     for kind, (event, status, text) in INTERNAL_ERRORS.items():
         if isinstance(error, kind):
             log(event, "warning" if kind is DatabaseUnavailable else "error", why=str(error))
-            return error_page(request, status) or _json_response(
-                status, text, {"Retry-After": "2"} if status == 503 else None
-            )
+            headers = {"Retry-After": "2"} if status == 503 else None
+            return error_page(request, status) or _json_response(status, text, headers)
     status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
     wait = {503: "2", 429: str(getattr(error, "wait", ""))}.get(status)
     settings: Settings = request.app.state.site.settings

@@ -77,10 +77,8 @@ def serve(
             if code:
                 link = f"{settings.base}/join#{code}"
                 if not admin_link and has_crawls(settings.data):
-                    print(
-                        "Note: this directory already contains crawls. Do they belong to another --database?",
-                        flush=True,
-                    )
+                    note = "this directory already contains crawls. Do they belong to another --database?"
+                    print(f"Note: {note}", flush=True)
                 why = "Another admin." if admin_link else "No admin yet."
                 print(f"{why} Create the account with this link, valid once and for a week:\n{link}", flush=True)
 

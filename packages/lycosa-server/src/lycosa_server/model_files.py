@@ -154,9 +154,8 @@ def _web_directory(path: Path, changed: int, size: int) -> WebDirectory:
 def _check_tree(paths: Iterable[str]) -> None:
     size, before = 0, list[str]()
     for path, parts in sorted((path, path.split("/")) for path in paths):
-        same = next(
-            (at for at, (one, other) in enumerate(zip(parts, before, strict=False)) if one != other), len(before)
-        )
+        differing = (at for at, (one, other) in enumerate(zip(parts, before, strict=False)) if one != other)
+        same = next(differing, len(before))
         size += max(0, len(parts) - same) * (NODE_BYTES + len(path))
         before = parts
         if size > MAX_TREE_BYTES:

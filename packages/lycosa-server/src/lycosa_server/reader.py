@@ -121,9 +121,8 @@ def render_html(source: str, url: str) -> Readable:
 
 
 def render_text(text: str) -> Readable:
-    return Readable(
-        f"<pre>{escape(_printable(text[:MAX_CHARACTERS]), quote=False)}</pre>\n", "", len(text) > MAX_CHARACTERS
-    )
+    shown = escape(_printable(text[:MAX_CHARACTERS]), quote=False)
+    return Readable(f"<pre>{shown}</pre>\n", "", len(text) > MAX_CHARACTERS)
 
 
 def render_document(page: ParsedPage) -> Readable:

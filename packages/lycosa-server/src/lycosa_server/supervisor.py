@@ -50,9 +50,7 @@ class DirectoryLock:
                 holder = self.file.read().strip()
             if _is_running(int(holder or 0)) or time.monotonic() > until:
                 self.file.close()
-                raise InputError(
-                    "in-use", f"{data} is in use by another 'lycosa serve' (process {holder or 'unknown'})"
-                )
+                raise InputError("in-use", f"{data} is in use by another 'lycosa serve' (pid {holder or 'unknown'})")
             time.sleep(0.1)  # its supervisor was killed; its children are about to end
         self.file.truncate(0)
         self.file.write(f"{os.getpid()}\n")
@@ -82,9 +80,7 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server(found[4], family=found[0], backlog=512, dualstack_ipv6=both)
     except (OSError, OverflowError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or error
-        raise InputError(
-            "cannot-listen", f"cannot listen on {host} port {port}: {why}; choose another --port"
-        ) from error
+        raise InputError("cannot-listen", f"cannot listen on {host} port {port}: {why}; change --port") from error
 
 
 COMMANDS = {name: (sys.executable, "-m", f"lycosa_server.{name}") for name in ("web", "crawler")}

@@ -27,9 +27,8 @@ from lycosa_server.people.database import Database
 from lycosa_server.people.interest_settings import AUTOMATIC, InterestSettings, crawl_options
 
 JUDGES = {name: entry for name, entry in ALL_JUDGES.items() if entry.needs in ("words", "words or examples")}
-UNTRAINED_STRATEGIES = {
-    name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS, KEYWORDS)
-}
+UNTRAINED = ("", TOPIC, MODEL, WORDS, KEYWORDS)
+UNTRAINED_STRATEGIES = {name: entry for name, entry in STRATEGIES.items() if entry.needs in UNTRAINED}
 # Strategies that need a model of the person's own, and its kind.
 TRAINED_STRATEGIES = {
     name: "rules" if entry.needs == TAXONOMY else "browsing"
@@ -51,8 +50,7 @@ def validate_settings(
 ) -> InterestSettings:
     """Validate settings for a crawl and return them with canonical URLs.
 
-    Models must belong to `owner`; `place` returns the file of one. When someone else edits the interest, its models
-    must stay as `before` or be removed.
+    Models must belong to `owner`; other editors must keep the models in `before`, or remove them.
     """
     settings = replace(settings)
     settings.check(most_pages)

@@ -125,7 +125,7 @@ def test_store_relevances_updates_visits(log: SqliteLog, path: Path) -> None:
     reader.close()
     log.store_relevances(np.array([0.125, 0.5], np.float32))
     assert [0.125, 0.5] == [worth for (worth,) in log.rows(RELEVANCE_NOW, VERSIONS)]
-    with pytest.raises(StoreError, match="given for 1 pages, the log has 2"):
+    with pytest.raises(StoreError, match="2 page versions, but 1 relevances"):
         log.store_relevances(np.array([0.5]))
 
 

@@ -361,7 +361,7 @@ def test_train_browse_on_a_crawl(tmp_path: Path) -> None:
 def test_train_browse_rejects_invalid_crawls(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere does not exist: give a browsing record"):
         train_browse(tmp_path / "nowhere", tmp_path / "out", Pages())
-    with pytest.raises(InputError, match="is not a crawl: name a browsing record"):
+    with pytest.raises(InputError, match="is not a crawl: give a browsing record"):
         train_browse(tmp_path, tmp_path / "out", Pages())
     Directory.create(tmp_path / "new", Options()).close()
     with pytest.raises(InputError, match=r"nothing has been crawled in .*new yet"):

@@ -88,7 +88,7 @@ def test_improved_fills_empty_clusters() -> None:
 
 
 def test_kmeans_rejects_zero_clusters() -> None:
-    with pytest.raises(ValueError, match="k is 0: it must be 1 or more"):
+    with pytest.raises(ValueError, match="'k' is 0: it must be 1 or more"):
         kmeans(line(1.0), 0)
 
 

@@ -58,5 +58,5 @@ def test_xmeans_with_equal_pages() -> None:
 
 
 def test_xmeans_rejects_bad_bounds() -> None:
-    with pytest.raises(ValueError, match="fewest is 5 and most 3"):
+    with pytest.raises(ValueError, match="'fewest' is 5 and 'most' 3"):
         xmeans(clouds(2, 5), fewest=5, most=3)

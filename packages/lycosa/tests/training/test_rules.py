@@ -220,7 +220,7 @@ def test_train_rules_rejects_tables_without_rules(tmp_path: Path, content: str, 
 def test_train_rules_rejects_invalid_sources(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere does not exist: give a table"):
         train_rules(str(tmp_path / "nowhere"), small_model(), paper_web())
-    with pytest.raises(InputError, match="is not a crawl: name a crawl, or a table"):
+    with pytest.raises(InputError, match="is not a crawl: give a crawl, or a table"):
         train_rules(str(tmp_path), small_model(), paper_web())
     Directory.create(tmp_path / "crawl", Options()).close()
     with pytest.raises(InputError, match=r"nothing has been crawled in .*crawl yet"):

@@ -218,7 +218,7 @@ def test_recorded_pages_from_archive(crawl: tuple[Path, list[str]], tmp_path: Pa
 
 def test_recorded_pages_of_missing_archive_raises(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("http://a.test/\tSea\n")
-    with pytest.raises(InputError, match="there is no "):
+    with pytest.raises(InputError, match="does not exist"):
         read([str(tmp_path / "t.tsv")], recorded_pages(tmp_path / "nowhere"), progress)
     (tmp_path / "x.warc").write_text("no archive")
     with pytest.raises(InputError):
@@ -299,5 +299,5 @@ def test_read_empty_source_name_raises() -> None:
 
 def test_recorded_pages_do_not_open_pipes(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.warc")
-    with pytest.raises(InputError, match="a pipe or a device: name a WARC file"):
+    with pytest.raises(InputError, match="a pipe or a device: give a WARC file"):
         next(recorded_pages(tmp_path / "a.warc")(["http://a.example/"], Corpus(), progress))

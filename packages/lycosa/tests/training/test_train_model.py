@@ -141,7 +141,7 @@ def test_train_rejects_bad_output_paths(tmp_path: Path) -> None:
     (tmp_path / "thesis.doc").write_text("years of work")
     for name, message in (
         ("pages", "is a directory"),
-        ("no/m", "there is no directory"),
+        ("no/m", "does not exist: create it"),
         ("thesis.doc", "is not a model"),
     ):
         with pytest.raises(InputError, match=message):

@@ -166,9 +166,7 @@ def _newest_first(log: SqliteLog, since: float = -1.0) -> Iterator[LoggedChange]
 def _change(log: SqliteLog, item: LoggedChange) -> ChangeOut:
     change = item.change
     here = next(log.rows("1", f"seq = ? AND {VERSIONS}", given=(item.seq,)), None)
-    before = next(
-        log.rows("seq", f"node = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (item.url, item.seq)), None
-    )
+    earlier = log.rows("seq", f"node = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (item.url, item.seq))
     changed = change.what == "changed"
     return ChangeOut(
         seq=item.seq,
@@ -182,7 +180,7 @@ def _change(log: SqliteLog, item: LoggedChange) -> ChangeOut:
         summary="; ".join(
             [describe_change(change), *(line.removeprefix("main-text: ") for line in reasons(change)[:1])]
         ),
-        old=int(before[0]) if before else None,
+        old=next((int(seq) for (seq,) in earlier), None),
         new=item.seq if here else None,
     )
 

@@ -98,9 +98,7 @@ def _zip(
         owner=owner,
         interest=interest,
     )
-    crawls = [
-        (_folder(row["name"], row["interest"], row["number"]), settings.crawl_directory(row["id"])) for row in rows
-    ]
+    crawls = [(_folder(it["name"], it["interest"], it["number"]), settings.crawl_directory(it["id"])) for it in rows]
     return _sent(person, lambda out: _pack(out, account, crawls, now, files), "application/zip", f"{name}.zip")
 
 

@@ -88,9 +88,8 @@ def server(person: Caller = needs("admin")) -> ServerHealth:
 
 def _gauges(site: ServerContext) -> CollectorRegistry:
     states, processes, now, made = _states(site), _processes(site), site.clock(), CollectorRegistry()
-    [sums] = site.database.rows(
-        "SELECT COALESCE(SUM(pages), 0) AS pages, COALESCE(SUM(relevant), 0) AS relevant FROM crawl"
-    )
+    columns = "COALESCE(SUM(pages), 0) AS pages, COALESCE(SUM(relevant), 0) AS relevant"
+    [sums] = site.database.rows(f"SELECT {columns} FROM crawl")
 
     def gauge(name: str, meaning: str, *labels: str) -> Gauge:
         return Gauge(f"lycosa_{name}", meaning, labels, registry=made)

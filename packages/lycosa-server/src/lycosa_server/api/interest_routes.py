@@ -116,9 +116,8 @@ def change_interest(body: ChangedInterest, access: InterestAccess = interest_to(
             settings = settings or InterestSettings.from_json((row or access.interest)["settings"])
             settings.threshold = body.threshold
             crawls.request_judging(database, interest, "threshold")
-        interests.change(
-            database, site.clock(), interest, name=body.name, settings=settings, revisit_every=body.revisit_every
-        )
+        changes = {"name": body.name, "revisit_every": body.revisit_every}
+        interests.change(database, site.clock(), interest, settings=settings, **changes)
     return _interest(access.person, interest)
 
 

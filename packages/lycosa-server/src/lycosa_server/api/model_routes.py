@@ -139,11 +139,8 @@ def train_model(body: ModelTraining, person: Caller = needs("run")) -> ModelInfo
     if body.directory:
         models.ready(site.database, person.id, body.directory, ("directory",))
         _check_topics(site.settings.model_file(body.directory), body.topics)
-    sources = body.model_dump(exclude={"name", "kind"})
-    row = models.create(
-        site.database, site.clock(), person.id, body.name, body.kind, max_count=site.settings.max_models,
-        sources=sources,
-    )  # fmt: skip
+    limit, sources = site.settings.max_models, body.model_dump(exclude={"name", "kind"})
+    row = models.create(site.database, site.clock(), person.id, body.name, body.kind, max_count=limit, sources=sources)
     person.record("model trained", row["id"], body.kind)
     return ModelInfo(**row)
 
@@ -174,9 +171,8 @@ def delete_model(access: ModelAccess = model_to("write")) -> None:
 def download_model(access: ModelAccess = model_to("read")) -> FileResponse:
     """The model file, for the command line or another server."""
     endings = {"classifier": "model", "rules": "tsv", "browsing": "browsing", "directory": "tsv"}
-    return FileResponse(
-        _file(access), media_type="application/octet-stream", filename=f"model.{endings[access.model['kind']]}"
-    )
+    name = f"model.{endings[access.model['kind']]}"
+    return FileResponse(_file(access), media_type="application/octet-stream", filename=name)
 
 
 @router.get("/models/{model}/topics")

@@ -133,9 +133,8 @@ def start_session(request: Request, person: Row, action: str = "", detail: str =
     site = site_of(request)
     now = site.clock()
     if action:
-        audit.record(
-            site.database, now, person["id"], person["name"], action, detail=detail, address=address_of(request)
-        )
+        address = address_of(request)
+        audit.record(site.database, now, person["id"], person["name"], action, detail=detail, address=address)
     old = sessions.find(site.database, now, request.cookies.get(cookie_name(site), ""), turn=False)
     if old is not None:
         site.database.delete("session", old.id)

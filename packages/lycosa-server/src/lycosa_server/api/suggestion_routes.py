@@ -80,10 +80,8 @@ def answer_suggestion(body: SuggestionAnswer, access: InterestAccess = interest_
             else:
                 settings = replace(settings, seeds=[*settings.seeds, value])
             max_pages = max(site.settings.max_budget, settings.budget)
-            valid_settings = validate_settings(
-                settings, site.database, max_pages, row["owner"], site.settings.model_file
-            )
-            interests.change(site.database, site.clock(), interest, settings=valid_settings)
+            valid = validate_settings(settings, site.database, max_pages, row["owner"], site.settings.model_file)
+            interests.change(site.database, site.clock(), interest, settings=valid)
         ideas.record_answer(site.database, site.clock(), interest, access.person.id, body.kind, value, body.answer)
 
 

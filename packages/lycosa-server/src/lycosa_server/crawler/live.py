@@ -61,17 +61,15 @@ class LiveState(BaseModel):
         since = {request: at for (_, request), at in flying.items()}
         busy = (queue for queue in engine.frontier.queues if queue.waiting or queue.in_flight)
         queues = nlargest(MAX_LISTED, busy, key=lambda queue: (queue.in_flight, queue.waiting))
-        flights = [
-            InFlightRequest(url=one.node, since=since.get(one.node, now) + ahead) for one in engine.in_flight.values()
-        ]
+        nodes = [one.node for one in engine.in_flight.values()]
+        flights = [InFlightRequest(url=node, since=since.get(node, now) + ahead) for node in nodes]
         hosts = [LiveHost.of(queue, now, ahead) for queue in queues]
         return cls(at=now + ahead, frontier=engine.table.open_rows, in_flight=flights[:MAX_LISTED], hosts=hosts)
 
     @classmethod
     def merged(cls, parts: Sequence[LiveState]) -> LiveState:
-        hosts = nlargest(
-            MAX_LISTED, (host for part in parts for host in part.hosts), key=lambda h: (h.in_flight, h.waiting)
-        )
+        listed = (host for part in parts for host in part.hosts)
+        hosts = nlargest(MAX_LISTED, listed, key=lambda host: (host.in_flight, host.waiting))
         flights = [flight for part in parts for flight in part.in_flight][:MAX_LISTED]
         at = max((part.at for part in parts), default=0.0)
         return cls(at=at, frontier=sum(part.frontier or 0 for part in parts), in_flight=flights, hosts=hosts)

@@ -218,9 +218,8 @@ class CrawlProcess:
             del running
         if over:
             self._next_poll = 0.0  # others may start
-            # An engine is a few large objects in reference cycles. Python triggers collection by the number of objects,
-            # not by bytes, so dozens of engines would stay in memory. Takes 20 ms beside small crawls, more beside
-            # large ones.
+            # An engine is a few large objects in reference cycles. Python counts objects, not bytes, so dozens of
+            # engines would stay in memory. Takes 20 ms beside small crawls.
             gc.collect()
 
     async def _update_running(self, rows: dict[str, Row], now: float) -> None:
@@ -238,14 +237,12 @@ class CrawlProcess:
                 running.set_budget(row["budget"])
             if (judged := running.judge_result) is not None:
                 request, last_label, failed = judged
-                await self._in_thread(
-                    crawls.record_judged, self.database, crawl, request, last_label=last_label, failed=failed
-                )
+                done = partial(crawls.record_judged, last_label=last_label, failed=failed)
+                await self._in_thread(done, self.database, crawl, request)
                 running.judge_result = None if running.judge_result is judged else running.judge_result
             if row["judging"] and row["judge_requests"] > running.seen_requests:
-                labels = await self._in_thread(
-                    feedback.after, self.database, row["interest"], running.last_received_label
-                )
+                interest, last = row["interest"], running.last_received_label
+                labels = await self._in_thread(feedback.after, self.database, interest, last)
                 running.judge(row, labels, await self._in_thread(self._models, row))
 
     async def _resume_interrupted(self, rows: list[Row]) -> None:
@@ -278,9 +275,8 @@ class CrawlProcess:
 
     async def _start(self, rows: list[Row]) -> None:
         busy = {*self.running, *self.pending_endings}
-        rows = [
-            row | {"state": "running"} if row["id"] in busy else row for row in rows if row["id"] not in self.judging
-        ]
+        rows = [row for row in rows if row["id"] not in self.judging]
+        rows = [row | {"state": "running"} if row["id"] in busy else row for row in rows]
         for crawl in crawls_to_start(rows, self.settings.crawls, self.settings.crawls_per_person):
             if await self._in_thread(crawls.take, self.database, self.clock(), crawl):
                 started = await self._in_thread(crawls.under_way, self.database)
@@ -343,9 +339,8 @@ class CrawlProcess:
                 log("judging crashed", "error", crawl=crawl, error=repr(bug), traceback=traceback.format_exc())
                 failed = f"{type(bug).__name__}: {bug}"
             last_label = row["last_label"] if relevant is None or not labels else int(labels[-1].by)
-            done = partial(
-                crawls.record_judged, relevant=relevant, last_label=last_label, failed=failed[:MAX_REASON_CHARACTERS]
-            )
+            failed = failed[:MAX_REASON_CHARACTERS]
+            done = partial(crawls.record_judged, relevant=relevant, last_label=last_label, failed=failed)
             await self._in_thread(done, self.database, crawl, row["judge_requests"])
         except LycosaError as error:  # the database: the work is repeated later
             self._on_database_error(error)

@@ -237,9 +237,8 @@ class RunningCrawl:
             options = {**vars(begun), **changes}
         chosen = Options.from_mapping(options, "the interest's settings")
         clock, authority = self._environment.clock, self._environment.authority
-        return CrawlRequest(
-            chosen, self._directory, clock=clock, authority=authority, resuming=resuming, keeping=keeping
-        )
+        shared: dict[str, Any] = {"clock": clock, "authority": authority}
+        return CrawlRequest(chosen, self._directory, resuming=resuming, keeping=keeping, **shared)
 
     def _options(self) -> dict[str, Any]:
         wanted, server = InterestSettings.from_json(self.row["settings"]), self._environment.settings
@@ -358,15 +357,11 @@ def judge_again(
         judge(directory, threshold=settings.threshold, keep=True, now=now)
     elif settings.model:
         line = settings.threshold or None
-        judge(
-            directory, model=Path(files["model"]), targets=settings.targets, threshold=line, keep=True, now=now,
-        )  # fmt: skip
+        judge(directory, model=Path(files["model"]), targets=settings.targets, threshold=line, keep=True, now=now)
     else:
         named = DEFAULT if settings.judge == AUTOMATIC else settings.judge
-        judge(
-            directory, settings.words, examples=settings.examples, threshold=settings.threshold, judge=named, keep=True,
-            now=now,
-        )  # fmt: skip
+        topic: dict[str, Any] = {"examples": settings.examples, "threshold": settings.threshold, "judge": named}
+        judge(directory, settings.words, **topic, keep=True, now=now)
     return count_pages(directory, row)[1]
 
 

@@ -37,13 +37,9 @@ def check_name(name: str) -> str:
     'Ada Lovelace'
     """
     shown = " ".join(unicodedata.normalize("NFKC", clean_line(name, "the name", 100)).split())
-    plain = all(
-        character.isalnum() or unicodedata.combining(character) or character in "._-@+' " for character in shown
-    )
+    plain = all(letter.isalnum() or unicodedata.combining(letter) or letter in "._-@+' " for letter in shown)
     if not (2 <= len(shown) <= 40 and plain and shown[0].isalnum()):
-        raise InputError(
-            "bad-name", f"{shown[:60]!r} is not a name: use 2 to 40 letters, digits, spaces and . _ - @ + '"
-        )
+        raise InputError("bad-name", f"{shown[:60]!r} is not a name: use 2 to 40 letters, digits, spaces or . _-@+'")
     return shown
 
 

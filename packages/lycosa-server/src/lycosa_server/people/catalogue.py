@@ -37,9 +37,8 @@ def preferences(database: Database) -> set[str]:
 
 
 def seeds_of(database: Database, chosen: Iterable[str], words: str) -> list[str]:
-    """Return the seeds of some preferences, and of others whose entries match the search string, without duplicates.
+    """Return the seeds of some preferences, then of entries that match the words, without duplicates.
 
-    An entry matches if its title, note or URL contains one of the words; entries that match most words come first.
     Without preferences there are no seeds: people who give their own pages start from these alone.
     """
     wanted = " ".join(word for word in words.split() if not word.startswith("-"))

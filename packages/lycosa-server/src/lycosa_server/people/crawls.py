@@ -134,9 +134,8 @@ def _queue(database: Database, now: float, row: Row, **changes: Any) -> Row:
 
 def lock_crawl(database: Database, crawl: str) -> Row | None:
     """Return the row of a crawl, locked after its interest's; the fixed order prevents deadlocks."""
-    database.row(
-        f"SELECT id FROM interest WHERE id = (SELECT interest FROM crawl WHERE id = :crawl){database.lock}", crawl=crawl
-    )
+    interest = "SELECT id FROM interest WHERE id = (SELECT interest FROM crawl WHERE id = :crawl)"
+    database.row(interest + database.lock, crawl=crawl)
     return database.get("crawl", crawl, locked=True)
 
 
@@ -169,16 +168,7 @@ def queue_positions(database: Database) -> dict[str, int]:
 
 
 def crawls_to_start(rows: Iterable[Row], total: int, per_person: int) -> list[str]:
-    """Return the queued crawls of `under_way` to start now, in order, with at most `per_person` running each.
-
-    People with fewer running crawls come first.
-
-    >>> rows = [{"id": f"{who}{at}", "owner": who, "queued": at, "state": "queued"} for at, who in enumerate("aab")]
-    >>> crawls_to_start(rows, total=3, per_person=2)
-    ['a0', 'b2', 'a1']
-    >>> crawls_to_start([rows[0] | {"state": "running"}, *rows[1:]], total=2, per_person=2)
-    ['b2']
-    """
+    """Return the queued crawls to start now, in order; people with fewer running crawls come first."""
     rows, chosen = list(rows), list[str]()
     counts = Counter(row["owner"] for row in rows if row["state"] == "running")
     left = [row for row in rows if row["state"] == "queued"]
@@ -289,7 +279,6 @@ def schedule(database: Database, now: float) -> list[str]:
             except (Conflict, NotFound):  # changed by another request
                 pass
         elif due != row["due"]:
-            database.run(
-                "UPDATE crawl SET due = :due WHERE id = :id AND state IN ('finished', 'failed')", due=due, id=row["id"]
-            )
+            statement = "UPDATE crawl SET due = :due WHERE id = :id AND state IN ('finished', 'failed')"
+            database.run(statement, due=due, id=row["id"])
     return queued

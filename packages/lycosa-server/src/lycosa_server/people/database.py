@@ -100,8 +100,7 @@ class Database:
 
     @contextmanager
     def transaction(self, *, snapshot: bool = False) -> Iterator[None]:
-        """Run the block in one transaction; a nested block joins the outer one. A `snapshot` is read-only and
-        consistent.
+        """Run the block in one transaction, or join the outer one; a `snapshot` is read-only and consistent.
 
         After a `Conflict` the transaction is still usable, with the work of earlier statements.
         """
@@ -219,9 +218,7 @@ def _url(address: str) -> URL:
     try:
         return make_url(f"postgresql+psycopg://{rest}")
     except (exc.ArgumentError, ValueError):  # its message may repeat the password
-        raise InputError(
-            "bad-database", "write the database address as postgresql://user:password@host:port/name"
-        ) from None
+        raise InputError("bad-database", "give the database as postgresql://user:password@host:port/name") from None
 
 
 def _prepare_sqlite(made: Any, _: Any) -> None:

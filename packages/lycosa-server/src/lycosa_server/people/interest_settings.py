@@ -102,9 +102,7 @@ class InterestSettings:
         self.infrequent = revisit_interval(self.infrequent, "the interval for infrequent revisits") or "30d"
         self.languages = [code.lower() for code in self.languages]
         if self.model and (self.words or self.examples or self.judge != AUTOMATIC):
-            raise InputError(
-                "conflicting-options", "a model replaces words, examples and judge: remove one or the other"
-            )
+            raise InputError("conflicting-options", "a model replaces words, examples and judge: remove those")
         if self.targets and not self.model:
             raise InputError("missing-model", "classes belong to a model: choose the model as well")
         if not self.words and not self.examples and not self.model:
@@ -151,12 +149,7 @@ def crawl_options(
     files: Mapping[str, str] = COPIED_FILES,
     **operator_options: Any,
 ) -> dict[str, Any]:
-    """Return the options of a crawl, as `lycosa.crawling.crawl` takes them.
-
-    `seeds` are the catalogue's seeds for the preferences; `budget` replaces the one in the settings; `files` are the
-    paths of its models, by `model` (for the judge) and `strategy`. `operator_options` apply to everyone: delay,
-    concurrency, allow_network, contact ...
-    """
+    """Return the options of a crawl, with the catalogue's `seeds` and the `files` of its models."""
     strategy = STRATEGY if settings.strategy == AUTOMATIC else settings.strategy
     if settings.strategy_model:
         strategy = format_spec(strategy, {"file": files["strategy"]})

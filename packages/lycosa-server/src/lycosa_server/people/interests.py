@@ -80,6 +80,5 @@ def newest_crawls(database: Database, person: str) -> dict[str, Row]:
 
 
 def newest_crawl(database: Database, interest: str) -> Row | None:
-    return database.row(
-        "SELECT * FROM crawl WHERE interest = :interest ORDER BY number DESC LIMIT 1", interest=interest
-    )
+    statement = "SELECT * FROM crawl WHERE interest = :interest ORDER BY number DESC LIMIT 1"
+    return database.row(statement, interest=interest)

@@ -28,9 +28,8 @@ def open_feed(database: Database, interest: str, person: str) -> str:
 
 
 def close_feed(database: Database, interest: str, person: str) -> None:
-    database.run(
-        "UPDATE seen SET feed = NULL WHERE interest = :interest AND person = :person", interest=interest, person=person
-    )
+    statement = "UPDATE seen SET feed = NULL WHERE interest = :interest AND person = :person"
+    database.run(statement, interest=interest, person=person)
 
 
 def by_key(database: Database, key: str) -> Row | None:

@@ -60,9 +60,8 @@ def record_sign_in(database: Database, now: float, folded: str, address: str) ->
     place = network(address)
     pair, known = _source("pair", folded, place), _source("known", folded, place)
     against = [(PAIR, pair)]
-    if not database.row(
-        "SELECT id FROM attempt WHERE source = :known AND at > :at", known=known, at=now - KNOWN_SECONDS
-    ):
+    is_known = "SELECT id FROM attempt WHERE source = :known AND at > :at"
+    if not database.row(is_known, known=known, at=now - KNOWN_SECONDS):
         against += [(ADDRESS, _source("address", place)), (NAME, _source("name", folded))]
     return Attempt(_record(database, now, against), pair, known)
 

@@ -53,11 +53,10 @@ class ScoredTerm(NamedTuple):
 def suggest_seeds(
     pages: Sequence[CandidatePage], starts: NDArray[Any], targets: NDArray[Any], left_out: Collection[str] = ()
 ) -> list[SuggestedSeed]:
-    """Return hubs and hosts that lead to liked pages, best first; `left_out` are known seeds and answered suggestions.
+    """Return hubs and hosts that lead to liked pages, best first, without `left_out`.
 
-    A hub links to several liked pages; the larger their share of its links, the better. A host is suggested by its
-    front page if half of its pages are liked and no seed is on it. The links of page i to other pages are
-    `targets[starts[i]:starts[i + 1]]`.
+    A hub links to several liked pages; a host is suggested if half of its pages are liked and no seed is on it. The
+    links of page i to other pages are `targets[starts[i]:starts[i + 1]]`.
     """
     likings = np.array([page.liking for page in pages])
     refused = {page.url for page in pages if page.label is False or page.copy} | set(left_out)
@@ -68,9 +67,8 @@ def suggest_seeds(
         weight = float(likings[good].sum())
         if url in refused or len(good) < 2 or weight < 1.0 or len(good) < share * len(members):
             return
-        reason = why.replace("LIKED", _liked_pages([pages[at] for at in good.tolist()])).replace(
-            "ALL", str(len(members))
-        )
+        liked = _liked_pages([pages[at] for at in good.tolist()])
+        reason = why.replace("LIKED", liked).replace("ALL", str(len(members)))
         weight /= float(np.sqrt(len(members) + 4))
         if url not in best or best[url][0] < weight:
             best[url] = weight, SuggestedSeed(url, title, reason)

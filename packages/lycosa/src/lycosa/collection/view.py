@@ -143,7 +143,7 @@ class CrawlView:
     def dump(self) -> State:
         """Return the state of the view, with page contents as a separate part."""
         if not self.content:
-            raise StateMismatch("it has no column for judgements")
+            raise StateMismatch("only a view with page contents can be stored")
         lean = {
             **{name: getattr(self, name) for name in (*_CACHED, "topic")},
             "columns": {name: self.column(name) for name in COLUMNS},

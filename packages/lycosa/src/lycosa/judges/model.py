@@ -113,13 +113,15 @@ class TrainedModel:
         classifier_type = KINDS[kind]
         shapes = classifier_type.shapes(len(classes), len(terms))
         if set(shapes) != set(arrays):
-            raise ValueError(f"it has the wrong arrays: {', '.join(arrays)}")
+            raise ValueError(f"the arrays of the file are {', '.join(arrays)}: expected {', '.join(shapes)}")
         for name, array in arrays.items():
             is_valid = len(array.shape) == len(shapes[name]) and all(
                 expected in (-1, actual) for expected, actual in zip(shapes[name], array.shape, strict=True)
             )
             if not is_valid or array.dtype != np.float32:
-                raise ValueError(f"{name} has shape {array.shape}")
+                raise ValueError(
+                    f"{name} has shape {array.shape} and type {array.dtype}: expected {shapes[name]} and float32"
+                )
             if not (np.abs(array) < 1e9).all():  # products of larger values might overflow; also rejects NaN
                 raise ValueError(f"{name} has values that are not numbers, or are too large")
         facts = header["facts"]

@@ -91,7 +91,7 @@ def decode_visit(blob: bytes, place: ArchivePlace) -> Visit:
     paths = unpack_paths(values[38], values[39])
     links = Links(urls, anchors, contexts, rels, positions, np.frombuffer(link_relevances, np.float32), facets, paths)
     if len(terms.counts) != len(terms.ids) or len(marks) not in (0, len(terms.ids)):
-        raise ValueError("the visit has a different number of words and counts")
+        raise ValueError(f"the visit has {len(terms.ids)} words, but {len(terms.counts)} counts and {len(marks)} marks")
     _check_links(links)
     parts: list[Any] = [*values[:27], terms, links, place]
     return Visit(*parts)
@@ -102,7 +102,7 @@ def _check_links(links: Links) -> None:
     is_complete = len(links.anchors) == len(links.contexts) == len(links.rels) == len(links.positions) == count
     lengths = {len(links.link_relevances), len(links.paths), *map(len, links.facets.values())}
     if not is_complete or not lengths <= {0, count}:  # empty if the links were not judged
-        raise ValueError("the visit has link columns of different lengths")
+        raise ValueError(f"the link columns of the visit have different lengths: expected {count} values each")
 
 
 _REAL = (float, int)
@@ -116,13 +116,14 @@ _VISIT_FIELDS: tuple[Any, ...] = (
 
 def _check(values: Any) -> None:
     if not isinstance(values, list) or len(values) != len(_VISIT_FIELDS):
-        raise ValueError("the record is not a visit")
+        raise ValueError(f"the record is not a visit: expected a list of {len(_VISIT_FIELDS)} fields")
     for at, (value, kind) in enumerate(zip(values, _VISIT_FIELDS, strict=True)):
         if not isinstance(value, kind):
-            raise ValueError(f"field {at} of the visit is a {type(value).__name__}")
+            expected = getattr(kind, "__name__", "float")
+            raise ValueError(f"field {at} of the visit is a {type(value).__name__}: expected {expected}")
     _check_names(values[1], values[2])
     if not set(map(type, chain(values[19], *values[29:34]))) <= {str} or not set(map(type, values[34])) <= {int}:
-        raise ValueError("the visit's words, links or flags have the wrong type")
+        raise ValueError("words, links and flags of a visit must be texts, and positions integers")
 
 
 def _check_names(kind: str, outcome: str) -> None:
@@ -144,9 +145,9 @@ def pack_paths(paths: list[str]) -> tuple[list[str], list[int]]:
 def unpack_paths(distinct: Sequence[str], number_of: Sequence[int]) -> list[str]:
     """Return the tag path of each link; raise ValueError for an index out of range."""
     if not set(map(type, distinct)) <= {str} or not set(map(type, number_of)) <= {int}:
-        raise ValueError("a tag path of the links is not text")
+        raise ValueError("tag paths must be texts, and their numbers integers")
     if number_of and not 0 <= min(number_of) <= max(number_of) < len(distinct):
-        raise ValueError("a link has a tag path out of range")
+        raise ValueError(f"a link has a tag path number outside 0 to {len(distinct) - 1}")
     return [distinct[number] for number in number_of]
 
 
@@ -224,9 +225,9 @@ def _decode_batch(blob: bytes) -> LinkBatch:
     if not set(map(type, texts)) <= {str} or not set(
         map(type, chain(numbers, *(page[_LINKS + 4] for page in pages)))
     ) <= {int}:
-        raise ValueError("the batch's links, paths or flags have the wrong type")
+        raise ValueError("links, paths and flags of a batch must be texts, and positions integers")
     if numbers and not 0 <= min(numbers) <= max(numbers) < len(paths):
-        raise ValueError("a link has a tag path out of range")
+        raise ValueError(f"a link has a tag path number outside 0 to {len(paths) - 1}")
     return LinkBatch([_decode_page(sender, page, paths) for page in pages], blob)
 
 

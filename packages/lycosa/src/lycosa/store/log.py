@@ -181,7 +181,9 @@ class SqliteLog:
             self._versions = [seq for (seq,) in self.rows("seq", VERSIONS)]
         seqs = self._versions
         if len(seqs) != len(relevances_now):
-            raise StoreError(f"{self.path}: relevance given for {len(relevances_now)} pages, the log has {len(seqs)}")
+            raise StoreError(
+                f"{self.path} has {len(seqs)} page versions, but {len(relevances_now)} relevances were given"
+            )
         self.settle(zip(seqs, relevances_now.tolist(), strict=True))
 
     def forget_places(self, seqs: Sequence[int]) -> None:
@@ -274,7 +276,7 @@ class SqliteLog:
             if not schema:
                 return
             if [row[1] for row in self._db.execute("PRAGMA main.table_info(event)")] != _COLUMNS:
-                raise DamagedError(f"{self.path} is not a Lycosa log: its columns differ")
+                raise DamagedError(f"{self.path} is not a Lycosa log: its table has other columns")
             # As bytes, since sqlite3 raises for TEXT that is not UTF-8.
             texts = ", ".join(f"CAST({name} AS BLOB)" for name in ("kind", "node", "outcome", "same", "file"))
             columns = f"seq, {texts}, relevance, start, length, typeof(body)"

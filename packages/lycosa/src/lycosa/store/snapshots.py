@@ -133,7 +133,7 @@ class Snapshots:
             rest = b"" if before is None else _last(before, file)
             data = memoryview(rest + (more if isinstance(more, bytes) else more.tobytes()))
         if dtype not in _TYPES:
-            raise StateMismatch(f"{name} is an array of {dtype}")
+            raise StateMismatch(f"{name} is an array of {dtype}: expected one of {', '.join(_TYPES)}")
         hashes = np.array([_hash(data[at : at + BLOCK]) for at in range(0, len(data), BLOCK)], np.uint64)
         places = np.full(len(hashes), -2, np.int32)
         if before is not None:
@@ -326,12 +326,12 @@ def _parse_map(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple
         if any(type(side) is not int or side < 0 for side in (items, *shape)):
             raise ValueError(f"invalid shape of array {name}")
         if size % _TYPES[dtype].itemsize or (kind == _ARRAY and size != math.prod(shape) * _TYPES[dtype].itemsize):
-            raise ValueError(f"size and shape of array {name} differ")
+            raise ValueError(f"array {name} has {size} bytes, which does not fit its shape {shape}")
         end = at - -size // BLOCK
         leaves[name] = _StoredArray(kind, dtype, shape, items, size, places[at:end], all_hashes[at:end])
         at = end
     if at != len(places) or at != len(all_hashes):
-        raise ValueError("number of blocks and sizes of arrays differ")
+        raise ValueError(f"there are {len(places)} blocks and {len(all_hashes)} hashes: expected {at}")
     return header["about"], leaves, arrays["plain"].tobytes()
 
 

@@ -126,14 +126,7 @@ class Language:
 
 @cache
 def language(code: str) -> Language:
-    """Return the language with a code that `code_of` returned.
-
-    >>> german = language("de")
-    >>> german.stems(["häuser", "straßen"]), "und" in german.stop_words
-    (['haus', 'strass'], True)
-    >>> language("").stems(["häuser"])
-    ['häuser']
-    """
+    """Return the language with a code that `code_of` returned."""
     name = STEMMERS.get(code, "")
     letters = _OPTIONAL_SIGNS | str.maketrans(_LETTERS.get(code, {}))
     stemmer = Stemmer.Stemmer(name, 0) if name in Stemmer.algorithms() else None

@@ -85,9 +85,9 @@ class LearnedModel(NamedTuple):
             numbers = np.concatenate([weights, alone, direction, mean, [level, line, likeness]])
             fits = len(slots) == len(weights) and len(rows) == len(alone)
             if not fits or len(direction) != DIMENSIONS or len(mean) != DIMENSIONS:
-                raise ValueError("the shapes of its arrays differ")
+                raise ValueError("its arrays have inconsistent lengths")
             if not np.isfinite(numbers).all() or (len(slots) and not 0 <= slots.min() <= slots.max() < SLOTS):
-                raise ValueError("it has values that are not finite or out of range")
+                raise ValueError("it has values that are not finite, or slots out of range")
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise DamagedError(
                 f"a model update of the judge in the log is damaged ({error}): restore the log from a backup"
