@@ -18,16 +18,7 @@ _NO_WORD, _NEXT = -2, -3  # instead of a column: a stop word, a break between te
 
 @dataclass
 class ModelWords:
-    """Columns of a model by word.
-
-    >>> words = ModelWords({"coral": 0, "reef": 1})
-    >>> words.follow(["sea", "reef"])[:2].tolist()
-    [-1, 1]
-    >>> words.of(Terms(np.array([0, 1]), np.array([1, 3])))
-    (array([1]), array([3.]), array([1.]))
-    >>> [column.tolist() for column in words.of_texts(["Coral reefs", "the", "a warm reef"], "en")]
-    [[0, 0, 2, 2], [0, 1, -1, 1]]
-    """
+    """Columns of a model by word."""
 
     column_of: dict[str, int] = field(repr=False)
     columns_: NDArray[np.int32] = column(np.int32)  # column of each word of the crawl

@@ -83,10 +83,6 @@ class Vocabulary:
     ['bleach', 'reef']
 
     `language` is the default for pages that do not declare one. In a language without a stemmer, words are not stemmed.
-
-    >>> page = Page("ok", marked="Die Häuser am Riff", language="de-AT")
-    >>> [words.terms[i] for i in words.read(page).terms.ids]
-    ['haus', 'riff']
     """
 
     def __init__(self, language: str = ENGLISH) -> None:

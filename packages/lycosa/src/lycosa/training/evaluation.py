@@ -32,10 +32,6 @@ def hold_out(
 
     Copies stay together (`groups`), so that no page is tested on its own copy. Every class keeps at least one group for
     training; a class with a single group is not held out.
-
-    >>> kept, held = hold_out(np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 2, 3, 4, 5]), 0.4, seed=0)
-    >>> len(kept) + len(held), {0, 1} <= set(kept.tolist()) or {0, 1} <= set(held.tolist())
-    (6, True)
     """
     generator = np.random.default_rng([seed, 1])
     test = np.zeros(len(labels), bool)
@@ -60,13 +56,7 @@ def hold_out(
 def measure(
     probabilities: NDArray[np.float64], labels: NDArray[np.intp], classes: Sequence[str], pages: Sequence[int]
 ) -> Quality:
-    """Compare predicted probabilities of held-out pages with their labels; `pages` is the size of each class.
-
-    >>> probabilities = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
-    >>> quality = measure(probabilities, np.array([0, 0, 1]), ["Art", "Sea"], [10, 5])
-    >>> round(quality.accuracy, 2), round(quality.majority, 2), quality.confusions, round(quality.classes[1]["f1"], 2)
-    (0.67, 0.67, [('Art', 'Sea', 1)], 0.67)
-    """
+    """Compare predicted probabilities of held-out pages with their labels; `pages` is the size of each class."""
     predicted = probabilities.argmax(axis=1)
     table = np.zeros((len(classes), len(classes)), np.intp)
     np.add.at(table, (labels, predicted), 1)
