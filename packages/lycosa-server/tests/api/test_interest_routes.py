@@ -61,7 +61,7 @@ def test_create_interest_refuses_readers(site: SiteUnderTest) -> None:
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"strategy": "os:system"}, "unknown strategy"),
     ({"strategy": "rules,file=/etc/passwd"}, "unknown strategy"),
-    ({"detect": ["os:system"]}, "there is no detector"),
+    ({"detect": ["os:system"]}, "unknown detector"),
     ({"frequently": ["/news/"], "frequent": "1s"}, "ten minutes or more"),
     ({"strategy": "best-first,batch=8"}, "unknown strategy"),
     ({"judge": "regex"}, "unknown judge"),

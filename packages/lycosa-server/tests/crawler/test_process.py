@@ -205,7 +205,7 @@ def test_process_crawls_by_models_of_the_owner_only(tmp_path: Path) -> None:
         kept = Directory.read_options(bench.settings.crawl_directory(crawl))
         assert ("topic.model", ["Sea"], "rules,file=strategy.tsv") == (kept.model, kept.targets, kept.strategy)
         failed = await bench.until_state(other, "failed")
-        assert "there is no model" in failed["reason"]
+        assert "models/gone does not exist" in failed["reason"]
         upside_down = fit_model(
             "nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["coral", "rail"]
         )
@@ -614,7 +614,7 @@ def test_process_follows_an_adjusted_clock(tmp_path: Path) -> None:
             return row["heartbeat"] if row else 0.0, live["at"]
 
         await bench.until(lambda: data()[0] == 1000.0 and data()[1] == 1000.0)
-        with pytest.raises(LockedError, match="another process already"):
+        with pytest.raises(LockedError, match="another crawl process"):
             await CrawlProcess(bench.settings, bench.database).run()
 
     on_bench(tmp_path, work)
