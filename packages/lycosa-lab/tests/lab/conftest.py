@@ -54,7 +54,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
-    """Return a function that writes a user strategy which runs some code at node n20, and returns its name."""
+    """Return a function that writes a user strategy, which runs some code at node n20, and returns its name."""
     monkeypatch.syspath_prepend(tmp_path)
     numbers = iter(range(9))
 
@@ -68,7 +68,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]
 
 @pytest.fixture
 def papers(monkeypatch: pytest.MonkeyPatch) -> list[Bench]:
-    """Replace the papers by instant experiments, of which batsakis fails; return the benches they were given."""
+    """Replace the papers by instant experiments, of which batsakis fails; return the benches passed to them."""
     benches: list[Bench] = []
 
     def make(name: str) -> ModuleType:

@@ -51,7 +51,7 @@ def results(names: list[str], crawled: list[tuple[str, str]]) -> ExperimentResul
     return ExperimentResults(plan, index, topics, [Trial(name, topic, 0, 0, trace) for name, topic in crawled])
 
 
-def test_crawl_comparison_leaves_out_missing_trials() -> None:
+def test_crawl_comparison_omits_missing_trials() -> None:
     labels = {"fl_n": "n", "fl_e": "e", "opic": "opic"}
     both = results(["fl_n", "fl_e"], [("fl_n", "x"), ("fl_n", "y"), ("fl_e", "y")])
     result = CrawlComparison.of(labels, [both], [2, 4], [HARVEST])

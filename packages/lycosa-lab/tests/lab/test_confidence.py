@@ -29,7 +29,7 @@ def test_interval_of_one_unit_is_nan() -> None:
 
 
 def test_interval_of_two_units() -> None:
-    """Draws of 0 and 1 have means 0, 1/2, 1/2 and 1: a quarter of them at either end."""
+    """Samples of two units, 0 and 1, have the means 0, 1/2, 1/2 and 1: a quarter of them at either end."""
     assert (0.0, 1.0) == interval([0, 1])[1:3]
 
 
@@ -48,7 +48,7 @@ def test_interval_ignores_nan() -> None:
 
 
 def test_interval_weighs_groups_equally() -> None:
-    """Topic a has 1 and 3, topic b 10: the mean is (2 + 10) / 2, not 14 / 3."""
+    """Groups have equal weight: topic a has 1 and 3, topic b 10, so the mean is (2 + 10) / 2, not 14 / 3."""
     assert 6.0 == interval([1, 3, 10], groups=["a", "a", "b"]).mean
     assert [6.0] == curve("it", [1], [[1], [3], [10]], groups=["a", "a", "b"]).y
     with pytest.raises(ValueError, match="3 values and 2 groups"):
@@ -92,7 +92,7 @@ def test_interval_coverage_of_normal_samples(units: int, least: float, most: flo
 
 
 def test_interval_coverage_with_groups() -> None:
-    """12 different topics with 3 seed sets each: one level of resampling underestimates the interval."""
+    """With 12 different topics and 3 seed sets each, a single level of resampling would underestimate the interval."""
     dice = np.random.default_rng(5)
     groups = np.repeat(np.arange(12), 3).tolist()
     held, flat = 0, 0
@@ -115,8 +115,8 @@ def test_sign_flip_exact_for_few_differences(differences: list[int]) -> None:
     assert sum(one >= abs(sum(differences)) for one in sums) / len(sums) == sign_flip(differences)
 
 
-def test_sign_flip_smallest_p() -> None:
-    """All differences of one sign: 2 / 2^n. Five topics can't reach .05, six can."""
+def test_sign_flip_smallest_p_by_number_of_differences() -> None:
+    """If all n differences have one sign, p is 2 / 2^n: above .05 with five topics, below with six."""
     assert [2 / 2**n for n in (2, 5, 6, 14)] == [sign_flip([1.0] * n) for n in (2, 5, 6, 14)]
 
 
@@ -136,7 +136,9 @@ def test_sign_flip_false_positive_rate() -> None:
 
 
 def test_paired_flips_whole_groups() -> None:
-    """Six seed sets of two topics are two differences: 2 / 2^2, not 2 / 2^6."""
+    """Differences are averaged per group: six seed sets of two topics are two differences, so p is 2 / 2^2, not 2 /
+    2^6.
+    """
     a, b = [1.0] * 6, [0.0] * 6
     assert (2 / 2**6, 6) == paired(a, b)[3:]
     assert (0.5, 2) == paired(a, b, groups="aaabbb")[3:]
@@ -145,7 +147,9 @@ def test_paired_flips_whole_groups() -> None:
 
 
 def test_holm_by_hand() -> None:
-    """p .01, .02, .04, .5: times 4, 3, 2, 1, never below the previous one."""
+    """Holm multiplies sorted p values by n, n - 1, ...: .01, .02, .04, .5 by 4, 3, 2, 1; none is below the previous
+    one.
+    """
     assert [0.04, 0.06, 0.08, 0.5] == pytest.approx(holm([0.01, 0.02, 0.04, 0.5]).tolist())
     assert [0.5, 0.04] == pytest.approx(holm([0.5, 0.02]).tolist())
     assert [1.0, 1.0] == holm([0.9, 0.8]).tolist()
@@ -164,7 +168,7 @@ def test_holm_between_p_and_bonferroni(values: list[float]) -> None:
 
 
 def test_corrected_two_comparisons() -> None:
-    """Six units, one strategy better in all: 2 / 64, times 2 for two comparisons."""
+    """Six units with one strategy better in all have p 2 / 64, times 2 for two comparisons."""
     better, same, base = [2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6]
     output = corrected({name: paired(own, base) for name, own in (("better", better), ("same", same))})
     assert {"better": 2 * 2 / 64, "same": 1.0} == {name: one.p for name, one in output.items()}

@@ -17,7 +17,7 @@ def test_corpus_statistics_of_two_cycles() -> None:
     links = {"a": ["b"], "b": ["a", "c"], "c": ["d"], "d": ["e", "lone"], "e": ["c"]}
     found = corpus_statistics(CorpusIndex.of(links, score={"c": 1.0}))
     assert (6, 7, 1) == tuple(found[key] for key in ("pages", "children", "scored"))
-    # out: 1 2 1 2 1 0, in: a 1, b 1, c 2, d 1, e 1, lone 1
+    # Out-degrees 1 2 1 2 1 0; in-degrees a 1, b 1, c 2, d 1, e 1, lone 1.
     assert (7 / 6, 1.0, 2) == tuple(found["out"].values())
     assert (7 / 6, 1.0, 2) == tuple(found["into"].values())
 
@@ -33,7 +33,8 @@ def test_corpus_statistics_same_topic_links_with_base_rate(tmp_path: Path) -> No
              page("http://a.test/4", "1")]  # fmt: skip
     found = corpus_statistics(write_index(pages, tmp_path / "x", source="s", labels=labels))
     topics = {topic["name"]: (topic["pages"], topic["share"], topic["base"]) for topic in found["topics"]}
-    # p: pages 1 and 2 of 4 have five live links, 1 -> 2 and 2 -> 1 stay; p/q: page 1 links to 2 and 3; r likewise.
+    # p: pages 1 and 2 of 4 have five live links, of which 1 -> 2 and 2 -> 1 stay in p; p/q: page 1 links to 2 and 3; r
+    # likewise.
     assert {"p": (2, 2 / 5, 2 / 4), "p/q": (1, 0.0, 1 / 4), "r": (1, 0.0, 1 / 4)} == topics
     assert 2 == found["labelled"]
     text = "\n".join(statistics_lines(found))
@@ -53,7 +54,7 @@ def test_corpus_statistics_of_wikispeedia_a(tmp_path: Path) -> None:
         *(found["left_out"][f"excluded by {part!r}"] for part in ("/wp/index/", "/wp/b/")),
     )
     topics = {topic["name"]: topic for topic in found["topics"]}
-    # Share and base rate. For all pages the shares are .56, .32, .12 and .18.
+    # (share, base rate). For all pages the shares are .56, .32, .12 and .18.
     known = {"Science": (0.530, 0.219), "Mathematics": (0.545, 0.010), "Art": (0.125, 0.006), "People": (0.134, 0.134)}
     for name, numbers in known.items():
         assert numbers == pytest.approx((topics[name]["share"], topics[name]["base"]), abs=0.001), name

@@ -25,7 +25,7 @@ TEXTS = {
     "http://a.test/3": "engine diesel piston",
     "http://a.test/4": "reef reef reef engine",
 }
-"""Four pages without stop words and suffixes."""
+"""Four pages without stop words or suffixes."""
 BACKGROUND = Background(1000, {"coral": 100, "reef": 100, "lagoon": 100, "engin": 100, "diesel": 100, "piston": 100})
 """Statistics in which all words are equally frequent, so that only counts matter."""
 
@@ -50,10 +50,10 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
 BY_HAND = [
     (2 * 1 + 1 * 1 + 1 * 1) / math.sqrt(6 * 3),  # coral 2, reef 1, lagoon 1 against 1, 1, 1
     (1 + 1) / math.sqrt(2 * 3),  # coral, reef against coral, reef, lagoon
-    1 / math.sqrt(3 * (1 + 9)),  # engine of three words, against engine and a word that is three times as rare
-    3 / math.sqrt(10 * 3),  # reef 3, engine 1: 3 / sqrt(30) with the second, 1 / 10 with the first
+    1 / math.sqrt(3 * (1 + 9)),  # engine, one of three words, against engine and a word with three times the idf
+    3 / math.sqrt(10 * 3),  # reef 3, engine 1: 3 / sqrt(30) with the second page, 1 / 10 with the first
 ]
-"""Largest cosine of each page; all words are equally rare."""
+"""Largest cosine of each page, with equally rare words."""
 
 
 def last(found: Findings) -> list[Any]:

@@ -23,7 +23,7 @@ from lycosa_lab.subjects import HuntSubject
 
 
 class Quits:
-    """A strategy that calls sys.exit."""
+    """Strategy that calls sys.exit."""
 
     def learn(self, step: Any, table: Any) -> Any:
         return step.children
@@ -121,7 +121,7 @@ def test_run_resumes_after_kill(tmp_path: Path) -> None:
     script = tmp_path / "killed.py"
     out, whole = tmp_path / "out", tmp_path / "whole"
     script.write_text(KILLED.format(path=[str(Path(__file__).parent), *sys.path], out=str(out)))
-    # The workers hold the pipes, so that this ends shows that they have exited.
+    # The workers hold the pipes, so that this call returns only after they have exited.
     died = subprocess.run([sys.executable, str(script)], capture_output=True, timeout=60, check=False)
     assert died.returncode == -signal.SIGKILL, died.stderr
     done = len(runs(out))
@@ -130,7 +130,7 @@ def test_run_resumes_after_kill(tmp_path: Path) -> None:
     output = RecordedProgress()
     run(plan(), out, index=graph(), workers=1, progress=output)
     run(plan(), whole, index=graph(), workers=1)
-    assert output.trials <= 16 - done  # workers may have finished another one after the kill
+    assert output.trials <= 16 - done  # workers may have finished another trial after the kill
     assert results_csv(whole) == results_csv(out)
     assert runs(whole) == runs(out)
 
@@ -170,14 +170,14 @@ def test_run_continues_after_broken_strategy(tmp_path: Path, own: Callable[[str]
     assert line.endswith(".py, line 14)")
 
 
-def test_run_leaves_out_strategies_without_text(tmp_path: Path) -> None:
+def test_run_omits_strategies_without_text(tmp_path: Path) -> None:
     results = run(plan(strategies=["breadth-first", "hmm"]), tmp_path, index=graph(), workers=1)
     assert {"breadth-first"} == {one.strategy for one in results.outcomes}
     assert any(line.startswith("Left out: hmm in 4 of 4 trials: the corpus has no text") for line in results.remarks)
     assert [] == results.failed
 
 
-def test_run_leaves_out_unreachable_subjects(tmp_path: Path) -> None:
+def test_run_omits_unreachable_subjects(tmp_path: Path) -> None:
     index = graph()
     links = {name: [index.names[child] for child in index.children(node)] for node, name in enumerate(index.names)}
     lone = CorpusIndex.of({**links, "x": []}, score=dict(zip(index.names, index.score.tolist(), strict=True)))

@@ -15,13 +15,13 @@ FLOORS = tomllib.loads(Path(__file__).with_name("floors.toml").read_text("utf-8"
 
 
 @pytest.mark.parametrize("name", FLOORS)
-def test_run_harvest_reaches_floors(name: str, tmp_path: Path) -> None:
+def test_run_harvest_reaches_minimum(name: str, tmp_path: Path) -> None:
     section = FLOORS[name]
     corpus, labels = section["corpus"], section.get("labels", "")
     if labels:
         if not (CORPORA / corpus).exists():
             pytest.skip(f"there is no {corpus} beside the project, in ../shared/corpora")
-        source = tmp_path / Path(corpus).name  # its index is written beside it
+        source = tmp_path / Path(corpus).name  # its index is written next to it
         source.symlink_to(CORPORA / corpus)
         corpus, labels = str(source), str(CORPORA / labels)
     index = open_corpus(corpus, tmp_path / "corpora", labels=labels, exclude=section.get("exclude", []))

@@ -39,7 +39,7 @@ def test_load_corpus_relative_to_file(tmp_path: Path) -> None:
     assert Experiment.load(written(tmp_path, PLAIN)).corpus == str(tmp_path / "my.index")
 
 
-def test_load_reads_as_toml(tmp_path: Path) -> None:
+def test_load_of_written_toml_is_equal(tmp_path: Path) -> None:
     odd = plan(subjects=['a "quoted" \\ class', "Größe\x7f\t"], budgets=[7], seeds="off-topic", judge="vector,idf=none")
     assert Experiment.load(written(tmp_path, odd.as_toml())) == odd
     assert all(f"\n{key} = " in odd.as_toml() for key in odd.as_dict())

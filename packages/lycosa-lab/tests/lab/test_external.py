@@ -36,7 +36,7 @@ def short_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def hunt(command: str, budget: int = 20, index: CorpusIndex = GRAPH) -> tuple[Trace, ExternalStrategy]:
-    """Crawl from node a."""
+    """Run a crawl from node a."""
     program = ExternalStrategy(command, budget=budget, words="reef")
     trace = simulate(Judgements.given(index), program, [0], budget)
     program.close()
@@ -48,7 +48,7 @@ def names(trace: Trace) -> str:
 
 
 def shell(script: str) -> str:
-    """Return a shell command that starts the protocol and runs a script at the first pick."""
+    """Return a shell command that starts the protocol, then runs a script at the first pick."""
     hello = (
         """read -r start; echo '{"protocol":1}'; while read -r line; do case $line in *pick*) break;; esac; done; """
     )
@@ -68,7 +68,7 @@ def test_rival_sh_equals_breadth_first() -> None:
 
 def test_rival_py_prefers_links_of_relevant_pages() -> None:
     trace, program = hunt(f"{sys.executable} {EXAMPLES / 'rival.py'}")
-    assert "abcegdf" == names(trace)  # c scores 1, so e has .5, and g, by e's .5, .25; d and f have 0
+    assert "abcegdf" == names(trace)  # c scores 1, so e has .5, and g has .25 by e's .5; d and f have 0
     assert program.ending == ""
     assert len((EXAMPLES / "rival.py").read_text().splitlines()) <= 55
 
@@ -145,7 +145,7 @@ def test_close_kills_grandchildren(tmp_path: Path) -> None:
     left = tmp_path / "left"
     hunt(shell(f"sleep 60 <&- >&- 2>&- & echo $! > {left}; exit 1"))
     stat = Path(f"/proc/{left.read_text().strip()}/stat")
-    for _ in range(500):  # it was killed, but a busy machine may take a moment to reap it
+    for _ in range(500):  # killed, but a busy machine may take a moment to reap it
         with suppress(FileNotFoundError, ProcessLookupError):
             if stat.read_text().split()[2] not in "ZX":
                 sleep(0.01)

@@ -16,7 +16,7 @@ def test_compare_better_in_all_trials():
     assert HOLDS == compare(LOW, LOW + 0.1, TOPICS, most=1, expect="not better").verdict
 
 
-def test_compare_alike():
+def test_compare_equal_crawlers_is_alike():
     assert HOLDS == compare(LOW + 0.001, LOW, TOPICS, most=1, expect="alike").verdict
     assert FAILS == compare(LOW + 0.1, LOW, TOPICS, most=1, expect="alike").verdict
 
@@ -47,7 +47,7 @@ def test_compare_untested_without_possible_difference(given, reason, expect):
     assert (UNTESTED, True) == (found.verdict, reason in found.evidence)
 
 
-def test_compare_leaves_out_muted_trials():
+def test_compare_omits_muted_trials():
     one, same = LOW + 0.1, np.arange(16) < 4
     one[same] = LOW[same]
     found = compare(one, LOW, TOPICS, most=1, mute={"are the same crawls": same}, names=("A", "B"))
@@ -55,7 +55,7 @@ def test_compare_leaves_out_muted_trials():
     assert "A and B are the same crawls in 4 of 16 trials: 6 of 8 topics are left." in found.evidence
 
 
-def test_compare_leaves_out_nan():
+def test_compare_omits_nan():
     one = np.where(np.arange(16) < 4, np.nan, LOW + 0.1)
     found = compare(one, LOW, TOPICS, most=1)
     assert (HOLDS, True) == (found.verdict, "have nothing to compare in 4 of 16 trials" in found.evidence)
@@ -63,7 +63,7 @@ def test_compare_leaves_out_nan():
 
 def test_compare_without_ceiling():
     assert HOLDS == compare(LOW * 100 + 10, LOW * 100, TOPICS, most=math.inf, digits=1).verdict
-    assert UNTESTED == compare(LOW + 0.1, LOW, TOPICS, most=LOW).verdict  # of each trial all that there is
+    assert UNTESTED == compare(LOW + 0.1, LOW, TOPICS, most=LOW).verdict  # the maximum of every trial is reached
 
 
 def test_compare_names_crossing_of_curves():

@@ -82,7 +82,7 @@ def test_milliseconds_until_end_of_watch(index: CorpusIndex) -> None:
 
 @pytest.mark.paper("gouriten-running-times")
 def test_milliseconds_mean_of_window() -> None:
-    """Steps of 1, 1, 9 and 2 ms: at step 4 with a window of 3 the mean of 1, 9 and 2."""
+    """Steps of 1, 1, 9 and 2 ms with a window of 3 have the mean of 1, 9 and 2 at step 4."""
     of = np.array([0.001, 0.001, 0.009, 0.002])
     seen = WatchedSequence(np.zeros(4), {}, {"x": of})
     assert [11 / 3, 12 / 3] == pytest.approx(seen.milliseconds("x", [3, 4], window=3))

@@ -46,7 +46,7 @@ def test_write_index_resolves_links(tmp_path: Path) -> None:
     index = write_index(web(), tmp_path / "x", source="three pages", account=account)
     assert [A, B, C] == list(index.names)
     assert [[1, 2], [], [1]] == [index.children(node).tolist() for node in range(3)]
-    # a has six links: one dead, one to itself; of the four others b, old (b), b are one child, c another.
+    # a has six links, one dead and one to itself; of the other four, b and old (b) are one child, and c is another.
     assert [0, 0, 1, 0] == index.link_slot[:4].tolist()
     assert [1, 3, 4, 5] == index.link_at[:4].tolist()
     assert {"links": 7, "dead": 1, "to_itself": 1} == {k: index.facts[k] for k in ("links", "dead", "to_itself")}
@@ -189,7 +189,7 @@ def test_write_index_killed_leaves_no_index(tmp_path: Path) -> None:
     assert 3 == len(CorpusIndex.open(out))
 
 
-def test_write_index_odd_characters(tmp_path: Path) -> None:
+def test_write_index_keeps_unusual_characters(tmp_path: Path) -> None:
     odd = RecordedPage(A, Page("ok", title="a\u2028b\ud800", marked="c\x85d"))
     index = write_index([odd], tmp_path / "x", source="s")
     assert ("a\u2028b?", "c\x85d") == (index.page(0).title, index.page(0).marked)

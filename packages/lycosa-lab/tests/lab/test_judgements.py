@@ -16,7 +16,7 @@ from lycosa_lab.subjects import HuntSubject, subjects_of
 
 
 class Learner:
-    """A judge that learns from pages."""
+    """Judge that learns from pages."""
 
     threshold = 0.5
 
@@ -62,7 +62,7 @@ def same(one: Judgements, other: Judgements) -> bool:
 
 
 def test_judgements_for_words(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
-    """With idf=none: cos(coral, coral reef) = 1 / sqrt 2; the better of two anchors counts for a child."""
+    """With idf=none, cos(coral, coral reef) = 1 / sqrt 2; for a child the better of its two anchors counts."""
     index, subject = reefs
     guide = judgements_for(index, subject, "words", "vector,idf=none")
     assert [0.707, 0.707, 0.0] == guide.relevance.round(3).tolist()
@@ -128,7 +128,7 @@ def test_learning_reason_of_learning_judges(
 
 
 @pytest.mark.parametrize("judge", ["vector,idf=none", "keyword", "word-frequency", "model", "test_judgements:Steady"])
-def test_learning_reason_empty_for_static_judges(judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_learning_reason_is_empty_for_static_judges(judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     assert "" == learning_reason(judge)
 

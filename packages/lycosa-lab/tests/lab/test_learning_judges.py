@@ -55,7 +55,7 @@ def test_learning_judgements_fetch_like_engine(
     crawled = crawl(web, judge_maker(web, subject, description, judge)(), make_strategy(), SEEDS, 40)
     assert crawled.nodes.tolist() == simulated.nodes.tolist()
     assert crawled.ending == simulated.ending
-    # no state is left from the previous run
+    # No state is left from the previous run.
     assert simulated.nodes.tolist() == simulate(guide, make_strategy(), SEEDS, 40).nodes.tolist()
 
 
@@ -64,7 +64,7 @@ def test_learning_judgements_visits_equal_engine(web: CorpusIndex, readings: Cor
     guide = learning_judgements(web, subject, "words", "probability", readings)
 
     class Spy:
-        """Breadth-first that records its visits."""
+        """Breadth-first strategy that records its visits."""
 
         wants = ("context", "url")
 
@@ -82,7 +82,7 @@ def test_learning_judgements_visits_equal_engine(web: CorpusIndex, readings: Cor
     ours, engines = Spy(), Spy()
     simulate(guide, Greedy(ours, "spy"), SEEDS, 37)
     crawl(web, judge_maker(web, subject, "words", "probability")(), Greedy(engines, "spy"), SEEDS, 37)
-    assert len(ours.visits) == len(engines.visits) == 40  # with updates after 10, 15, 23 and 35
+    assert len(ours.visits) == len(engines.visits) == 40  # with updates after 10, 15, 23 and 35 pages
     assert len({round(visit.relevance, 6) for visit in ours.visits}) > 20
     for visit, theirs in zip(ours.visits, engines.visits, strict=True):
         for name in ("node", "pick", "relevance", "data", "simhash", "title", "language", "status", "size", "flags"):
@@ -91,7 +91,7 @@ def test_learning_judgements_visits_equal_engine(web: CorpusIndex, readings: Cor
             assert list(getattr(visit.terms, name)) == list(getattr(theirs.terms, name)), name
         assert visit.links.link_relevances.tolist() == theirs.links.link_relevances.tolist()
         assert (visit.links.urls, visit.links.anchors) == (theirs.links.urls, theirs.links.anchors)
-        for facet in Spy.wants:  # summed in another order: equal except for rounding
+        for facet in Spy.wants:  # equal except for rounding, as they are summed in another order
             assert visit.links.facets[facet].tolist() == pytest.approx(theirs.links.facets[facet].tolist())
 
 
@@ -101,7 +101,7 @@ def test_simulate_passes_model_updates_to_strategy(web: CorpusIndex, readings: C
     calls: list[tuple[list[int], list[float]]] = []
 
     class Heeding(Greedy):
-        """Best-first that records updates."""
+        """Best-first strategy that records updates."""
 
         def reconsider(self, rows: Any, relevances_now: Any, table: Any, frontier: Any) -> None:
             calls.append(([int(node) for node in table.node_at[rows]], relevances_now.tolist()))
@@ -123,7 +123,7 @@ def test_learning_judgements_relevance_of_all_pages(web: CorpusIndex, readings: 
     assert relevance[relevant].mean() > 0.5 > 0.1 > relevance[~relevant].mean()
 
 
-def test_crawl_words_numbered_in_crawl_order(web: CorpusIndex, readings: CorpusReadings) -> None:
+def test_crawl_words_are_numbered_in_crawl_order(web: CorpusIndex, readings: CorpusReadings) -> None:
     for order in ([5, 2, 9], [9, 5, 2]):
         ours, fresh = CrawlWords(readings), Vocabulary()
         for node in order:
@@ -147,7 +147,7 @@ def test_corpus_readings_cached_file(web: CorpusIndex, tmp_path: Path, monkeypat
     assert np.array_equal(again.vectors, result.vectors)
 
 
-def test_corpus_readings_page_is_a_copy(web: CorpusIndex, readings: CorpusReadings) -> None:
+def test_corpus_readings_return_copies_of_pages(web: CorpusIndex, readings: CorpusReadings) -> None:
     page: Page = readings.page(3)
     page.links.link_relevances = np.ones(len(page.links), np.float32)
     page.links.facets["context"] = page.links.link_relevances
@@ -168,7 +168,7 @@ def test_run_with_default_judge(web: CorpusIndex, readings: CorpusReadings, tmp_
     known = learning_judgements(web, subject, "words", "probability", readings).relevance
     judged = steer(Oracle(dict(zip(web.names, known.tolist(), strict=True))))
     foreseen = simulate(Judgements.given(web), judged, one.trace.nodes[: one.trace.seeds].tolist(), 30)
-    assert foreseen.nodes.tolist() == one.trace.nodes.tolist()[:35]  # then come those for pages that were seen before
+    assert foreseen.nodes.tolist() == one.trace.nodes.tolist()[:35]  # updates for previously seen pages follow
     plan.judge = "vector,idf=none"
     static = run(plan, tmp_path / "static", index=web, workers=1)
     for text in ("oracle", "breadth-first"):

@@ -15,7 +15,7 @@ POOR_GATE = CorpusIndex.of(
     score={"rich": 0.5, "poor": 0.25, "gold": 1.0},
     alpha={("seed", "poor"): 1.0, ("poor", "gold"): 1.0},
 )
-"""A very rich node behind the poorer of two nodes."""
+"""Graph with a very rich node behind the poorer of two nodes."""
 
 
 def looked_ahead(index: CorpusIndex, links: int, budget: int, seen: NDArray[np.bool_] | None = None) -> list[str]:
@@ -25,21 +25,23 @@ def looked_ahead(index: CorpusIndex, links: int, budget: int, seen: NDArray[np.b
 
 @pytest.mark.paper("gouriten-approximation")
 def test_look_ahead_by_mean_of_subtree() -> None:
-    """Behind poor is gold: (.25 + 1) / 2 = .625 is above rich's .5. Behind tin it is not: (.25 + .5) / 2 = .375."""
+    """The mean of the subtree counts: poor, with gold behind it, has (.25 + 1) / 2 = .625, more than rich's .5; with
+    tin .375.
+    """
     assert ["poor", "gold"] == looked_ahead(POOR_GATE, 1, 2)
     tin = CorpusIndex.of({"s": ["rich", "poor"], "poor": ["tin"]}, score={"rich": 0.5, "poor": 0.25, "tin": 0.5})
     assert ["rich", "poor", "tin"] == looked_ahead(tin, 1, 3)
 
 
 def test_look_ahead_depth() -> None:
-    """Three links behind p is a page of 4: mean (0 + 0 + 0 + 4) / 4 = 1, above q's .5."""
+    """With depth 3, a page of 4 three links behind p gives the mean (0 + 0 + 0 + 4) / 4 = 1, above q's .5."""
     row = CorpusIndex.of({"s": ["q", "p"], "p": ["p2"], "p2": ["p3"], "p3": ["far"]}, score={"q": 0.5, "far": 4.0})
     assert ["q", "p", "p2", "p3"] == looked_ahead(row, 2, 4)
     assert ["p", "p2", "p3", "far"] == looked_ahead(row, 3, 4)
 
 
 def test_look_ahead_prefers_list_of_good_pages() -> None:
-    """hub: (0 + 1 + 1 + 1) / 4 = .75 is above one's .6, though a single page behind it would make (0 + 1) / 2 = .5."""
+    """hub has (0 + 1 + 1 + 1) / 4 = .75, above one's .6; with one page behind it, it would have (0 + 1) / 2 = .5."""
     index = CorpusIndex.of({"s": ["one", "hub"], "hub": ["a", "b", "c"]}, score={"one": 0.6, "a": 1, "b": 1, "c": 1})
     assert ["hub", "a", "b", "c", "one"] == looked_ahead(index, 1, 5)
 
@@ -51,8 +53,8 @@ def test_look_ahead_ignores_known_nodes() -> None:
     assert ["gold", "rich", "poor"] == looked_ahead(index, 3, 3)
 
 
-def test_look_ahead_seen_nodes_are_free() -> None:
-    """b and c were seen: d is one page away, and 1 is above e's .5."""
+def test_look_ahead_seen_nodes_cost_nothing() -> None:
+    """b and c have been seen, so d is one page away, and its 1 is above e's .5."""
     index = CorpusIndex.of({"a": ["e", "b"], "b": ["c"], "c": ["d"]}, score={"b": 1, "c": 1, "d": 1, "e": 0.5})
     seen = np.array([name in "bc" for name in index.names])
     assert ["b", "c", "d"] == looked_ahead(index, 3, 1, seen)

@@ -31,7 +31,7 @@ from lycosa_lab.simulation import Trace
 from lycosa_lab.subjects import HuntSubject
 
 
-def test_polite_one_request_per_host_and_second() -> None:
+def test_polite_time_is_one_request_per_host_and_second() -> None:
     assert polite(["a", "a", "b", "a", "c", "b"]).tolist() == [0.0, 1.0, 1.0, 2.0, 2.0, 2.0]
 
 
@@ -43,7 +43,7 @@ def trace(*nodes: int, seeds: int = 1) -> Trace:
 
 
 def test_sites_first_relevant_page_of_each_host() -> None:
-    """Hosts 0 1 1 2 2 -1 of nodes 1 to 6: host 0 is a relevant seed's, node 4 is not relevant, node 6 has no host."""
+    """Nodes 1 to 6 are on hosts 0 1 1 2 2 and none; host 0 has a relevant seed, node 4 is not relevant."""
     trace = Trace(np.array([0, 1, 2, 3, 4, 5, 6], np.int32), seeds=1)
     hosts, truth = [0, 0, 1, 1, 2, 2, -1], np.array([1, 1, 1, 1, 0, 0.4, 1], np.float32)
     assert [0, 1, 0, 0, 1, 0] == sites(trace, HuntSubject("reefs", truth), hosts).tolist()
@@ -56,7 +56,7 @@ def test_sites_first_relevant_page_of_each_host() -> None:
 def test_gains_exclude_seeds_and_seen_pages() -> None:
     subject = HuntSubject("x", np.array([1, 1, 0, 1, 1], np.float32), seen=np.array([0, 0, 0, 0, 1], np.bool_))
     assert [1.0, 0.0, 1.0] == gains(trace(0, 1, 2, 4, 3), subject).tolist()  # 0 is the seed, 4 was seen
-    assert 2.0 == targets(trace(0, 1, 2, 4, 3), subject)  # 1 and 3
+    assert 2.0 == targets(trace(0, 1, 2, 4, 3), subject)  # nodes 1 and 3
     assert [0.5, 0.25, 0.0] == gains(trace(0, 1, 2, 4, 3), subject, [9, 0.5, 0.25, 0, 7]).tolist()
 
 
@@ -78,7 +78,7 @@ def test_harvest_and_area_of_exhausted_crawl() -> None:
     stops, goes_on = [1, 1], [1, 1, 0, 0]
     assert [1.0] == harvest(stops, [4]).tolist()  # over the 2 pages that it fetched
     assert [0.5] == harvest(goes_on, [4]).tolist()
-    assert [2] == fetched(stops, [4]).tolist()  # reported beside it
+    assert [2] == fetched(stops, [4]).tolist()  # reported in addition
     assert found(stops, [4]).tolist() == found(goes_on, [4]).tolist()
     assert (1 + 1 + 2 / 3 + 2 / 4) / 4 == area(cumulative(stops), 4) == area(cumulative(goes_on), 4)
 
@@ -91,14 +91,14 @@ def test_area_never_grows_by_stopping(values: list[float], budget: int) -> None:
 
 
 @given(NUMBERS, st.lists(st.integers(1, 50), min_size=1, max_size=5))
-def test_harvest_times_fetched_is_found(values: list[float], budgets: list[int]) -> None:
+def test_harvest_times_fetched_is_number_of_relevant_pages(values: list[float], budgets: list[int]) -> None:
     product = harvest(values, budgets) * fetched(values, budgets)
     assert np.allclose(found(values, budgets), product)
     if values:
         assert area(cumulative(values)) == pytest.approx(harvest_curve(values).mean())
 
 
-def test_extended_cut_or_continued() -> None:
+def test_extended_crawl_is_cut_or_continued() -> None:
     assert [2.0, 2.0, 2.0] == extended([2], 3).tolist()
     assert [1.0] == extended([1, 5], 1).tolist()
 
@@ -112,9 +112,9 @@ def test_geometric_mean_ignores_nan() -> None:
 
 @pytest.mark.paper("gouriten-precision")
 def test_precision_distance_is_moving_mean() -> None:
-    """Distances 0, 1, 2, 3 in a window of 2: 0, (0+1)/2, (1+2)/2, (2+3)/2."""
+    """The mean of a moving window of 2 over the distances 0, 1, 2, 3 is 0, (0+1)/2, (1+2)/2, (2+3)/2."""
     assert [0.0, 0.5, 1.5, 2.5] == precision_distance([4, 3, 2, 1], [4, 4, 4, 4], window=2).tolist()
-    assert [0.0, 0.0, 2.0] == precision_distance([1, math.nan, 0], [1, 1, 2], window=2).tolist()  # the gap is left out
+    assert [0.0, 0.0, 2.0] == precision_distance([1, math.nan, 0], [1, 1, 2], window=2).tolist()  # the gap is omitted
     assert [] == precision_distance([], []).tolist()
     with pytest.raises(ValueError, match="'window' is 0"):
         precision_distance([1], [1], window=0)
@@ -122,7 +122,7 @@ def test_precision_distance_is_moving_mean() -> None:
 
 @pytest.mark.paper("rules-exclusive")
 def test_overlap_and_exclusive_harvest() -> None:
-    """Crawls of 4 and 2 pages with one in common: 1 / 3."""
+    """Overlap is common pages / mean number of pages: 1 / 3 for crawls of 4 and 2 pages with one in common."""
     a, b = np.array([0, 1, 2, 3]), np.array([3, 4])
     assert 1 / 3 == overlap(a, b) == overlap(b, a)
     assert ((1 + 0 + 0.5) / 3, 0.25) == exclusive(a, b, [1, 0, 0.5, 1, 0.25])
@@ -133,7 +133,7 @@ def test_overlap_and_exclusive_harvest() -> None:
 
 @pytest.mark.paper("rules-overlap")
 def test_overlap_definition_agrees_with_table_3() -> None:
-    """Table 3, computer history, seed set 1: common pages have the same harvest only if 27 % are of N, not of the
+    """In table 3 (computer history, seed set 1), common pages have equal harvest only if 27 % are of N, not of the
     union.
     """
 
@@ -148,7 +148,7 @@ def test_overlap_definition_agrees_with_table_3() -> None:
 
 @pytest.mark.paper("gouriten-pearson")
 def test_pearson_by_hand() -> None:
-    """x - 2 = -1, 0, 1 and y - 3 = -2, 1, 1: 3 / sqrt(2 * 6)."""
+    """With x - 2 = -1, 0, 1 and y - 3 = -2, 1, 1, the correlation is 3 / sqrt(2 * 6)."""
     assert 3 / math.sqrt(12) == pytest.approx(pearson([1, 2, 3], [1, 4, 4]))
     assert -1.0 == pytest.approx(pearson([1, 2, 3], [3, 2, 1]))
     assert math.isnan(pearson([0.1, 0.1, 0.1], [1, 2, 3]))
@@ -157,9 +157,9 @@ def test_pearson_by_hand() -> None:
 
 
 def test_r_squared_by_hand() -> None:
-    """A line through (0,0), (1,1), (2,1): slope 1/2, errors 1/6, -1/3, 1/6: 1 - (1/6) / (2/3)."""
+    """The line through (0,0), (1,1), (2,1) has slope 1/2 and errors 1/6, -1/3, 1/6: 1 - (1/6) / (2/3)."""
     assert 0.75 == pytest.approx(r_squared([[0, 1, 2]], [0, 1, 1]))
-    # collinear columns add nothing
+    # Collinear columns have no effect.
     assert 0.75 == pytest.approx(r_squared([[0, 1, 2], [0, 2, 4], [7, 7, 7]], [0, 1, 1]))
     assert 0.0 == r_squared([], [0, 1])
     assert math.isnan(r_squared([[1, 2]], [3, 3]))

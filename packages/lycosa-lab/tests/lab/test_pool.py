@@ -9,7 +9,7 @@ from lycosa.core.errors import LycosaError
 from lycosa_lab.pool import map_parallel
 
 
-def test_map_parallel_order_and_failure() -> None:
+def test_map_parallel_keeps_order_and_reports_failure() -> None:
     calls: list[tuple[str, int, int]] = []
     for workers in (1, 2):
         assert ["6h", "1d", "3d"] == map_parallel(

@@ -25,7 +25,7 @@ EVERYTHING = ("examples", "model", "rules", "browsing")
 def prepared(
     web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[HuntSubject, HuntSubject, Path, set[int]]:
-    """Prepare a subject; return it before and after, its directory, and every page that was read meanwhile."""
+    """Prepare a subject; return it before and after, its directory, and all pages read meanwhile."""
     out = tmp_path_factory.mktemp("prepared")
     (subject,) = subjects_of(web, ["cooking"])
     looked: set[int] = set()

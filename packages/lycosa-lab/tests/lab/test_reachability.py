@@ -20,11 +20,11 @@ from lycosa_lab.reachability import FAR, distances_from, distances_to, leads_to_
 from lycosa_lab.simulation import IndexedTable, simulate
 
 RUNNING = ("breadth-first", "fl_ne", "lr_fl", "nr", "mab_var", "fl_n,batch=2")
-"""One of each kind: by order, by score, learning, rescoring everything, bandit, in batches."""
+"""One strategy of each kind: by order, by score, learning, rescoring all rows, bandit, in batches."""
 
 
 class Knowing:
-    """Oracle-greedy: always the richest node of the frontier."""
+    """Greedy oracle, which always picks the richest node of the frontier."""
 
     def __init__(self, truth: NDArray[np.float32]) -> None:
         self.truth = truth
@@ -52,7 +52,7 @@ def optimum(index: CorpusIndex, truth: NDArray[np.floating], seeds: list[int], b
     begun = sum(1 << seed for seed in set(seeds))
     leads = [sum(1 << child for child in index.children(node).tolist()) for node in range(n)]
     came: dict[int, list[int]] = {begun: []}
-    """Sets of fetched nodes, as bits, and one order in which they can be fetched."""
+    """Sets of fetched nodes, as bits, with an order in which they can be fetched."""
     for _ in range(budget):
         further: dict[int, list[int]] = {}
         for fetched, order in came.items():
@@ -73,7 +73,7 @@ def optimum(index: CorpusIndex, truth: NDArray[np.floating], seeds: list[int], b
 
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[CorpusIndex, list[int], int]:
-    """Return a graph of up to 12 nodes with scores in quarters, so that sums are exact; seeds, and a budget."""
+    """Return a graph of up to 12 nodes, with scores in quarters, so that sums are exact, seeds, and a budget."""
     n = draw(st.integers(2, 12))
     names = [f"n{number}" for number in range(n)]
     numbers = st.lists(st.integers(0, n - 1), max_size=4)
@@ -102,7 +102,7 @@ def test_upper_bound_and_optimum_of_small_graphs(graph: tuple[CorpusIndex, list[
 
     ahead = look_ahead(index, index.score, seeds, budget, links=4)
     assert is_crawl(index, seeds, ahead.found.tolist())
-    assert len(ahead.found) == len(order)  # as many pages as there are
+    assert len(ahead.found) == len(order)  # all reachable pages
     assert math.fsum(index.score[ahead.found].tolist()) <= best
 
 
@@ -143,11 +143,11 @@ POOR_GATE = CorpusIndex.of(
     score={"rich": 0.5, "poor": 0.25, "gold": 1.0},
     alpha={("seed", "poor"): 1.0, ("poor", "gold"): 1.0},
 )
-"""A very rich node behind the poorer of two nodes."""
+"""Graph with a very rich node behind the poorer of two nodes."""
 
 
 def test_optimum_beats_oracle_greedy() -> None:
-    """Following promising links finds poor and gold, .25 + 1; the oracle takes rich first, .5 + .25."""
+    """Following promising links finds poor and gold, .25 + 1; the oracle picks rich first and has .5 + .25."""
     oracle = simulate(Judgements.given(POOR_GATE), Greedy(Knowing(POOR_GATE.score)), [0], 2)
     assert ["rich", "poor"] == [POOR_GATE.names[node] for node in oracle.found]
     other = simulate(Judgements.given(POOR_GATE), strategy("fl_e"), [0], 2)
@@ -181,7 +181,7 @@ def test_distances_from_equal_breadth_first_search() -> None:
     assert [expected.get(node, -1) for node in range(300)] == distances_from(index, [5, 9, 5]).tolist()
 
 
-def test_distances_from_seen_nodes_are_free() -> None:
+def test_distances_from_seen_nodes_cost_nothing() -> None:
     line = CorpusIndex.of({"a": ["b"], "b": ["c"], "c": ["d"]}, score={"b": 1, "c": 1, "d": 0.5})
     seen = np.array([False, True, True, False])
     assert [0, 0, 0, 1] == distances_from(line, [0], seen).tolist()
@@ -210,7 +210,7 @@ def test_upper_bound_rejects_bad_budgets_and_seeds() -> None:
 
 
 CHAIN = {"a": ["b"], "b": ["c"], "c": ["d"], "d": ["e"], "e": ["d"], "f": []}
-"""a -> b -> c -> d <-> e, and f alone; nodes 0 to 5."""
+"""a -> b -> c -> d <-> e, and f without links; nodes 0 to 5."""
 
 
 def searched(links: dict[str, list[str]], relevant: NDArray[np.bool_]) -> list[int]:

@@ -28,7 +28,7 @@ def page(url: str, *links: str) -> RecordedPage:
 
 
 def test_requests_counts_dead_links_and_redirects(tmp_path: Path) -> None:
-    """s links to a dead URL, to a through two redirects, and to b: breadth-first needs 5 requests for 2 pages."""
+    """s links to a dead URL, to a by two redirects, and to b, so breadth-first needs 5 requests for 2 pages."""
 
     def web() -> dict[str, RecordedPage]:
         pages = [page(S, "http://a.test/gone", OLDER, B), page(A), page(B)]
@@ -44,7 +44,8 @@ def test_requests_counts_dead_links_and_redirects(tmp_path: Path) -> None:
         ).tolist()
         return brought
 
-    # In order of discovery: gone, older, b; then the targets of older, which take its place: old, and finally a.
+    # In order of discovery: gone, older, b; then the redirect targets, which take the place of their source: old, and
+    # finally a.
     whole = brought(100)
     assert (5, 1.0, 1.0) == (len(whole), sum(whole), whole[-1] + whole[-2])
     assert whole[:2] == brought(2)

@@ -16,7 +16,7 @@ from lycosa_lab.subjects import HuntSubject
 
 @pytest.mark.paper("otie-target-recall", "gouriten-set-score", "rules-harvest-ratio")
 def test_rows_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # s leads to a (score 1) and b (0), b to c (3): breadth-first fetches a, b, c.
+    # s leads to a (score 1) and b (0), and b to c (3): breadth-first fetches a, b, c.
     index = CorpusIndex.of({"s": ["a", "b"], "b": ["c"]}, score={"s": 1, "a": 1, "c": 3})
     subject = HuntSubject("score", np.array(index.score), truth_by="scores of the graph")
     settings = plan(strategies=["oracle", "breadth-first"], seed_sets=1, repetitions=1, budgets=[2, 9])
@@ -28,12 +28,12 @@ def test_rows_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for row in rows(tmp_path)
         if row["strategy"] == "breadth-first"
     ]
-    # Gains 1, 0, 3: after 2 pages 1 relevant, harvest 1 / 2, recall 1 / 4, area (1 / 1 + 1 / 2) / 2.
+    # Gains are 1, 0, 3. After 2 pages: 1 relevant, harvest 1 / 2, recall 1 / 4, area (1 / 1 + 1 / 2) / 2.
     assert output[0] == {
         "budget": "2", "fetched": "2", "found": "1", "score": "1.0", "harvest": "0.5", "recall": "0.25",
         "relative": "1.0", "area": "0.75",
     }  # fmt: skip
-    # Only 3 pages for a budget of 9: harvest 4 / 3, area (1 + 1/2 + 4/3 + 4/4 + ... + 4/9) / 9.
+    # There are only 3 pages for a budget of 9: harvest 4 / 3, area (1 + 1/2 + 4/3 + 4/4 + ... + 4/9) / 9.
     area = (1 + 1 / 2 + sum(4 / n for n in range(3, 10))) / 9
     assert output[1] == {
         "budget": "9", "fetched": "3", "found": "2", "score": "4.0", "harvest": f"{4 / 3}", "recall": "1.0",
@@ -55,9 +55,9 @@ def test_write_trace_round_trip(tmp_path: Path) -> None:
     assert read_trace(tmp_path / "c.npz") is None
 
 
-def test_notable_names_strategy_above_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The oracle takes a (.5), then b for lack of anything better, then c (1): 1.5. b, c, d have 2. The bound is looser:
-    # one link away is a, two links away c and d, so .5 + 1 + 1.
+def test_notable_lists_strategy_above_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The oracle picks a (.5), then b, the only node left, then c (1): 1.5. The nodes b, c, d have 2. The bound is
+    # looser: a is one link away, c and d two, so .5 + 1 + 1.
     index = CorpusIndex.of(
         {"s": ["a", "b"], "b": ["c", "d"]}, {"s": 1, "a": 0.5, "c": 1, "d": 1},
         {("s", "b"): 1, ("b", "c"): 1, ("b", "d"): 1},
@@ -76,12 +76,12 @@ def test_notable_names_strategy_above_oracle(tmp_path: Path, monkeypatch: pytest
 
 
 def test_gains_of_look_ahead_never_below_greedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After one page greedy has a (.5) and look-ahead b (0), on the way to c and d: the better of both counts."""
+    """The better of both crawls counts: after one page greedy has a (.5), look-ahead b (0) on the way to c and d."""
     index = CorpusIndex.of({"s": ["a", "b"], "b": ["c", "d"]}, {"s": 1, "a": 0.5, "c": 1, "d": 1})
     monkeypatch.setattr(running, "seed_sets", lambda *_, **__: [[0]])
     settings = plan(strategies=["oracle,ahead=2"], seed_sets=1, repetitions=1, budgets=[1, 2, 3, 4])
     results = run(settings, tmp_path, index=index, workers=1)
-    assert ["oracle,ahead=2", "oracle"] == results.strategies  # the greedy one is added
+    assert ["oracle,ahead=2", "oracle"] == results.strategies  # the greedy oracle is added
     assert "bcda" == "".join(index.names[node] for node in results.select("oracle,ahead=2")[0].trace.found)
     scores = {text: [row["score"] for row in results.rows if row["strategy"] == text] for text in results.strategies}
     assert {"oracle": [0.5, 0.5, 1.5, 2.5], "oracle,ahead=2": [0.5, 1.0, 2.0, 2.5]} == scores

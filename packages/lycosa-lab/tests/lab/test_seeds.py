@@ -23,11 +23,11 @@ def subject(truth: list[float]) -> HuntSubject:
 
 
 CHAIN = {"a": ["b"], "b": ["c"], "c": ["d"], "d": ["e"], "e": ["d"], "f": []}
-"""a -> b -> c -> d <-> e, and f alone; nodes 0 to 5."""
+"""a -> b -> c -> d <-> e, and f without links; nodes 0 to 5."""
 
 
 @pytest.mark.paper("batsakis-off-topic-seeds")
-def test_seed_sets_off_topic() -> None:
+def test_seed_sets_off_topic_lead_to_relevant_nodes() -> None:
     wanted = subject([0, 0, 0, 1, 0, 0])
     assert [0, 1] == sorted(seed_sets(CorpusIndex.of(CHAIN), wanted, "off-topic", count=2)[0])
     assert [[0]] == seed_sets(CorpusIndex.of(CHAIN), wanted, "off-topic", count=1, hops=3)

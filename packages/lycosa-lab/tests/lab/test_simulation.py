@@ -26,7 +26,7 @@ from recorded_crawl import crawl
 QUERY = "coral reef bleaching algae"
 ONTOLOGY = "coral\tis-a\tpolyp\nreef\tis-a\tridge\natoll\tis-a\treef\ncoral\tsynonym\tcoral animal\n"
 UNTRAINED = [name for name, entry in STRATEGIES.items() if entry.needs not in (TAXONOMY, BROWSING, TRUTH)]
-"""Strategies without training files; the others are tested with the lab's trainers."""
+"""Strategies that need no training files; the others are tested with the lab's trainers."""
 STEERED = [
     "best-first,batch=7",
     "best-first,batch=20,dry=random",
@@ -43,11 +43,11 @@ ON_PAGES = [
     "scent", "best-first,batch=7", "shark-search", "ehrig", "link-context", "pagerank", "otie",
     "lr_fl,batch=5,q=.7,zeta=.5", "mab_discounted", "soft-focus,apprentice=yes",
 ]  # fmt: skip
-"""One for each kind of frontier and of visit data: words, links, facets, an ontology."""
+"""One strategy for each kind of frontier and of visit data: words, links, facets, an ontology."""
 
 
 class World:
-    """The embedded web, indexed, with judgements."""
+    """Index of the embedded web, with judgements."""
 
     def __init__(self, place: Path) -> None:
         self.index = write_index(embedded(pages=300, hosts=8), place / "web.index", source="embedded")
@@ -137,7 +137,7 @@ def test_simulate_reports_exhaustion() -> None:
     assert EXHAUSTED == trace.ending
 
 
-def test_simulate_seen_nodes_are_free() -> None:
+def test_simulate_seen_nodes_cost_nothing() -> None:
     seen = np.array([False, True, False, True, False])
     trace = simulate(Judgements.given(LINE), strategy("fl_n"), [0], 2, seen=seen)
     assert "bcde" == names_of(trace, LINE)  # c and e use the budget
@@ -164,7 +164,7 @@ def test_simulate_unknown_seed_is_error(seed: int) -> None:
         simulate(Judgements.given(LINE), strategy("fl_n"), [seed], 2)
 
 
-def test_simulate_without_seeds() -> None:
+def test_simulate_without_seeds_is_empty() -> None:
     trace = simulate(Judgements.given(LINE), strategy("fl_n"), [], 2)
     assert ([], EXHAUSTED) == (trace.nodes.tolist(), trace.ending)
 
@@ -204,7 +204,7 @@ def test_recorded_visit_equals_engine(world: World) -> None:
         for name in ("node", "kind", "outcome", "pick", "arm", "priority", "title", "language", "data", "same_as",
                      "retry_at", "status", "flags", "hops", "attempt", "is_page", "url"):  # fmt: skip
             assert getattr(b, name) == getattr(a, name)
-        assert b.relevance == pytest.approx(a.relevance, rel=1e-12)  # words are summed in the order of their numbers
+        assert b.relevance == pytest.approx(a.relevance, rel=1e-12)  # words are summed in the order of their ids
         assert b.links.urls == a.links.urls
         assert b.links.anchors == a.links.anchors
         assert b.links.link_relevances.tolist() == a.links.link_relevances.tolist()

@@ -41,7 +41,7 @@ def test_subjects_of_words_of_name_and_examples(tmp_path: Path) -> None:
     assert 1 == len(subject.examples)  # a quarter of four
     words = subject.words.split()
     assert ["coral", "reef", "life"] == words[:3]
-    # idf: a page's own number log(13 / 1.5) + 1, bleaching log(13 / 4.5) + 1, water log(13 / 12.5) + 1
+    # The idf of a page's own number is log(13 / 1.5) + 1, of bleaching log(13 / 4.5) + 1, of water log(13 / 12.5) + 1.
     assert ["bleaching", "water"] == words[-2:]
     assert "corals" not in words  # its stem is in the name
 

@@ -23,7 +23,7 @@ SCORE = {"b": 0.1, "c": 0.2, "d": 0.9, "f": 0.3, "g": 1.0}
 
 
 class Own(BreadthFirst):
-    """A user's estimator."""
+    """User-defined estimator."""
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def picked(graph: tuple[CorpusIndex, HuntSubject, Judgements], text: str, budget
 
 
 def test_oracle_picks_best_known_node(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
-    """From a: c (.2) before b (.1), then d (.9), f (.3), e (0, the only one left), g."""
+    """From a the oracle picks c (.2) before b (.1), then d (.9), f (.3), e (0, the only node left), g."""
     assert "cbdfeg" == picked(graph, "oracle")
     assert "cbdf" == picked(graph, "oracle", 4)
 
@@ -60,7 +60,7 @@ def test_oracle_equals_engine(graph: tuple[CorpusIndex, HuntSubject, Judgements]
 
 
 def test_craw4llm_reads_judgements_not_truth(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
-    """The judge says b .9 and c .1 where the truth is .1 and .2: b is fetched first, then d (.9), f (.3), c, e, g."""
+    """For the judge b has .9 and c .1 (in truth .1 and .2), so b is fetched first, then d (.9), f (.3), c, e, g."""
     index, subject, guide = graph
     guide.relevance = np.array(guide.relevance)
     guide.relevance[[index.number_of["b"], index.number_of["c"]]] = 0.9, 0.1

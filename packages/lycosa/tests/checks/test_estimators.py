@@ -25,7 +25,7 @@ from lycosa.strategies import STRATEGIES, estimator
 from lycosa.strategies.best_first import BestFirst
 from lycosa.strategies.regression import Regression
 
-# their own tests run the checks
+# The tests of these estimators run the checks.
 NEED_FILES = ("oracle", "craw4llm", "rules")
 
 
@@ -35,11 +35,11 @@ COMPLETE = [name for name in STRATEGIES if name not in NEED_FILES]
 ESTIMATORS = [name for name in COMPLETE if STRATEGIES[name].module != "bandit"]
 
 
-# make strategies learn within the few pages of the checks
+# Parameters with which these strategies learn within the few pages of the checks.
 FAST_PARAMETERS = {"deep-deep": "deep-deep,sample=2,switch=20", "tres": "tres,start=40,switch=30"}
 
 
-# these depend on an estimator's code only, so one of each module is enough
+# These checks depend only on an estimator's code, so they run on one estimator of each module.
 SLOW = (crawl_with_revisits_can_be_resumed, page_with_ten_thousand_links, memory_is_bounded)
 
 
@@ -66,7 +66,7 @@ def test_estimator_checks_pass_for_random_with_negative_seed() -> None:
 
 
 class Impure(BrokenEstimator):
-    """Counts its calls."""
+    """Estimator whose `priority` modifies its state."""
 
     calls = 0
 
@@ -76,7 +76,7 @@ class Impure(BrokenEstimator):
 
 
 class Unsteady(BrokenEstimator):
-    """Different priorities each time."""
+    """Estimator whose priorities differ at each call."""
 
     calls = 0
 
@@ -86,7 +86,7 @@ class Unsteady(BrokenEstimator):
 
 
 class NotANumber(BrokenEstimator):
-    """Divides by zero for pages without relevance."""
+    """Estimator that divides by zero for pages without relevance."""
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
         with np.errstate(all="ignore"):
@@ -94,14 +94,14 @@ class NotANumber(BrokenEstimator):
 
 
 class WrongLength(BrokenEstimator):
-    """Priorities of the whole table instead of the rows."""
+    """Estimator that returns priorities of the whole table instead of the given rows."""
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
         return np.zeros(len(table))
 
 
 class Unseeded(BrokenEstimator):
-    """Uses a global random generator."""
+    """Estimator that uses a global random generator."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,7 +109,7 @@ class Unseeded(BrokenEstimator):
 
 
 class Raising(BrokenEstimator):
-    """Fails for pages without links."""
+    """Estimator that fails for pages without links."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         rows = super().learn(step, table)
@@ -118,21 +118,21 @@ class Raising(BrokenEstimator):
 
 
 class OutOfTable(BrokenEstimator):
-    """Returns a row beyond the table."""
+    """Estimator that returns a row beyond the table."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         return np.append(super().learn(step, table), len(table)).astype(np.int32)
 
 
 class Forgetful(BrokenEstimator):
-    """Omits the last link of a page."""
+    """Estimator that omits the last link of a page."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         return super().learn(step, table)[:-1]
 
 
 class Silent(BrokenEstimator):
-    """Changes priorities of rows that it does not return."""
+    """Estimator that changes priorities of rows that it does not return."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         rows = super().learn(step, table)
@@ -141,7 +141,7 @@ class Silent(BrokenEstimator):
 
 
 class IgnoresRedirects(BrokenEstimator):
-    """Ignores redirects."""
+    """Estimator that ignores redirects."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         if step.visit.kind == "redirect":
@@ -150,7 +150,7 @@ class IgnoresRedirects(BrokenEstimator):
 
 
 class Growing(BrokenEstimator):
-    """Keeps everything."""
+    """Estimator whose state grows with every visit."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -162,7 +162,7 @@ class Growing(BrokenEstimator):
 
 
 class GlobalState(BrokenEstimator):
-    """Learns from the calls of priority()."""
+    """Estimator that learns from calls of `priority`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -207,7 +207,7 @@ def test_crawl_can_be_resumed_detects_global_state() -> None:
 
 
 class Sweeping(Silent):
-    """Changes many priorities without returning the rows."""
+    """Estimator that changes many priorities without returning the rows."""
 
     sweeping = True
 

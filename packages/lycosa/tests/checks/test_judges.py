@@ -25,7 +25,7 @@ from lycosa.judges.vector_judge import VectorJudge, WeightedContentJudge
 
 
 def with_facets(topic: StatelessJudge) -> StatelessJudge:
-    """Judge that provides all link facets."""
+    """Return a judge that provides all link facets."""
     topic.facets = FACETS
     return topic
 
@@ -57,7 +57,7 @@ def test_check_judge_passes_for_shipped_judges(name: str) -> None:
 
 
 class BaseJudge:
-    """Base of judges with one mistake each."""
+    """Base of judges with one error each."""
 
     threshold = 0.5
 
@@ -139,7 +139,7 @@ class OkOnly(BaseJudge):
 
 
 class WithFacets(BaseJudge):
-    """Adds the requested facets."""
+    """Wrapper that adds the requested facets."""
 
     facets: tuple[str, ...] = ()
 

@@ -32,7 +32,7 @@ def test_check_space_passes_for_web_space() -> None:
 
 
 class OddSpace(GraphSpace):
-    """Base of spaces with one mistake each."""
+    """Base of spaces with one error each."""
 
     def __init__(self) -> None:
         super().__init__({"a": ["b", "c"]})

@@ -52,14 +52,14 @@ def test_check_strategy_passes_for_default() -> None:
 
 
 class WrongStrategy(Greedy):
-    """Base of strategies with one mistake each."""
+    """Base of strategies with one error each."""
 
     def __init__(self) -> None:
         super().__init__(BestFirst(), "wrong")
 
 
 class ListOfFacets(WrongStrategy):
-    """Does not declare its facets."""
+    """Strategy that does not declare its facets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,14 +67,14 @@ class ListOfFacets(WrongStrategy):
 
 
 class UnrankedSeeds(WrongStrategy):
-    """Does not rank seeds."""
+    """Strategy that does not rank seeds."""
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
         pass
 
 
 class UnrankedRows(WrongStrategy):
-    """Never ranks poor rows."""
+    """Strategy that never ranks rows with low priority."""
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         rows = self.estimator.learn(step, table)
@@ -83,7 +83,7 @@ class UnrankedRows(WrongStrategy):
 
 
 class Repeating(WrongStrategy):
-    """Returns every fifth pick at once."""
+    """Strategy that gives back every fifth pick at once."""
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
         pick = super().pick(number, frontier, now)
@@ -94,7 +94,7 @@ class Repeating(WrongStrategy):
 
 
 class Unseeded(WrongStrategy):
-    """Uses unseeded randomness."""
+    """Strategy that uses unseeded randomness."""
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
         first = frontier.take(now)
@@ -108,7 +108,7 @@ class Unseeded(WrongStrategy):
 
 
 class Alternating(WrongStrategy):
-    """Takes the second best at every other pick, counting by itself."""
+    """Strategy that picks the second best at every other call, counted by itself."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class Alternating(WrongStrategy):
 
 
 class CountsInFlight(WrongStrategy):
-    """Learns from the number of rows in flight."""
+    """Strategy that learns from the number of rows in flight."""
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         rows = self.estimator.learn(step, table)
@@ -134,14 +134,14 @@ class CountsInFlight(WrongStrategy):
 
 
 class IgnoresBudgets(WrongStrategy):
-    """Ignores host budgets."""
+    """Strategy that ignores host budgets."""
 
     def frontier(self, table: Table, ready: Any, *rest: Any, **more: Any) -> Frontier:
         return Frontier(table, ready)
 
 
 class IgnoresLevels(WrongStrategy):
-    """Ignores levels."""
+    """Strategy that ignores levels."""
 
     def frontier(self, table: Table, ready: Any, host_budget: int = 0, *rest: Any, **more: Any) -> Frontier:
         frontier = Frontier(table, ready, host_budget)
@@ -150,7 +150,7 @@ class IgnoresLevels(WrongStrategy):
 
 
 class Growing(WrongStrategy):
-    """Keeps everything."""
+    """Strategy whose state grows with every visit."""
 
     def __init__(self) -> None:
         super().__init__()

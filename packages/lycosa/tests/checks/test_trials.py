@@ -13,7 +13,7 @@ from lycosa.text.vocabulary import Vocabulary
 
 
 class OwnVocabulary(BestFirst):
-    """Numbers words itself and forgets those of probes."""
+    """Estimator that assigns its own word ids, which lack the words of probes."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         self.__dict__.setdefault("words_", Vocabulary()).learn(step.visit)

@@ -106,7 +106,7 @@ def test_spread_changes_picks() -> None:
     [
         ("best-first,spread=-1", "it must be from 0"),
         ("best-first,spread=5", "it must be from 0"),
-        ("lr_fl,spread=.5", "not work with a regression"),
+        ("lr_fl,spread=.5", "cannot be used with a regression"),
         ("mab_var,spread=.5", "has no parameter 'spread'"),
     ],
 )

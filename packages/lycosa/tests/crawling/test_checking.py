@@ -165,7 +165,7 @@ def test_check_locked_log_is_not_damaged(crawl: Path) -> None:
     with closing(SqliteLog(crawl / NAME, readonly=True)) as log:
         reading = log.numbered()
         next(reading)
-        with pytest.raises(LockedError, match="close that one first"):
+        with pytest.raises(LockedError, match="close that program first"):
             check(crawl)
         reading.close()
     assert not check(crawl).faults

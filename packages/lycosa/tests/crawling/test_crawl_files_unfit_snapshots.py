@@ -110,7 +110,7 @@ def test_resume_with_snapshot_of_other_settings(
     written_again(out, path, change)
     crawl, picked = resumed(out)
     assert resumed(bare)[1] == picked
-    assert ["does not fit" in note and "the whole log was read again" in note for note in crawl.notes] == [True]
+    assert ["does not match" in note and "the whole log was read again" in note for note in crawl.notes] == [True]
 
 
 @pytest.fixture(scope="module")

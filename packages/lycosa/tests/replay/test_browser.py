@@ -48,7 +48,7 @@ def proxy(tmp_path: Path) -> Iterator[ReplayProxy]:
 
 @pytest.fixture
 def browser(proxy: ReplayProxy, tmp_path: Path) -> Iterator[BrowserContext]:
-    """Chromium that reaches the network through the proxy only."""
+    """Start Chromium, which reaches the network through the proxy only."""
     with chromium(proxy, tmp_path / "profile") as context:
         yield context
 

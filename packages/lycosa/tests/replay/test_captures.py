@@ -1,4 +1,4 @@
-"""Captures of a WARC file."""
+"""Captures in a WARC file."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def test_moment_out_of_range_is_zero(date: str) -> None:
     assert 0 == moment(date)
 
 
-def test_identify_keys_of_spellings() -> None:
+def test_identify_equal_for_equivalent_urls() -> None:
     page, exact, address = identify("https://Example.org/a/../b#c")
     assert address == "https://example.org/b"
     assert identify("http://example.org/b")[0] == page

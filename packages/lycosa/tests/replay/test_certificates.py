@@ -71,7 +71,7 @@ def test_authority_replaces_damaged_key(tmp_path: Path, content: bytes) -> None:
 def test_authority_replaces_expiring_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(module, "YEARS", 0)
-        with pytest.raises(AssertionError):  # made, and found to be too old at once
+        with pytest.raises(AssertionError):  # a new certificate that is already too old
             Authority(tmp_path)
     assert handshake(Authority(tmp_path), "a.example")
 

@@ -36,7 +36,7 @@ def pages(visits: Iterable[Visit]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], set[str]]:
-    """Directory, seeds and pages of a finished crawl."""
+    """Return directory, seeds and pages of a finished crawl."""
     web = Web(pages=120, hosts=5, traps=())
     out = tmp_path_factory.mktemp("crawled") / "crawl"
     with serve(web):
@@ -111,7 +111,7 @@ def test_crawl_stops_if_proxy_dies(crawled: tuple[Path, list[str], set[str]], tm
     assert 0 < len(failed) <= 16
     assert all(visit.retry_at for visit in failed)
     now = wall_clock()
-    with serving(tmp_path / "home", directory) as proxy:  # an hour later, past all retry delays
+    with serving(tmp_path / "home", directory) as proxy:  # an hour later, after all retry delays
         visits += lycosa.resume(tmp_path / "crawl", proxy=proxy.address, clock=lambda: now() + 3600)
     assert expected == pages(visits)
 
@@ -142,7 +142,7 @@ def test_replay_command_serves_until_sigterm(tmp_path: Path) -> None:
     ("text", "expected"),
     [("1970-01-01", 86_399_999_999), ("1970-01-01T00:00:01", 1_000_000), ("1970-01-01T01:00+01:00", 0)],
 )
-def test_parse_end_time_dates_and_times(text: str, expected: int) -> None:
+def test_parse_end_time_of_dates_and_times(text: str, expected: int) -> None:
     assert expected == round(parse_end_time(text, 0.0, "--at") * 1e6)
 
 
@@ -151,7 +151,7 @@ def test_parse_end_time_raises_for_invalid_date() -> None:
         parse_end_time("last spring", 0.0, "--at")
 
 
-def test_replay_command_quiet_prints_address_only(tmp_path: Path) -> None:
+def test_replay_command_quiet_prints_url_only(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
     with replaying(tmp_path, path, "--quiet") as (process, address):
         assert address.startswith("http://127.0.0.1:")
@@ -178,7 +178,7 @@ def fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return run
 
 
-def test_replay_command_port_in_use(tmp_path: Path, fails: Fails) -> None:
+def test_replay_command_port_in_use_fails(tmp_path: Path, fails: Fails) -> None:
     path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
     with serving(tmp_path / "home", path) as proxy:
         message = fails("replay", path, "--port", proxy.port, "--quiet")
@@ -187,7 +187,7 @@ def test_replay_command_port_in_use(tmp_path: Path, fails: Fails) -> None:
     assert "cannot serve on port 99999" in fails("replay", path, "--port", "99999", "--quiet")
 
 
-def test_replay_command_missing_or_invalid_file(tmp_path: Path, fails: Fails) -> None:
+def test_replay_command_missing_or_invalid_file_fails(tmp_path: Path, fails: Fails) -> None:
     (tmp_path / "x.warc").write_text("hello")
     assert "does not exist" in fails("replay", tmp_path / "none.warc")
     assert "contains no WARC records" in fails("replay", tmp_path / "x.warc")

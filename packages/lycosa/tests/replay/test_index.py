@@ -21,7 +21,7 @@ URLS = [f"http://a.example/{number}" for number in range(6)]
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache directory for each test."""
+    """Use a cache directory for each test."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "lycosa"
 
@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 
 class Scans:
-    """Counts how often a file was read."""
+    """Counter of how often a file was read."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
@@ -55,7 +55,7 @@ def opened(path: Path) -> Index:
 
 
 def known(index: Index) -> list[str]:
-    """Return those of URLS that an index contains."""
+    """Return the members of `URLS` that an index contains."""
     return [url for url in URLS if index.rows(identify(url)[0])]
 
 
@@ -111,7 +111,7 @@ def test_open_index_failed_write_keeps_old_index(path: Path, cache: Path, monkey
     assert before == kept(cache).read_bytes()
 
 
-def test_open_index_without_writable_cache(path: Path, cache: Path) -> None:
+def test_open_index_works_without_writable_cache(path: Path, cache: Path) -> None:
     cache.parent.write_text("a file where a directory should be")
     assert URLS[:4] == known(opened(path))
 
@@ -133,7 +133,7 @@ def test_open_index_raises_for_files_without_records(tmp_path: Path) -> None:
         opened(tmp_path / "none.warc")
 
 
-def test_open_index_of_archive_without_pages(tmp_path: Path) -> None:
+def test_open_index_of_archive_without_pages_is_empty(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record("x", b"software: x", kind="warcinfo"))
     assert 0 == len(opened(path))
     assert 0 == len(opened(path))

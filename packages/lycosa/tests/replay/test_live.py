@@ -1,4 +1,4 @@
-"""Proxy that records browsing: forwarding, records and labels."""
+"""Recording proxy: forwarding, records and labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAGE = {"Accept": "text/html,*/*", "Sec-Fetch-Dest": "document"}
 
 
 class Site(BaseHTTPRequestHandler):
-    """Site with an index, a department, a page on reefs, a picture, a form and a page without length."""
+    """Site with an index, a department, a page on reefs, an image, a form and a page without content length."""
 
     protocol_version = "HTTP/1.1"
 
@@ -78,7 +78,7 @@ class Site(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def site() -> Iterator[int]:
-    """Port of the site."""
+    """Serve the site and return its port."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -89,7 +89,7 @@ def site() -> Iterator[int]:
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
-    """Read the record."""
+    """Return the lines of the record."""
     return [json.loads(line) for line in (folder / "record.jsonl").read_text("utf-8").splitlines()]
 
 
@@ -129,7 +129,7 @@ def test_live_proxy_refuses_local_addresses(site: int, tmp_path: Path) -> None:
     assert [] == lines(tmp_path)
 
 
-def test_live_proxy_labels_need_token(site: int, tmp_path: Path) -> None:
+def test_live_proxy_labels_require_token(site: int, tmp_path: Path) -> None:
     with recording(tmp_path) as proxy:
         ask(proxy, f"http://a.localhost:{site}/", headers=PAGE)
         own = ask(proxy, "/")

@@ -1,4 +1,4 @@
-"""Access to proxies: own and other users, and passwords."""
+"""Access to proxies by the same user, by other users, and with passwords."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as a
 
 
 def answer_to(port: int, address: str, user: int, target: str = A, *, own_port: int = 0) -> bytes:
-    """Return the response to a client with this address and user id; 0 is the user of the tests."""
+    """Return the response to a client with this address and user id; 0 is the user that runs the tests."""
     sent = f"GET {target} HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n"
     command = [sys.executable, "-c", CLIENT, address, str(port), str(own_port), str(user), sent]
     return subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
@@ -57,7 +57,7 @@ def proxy(tmp_path: Path) -> Iterator[ReplayProxy]:
 
 @pytest.fixture
 def unknown_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """System that does not list owners of connections, such as macOS."""
+    """Simulate a system that does not list owners of connections, such as macOS."""
     monkeypatch.setattr(peers, "TABLES", tmp_path / "nowhere")
 
 
@@ -85,7 +85,7 @@ def test_replay_refuses_other_user_on_own_port(proxy: ReplayProxy, address: str)
     with socket.create_connection(("127.0.0.1", proxy.port)) as ours:
         port = ours.getsockname()[1]
         if address == "127.0.0.1":
-            ours.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # the end is a reset
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # closes with a reset
             ours.close()
         assert answer_to(proxy.port, address, NOBODY, own_port=port).startswith(b"HTTP/1.1 403 ")
 
@@ -119,7 +119,7 @@ def test_live_proxy_refuses_other_user(tmp_path: Path, address: str) -> None:
 
 
 class Accepted(asyncio.BaseTransport):
-    """An accepted connection, as asyncio describes it."""
+    """Accepted connection, as described by asyncio."""
 
     def __init__(self, accepted: socket.socket) -> None:
         self.ends = {"peername": accepted.getpeername(), "sockname": accepted.getsockname()}
@@ -130,7 +130,7 @@ class Accepted(asyncio.BaseTransport):
 
 @pytest.fixture
 def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
-    """Client and server ends of a connection."""
+    """Return the client and server ends of a connection."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         client = socket.create_connection(server.getsockname())
         accepted, _ = server.accept()
@@ -139,7 +139,7 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 @needs_linux
-def test_is_own_user_closed_socket(pair: tuple[socket.socket, socket.socket]) -> None:
+def test_is_own_user_of_closed_socket(pair: tuple[socket.socket, socket.socket]) -> None:
     client, accepted = pair
     assert peers.is_own_user(Accepted(accepted))
     client.shutdown(socket.SHUT_WR)
@@ -149,12 +149,12 @@ def test_is_own_user_closed_socket(pair: tuple[socket.socket, socket.socket]) ->
 
 
 @needs_linux
-def test_is_own_user_root(pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_is_own_user_of_root(pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 4_000_000_000)
     assert peers.is_own_user(Accepted(pair[1])) == (os.getuid() == 0)
 
 
-def test_is_own_user_no_row(
+def test_is_own_user_without_row(
     pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     ends = [peers._listed(socket.inet_aton(host), port) for host, port in Accepted(pair[1]).ends.values()]
@@ -192,7 +192,7 @@ def test_replay_requires_password_if_users_unknown(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl here")
 @pytest.mark.usefixtures("unknown_users")
-def test_how_to_command_with_password(tmp_path: Path) -> None:
+def test_how_to_command_includes_password(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record(A, http_answer(b"<p>front")))
     with serving(tmp_path / "home", path) as proxy:
         command = how_to(proxy, A)["curl"]

@@ -21,7 +21,7 @@ LARGE = random.Random(1).randbytes(3 * AT_ONCE)
 
 @pytest.fixture(scope="module")
 def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplayProxy]:
-    """Proxy of a few recorded pages."""
+    """Return a proxy of a few recorded pages."""
     home = tmp_path_factory.mktemp("proxy")
     page = http_answer(b"<p>front", more='ETag: "v1"\r\nLast-Modified: Sun, 01 Mar 2026 00:00:00 GMT\r\nX-A: 1\r\n')
     path = write(
@@ -66,7 +66,7 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplayProxy]:
         ("http://localhost:1/", "localhost:1", b"a recorded localhost"),
     ],
 )
-def test_proxy_accepts_request_forms(proxy: ReplayProxy, target: str, host: str, expected: bytes) -> None:
+def test_proxy_accepts_every_form_of_request(proxy: ReplayProxy, target: str, host: str, expected: bytes) -> None:
     received = raw(proxy, f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
     assert received.startswith(b"HTTP/1.1 200 ")
     assert expected == received.partition(b"\r\n\r\n")[2]
@@ -80,14 +80,14 @@ def read_all(client: socket.socket) -> bytes:
     return received
 
 
-def test_proxy_https_tunnel(proxy: ReplayProxy) -> None:
+def test_proxy_serves_https_tunnel(proxy: ReplayProxy) -> None:
     assert b"secure" == ask_secure(proxy, "s.example", "/").body
     assert b"secure, other port" == ask_secure(proxy, "s.example", "/", 8443).body
     assert b"<p>front" == ask_secure(proxy, "a.example", "/").body
     assert (404, "not-recorded") == ((reply := ask_secure(proxy, "t.example", "/")).status, reply.mark)
 
 
-def test_proxy_several_requests_in_one_tunnel(proxy: ReplayProxy) -> None:
+def test_proxy_serves_several_requests_in_one_tunnel(proxy: ReplayProxy) -> None:
     context = ssl.create_default_context(cafile=str(proxy.authority.path))
     client = http.client.HTTPSConnection("127.0.0.1", proxy.port, timeout=60, context=context)
     client.set_tunnel("a.example", 443)
@@ -99,7 +99,7 @@ def test_proxy_several_requests_in_one_tunnel(proxy: ReplayProxy) -> None:
         client.close()
 
 
-def test_proxy_counts_distrusting_clients(proxy: ReplayProxy, tmp_path: Path) -> None:
+def test_proxy_counts_clients_that_reject_certificate(proxy: ReplayProxy, tmp_path: Path) -> None:
     before = proxy.tally["distrusted"]
     with pytest.raises(ssl.SSLCertVerificationError):
         ask_secure(proxy, "s.example", "/", authority=Authority(tmp_path).path)
@@ -107,7 +107,7 @@ def test_proxy_counts_distrusting_clients(proxy: ReplayProxy, tmp_path: Path) ->
     assert before + 1 == proxy.tally["distrusted"]
 
 
-def test_proxy_plain_tunnel(proxy: ReplayProxy) -> None:
+def test_proxy_serves_plain_tunnel(proxy: ReplayProxy) -> None:
     client = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=60)
     client.set_tunnel("a.example", 80)
     try:
@@ -131,7 +131,7 @@ def raw(proxy: ReplayProxy, *pieces: bytes) -> bytes:
         return read_all(client)
 
 
-def test_proxy_response_as_recorded(proxy: ReplayProxy) -> None:
+def test_proxy_response_equals_record(proxy: ReplayProxy) -> None:
     reply = ask(proxy, f"{A}/")
     assert {
         "content-type": "text/html",
@@ -144,7 +144,7 @@ def test_proxy_response_as_recorded(proxy: ReplayProxy) -> None:
     assert b"<p>front" == reply.body
 
 
-def test_proxy_recorded_statuses(proxy: ReplayProxy) -> None:
+def test_proxy_keeps_recorded_statuses(proxy: ReplayProxy) -> None:
     replies = ask_all(proxy, [("GET", f"{A}/{name}", {}, None) for name in ("old", "gone", "empty", "odd")])
     assert [301, 410, 204, 999] == [reply.status for reply in replies]
     assert "/new" == replies[0].headers["location"]
@@ -158,7 +158,7 @@ def test_proxy_keeps_compressed_body(proxy: ReplayProxy) -> None:
     assert ("gzip", b"hello") == (reply.headers["content-encoding"], gzip.decompress(reply.body))
 
 
-def test_proxy_large_response(proxy: ReplayProxy) -> None:
+def test_proxy_serves_large_response(proxy: ReplayProxy) -> None:
     assert LARGE == ask(proxy, f"{A}/large").body
 
 
@@ -175,7 +175,7 @@ def test_proxy_refuses_other_methods(proxy: ReplayProxy, method: str) -> None:
     assert 200 == fine.status
 
 
-def test_proxy_unrecorded_page(proxy: ReplayProxy) -> None:
+def test_proxy_unrecorded_page_is_404(proxy: ReplayProxy) -> None:
     reply = ask(proxy, f"{A}/nothing")
     assert (404, "not-recorded", "text/html; charset=utf-8") == (
         reply.status,
@@ -185,14 +185,14 @@ def test_proxy_unrecorded_page(proxy: ReplayProxy) -> None:
     assert b"http://a.example/nothing" in reply.body
 
 
-def test_proxy_robots_txt(proxy: ReplayProxy) -> None:
+def test_proxy_serves_robots_txt(proxy: ReplayProxy) -> None:
     assert b"Disallow" in ask(proxy, "http://b.example/robots.txt").body
     reply = ask(proxy, f"{A}/robots.txt")
     assert (404, "text/plain") == (reply.status, reply.headers["content-type"])
     assert b"<" not in reply.body
 
 
-def test_proxy_damaged_record(proxy: ReplayProxy) -> None:
+def test_proxy_damaged_record_is_502(proxy: ReplayProxy) -> None:
     broken, fine = ask_all(proxy, [("GET", f"{A}/damaged", {}, None), ("GET", f"{A}/", {}, None)])
     assert (502, "damaged", 200) == (broken.status, broken.mark, fine.status)
     assert b"a.warc.gz" in broken.body
@@ -201,7 +201,7 @@ def test_proxy_damaged_record(proxy: ReplayProxy) -> None:
 @pytest.mark.parametrize(
     ("asked", "expected"), [("Mon, 05 Jan 2026 00:00:00 GMT", b"january"), ("nonsense", b"june"), ("", b"june")]
 )
-def test_proxy_accept_datetime(proxy: ReplayProxy, asked: str, expected: bytes) -> None:
+def test_proxy_honours_accept_datetime(proxy: ReplayProxy, asked: str, expected: bytes) -> None:
     reply = ask(proxy, f"{A}/twice", headers={"Accept-Datetime": asked})
     assert expected == reply.body
     assert {b"january": "Thu, 01 Jan 2026", b"june": "Mon, 01 Jun 2026"}[expected] in reply.headers["memento-datetime"]
@@ -221,14 +221,14 @@ def test_proxy_accept_datetime(proxy: ReplayProxy, asked: str, expected: bytes) 
         ({"Range": "bytes=0-1"}, 200),
     ],
 )
-def test_proxy_conditional_requests(proxy: ReplayProxy, headers: dict[str, str], status: int) -> None:
+def test_proxy_answers_conditional_requests(proxy: ReplayProxy, headers: dict[str, str], status: int) -> None:
     reply = ask(proxy, f"{A}/", headers=headers)
     assert (status, b"" if status == 304 else b"<p>front") == (reply.status, reply.body)
     assert '"v1"' == reply.headers["etag"]
 
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
-def test_proxy_start_page(proxy: ReplayProxy, name: str) -> None:
+def test_proxy_serves_start_page(proxy: ReplayProxy, name: str) -> None:
     own = f"http://{name}:{proxy.port}/"
     for target in ("/", own):
         reply = ask(proxy, target, headers={"Host": f"{name}:{proxy.port}"})
@@ -271,7 +271,7 @@ def test_proxy_uses_no_network(proxy: ReplayProxy, monkeypatch: pytest.MonkeyPat
     assert [("127.0.0.1", proxy.port)] * 3 == dialled
 
 
-def test_proxy_split_and_pipelined_requests(proxy: ReplayProxy) -> None:
+def test_proxy_accepts_split_and_pipelined_requests(proxy: ReplayProxy) -> None:
     first = f"GET {A}/gone HTTP/1.1\r\nHost: a.example\r\n\r\n".encode()
     rest = f"GET {A}/large HTTP/1.1\r\n\r\n\r\nGET {A}/odd HTTP/1.1\r\nConnection: close\r\n\r\n".encode()
     received = raw(proxy, *(first[i : i + 1] for i in range(len(first))), rest)
@@ -291,7 +291,7 @@ def test_proxy_split_and_pipelined_requests(proxy: ReplayProxy) -> None:
         ("HTTP/1.0", "Connection: keep-alive\r\n", True),
     ],
 )
-def test_proxy_keep_alive(proxy: ReplayProxy, request_line: str, headers: str, kept: bool) -> None:
+def test_proxy_keeps_connections_alive(proxy: ReplayProxy, request_line: str, headers: str, kept: bool) -> None:
     request = f"GET {A}/gone {request_line}\r\n{headers}\r\n".encode()
     last = f"GET {A}/odd HTTP/1.1\r\nConnection: close\r\n\r\n".encode()
     received = raw(proxy, request + last)
@@ -313,7 +313,7 @@ def test_proxy_refuses_invalid_requests(proxy: ReplayProxy, sent: bytes, status:
     assert raw(proxy, sent).startswith(b"HTTP/1.1 " + status)
 
 
-def test_proxy_hundred_connections(proxy: ReplayProxy) -> None:
+def test_proxy_serves_hundred_connections(proxy: ReplayProxy) -> None:
     replies: list[bytes] = []
     with socket.create_connection(("127.0.0.1", proxy.port), 10):
         threads = [

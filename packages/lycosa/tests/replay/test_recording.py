@@ -1,4 +1,4 @@
-"""Choice of the capture of a URL."""
+"""Selection of the capture for a URL."""
 
 import random
 import zipfile
@@ -54,7 +54,7 @@ def recorded(tmp_path: Path, *records: bytes) -> Recording:
         ("http://a.example/" + "y" * 9000, "long"),
     ],
 )
-def test_find_canonical_url(tmp_path: Path, asked: str, expected: str | None) -> None:
+def test_find_uses_canonical_urls(tmp_path: Path, asked: str, expected: str | None) -> None:
     with recorded(
         tmp_path,
         record("http://a.example/x", page("x")),
@@ -65,7 +65,7 @@ def test_find_canonical_url(tmp_path: Path, asked: str, expected: str | None) ->
         assert expected == body(recording, asked)
 
 
-def test_find_prefers_exact_spelling(tmp_path: Path) -> None:
+def test_find_prefers_exact_url(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
         record(A + "?utm_source=a", page("a"), date=JANUARY),
@@ -95,7 +95,7 @@ def test_find_skips_redirect_to_itself(tmp_path: Path) -> None:
         assert 301 == found.status
 
 
-def test_find_with_hash_collision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_after_hash_collision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "hash64", lambda data: 7)
     urls = [f"http://a.example/{number}" for number in range(5)]
     with recorded(tmp_path, *(record(url, page(url)) for url in urls)) as recording:
@@ -113,7 +113,7 @@ def test_find_with_hash_collision(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ("2030-01-01", "june"),
     ],
 )
-def test_find_last_capture_by_date(tmp_path: Path, at: str, expected: str) -> None:
+def test_find_last_capture_before_date(tmp_path: Path, at: str, expected: str) -> None:
     with recorded(
         tmp_path,
         record(A, page("march"), date=MARCH),
@@ -123,7 +123,7 @@ def test_find_last_capture_by_date(tmp_path: Path, at: str, expected: str) -> No
         assert expected == body(recording, A, at)
 
 
-def test_recording_until_date(tmp_path: Path) -> None:
+def test_recording_ends_at_date(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record(A, page("old"), date=JANUARY), record(A, page("new"), date=JUNE))
     with Recording([path], at=moment(JANUARY)) as recording:
         assert ("old", "new") == (body(recording, A), body(recording, A, JUNE))
@@ -183,7 +183,7 @@ def test_find_not_modified_revisit(tmp_path: Path) -> None:
         assert (200, b"the body") == (found.status, found.body)
 
 
-def test_find_revisit_without_original(tmp_path: Path) -> None:
+def test_find_revisit_without_original_raises(tmp_path: Path) -> None:
     moved = http_answer(b"", status="302 Found", more="Location: /y\r\n")
     with recorded(
         tmp_path,
@@ -220,12 +220,16 @@ def test_find_revisits_of_own_archive(tmp_path: Path) -> None:
 def test_recording_raises_for_unusable_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     path = write(tmp_path / "a.warc", record("x", b"software: x", kind="warcinfo"))
-    for named, why in ((tmp_path / "none", "does not exist"), (tmp_path / "empty", "no WARC files in"), (path, "no page")):
+    for named, why in (
+        (tmp_path / "none", "does not exist"),
+        (tmp_path / "empty", "no WARC files in"),
+        (path, "no page"),
+    ):
         with pytest.raises(InputError, match=why):
             Recording([named])
 
 
-def test_recording_of_wacz(tmp_path: Path) -> None:
+def test_recording_of_wacz_file(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
     with zipfile.ZipFile(path, "w") as bundle:
         for number in range(2):
@@ -236,7 +240,7 @@ def test_recording_of_wacz(tmp_path: Path) -> None:
         assert ["0 7", "1 99"] == [body(recording, A + "0/7"), body(recording, A + "1/99")]
 
 
-def test_find_damaged_record_names_place(tmp_path: Path) -> None:
+def test_find_damaged_record_names_position(tmp_path: Path) -> None:
     noise = random.Random(1).randbytes(5_000)
     path = write(tmp_path / "a.warc.gz", record(A, http_answer(noise)), record(A + "x", page("fine")))
     with Recording([path]) as recording:
@@ -289,7 +293,7 @@ def test_recording_skips_empty_file_in_directory(tmp_path: Path) -> None:
         Recording([torn])
 
 
-def test_find_with_corrupt_index(tmp_path: Path) -> None:
+def test_find_with_corrupt_index_raises(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record("http://a.example/"))
     with Recording([path]) as recording:
         held = recording.archives[0]

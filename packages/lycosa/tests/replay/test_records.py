@@ -17,7 +17,7 @@ def answer(head: bytes, body: bytes = b"") -> tuple[int, list[tuple[bytes, bytes
     return found.status, found.headers, found.body
 
 
-def test_read_response_as_recorded() -> None:
+def test_read_response_equals_record() -> None:
     head = b"HTTP/1.1 203 Fine by me\r\nX-B: 1\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Length: 5\r\n\r\n"
     found = read(gzip.compress(record("http://a.example/x", head + b"hello")))
     assert (203, b"Fine by me", b"hello") == (found.status, found.reason, found.body)
@@ -51,9 +51,9 @@ def test_read_drops_headers_named_by_connection() -> None:
     ("body", "expected"),
     [
         (CHUNKS, b"abcdefg"),
-        (b"<html>never chunked", b"<html>never chunked"),  # by a writer that dechunks and keeps the header
-        (b"5\r\nab", b"ab"),  # broken off
-        (b"3\r\nabcdef", b"3\r\nabcdef"),  # begins like a chunk, but is none
+        (b"<html>never chunked", b"<html>never chunked"),  # by a writer that removes the chunks but keeps the header
+        (b"5\r\nab", b"ab"),  # cut off
+        (b"3\r\nabcdef", b"3\r\nabcdef"),  # begins like a chunk, but is not one
         (b"", b""),
     ],
 )

@@ -39,7 +39,7 @@ def found(path: Path, captures: Captures, before: bytes = b"") -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])
-def test_scan_offsets_and_lengths(tmp_path: Path, name: str) -> None:
+def test_scan_returns_offsets_and_lengths(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / name, *map(record, URLS))
     assert URLS == found(path, walk(path))
 
@@ -84,7 +84,7 @@ def test_scan_files_of_warcio(tmp_path: Path) -> None:
     assert URLS == found(path, walk(path))
 
 
-def test_scan_urls_in_angle_brackets(tmp_path: Path) -> None:
+def test_scan_accepts_urls_in_angle_brackets(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", record("<http://a.example/>"))
     assert ["http://a.example/"] == found(path, walk(path))
 
@@ -169,7 +169,7 @@ def test_scan_drops_truncated_end(tmp_path: Path, name: str) -> None:
         assert URLS[:-1] == found(path, walk(path)), cut
 
 
-def test_scan_truncated_record_like_two(tmp_path: Path) -> None:
+def test_scan_drops_truncated_record_with_gzip_header(tmp_path: Path) -> None:
     noise = random.Random(1).randbytes(200_000)
     path = write(tmp_path / "a.warc.gz", record(URLS[0]), record(URLS[1], http_answer(noise + b"\x1f\x8b\x08" + noise)))
     data = path.read_bytes()
@@ -207,7 +207,7 @@ def test_scan_continues_after_damaged_large_record(tmp_path: Path) -> None:
     [b"", b"hello", b"\x1f\x8b", b"\xff\xd8\xff\xe0" * 100, gzip.compress(b"hello" * 99, mtime=0)],
     ids=["empty", "text", "magic only", "picture", "other gzip"],
 )
-def test_scan_other_files_without_records(tmp_path: Path, junk: bytes) -> None:
+def test_scan_skips_other_files_without_records(tmp_path: Path, junk: bytes) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(junk)
     assert 0 == walk(path).records

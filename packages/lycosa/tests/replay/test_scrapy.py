@@ -1,4 +1,4 @@
-"""Scrapy on a recorded site."""
+"""A Scrapy crawl of a recorded site."""
 
 import json
 import os

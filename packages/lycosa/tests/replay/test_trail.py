@@ -24,7 +24,7 @@ def test_step_within_site_keeps_front_page() -> None:
     assert trail.step(f"{A}/two", f"{A}/") == f"{A}/"
 
 
-def test_step_unknown_origin_stays() -> None:
+def test_step_keeps_unknown_origin() -> None:
     assert VisitorTrail().step(f"{B}/", f"{A}/") == f"{A}/"
 
 

@@ -17,7 +17,7 @@ def test_find_inverts_url(book: AddressBook) -> None:
     assert [book.find(*book.split(url)) for url in urls] == list(range(len(urls)))
 
 
-def test_find_rejects_other_spellings(book: AddressBook) -> None:
+def test_find_rejects_other_notations(book: AddressBook) -> None:
     page = next(page for page in range(book.graph.pages) if "-" in book.path(page))
     name, path = book.split(book.url(page))
     assert book.find(name, path) == page
@@ -39,7 +39,7 @@ def test_base_omits_default_port(book: AddressBook) -> None:
     assert AddressBook(book.graph, 80).base("a.localhost") == "http://a.localhost"
 
 
-def test_is_document_about_one_in_eight(book: AddressBook) -> None:
+def test_is_document_for_about_one_in_eight(book: AddressBook) -> None:
     documents = [page for page in range(book.graph.pages) if book.is_document(page)]
     assert 30 < len(documents) < 120
     assert not any(page in book.graph.bridges or book.graph.topic(page) < 0 for page in documents)

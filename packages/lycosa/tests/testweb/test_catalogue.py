@@ -1,4 +1,4 @@
-"""Library of the embedded web: hidden records and their search form."""
+"""Library of the embedded web: hidden records that only a search form finds."""
 
 import re
 from hashlib import sha256
@@ -16,11 +16,11 @@ def body(web: Web, path: str) -> str:
 
 
 def listed(html: str) -> list[str]:
-    """Return the records listed on a page of results."""
+    """Return the records listed on a results page."""
     return re.findall(r'<li><a href="(/record/[^"]+)"', html)
 
 
-def test_records_answer_but_are_not_linked(clean: Web) -> None:
+def test_records_are_served_but_not_linked(clean: Web) -> None:
     records = clean.records()
     assert 2000 == len(records) == len(set(records))
     assert all(200 == clean.response(url).status for url in records[::100])
@@ -57,7 +57,7 @@ def test_search_pages_list_all_records_once(clean: Web) -> None:
     assert [True] * (len(pages) - 1) + [False] == ['rel="next"' in page for page in pages]
 
 
-def test_search_without_results(clean: Web) -> None:
+def test_search_without_results_is_empty(clean: Web) -> None:
     assert "Nothing found for <b>zzyzx</b>" in body(clean, "/search?q=zzyzx")
     for path in ("/search?q=zzyzx", "/search?q=water&page=99", "/search?q=water&page=0", "/search"):
         assert [] == listed(body(clean, path))

@@ -61,7 +61,7 @@ def test_edits_daily_skip_weekends() -> None:
     assert set(days) == {0, 1, 2, 3, 4}
 
 
-def test_edits_bursty_come_within_hours() -> None:
+def test_edits_in_bursts_come_within_hours() -> None:
     bursty = Process("bursty", 10 / 32, real_edits=((1.0, "replace"),))
     times = [edit.at for edit in edits(bursty, (1,), 0)]
     assert 4 <= len(times) <= 16
@@ -99,14 +99,14 @@ def test_apply_never_repeats_a_state() -> None:
     assert all(sum(after.table) >= sum(before.table) for before, after in pairwise(states))
 
 
-def test_apply_topic_turns_and_returns() -> None:
+def test_apply_topic_edit_changes_topic_and_back() -> None:
     turned = changed(STATE, "topic")
     assert turned.topic != PAGE.topic
     assert {block.topic for block in turned.blocks} == {turned.topic}
     assert changed(turned, "topic").topic == PAGE.topic
 
 
-def test_life_absent_until_return() -> None:
+def test_life_is_absent_until_return() -> None:
     life = Life("returns", 3.0, 5.0)
     assert [life.absent(at) for at in (2.9, 3.0, 4.9, 5.0)] == [False, True, True, False]
     assert not Life("moved", 3.0).absent(4.0)

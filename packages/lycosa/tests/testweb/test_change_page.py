@@ -64,7 +64,7 @@ def test_print_cosmetics_stay_outside_main(press: Press) -> None:
     assert "views" not in main
 
 
-def test_newborn_links_back_to_parent(press: Press) -> None:
+def test_new_page_links_back_to_parent(press: Press) -> None:
     born = ChangingPage(PAGE.page, 4, PAGE.topic)
     parts = press.newborn(born, press.take_apart(PAGE.page, []), 3)
     assert len(parts.body) == 3

@@ -31,12 +31,12 @@ def web() -> ChangingWeb:
 
 @pytest.fixture(scope="module")
 def steady() -> ChangingWeb:
-    """Web without moved or removed pages."""
+    """Return a changing web without moved or removed pages."""
     return grow(fates=0.0)
 
 
 def text(reply: ServedResponse) -> str:
-    """Decode a page by its declared charset."""
+    """Decode a page with its declared charset."""
     found = re.search(rb'<meta charset="([^"]+)"', reply.body)
     assert found is not None
     charset = found[1].decode()
@@ -163,8 +163,8 @@ def test_rates_match_counts(steady: ChangingWeb) -> None:
         changes = steady.changes(url, START, START + days * DAY)
         real = sum(change.real for change in changes)
         for which, number, rate in (("real", real, process.real), ("cosmetic", len(changes) - real, process.cosmetic)):
-            # A burst has 4 to 16 changes: mean 10, variance (13 * 13 - 1) / 12 = 14, which is 1.4 times as much; what
-            # is real of them adds at most the mean itself. The others spread as Poisson's counts do, or less.
+            # A burst has 4 to 16 changes: variance / mean = 14 / 10. Drawing the real ones adds at most 1, hence 2.4.
+            # Cosmetic changes and other processes have at most the variance of a Poisson process.
             spread = 2.4 if process.name == "bursty" else 1.0
             assert abs(number - rate * days) <= 5 * (spread * rate * days) ** 0.5 + 5, url
             promised[f"{process.name} {which}"] += rate * days
@@ -175,7 +175,7 @@ def test_rates_match_counts(steady: ChangingWeb) -> None:
     assert len(promised) == 7
 
 
-def test_process_distributions(steady: ChangingWeb) -> None:
+def test_process_intervals_have_their_distributions(steady: ChangingWeb) -> None:
     shape = defaultdict(list)
     for url in steady.urls():
         process = steady.process(url)

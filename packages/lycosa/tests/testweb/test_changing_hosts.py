@@ -1,4 +1,4 @@
-"""Validators, fates, sitemaps and feeds of the changing web, and its server."""
+"""Validators, moved and vanished pages, sitemaps and feeds of the changing web, and its server."""
 
 import asyncio
 import http.client
@@ -23,7 +23,7 @@ END = START + 40 * DAY
 
 @pytest.fixture(scope="module")
 def web() -> ChangingWeb:
-    """Web in which 30 % of the pages move or vanish."""
+    """Return a web in which 30 % of the pages move or vanish."""
     return ChangingWeb(Web(pages=900, hosts=33, traps=()), lambda: END, fates=0.3)
 
 
@@ -32,7 +32,7 @@ def host_of(url: str) -> str:
 
 
 def restful(web: ChangingWeb, name: str, gap: float = DAY / 12) -> tuple[str, float]:
-    """Return a page of a host with these validators, and the time of an isolated real change."""
+    """Return a page on a host with these validators, and the time of a real change with no other changes nearby."""
     for url in web.urls():
         if web.validators(host_of(url)) == name and not web.process(url).moving and web.fate(url).what == "stays":
             for change in web.changes(url, START + DAY, START + 30 * DAY):
@@ -74,7 +74,7 @@ def test_validators_of_conditional_requests(web: ChangingWeb, name: str, quiet: 
     assert web.response_at(url, t).body != first.body == web.response_at(url, t - 10).body
 
 
-def test_validators_headers(web: ChangingWeb) -> None:
+def test_validators_appear_in_headers(web: ChangingWeb) -> None:
     assert set(VALIDATORS) == {web.validators(host) for host in web.hosts}
     for name in set(VALIDATORS):
         url, t = restful(web, name)
@@ -101,7 +101,7 @@ def test_weak_tag_ignores_cosmetic_changes(web: ChangingWeb) -> None:
         assert again(web, url, first, change.time).status == status
 
 
-def test_restless_and_hourly_tags(web: ChangingWeb) -> None:
+def test_entity_tags_of_each_response_or_hour(web: ChangingWeb) -> None:
     url, t = restful(web, "restless")
     one, two = (web.response_at(url, t, version=n) for n in (0, 1))
     assert web.counts(url)
@@ -113,7 +113,7 @@ def test_restless_and_hourly_tags(web: ChangingWeb) -> None:
     assert tags[0] == tags[1] != tags[2]
 
 
-def test_fates_set_status(web: ChangingWeb) -> None:
+def test_moved_and_vanished_pages_have_status(web: ChangingWeb) -> None:
     seen: Counter[str] = Counter()
     urls = list(web.urls())[::2]
     for url in urls:
@@ -168,7 +168,7 @@ def test_moved_pages_are_served_at_new_url(web: ChangingWeb) -> None:
     assert any(host_of(url) != host_of(target) for url in web.urls() for _, target in web.moves(url))
 
 
-def test_newcomers_appear_with_first_link(web: ChangingWeb) -> None:
+def test_new_pages_appear_with_first_link(web: ChangingWeb) -> None:
     born = web.newcomers(START, START + 10 * DAY)
     assert 50 < len(born) < len(web)
     assert born == sorted(born)
@@ -191,7 +191,7 @@ def entries(web: ChangingWeb, host: str, t: float) -> dict[str, str]:
     return dict(re.findall("<loc>(.*?)</loc><lastmod>(.*?)</lastmod>", body))
 
 
-def test_sitemaps_true_and_lying(web: ChangingWeb) -> None:
+def test_sitemaps_have_true_or_false_dates(web: ChangingWeb) -> None:
     t, kinds = START + 25 * DAY, set()
     for host in web.hosts:
         sources = web.sources(host)
@@ -247,7 +247,7 @@ def test_crawler_parses_sitemaps_and_feeds(web: ChangingWeb) -> None:
             assert all(source.modified) or path == "feed.xml"
 
 
-def test_changing_web_in_simulation() -> None:
+def test_changing_web_over_simulated_transport() -> None:
     web = ChangingWeb(Web(pages=300, hosts=12, traps=()), clock, fates=0.0)
     url, change = restful(web, "honest", 60.0)
 
@@ -274,7 +274,7 @@ def fetch(port: int, url: str, **headers: str) -> tuple[int, bytes, http.client.
         connection.close()
 
 
-def test_changing_web_served_with_short_days() -> None:
+def test_changing_web_over_http_with_short_days() -> None:
     now = [5_000.0]
     web = ChangingWeb(Web(pages=300, hosts=12, traps=()), lambda: now[0], start=5_000.0, day=60.0)
     with serve(web) as server:

@@ -46,7 +46,7 @@ def test_urls_are_distinct_and_canonical(clean: Web) -> None:
     assert all(clean.response(url).status == 200 for url in urls[::50])
 
 
-def test_topics_have_two_to_four_per_cent_each(clean: Web) -> None:
+def test_topics_have_2_to_4_percent_of_pages_each(clean: Web) -> None:
     assert len(clean.topics) == 36
     truth = Counter(clean.topic(url) for url in clean.urls())
     for topic in clean.topics:
@@ -55,7 +55,7 @@ def test_topics_have_two_to_four_per_cent_each(clean: Web) -> None:
     assert truth[None] / len(clean) < 0.06
 
 
-def test_topic_none_for_front_pages_and_unknown_urls(clean: Web) -> None:
+def test_topic_is_none_for_front_pages_and_unknown_urls(clean: Web) -> None:
     page = next(clean.relevant(CORAL))
     for url in (
         clean.seeds(CORAL)[0],
@@ -84,7 +84,7 @@ def test_query_raises_for_unknown_topic(clean: Web) -> None:
         clean.query("alchemy/gold")
 
 
-def test_seeds_off_or_on_topic(clean: Web) -> None:
+def test_seeds_can_be_off_or_on_topic(clean: Web) -> None:
     for topic in clean.topics:
         assert topic not in map(clean.topic, clean.seeds(topic, 8))
         assert set(map(clean.topic, clean.seeds(topic, 8, on_topic=True))) == {topic}

@@ -42,7 +42,7 @@ def test_calendar_never_ends(wild: Web, links: Links) -> None:
     assert f"http://{host}/whats-on/coral-reefs/2025/01/" in seen
 
 
-def test_loops_lead_ever_deeper(wild: Web, links: Links) -> None:
+def test_loop_links_get_deeper(wild: Web, links: Links) -> None:
     host = next(wild.urls()).split("/")[2]
     url = f"http://{host}/halls/coral-reefs/more/"
     first = wild.response(url)
@@ -89,7 +89,7 @@ def test_redirect_chains_and_loops(wild: Web) -> None:
         assert follow(wild, f"http://{wild.hosts[3]}/go/{loop}")[1].header("Location")
 
 
-def test_slow_host_delays(wild: Web) -> None:
+def test_slow_host_delays_responses(wild: Web) -> None:
     slow = wild.response(BASE.format("tortoise.localhost", 1)).delay
     assert slow > 0.2
     faster = Web(slowness=0.05)
@@ -97,7 +97,7 @@ def test_slow_host_delays(wild: Web) -> None:
     assert not any(wild.response(url).delay for url in list(wild.urls())[::100])
 
 
-def test_failing_hosts(wild: Web) -> None:
+def test_failing_hosts_have_broken_responses(wild: Web) -> None:
     flaky = BASE.format("flaky.localhost", 1)
     answers = [wild.response(flaky, version=version) for version in range(3)]
     assert [answer.status for answer in answers] == [503, 503, 200]
@@ -126,7 +126,7 @@ def test_robots_rules_by_host(wild: Web, links: Links) -> None:
     assert wild.forbidden(BASE.format("robots-error.localhost", 1))
 
 
-def test_nofollow_in_meta_header_and_link(wild: Web) -> None:
+def test_nofollow_appears_in_meta_header_and_link(wild: Web) -> None:
     meta, header, link = (wild.response(BASE.format("no-follow.localhost", number)) for number in range(3))
     assert b'name="robots" content="nofollow"' in meta.body
     assert header.header("X-Robots-Tag") == "nofollow"
@@ -144,7 +144,7 @@ def test_charsets_match_table(wild: Web) -> None:
         wild.response(BASE.format("babel.localhost", 0)).body.decode("utf-8")
 
 
-def test_encodings_valid_and_mislabelled(wild: Web) -> None:
+def test_encodings_are_valid_or_mislabelled(wild: Web) -> None:
     label, body = {}, {}
     for number in range(12):
         response = wild.response(BASE.format("squeeze.localhost", number))
@@ -180,7 +180,7 @@ def test_changing_pages_depend_on_version(wild: Web) -> None:
     assert not wild.counts(page)
 
 
-def test_media_types(wild: Web) -> None:
+def test_media_types_of_files(wild: Web) -> None:
     kinds = {
         kind: wild.response(f"http://depository.localhost/owls/1.{kind}") for kind in ("txt", "pdf", "png", "html")
     }

@@ -48,7 +48,7 @@ def test_paragraphs_have_requested_length() -> None:
     assert all(paragraph[0].isupper() and paragraph.endswith(".") for paragraph in text)
 
 
-def test_paragraphs_dense_use_more_query_words() -> None:
+def test_dense_paragraphs_have_more_query_words() -> None:
     def share(dense: bool) -> float:
         words = " ".join(paragraphs(dice(1), CORAL, 3000, dense=dense)).lower().split()
         return sum(word.strip(".,;") in query(CORAL).split() for word in words) / len(words)
@@ -56,7 +56,7 @@ def test_paragraphs_dense_use_more_query_words() -> None:
     assert share(True) > 1.3 * share(False) > 0
 
 
-def test_title_repeats_for_key() -> None:
+def test_title_is_equal_for_equal_key() -> None:
     titles = [title(CORAL, "key", number) for number in range(100)]
     assert titles == [title(CORAL, "key", number) for number in range(100)]
     assert len(set(titles)) > 70

@@ -17,7 +17,7 @@ def test_finish_uses_accepted_codings(clean: Web, wild: Web) -> None:
     assert seen(wild, "") == {None}
 
 
-def test_finish_conditional_requests(wild: Web) -> None:
+def test_finish_answers_conditional_requests(wild: Web) -> None:
     tagged = dated = 0
     for url in list(wild.urls())[::100]:
         response = wild.response(url)

@@ -58,7 +58,7 @@ def test_server_keeps_connection_alive(server: Server) -> None:
     assert all(hit.started <= hit.ended for hit in server.log)
 
 
-def test_server_gzip_conditional_and_head(server: Server) -> None:
+def test_server_supports_gzip_conditional_and_head(server: Server) -> None:
     url = next(u for u in server.web.urls() if server.web.response(u).header("ETag"))
     response, body = get(server, url, **{"Accept-Encoding": "gzip"})
     if response.headers["Content-Encoding"] == "gzip":
@@ -85,7 +85,7 @@ def test_server_counts_fetches(server: Server) -> None:
     assert len({get(server, news)[1] for _ in range(3)}) == 3
 
 
-def test_server_answers_400_to_invalid_request(server: Server) -> None:
+def test_server_sends_400_for_invalid_request(server: Server) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
         client.sendall(b"what?\r\n\r\n")
         assert client.makefile("rb").read().startswith(b"HTTP/1.1 400 ")
@@ -128,7 +128,7 @@ def test_server_handles_hosts_concurrently() -> None:
     assert [pytest.approx(0.05)] * 5 == [hit.ended - hit.started for hit in log]
 
 
-def test_gaps_and_max_in_flight_by_host() -> None:
+def test_gaps_and_max_in_flight_are_per_host() -> None:
     def hit(host: str, started: float, ended: float) -> ServedRequest:
         return ServedRequest(host, "/", 200, started, ended, "GET", "", 0)
 

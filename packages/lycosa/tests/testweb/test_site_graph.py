@@ -13,7 +13,7 @@ CORAL = "marine biology/coral reefs"
 
 
 def reach(arrows: dict[str, list[str]], starts: list[str], through: set[str] | None = None) -> set[str]:
-    """Follow links from the starts, optionally passing only through some pages."""
+    """Return the pages reachable from the starts, optionally only through some pages."""
     seen, todo = set(starts), list(starts)
     while todo:
         for target in arrows.get(todo.pop(), ()):
@@ -31,7 +31,7 @@ def test_pages_are_reachable_from_seeds(clean: Web, arrows: dict[str, list[str]]
 
 
 @pytest.mark.parametrize(("pages", "hosts"), [(20, 2), (100, 40), (317, 5)])
-def test_pages_of_odd_webs_are_reachable(pages: int, hosts: int, links: Callable[[Web, str], list[str]]) -> None:
+def test_pages_of_unusual_webs_are_reachable(pages: int, hosts: int, links: Callable[[Web, str], list[str]]) -> None:
     web = Web(seed=5, pages=pages, hosts=hosts, traps=())
     graph = {url: links(web, url) for url in web.urls()}
     assert len(graph) == pages
@@ -39,7 +39,7 @@ def test_pages_of_odd_webs_are_reachable(pages: int, hosts: int, links: Callable
     assert reach(graph, web.seeds(CORAL)) == set(graph)
 
 
-def test_islands_are_reached_over_bridges_only(clean: Web, arrows: dict[str, list[str]]) -> None:
+def test_islands_are_not_reached_over_relevant_pages(clean: Web, arrows: dict[str, list[str]]) -> None:
     for topic in clean.topics:
         on_topic, islands = set(clean.relevant(topic)), set(clean.islands(topic))
         mainland = on_topic - islands
@@ -63,7 +63,7 @@ def test_links_stay_mostly_on_topic(clean: Web, arrows: dict[str, list[str]]) ->
 
 
 def harvest(web: Web, arrows: dict[str, list[str]], topic: str, focused: bool) -> int:
-    """Count the relevant pages among 300 fetched, breadth first or by the query words in page and URL."""
+    """Count the relevant pages among 300 fetched, breadth-first or by query words in page and URL."""
     words = web.query(topic).split()
     heap = [(0.0, number, url) for number, url in enumerate(web.seeds(topic))]
     seen = {url for _, _, url in heap}

@@ -17,7 +17,7 @@ def farmed() -> SpamWeb:
     return SpamWeb(pages=600, hosts=20, traps=())
 
 
-def test_farm_urls_answer_404_in_plain_web(farmed: SpamWeb) -> None:
+def test_farm_urls_return_404_in_plain_web(farmed: SpamWeb) -> None:
     wild = Web(pages=600, hosts=20)
     for url in farmed.farm.into(CORAL, 5):
         assert (200, True) == (farmed.response(url).status, farmed.spam(url))
@@ -34,7 +34,7 @@ def test_farm_adds_only_links_on_topic(farmed: SpamWeb, links: Callable[[Web, st
     assert 2 <= linking <= 20
 
 
-def test_farm_never_ends(farmed: SpamWeb) -> None:
+def test_farm_links_never_end(farmed: SpamWeb) -> None:
     todo, seen = deque(farmed.farm.into(CORAL)), set[str]()
     while len(seen) < 300:
         url = todo.popleft()

@@ -1,4 +1,4 @@
-"""Town square of the embedded web, with Mastodon's API."""
+"""Town square of the embedded web: a social network with Mastodon's API."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ HOST = "http://town-square.localhost"
 
 
 def square_json(web: Web, path: str) -> Any:
-    """Return the parsed JSON response of the square."""
+    """Return the parsed JSON response of the town square."""
     response = web.response(HOST + path)
     assert (200, "application/json; charset=utf-8") == (response.status, response.header("Content-Type"))
     return json.loads(response.body)
 
 
-def test_document_account_and_statuses() -> None:
+def test_document_of_account_and_statuses() -> None:
     web = Web(seed=3, pages=100, hosts=5, traps=())
     name = web.square.name(6)
     account = square_json(web, f"/api/v1/accounts/lookup?acct={name}")
@@ -47,7 +47,7 @@ def test_statuses_mention_mostly_same_topic() -> None:
     assert sum(square.topic(one) == square.topic(other) for one, other in mentions) > len(mentions) / 2
 
 
-def test_document_hashtags_and_search() -> None:
+def test_document_of_hashtags_and_search() -> None:
     web = Web(seed=3, pages=100, hosts=5, traps=())
     tag = square_json(web, "/api/v1/accounts/7/statuses")[0]["content"].rpartition("#")[2].removesuffix("</p>")
     tagged = square_json(web, f"/api/v1/timelines/tag/{tag}?limit=40")

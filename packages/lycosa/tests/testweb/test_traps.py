@@ -10,7 +10,7 @@ BASE = "http://{}/coral-reefs/{}.html"
 CORAL = "marine biology/coral reefs"
 
 
-def test_trap_urls_answer_404_if_off(clean: Web, wild: Web) -> None:
+def test_trap_urls_return_404_if_off(clean: Web, wild: Web) -> None:
     for trap in Trap:
         for url in wild.trap_urls(trap):
             assert clean.response(url).status == 404

@@ -26,7 +26,7 @@ SETTING = lab.BenchmarkSetting("words", "on-topic")
 
 
 def measured(topics: str, **shares: Sequence[float]) -> lab.BenchmarkRun:
-    """Return a cell of trials with these shares; greedy's are half as large."""
+    """Return a cell of trials with these shares; those of greedy are half as large."""
     names = ["oracle", *(name.replace("_", "-") for name in shares)]
     columns = [np.ones(len(topics)), *(np.array(row) for row in shares.values())]
     values = {name: column[:, None] for name, column in zip(names, columns, strict=True)}
@@ -40,8 +40,8 @@ def measured(topics: str, **shares: Sequence[float]) -> lab.BenchmarkRun:
     )
 
 
-def test_compared_best_rival_with_hindsight() -> None:
-    """The best rival is b: (.5 + .7) / 2 = .6 against a's .5; scent has (.8 + .6) / 2 = .7."""
+def test_compared_best_rival_is_chosen_in_hindsight() -> None:
+    """The best rival has the highest mean: b with (.5 + .7) / 2 = .6 against a's .5; scent has (.8 + .6) / 2 = .7."""
     result = measured("ab", scent=(0.8, 0.6), best_first=(0.5, 0.5), nb_links=(0.5, 0.7), craw4llm=(0.9, 0.9))
     (cell,) = lab.compare_cells(result)
     assert cell.best == "nb-links"
@@ -64,7 +64,7 @@ def test_nowhere_behind_with_enough_topics(scent: float, verdict: str) -> None:
     assert "nb-links less scent, share on x, words, 3 seeds, 20 pages" in claim.evidence
 
 
-def test_nowhere_behind_untested_for_identical_crawls() -> None:
+def test_nowhere_behind_is_untestable_with_identical_crawls() -> None:
     result = measured("abcdefgh", scent=[0.5] * 8, nb_links=[0.5] * 8)
     pages = dict.fromkeys(("scent", "nb-links"), [np.arange(3, dtype=np.int32)] * 8)
     result.cells = {cell: replace(of, pages=pages) for cell, of in result.cells.items()}

@@ -31,7 +31,7 @@ def classified(sizes: dict[str, int], pages: int) -> CorpusIndex:
     return replace(index, columns=columns, facts={**index.facts, "classes": list(sizes)})
 
 
-def test_half_of_webkb_classes() -> None:
+def test_half_of_webkb_classes_are_used() -> None:
     names = ["course", "department", "faculty", "project", "staff", "student"]
     assert ["course", "faculty", "student"] == [name for name in names if half_of(name) == REPORT]
 
@@ -42,14 +42,14 @@ def test_dealt_splits_topics_by_name_and_size() -> None:
     both = {half: topics_of_half(index, half) for half in (DEVELOPMENT, REPORT)}
     for half, names in both.items():
         assert all(half_of(name) == half for name in names)
-        assert not {"b", "h"} & set(names)  # 24 pages; more than a third
+        assert not {"b", "h"} & set(names)  # 24 pages are more than a third
         assert names == topics_of_half(index, half)
     every = both[DEVELOPMENT] + both[REPORT]
     assert {"a", "c", "g"} <= set(every)
     assert both[half_of("g")][-1] == "g"
 
 
-def test_frozen_rejects_changed_topics() -> None:
+def test_pinned_topics_reject_changes() -> None:
     index = classified({"a": 30, "c": 40}, 300)
     half = half_of("a")
     names = topics_of_half(index, half)

@@ -23,13 +23,13 @@ FOUND = Findings(
 )
 
 
-def test_printed_parts_order_and_text() -> None:
+def test_printed_parts_have_order_and_text() -> None:
     table, *lines = printed_parts(FOUND, "t")
     assert not isinstance(table, str)
     assert lines == ["- Left out: d", "holds: It holds. one two", "One crawl."]
 
 
-def test_printed_parts_table_cells() -> None:
+def test_printed_parts_align_table_cells() -> None:
     table: Any = next(printed_parts(FOUND, "t"))
     assert BADGE in table.title
     assert [column.justify for column in table.columns] == ["left", "right"]

@@ -69,7 +69,7 @@ def test_run_command_against_strategy(
     assert "Harvest less that of breadth-first" in (tmp_path / "report" / "index.html").read_text("utf-8")
 
 
-def test_run_command_errors(
+def test_run_command_errors_are_one_line(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, own: Callable[[str], str]
 ) -> None:
     (tmp_path / "mine").mkdir()
@@ -93,7 +93,9 @@ def test_run_command_errors(
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
-def test_run_command_interrupted(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_run_command_interrupted_can_be_resumed(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
     def stop(*args: Any, **more: Any) -> None:
         raise KeyboardInterrupt
 

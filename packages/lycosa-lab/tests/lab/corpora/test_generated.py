@@ -22,7 +22,7 @@ def sources(index: CorpusIndex) -> np.ndarray:
     return np.repeat(np.arange(len(index)), np.diff(index.child_start))
 
 
-def test_generate_size_and_shares(france: CorpusIndex) -> None:
+def test_generate_has_given_size_and_shares(france: CorpusIndex) -> None:
     assert 20_000 == len(france)
     assert 35.6 / 2.2 * 20_000 == pytest.approx(len(france.child), rel=0.01)
     assert 3840 == np.count_nonzero(france.score)  # .192 * 20,000
@@ -50,15 +50,14 @@ def test_generate_no_self_links_or_duplicates(france: CorpusIndex) -> None:
 
 
 def test_generate_degrees_have_heavy_tails(france: CorpusIndex) -> None:
-    """Degrees of randomly assigned links would be 16 plus or minus 4, and the top 1 % of nodes would have less than 2
-    %.
-    """
+    """The top 1 % of nodes have more links than with random assignment: 16 +- 4 links each, less than 2 % of all."""
     into = np.sort(np.bincount(france.child, minlength=len(france)))[::-1]
     out = np.sort(np.diff(france.child_start))[::-1]
     assert into[:200].sum() > 0.2 * into.sum()
     assert out[:200].sum() > 0.08 * out.sum()
     assert into[0] > 50 * into.mean()
-    # On a log-log scale the tail is about a line: 16 times the rank, 16 ** .9 = 12 times less, within a factor of 2.
+    # On a log-log scale the tail is roughly a line: 16 times the rank means 16 ** .9 = 12 times fewer links, within a
+    # factor of 2.
     assert 6 < into[20] / into[320] < 24
 
 
@@ -132,7 +131,7 @@ def test_generate_smallest_graph(tmp_path: Path) -> None:
     assert len(index.child) <= 9
 
 
-def test_make_index_generated(tmp_path: Path) -> None:
+def test_make_index_of_generated_graph(tmp_path: Path) -> None:
     index = make_index(["generated:france,nodes=500,seed=3"], tmp_path / "x")
     assert (500, 96) == (len(index), index.facts["non_zero_nodes"])
     assert index.fingerprint == generate(tmp_path / "y", "france", nodes=500, random_seed=3).fingerprint

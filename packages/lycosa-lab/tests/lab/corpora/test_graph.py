@@ -24,7 +24,7 @@ def links(index: CorpusIndex) -> dict[str, list[str]]:
     }
 
 
-def test_write_graph_comments_duplicates_and_order(tmp_path: Path) -> None:
+def test_write_graph_handles_comments_duplicates_and_order(tmp_path: Path) -> None:
     index = build(tmp_path, "# FromNodeId\tToNodeId\n0\t3\n0\t1\n\n2\t2\n0\t3\n3\t0\r\n2\t1", "3\t.5\n1\t2\n")
     assert {"0": ["3", "1"], "2": ["1"], "3": ["0"]} == links(index)
     assert {"0": 0.0, "1": 2.0, "2": 0.0, "3": 0.5} == dict(zip(index.names, index.score.tolist(), strict=True))
@@ -39,7 +39,7 @@ def test_write_graph_keeps_sparse_numbers(tmp_path: Path, far: int) -> None:
     assert {"7": [str(far)], str(far): ["9"], "9": ["7"]} == links(index)
 
 
-def test_write_graph_names(tmp_path: Path) -> None:
+def test_write_graph_accepts_names(tmp_path: Path) -> None:
     index = build(tmp_path, "1\tb\t.5\nb\t1\t1\n1\tc\u2028d\t0\n", "b\t1\nlone\t.25\n")
     assert ["1", "b", "c\u2028d", "lone"] == list(index.names)
     assert {"1": ["b", "c\u2028d"], "b": ["1"]} == links(index)
@@ -54,7 +54,7 @@ def test_write_graph_decimals_are_names(tmp_path: Path) -> None:
 def test_write_graph_sorts_alphas_with_links(tmp_path: Path) -> None:
     index = build(tmp_path, "2\t0\t.75\n0\t2\t.5\n1\t1\t.1\n2\t1\t.25\n0\t1\t1e-1\n2\t0\t.9\n")
     assert {"0": ["2", "1"], "2": ["0", "1"]} == links(index)
-    assert [0.75, 0.25, 0.5, pytest.approx(0.1)] == index.alpha.tolist()  # 2 is named first
+    assert [0.75, 0.25, 0.5, pytest.approx(0.1)] == index.alpha.tolist()  # node 2 is mentioned first
 
 
 def test_write_graph_gzip_is_equal(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_write_graph_unreadable_file_is_error(tmp_path: Path) -> None:
         write_graph(tmp_path / "nothing.tsv", None, tmp_path / "x", "g")
 
 
-def test_write_graph_score_beyond_float32(tmp_path: Path) -> None:
+def test_write_graph_rejects_score_beyond_float32(tmp_path: Path) -> None:
     (tmp_path / "links.tsv").write_text("a\tb\t1e300\n")
     with raises_input_error("bad-file"):
         write_graph(tmp_path / "links.tsv", None, tmp_path / "g", "test")

@@ -71,15 +71,15 @@ class Site:
     files: dict[str, bytes] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     cut: int = 0
-    """Number of bytes after which a connection is closed early; 0: never."""
+    """Number of bytes after which a connection is closed; 0 means never."""
     measured: bool = True
-    """Send Content-Length."""
+    """Whether Content-Length is sent."""
     base: str = ""
 
 
 @contextmanager
 def serving(site: Site) -> Iterator[Site]:
-    """Run a server with the site's files and redirects below /moved/."""
+    """Serve the site's files, with redirects below /moved/."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -135,7 +135,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         yield running
 
 
-def test_make_index_wikispeedia(site: Site, tmp_path: Path) -> None:
+def test_make_index_downloads_wikispeedia_once(site: Site, tmp_path: Path) -> None:
     index = make_index(["public:wikispeedia"], tmp_path / "x")
     assert ["%25/%25C3%2585land.htm", "b/Bat.htm"] == [name.partition("/wp/")[2] for name in index.names]
     assert [[1], [0]] == [index.children(node).tolist() for node in range(2)]
@@ -146,10 +146,10 @@ def test_make_index_wikispeedia(site: Site, tmp_path: Path) -> None:
     asked = len(site.asked)
     assert "countri" not in index.stems
     make_index(["public:wikispeedia"], tmp_path / "y")
-    assert 2 == asked == len(site.asked)  # the second index downloads nothing
+    assert 2 == asked == len(site.asked)  # the second index needs no download
 
 
-def test_make_index_webkb(site: Site, tmp_path: Path) -> None:
+def test_make_index_reads_webkb(site: Site, tmp_path: Path) -> None:
     index = make_index(["public:webkb"], tmp_path / "x")
     names = ["http://www.cs.cornell.edu/home/ann/", "http://www.cs.cornell.edu/~bob.html"]
     assert (names, ["faculty", "student"]) == (list(index.names), index.classes)
@@ -157,7 +157,7 @@ def test_make_index_webkb(site: Site, tmp_path: Path) -> None:
     assert {"files that are no pages": 1} == index.facts["left_out"]
 
 
-def test_make_index_unknown_public_corpus(site: Site, tmp_path: Path) -> None:
+def test_make_index_unknown_public_corpus_is_error(site: Site, tmp_path: Path) -> None:
     with raises_input_error("unknown-name", r"wikispeedia \(.*; webkb"):
         make_index(["public:wikipedia"], tmp_path / "x")
     (tmp_path / "mine").mkdir()
@@ -166,7 +166,7 @@ def test_make_index_unknown_public_corpus(site: Site, tmp_path: Path) -> None:
     assert [] == site.asked
 
 
-def test_download_private_address(site: Site, tmp_path: Path) -> None:
+def test_download_from_private_address_is_refused(site: Site, tmp_path: Path) -> None:
     with raises_input_error("fetch-failed", r"127\.0\.0\.1.*allow-network"):
         download(f"{site.base}/web-Google.txt.gz", tmp_path / "x", Options())
     assert [] == site.asked
@@ -175,7 +175,7 @@ def test_download_private_address(site: Site, tmp_path: Path) -> None:
     assert [] == os.listdir(tmp_path)
 
 
-def test_download_cut_off(site: Site, tmp_path: Path) -> None:
+def test_download_cut_off_is_error(site: Site, tmp_path: Path) -> None:
     url, output = f"{site.base}/web-Google.txt.gz", []
     site.cut = 50
     with raises_input_error("fetch-failed"):
@@ -190,13 +190,13 @@ def test_download_cut_off(site: Site, tmp_path: Path) -> None:
     assert asked == len(site.asked)
 
 
-def test_download_redirects(site: Site, tmp_path: Path) -> None:
+def test_download_follows_redirects(site: Site, tmp_path: Path) -> None:
     assert SNAP == download(f"{site.base}/moved/web-Google.txt.gz", tmp_path / "x", LOCAL).read_bytes()
     with raises_input_error("fetch-failed", "loop"):
         download(f"{site.base}/moved/loop", tmp_path / "y", LOCAL)
 
 
-def test_download_missing_or_too_large(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_download_missing_or_too_large_is_error(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with raises_input_error("fetch-failed", r"/nothing\.gz: 404"):
         download(f"{site.base}/nothing.gz", tmp_path / "x", LOCAL)
     monkeypatch.setattr(public, "MAX_DOWNLOAD_BYTES", 50)

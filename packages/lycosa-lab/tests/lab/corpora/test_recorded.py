@@ -39,7 +39,7 @@ def left_out(index: CorpusIndex) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("ending", [".warc", ".warc.gz"])
-def test_make_index_warc_compressed_or_not(tmp_path: Path, ending: str) -> None:
+def test_make_index_of_warc_compressed_or_not(tmp_path: Path, ending: str) -> None:
     file = write(
         tmp_path / f"crawl{ending}",
         record("", b"software: x\r\n", kind="warcinfo"),
@@ -67,7 +67,7 @@ def test_make_index_warc_compressed_or_not(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("ending", [".warc", ".warc.gz"])
-def test_make_index_truncated_warc(tmp_path: Path, ending: str) -> None:
+def test_make_index_of_truncated_warc(tmp_path: Path, ending: str) -> None:
     file = write(tmp_path / f"x{ending}", *PAGES)
     file.write_bytes(file.read_bytes()[:-30])
     index = make_index([str(file)], tmp_path / "x")

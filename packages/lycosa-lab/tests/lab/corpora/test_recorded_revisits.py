@@ -60,4 +60,4 @@ def test_reasons_know_links_of_new_versions(crawl: Path) -> None:
         assert "waits" == waiting.state
         assert (A, "page", f"to {D}") in [(parent.node, parent.kind, parent.anchor) for parent in waiting.parents]
         assert "fetched" == reasons.why(B).state
-        assert [f"to {C}"] == [parent.anchor for parent in reasons.why(C).parents]  # of the previous version
+        assert [f"to {C}"] == [parent.anchor for parent in reasons.why(C).parents]  # in the previous version

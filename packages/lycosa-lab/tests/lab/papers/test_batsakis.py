@@ -151,7 +151,7 @@ def test_findings_without_wordnet_leaves_out_three_crawlers(
 
 
 @pytest.mark.paper("batsakis-ground-truth")
-def test_evaluator_chosen_at_most_half_of_relevant_pages(index: CorpusIndex) -> None:
+def test_evaluator_uses_at_most_half_of_relevant_pages(index: CorpusIndex) -> None:
     truth = np.zeros(len(index), np.float32)
     truth[:21] = 1
     seen = np.zeros(len(index), np.bool_)

@@ -17,7 +17,7 @@ from lycosa_lab.papers.gouriten.claims import GLOBAL
 TABLES = [f"gouriten-table-{number}" for number in range(1, 8)]
 FIGURES = [f"gouriten-figure-{number}" for number in range(1, 4)]
 NODES = 320
-"""Nodes of generated graphs."""
+"""Number of nodes of generated graphs."""
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def report(small_web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def small(patch: pytest.MonkeyPatch) -> None:
-    """Make generated graphs small, with those of figure 1 and table 5 among them."""
+    """Make generated graphs small, including those of figure 1 and table 5."""
     patch.setattr(graphs, "QUICK_NODES", NODES)
     patch.setattr(graphs, "LARGE_NODES", NODES)
     patch.setattr(graphs, "QUICK_LIKE", ("happy", "jazz"))

@@ -9,7 +9,7 @@ from lycosa_lab.papers.freshness.detection import Detection, Pair, detect, draw_
 
 
 def test_detection_scores_by_hand() -> None:
-    """6 of 8 alarms are real, 6 of 10 changes are seen: 3/4, 3/5, and 2/3 for both."""
+    """Precision is 6 of 8 alarms, recall is 6 of 10 changes: 3/4, 3/5, and F1 2/3."""
     counts = ((True, True, 6), (False, True, 2), (True, False, 4), (False, False, 8))
     report = Detection([(real, seen) for real, seen, times in counts for _ in range(times)])
     assert (0.75, 0.6, pytest.approx(2 * 0.75 * 0.6 / (0.75 + 0.6))) == report.scores

@@ -21,19 +21,19 @@ def page(weight: float, changes: tuple[float, ...], *counts: tuple[float, float]
 
 
 def got(at: float) -> PageCheck:
-    """Return a check that fetched the page."""
+    """Return a visit that fetched the page."""
     return PageCheck(at, "ok", 200)
 
 
 def test_measure_by_hand() -> None:
     one = page(1.0, (2 * DAY, 6 * DAY), (0.0, 10 * DAY))
-    two = page(3.0, (4 * DAY,), (0.0, 8 * DAY))  # gone after eight days
+    two = page(3.0, (4 * DAY,), (0.0, 8 * DAY))  # vanishes after eight days
     looks = [[got(5 * DAY)], [got(1 * DAY), got(7 * DAY)]]
     report = measure([one, two], looks, 0.0, 10 * DAY)
-    # One is fresh in [0, 2) and [5, 6); two in [0, 4) and [7, 8), and counts until 8. By weight of 4: [0, 2) 1, [2, 4)
-    # 3/4, [4, 5) 0, [5, 6) 1/4, [6, 7) 0, [7, 8) 3/4; of 1: [8, 10) 0.
+    # Page one is fresh in [0, 2) and [5, 6), page two in [0, 4) and [7, 8), and counts until 8. Share of the weight of
+    # 4: [0, 2) 1, [2, 4) 3/4, [4, 5) 0, [5, 6) 1/4, [6, 7) 0, [7, 8) 3/4; of the weight of 1: [8, 10) 0.
     assert (2 * 1 + 2 * 0.75 + 0.25 + 0.75) / 10 == pytest.approx(report.freshness)
-    # One is stale from 2 to 5 and from 6 to 10: 9/2 + 16/2; two from 4 to 7: 9/2. Weight times time: 10 + 24.
+    # Page one is stale from 2 to 5 and from 6 to 10: 9/2 + 16/2; page two from 4 to 7: 9/2. Weight times time: 10 + 24.
     assert (12.5 + 3 * 4.5) / 34 == pytest.approx(report.age)
     assert [1, 1, 0.75, 0.75, 0, 0.25, 0, 0.75, 0, 0] == pytest.approx(report.days)
     assert (3, 0, 2) == (report.looks, report.unmodified, report.watched)
@@ -43,7 +43,7 @@ def test_measure_304_does_not_renew_copy() -> None:
     lied = PageCheck(3 * DAY, "unchanged", 304)
     report = measure([page(1.0, (2 * DAY,), (0.0, 4 * DAY))], [[lied]], 0.0, 4 * DAY)
     assert 0.5 == report.freshness  # two of four days
-    assert 0.25 == report.lied  # the last of them
+    assert 0.25 == report.lied  # the last of four days
     assert 1 == report.unmodified
 
 
@@ -58,7 +58,7 @@ def test_spans_change_at_fetch_time() -> None:
     assert ([(0.0, 4.0), (5.0, 9.0)], [(4.0, 5.0)]) == spans([0.0, 5.0], [0.0, 4.0, 4.5], 9.0)
     assert [] == intersection([(0.0, 1.0)], [(1.0, 2.0)])
     report = measure([page(1.0, (5.0,), (0.0, 5.0))], [[PageCheck(6.0, "unchanged", 304)]], 0.0, 9.0)
-    assert (0.0, 0.0) == (report.age, report.lied)  # stale only after it stopped counting
+    assert (0.0, 0.0) == (report.age, report.lied)  # it was stale only after it stopped counting
 
 
 def test_measure_equals_sampling() -> None:

@@ -28,7 +28,7 @@ from lycosa_lab.trial_strategies import ORACLE
 def on_graphs(
     numbers: Mapping[str, Sequence[float]], steps: Sequence[int] = STEPS, by: Measure = SCORE
 ) -> CrawlComparison:
-    """Return six graphs with these numbers at the steps."""
+    """Return results of six graphs with these numbers at the steps."""
     return CrawlComparison(
         {}, steps, list("abcdef"), {by: {name: np.tile(row, (6, 1)) for name, row in numbers.items()}}
     )
@@ -40,7 +40,7 @@ def published(numbers: Mapping[str, Sequence[float]]) -> CrawlComparison:
     return on_graphs({texts[name]: row for name, row in numbers.items()})
 
 
-def test_at_step_without_number() -> None:
+def test_paper_value_without_number_is_none() -> None:
     assert (0.147, None, None) == (
         paper_value(GLOBAL["bfs"], 100),
         paper_value(GLOBAL["bfs"], 300),
@@ -59,7 +59,7 @@ ON_BATCHES = (claims.batch_of_two, claims.larger_is_worse, claims.delay_grows)
 
 
 def with_batches(costs: Mapping[int, Sequence[float]], steps: Sequence[int] = STEPS) -> CrawlComparison:
-    """Return greedy and the costs of batches, in % of its score."""
+    """Return results of greedy crawls, and the costs of batches in % of greedy's score."""
     scores = {BATCHES[size]: [1 - cost / 100 for cost in row] for size, row in costs.items()}
     return on_graphs({ORACLE: [1.0] * len(steps), **scores}, steps)
 
@@ -76,7 +76,9 @@ def test_claims_hold_on_other_tables() -> None:
 
 @pytest.mark.paper("gouriten-table-6")
 def test_steadier_holds_on_paper_numbers() -> None:
-    """Largest variation of a bandit: .494 / .383 = 1.29; smallest of the others: ne's .583 / .378 = 1.54."""
+    """The ratio is largest / smallest score: at most .494 / .383 = 1.29 for bandits, at least .583 / .378 = 1.54 (ne)
+    for others.
+    """
     assert claims.steadier(published({**GLOBAL, **BANDITS})).verdict == HOLDS
 
 

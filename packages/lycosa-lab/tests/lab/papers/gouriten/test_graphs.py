@@ -24,14 +24,16 @@ def test_like_has_graphs_of_table_1() -> None:
 
 
 @pytest.mark.paper("gouriten-wikipedia")
-def test_keyword_of_class_names() -> None:
+def test_keyword_of_class_is_its_last_name() -> None:
     output = [graphs.keyword(name) for name in ("Science/Physics/General", "Arts/Art_and_Artists", "NaturalHistory")]
     assert ["physics", "art artists", "natural history"] == output
 
 
 @pytest.mark.paper("gouriten-global-score")
 def test_global_score_geometric_mean_of_means(tmp_path: Path) -> None:
-    """Means of the crawler 3 and 1, of the baseline 4 and 4: sqrt(3/4 * 1/4)."""
+    """The global score is the geometric mean of mean ratios: 3 and 1 for the crawler, 4 for the baseline: sqrt(3/4 *
+    1/4).
+    """
     crawls = graphs.Crawls()
     for name, scores in (("one", (2.0, 4.0)), ("two", (1.0, 1.0)), ("greedy finds nothing", (0.0, 0.0))):
         greedy = 4.0 if max(scores) else 0.0
@@ -56,7 +58,7 @@ def test_steps_for_at_most_a_third_of_nodes() -> None:
     assert (1,) == graphs.steps_for(CorpusIndex.of({"a": ["b"]}), True)
 
 
-def test_crawl_leaves_out_graph_without_reachable_labels(tmp_path: Path) -> None:
+def test_crawl_omits_graph_without_reachable_labels(tmp_path: Path) -> None:
     index = CorpusIndex.of({"a": ["b"], "b": ["a"]}, score={"a": 1.0, "b": 1.0})
     guide = Judgements.given(index)
     labels = HuntSubject("lonely", np.array([1, 0], np.float32))  # a is the only seed, and no other node is labelled

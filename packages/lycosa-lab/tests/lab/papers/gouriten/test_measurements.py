@@ -18,7 +18,7 @@ from lycosa_lab.simulation import IndexedTable
 
 
 @pytest.mark.paper("gouriten-table-4")
-def test_held_out_fit_on_other_nodes() -> None:
+def test_held_out_fit_uses_other_nodes() -> None:
     chance = np.random.default_rng(1)
     beta, noise = chance.random(2000), chance.random(2000)
     assert held_out([beta], beta) == pytest.approx(1.0)
@@ -26,7 +26,7 @@ def test_held_out_fit_on_other_nodes() -> None:
 
 
 @pytest.mark.paper("gouriten-table-3")
-def test_fits_correlations_geometric_mean() -> None:
+def test_fits_correlations_are_geometric_means() -> None:
     index = CorpusIndex.of({"a": ["b", "c"], "d": ["c"]}, score={"b": 1, "c": 2}, alpha={("a", "b"): 1, ("a", "c"): 2})
     fits = Fits({"one": Judgements.given(index), "two": Judgements.given(index)})
     assert fits.correlations("original")["fl_e"] == pytest.approx(1.0)  # 0, 1, 2, 0 and 0, 1, 2, 0
@@ -51,7 +51,7 @@ def as_estimated(index: CorpusIndex, node: int) -> dict[str, float]:
         for estimator in kinds.values():
             estimator.learn(step, table)
     row = int(table.row_at[node])
-    if row < 0:  # nothing links to it
+    if row < 0:  # no incoming links
         return dict.fromkeys(kinds, 0.0)
     return {name: float(one.priority(np.array([row], np.int32), table)[0]) for name, one in kinds.items()}
 
@@ -65,7 +65,7 @@ def test_neighbourhood_by_hand() -> None:
         "fl_n": 0.5 + 1 + 0.125,  # a, b, f
         "fl_e": 1 + 0.25 + 0.75,  # a-c, b-c, f-c
         "fl_ne": 0.5 * 1 + 1 * 0.25 + 0.125 * 0.75,
-        "sl_n": 1 + 0 + 0.5,  # b under a, d under b, a under f
+        "sl_n": 1 + 0 + 0.5,  # b by a, d by b, a by f
         "sl_e": 0.5 + 0.5 + 0.5,  # a-b, b-d, f-a
         "sl_ne": 1 * 0.5 + 0 * 0.5 + 0.5 * 0.5,
     }

@@ -22,10 +22,10 @@ PAGE = """<!DOCTYPE html>
 
 def test_checksum_collides_for_anagrams() -> None:
     assert checksum("<p>silent</p>") == checksum("<p>listen</p>")
-    assert checksum("<p>aad</p>") != checksum("<p>abc</p>")  # the same sum of letters, but fewer distinct ones
+    assert checksum("<p>aad</p>") != checksum("<p>abc</p>")  # the letters have the same sum, but fewer are distinct
 
 
-def test_levels_void_and_stray_tags() -> None:
+def test_levels_with_void_and_stray_tags() -> None:
     assert levels("<div>a<br>b<i>c</i></div></b><p>")[2:] == [[("div", 2), ("p", 0)], [("br", 0), ("i", 0)]]
 
 
@@ -76,7 +76,7 @@ def test_detectors_on_each_change() -> None:
     assert SEEN == seen
 
 
-def test_changes_only_where_possible() -> None:
+def test_changes_are_applied_only_where_possible() -> None:
     possible = {
         name for name, (_, make) in CHANGES.items() if make("<html><body></body></html>", Random(0)) is not None
     }
