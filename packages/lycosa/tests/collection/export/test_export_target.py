@@ -92,7 +92,7 @@ def test_export_to_device(crawl: Path) -> None:
     [
         ("folder", "csv", "not-a-file", "give a file"),
         ("t.doc", "", "unknown-format", r"t\.doc: end it with one of \.jsonl"),
-        ("t", "", "unknown-format", "cannot tell the format"),
+        ("t", "", "unknown-format", "unknown format of"),
         ("t.csv", "xlsx", "unknown-format", "'xlsx': choose one of jsonl, csv, parquet, warc, wacz, text"),
     ],
 )
