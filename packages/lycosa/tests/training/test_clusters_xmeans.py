@@ -41,7 +41,7 @@ def test_xmeans_is_deterministic() -> None:
 
 
 def test_xmeans_respects_the_maximum() -> None:
-    assert 3 == xmeans(clouds(5, 20), most=3).count
+    assert 3 == xmeans(clouds(5, 20), max_clusters=3).count
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
@@ -59,4 +59,4 @@ def test_xmeans_with_equal_pages() -> None:
 
 def test_xmeans_rejects_bad_bounds() -> None:
     with pytest.raises(ValueError, match="'fewest' is 5 and 'most' 3"):
-        xmeans(clouds(2, 5), fewest=5, most=3)
+        xmeans(clouds(2, 5), fewest=5, max_clusters=3)

@@ -255,9 +255,9 @@ class _Rejudging:
         """Restore the judge from the snapshot; return its last event, or 0. After StateMismatch it is unusable."""
         key, snapshots = learning_key(self.options, name), Snapshots(self.collection.path)
 
-        def fits(about: About) -> bool:
-            is_current = about["code"] == code_digest() and about.get("judge") == key
-            return is_current and bool(self.log.chain(about["seq"]) == about["log"])
+        def fits(facts: About) -> bool:
+            is_current = facts["code"] == code_digest() and facts.get("judge") == key
+            return is_current and bool(self.log.chain(facts["seq"]) == facts["log"])
 
         try:
             check(learner)

@@ -51,8 +51,8 @@ def log_digest(log: SqliteLog, seq: int) -> str:
     return xxhash.xxh3_64_hexdigest(b"".join(body for (body,) in bodies))
 
 
-def _fits(about: About, log: SqliteLog) -> bool:
-    return bool(about["code"] == code_digest() and about["mark"] == log_digest(log, about["seq"]))
+def _fits(facts: About, log: SqliteLog) -> bool:
+    return bool(facts["code"] == code_digest() and facts["mark"] == log_digest(log, facts["seq"]))
 
 
 def cached_seq(directory: Path, log: SqliteLog) -> int:

@@ -518,23 +518,23 @@ class CrawlView:
             node = visit.node
         return None
 
-    def path_to(self, number: int, most: int = 1_000_000) -> list[int]:
+    def path_to(self, number: int, limit: int = 1_000_000) -> list[int]:
         """Return the path of first links to a vertex, from a seed or from as far back as recorded."""
         with self.lock:
             path_to, parents = [number], self.columns["parent"]
-            while len(path_to) < most and not self.graph.is_seed(self.nodes[path_to[-1]]):
+            while len(path_to) < limit and not self.graph.is_seed(self.nodes[path_to[-1]]):
                 above = parents.item(path_to[-1])
                 if not 0 <= above < path_to[-1]:
                     break
                 path_to.append(above)
             return path_to[::-1]
 
-    def path_graph(self, best: Iterable[PageRow], most: int) -> PathGraph:
+    def path_graph(self, best: Iterable[PageRow], limit: int) -> PathGraph:
         """Return the paths from seeds to pages, best pages first, up to a number of vertices."""
         path_graph = PathGraph()
         for page in best:
             path_to = self.path_to(page.number, 60)  # vertices per path
-            if len(path_graph.depths) + sum(vertex not in path_graph.depths for vertex in path_to) > most:
+            if len(path_graph.depths) + sum(vertex not in path_graph.depths for vertex in path_to) > limit:
                 path_graph.truncated = True
                 break
             for depth, vertex in enumerate(path_to):

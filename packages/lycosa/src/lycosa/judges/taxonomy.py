@@ -182,9 +182,9 @@ def _suggestion(path: str, known: Mapping[str, str]) -> str:
     return f"available: {_join_names([name for name in known.values() if '/' not in name])}"
 
 
-def _join_names(names: Sequence[str], most: int = 20) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(sorted(names)[:most]) + more
+def _join_names(names: Sequence[str], limit: int = 20) -> str:
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(sorted(names)[:limit]) + more
 
 
 def _prefixes(path: str) -> list[str]:

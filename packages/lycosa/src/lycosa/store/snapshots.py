@@ -91,7 +91,7 @@ class Snapshots:
         self.path = directory / name
         self._leaves: dict[str, _StoredArray] = {}  # contents of the files as last read or written
 
-    def write(self, about: About, state: State) -> None:
+    def write(self, facts: About, state: State) -> None:
         """Write a state and its description; raise OSError for a full disk, StateMismatch if it cannot be stored."""
         leaves: dict[str, Any] = {}
         rest = _extract_arrays(state, "", leaves)
@@ -106,7 +106,7 @@ class Snapshots:
             stored = {name: self._write_array(name, leaf, file, room) for name, leaf in leaves.items()}
         finally:
             os.close(file)
-        self._write_map(about, stored, plain)
+        self._write_map(facts, stored, plain)
         self._leaves = stored
 
     def _check_free_space(self, leaves: Mapping[str, Any]) -> None:
@@ -149,14 +149,14 @@ class Snapshots:
             hashes = np.concatenate([before.hashes[:first], hashes])
         return _StoredArray(kind, dtype, shape, items, first * BLOCK + len(data), places, hashes)
 
-    def _write_map(self, about: About, leaves: Mapping[str, _StoredArray], plain: bytes) -> None:
+    def _write_map(self, facts: About, leaves: Mapping[str, _StoredArray], plain: bytes) -> None:
         described = [[name, leaf.kind, leaf.dtype, leaf.shape, leaf.items, leaf.size] for name, leaf in leaves.items()]
         arrays = {
             "places": np.concatenate([np.zeros(0, np.int32), *(leaf.places for leaf in leaves.values())]),
             "hashes": np.concatenate([np.zeros(0, np.uint64), *(leaf.hashes for leaf in leaves.values())]).view("u1"),
             "plain": np.frombuffer(plain, np.uint8),
         }
-        contents = pack({"about": about, "leaves": described}, arrays, {})
+        contents = pack({"about": facts, "leaves": described}, arrays, {})
         new = self.path / f"{MAP}.new"
         new.unlink(missing_ok=True)
         with open(new, "xb") as file:

@@ -164,10 +164,10 @@ class Lexicon:
     """
 
     def __init__(
-        self, look_up: Callable[[list[bytes]], list[int]], *, bits: int = _BITS, most: int | None = None
+        self, look_up: Callable[[list[bytes]], list[int]], *, bits: int = _BITS, max_tokens: int | None = None
     ) -> None:
         self._look_up = look_up
-        self._max_tokens = most if most is not None else _MAX_TOKENS
+        self._max_tokens = max_tokens if max_tokens is not None else _MAX_TOKENS
         self._shift = np.uint64(64 - bits)
         self._keys = np.zeros(1 << bits, np.uint64)
         self._ids = np.zeros(1 << bits, np.int32)
