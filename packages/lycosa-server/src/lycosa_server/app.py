@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -18,7 +17,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
 from lycosa.version import __version__
-from lycosa_server.api import ROUTE_MODULES
+from lycosa_server.api import routers
 from lycosa_server.guards import ServerContext
 from lycosa_server.logs import log
 from lycosa_server.middleware import Metrics, ServerMiddleware
@@ -82,8 +81,8 @@ def create_app(
 @cache
 def _routes() -> tuple[BaseRoute, ...]:
     api = APIRouter(prefix=PREFIX, responses=ERROR_RESPONSES)
-    for name in ROUTE_MODULES:
-        api.include_router(import_module(f"lycosa_server.api.{name}_routes").router)
+    for router in routers():
+        api.include_router(router)
     whole = FastAPI(openapi_url=None)
     whole.include_router(api)
     for path, answer in PAGES.items():

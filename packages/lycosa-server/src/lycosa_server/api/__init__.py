@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Annotated, Any
 
+from fastapi import APIRouter
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from lycosa_server.people.database import as_dict
@@ -25,3 +27,7 @@ class Body(BaseModel):
 class Named(BaseModel):
     id: str
     name: str
+
+
+def routers() -> list[APIRouter]:
+    return [import_module(f"lycosa_server.api.{name}_routes").router for name in ROUTE_MODULES]
