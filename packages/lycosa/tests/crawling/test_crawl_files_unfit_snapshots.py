@@ -162,7 +162,7 @@ def test_resume_with_unsuitable_objects_writes_nothing(tmp_path: Path) -> None:
         assert crawl._snapshots.write(sure=True)
     written_again(out, ("engine", "tally"), None)
     config = (out / CONFIG).read_bytes()
-    with pytest.raises(InputError, match=r"does not fit .*: remove that directory, then continue"):
+    with pytest.raises(InputError, match=r"does not match .*: remove that directory, then continue"):
         list(lycosa.resume(out, topic=SpaceJudge(), space=graph, budget=77))
     assert config == (out / CONFIG).read_bytes()
     shutil.rmtree(out / NAME)
